@@ -21,7 +21,11 @@ export type ChildOptions = {
 };
 
 /** Runs a command to its end and answers its standard output (the last 16 MiB). */
-export async function runChild(command: string, args: readonly string[], options: ChildOptions = {}): Promise<string> {
+export async function runChild(
+  command: string,
+  args: readonly string[],
+  options: ChildOptions = {},
+): Promise<string> {
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,
@@ -46,6 +50,11 @@ export async function runChild(command: string, args: readonly string[], options
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
   if (rest !== "") options.onLine?.(rest);
-  if (status !== 0) throw new CommandFailedError([command, ...args].join(" "), status, errors || output.slice(-4096));
+  if (status !== 0)
+    throw new CommandFailedError(
+      [command, ...args].join(" "),
+      status,
+      errors || output.slice(-4096),
+    );
   return output;
 }

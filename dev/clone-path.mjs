@@ -11,7 +11,9 @@ const MAX_BYTES = 160;
  */
 export function refusalOfClone(path) {
   const found = BREAKS.exec(path);
-  if (found !== null) return `the path of this clone has the character ${JSON.stringify(found[0])}: ${path}`;
-  if (Buffer.byteLength(path) > MAX_BYTES) return `the path of this clone is longer than ${MAX_BYTES} bytes: ${path}`;
+  if (found !== null)
+    return `the path of this clone has the character ${JSON.stringify(found[0])}: ${path}`;
+  if (Buffer.byteLength(path) > MAX_BYTES)
+    return `the path of this clone is longer than ${MAX_BYTES} bytes: ${path}`;
   return null;
 }

@@ -11,13 +11,20 @@ export function hostState(instance: string, root: string): string[] {
       .split("\n")
       .filter((line) => marks.some((mark) => line.includes(mark)))
       .map((line) => `${kind} ${line}`);
-  const run = (command: string, args: string[]): string => spawnSync(command, args, { encoding: "utf8" }).stdout;
+  const run = (command: string, args: string[]): string =>
+    spawnSync(command, args, { encoding: "utf8" }).stdout;
   const folders = ["/run", "/etc", "/var/lib", "/dev/shm", "/tmp"];
   return [
     ...ofOurs("process", run("ps", ["-eo", "args"])),
     ...ofOurs("mount", readFileSync("/proc/self/mounts", "utf8")),
     ...ofOurs("firewall", run("nft", ["list", "tables"])),
-    ...ofOurs("loop device", run("losetup", ["--list", "--noheadings", "--output", "NAME,BACK-FILE"])),
-    ...ofOurs("file", findPaths([...folders, "-xdev", "-path", `*resontech*${instance}*`, "-prune"]).join("\n")),
+    ...ofOurs(
+      "loop device",
+      run("losetup", ["--list", "--noheadings", "--output", "NAME,BACK-FILE"]),
+    ),
+    ...ofOurs(
+      "file",
+      findPaths([...folders, "-xdev", "-path", `*resontech*${instance}*`, "-prune"]).join("\n"),
+    ),
   ];
 }

@@ -14,8 +14,24 @@ export function leftovers(appliance: LocalAppliance): string[] {
   const engine = ["--url", `unix://${appliance.engineSocket}`];
   const members = join(appliance.root, "data", "agent", "members");
   return [
-    ...linesOf("podman", [...engine, "ps", "--all", "--filter", "label=tech.reson.member", "--format", "container {{.Names}}"]),
-    ...linesOf("podman", [...engine, "network", "ls", "--filter", "label=tech.reson.attempt", "--format", "network {{.Name}}"]),
+    ...linesOf("podman", [
+      ...engine,
+      "ps",
+      "--all",
+      "--filter",
+      "label=tech.reson.member",
+      "--format",
+      "container {{.Names}}",
+    ]),
+    ...linesOf("podman", [
+      ...engine,
+      "network",
+      "ls",
+      "--filter",
+      "label=tech.reson.attempt",
+      "--format",
+      "network {{.Name}}",
+    ]),
     ...readFileSync("/proc/self/mounts", "utf8")
       .split("\n")
       .filter((line) => line.includes(`${members}/`))
@@ -31,7 +47,11 @@ export function leftovers(appliance: LocalAppliance): string[] {
 }
 
 /** Waits for releases that are under way. @returns what is left after that */
-export async function untilNothingIsLeft(appliance: LocalAppliance, timeoutMs = 30_000): Promise<string[]> {
-  for (let waitedMs = 0; waitedMs < timeoutMs && leftovers(appliance).length > 0; waitedMs += 500) await sleep(500);
+export async function untilNothingIsLeft(
+  appliance: LocalAppliance,
+  timeoutMs = 30_000,
+): Promise<string[]> {
+  for (let waitedMs = 0; waitedMs < timeoutMs && leftovers(appliance).length > 0; waitedMs += 500)
+    await sleep(500);
   return leftovers(appliance);
 }

@@ -62,8 +62,22 @@ export type InstallOptions = {
 const LOOPBACK = { name: "localhost", address: "127.0.0.1" };
 
 /** What install.sh is told on a developer's machine. */
-export function installFlags({ instance, root, portOffset, cpuWorkers, perimeter = LOOPBACK }: InstallOptions): string[] {
-  const ports = { api: 8000, s3: 3900, registry: 5000, nats: 4222, keycloak: 8443, "keycloak-management": 9000, postgres: 5433 };
+export function installFlags({
+  instance,
+  root,
+  portOffset,
+  cpuWorkers,
+  perimeter = LOOPBACK,
+}: InstallOptions): string[] {
+  const ports = {
+    api: 8000,
+    s3: 3900,
+    registry: 5000,
+    nats: 4222,
+    keycloak: 8443,
+    "keycloak-management": 9000,
+    postgres: 5433,
+  };
   const values = {
     root,
     instance,
@@ -76,9 +90,14 @@ export function installFlags({ instance, root, portOffset, cpuWorkers, perimeter
     username: "researcher",
     "key-kind": "dev",
     ...(cpuWorkers === undefined ? {} : { "cpu-workers": cpuWorkers }),
-    ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [`port-${name}`, port + portOffset])),
+    ...Object.fromEntries(
+      Object.entries(ports).map(([name, port]) => [`port-${name}`, port + portOffset]),
+    ),
   };
-  return ["--yes", ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)])];
+  return [
+    "--yes",
+    ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]),
+  ];
 }
 
 /**
@@ -106,7 +125,9 @@ export class LocalAppliance {
   }
 
   get instance(): string {
-    const { instance } = JSON.parse(readFileSync(join(this.root, "etc", "appliance.json"), "utf8")) as { instance: string };
+    const { instance } = JSON.parse(
+      readFileSync(join(this.root, "etc", "appliance.json"), "utf8"),
+    ) as { instance: string };
     return instance;
   }
 
@@ -123,13 +144,19 @@ export class LocalAppliance {
 
   /** Runs the `appliance` command of the installed release and answers its standard output. */
   async command(args: readonly string[], quiet = true): Promise<string> {
-    return await runChild(join(this.root, "current", "bin", "appliance"), ["--root", this.root, ...args], { quiet });
+    return await runChild(
+      join(this.root, "current", "bin", "appliance"),
+      ["--root", this.root, ...args],
+      { quiet },
+    );
   }
 
   /** What `appliance status --json` says, of one that is not whole just now as well. */
   status(): ApplianceStatus {
     const command = join(this.root, "current", "bin", "appliance");
-    const { stdout } = spawnSync(command, ["--root", this.root, "status", "--json"], { encoding: "utf8" });
+    const { stdout } = spawnSync(command, ["--root", this.root, "status", "--json"], {
+      encoding: "utf8",
+    });
     return JSON.parse(stdout) as ApplianceStatus;
   }
 

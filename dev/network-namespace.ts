@@ -27,7 +27,18 @@ export class NetworkNamespace implements Disposable {
     const inside = (...args: string[]): void => void execFileSync("ip", ["-netns", name, ...args]);
     execFileSync("ip", ["netns", "add", name]);
     try {
-      execFileSync("ip", ["link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", name]);
+      execFileSync("ip", [
+        "link",
+        "add",
+        name,
+        "type",
+        "veth",
+        "peer",
+        "name",
+        "eth0",
+        "netns",
+        name,
+      ]);
       execFileSync("ip", ["address", "add", `${made.hostAddress}/24`, "dev", name]);
       execFileSync("ip", ["link", "set", name, "up"]);
       inside("address", "add", `${made.address}/24`, "dev", "eth0");
@@ -55,7 +66,16 @@ export class NetworkNamespace implements Disposable {
   setLink(state: "up" | "down"): void {
     execFileSync("ip", ["link", "set", this.name, state]);
     // A device that was down has lost the routes that led over it.
-    if (state === "up") execFileSync("ip", ["-netns", this.name, "route", "replace", "default", "via", this.hostAddress]);
+    if (state === "up")
+      execFileSync("ip", [
+        "-netns",
+        this.name,
+        "route",
+        "replace",
+        "default",
+        "via",
+        this.hostAddress,
+      ]);
   }
 
   /** TCP ports that somebody in it listens on, by address. */
@@ -77,6 +97,13 @@ function listeners(output: string): { address: string; port: number }[] {
     .map((line) => line.trim().split(/\s+/)[3] ?? "")
     .flatMap((local) => {
       const at = local.lastIndexOf(":");
-      return at < 0 ? [] : [{ address: local.slice(0, at).replaceAll(/[[\]]|%.*/g, ""), port: Number(local.slice(at + 1)) }];
+      return at < 0
+        ? []
+        : [
+            {
+              address: local.slice(0, at).replaceAll(/[[\]]|%.*/g, ""),
+              port: Number(local.slice(at + 1)),
+            },
+          ];
     });
 }

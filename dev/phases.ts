@@ -12,7 +12,9 @@ export class Phases {
   }
 
   say(line: string): void {
-    process.stderr.write(`[${this.#name} ${((Date.now() - this.#startedAt) / 1000).toFixed(1).padStart(6)} s] ${line}\n`);
+    process.stderr.write(
+      `[${this.#name} ${((Date.now() - this.#startedAt) / 1000).toFixed(1).padStart(6)} s] ${line}\n`,
+    );
   }
 
   /** Runs one phase and keeps its wall time in seconds under `key`. */

@@ -4,7 +4,14 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
@@ -48,13 +55,22 @@ export class SecondNode implements AsyncDisposable {
       ports,
       jobPorts = DEFAULT_JOB_PORTS,
       instance,
-    } = JSON.parse(readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8")) as ApplianceConfig;
+    } = JSON.parse(
+      readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8"),
+    ) as ApplianceConfig;
     const rootCertFile = join(appliance.root, "etc", "ca", "root.crt");
     const joinTokenFile = join(folder, "join-token");
-    const { token } = JSON.parse(await appliance.command(["join-token", node])) as { token: string };
+    const { token } = JSON.parse(await appliance.command(["join-token", node])) as {
+      token: string;
+    };
     writeFileSync(joinTokenFile, `${token}\n`, { mode: 0o600 });
     mkdirSync(join(folder, "podman"));
-    const engine = await startPodman(join(folder, "podman"), `${name}:${ports.registry}`, rootCertFile, namespace);
+    const engine = await startPodman(
+      join(folder, "podman"),
+      `${name}:${ports.registry}`,
+      rootCertFile,
+      namespace,
+    );
     const release = (...path: string[]): string => join(appliance.root, "current", ...path);
     const config: AgentConfig = {
       node,
@@ -109,7 +125,9 @@ export class SecondNode implements AsyncDisposable {
   async rejoin(): Promise<void> {
     const { appliance, node } = this.#options;
     await this.kill();
-    const { token } = JSON.parse(await appliance.command(["join-token", node])) as { token: string };
+    const { token } = JSON.parse(await appliance.command(["join-token", node])) as {
+      token: string;
+    };
     rmSync(join(this.config.dataDir, "node.crt"), { force: true });
     writeFileSync(this.config.joinTokenFile ?? "", `${token}\n`, { mode: 0o600 });
     this.run();
@@ -132,17 +150,34 @@ export class SecondNode implements AsyncDisposable {
       ...lines("container", await this.engine.podman("ps", "--all", "--format", "{{.Names}}")),
       ...lines(
         "network",
-        await this.engine.podman("network", "ls", "--filter", "label=tech.reson.attempt", "--format", "{{.Name}}"),
+        await this.engine.podman(
+          "network",
+          "ls",
+          "--filter",
+          "label=tech.reson.attempt",
+          "--format",
+          "{{.Name}}",
+        ),
       ),
-      ...lines("mount", readFileSync("/proc/self/mounts", "utf8")).filter((line) => line.includes(`${members}/`)),
-      ...lines("firewall", namespace.run("nft", "list", "tables")).filter((line) => line.includes("resontech-")),
-      ...lines("listener", namespace.run("ss", "-Hltn")).filter((line) => line.includes(namespace.address)),
+      ...lines("mount", readFileSync("/proc/self/mounts", "utf8")).filter((line) =>
+        line.includes(`${members}/`),
+      ),
+      ...lines("firewall", namespace.run("nft", "list", "tables")).filter((line) =>
+        line.includes("resontech-"),
+      ),
+      ...lines("listener", namespace.run("ss", "-Hltn")).filter((line) =>
+        line.includes(namespace.address),
+      ),
     ];
   }
 
   /** It lets go of what it had once it has come back. @returns what is left after that */
   async untilNothingIsLeft(timeoutMs = 60_000): Promise<string[]> {
-    for (const from = Date.now(); Date.now() - from < timeoutMs && (await this.leftovers()).length > 0; ) await sleep(500);
+    for (
+      const from = Date.now();
+      Date.now() - from < timeoutMs && (await this.leftovers()).length > 0;
+    )
+      await sleep(500);
     return await this.leftovers();
   }
 

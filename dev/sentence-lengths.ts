@@ -6,7 +6,10 @@ import { documentsOf } from "./documents/documents.ts";
 import { lengthsOf, MAX_WORDS, sentencesOf } from "./documents/sentences.ts";
 
 const repository = join(import.meta.dirname, "..");
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean" } },
+});
 const documents = positionals.length > 0 ? positionals : documentsOf(repository);
 const rows = documents.map((document) => ({
   document,

@@ -3,7 +3,15 @@
 // Usage: node dev/setup.mjs [SCRIPT.ts [args…]]   prepares everything, then hands over to the pinned Node.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { refusalOfClone } from "./clone-path.mjs";
@@ -65,7 +73,10 @@ if (refusal !== null) fail(refusal, "clone it again to a path without that, of a
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { stdio: ["ignore", 2, 2], cwd: root, ...options });
   if (done.status !== 0)
-    fail(`\`${command} ${args.join(" ")}\` ended with ${done.status ?? done.signal}`, "read its output above and run this again");
+    fail(
+      `\`${command} ${args.join(" ")}\` ended with ${done.status ?? done.signal}`,
+      "read its output above and run this again",
+    );
 }
 
 const found = (command) =>
@@ -80,9 +91,13 @@ const found = (command) =>
 
 function checkHost() {
   if (process.getuid?.() !== 0)
-    fail("this needs root: it installs packages, mounts job file systems and starts containers", "run it as root");
+    fail(
+      "this needs root: it installs packages, mounts job file systems and starts containers",
+      "run it as root",
+    );
   const [major] = process.versions.node.split(".").map(Number);
-  if (major < 20) fail(`Node ${process.version} is too old to start with`, "install Node 20 or newer");
+  if (major < 20)
+    fail(`Node ${process.version} is too old to start with`, "install Node 20 or newer");
   const needs = {
     git: "git",
     npm: "npm",
@@ -95,13 +110,18 @@ function checkHost() {
   };
   const missing = Object.entries(needs).filter(([command]) => !found(command));
   if (missing.length > 0)
-    fail(`missing on this machine: ${missing.map(([, name]) => name).join(", ")}`, "install them and run this again");
+    fail(
+      `missing on this machine: ${missing.map(([, name]) => name).join(", ")}`,
+      "install them and run this again",
+    );
 }
 
 function installPackages() {
   const ofProof = script === "proofs/main.ts" ? PACKAGES_OF_PROOFS[args[0]] : undefined;
   const missing = [...DEBIAN_PACKAGES, ...(ofProof ?? [])].filter((name) => {
-    const asked = spawnSync("dpkg-query", ["-W", "-f", "${db:Status-Status}", name], { encoding: "utf8" });
+    const asked = spawnSync("dpkg-query", ["-W", "-f", "${db:Status-Status}", name], {
+      encoding: "utf8",
+    });
     return asked.status !== 0 || asked.stdout !== "installed";
   });
   if (missing.length === 0) return 0;
@@ -110,9 +130,16 @@ function installPackages() {
   const quiet = ["-qq", "-o", "Dpkg::Use-Pty=0"];
   const from = Date.now();
   run("apt-get", [...quiet, "update"], { env });
-  run("apt-get", [...quiet, "install", "-y", "--no-install-recommends", "--download-only", ...missing], { env });
+  run(
+    "apt-get",
+    [...quiet, "install", "-y", "--no-install-recommends", "--download-only", ...missing],
+    { env },
+  );
   const downloadMs = Date.now() - from;
-  run("apt-get", [...quiet, "install", "-y", "--no-install-recommends", ...missing], { env, stdio: ["ignore", "ignore", 2] });
+  run("apt-get", [...quiet, "install", "-y", "--no-install-recommends", ...missing], {
+    env,
+    stdio: ["ignore", "ignore", 2],
+  });
   return downloadMs;
 }
 
@@ -129,7 +156,10 @@ function installNodeModules() {
   // come from the lock, which is not written.
   run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]);
   // The test runner generates its test class for the plugins of .taprc: its own TypeScript compiler is off, Node strips the types.
-  run(join(root, "node_modules", ".bin", "node"), [join(root, "node_modules", "tap", "dist", "esm", "run.mjs"), "build"]);
+  run(join(root, "node_modules", ".bin", "node"), [
+    join(root, "node_modules", "tap", "dist", "esm", "run.mjs"),
+    "build",
+  ]);
   writeFileSync(stamp, digest);
 }
 
@@ -149,6 +179,10 @@ if (script) {
     RT_SETUP_MS: String(Date.now() - startedAt),
     RT_SETUP_DOWNLOAD_MS: String(aptDownloadMs),
   };
-  const done = spawnSync(node, ["--disable-warning=ExperimentalWarning", join(root, script), ...args], { stdio: "inherit", env });
+  const done = spawnSync(
+    node,
+    ["--disable-warning=ExperimentalWarning", join(root, script), ...args],
+    { stdio: "inherit", env },
+  );
   process.exit(done.status ?? 1);
 }

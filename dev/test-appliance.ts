@@ -13,7 +13,10 @@ export class TestAppliance {
 
   /** Installs from nothing: what an earlier, broken-off run left is removed first. @param bundle its folder */
   static async start(phases: Phases, bundle: string): Promise<TestAppliance> {
-    const root = reachableRoot(join(repository, ".cache", "test-appliance"), "/var/lib/resontech-test");
+    const root = reachableRoot(
+      join(repository, ".cache", "test-appliance"),
+      "/var/lib/resontech-test",
+    );
     const options = { instance: "test", root, portOffset: 10_000 };
     if (existsSync(join(root, "journal"))) {
       phases.say("removing what an earlier run left");

@@ -8,7 +8,13 @@ import { machineCpuSeconds } from "./machine-cpu.ts";
 import { Phases } from "./phases.ts";
 import { TestAppliance } from "./test-appliance.ts";
 import { testsReachedSince } from "./tests/changed-since.ts";
-import { filesOfTier, HELP, readTestOptions, type TestOptions, TestOptionsError } from "./tests/options.ts";
+import {
+  filesOfTier,
+  HELP,
+  readTestOptions,
+  type TestOptions,
+  TestOptionsError,
+} from "./tests/options.ts";
 import { runTier, type TierOutcome } from "./tests/run-tier.ts";
 import { describeFailure } from "./tests/tap-failure.ts";
 import { testFiles } from "./tests/test-files.ts";
@@ -25,7 +31,10 @@ mkdirSync(results, { recursive: true });
 const chosen = await chooseFiles(options);
 const outcomes = new Map<Tier, TierOutcome>();
 /** Tests start hundreds of processes from the same files: a start takes half the CPU once they are compiled. */
-const env: NodeJS.ProcessEnv = { ...process.env, NODE_COMPILE_CACHE: join(repository, ".cache", "compile") };
+const env: NodeJS.ProcessEnv = {
+  ...process.env,
+  NODE_COMPILE_CACHE: join(repository, ".cache", "compile"),
+};
 /** What the uninstall left behind: a failure of the run as any test's is. */
 const leftovers: string[] = [];
 let bundle: TestBundle | null = null;
@@ -33,13 +42,19 @@ for (const tier of TIERS) {
   const files = filesOfTier(chosen, tier, options.tier);
   if (files.length === 0) continue;
   if (tier !== "unit")
-    bundle ??= await phases.run("build", "engines, job image and bundle, built or found", () => TestBundle.build(phases));
+    bundle ??= await phases.run("build", "engines, job image and bundle, built or found", () =>
+      TestBundle.build(phases),
+    );
   const environment = { ...env, ...bundle?.environment };
   const appliance = tier === "acceptance" && bundle !== null ? await installed(bundle) : null;
   outcomes.set(
     tier,
     await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
-      runTier(tier, files, { repository, results, env: { ...environment, ...appliance?.environment } }),
+      runTier(tier, files, {
+        repository,
+        results,
+        env: { ...environment, ...appliance?.environment },
+      }),
     ),
   );
   await appliance?.remove().catch((error: unknown) => {
@@ -59,7 +74,9 @@ async function chooseFiles({ files, since }: TestOptions): Promise<readonly stri
   const all = testFiles(repository);
   if (since === null) return all;
   const reached = await testsReachedSince(since, repository, all);
-  phases.say(`${reached.length} of ${all.length} files can be reached by what changed since ${since}`);
+  phases.say(
+    `${reached.length} of ${all.length} files can be reached by what changed since ${since}`,
+  );
   return reached;
 }
 
@@ -87,7 +104,9 @@ function report(): void {
     for (const failure of outcome.failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
     const isBroken = outcome.status !== 0 && outcome.failures.length === 0;
     if (isBroken)
-      process.stdout.write(`\nthe tier ${tier} ended with ${outcome.status} and named no failure: ${outcome.rawFile}\n`);
+      process.stdout.write(
+        `\nthe tier ${tier} ended with ${outcome.status} and named no failure: ${outcome.rawFile}\n`,
+      );
     failed += isBroken ? 1 : outcome.failures.length;
   }
   const cpu = Math.round(machineCpuSeconds() - cpuBefore);
@@ -97,5 +116,7 @@ function report(): void {
   phases.say(`raw results: ${results}`);
   const isNothingReached = options.since !== null && chosen.length === 0;
   process.exitCode = failed > 0 || (passed === 0 && !isNothingReached) ? 1 : 0;
-  process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`);
+  process.stdout.write(
+    `\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
+  );
 }

@@ -4,7 +4,14 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { buildBundle, describeBundle, isRunning, LocalAppliance, reachableRoot, repository } from "./local-appliance.ts";
+import {
+  buildBundle,
+  describeBundle,
+  isRunning,
+  LocalAppliance,
+  reachableRoot,
+  repository,
+} from "./local-appliance.ts";
 import { Phases } from "./phases.ts";
 import { isVerified, verifyAudit } from "./verify-audit.ts";
 import { Workstation } from "./workstation.ts";
@@ -14,7 +21,11 @@ const phases = new Phases("try", Number(process.env["RT_SETUP_MS"] ?? 0));
 
 const root = reachableRoot(join(repository, ".appliance"), "/var/lib/resontech-try");
 const warm = isRunning(root);
-const bundle = await phases.run("build", warm ? "checking that the bundle is of this tree" : "building the bundle", buildBundle);
+const bundle = await phases.run(
+  "build",
+  warm ? "checking that the bundle is of this tree" : "building the bundle",
+  buildBundle,
+);
 describeBundle(phases, bundle);
 
 const appliance = await phases.run("install", `installing below ${root}`, () =>
@@ -26,17 +37,23 @@ mkdirSync(join(repository, ".cache"), { recursive: true });
 const work = mkdtempSync(join(repository, ".cache", "try-"));
 chmodSync(work, 0o755);
 try {
-  const workstation = await phases.run("workstation", "a researcher's workstation with the public client 0.3.0", () =>
-    Workstation.open(appliance, work),
+  const workstation = await phases.run(
+    "workstation",
+    "a researcher's workstation with the public client 0.3.0",
+    () => Workstation.open(appliance, work),
   );
   await phases.run("data", "two shards of scikit-learn's digits and a held-out set", () =>
     workstation.python(["/example/make_shards.py", "--out", "/work"]),
   );
 
-  const job = await phases.run("job", "submitting with the unmodified client, then following the job", () =>
-    workstation.submit((line) => phases.say(`  ${line}`)),
+  const job = await phases.run(
+    "job",
+    "submitting with the unmodified client, then following the job",
+    () => workstation.submit((line) => phases.say(`  ${line}`)),
   );
-  const heldOut = await phases.run("evaluate", "the downloaded checkpoint on held-out digits", () => workstation.evaluate());
+  const heldOut = await phases.run("evaluate", "the downloaded checkpoint on held-out digits", () =>
+    workstation.evaluate(),
+  );
   const audit = await phases.run("audit", "exporting the audit log and verifying it offline", () =>
     verifyAudit(appliance, work, bundle.bundle),
   );
@@ -77,7 +94,13 @@ try {
   } else {
     const line = {
       ok,
-      job: { id: job.id, state: job.state, seconds: job.seconds, accuracyByRound: rounds, heldOutAccuracy: heldOut },
+      job: {
+        id: job.id,
+        state: job.state,
+        seconds: job.seconds,
+        accuracyByRound: rounds,
+        heldOutAccuracy: heldOut,
+      },
       audit,
       endpoints,
       seconds: { ...phases.seconds, download: bundle.downloadSeconds, total: phases.totalSeconds },

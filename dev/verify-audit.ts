@@ -7,18 +7,26 @@ import type { LocalAppliance } from "./local-appliance.ts";
 export type Verdicts = Record<string, string>;
 
 /** What the verifier says, as far as it is read here. */
-export type AuditReport = { verdicts: Record<string, { verdict: string; reason: string }>; binaries: { compared: number } };
+export type AuditReport = {
+  verdicts: Record<string, { verdict: string; reason: string }>;
+  binaries: { compared: number };
+};
 
 /** What needs neither witness nor an older checkpoint: whoever alters the log, or tells of one thing in two ways, fails one of them. */
 const REQUIRED = ["SIGNATURE", "INTEGRITY", "COMPLETENESS"];
 
-export const isVerified = (verdicts: Verdicts): boolean => REQUIRED.every((name) => verdicts[name] === "PASS");
+export const isVerified = (verdicts: Verdicts): boolean =>
+  REQUIRED.every((name) => verdicts[name] === "PASS");
 
 export const verdictsOf = ({ verdicts }: AuditReport): Verdicts =>
   Object.fromEntries(Object.entries(verdicts).map(([name, { verdict }]) => [name, verdict]));
 
 /** Verdicts by the vendor's release in the bundle. @throws where the log does not say what was started */
-export async function verifyAudit(appliance: LocalAppliance, work: string, bundle: string): Promise<Verdicts> {
+export async function verifyAudit(
+  appliance: LocalAppliance,
+  work: string,
+  bundle: string,
+): Promise<Verdicts> {
   const report = await auditReport(appliance, work, join(bundle, "release.json"));
   // What was started is the bundle's, COMPLETENESS says; where nothing was measured it has nothing to say.
   if (report.binaries.compared === 0) throw new Error("the log says of no part what it runs");
@@ -30,13 +38,24 @@ export async function verifyAudit(appliance: LocalAppliance, work: string, bundl
  * The verifier is the bundle's copy. Node 24 or later checks both signatures; the host's own may be older.
  * @param release null: what was started is compared with nothing
  */
-export async function auditReport(appliance: LocalAppliance, work: string, release: string | null): Promise<AuditReport> {
+export async function auditReport(
+  appliance: LocalAppliance,
+  work: string,
+  release: string | null,
+): Promise<AuditReport> {
   const file = join(work, "audit.tar");
   rmSync(file, { force: true });
   await appliance.command(["audit", "export", "--out", file]);
   const verifier = join(appliance.root, "current", "app", "sov-verify.mjs");
   const policy = join(appliance.root, "data", "audit.policy");
-  const args = [verifier, "--policy", policy, ...(release === null ? [] : ["--release", release]), "--json", file];
+  const args = [
+    verifier,
+    "--policy",
+    policy,
+    ...(release === null ? [] : ["--release", release]),
+    "--json",
+    file,
+  ];
   let output: string;
   try {
     output = await runChild(process.execPath, args, { cwd: work });
@@ -51,7 +70,13 @@ export async function auditReport(appliance: LocalAppliance, work: string, relea
 }
 
 function isReport(report: unknown): report is AuditReport {
-  if (typeof report !== "object" || report === null || !("verdicts" in report) || !("binaries" in report)) return false;
+  if (
+    typeof report !== "object" ||
+    report === null ||
+    !("verdicts" in report) ||
+    !("binaries" in report)
+  )
+    return false;
   const { verdicts, binaries } = report;
   if (typeof verdicts !== "object" || verdicts === null) return false;
   const isVerdict = (value: unknown): boolean =>
@@ -60,5 +85,10 @@ function isReport(report: unknown): report is AuditReport {
 }
 
 function hasCompared(binaries: unknown): boolean {
-  return typeof binaries === "object" && binaries !== null && "compared" in binaries && typeof binaries.compared === "number";
+  return (
+    typeof binaries === "object" &&
+    binaries !== null &&
+    "compared" in binaries &&
+    typeof binaries.compared === "number"
+  );
 }

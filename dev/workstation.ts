@@ -69,20 +69,27 @@ export class Workstation {
   }
 
   /** Submits, follows and downloads; calls `onProgress` with a line for a person at each change. `more` are the script's own options. */
-  async submit(onProgress: (line: string) => void, more: readonly string[] = []): Promise<JobOutcome> {
+  async submit(
+    onProgress: (line: string) => void,
+    more: readonly string[] = [],
+  ): Promise<JobOutcome> {
     const outcome: JobOutcome = { id: "", state: "UNKNOWN", seconds: 0, accuracyByRound: [] };
     const from = Date.now();
-    await this.#follow(["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...more], (line) => {
-      const event = parse(line);
-      if (event === null) {
-        if (line.trim() !== "") onProgress(line);
-        return;
-      }
-      if (typeof event["id"] === "string") outcome.id = event["id"];
-      if (typeof event["state"] === "string") outcome.state = event["state"];
-      if (Array.isArray(event["accuracyByRound"])) outcome.accuracyByRound = event["accuracyByRound"].map(Number);
-      onProgress(describe(event));
-    });
+    await this.#follow(
+      ["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...more],
+      (line) => {
+        const event = parse(line);
+        if (event === null) {
+          if (line.trim() !== "") onProgress(line);
+          return;
+        }
+        if (typeof event["id"] === "string") outcome.id = event["id"];
+        if (typeof event["state"] === "string") outcome.state = event["state"];
+        if (Array.isArray(event["accuracyByRound"]))
+          outcome.accuracyByRound = event["accuracyByRound"].map(Number);
+        onProgress(describe(event));
+      },
+    );
     outcome.seconds = (Date.now() - from) / 1000;
     return outcome;
   }
@@ -112,7 +119,10 @@ export class Workstation {
   }
 
   async #follow(script: readonly string[], onLine: (line: string) => void): Promise<void> {
-    const child = spawn("podman", this.#args(script), { env: this.#environment(), stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn("podman", this.#args(script), {
+      env: this.#environment(),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let rest = "";
     let errors = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {

@@ -40,7 +40,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     .filter(({ host }) => host === new URL(endpoint).host);
 
   const own = seen.filter(({ accessKey }) => accessKey !== null);
-  const byUrl = seen.map(({ target }) => new URL(target, endpoint).searchParams).filter((query) => query.has("X-Amz-Signature"));
+  const byUrl = seen
+    .map(({ target }) => new URL(target, endpoint).searchParams)
+    .filter((query) => query.has("X-Amz-Signature"));
   const counted = countOf(own.map(operationOf));
   const logged = countOf(
     leaves
@@ -48,17 +50,24 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       .filter(isOfUser)
       .map(({ type }) => type),
   );
-  const says = (name: string, text: string | null) => all.some(({ detail }) => detail?.[name] === sha256(text ?? ""));
+  const says = (name: string, text: string | null) =>
+    all.some(({ detail }) => detail?.[name] === sha256(text ?? ""));
   // A part of an upload is told by the upload's own records.
   const missingUrls = byUrl.filter((query) =>
-    query.has("partNumber") ? !says("upload_sha256", query.get("uploadId")) : !says("url_sha256", query.get("X-Amz-Signature")),
+    query.has("partNumber")
+      ? !says("upload_sha256", query.get("uploadId"))
+      : !says("url_sha256", query.get("X-Amz-Signature")),
   );
   const differing = [...new Set([...Object.keys(counted), ...Object.keys(logged)])].filter(
     (kind) => counted[kind] !== logged[kind],
   );
   const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
   const ok =
-    outcome.state === "FINISHED" && own.length > 5 && differing.length === 0 && missingUrls.length === 0 && isVerified(audit);
+    outcome.state === "FINISHED" &&
+    own.length > 5 &&
+    differing.length === 0 &&
+    missingUrls.length === 0 &&
+    isVerified(audit);
   return {
     ok,
     figures: {
@@ -95,7 +104,8 @@ function operationOf({ method, target }: Seen): string | null {
   const isObject = pathname.split("/").filter((part) => part !== "").length > 1;
   if (!isObject) {
     if (method === "POST" && searchParams.has("delete")) return "data.bucket.delete";
-    return method === "GET" && ![...searchParams.keys()].some((name) => ["location", "policy", "versioning"].includes(name))
+    return method === "GET" &&
+      ![...searchParams.keys()].some((name) => ["location", "policy", "versioning"].includes(name))
       ? "data.bucket.list"
       : "data.bucket.inspect";
   }
@@ -115,5 +125,6 @@ function countOf(types: readonly (string | null)[]): Count {
 const isFirst = ({ phase }: AuditEvent): boolean => phase === "requested" || phase === "fact";
 /** By the user's own key pair; what nodes and coordinator do is signed by others. */
 const isOfUser = ({ actor, detail }: AuditEvent): boolean =>
-  actor.kind === "user" || (typeof detail?.["claimed"] === "string" && detail["claimed"] !== "coordinator");
+  actor.kind === "user" ||
+  (typeof detail?.["claimed"] === "string" && detail["claimed"] !== "coordinator");
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

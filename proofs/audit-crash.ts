@@ -24,7 +24,13 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 
 const ALL_KINDS = Object.keys(CRASH_KINDS) as CrashKind[];
 /** Those that take most from bytes, and from names, that were not synced. */
-const TELLING_OF_BYTES: readonly CrashKind[] = ["unsynced dropped", "names without bytes", "torn", "reordered", "stale blocks"];
+const TELLING_OF_BYTES: readonly CrashKind[] = [
+  "unsynced dropped",
+  "names without bytes",
+  "torn",
+  "reordered",
+  "stale blocks",
+];
 const TELLING_OF_NAMES: readonly CrashKind[] = ["unsynced dropped", "reordered"];
 /** One that is back alone says little; it is its order that counts. */
 const TELLING_OF_REMOVALS: readonly CrashKind[] = ["reordered"];
@@ -66,17 +72,44 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       report,
     );
     let lives = 0;
-    for await (const second of recordSecondLives(folder, run, rows, Math.ceil(secondPoints / POINTS_IN_A_SECOND_LIFE), random)) {
+    for await (const second of recordSecondLives(
+      folder,
+      run,
+      rows,
+      Math.ceil(secondPoints / POINTS_IN_A_SECOND_LIFE),
+      random,
+    )) {
       lives += 1;
       const count = Math.min(POINTS_IN_A_SECOND_LIFE, points - turnPoints - cuts.length);
-      cuts.push(...(await trials.run(second, drawPoints(count, second.whole, second.kinds, random), null, ALL_KINDS, report)));
+      cuts.push(
+        ...(await trials.run(
+          second,
+          drawPoints(count, second.whole, second.kinds, random),
+          null,
+          ALL_KINDS,
+          report,
+        )),
+      );
     }
     const turns = await recordTurns(join(folder, "turns"), new Rows(random), random);
     progress(`${turns.turns.length} turns recorded in ${turns.calls.length} calls`);
-    cuts.push(...(await trials.run(turns, drawPoints(turnPoints, turns.turns, turns.kinds, random), null, ALL_KINDS, report)));
+    cuts.push(
+      ...(await trials.run(
+        turns,
+        drawPoints(turnPoints, turns.turns, turns.kinds, random),
+        null,
+        ALL_KINDS,
+        report,
+      )),
+    );
     const table = await leaveOutEach([run, turns], trials, random, progress);
     const killed = await killRounds(folder, Math.ceil(points * KILLS_PER_POINT), random, progress);
-    const filled = await fullDisks(folder, Math.ceil(points * FULL_DISKS_PER_POINT), random, progress);
+    const filled = await fullDisks(
+      folder,
+      Math.ceil(points * FULL_DISKS_PER_POINT),
+      random,
+      progress,
+    );
     const figures = {
       seed,
       calls_recorded: run.calls.length,
@@ -99,7 +132,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         figures.broken.length === 0 &&
         figures.broken_after_kills.length === 0 &&
         figures.broken_after_full_disks.length === 0 &&
-        Object.entries(table).every(([call, { caught }]) => caught > 0 || KEPT_THOUGH_NEEDLESS.has(call)),
+        Object.entries(table).every(
+          ([call, { caught }]) => caught > 0 || KEPT_THOUGH_NEEDLESS.has(call),
+        ),
       figures,
     };
   } finally {
@@ -138,14 +173,23 @@ async function leaveOutEach(
     const tried: TriedImage[] = [];
     let caught: TriedImage[] = [];
     // Some are missed for a moment only, between two calls of a life: these take more images.
-    while (tried.length < (KEPT_THOUGH_NEEDLESS.has(call) ? IMAGES_FOR_A_CALL : MAX_IMAGES_FOR_A_CALL) && caught.length === 0) {
+    while (
+      tried.length < (KEPT_THOUGH_NEEDLESS.has(call) ? IMAGES_FOR_A_CALL : MAX_IMAGES_FOR_A_CALL) &&
+      caught.length === 0
+    ) {
       const { run, windows } = places[(tried.length / IMAGES_FOR_A_CALL) % places.length]!;
       const points = drawPointsWithin(IMAGES_FOR_A_CALL, run.calls.length, windows, random);
       tried.push(...(await trials.run(run, points, call, kinds)));
       caught = tried.filter(({ broken }) => broken.length > 0);
     }
-    table[call] = { images: tried.length, caught: caught.length, as: countBy(caught, ({ broken }) => broken[0]!.split(":")[0]!) };
-    progress(`without the sync of ${call}: ${caught.length} of ${tried.length} images caught ${JSON.stringify(table[call].as)}`);
+    table[call] = {
+      images: tried.length,
+      caught: caught.length,
+      as: countBy(caught, ({ broken }) => broken[0]!.split(":")[0]!),
+    };
+    progress(
+      `without the sync of ${call}: ${caught.length} of ${tried.length} images caught ${JSON.stringify(table[call].as)}`,
+    );
   }
   return table;
 }
@@ -172,7 +216,9 @@ async function killRounds(
     for (const log of logs) {
       const count = Math.min(KILLS_OF_A_LOG, kills - log * KILLS_OF_A_LOG);
       rounds.push(...(await killAgainAndAgain(join(folder, `kills-${log}`), count, random)));
-      progress(`${rounds.length} of ${kills} kills, ${rounds.filter(({ broken }) => broken.length > 0).length} broken`);
+      progress(
+        `${rounds.length} of ${kills} kills, ${rounds.filter(({ broken }) => broken.length > 0).length} broken`,
+      );
     }
   };
   await Promise.all([oneAfterTheOther(), oneAfterTheOther()]);
@@ -189,7 +235,9 @@ async function fullDisks(
   const numbers = Array.from({ length: count }, (_, n) => n).values();
   const oneAfterTheOther = async (): Promise<void> => {
     for (const n of numbers) {
-      rounds.push(await fillDisk(join(folder, `full-${n}`), n % 2 === 0 ? "bytes" : "inodes", random));
+      rounds.push(
+        await fillDisk(join(folder, `full-${n}`), n % 2 === 0 ? "bytes" : "inodes", random),
+      );
       if (rounds.length % 20 === 0) progress(`${rounds.length} of ${count} full disks`);
     }
   };
@@ -238,5 +286,7 @@ function describe({ kind, point, size, acks, broken }: TriedImage): string {
 }
 
 function countBy<T>(all: readonly T[], key: (one: T) => string): Record<string, number> {
-  return Object.fromEntries([...Map.groupBy(all, key)].map(([name, group]) => [name, group.length]));
+  return Object.fromEntries(
+    [...Map.groupBy(all, key)].map(([name, group]) => [name, group.length]),
+  );
 }

@@ -38,7 +38,12 @@ const ONE_RECORD_IN = 5;
 const SEARCHES_AT_ONCE = 50;
 const PEOPLE = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
 
-type Erasure = { erased?: { count: number }[]; finalAfter?: string; handedOut?: number; confirmed?: boolean };
+type Erasure = {
+  erased?: { count: number }[];
+  finalAfter?: string;
+  handedOut?: number;
+  confirmed?: boolean;
+};
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const [eventsEach = 500] = args.map(Number);
@@ -82,16 +87,24 @@ async function eraseAndAttack(
   const gone = said.filter(({ subject }) => ERASED.includes(subject));
   const clear = clearOf(said);
   const inSpool = await clear.in(root);
-  progress(`${said.length} events; before the vault began, ${inSpool.where.join(", ")} held values`);
+  progress(
+    `${said.length} events; before the vault began, ${inSpool.where.join(", ")} held values`,
+  );
 
   // What goes wrong is told, and must not be told with the value.
   const findable = gone.filter(({ isLong }) => !isLong);
   const [{ field, value }] = findable as [Said];
   const refused = [await isRefused(out.holding(field, value), "vault_unavailable")];
   vault.start();
-  await until(async () => (await vault.status())?.sealed === said.length, "the vault has sealed all");
+  await until(
+    async () => (await vault.status())?.sealed === said.length,
+    "the vault has sealed all",
+  );
   await until(async () => site.isSpoolEmpty(), "the spool is empty");
-  await until(async () => coordinator.logBytes === 0, "the coordinator has emptied its write-ahead log");
+  await until(
+    async () => coordinator.logBytes === 0,
+    "the coordinator has emptied its write-ahead log",
+  );
   const query = new URLSearchParams({ holds: `${field}=`, [value]: value }).toString();
   refused.push(await isRefused(out.get(`/events?${query}`), "query_invalid"));
   refused.push("error" in (await vault.askAll({ verb: "token", field, value }))[0]!);
@@ -110,11 +123,22 @@ async function eraseAndAttack(
   const foundBefore = await foundBy(out, findable);
   const before = await sought.in(root);
   const planted = await plantEach(sought, root);
-  progress(`sealed; ${Object.keys(before.found).join(", ")} are found; ${planted.found} of ${planted.planted} planted forms are`);
+  progress(
+    `sealed; ${Object.keys(before.found).join(", ")} are found; ${planted.found} of ${planted.planted} planted forms are`,
+  );
   progress(`searches by value find ${foundBefore} of ${findable.length}`);
 
-  const bundle = await vault.askAll({ verb: "disclose", origin, subjects: ERASED, receiver: "auditor-1", ...PEOPLE });
-  writeFileSync(join(handedOut, "disclosed.jsonl"), bundle.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const bundle = await vault.askAll({
+    verb: "disclose",
+    origin,
+    subjects: ERASED,
+    receiver: "auditor-1",
+    ...PEOPLE,
+  });
+  writeFileSync(
+    join(handedOut, "disclosed.jsonl"),
+    bundle.map((line) => `${JSON.stringify(line)}\n`).join(""),
+  );
   const stop = new AbortController();
   const kept = new KeptCopies(keptFolder, vault.config);
   await kept.keepSealed();
@@ -123,16 +147,23 @@ async function eraseAndAttack(
   const load = keepSaying(site, stop.signal);
   const erasingFromMs = Date.now();
   const replies = await Promise.all(
-    ERASED.map((subject) => vault.askAll({ verb: "erase", subject, request: "req-1", legalBasis: "gdpr-17", ...PEOPLE })),
+    ERASED.map((subject) =>
+      vault.askAll({ verb: "erase", subject, request: "req-1", legalBasis: "gdpr-17", ...PEOPLE }),
+    ),
   );
   const erasedAtMs = Date.now();
   snapshot(root, rootBetween);
   const erasures = replies.map(([reply]) => reply as Erasure);
   const finalMs = Math.max(...erasures.map(({ finalAfter }) => Date.parse(finalAfter ?? "")));
   const atOnce = await sought.in(rootBetween);
-  progress(`erased; at once ${atOnce.where.length} files hold something; copies end at ${new Date(finalMs).toISOString()}`);
+  progress(
+    `erased; at once ${atOnce.where.length} files hold something; copies end at ${new Date(finalMs).toISOString()}`,
+  );
   const onePerPerson = ERASED.map((erased) => findable.find(({ subject }) => subject === erased)!);
-  await until(async () => (await foundBy(out, onePerPerson)) === 0, "the index has dropped the tokens");
+  await until(
+    async () => (await foundBy(out, onePerPerson)) === 0,
+    "the index has dropped the tokens",
+  );
   const tokensGoneAtMs = Date.now();
   await until(async () => Date.now() > finalMs + 2_000, "the last epoch is over");
   const foundAfter = await foundBy(out, findable);
@@ -142,7 +173,10 @@ async function eraseAndAttack(
   const meanwhile = await load;
   await coordinator.drained();
   const keptCount = said.length - gone.length + meanwhile;
-  await until(async () => (await vault.status())?.sealed === keptCount, "what came meanwhile is sealed");
+  await until(
+    async () => (await vault.status())?.sealed === keptCount,
+    "what came meanwhile is sealed",
+  );
   const others = said.filter(({ subject, isLong }) => KEPT.includes(subject) && !isLong);
   const othersFound = await foundBy(out, others);
   const status = await vault.status();
@@ -159,7 +193,14 @@ async function eraseAndAttack(
     attacked,
   } = await attackCopies(
     {
-      ...{ kept, askedAtMs: erasingFromMs, kek: vault.kek, said, erased: ERASED, somebody: KEPT[0]! },
+      ...{
+        kept,
+        askedAtMs: erasingFromMs,
+        kek: vault.kek,
+        said,
+        erased: ERASED,
+        somebody: KEPT[0]!,
+      },
       ...{ epochsDir: vault.config.epochsDir, planted: join(elsewhere, "planted") },
       folders: { before: [rootBefore], between: [rootBetween], after: [root, keptFolder] },
     },
@@ -171,42 +212,75 @@ async function eraseAndAttack(
   };
   const openedOf = (copies: readonly KeyCopy[], moment: keyof typeof at): number =>
     copies.filter(({ name }) => at[moment].copies.includes(name)).length;
-  const erasedCount = erasures.reduce((sum, { erased = [] }) => sum + erased.reduce((all, { count }) => all + count, 0), 0);
+  const erasedCount = erasures.reduce(
+    (sum, { erased = [] }) => sum + erased.reduce((all, { count }) => all + count, 0),
+    0,
+  );
   const checks = {
-    found_in_the_coordinator_before_delivery: waiting.found.value !== undefined && waiting.found.salt !== undefined,
+    found_in_the_coordinator_before_delivery:
+      waiting.found.value !== undefined && waiting.found.salt !== undefined,
     found_in_its_log_once_delivered: delivered.found.value !== undefined,
-    found_in_clear_before_sealing: inSpool.found.value !== undefined && inSpool.found.salt !== undefined,
+    found_in_clear_before_sealing:
+      inSpool.found.value !== undefined && inSpool.found.salt !== undefined,
     nothing_in_clear_once_sealed: inClear.where.length === 0,
-    sealed_found_before_erasure: ["wrapped key", "sealed value", "token"].every((kind) => kind in before.found),
+    sealed_found_before_erasure: ["wrapped key", "sealed value", "token"].every(
+      (kind) => kind in before.found,
+    ),
     every_planted_form_found: planted.found === planted.planted,
     every_value_searched_before: foundBefore === findable.length,
     what_goes_wrong_is_refused: refused.every(Boolean),
-    all_erased: erasedCount === gone.length && erasures.every(({ confirmed }) => confirmed === true),
-    handed_out_is_told: erasures.every(({ handedOut: times }) => times === 1) && beyond.found.value !== undefined,
+    all_erased:
+      erasedCount === gone.length && erasures.every(({ confirmed }) => confirmed === true),
+    handed_out_is_told:
+      erasures.every(({ handedOut: times }) => times === 1) && beyond.found.value !== undefined,
     nothing_but_tokens_found_at_once: Object.keys(atOnce.found).every((kind) => kind === "token"),
     no_value_searched_after: foundAfter === 0,
     nothing_found_after_the_epochs: after.where.length === 0,
     nothing_found_when_stopped: stopped.where.length === 0,
     all_have_printed: site.printed().every((bytes) => bytes > 0),
-    copies_open_before: livingIn(rootBefore).length > 0 && livingIn(rootBefore).every((name) => at.before.copies.includes(name)),
-    values_open_before: at.before.valuesByCopies === gone.length && at.before.valuesByKeys === gone.length,
-    copies_open_until_their_epochs_end: livingIn(rootBetween).every((name) => at.between.copies.includes(name)),
-    values_open_by_copies_alone_until_then: at.between.valuesByCopies === gone.length && at.between.valuesByKeys === 0,
+    copies_open_before:
+      livingIn(rootBefore).length > 0 &&
+      livingIn(rootBefore).every((name) => at.before.copies.includes(name)),
+    values_open_before:
+      at.before.valuesByCopies === gone.length && at.before.valuesByKeys === gone.length,
+    copies_open_until_their_epochs_end: livingIn(rootBetween).every((name) =>
+      at.between.copies.includes(name),
+    ),
+    values_open_by_copies_alone_until_then:
+      at.between.valuesByCopies === gone.length && at.between.valuesByKeys === 0,
     no_copy_from_before_opens_after: openedOf(older, "after") === 0,
     no_value_opens_after: at.after.valuesByCopies === 0 && at.after.valuesByKeys === 0,
     newer_copies_open_after: openedOf(living, "after") === living.length && at.after.findsSomebody,
     planted_keys_open: plantedKey.opened === plantedKey.forms,
-    the_others_are_kept: status?.sealed === keptCount && status.fault === null && othersFound === others.length,
+    the_others_are_kept:
+      status?.sealed === keptCount && status.fault === null && othersFound === others.length,
   };
   return {
     ok: Object.values(checks).every(Boolean),
     figures: {
       ...checks,
-      ...{ people: EVERYBODY.length, people_erased: ERASED.length, commitments_erased: erasedCount },
-      ...{ keys: keys.length, tokens: gone.length, records_of_the_coordinator: recorded.length, events_meanwhile: meanwhile },
+      ...{
+        people: EVERYBODY.length,
+        people_erased: ERASED.length,
+        commitments_erased: erasedCount,
+      },
+      ...{
+        keys: keys.length,
+        tokens: gone.length,
+        records_of_the_coordinator: recorded.length,
+        events_meanwhile: meanwhile,
+      },
       ...{ planted_forms: planted.planted, planted_forms_found: planted.found },
-      searches_by_value: { asked: findable.length, found_before: foundBefore, found_after: foundAfter },
-      ...{ forms_looked_for: sought.forms, files_searched: stopped.files, bytes_searched: stopped.bytes },
+      searches_by_value: {
+        asked: findable.length,
+        found_before: foundBefore,
+        found_after: foundAfter,
+      },
+      ...{
+        forms_looked_for: sought.forms,
+        files_searched: stopped.files,
+        bytes_searched: stopped.bytes,
+      },
       printed_bytes: site.printed().reduce((sum, bytes) => sum + bytes, 0),
       still_found: namesOf(after, stopped),
       copies_kept: older.length,
@@ -222,7 +296,11 @@ async function eraseAndAttack(
         between: at.between.valuesByCopies,
         after: at.after.valuesByCopies + at.after.valuesByKeys,
       },
-      ...{ files_attacked: attacked.files, windows: attacked.windows, distinct_bytes: attacked.distinctBytes },
+      ...{
+        files_attacked: attacked.files,
+        windows: attacked.windows,
+        distinct_bytes: attacked.distinctBytes,
+      },
       ...{ keys_tried: attacked.keysTried, windows_without_a_key: attacked.keysSkipped },
       final_after_s: seconds(finalMs - erasedAtMs),
       erasure_s: seconds(erasedAtMs - erasingFromMs),
@@ -236,7 +314,9 @@ async function eraseAndAttack(
 async function sayAll(each: number, sayOne: Site["say"]): Promise<Said[]> {
   const said: Said[] = [];
   for (let n = 0; n < each; n++)
-    said.push(...(await Promise.all(EVERYBODY.map((subject) => sayOne(subject, n % ONE_LONG_IN === 1)))));
+    said.push(
+      ...(await Promise.all(EVERYBODY.map((subject) => sayOne(subject, n % ONE_LONG_IN === 1)))),
+    );
   return said;
 }
 
@@ -268,7 +348,9 @@ async function foundBy(out: AuditOutInstance, said: readonly Said[]): Promise<nu
   for (let at = 0; at < said.length; at += SEARCHES_AT_ONCE) {
     const some = said.slice(at, at + SEARCHES_AT_ONCE);
     const found = await Promise.all(some.map(({ field, value }) => out.holding(field, value)));
-    count += some.filter(({ subject }, n) => found[n]!.length === 1 && found[n]![0]!.object === subject).length;
+    count += some.filter(
+      ({ subject }, n) => found[n]!.length === 1 && found[n]![0]!.object === subject,
+    ).length;
   }
   return count;
 }
@@ -281,14 +363,20 @@ async function isRefused(asked: Promise<unknown>, code: string): Promise<boolean
 }
 
 /** Each form in a file of its own. */
-async function plantEach(sought: Sought, root: string): Promise<{ planted: number; found: number }> {
+async function plantEach(
+  sought: Sought,
+  root: string,
+): Promise<{ planted: number; found: number }> {
   const folder = mkdtempSync(join(root, "planted-"));
   try {
     const samples = sought.samples;
     let found = 0;
     for (const [at, { bytes }] of samples.entries()) {
       const inner = mkdtempSync(join(folder, `${at}-`));
-      writeFileSync(join(inner, "file"), Buffer.concat([randomBytes(1_000 + at), bytes, randomBytes(1_000)]));
+      writeFileSync(
+        join(inner, "file"),
+        Buffer.concat([randomBytes(1_000 + at), bytes, randomBytes(1_000)]),
+      );
       found += (await sought.in(inner)).where.length;
     }
     return { planted: samples.length, found };
@@ -299,7 +387,13 @@ async function plantEach(sought: Sought, root: string): Promise<{ planted: numbe
 
 /** Names of files, and what is in some of them. */
 function namesOf(...all: Remnants[]): string[] {
-  return [...new Set(all.flatMap(({ where, found }) => where.map((name) => `${name}: ${Object.keys(found).join(", ")}`)))];
+  return [
+    ...new Set(
+      all.flatMap(({ where, found }) =>
+        where.map((name) => `${name}: ${Object.keys(found).join(", ")}`),
+      ),
+    ),
+  ];
 }
 
 function seconds(ms: number): number {

@@ -33,20 +33,38 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const config = makeAuditdConfig(root);
     addAuditOutProducer(root, config);
     auditd = await startAuditd(root, config);
-    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    const producer = await connectProducer({
+      socketPath: config.producers[0]!.socket,
+      boot: crypto.randomUUID(),
+    });
     out = new AuditOutInstance(root, config, [
       {
         ...{ name: "siem", format: "ocsf" },
         target: {
-          ...{ kind: "syslog", host: "127.0.0.1", port: receiver.port, serverName: RECEIVER_NAME, caFile },
-          ...{ client: issued[SENDER_NAME], facility: 13, enterpriseNumber: 32_473, confirmMs: 5_000 },
+          ...{
+            kind: "syslog",
+            host: "127.0.0.1",
+            port: receiver.port,
+            serverName: RECEIVER_NAME,
+            caFile,
+          },
+          ...{
+            client: issued[SENDER_NAME],
+            facility: 13,
+            enterpriseNumber: 32_473,
+            confirmMs: 5_000,
+          },
         },
       },
     ]);
 
     const load = new Load(producer, eventsPerS);
     progress(`the receiver is down for ${minutes} min at ${eventsPerS} events/s`);
-    for (const until = Date.now() + minutes * 60_000; Date.now() < until; await pause(Math.min(10_000, until - Date.now())))
+    for (
+      const until = Date.now() + minutes * 60_000;
+      Date.now() < until;
+      await pause(Math.min(10_000, until - Date.now()))
+    )
       progress(`${load.acknowledged} events acknowledged; audit-out has ${out.rssMiB} MiB`);
     const backlog = await out.status();
 
@@ -65,7 +83,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const acknowledged = await load.end();
     progress(`${acknowledged.size} events are in the log; the receiver is let catch up`);
     let status = await out.status();
-    for (const limit = Date.now() + CATCH_UP_LIMIT_MS; status.sinks[0]!.lag > 0 && Date.now() < limit; await pause(250))
+    for (
+      const limit = Date.now() + CATCH_UP_LIMIT_MS;
+      status.sinks[0]!.lag > 0 && Date.now() < limit;
+      await pause(250)
+    )
       status = await out.status();
     const caughtUpS = (performance.now() - startedAt) / 1_000;
     const memory = out.rssMiB;
@@ -82,14 +104,20 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       if (index > previous + 1) jumpsAhead += 1;
       previous = index;
     }
-    const missing = [...acknowledged].filter(([index, leafHash]) => seen.get(index) !== leafHash).length;
+    const missing = [...acknowledged].filter(
+      ([index, leafHash]) => seen.get(index) !== leafHash,
+    ).length;
     const size = status.shards.at(-1)!.size;
     // One by one: the log goes on by a heartbeat now and then, and the receiver may have more than was there when it was asked.
     let gaps = 0;
     for (let index = 0; index < size; index += 1) if (!seen.has(index)) gaps += 1;
     return {
       ok:
-        missing === 0 && gaps === 0 && jumpsAhead === 0 && status.sinks[0]!.lag === 0 && unreadAtKills.some((bytes) => bytes > 0),
+        missing === 0 &&
+        gaps === 0 &&
+        jumpsAhead === 0 &&
+        status.sinks[0]!.lag === 0 &&
+        unreadAtKills.some((bytes) => bytes > 0),
       figures: {
         ...{ minutes_down: minutes, events_per_s: eventsPerS, kills },
         ...{
@@ -101,7 +129,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
           backlog_state: backlog.sinks[0]?.state,
         },
         ...{ missing, gaps_in_indices: gaps, entries_out_of_order_in_a_connection: jumpsAhead },
-        ...{ lines_received: lines, repeated_percent: Number(((lines / seen.size - 1) * 100).toFixed(1)) },
+        ...{
+          lines_received: lines,
+          repeated_percent: Number(((lines / seen.size - 1) * 100).toFixed(1)),
+        },
         ...{
           caught_up_s: Number(caughtUpS.toFixed(1)),
           entries_per_s_while_catching_up: Math.round(lines / caughtUpS),

@@ -39,12 +39,21 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const kept = join(root, "kept");
     const fork = join(root, "fork");
     const verified: unknown[] = [];
-    const foreign = (dir: string, policy = config.policyFile, old = kept): { ok: string } | { failure: string } => {
-      const { status, stdout, stderr } = spawnSync(program, [dir, policy, old], { encoding: "utf8" });
+    const foreign = (
+      dir: string,
+      policy = config.policyFile,
+      old = kept,
+    ): { ok: string } | { failure: string } => {
+      const { status, stdout, stderr } = spawnSync(program, [dir, policy, old], {
+        encoding: "utf8",
+      });
       return status === 0 ? { ok: stdout.trim() } : { failure: stderr.trim() };
     };
     for (const size of SIZES) {
-      const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+      const producer = await connectProducer({
+        socketPath: config.producers[0]!.socket,
+        boot: crypto.randomUUID(),
+      });
       await growTo(producer, size);
       await producer.close();
       // The first one is kept from then on: each later tree must go on from it.
@@ -63,7 +72,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 
     const size = Number(readFileSync(join(logDir, "checkpoint"), "utf8").split("\n")[1]);
     const altered: Judged[] = [];
-    const judge = async (what: string, dir: string, policy = config.policyFile, old = kept): Promise<void> => {
+    const judge = async (
+      what: string,
+      dir: string,
+      policy = config.policyFile,
+      old = kept,
+    ): Promise<void> => {
       const result = foreign(dir, policy, old);
       const judged = {
         what,
@@ -71,12 +85,16 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         ours: await oursOf(dir, policy, old),
       };
       altered.push(judged);
-      progress(`${what}: ${judged.foreign ?? "NOT NOTICED"} | ours: ${judged.ours ?? "NOT NOTICED"}`);
+      progress(
+        `${what}: ${judged.foreign ?? "NOT NOTICED"} | ours: ${judged.ours ?? "NOT NOTICED"}`,
+      );
     };
     const newest = join(root, "newest");
     copyFileSync(join(logDir, "checkpoint"), newest);
     const copy = join(root, "copy");
-    for (const { what, apply } of alterations(size, { dir: logDirOf({ ...config, auditDir: join(fork, "audit") }) })) {
+    for (const { what, apply } of alterations(size, {
+      dir: logDirOf({ ...config, auditDir: join(fork, "audit") }),
+    })) {
       linkedCopy(logDir, copy);
       apply(copy);
       // Who kept the newest checkpoint sees that an older one is served.
@@ -98,10 +116,15 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     await stop(await startAuditd(stranger, other));
     await judge("keys of another log of that name", logDir, other.policyFile);
 
-    const missedByForeign = altered.filter(({ foreign }) => foreign === null).map(({ what }) => what);
+    const missedByForeign = altered
+      .filter(({ foreign }) => foreign === null)
+      .map(({ what }) => what);
     const missedByOurs = altered.filter(({ ours }) => ours === null).map(({ what }) => what);
-    const ok = altered.length >= MIN_ALTERED && missedByForeign.length === 0 && missedByOurs.length === 0;
-    const lines = readFileSync(join(import.meta.dirname, "audit/foreign-go/main.go"), "utf8").split("\n").length - 1;
+    const ok =
+      altered.length >= MIN_ALTERED && missedByForeign.length === 0 && missedByOurs.length === 0;
+    const lines =
+      readFileSync(join(import.meta.dirname, "audit/foreign-go/main.go"), "utf8").split("\n")
+        .length - 1;
     return {
       ok,
       figures: {
@@ -143,7 +166,10 @@ async function forkOf(home: string, fork: string, size: number): Promise<ChildPr
   const config = JSON.parse(text) as ReturnType<typeof makeAuditdConfig>;
   writeFileSync(join(fork, "auditd.json"), text);
   const auditd = await startAuditd(fork, config);
-  const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+  const producer = await connectProducer({
+    socketPath: config.producers[0]!.socket,
+    boot: crypto.randomUUID(),
+  });
   await growTo(producer, size + 1_000);
   await producer.close();
   return auditd;
@@ -165,7 +191,9 @@ async function oursOf(dir: string, policy: string, known: string): Promise<strin
   rmSync(file);
   if (status === 0) return null;
   if (!stdout.startsWith("{")) return `exit code ${status}: ${stderr.trim().slice(0, 140)}`;
-  const { verdicts } = JSON.parse(stdout) as { verdicts: Record<string, { verdict: string; reason: string }> };
+  const { verdicts } = JSON.parse(stdout) as {
+    verdicts: Record<string, { verdict: string; reason: string }>;
+  };
   const failed = Object.entries(verdicts).filter(([, { verdict }]) => verdict === "FAIL");
   return (
     failed

@@ -34,7 +34,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const samples = await makeSamples(join(root, "logs"), seededRandom(seed));
     const samplesFile = join(root, "samples");
     writeFileSync(samplesFile, serialize(samples));
-    progress(`seed ${seed}: ${samples.exports.length} exports and ${samples.proofs.length} proofs of real logs to begin with`);
+    progress(
+      `seed ${seed}: ${samples.exports.length} exports and ${samples.proofs.length} proofs of real logs to begin with`,
+    );
     const nodes = nodeBuilds(join(CACHE, "../node-builds"));
     const run = new FuzzRun({ root, samples, samplesFile, seed, program, nodes, progress });
     const notices = await run.notices();

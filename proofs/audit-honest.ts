@@ -53,7 +53,14 @@ const ORDINARY = [
   (log) => log.command(),
 ] as const satisfies readonly ((log: HonestLog) => Promise<void>)[];
 
-type Judged = { kind: Kind; shards: number; entries: number; alarms: string[]; missed: string[]; told: Record<string, number> };
+type Judged = {
+  kind: Kind;
+  shards: number;
+  entries: number;
+  alarms: string[];
+  missed: string[];
+  told: Record<string, number>;
+};
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const seed = Number(args[0] ?? 1);
@@ -71,7 +78,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       judged.push(one);
       const faults = [...one.alarms, ...one.missed];
       if (faults.length > 0 || judged.length % 10 === 0)
-        progress(`${judged.length} of ${count} logs${faults.length === 0 ? "" : `; ${at} (${kind}): ${faults.join("; ")}`}`);
+        progress(
+          `${judged.length} of ${count} logs${faults.length === 0 ? "" : `; ${at} (${kind}): ${faults.join("; ")}`}`,
+        );
     }
   };
   try {
@@ -79,9 +88,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
-  const sum = (numbersOf: (one: Judged) => number): number => judged.reduce((total, one) => total + numbersOf(one), 0);
+  const sum = (numbersOf: (one: Judged) => number): number =>
+    judged.reduce((total, one) => total + numbersOf(one), 0);
   const told: Record<string, number> = {};
-  for (const one of judged) for (const [what, times] of Object.entries(one.told)) told[what] = (told[what] ?? 0) + times;
+  for (const one of judged)
+    for (const [what, times] of Object.entries(one.told)) told[what] = (told[what] ?? 0) + times;
   const faulty = judged.filter(({ alarms, missed }) => alarms.length + missed.length > 0);
   return {
     ok: judged.length === count && faulty.length === 0,
@@ -90,7 +101,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       logs: judged.length,
       shards: sum(({ shards }) => shards),
       entries: sum(({ entries }) => entries),
-      by_kind: Object.fromEntries(kinds.map((kind) => [kind, judged.filter((one) => one.kind === kind).length])),
+      by_kind: Object.fromEntries(
+        kinds.map((kind) => [kind, judged.filter((one) => one.kind === kind).length]),
+      ),
       told,
       false_alarms: sum(({ alarms }) => alarms.length),
       missed: sum(({ missed }) => missed.length),
@@ -113,7 +126,14 @@ async function live(folder: string, kind: Kind, random: () => number): Promise<J
     return one;
   } catch (error) {
     const why = error instanceof Error ? error.stack : String(error);
-    return { kind, shards: 0, entries: 0, alarms: [`it did not live to its end: ${why}; ${log.said}`], missed: [], told: {} };
+    return {
+      kind,
+      shards: 0,
+      entries: 0,
+      alarms: [`it did not live to its end: ${why}; ${log.said}`],
+      missed: [],
+      told: {},
+    };
   } finally {
     await log.kill();
   }
@@ -127,30 +147,53 @@ async function judge(log: HonestLog, slug: string, expected: Expected, one: Judg
       ? {}
       : {
           disclose: async ({ from, to }: DisclosedRange) =>
-            disclosed.filter(({ index }) => index >= from && index < to).map((line) => JSON.stringify(line)),
+            disclosed
+              .filter(({ index }) => index >= from && index < to)
+              .map((line) => JSON.stringify(line)),
         };
-  await exportLog({ logDir: log.logDir(slug), file, ...disclose, ...(expected.witness === "PASS" ? { witnessedFor: 0 } : {}) });
+  await exportLog({
+    logDir: log.logDir(slug),
+    file,
+    ...disclose,
+    ...(expected.witness === "PASS" ? { witnessedFor: 0 } : {}),
+  });
   const known = (log.kept.get(slug) ?? []).flatMap((note) => parseKnown(Buffer.from(note)));
   const policy = log.policy;
-  const report = await verify({ bundle: createReadStream(file), policy, platform: nodePlatform, known });
+  const report = await verify({
+    bundle: createReadStream(file),
+    policy,
+    platform: nodePlatform,
+    known,
+  });
   one.shards += 1;
   one.entries += report.entriesRead;
   const opened = disclosed?.filter((line) => "value" in line).length ?? 0;
-  if (disclosed !== undefined && opened !== KEPT_VALUES) one.missed.push(`${slug}: ${opened} values were opened`);
-  if (disclosed !== undefined) one.told["ERASED"] = (one.told["ERASED"] ?? 0) + disclosed.length - opened;
-  for (const alarm of alarmsOf(report, expected, known.length > 0, disclosed !== undefined)) one.alarms.push(`${slug}: ${alarm}`);
+  if (disclosed !== undefined && opened !== KEPT_VALUES)
+    one.missed.push(`${slug}: ${opened} values were opened`);
+  if (disclosed !== undefined)
+    one.told["ERASED"] = (one.told["ERASED"] ?? 0) + disclosed.length - opened;
+  for (const alarm of alarmsOf(report, expected, known.length > 0, disclosed !== undefined))
+    one.alarms.push(`${slug}: ${alarm}`);
   const found = (report.findings?.stretches ?? []).map(({ kind }) => kind);
   for (const what of found) one.told[what] = (one.told[what] ?? 0) + 1;
   const outages = found.filter((what) => what !== "SILENT").join(" ");
   if (outages !== expected.stretches.join(" "))
     one.missed.push(`${slug}: tells “${outages}”, and there was “${expected.stretches.join(" ")}”`);
   if (report.findings?.abruptStarts !== expected.abruptStarts)
-    one.missed.push(`${slug}: tells ${report.findings?.abruptStarts} abrupt starts, and there were ${expected.abruptStarts}`);
-  if (((report.findings?.recovered ?? null) !== null) !== expected.recovered) one.missed.push(`${slug}: RECOVERED`);
+    one.missed.push(
+      `${slug}: tells ${report.findings?.abruptStarts} abrupt starts, and there were ${expected.abruptStarts}`,
+    );
+  if (((report.findings?.recovered ?? null) !== null) !== expected.recovered)
+    one.missed.push(`${slug}: RECOVERED`);
 }
 
 /** Verdicts that are not what an honest log deserves. */
-function alarmsOf({ verdicts, refused }: Report, { witness }: Expected, hasKnown: boolean, isDisclosed: boolean): string[] {
+function alarmsOf(
+  { verdicts, refused }: Report,
+  { witness }: Expected,
+  hasKnown: boolean,
+  isDisclosed: boolean,
+): string[] {
   const deserved = {
     SIGNATURE: "PASS",
     INTEGRITY: "PASS",

@@ -24,7 +24,10 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     if (built.status !== 0) throw new Error(`go build: ${built.stderr}`);
     const config = makeAuditdConfig(root);
     auditd = await startAuditd(root, config);
-    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    const producer = await connectProducer({
+      socketPath: config.producers[0]!.socket,
+      boot: crypto.randomUUID(),
+    });
     const [, verifierKey = ""] = readFileSync(config.policyFile, "utf8").split("\n")[0]!.split(" ");
     const verified: string[] = [];
     for (const size of SIZES) {
@@ -41,7 +44,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         index = (await Promise.all(batch)).at(-1)!.index;
       }
       await producer.covered(index);
-      const { status, stdout, stderr } = spawnSync(program, [logDirOf(config), verifierKey], { encoding: "utf8" });
+      const { status, stdout, stderr } = spawnSync(program, [logDirOf(config), verifierKey], {
+        encoding: "utf8",
+      });
       progress(`${stdout.trim()}${stderr.trim()}`);
       if (status !== 0) return { ok: false, figures: { verified, failure: stderr.trim() } };
       verified.push(stdout.trim());

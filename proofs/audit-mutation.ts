@@ -53,7 +53,14 @@ const PLANS: readonly Plan[] = [
   { size: 257, bits: { tile: "all", entry: 2_000 } },
   {
     size: KEPT,
-    bits: { tile: 1_000, entry: 2_000, "entry length": 500, header: 500, "log signature": 300, padding: 200 },
+    bits: {
+      tile: 1_000,
+      entry: 2_000,
+      "entry length": 500,
+      header: 500,
+      "log signature": 300,
+      padding: 200,
+    },
   },
   { size: LARGEST, bits: { tile: TILE_BITS_OF_LARGEST, entry: 60, header: 20 } },
 ];
@@ -92,7 +99,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   try {
     const witnessed = await makeWitnessedLog(root);
     const grown = await growLog(root);
-    const last: Exported = { ...witnessed, size: headOf(witnessed.tar).size, tar: shared(witnessed.tar), bits: WITNESSED };
+    const last: Exported = {
+      ...witnessed,
+      size: headOf(witnessed.tar).size,
+      tar: shared(witnessed.tar),
+      bits: WITNESSED,
+    };
     const faults: string[] = [];
     const totals: Tallies = {};
     const exports: Flips[] = [];
@@ -100,9 +112,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       faults.push(...(await faultsUnflipped(one)));
       exports.push(await flipExport(one, random, totals, progress));
     }
-    const policies = [await flipPolicy(grown[0]!.tar, grown[0]!.policy), await flipPolicy(last.tar, last.policy)] as const;
+    const policies = [
+      await flipPolicy(grown[0]!.tar, grown[0]!.policy),
+      await flipPolicy(last.tar, last.policy),
+    ] as const;
     for (const { flipped, caught, fewerAskedFor } of policies)
-      progress(`policy: ${caught} of ${flipped} flips caught, ${fewerAskedFor.length} ask for fewer witnesses`);
+      progress(
+        `policy: ${caught} of ${flipped} flips caught, ${fewerAskedFor.length} ask for fewer witnesses`,
+      );
     const wholes = await wholeHistories(root, grown, witnessed);
     for (const whole of wholes) progress(`${whole.what}: ${whole.said}`);
     const [plain, countersigned] = policies;
@@ -117,7 +134,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       ...wholes.filter(({ isCaught }) => !isCaught).map(({ what }) => what),
     );
     // Of three that are asked for one bit makes two, another one; nothing else may be excused.
-    if (plain.fewerAskedFor.length !== 0 || countersigned.fewerAskedFor.length !== 2) faults.push("policy: other quorums");
+    if (plain.fewerAskedFor.length !== 0 || countersigned.fewerAskedFor.length !== 2)
+      faults.push("policy: other quorums");
     return {
       ok: faults.length === 0,
       figures: {
@@ -141,7 +159,10 @@ async function growLog(root: string): Promise<Exported[]> {
   const config = { ...makeAuditdConfig(root), heartbeatMs: 3_600_000 };
   const auditd: ChildProcess = await startAuditd(root, config);
   try {
-    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    const producer = await connectProducer({
+      socketPath: config.producers[0]!.socket,
+      boot: crypto.randomUUID(),
+    });
     const entries = new MixedEntries(producer);
     const policy = readFileSync(config.policyFile);
     const grown: Exported[] = [];
@@ -150,7 +171,8 @@ async function growLog(root: string): Promise<Exported[]> {
       const file = join(root, `${size}.tar`);
       await exportLog({ logDir: logDirOf(config), file });
       const tar = shared(readFileSync(file));
-      if (headOf(tar).size !== size) throw new Error(`the export has ${headOf(tar).size} entries instead of ${size}`);
+      if (headOf(tar).size !== size)
+        throw new Error(`the export has ${headOf(tar).size} entries instead of ${size}`);
       grown.push({ size, tar, policy, bits });
       if (size === KEPT) copyFileSync(join(logDirOf(config), "checkpoint"), join(root, "kept"));
     }
@@ -166,7 +188,11 @@ async function growLog(root: string): Promise<Exported[]> {
 
 /** What is not flipped passes: else nothing would have been caught. */
 async function faultsUnflipped({ size, tar, policy }: Exported): Promise<string[]> {
-  const { refused, verdicts } = await verify({ bundle: flipped(tar, null), policy, platform: nodePlatform });
+  const { refused, verdicts } = await verify({
+    bundle: flipped(tar, null),
+    policy,
+    platform: nodePlatform,
+  });
   const failed = Object.entries(verdicts).filter(([, { verdict }]) => verdict === "FAIL");
   return [
     ...(refused === null ? [] : [`${size} entries, as they are: ${refused}`]),
@@ -186,15 +212,21 @@ async function flipExport(
   const entries = tallies.flatMap((tally) => Object.entries(tally));
   for (const [part, one] of entries) add((totals[part] ??= empty()), one);
   const caught = entries.reduce((sum, [, one]) => sum + one.caught, 0);
-  progress(`${size} entries: ${caught} of ${bits.length} flips caught in ${Math.round((performance.now() - from) / 1_000)} s`);
-  const tiles = Object.fromEntries(Object.entries(counts).filter(([part]) => part.startsWith("tile ")));
+  progress(
+    `${size} entries: ${caught} of ${bits.length} flips caught in ${Math.round((performance.now() - from) / 1_000)} s`,
+  );
+  const tiles = Object.fromEntries(
+    Object.entries(counts).filter(([part]) => part.startsWith("tile ")),
+  );
   return { entries: size, flipped: bits.length, tiles };
 }
 
 /** Every kind of tile that there can be was flipped. */
 function faultsOfTiles(exports: readonly Flips[]): string[] {
   const { tiles } = exports.find(({ entries }) => entries === LARGEST)!;
-  return TILES_OF_LARGEST.filter((part) => (tiles[part] ?? 0) < TILE_BITS_OF_LARGEST).map((part) => `${part}: too few flipped`);
+  return TILES_OF_LARGEST.filter((part) => (tiles[part] ?? 0) < TILE_BITS_OF_LARGEST).map(
+    (part) => `${part}: too few flipped`,
+  );
 }
 
 /** A share of the bits to each thread. */
@@ -203,7 +235,9 @@ async function judged(tar: Uint8Array, policy: Uint8Array, bits: Float64Array): 
   return await Promise.all(
     Array.from({ length: threads }, async (_, thread) => {
       const work: Work = { tar, policy, bits: bits.filter((__, at) => at % threads === thread) };
-      const worker = new Worker(new URL("audit/mutation/judge-bits.ts", import.meta.url), { workerData: work });
+      const worker = new Worker(new URL("audit/mutation/judge-bits.ts", import.meta.url), {
+        workerData: work,
+      });
       const [tallies] = (await once(worker, "message")) as [Tallies];
       return tallies;
     }),
@@ -229,22 +263,30 @@ async function wholeHistories(
   ]);
   const said = ({ verdicts }: Report): string => verdicts["APPEND-ONLY"].reason;
   const isCaught = ({ verdicts }: Report): boolean =>
-    verdicts["APPEND-ONLY"].verdict === "FAIL" && verdicts.SIGNATURE.verdict === "PASS" && verdicts.INTEGRITY.verdict === "PASS";
+    verdicts["APPEND-ONLY"].verdict === "FAIL" &&
+    verdicts.SIGNATURE.verdict === "PASS" &&
+    verdicts.INTEGRITY.verdict === "PASS";
   const verdictsOf = ({ verdicts }: Report): string =>
-    (["SIGNATURE", "INTEGRITY", "WITNESSED", "DISCLOSURES"] as const).map((name) => verdicts[name].verdict).join(", ");
+    (["SIGNATURE", "INTEGRITY", "WITNESSED", "DISCLOSURES"] as const)
+      .map((name) => verdicts[name].verdict)
+      .join(", ");
   const opened = honest.verdicts.DISCLOSURES.reason;
   const unwitnessed = rebuilt.verdicts.WITNESSED.reason;
   return [
     {
       what: "the log that witnesses countersigned, and one rebuilt with the log's keys without them",
       said: `${verdictsOf(honest)}: ${opened}; ${verdictsOf(rebuilt)}: ${unwitnessed}`,
-      isCaught: verdictsOf(honest) === "PASS, PASS, PASS, PASS" && verdictsOf(rebuilt) === "PASS, PASS, FAIL, NOT CHECKED",
+      isCaught:
+        verdictsOf(honest) === "PASS, PASS, PASS, PASS" &&
+        verdictsOf(rebuilt) === "PASS, PASS, FAIL, NOT CHECKED",
     },
     { what: "yesterday's state, signed", said: said(older), isCaught: isCaught(older) },
     {
       what: "another history between two checkpoints that were kept",
       said: said(other),
-      isCaught: isCaught(other) && said(other).includes(`between entries ${between.size} and ${kept.size - 1}`),
+      isCaught:
+        isCaught(other) &&
+        said(other).includes(`between entries ${between.size} and ${kept.size - 1}`),
     },
   ];
 }

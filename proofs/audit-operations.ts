@@ -33,7 +33,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   await appliance.command(["stop"]);
   // Unmounted before the uninstall, which comes last.
   await using stack = new AsyncDisposableStack();
-  const disk = stack.use(SmallDisk.under(join(appliance.root, "data", "audit"), DISK_BYTES, installed.folder("disk")));
+  const disk = stack.use(
+    SmallDisk.under(join(appliance.root, "data", "audit"), DISK_BYTES, installed.folder("disk")),
+  );
   stack.defer(async () => void (await appliance.command(["stop"])));
   await appliance.command(["start"]);
   await untilHealthy(appliance);

@@ -4,7 +4,15 @@
  *
  * `npm run prove -- audit-restore [MINUTES]` (10 unless said)
  */
-import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exportLog, exportProof } from "@resontech/audit/export";
@@ -36,7 +44,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const root = temporaryRoot();
   try {
     const told = (by: KnownBy) => (line: string) => progress(`${by}: ${line}`);
-    const rows = await Promise.all(KNOWN_BY.map((by) => restored(join(root, by[0]!), by, minutes * 60_000, told(by))));
+    const rows = await Promise.all(
+      KNOWN_BY.map((by) => restored(join(root, by[0]!), by, minutes * 60_000, told(by))),
+    );
     return { ok: rows.every(({ faults }) => faults.length === 0), figures: { minutes, rows } };
   } finally {
     rmSync(root, { recursive: true, force: true });
@@ -48,7 +58,12 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
   const expect = (holds: boolean, what: string): void => void (holds || faults.push(what));
   mkdirSync(root);
   const auditd = new AuditdFixture(root, {
-    producers: ["coordinator-gate", "audit-out"].map((name) => ({ name, family: name, socket: socketOf(root, name), gid: null })),
+    producers: ["coordinator-gate", "audit-out"].map((name) => ({
+      name,
+      family: name,
+      socket: socketOf(root, name),
+      gid: null,
+    })),
   });
   auditd.init();
   const witness = by === "witness" ? await witnessOf(auditd) : null;
@@ -64,8 +79,15 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
     out = new AuditOutInstance(root, auditd.config, []);
     say(`backup taken; writing for ${forMs / 60_000} min`);
     const last = await write(auditd, forMs);
-    if (witness !== null) await until(() => (witness.logs()[0]?.size ?? 0) > last.index, "the witness has seen the last entry");
-    await until(async () => ((await out!.status()).shards[0]?.size ?? 0) > last.index, "audit-out has seen the last entry");
+    if (witness !== null)
+      await until(
+        () => (witness.logs()[0]?.size ?? 0) > last.index,
+        "the witness has seen the last entry",
+      );
+    await until(
+      async () => ((await out!.status()).shards[0]?.size ?? 0) > last.index,
+      "audit-out has seen the last entry",
+    );
     const signed = { slug: auditd.currentSlug, size: auditd.checkpointSize() };
     await out.end();
     await auditd.stop("SIGKILL");
@@ -79,24 +101,33 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
     say(`put back to ${kept} of ${signed.size} entries`);
 
     // Left by the kill.
-    for (const name of ["coordinator-gate", "audit-out"]) rmSync(socketOf(root, name), { force: true });
+    for (const name of ["coordinator-gate", "audit-out"])
+      rmSync(socketOf(root, name), { force: true });
     const starting = auditd.start();
     await until(() => existsSync(socketOf(root, "audit-out")), "auditd listens");
     const claim = by === "producer" ? { highestAck: last } : {};
     const refused = connectProducer({
-      ...{ socketPath: socketOf(root, "coordinator-gate"), boot: "after", connectTimeoutMs: DEADLINE_MS },
+      ...{
+        socketPath: socketOf(root, "coordinator-gate"),
+        boot: "after",
+        connectTimeoutMs: DEADLINE_MS,
+      },
       ...claim,
     });
     refused.catch(() => {});
     out = new AuditOutInstance(root, auditd.config, []);
     await starting;
     await sleep(WATCHED_MS);
-    const { rolledBack } = (await auditd.control({ verb: "status" })) as { rolledBack: { seenSize: number; by: string } | null };
+    const { rolledBack } = (await auditd.control({ verb: "status" })) as {
+      rolledBack: { seenSize: number; by: string } | null;
+    };
     expect(auditd.checkpointSize() === kept, "something was signed before two people agreed");
     expect(rolledBack?.by === WORD_OF[by], `rolled back by ${rolledBack?.by}`);
     const seen = by === "nobody" ? kept : last.index + 1;
     expect((rolledBack?.seenSize ?? 0) >= seen, `seen is ${rolledBack?.seenSize}, not ${seen}`);
-    const alone = (await auditd.control({ verb: "open-shard", approvers: ["ann", "ann"] })) as { error?: { code: string } };
+    const alone = (await auditd.control({ verb: "open-shard", approvers: ["ann", "ann"] })) as {
+      error?: { code: string };
+    };
     expect(alone.error?.code === "approvers_equal", "one person opened a shard");
     await auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] });
     const producer = await refused;
@@ -107,12 +138,20 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
     if (witness !== null) {
       writeFileSync(join(root, "first.tlog-proof"), await exportProof(newDir, 0));
       await witness.end();
-      witness.run("admit", "--after-restore", auditd.config.policyFile, join(root, "first.tlog-proof"));
+      witness.run(
+        "admit",
+        "--after-restore",
+        auditd.config.policyFile,
+        join(root, "first.tlog-proof"),
+      );
       await witness.serve();
       // audit-out looks for new witnesses every ten seconds.
       cosigned = await reaches(async () => (await producer.witnessed(index)).witnessed);
       expect(cosigned, "the new shard is not cosigned");
-      expect(witness.logs()[0]?.followedBy !== undefined, "the witness would go on with the old shard");
+      expect(
+        witness.logs()[0]?.followedBy !== undefined,
+        "the witness would go on with the old shard",
+      );
     }
     await producer.close();
     const report = await verdictsOf(root, newDir, auditd.config.policyFile, index);
@@ -121,7 +160,10 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
       report.verdicts.SIGNATURE.verdict === "PASS" && report.verdicts.INTEGRITY.verdict === "PASS",
       "the new shard does not verify",
     );
-    expect(recovered?.from === kept && recovered.to >= seen, `RECOVERED says ${JSON.stringify(recovered)}`);
+    expect(
+      recovered?.from === kept && recovered.to >= seen,
+      `RECOVERED says ${JSON.stringify(recovered)}`,
+    );
     expect(auditd.checkpointSize() === kept, "the old shard was signed again");
     return {
       by,
@@ -143,20 +185,28 @@ async function restored(root: string, by: KnownBy, forMs: number, say: (line: st
 async function witnessOf(auditd: AuditdFixture): Promise<WitnessInstance> {
   const witness = new WitnessInstance(join(auditd.root, "w"));
   const { policyFile } = auditd.config;
-  const keys = witness.run("init", "--name", "witness.example/w1").match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!;
+  const keys = witness
+    .run("init", "--name", "witness.example/w1")
+    .match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!;
   witness.run("admit", "--first", policyFile);
   await witness.serve();
   const logs = readFileSync(policyFile, "utf8")
     .match(/^log .*\n/gm)!
     .join("");
   const lines = keys.map((key, at) => `witness w${at} ${key} ${witness.url}\n`).join("");
-  writeFileSync(policyFile, `${logs}${lines}group site all ${keys.map((_, at) => `w${at}`).join(" ")}\nquorum site\n`);
+  writeFileSync(
+    policyFile,
+    `${logs}${lines}group site all ${keys.map((_, at) => `w${at}`).join(" ")}\nquorum site\n`,
+  );
   return witness;
 }
 
 /** Entries for so long, each made durable before the next. */
 async function write(auditd: AuditdFixture, forMs: number): Promise<LeafRef> {
-  const producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: crypto.randomUUID() });
+  const producer = await connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: crypto.randomUUID(),
+  });
   const endsAt = performance.now() + forMs;
   let last = await producer.fact(keyList());
   while (performance.now() < endsAt) {
@@ -171,10 +221,15 @@ async function write(auditd: AuditdFixture, forMs: number): Promise<LeafRef> {
 async function verdictsOf(root: string, logDir: string, policyFile: string, index: number) {
   const file = join(root, "export.tar");
   await exportLog({ logDir, file, witnessedFor: index });
-  return await verify({ bundle: createReadStream(file), policy: readFileSync(policyFile), platform: nodePlatform });
+  return await verify({
+    bundle: createReadStream(file),
+    policy: readFileSync(policyFile),
+    platform: nodePlatform,
+  });
 }
 
-const socketOf = (root: string, name: string): string => join(root, "run", name === "audit-out" ? "out.sock" : `${name}.sock`);
+const socketOf = (root: string, name: string): string =>
+  join(root, "run", name === "audit-out" ? "out.sock" : `${name}.sock`);
 
 async function reaches(holds: () => boolean | Promise<boolean>): Promise<boolean> {
   for (const endsAt = performance.now() + DEADLINE_MS; performance.now() < endsAt; await sleep(50))

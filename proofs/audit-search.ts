@@ -28,7 +28,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const config = makeAuditdConfig(root);
     addAuditOutProducer(root, config);
     auditd = await startAuditd(root, config);
-    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    const producer = await connectProducer({
+      socketPath: config.producers[0]!.socket,
+      boot: crypto.randomUUID(),
+    });
     const ops = await fill(producer, entries, progress);
     const startedAt = performance.now();
     out = new AuditOutInstance(root, config, []);
@@ -76,9 +79,17 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     await producer.close();
     return {
       // Heartbeats come all the while.
-      ok: walked.count >= size && walked.isOrdered && rewalked.count >= walked.count && rewalked.isOrdered,
+      ok:
+        walked.count >= size &&
+        walked.isOrdered &&
+        rewalked.count >= walked.count &&
+        rewalked.isOrdered,
       figures: {
-        ...{ entries: size, first_index_s: Number(firstIndexS.toFixed(1)), rebuild_s: Number(rebuildS.toFixed(1)) },
+        ...{
+          entries: size,
+          first_index_s: Number(firstIndexS.toFixed(1)),
+          rebuild_s: Number(rebuildS.toFixed(1)),
+        },
         ...{
           rebuild_entries_per_s: Math.round(size / rebuildS),
           index_mib: Math.round(indexBytes / 1_048_576),
@@ -99,7 +110,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 }
 
 /** Three kinds of entries by five hundred users. @returns some of their operations */
-async function fill(producer: AuditProducer, entries: number, progress: (line: string) => void): Promise<string[]> {
+async function fill(
+  producer: AuditProducer,
+  entries: number,
+  progress: (line: string) => void,
+): Promise<string[]> {
   const ops: string[] = [];
   let last = 0;
   for (let sent = 0; sent < entries; sent += BATCH) {
@@ -108,8 +123,14 @@ async function fill(producer: AuditProducer, entries: number, progress: (line: s
       if (at === 0) ops.push(op);
       const sub = `usr-${(sent + at) % USERS}`;
       const actor = { sub, kind: "user" } as const;
-      if (at % 10 !== 0) return producer.fact({ type: "key.list", op, actor, object: { kind: "user", id: sub } });
-      const revoke = { type: "key.revoke", op, actor, object: { kind: "key", id: `key-${sent + at}` } } as const;
+      if (at % 10 !== 0)
+        return producer.fact({ type: "key.list", op, actor, object: { kind: "user", id: sub } });
+      const revoke = {
+        type: "key.revoke",
+        op,
+        actor,
+        object: { kind: "key", id: `key-${sent + at}` },
+      } as const;
       const requested = producer.requested(revoke);
       const outcome = { code: at % 100 === 0 ? "not_found" : "internal" };
       return requested.then(() => producer.outcome({ ...revoke, phase: "failed", outcome }));
@@ -124,13 +145,16 @@ async function fill(producer: AuditProducer, entries: number, progress: (line: s
 async function untilIndexed(out: AuditOutInstance, entries: number): Promise<void> {
   for (;;) {
     const status = await out.status().catch(() => null);
-    if (status !== null && (status.shards[0]?.size ?? 0) >= entries && status.index.behind === 0) return;
+    if (status !== null && (status.shards[0]?.size ?? 0) >= entries && status.index.behind === 0)
+      return;
     await pause(100);
   }
 }
 
 /** Every page of everything, oldest first: each entry must come once, in order. */
-async function walk(out: AuditOutInstance): Promise<{ count: number; isOrdered: boolean; perS: number }> {
+async function walk(
+  out: AuditOutInstance,
+): Promise<{ count: number; isOrdered: boolean; perS: number }> {
   const from = performance.now();
   let count = 0;
   let isOrdered = true;
@@ -142,7 +166,8 @@ async function walk(out: AuditOutInstance): Promise<{ count: number; isOrdered: 
       if (index !== count) isOrdered = false;
       count += 1;
     }
-    if (!page.more) return { count, isOrdered, perS: Math.round(count / ((performance.now() - from) / 1_000)) };
+    if (!page.more)
+      return { count, isOrdered, perS: Math.round(count / ((performance.now() - from) / 1_000)) };
     cursor = page.cursor;
   }
 }

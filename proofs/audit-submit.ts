@@ -28,8 +28,18 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   progress("a stand-in for auditd in the second one");
   await unaudited.appliance.command(["stop"]);
   await build({
-    ...{ entryPoints: [join(repository, STAND_IN)], outfile: join(unaudited.appliance.root, "current/app/auditd.mjs") },
-    ...{ bundle: true, platform: "node", format: "esm", target: "node26", logLevel: "error", allowOverwrite: true },
+    ...{
+      entryPoints: [join(repository, STAND_IN)],
+      outfile: join(unaudited.appliance.root, "current/app/auditd.mjs"),
+    },
+    ...{
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node26",
+      logLevel: "error",
+      allowOverwrite: true,
+    },
   });
   await unaudited.appliance.command(["start"]);
   const both: Submitter[] = [];
@@ -48,7 +58,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   }
   for (const { api } of both) api.close();
   const added = withLog.times.map((ms, at) => ms - without.times[at]!);
-  const p = (values: readonly number[], share: number): number => Number(quantile(values, share).toFixed(2));
+  const p = (values: readonly number[], share: number): number =>
+    Number(quantile(values, share).toFixed(2));
   const addedP99 = p(withLog.times, 0.99) - p(without.times, 0.99);
   return {
     ok: withLog.times.length === pairs && addedP99 <= MAX_ADDED_P99_MS,

@@ -6,7 +6,17 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, fdatasyncSync, fsyncSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { exportLog } from "@resontech/audit/export";
@@ -44,7 +54,10 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   try {
     const config = makeAuditdConfig(root);
     auditd = await startAuditd(root, config);
-    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    const producer = await connectProducer({
+      socketPath: config.producers[0]!.socket,
+      boot: crypto.randomUUID(),
+    });
     await measureIdle(producer); // Warm-up of both processes' compilers.
     await measureIdle(producer);
     const idles: Idle[] = [];
@@ -60,12 +73,16 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const loads: Load[] = [];
     const peers: PeerLoad[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
-      progress(`${IN_FLIGHT} events under way for ${MEASURE_MS / 1000} s, then Tessera, ${turn + 1} of ${TURNS}`);
+      progress(
+        `${IN_FLIGHT} events under way for ${MEASURE_MS / 1000} s, then Tessera, ${turn + 1} of ${TURNS}`,
+      );
       loads.push(await measureLoad(producer));
       peers.push(measurePeer(peer, join(root, `peer-${turn}`)));
     }
     const load = byMedian(loads);
-    const ratios = loads.map(({ eventsPerS }, turn) => eventsPerS / peers[turn]!.entriesPerS).sort((a, b) => a - b);
+    const ratios = loads
+      .map(({ eventsPerS }, turn) => eventsPerS / peers[turn]!.entriesPerS)
+      .sort((a, b) => a - b);
     const covered = await producer.covered((await producer.status()).size - 1);
     await producer.close();
     progress("verify all of it offline");
@@ -78,7 +95,11 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       events_per_fdatasync: round(load.eventsPerSync),
       tessera_events_per_s: Math.round(byMedian(peers).entriesPerS),
       tessera_p99_ms: round(byMedian(peers).p99Ms),
-      ratio_to_tessera: { median: round(quantile(ratios, 0.5)), min: round(ratios[0]!), max: round(ratios.at(-1)!) },
+      ratio_to_tessera: {
+        median: round(quantile(ratios, 0.5)),
+        min: round(ratios[0]!),
+        max: round(ratios.at(-1)!),
+      },
       fdatasync_per_s: Math.round(load.syncsPerS),
       raw_fdatasync_per_s: Math.round(rawSyncsPerS),
       fdatasync_ratio_to_raw: round(load.syncsPerS / rawSyncsPerS),
@@ -116,7 +137,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 function measureRawSyncs(root: string): number {
   const fd = openSync(join(root, "raw"), "w");
   const block = Buffer.alloc(16_384, 0x61);
-  for (let n = 0; n < IDLE_EVENTS; n++) writeSync(fd, Buffer.alloc(block.length), 0, block.length, n * block.length);
+  for (let n = 0; n < IDLE_EVENTS; n++)
+    writeSync(fd, Buffer.alloc(block.length), 0, block.length, n * block.length);
   fsyncSync(fd);
   const startedAt = performance.now();
   for (let n = 0; n < IDLE_EVENTS; n++) {
@@ -169,13 +191,20 @@ async function measureCheckpoints(producer: AuditProducer): Promise<number[]> {
     const startedAt = performance.now();
     await oneOperation(producer, []);
     const index = producer.highestAck?.index ?? 0;
-    while ((await producer.status()).checkpointSize <= index) await new Promise((resolve) => setTimeout(resolve, 2));
+    while ((await producer.status()).checkpointSize <= index)
+      await new Promise((resolve) => setTimeout(resolve, 2));
     times.push(performance.now() - startedAt);
   }
   return times;
 }
 
-type Load = { eventsPerS: number; p50Ms: number; p99Ms: number; eventsPerSync: number; syncsPerS: number };
+type Load = {
+  eventsPerS: number;
+  p50Ms: number;
+  p99Ms: number;
+  eventsPerSync: number;
+  syncsPerS: number;
+};
 
 async function measureLoad(producer: AuditProducer): Promise<Load> {
   const times: number[] = [];
@@ -220,7 +249,9 @@ function measurePeer(program: string, folder: string): PeerLoad {
 }
 
 /** The one in the middle by its rate. */
-function byMedian<T extends { eventsPerS: number } | { entriesPerS: number }>(all: readonly T[]): T {
+function byMedian<T extends { eventsPerS: number } | { entriesPerS: number }>(
+  all: readonly T[],
+): T {
   const rate = (one: T): number => ("eventsPerS" in one ? one.eventsPerS : one.entriesPerS);
   return [...all].sort((a, b) => rate(a) - rate(b))[Math.floor(all.length / 2)]!;
 }
@@ -270,10 +301,12 @@ async function measureVerify(root: string, config: AuditdConfig): Promise<Verifi
       sha256: measureSha256(bundles, "buffer"),
       sha256AsText: measureSha256(bundles, "latin1"),
       exit: status,
-      peakMib: Number(/(\d+) KiB at most/.exec(String(stderr))?.[1] ?? Number.POSITIVE_INFINITY) / 1024,
+      peakMib:
+        Number(/(\d+) KiB at most/.exec(String(stderr))?.[1] ?? Number.POSITIVE_INFINITY) / 1024,
     });
   }
-  const median = (of: (turn: (typeof turns)[number]) => number): number => quantile(turns.map(of), 0.5);
+  const median = (of: (turn: (typeof turns)[number]) => number): number =>
+    quantile(turns.map(of), 0.5);
   return {
     verify_exit: turns.find(({ exit }) => exit !== 0)?.exit ?? 0,
     verify_entries_per_s: Math.round(median(({ verify }) => verify)),
@@ -305,7 +338,10 @@ async function buildVerifier(outfile: string): Promise<void> {
 async function measureIntegrity(file: string): Promise<number> {
   const startedAt = performance.now();
   const reader = new ArchiveReader(piecesOf(file));
-  const checkpoint = parseCheckpoint(await reader.member("checkpoint", MAX_NOTE_BYTES), "the checkpoint");
+  const checkpoint = parseCheckpoint(
+    await reader.member("checkpoint", MAX_NOTE_BYTES),
+    "the checkpoint",
+  );
   const { verdict, reason } = await new Integrity(reader, nodePlatform).verdict(checkpoint);
   await reader.close();
   if (verdict !== "PASS") throw new Error(`INTEGRITY ${verdict}: ${reason}`);
@@ -315,7 +351,9 @@ async function measureIntegrity(file: string): Promise<number> {
 /** The full bundles, `u16 length ‖ leaf` for each entry. */
 function readBundles(logDir: string): Buffer[] {
   const folder = join(logDir, "tile/entries");
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /(^|\/)\d{3}$/.test(name));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /(^|\/)\d{3}$/.test(name),
+  );
   return files.map((name) => readFileSync(join(folder, name)));
 }
 

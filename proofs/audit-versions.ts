@@ -23,7 +23,10 @@ const CACHE = join(import.meta.dirname, "../.cache");
 const LARGE_LOG = 30_000;
 const WRITTEN_AT_ONCE = 1_000;
 
-type Report = Record<string, unknown> & { exitCode: number; verdicts: Record<string, { verdict: string; reason: string }> };
+type Report = Record<string, unknown> & {
+  exitCode: number;
+  verdicts: Record<string, { verdict: string; reason: string }>;
+};
 type Runtime = { name: string; judge: (one: Case) => Promise<Judged> };
 type Judged = { report: Report | null; entriesPerSecond: number };
 
@@ -36,7 +39,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   try {
     const cases = await makeCases(root, seededRandom(seed));
     const large = await largeLog(root, seededRandom(seed));
-    const runtimes: Runtime[] = builds.map(({ version, path }) => byNode(version, path, join(app, "sov-verify.mjs")));
+    const runtimes: Runtime[] = builds.map(({ version, path }) =>
+      byNode(version, path, join(app, "sov-verify.mjs")),
+    );
     runtimes.push({
       name: `page in chromium ${page.version}`,
       judge: async (one) => (await page.judge(one)) as Judged,
@@ -65,7 +70,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     for (const code of exits) byExitCode[code] = (byExitCode[code] ?? 0) + 1;
     return {
       ok: different.length === 0 && Object.keys(byExitCode).length > 3,
-      figures: { seed, cases: cases.length, by_exit_code: byExitCode, runtimes: rows, large_log: LARGE_LOG, different },
+      figures: {
+        seed,
+        cases: cases.length,
+        by_exit_code: byExitCode,
+        runtimes: rows,
+        large_log: LARGE_LOG,
+        different,
+      },
     };
   } finally {
     await page.end();
@@ -78,12 +90,21 @@ function byNode(version: string, path: string, verifier: string): Runtime {
     name: `Node ${version}`,
     judge: async ({ file, policy, known, releases }) => {
       const from = performance.now();
-      const given = [...(policy === null ? [] : ["--policy", policy]), ...(known === null ? [] : ["--known", known])];
+      const given = [
+        ...(policy === null ? [] : ["--policy", policy]),
+        ...(known === null ? [] : ["--known", known]),
+      ];
       given.push(...releases.flatMap((release) => ["--release", release]));
-      const { stdout } = spawnSync(path, [verifier, file, ...given, "--json"], { encoding: "utf8", maxBuffer: 1 << 28 });
+      const { stdout } = spawnSync(path, [verifier, file, ...given, "--json"], {
+        encoding: "utf8",
+        maxBuffer: 1 << 28,
+      });
       const seconds = (performance.now() - from) / 1_000;
       const report = stdout === "" ? null : (JSON.parse(stdout) as Report);
-      return { report, entriesPerSecond: Math.round(Number(report?.["entriesRead"] ?? 0) / seconds) };
+      return {
+        report,
+        entriesPerSecond: Math.round(Number(report?.["entriesRead"] ?? 0) / seconds),
+      };
     },
   };
 }

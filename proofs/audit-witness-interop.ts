@@ -25,7 +25,14 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     if (built.status !== 0) throw new Error(`go build: ${built.stderr}`);
     const [logKey = "", logVkey = ""] = succeeded(program, []).split("\n");
     const dir = join(root, "witness");
-    const lines = succeeded(process.execPath, [WITNESS, "init", "--dir", dir, "--name", "witness.example/w1"]);
+    const lines = succeeded(process.execPath, [
+      WITNESS,
+      "init",
+      "--dir",
+      dir,
+      "--name",
+      "witness.example/w1",
+    ]);
     const first = join(root, "first.policy");
     writeFileSync(first, `log ${logVkey}\nquorum none\n`);
     succeeded(process.execPath, [WITNESS, "admit", "--dir", dir, "--first", first]);
@@ -36,7 +43,10 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const statuses: Record<string, number> = {};
     const port = Promise.withResolvers<number>();
     createInterface({ input: serving.stdout! }).on("line", (line) => {
-      const { listening, status } = JSON.parse(line) as { listening?: { port: number }; status?: number };
+      const { listening, status } = JSON.parse(line) as {
+        listening?: { port: number };
+        status?: number;
+      };
       if (listening !== undefined) port.resolve(listening.port);
       if (status !== undefined) statuses[status] = (statuses[status] ?? 0) + 1;
     });
@@ -45,22 +55,42 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     // Tessera 1.0.4 reads Ed25519 cosignatures alone.
     const witnessLine = /^witness w1 .*$/m.exec(lines)?.[0];
     const policy = join(root, "policy");
-    writeFileSync(policy, `log ${logVkey}\n${witnessLine} http://127.0.0.1:${await port.promise}/\nquorum w1\n`);
+    writeFileSync(
+      policy,
+      `log ${logVkey}\n${witnessLine} http://127.0.0.1:${await port.promise}/\nquorum w1\n`,
+    );
     const runs: { cosigned: number; size: string }[] = [];
     // The second run takes the log up again: its client has to learn the witness's size.
     for (let run = 0; run < 2; run++) {
-      const { stdout } = await promisify(execFile)(program, [join(root, "log"), policy, String(ROUNDS)], {
-        env: { ...process.env, LOG_KEY: logKey },
-        timeout: 240_000,
-      });
+      const { stdout } = await promisify(execFile)(
+        program,
+        [join(root, "log"), policy, String(ROUNDS)],
+        {
+          env: { ...process.env, LOG_KEY: logKey },
+          timeout: 240_000,
+        },
+      );
       progress(stdout.trim());
       runs.push(JSON.parse(stdout));
     }
-    const shown = JSON.parse(succeeded(process.execPath, [WITNESS, "show", "--dir", dir])) as { logs: { size: number }[] };
+    const shown = JSON.parse(succeeded(process.execPath, [WITNESS, "show", "--dir", dir])) as {
+      logs: { size: number }[];
+    };
     const cosigned = runs.reduce((sum, run) => sum + run.cosigned, 0);
     const witnessSize = shown.logs[0]?.size;
-    const ok = cosigned > ROUNDS && (statuses[200] ?? 0) >= cosigned && witnessSize === Number(runs.at(-1)?.size);
-    return { ok, figures: { cosigned, statuses, treeSize: witnessSize, by: "tessera 1.0.4, NewWitnessGroupFromPolicy" } };
+    const ok =
+      cosigned > ROUNDS &&
+      (statuses[200] ?? 0) >= cosigned &&
+      witnessSize === Number(runs.at(-1)?.size);
+    return {
+      ok,
+      figures: {
+        cosigned,
+        statuses,
+        treeSize: witnessSize,
+        by: "tessera 1.0.4, NewWitnessGroupFromPolicy",
+      },
+    };
   } finally {
     if (serving !== null && serving.exitCode === null) {
       serving.kill("SIGTERM");

@@ -10,7 +10,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const megabytes = (bytes: number): number => Number((bytes / 1e6).toFixed(1));
   const figures = {
     total_mb: megabytes(first.bytes),
-    parts_mb: Object.fromEntries(Object.entries(first.parts).map(([part, bytes]) => [part, megabytes(bytes)])),
+    parts_mb: Object.fromEntries(
+      Object.entries(first.parts).map(([part, bytes]) => [part, megabytes(bytes)]),
+    ),
     release: first.releaseDigest,
     second_build_s: second.seconds,
   };

@@ -12,7 +12,8 @@ export type ProofEntry = {
 
 export const PROOFS: Readonly<Record<string, ProofEntry>> = {
   "audit-count": {
-    shows: "every object operation of the unmodified client has its entry in the log, counted apart from the S3 door",
+    shows:
+      "every object operation of the unmodified client has its entry in the log, counted apart from the S3 door",
     goal: "none differs",
     figures: [
       ["requests", "requests"],
@@ -41,7 +42,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 5,
   },
   "audit-erasure": {
-    shows: "after an erasure no file, process or kept key of the appliance gives an erased value back",
+    shows:
+      "after an erasure no file, process or kept key of the appliance gives an erased value back",
     goal: "nothing is found",
     figures: [
       ["commitments_erased", "values erased"],
@@ -71,7 +73,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 5,
   },
   "audit-fuzz": {
-    shows: "nothing handed to the verifier crashes it, hangs it, takes more than 256 MiB, or passes though altered",
+    shows:
+      "nothing handed to the verifier crashes it, hangs it, takes more than 256 MiB, or passes though altered",
     goal: "none of these",
     figures: [
       ["inputs", "inputs"],
@@ -80,7 +83,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 125,
   },
   "audit-honest": {
-    shows: "honest logs with crashes, restores, erasures and wrong clocks raise no alarm, and the verifier tells what happened",
+    shows:
+      "honest logs with crashes, restores, erasures and wrong clocks raise no alarm, and the verifier tells what happened",
     goal: "no false alarm",
     figures: [
       ["logs", "logs"],
@@ -105,7 +109,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 45,
   },
   "audit-operations": {
-    shows: "while auditd is stopped or hangs, each changing request is refused in time and has no effect",
+    shows:
+      "while auditd is stopped or hangs, each changing request is refused in time and has no effect",
     goal: "503 within 2.5 s, no effect",
     figures: [
       ["refusals.stopped.asked", "requests"],
@@ -140,7 +145,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 20,
   },
   "audit-throughput": {
-    shows: "durable events a second beside a POSIX Tessera log, and the verifier beside SHA-256 alone",
+    shows:
+      "durable events a second beside a POSIX Tessera log, and the verifier beside SHA-256 alone",
     goal: "10,000 a second, 50 ms, 1 × of Tessera, 3 syncs for an idle event",
     figures: [
       ["events_per_s", "events/s"],
@@ -205,7 +211,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 20,
   },
   hosts: {
-    shows: "the medium is checked and the runtime runs on other distributions at their smallest, with OpenSSL 1.1.1, 3 or none",
+    shows:
+      "the medium is checked and the runtime runs on other distributions at their smallest, with OpenSSL 1.1.1, 3 or none",
     goal: "none fails",
     figures: [
       ["hosts", "distributions"],
@@ -239,7 +246,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 110,
   },
   "large-models": {
-    shows: "jobs with models of 1.1 GB on two sites and 2.3 GB on one end well: the server has the memory that its model needs",
+    shows:
+      "jobs with models of 1.1 GB on two sites and 2.3 GB on one end well: the server has the memory that its model needs",
     goal: "each ends FINISHED",
     figures: [
       ["percent", "% of those sizes"],
@@ -248,7 +256,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 40,
   },
   "lease-fence": {
-    shows: "a node that is killed and cut off loses its job at the lease's end, and the job goes on elsewhere",
+    shows:
+      "a node that is killed and cut off loses its job at the lease's end, and the job goes on elsewhere",
     goal: "no double",
     figures: [
       ["runs", "runs"],
@@ -276,7 +285,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 6,
   },
   "older-programs": {
-    shows: "programs of earlier releases open today's database, finish the job that lives in it, and nothing is lost",
+    shows:
+      "programs of earlier releases open today's database, finish the job that lives in it, and nothing is lost",
     goal: "no fault",
     figures: [
       ["programs", "earlier programs"],
@@ -312,7 +322,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 10,
   },
   "s3-copies": {
-    shows: "a write after a copy costs what a write without one costs, in a bucket of 100,000 versions",
+    shows:
+      "a write after a copy costs what a write without one costs, in a bucket of 100,000 versions",
     goal: "1.2 ×",
     figures: [["versions", "versions"]],
     minutes: 25,
@@ -327,7 +338,8 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 25,
   },
   "site-losses": {
-    shows: "a site or a connection that is lost in a running attempt costs no job: it goes on, and takes the new container in",
+    shows:
+      "a site or a connection that is lost in a running attempt costs no job: it goes on, and takes the new container in",
     goal: "each is borne",
     figures: [
       ["losses", "losses"],

@@ -71,33 +71,63 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         clocks.set(SIDES[side], stepS);
         const from = Date.now();
         await sleep(LOOK_AFTER_MS);
-        const found = appliance.status().findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
+        const found = appliance
+          .status()
+          .findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
         const sameProcesses = isDeepStrictEqual(jobs.containers(), before);
         progress(
           `  after ${LOOK_AFTER_MS / 1000} s: ${sameProcesses ? "the same containers" : "other containers"}; status: ${found.join("; ")}`,
         );
         const task = await api.untilEnded(job, JOB_LIMIT_MS);
         const { overlaps, wrongModels } = readRecord(appliance, job);
-        progress(`  ${task.status} on attempt ${task.detail.attempt}; another job, from its submission under that clock`);
-        const next = await api.untilEnded(await jobs.submit(`${name}-next`, { rounds: 2, ticks: 4 }), JOB_LIMIT_MS);
+        progress(
+          `  ${task.status} on attempt ${task.detail.attempt}; another job, from its submission under that clock`,
+        );
+        const next = await api.untilEnded(
+          await jobs.submit(`${name}-next`, { rounds: 2, ticks: 4 }),
+          JOB_LIMIT_MS,
+        );
         const seenS = await seenBy(appliance, side);
-        progress(`  ${next.status}; the processes say a time that is off by ${JSON.stringify(seenS)} s`);
-        const outcome = { state: task.status, attempt: task.detail.attempt ?? 0, next: next.status };
+        progress(
+          `  ${next.status}; the processes say a time that is off by ${JSON.stringify(seenS)} s`,
+        );
+        const outcome = {
+          state: task.status,
+          attempt: task.detail.attempt ?? 0,
+          next: next.status,
+        };
         const elapsedS = Math.round((Date.now() - from) / 1000);
-        done.push({ side, stepS, elapsedS, seenS, sameProcesses, found, ...outcome, overlaps, wrongModels });
+        done.push({
+          side,
+          stepS,
+          elapsedS,
+          seenS,
+          sameProcesses,
+          found,
+          ...outcome,
+          overlaps,
+          wrongModels,
+        });
         clocks.set(SIDES[side], 0);
         await untilHealthy(appliance);
       }
     const left = await untilNothingIsLeft(appliance);
     const folder = installed.folder("audit");
     // The starter that sets clocks stands in the place of the release's Node, which the log says and the vendor's release shows.
-    const { COMPLETENESS } = (await auditReport(appliance, folder, join(bundle.bundle, "release.json"))).verdicts;
-    const isStarterTold = COMPLETENESS?.verdict === "FAIL" && COMPLETENESS.reason.includes(" was started with bin/node, ");
+    const { COMPLETENESS } = (
+      await auditReport(appliance, folder, join(bundle.bundle, "release.json"))
+    ).verdicts;
+    const isStarterTold =
+      COMPLETENESS?.verdict === "FAIL" &&
+      COMPLETENESS.reason.includes(" was started with bin/node, ");
     const audit = verdictsOf(await auditReport(appliance, folder, null));
     const isGood = (one: Stepped) =>
-      Object.entries(one.seenS).every(([name, seen]) => Math.abs(seen - expected(name, one)) < SEEN_WITHIN_S) &&
+      Object.entries(one.seenS).every(
+        ([name, seen]) => Math.abs(seen - expected(name, one)) < SEEN_WITHIN_S,
+      ) &&
       // The coordinator watches its own clock alone.
-      one.found.some((line) => line.startsWith("warning clock_set:")) === (one.side === "control") &&
+      one.found.some((line) => line.startsWith("warning clock_set:")) ===
+        (one.side === "control") &&
       one.sameProcesses &&
       one.state === "FINISHED" &&
       one.attempt === 1 &&
@@ -117,8 +147,13 @@ function expected(name: string, { stepS, elapsedS }: Stepped): number {
 }
 
 /** Seconds by which each process's time is ahead of the true one, by what it says of it; what is written now and then may be a while behind. */
-async function seenBy(appliance: LocalAppliance, side: keyof typeof SIDES): Promise<Record<string, number>> {
-  const { name, ports } = JSON.parse(readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8")) as ApplianceConfig;
+async function seenBy(
+  appliance: LocalAppliance,
+  side: keyof typeof SIDES,
+): Promise<Record<string, number>> {
+  const { name, ports } = JSON.parse(
+    readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8"),
+  ) as ApplianceConfig;
   const times =
     side === "node"
       ? { agent: await lastWordOfAgent(appliance) }
@@ -127,7 +162,9 @@ async function seenBy(appliance: LocalAppliance, side: keyof typeof SIDES): Prom
           "s3-front": await dateOf(`https://${name}:${ports.s3}/healthz`, appliance),
           auditd: Date.parse((await new ApplianceLog(appliance).since(0)).at(-1)?.t_log ?? ""),
         };
-  return Object.fromEntries(Object.entries(times).map(([name, time]) => [name, Math.round((time - Date.now()) / 1000)]));
+  return Object.fromEntries(
+    Object.entries(times).map(([name, time]) => [name, Math.round((time - Date.now()) / 1000)]),
+  );
 }
 
 /** The agent says little while all is well, and something when it is ended; another starts after it, under that clock. */

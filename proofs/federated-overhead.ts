@@ -32,20 +32,38 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const workstation = await installed.workstation("overhead");
   const scripts = installed.folder("plain");
   copyFileSync(join(repository, "proofs", "plain_nvflare.py"), join(scripts, "plain_nvflare.py"));
-  copyFileSync(join(repository, "examples", "digits", "digits_model.py"), join(scripts, "digits_model.py"));
+  copyFileSync(
+    join(repository, "examples", "digits", "digits_model.py"),
+    join(scripts, "digits_model.py"),
+  );
   const plainly = await Workstation.open(appliance, installed.folder("overhead"), scripts);
   const api = new Api(appliance);
   const onPlatform = async (name: string, rounds: number): Promise<JobTimes> => {
     const files = ["--shards", "/work/shards", "--out", "/work"];
-    const command = ["/example/submit.py", ...files, "--name", name, "--rounds", String(rounds), "--detach"];
+    const command = [
+      "/example/submit.py",
+      ...files,
+      "--name",
+      name,
+      "--rounds",
+      String(rounds),
+      "--detach",
+    ];
     const id = String((await workstation.events(command)).at(-1)?.["id"]);
     const task = await api.untilEnded(id, JOB_LIMIT_MS);
-    if (task.status !== "FINISHED") throw new Error(`the platform's run ended ${task.status}: ${task.error ?? ""}`);
+    if (task.status !== "FINISHED")
+      throw new Error(`the platform's run ended ${task.status}: ${task.error ?? ""}`);
     return await readJobTimes(appliance, workstation, id, `jobs/${name}`);
   };
   const onPlain = async (rounds: number): Promise<Plain> => {
     const files = ["--model", "/example/digits_model.py", "--shards", "/work/shards"];
-    const command = ["/example/plain_nvflare.py", ...files, ...PLAIN_OPTIONS, "--rounds", String(rounds)];
+    const command = [
+      "/example/plain_nvflare.py",
+      ...files,
+      ...PLAIN_OPTIONS,
+      "--rounds",
+      String(rounds),
+    ];
     const output = await plainly.python(command);
     return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as Plain;
   };
@@ -64,7 +82,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const ours = meanOfLater((await onPlatform(`overhead-long-${n}`, LONG.rounds)).roundsS);
       const peer = meanOfLater((await onPlain(LONG.rounds)).rounds_s);
       long.push({ platform: ours, plain: peer });
-      progress(`${LONG.rounds} rounds, ${n + 1} of ${LONG.times}: a round takes ${ours} s, by plain NVFlare ${peer} s`);
+      progress(
+        `${LONG.rounds} rounds, ${n + 1} of ${LONG.times}: a round takes ${ours} s, by plain NVFlare ${peer} s`,
+      );
     }
   } finally {
     api.close();
@@ -124,6 +144,13 @@ function meanOfLater(rounds: readonly number[]): number {
   return Number((later(rounds) / (rounds.length - 1)).toFixed(3));
 }
 
-function phasesOf(runs: readonly Record<string, number>[]): Record<string, ReturnType<typeof spread>> {
-  return Object.fromEntries(Object.keys(runs[0] ?? {}).map((name) => [name, spread(runs.map((run) => run[name] ?? Number.NaN))]));
+function phasesOf(
+  runs: readonly Record<string, number>[],
+): Record<string, ReturnType<typeof spread>> {
+  return Object.fromEntries(
+    Object.keys(runs[0] ?? {}).map((name) => [
+      name,
+      spread(runs.map((run) => run[name] ?? Number.NaN)),
+    ]),
+  );
 }

@@ -50,7 +50,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const since = (): number => Math.round((Date.now() - from) / 100) / 10;
       const node = { socket: appliance.engineSocket, instance: appliance.instance };
       const death = await untilDead(node, members, from, FROZEN_MS);
-      await jobs.until(`the fences of ${job}`, (db) => fencedOf(db, job) === members.length, FROZEN_MS);
+      await jobs.until(
+        `the fences of ${job}`,
+        (db) => fencedOf(db, job) === members.length,
+        FROZEN_MS,
+      );
       const fencedAfterS = since();
       await sleep(Math.max(0, from + FROZEN_MS - Date.now()));
       process.kill(agent, "SIGCONT");
@@ -97,5 +101,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 }
 
 function fencedOf(db: ReturnType<RecordedJobs["open"]>, job: string): number {
-  return db.prepare<[string], number>("SELECT count(*) FROM members WHERE job_id = ? AND state = 'FENCED'").pluck().get(job) ?? 0;
+  return (
+    db
+      .prepare<[string], number>(
+        "SELECT count(*) FROM members WHERE job_id = ? AND state = 'FENCED'",
+      )
+      .pluck()
+      .get(job) ?? 0
+  );
 }

@@ -27,11 +27,31 @@ const GIB = 1024 ** 3;
 const ACCEPTED = "accepted";
 /** Folder below the root, size, what status must call it, and what a submission may be answered. */
 const DISKS = {
-  node: { folder: "data/agent", sizeBytes: 14 * GIB, code: "node_disk_full", submissions: [ACCEPTED] },
+  node: {
+    folder: "data/agent",
+    sizeBytes: 14 * GIB,
+    code: "node_disk_full",
+    submissions: [ACCEPTED],
+  },
   // The engine says that it has no room, or its hanging up ends the connection before that is read.
-  s3: { folder: "data/s3", sizeBytes: 2 * GIB, code: "disk_full", submissions: ["InsufficientStorage", "ServiceUnavailable"] },
-  audit: { folder: "data/audit", sizeBytes: 6 * GIB, code: "audit_draining", submissions: ["audit_unavailable"] },
-  database: { folder: "data/coordinator", sizeBytes: GIB, code: "database_full", submissions: ["database_unavailable"] },
+  s3: {
+    folder: "data/s3",
+    sizeBytes: 2 * GIB,
+    code: "disk_full",
+    submissions: ["InsufficientStorage", "ServiceUnavailable"],
+  },
+  audit: {
+    folder: "data/audit",
+    sizeBytes: 6 * GIB,
+    code: "audit_draining",
+    submissions: ["audit_unavailable"],
+  },
+  database: {
+    folder: "data/coordinator",
+    sizeBytes: GIB,
+    code: "database_full",
+    submissions: ["database_unavailable"],
+  },
   // No part needs its log to do its work.
   log: { folder: "log", sizeBytes: GIB / 2, code: "disk_full", submissions: [ACCEPTED] },
 } as const;
@@ -62,7 +82,10 @@ type Filled = {
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const names = (args[0]?.split(",") ?? Object.keys(DISKS)) as Name[];
   const unknown = names.filter((name) => !(name in DISKS));
-  if (unknown.length > 0) throw new TypeError(`no disk ${unknown.join(", ")}; there are ${Object.keys(DISKS).join(", ")}`);
+  if (unknown.length > 0)
+    throw new TypeError(
+      `no disk ${unknown.join(", ")}; there are ${Object.keys(DISKS).join(", ")}`,
+    );
   const fullS = Number(args[1] ?? 60);
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
@@ -73,7 +96,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const disks = new Map<Name, SmallDisk>();
   for (const name of names) {
     const { folder, sizeBytes } = DISKS[name];
-    disks.set(name, stack.use(SmallDisk.under(join(appliance.root, folder), sizeBytes, installed.folder(`disk-${name}`))));
+    disks.set(
+      name,
+      stack.use(
+        SmallDisk.under(join(appliance.root, folder), sizeBytes, installed.folder(`disk-${name}`)),
+      ),
+    );
   }
   stack.defer(async () => void (await appliance.command(["stop"])));
   await appliance.command(["start"]);
@@ -106,11 +134,27 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const ended = replaced.names();
     const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
     await untilHealthy(appliance);
-    const next = await api.untilEnded(await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }), JOB_LIMIT_MS);
-    const outcome = { state: task.status, attempts: attempts.length, resumedAt: attempts.at(-1)?.startRound ?? 0 };
+    const next = await api.untilEnded(
+      await jobs.submit(`next-${name}`, { rounds: 1, ticks: 1 }),
+      JOB_LIMIT_MS,
+    );
+    const outcome = {
+      state: task.status,
+      attempts: attempts.length,
+      resumedAt: attempts.at(-1)?.startRound ?? 0,
+    };
     const seconds = Math.round((Date.now() - from) / 1000);
     const said = { found, submission, late, stillFound };
-    done.push({ disk: name, ...said, ...outcome, seconds, next: next.status, ended, overlaps, wrongModels });
+    done.push({
+      disk: name,
+      ...said,
+      ...outcome,
+      seconds,
+      next: next.status,
+      ended,
+      overlaps,
+      wrongModels,
+    });
     progress(
       `  ${task.status} on attempt ${attempts.length} from round ${outcome.resumedAt}; the late one: ${late}; the next job: ${next.status}`,
     );

@@ -47,7 +47,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const tree = stage(bundle);
   try {
     const hosts: HostFigures[] = [];
-    for (const distribution of DISTRIBUTIONS) hosts.push(await tryHost(distribution, bundle, tree, progress));
+    for (const distribution of DISTRIBUTIONS)
+      hosts.push(await tryHost(distribution, bundle, tree, progress));
     const version = `v${process.versions.node}`;
     const failed = hosts.filter(
       (host) =>
@@ -72,20 +73,26 @@ async function tryHost(
 ): Promise<HostFigures> {
   progress(`${distribution.name}: fetching it`);
   using host = await MinimalHost.make(distribution);
-  const line = (medium: string, ...command: string[]): string => host.run(medium, command).stdout.trim();
+  const line = (medium: string, ...command: string[]): string =>
+    host.run(medium, command).stdout.trim();
   const node = `/medium/blobs/sha256/${sumOf(bundle, "bin/node")}`;
   const install = host.run(bundle, ["sh", "/medium/install.sh", "--help"]);
   const figures: HostFigures = {
     host: distribution.name,
     glibc: /\d+\.\d+$/m.exec(line(bundle, "ldd", "--version"))?.[0] ?? "none",
-    openssl: line(bundle, "sh", "-c", "openssl version 2>/dev/null || echo none").split(" ").slice(0, 2).join(" "),
+    openssl: line(bundle, "sh", "-c", "openssl version 2>/dev/null || echo none")
+      .split(" ")
+      .slice(0, 2)
+      .join(" "),
     has_libatomic: line(bundle, "sh", "-c", "ls /usr/lib/*/libatomic.so.1 2>/dev/null || :") !== "",
     install_sh: install.status,
     node_on_medium: line(bundle, node, "--version"),
     node_in_tree: line(tree, "/medium/bin/node", "--version"),
     install_sh_noexec: host.run(bundle, ["sh", "-euc", NOEXEC]).status,
     addons: line(tree, "/medium/bin/node", "-e", LOAD) === "42",
-    changed_medium_refused: ["boot.sums.sig", "boot.sums"].every((file) => refusesChanged(host, bundle, file)),
+    changed_medium_refused: ["boot.sums.sig", "boot.sums"].every((file) =>
+      refusesChanged(host, bundle, file),
+    ),
   };
   progress(`${JSON.stringify(figures)}${install.status === 0 ? "" : ` ${install.stderr}`}`);
   return figures;
@@ -120,6 +127,10 @@ function sumOf(bundle: string, path: string): string {
 }
 
 function treeOf(bundle: string): ReleaseFile[] {
-  const { payload } = JSON.parse(readFileSync(join(bundle, "release.json"), "utf8")) as DsseEnvelope;
-  return (JSON.parse(Buffer.from(payload, "base64").toString()) as { predicate: { tree: ReleaseFile[] } }).predicate.tree;
+  const { payload } = JSON.parse(
+    readFileSync(join(bundle, "release.json"), "utf8"),
+  ) as DsseEnvelope;
+  return (
+    JSON.parse(Buffer.from(payload, "base64").toString()) as { predicate: { tree: ReleaseFile[] } }
+  ).predicate.tree;
 }

@@ -19,9 +19,15 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   await sleep(QUIET_MS);
   const parts = Object.entries(resourcesByPart(installed.appliance));
   const total = parts.reduce((sum, [, { pssBytes }]) => sum + pssBytes, 0);
-  const inMb = Object.fromEntries(parts.map(([part, { pssBytes }]) => [part, Number((pssBytes / 1e6).toFixed(1))]));
+  const inMb = Object.fromEntries(
+    parts.map(([part, { pssBytes }]) => [part, Number((pssBytes / 1e6).toFixed(1))]),
+  );
   return {
     ok: total <= GOAL_BYTES && total > 0,
-    figures: { pss_total_mb: Number((total / 1e6).toFixed(1)), goal_mb: GOAL_BYTES / 1e6, pss_mb: inMb },
+    figures: {
+      pss_total_mb: Number((total / 1e6).toFixed(1)),
+      goal_mb: GOAL_BYTES / 1e6,
+      pss_mb: inMb,
+    },
   };
 }

@@ -17,15 +17,21 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   try {
     const { unbroken, points } = await installUnbroken(base);
     for (const { place, ended } of unbroken) {
-      if (ended.status !== 0) throw new Error(`an install that nobody cut ended with ${ended.status}: ${ended.stderr}`);
+      if (ended.status !== 0)
+        throw new Error(`an install that nobody cut ended with ${ended.status}: ${ended.stderr}`);
       await place.uninstall();
     }
     const all = Array.from({ length: points }, (_, at) => at + 1);
     const outcomes = await cutAtEach(unbroken, all, ({ point, faults }) =>
-      progress(`cut at ${point} of ${points}: ${faults.length === 0 ? "as it should be" : faults.join("; ")}`),
+      progress(
+        `cut at ${point} of ${points}: ${faults.length === 0 ? "as it should be" : faults.join("; ")}`,
+      ),
     );
     const faulty = outcomes.filter(({ faults }) => faults.length > 0);
-    return { ok: points > 0 && outcomes.length === points && faulty.length === 0, figures: { points, faulty } };
+    return {
+      ok: points > 0 && outcomes.length === points && faulty.length === 0,
+      figures: { points, faulty },
+    };
   } finally {
     rmSync(base, { recursive: true, force: true });
   }

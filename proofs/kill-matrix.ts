@@ -27,7 +27,10 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 
 const PARTS = ["coordinator", "agent", "auditd", "s3-front", "nats", "s3", "registry"];
 /** The federation's own containers, by what their names hold. */
-const CONTAINERS: Readonly<Record<string, string>> = { "fl-server": "-server-", "fl-client": "-site-2-" };
+const CONTAINERS: Readonly<Record<string, string>> = {
+  "fl-server": "-server-",
+  "fl-client": "-site-2-",
+};
 const PAIR = "two-at-once";
 const TARGETS = [...PARTS, ...Object.keys(CONTAINERS), PAIR];
 const JOB = { rounds: 4, ticks: 5 };
@@ -60,7 +63,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const times = Number(args[1] ?? 10);
   const targets = args[2]?.split(",") ?? TARGETS;
   const unknown = targets.filter((target) => !TARGETS.includes(target));
-  if (unknown.length > 0) throw new TypeError(`no target ${unknown.join(", ")}; there are ${TARGETS.join(", ")}`);
+  if (unknown.length > 0)
+    throw new TypeError(`no target ${unknown.join(", ")}; there are ${TARGETS.join(", ")}`);
   const random = seededRandom(seed);
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
@@ -68,7 +72,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const api = new Api(appliance);
   await using living = new LivingContainers();
   try {
-    progress("two jobs that nobody disturbs: the second is as long as the others would be, the first pulls the image as well");
+    progress(
+      "two jobs that nobody disturbs: the second is as long as the others would be, the first pulls the image as well",
+    );
     let calmMs = Number.NaN;
     for (const name of ["calm-0", "calm-1"]) {
       const id = await jobs.submit(name, JOB);
@@ -87,10 +93,15 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         const name = `kill-${target}-${round}`;
         const id = await jobs.submit(name, JOB);
         const from = Date.now();
-        const point = random() * calmMs * (what.every((one) => parts.has(one)) ? LIFE_SHARE : CONTAINER_LIFE_SHARE);
+        const point =
+          random() *
+          calmMs *
+          (what.every((one) => parts.has(one)) ? LIFE_SHARE : CONTAINER_LIFE_SHARE);
         if (PARTS.includes(target) && round === times - 1) await untilFinalizing(jobs, id);
         else await sleep(point);
-        const processes = await Promise.all(what.map(async (one) => parts.get(one) ?? (await containerOf(one, id, jobs))));
+        const processes = await Promise.all(
+          what.map(async (one) => parts.get(one) ?? (await containerOf(one, id, jobs))),
+        );
         const inState = stateOf(jobs, id);
         const isKilled = processes.map(kill).every(Boolean);
         const afterS = seconds(from);
@@ -122,7 +133,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const isGood = ({ isKilled, state, doubles, overlaps, wrongModels }: Kill) =>
-      isKilled && state === "FINISHED" && doubles.length === 0 && overlaps.length === 0 && wrongModels.length === 0;
+      isKilled &&
+      state === "FINISHED" &&
+      doubles.length === 0 &&
+      overlaps.length === 0 &&
+      wrongModels.length === 0;
     const ok = kills.every(isGood) && left.length === 0 && isVerified(audit);
     const byTarget = Object.fromEntries(
       targets.map((target) => [
@@ -164,7 +179,9 @@ function summary(kills: readonly Kill[], isGood: (kill: Kill) => boolean): Recor
       kills.map((one) => one.seconds),
       1,
     ),
-    in_states: Object.fromEntries([...Map.groupBy(kills, ({ inState }) => inState)].map(([state, of]) => [state, of.length])),
+    in_states: Object.fromEntries(
+      [...Map.groupBy(kills, ({ inState }) => inState)].map(([state, of]) => [state, of.length]),
+    ),
   };
 }
 
@@ -179,14 +196,18 @@ function shuffled<T>(values: readonly T[], random: () => number): T[] {
 function pair(round: number, random: () => number): string[] {
   const order = shuffled([...PARTS, ...Object.keys(CONTAINERS)], random);
   const container = Object.keys(CONTAINERS)[round];
-  return container === undefined ? order.slice(0, 2) : [container, order.find((one) => one !== container)!];
+  return container === undefined
+    ? order.slice(0, 2)
+    : [container, order.find((one) => one !== container)!];
 }
 
 /** The first process of a container of the job's federation, once there is one; 0 when none came. */
 async function containerOf(target: string, id: string, jobs: RecordedJobs): Promise<number> {
   const mark = CONTAINERS[target] ?? target;
   for (const from = Date.now(); Date.now() - from < CONTAINER_LIMIT_MS; await sleep(100)) {
-    const found = jobs.containers().find(({ name }) => name.includes(`-${id}-`) && name.includes(mark));
+    const found = jobs
+      .containers()
+      .find(({ name }) => name.includes(`-${id}-`) && name.includes(mark));
     if (found !== undefined) return found.pid;
   }
   return 0;
@@ -212,7 +233,10 @@ async function untilFinalizing(jobs: RecordedJobs, id: string): Promise<void> {
 function stateOf(jobs: RecordedJobs, id: string): string {
   const db = jobs.open();
   try {
-    return db.prepare<[string], string>("SELECT state FROM jobs WHERE id = ?").pluck().get(id) ?? "unknown";
+    return (
+      db.prepare<[string], string>("SELECT state FROM jobs WHERE id = ?").pluck().get(id) ??
+      "unknown"
+    );
   } finally {
     db.close();
   }
@@ -229,9 +253,17 @@ function temporaryFiles({ root }: LocalAppliance): string[] {
     "-path",
     `*/${name}/*`,
   ]);
-  return findPaths([...folders, "-type", "f", "-not", "-newermt", `${SETTLED_MS / 1000} seconds ago`, "(", ...names, ")"]).map(
-    (path) => `temporary file ${path}`,
-  );
+  return findPaths([
+    ...folders,
+    "-type",
+    "f",
+    "-not",
+    "-newermt",
+    `${SETTLED_MS / 1000} seconds ago`,
+    "(",
+    ...names,
+    ")",
+  ]).map((path) => `temporary file ${path}`);
 }
 
 function seconds(fromMs: number): number {

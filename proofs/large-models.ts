@@ -24,8 +24,12 @@ const NEEDED_BYTES = 30e9;
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const percent = Number(args[0] ?? 100);
   const needed = (NEEDED_BYTES * percent) / 100;
-  if (totalmem() < needed) throw new Error(`this machine has ${totalmem()} bytes of memory, ${needed} are needed`);
-  const cases = CASES.map(({ megabytes, ...one }) => ({ ...one, megabytes: Math.round((megabytes * percent) / 100) }));
+  if (totalmem() < needed)
+    throw new Error(`this machine has ${totalmem()} bytes of memory, ${needed} are needed`);
+  const cases = CASES.map(({ megabytes, ...one }) => ({
+    ...one,
+    megabytes: Math.round((megabytes * percent) / 100),
+  }));
   await using installed = await ProofAppliance.install(progress);
   const { appliance } = installed;
   const scripts = installed.folder("scripts");
@@ -37,17 +41,35 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     for (const { name, megabytes, sites } of cases) {
       progress(`${megabytes} MB on ${sites} ${sites === 1 ? "site" : "sites"}`);
       const from = Date.now();
-      const told = await workstation.events(["/example/submit.py", name, String(megabytes), String(sites)]);
+      const told = await workstation.events([
+        "/example/submit.py",
+        name,
+        String(megabytes),
+        String(sites),
+      ]);
       const { id, modelBytes } = told.at(-1) ?? {};
       const task = await api.untilEnded(String(id), JOB_LIMIT_MS);
       const seconds = Math.round((Date.now() - from) / 1000);
       const { attempt, error } = task.detail;
       progress(`${task.status} after ${seconds} s in attempt ${attempt} ${error?.message ?? ""}`);
-      runs.push({ megabytes, sites, status: task.status, seconds, attempt, modelBytes, warnings: task.warnings });
+      runs.push({
+        megabytes,
+        sites,
+        status: task.status,
+        seconds,
+        attempt,
+        modelBytes,
+        warnings: task.warnings,
+      });
     }
   } finally {
     api.close();
   }
-  const isStored = cases.every(({ megabytes }, at) => Number(runs[at]?.["modelBytes"]) >= megabytes * 1e6);
-  return { ok: isStored && runs.every(({ status }) => status === "FINISHED"), figures: { percent, runs } };
+  const isStored = cases.every(
+    ({ megabytes }, at) => Number(runs[at]?.["modelBytes"]) >= megabytes * 1e6,
+  );
+  return {
+    ok: isStored && runs.every(({ status }) => status === "FINISHED"),
+    figures: { percent, runs },
+  };
 }

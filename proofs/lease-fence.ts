@@ -102,12 +102,26 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       await second.kill();
       const node = { socket: second.engine.socket, instance: second.config.instance };
       const death = await untilDead(node, members, from, JOB_LIMIT_MS);
-      await jobs.until(`the fence of ${server.id}`, (db) => fencedAt(db, server.id) !== null, JOB_LIMIT_MS);
-      await jobs.until(`another attempt of ${job}`, (db) => placedAt(db, job) !== null, JOB_LIMIT_MS);
+      await jobs.until(
+        `the fence of ${server.id}`,
+        (db) => fencedAt(db, server.id) !== null,
+        JOB_LIMIT_MS,
+      );
+      await jobs.until(
+        `another attempt of ${job}`,
+        (db) => placedAt(db, job) !== null,
+        JOB_LIMIT_MS,
+      );
       const db = jobs.open();
-      const [fencedAfterS, placedAfterS] = [since(fencedAt(db, server.id) ?? 0), since(placedAt(db, job) ?? 0)];
+      const [fencedAfterS, placedAfterS] = [
+        since(fencedAt(db, server.id) ?? 0),
+        since(placedAt(db, job) ?? 0),
+      ];
       const committed =
-        db.prepare<[string], number>("SELECT max(round) FROM checkpoints WHERE job_id = ?").pluck().get(job) ?? -1;
+        db
+          .prepare<[string], number>("SELECT max(round) FROM checkpoints WHERE job_id = ?")
+          .pluck()
+          .get(job) ?? -1;
       db.close();
       const uploadRefused = await tryUpload(upload, second, server, jobs);
       const task = await api.untilEnded(job, JOB_LIMIT_MS);
@@ -115,8 +129,22 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const { overlaps, wrongModels, attempts } = readRecord(appliance, job);
       const doubles = doublesOf(jobs, job, await living.seen());
       const resumedAt = attempts.at(-1)?.startRound ?? 0;
-      const times = { cutAfterCommitS: Number(waitS.toFixed(2)), ...death, fencedAfterS, placedAfterS, runsAfterS };
-      const outcome = { state: task.status, attempt: task.detail.attempt, committed, resumedAt, doubles, overlaps, wrongModels };
+      const times = {
+        cutAfterCommitS: Number(waitS.toFixed(2)),
+        ...death,
+        fencedAfterS,
+        placedAfterS,
+        runsAfterS,
+      };
+      const outcome = {
+        state: task.status,
+        attempt: task.detail.attempt,
+        committed,
+        resumedAt,
+        doubles,
+        overlaps,
+        wrongModels,
+      };
       done.push({ ...times, uploadRefused, ...outcome });
       progress(
         `${run + 1}/${runs}: lease over after ${death.leaseEndsAfterS} s, dead after ${death.deadAfterS} (exit codes ${death.exitCodes.join()}), ` +
@@ -134,8 +162,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     ];
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const ok = done.every(isGood) && left.length === 0 && isVerified(audit);
-    const of = (name: "leaseEndsAfterS" | "deadAfterS" | "fencedAfterS" | "placedAfterS" | "runsAfterS") =>
-      spread(done.map((run) => run[name]));
+    const of = (
+      name: "leaseEndsAfterS" | "deadAfterS" | "fencedAfterS" | "placedAfterS" | "runsAfterS",
+    ) => spread(done.map((run) => run[name]));
     const times = {
       lease_ends_s: of("leaseEndsAfterS"),
       dead_s: of("deadAfterS"),
@@ -167,7 +196,8 @@ function isGood(run: Run): boolean {
 
 async function untilReady(jobs: RecordedJobs): Promise<void> {
   const isReady = (db: Db): boolean => {
-    const workers = "SELECT count(*) FROM workers JOIN nodes ON nodes.id = node_id WHERE state = 'READY' AND is_cordoned = 0";
+    const workers =
+      "SELECT count(*) FROM workers JOIN nodes ON nodes.id = node_id WHERE state = 'READY' AND is_cordoned = 0";
     const held = "SELECT count(*) FROM leases WHERE released_at IS NULL";
     return db.prepare(workers).pluck().get() === 4 && db.prepare(held).pluck().get() === 0;
   };
@@ -179,7 +209,11 @@ type Member = { id: string; node_id: string; role: string; generation: number; c
 function membersOf(jobs: RecordedJobs, job: string): Member[] {
   const db = jobs.open();
   try {
-    return db.prepare<[string], Member>("SELECT id, node_id, role, generation, counter FROM members WHERE job_id = ?").all(job);
+    return db
+      .prepare<[string], Member>(
+        "SELECT id, node_id, role, generation, counter FROM members WHERE job_id = ?",
+      )
+      .all(job);
   } finally {
     db.close();
   }
@@ -187,12 +221,22 @@ function membersOf(jobs: RecordedJobs, job: string): Member[] {
 
 function fencedAt(db: Db, member: string): number | null {
   return (
-    db.prepare<[string], number>("SELECT at FROM job_events WHERE member_id = ? AND event = 'fence'").pluck().get(member) ?? null
+    db
+      .prepare<[string], number>(
+        "SELECT at FROM job_events WHERE member_id = ? AND event = 'fence'",
+      )
+      .pluck()
+      .get(member) ?? null
   );
 }
 
 function placedAt(db: Db, job: string): number | null {
-  return db.prepare<[string], number>("SELECT created_at FROM attempts WHERE job_id = ? AND number = 2").pluck().get(job) ?? null;
+  return (
+    db
+      .prepare<[string], number>("SELECT created_at FROM attempts WHERE job_id = ? AND number = 2")
+      .pluck()
+      .get(job) ?? null
+  );
 }
 
 /** When the last member of the second attempt ran. */
@@ -214,18 +258,38 @@ const CONTENT = "an output that nobody may complete";
 async function openAs(second: SecondNode, member: Member, jobs: RecordedJobs): Promise<Open> {
   const sha256 = createHash("sha256").update(CONTENT).digest("hex");
   const key = "model_out/checkpoint.pt";
-  const reply = await ask(second, "output-open", jobs, member, { key, sizeBytes: CONTENT.length, sha256 });
+  const reply = await ask(second, "output-open", jobs, member, {
+    key,
+    sizeBytes: CONTENT.length,
+    sha256,
+  });
   if (!reply.ok) throw new Error(`no upload was opened: ${JSON.stringify(reply)}`);
   return { upload: String(reply["upload"]), url: (reply["urls"] as string[])[0] ?? "" };
 }
 
 /** What becomes of the part, once the upload was aborted, and of the completion. */
-async function tryUpload({ upload, url }: Open, second: SecondNode, member: Member, jobs: RecordedJobs): Promise<string> {
+async function tryUpload(
+  { upload, url }: Open,
+  second: SecondNode,
+  member: Member,
+  jobs: RecordedJobs,
+): Promise<string> {
   const ca = readFileSync(second.config.rootCertFile);
   let status = await put(url, ca);
-  for (const from = Date.now(); status === 200 && Date.now() - from < ABORT_LIMIT_MS; status = await put(url, ca))
+  for (
+    const from = Date.now();
+    status === 200 && Date.now() - from < ABORT_LIMIT_MS;
+    status = await put(url, ca)
+  )
     await sleep(100);
-  const reply = await ask(second, "output-complete", jobs, member, { upload, etags: ["0".repeat(32)] }, true);
+  const reply = await ask(
+    second,
+    "output-complete",
+    jobs,
+    member,
+    { upload, etags: ["0".repeat(32)] },
+    true,
+  );
   return `${status}, ${reply.ok ? "completed" : (reply.error?.code ?? "?")}`;
 }
 
@@ -242,12 +306,18 @@ async function ask(
   const read = (name: string): string => readFileSync(join(config.dataDir, name), "utf8");
   const db = jobs.open();
   const epoch = db
-    .prepare<[string], { generation: number; counter: number }>("SELECT generation, counter FROM nodes WHERE id = ?")
+    .prepare<[string], { generation: number; counter: number }>(
+      "SELECT generation, counter FROM nodes WHERE id = ?",
+    )
     .get(NODE)!;
   db.close();
   const connection = await connect({
     servers: read("nats-url"),
-    tls: { ca: readFileSync(config.rootCertFile, "utf8"), cert: read("node.crt"), key: read("node.key") },
+    tls: {
+      ca: readFileSync(config.rootCertFile, "utf8"),
+      cert: read("node.crt"),
+      key: read("node.key"),
+    },
     inboxPrefix: agentInboxPrefix(NODE),
     name: `proof ${randomUUID()}`,
   });
@@ -255,7 +325,9 @@ async function ask(
     // The lost agent knows the epoch that it had; the coordinator has given the next one to nobody yet.
     const nodeEpoch = isLate ? { ...epoch, counter: epoch.counter - 1 } : epoch;
     const body = { nodeEpoch, member: id, fence: { generation, counter }, ...fields };
-    const message = await connection.request(agentSubject(NODE, verb), JSON.stringify(body), { timeout: 10_000 });
+    const message = await connection.request(agentSubject(NODE, verb), JSON.stringify(body), {
+      timeout: 10_000,
+    });
     return message.json<Reply>();
   } finally {
     await connection.close();

@@ -27,13 +27,16 @@ if (name === undefined || name === "--help") {
   // What a proof leaves open must not keep its process alive.
   process.exit(await proveOne(name));
 } else {
-  process.stderr.write(`there is no proof named ${JSON.stringify(name)}; there are: ${Object.keys(PROOFS).join(", ")}\n`);
+  process.stderr.write(
+    `there is no proof named ${JSON.stringify(name)}; there are: ${Object.keys(PROOFS).join(", ")}\n`,
+  );
   process.exitCode = 2;
 }
 
 function help(): string {
   const rows = Object.entries(PROOFS).map(
-    ([each, { shows, minutes }]) => `  ${each.padEnd(22)} ${String(minutes).padStart(4)} min  ${shows}`,
+    ([each, { shows, minutes }]) =>
+      `  ${each.padEnd(22)} ${String(minutes).padStart(4)} min  ${shows}`,
   );
   return `usage: npm run prove -- NAME [args]
        npm run prove -- all [MINUTES]   as many as fit into so many minutes (600 unless said), the oldest first
@@ -46,7 +49,9 @@ ${rows.join("\n")}
 async function proveOne(proof: string): Promise<number> {
   const startedAt = Date.now();
   const progress = (line: string): void => {
-    process.stderr.write(`[${proof} ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(7)} s] ${line}\n`);
+    process.stderr.write(
+      `[${proof} ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(7)} s] ${line}\n`,
+    );
   };
   let result: ProofResult;
   let isRun = true;
@@ -63,7 +68,14 @@ async function proveOne(proof: string): Promise<number> {
   const { ok, figures } = result;
   // A run that broke off has no figures: what an earlier one showed stays.
   if (isRun) {
-    records.write({ proof, ok, date: new Date().toISOString().slice(0, 10), commit: commitOf(repository), args, figures });
+    records.write({
+      proof,
+      ok,
+      date: new Date().toISOString().slice(0, 10),
+      commit: commitOf(repository),
+      args,
+      figures,
+    });
     records.writeDocument();
   }
   process.stdout.write(`${JSON.stringify({ proof, ok, figures })}\n`);
@@ -95,7 +107,9 @@ async function proveInTime(proof: string): Promise<boolean> {
     });
   });
   const limit = new AbortController();
-  const overdue = sleep((PROOFS[proof]?.minutes ?? 1) * 120_000, false, { signal: limit.signal }).catch(() => false);
+  const overdue = sleep((PROOFS[proof]?.minutes ?? 1) * 120_000, false, {
+    signal: limit.signal,
+  }).catch(() => false);
   const isOk = await Promise.race([ended, overdue]);
   limit.abort();
   if (child.exitCode === null && child.signalCode === null) {
@@ -109,7 +123,8 @@ async function proveInTime(proof: string): Promise<boolean> {
 
 /** What went wrong first, then what went wrong while that was cleaned up. */
 function errorsOf(error: unknown): Error[] {
-  if (error instanceof SuppressedError) return [...errorsOf(error.suppressed), ...errorsOf(error.error)];
+  if (error instanceof SuppressedError)
+    return [...errorsOf(error.suppressed), ...errorsOf(error.error)];
   if (error instanceof AggregateError) return error.errors.flatMap(errorsOf);
   return [error instanceof Error ? error : new Error(String(error))];
 }

@@ -32,9 +32,15 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     execFileSync("ip", ["-netns", name, "link", "set", "lo", "up"]);
     progress(`the rest runs in the network namespace ${name}`);
     // Not `ip netns exec`: it mounts a /sys of its own, which hides the host's cgroups from the container engine.
-    const enter = (command: readonly string[]): [string, string[]] => ["nsenter", [`--net=/run/netns/${name}`, ...command]];
+    const enter = (command: readonly string[]): [string, string[]] => [
+      "nsenter",
+      [`--net=/run/netns/${name}`, ...command],
+    ];
     const { ok, figures } = await runInside("no-route", built, enter);
-    return { ok: ok && routes().length > 0, figures: { ...figures, routes_of_the_host: routes().length } };
+    return {
+      ok: ok && routes().length > 0,
+      figures: { ...figures, routes_of_the_host: routes().length },
+    };
   } finally {
     execFileSync("ip", ["netns", "delete", name]);
   }
@@ -43,6 +49,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 /** Of every table, both families; what the kernel keeps for loopback addresses is none. */
 function routes(): string[] {
   return ["-4", "-6"]
-    .flatMap((family) => execFileSync("ip", [family, "route", "show", "table", "all"], { encoding: "utf8" }).split("\n"))
+    .flatMap((family) =>
+      execFileSync("ip", [family, "route", "show", "table", "all"], { encoding: "utf8" }).split(
+        "\n",
+      ),
+    )
     .filter((line) => line !== "" && !/\bdev lo\b/.test(line));
 }

@@ -23,7 +23,12 @@ const PLANT = "--plant";
 const ELSEWHERE_6 = { host: "2001:db8::1", port: 443 };
 const DATAGRAM = { host: "203.0.113.9", port: 514 };
 /** What the sink must have seen of the planted ones, without the number of packets. */
-const PLANTED = ["203.0.113.1 tcp 443", "2001:db8::1 tcp 443", "203.0.113.9 udp 514", "198.51.100.53 udp 53"];
+const PLANTED = [
+  "203.0.113.1 tcp 443",
+  "2001:db8::1 tcp 443",
+  "203.0.113.9 udp 514",
+  "198.51.100.53 udp 53",
+];
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const inside = bundleInside(args);
@@ -36,7 +41,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   try {
     using sink = Sink.make(`rt-sink-${process.pid}`);
     progress(`the rest runs in the network namespace ${sink.name}`);
-    const enter = (command: readonly string[]): [string, string[]] => sink.enter(join(work, "resolv.conf"), command);
+    const enter = (command: readonly string[]): [string, string[]] =>
+      sink.enter(join(work, "resolv.conf"), command);
     const { ok, figures } = await runInside("nothing-leaves", built, enter);
     const recorded = sink.recorded();
     progress(`recorded: ${recorded.length === 0 ? "nothing" : recorded.join("; ")}`);
@@ -45,7 +51,10 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const planted = sink.recorded();
     progress(`recorded of what was planted: ${planted.join("; ")}`);
     const isSeen = PLANTED.every((what) => planted.some((line) => line.startsWith(`${what}:`)));
-    return { ok: ok && recorded.length === 0 && isSeen, figures: { recorded, planted, ...figures } };
+    return {
+      ok: ok && recorded.length === 0 && isSeen,
+      figures: { recorded, planted, ...figures },
+    };
   } finally {
     rmSync(work, { recursive: true });
   }
@@ -64,5 +73,8 @@ async function plant(): Promise<ProofResult> {
       (error: NodeJS.ErrnoException) => error.code ?? error.message,
     ),
   ]);
-  return { ok: four === "no answer" && six === "no answer" && name.startsWith("E"), figures: { four, six, name } };
+  return {
+    ok: four === "no answer" && six === "no answer" && name.startsWith("E"),
+    figures: { four, six, name },
+  };
 }

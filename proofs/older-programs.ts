@@ -20,14 +20,29 @@ const repository = join(import.meta.dirname, "..");
 
 /** `told`: it refuses every newer schema, for it is from before files said who may read them; it is told its own version instead. */
 const EARLIER = [
-  { commit: "33c97be", what: "the last one before agents and coordinator agreed on a version", told: null },
-  { commit: "ae53d13", what: "the last one before workloads, which knows federations alone", told: 8 },
+  {
+    commit: "33c97be",
+    what: "the last one before agents and coordinator agreed on a version",
+    told: null,
+  },
+  {
+    commit: "ae53d13",
+    what: "the last one before workloads, which knows federations alone",
+    told: 8,
+  },
 ] as const;
 
 const START_MS = Date.UTC(2026, 0, 1);
 const SECOND_MS = 1_000;
 
-type Row = { commit: string; what: string; schema: number; jobsFinished: number; rows: number; faults: string[] };
+type Row = {
+  commit: string;
+  what: string;
+  schema: number;
+  jobsFinished: number;
+  rows: number;
+  faults: string[];
+};
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   const folder = mkdtempSync(join(tmpdir(), "older-"));
@@ -37,60 +52,96 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       progress(`${earlier.commit}: ${earlier.what}`);
       rows.push(await judge(earlier, join(folder, earlier.commit)));
     }
-    const faults = rows.flatMap(({ commit, faults: found }) => found.map((fault) => `${commit}: ${fault}`));
-    return { ok: faults.length === 0, figures: { programs: rows.length, faults: faults.length, found: faults, rows } };
+    const faults = rows.flatMap(({ commit, faults: found }) =>
+      found.map((fault) => `${commit}: ${fault}`),
+    );
+    return {
+      ok: faults.length === 0,
+      figures: { programs: rows.length, faults: faults.length, found: faults, rows },
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function judge({ commit, what, told }: (typeof EARLIER)[number], folder: string): Promise<Row> {
+async function judge(
+  { commit, what, told }: (typeof EARLIER)[number],
+  folder: string,
+): Promise<Row> {
   const faults: string[] = [];
   const expect = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
   const tree = join(folder, "tree");
   extractTree(repository, commit, tree);
   const file = join(folder, "coordinator.db");
-  const step = (of: string, finish: string, begin: string, at: number): Promise<Seen> => live(of, file, finish, begin, at);
+  const step = (of: string, finish: string, begin: string, at: number): Promise<Seen> =>
+    live(of, file, finish, begin, at);
 
   const first = await step(repository, "-", "one", START_MS);
-  expect(first.listed["one"]?.state === "RUNNING", `today's begins a job: ${JSON.stringify(first)}`);
+  expect(
+    first.listed["one"]?.state === "RUNNING",
+    `today's begins a job: ${JSON.stringify(first)}`,
+  );
   const begun = readRows(file);
   const schema = versionOf(file);
 
   if (told !== null) setVersion(file, told);
   const older = await step(tree, "one", "two", START_MS + SECOND_MS);
   if (told !== null) setVersion(file, schema);
-  expect(older.listed["one"]?.state === "SUCCEEDED", `the earlier one finishes it: ${JSON.stringify(older)}`);
+  expect(
+    older.listed["one"]?.state === "SUCCEEDED",
+    `the earlier one finishes it: ${JSON.stringify(older)}`,
+  );
   expect(older.listed["one"]?.attempt === 1, "in the attempt that was running");
   expect(older.listed["two"]?.state === "RUNNING", "and begins another");
   expect(older.errors.length === 0, older.errors.join("; "));
   expect(versionOf(file) === schema, "the file keeps its schema");
   const between = readRows(file);
-  faults.push(...lostBetween(begun, between, await unknownTo(tree, file, folder)), ...faultsOf(file));
+  faults.push(
+    ...lostBetween(begun, between, await unknownTo(tree, file, folder)),
+    ...faultsOf(file),
+  );
 
   const last = await step(repository, "two", "three", START_MS + 2 * SECOND_MS);
   expect(last.listed["one"]?.state === "SUCCEEDED", "today's lists the first as it ended");
-  expect(last.listed["two"]?.state === "SUCCEEDED", `and finishes the second: ${JSON.stringify(last)}`);
+  expect(
+    last.listed["two"]?.state === "SUCCEEDED",
+    `and finishes the second: ${JSON.stringify(last)}`,
+  );
   expect(last.listed["three"]?.state === "RUNNING", "and begins a third");
   expect(last.errors.length === 0, last.errors.join("; "));
   const ended = readRows(file);
   faults.push(...lostBetween(between, ended, new Map()), ...faultsOf(file));
   const { kind, lead } = madeByEarlier(file);
-  expect(kind === "federation" && lead === 1, `rows of the earlier program read as ours: ${kind}, ${lead} lead`);
+  expect(
+    kind === "federation" && lead === 1,
+    `rows of the earlier program read as ours: ${kind}, ${lead} lead`,
+  );
 
   const finished = Object.values(last.listed).filter(({ state }) => state === "SUCCEEDED").length;
   const count = [...ended.values()].reduce((sum, { size }) => sum + size, 0);
   return { commit, what, schema, jobsFinished: finished, rows: count, faults };
 }
 
-async function live(tree: string, file: string, finish: string, begin: string, at: number): Promise<Seen> {
+async function live(
+  tree: string,
+  file: string,
+  finish: string,
+  begin: string,
+  at: number,
+): Promise<Seen> {
   const script = join(import.meta.dirname, "older-programs", "step.ts");
-  const { stdout } = await run(process.execPath, [script, tree, file, finish, begin, String(at)], { timeout: 120_000 });
+  const { stdout } = await run(process.execPath, [script, tree, file, finish, begin, String(at)], {
+    timeout: 120_000,
+  });
   return JSON.parse(stdout) as Seen;
 }
 
 /** Columns of the migrated file that a new file of the earlier program has not. */
-async function unknownTo(tree: string, file: string, folder: string): Promise<Map<string, string[]>> {
+async function unknownTo(
+  tree: string,
+  file: string,
+  folder: string,
+): Promise<Map<string, string[]>> {
   const fresh = join(folder, "fresh.db");
   await live(tree, fresh, "-", "-", START_MS);
   const known = columnsOf(fresh);

@@ -37,7 +37,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const task = await api.untilEnded(job, JOB_LIMIT_MS);
     const { instances, overlaps, wrongModels } = readRecord(appliance, job);
     const isWhole = instances.length === 2 && overlaps.length === 0 && wrongModels.length === 0;
-    const ok = task.status === "FINISHED" && task.detail.attempt === 1 && isWhole && before.length === 3;
+    const ok =
+      task.status === "FINISHED" && task.detail.attempt === 1 && isWhole && before.length === 3;
     return {
       ok,
       state: task.status,
@@ -51,34 +52,48 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   try {
     progress(`a job without a coordinator for ${awayS} s`);
     // Rounds long enough that the job still runs when the coordinator is back.
-    const coordinator = await during("planned-coordinator", Math.ceil(awayS / 1.5), async (sameProcesses) => {
-      await appliance.command(["stop", "coordinator", "--for", "900"]);
-      const from = Date.now();
-      let looks = 0;
-      for (let isSame = true; Date.now() - from < awayS * 1000; await sleep(LOOK_MS)) {
-        isSame = sameProcesses();
-        if (!isSame) return { killed_after_s: Math.round((Date.now() - from) / 1000), ok: false };
-        looks += 1;
-        progress(`  ${Math.round((Date.now() - from) / 1000)} s: the same three containers`);
-      }
-      const wasSame = sameProcesses();
-      await appliance.command(["start", "coordinator"]);
-      return { away_s: Math.round((Date.now() - from) / 1000), looks, same_processes_at_its_end: wasSame };
-    });
+    const coordinator = await during(
+      "planned-coordinator",
+      Math.ceil(awayS / 1.5),
+      async (sameProcesses) => {
+        await appliance.command(["stop", "coordinator", "--for", "900"]);
+        const from = Date.now();
+        let looks = 0;
+        for (let isSame = true; Date.now() - from < awayS * 1000; await sleep(LOOK_MS)) {
+          isSame = sameProcesses();
+          if (!isSame) return { killed_after_s: Math.round((Date.now() - from) / 1000), ok: false };
+          looks += 1;
+          progress(`  ${Math.round((Date.now() - from) / 1000)} s: the same three containers`);
+        }
+        const wasSame = sameProcesses();
+        await appliance.command(["start", "coordinator"]);
+        return {
+          away_s: Math.round((Date.now() - from) / 1000),
+          looks,
+          same_processes_at_its_end: wasSame,
+        };
+      },
+    );
     progress(`  ${coordinator.state}, attempt ${coordinator.attempt}`);
 
     progress("a restart of every part during a job");
     const everything = await during("planned-restart", 60, async (sameProcesses) => {
       const from = Date.now();
       await appliance.command(["restart"]);
-      return { restart_s: Math.round((Date.now() - from) / 1000), same_processes_at_its_end: sameProcesses() };
+      return {
+        restart_s: Math.round((Date.now() - from) / 1000),
+        same_processes_at_its_end: sameProcesses(),
+      };
     });
     progress(`  ${everything.state}, attempt ${everything.attempt}`);
 
     const left = await untilNothingIsLeft(appliance);
     const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
     const isSame = (one: Record<string, unknown>) => one["same_processes_at_its_end"] === true;
-    const ok = [coordinator, everything].every((one) => one.ok && isSame(one)) && left.length === 0 && isVerified(audit);
+    const ok =
+      [coordinator, everything].every((one) => one.ok && isSame(one)) &&
+      left.length === 0 &&
+      isVerified(audit);
     return { ok, figures: { coordinator, everything, left, audit } };
   } finally {
     api.close();

@@ -14,5 +14,10 @@ export type ProofResult = {
 type Proof = { default: (context: ProofContext) => Promise<ProofResult> };
 
 export function isProof(module: unknown): module is Proof {
-  return typeof module === "object" && module !== null && "default" in module && typeof module.default === "function";
+  return (
+    typeof module === "object" &&
+    module !== null &&
+    "default" in module &&
+    typeof module.default === "function"
+  );
 }

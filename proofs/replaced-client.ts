@@ -36,10 +36,19 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   using namespace = NetworkNamespace.make();
   const perimeter = { name: "replaced-client.test", address: namespace.hostAddress };
   using _ = new HostsEntry(perimeter.name, perimeter.address);
-  await using installed = await ProofAppliance.install(progress, undefined, { perimeter, cpuWorkers: 3 });
+  await using installed = await ProofAppliance.install(progress, undefined, {
+    perimeter,
+    cpuWorkers: 3,
+  });
   const { appliance, bundle } = installed;
   const folder = installed.folder("node");
-  await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: 1, folder });
+  await using second = await SecondNode.start({
+    appliance,
+    namespace,
+    node: NODE,
+    cpuWorkers: 1,
+    folder,
+  });
   const jobs = await RecordedJobs.open(appliance, installed.folder("replaced"));
   const api = new Api(appliance);
   await using living = new LivingContainers();
@@ -64,7 +73,11 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     progress(
       `${lost} is dead after ${death.deadAfterS} s (lease over after ${death.leaseEndsAfterS}, exit code ${death.exitCodes.join()})`,
     );
-    await jobs.until(`${lost} on ${HOME}`, () => sitesOn(jobs, job, HOME).includes(lost), JOB_LIMIT_MS);
+    await jobs.until(
+      `${lost} on ${HOME}`,
+      () => sitesOn(jobs, job, HOME).includes(lost),
+      JOB_LIMIT_MS,
+    );
     const replacedAfterS = (Date.now() - from) / 1000;
     progress(`a new ${lost} is begun on ${HOME} after ${replacedAfterS.toFixed(1)} s`);
     const task = await api.untilEnded(job, JOB_LIMIT_MS);
@@ -94,7 +107,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       wrongModels.length === 0 &&
       left.length === 0 &&
       isVerified(audit);
-    const figures = { state: task.status, attempts: attempts.length, lost, replaced_after_s: Number(replacedAfterS.toFixed(1)) };
+    const figures = {
+      state: task.status,
+      attempts: attempts.length,
+      lost,
+      replaced_after_s: Number(replacedAfterS.toFixed(1)),
+    };
     return {
       ok,
       figures: {
@@ -114,7 +132,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 }
 
 function readyWorkers(db: Db): number {
-  const asked = "SELECT count(*) FROM workers JOIN nodes ON nodes.id = node_id WHERE state = 'READY' AND is_present = 1";
+  const asked =
+    "SELECT count(*) FROM workers JOIN nodes ON nodes.id = node_id WHERE state = 'READY' AND is_present = 1";
   return db.prepare<[], number>(asked).pluck().get() ?? 0;
 }
 

@@ -11,7 +11,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { openRegistry } from "./clients/open-registry.ts";
-import { configFiles, registryScenarios, type Scenario, scenarios, type Site, type Step } from "./clients/scenarios.ts";
+import {
+  configFiles,
+  registryScenarios,
+  type Scenario,
+  scenarios,
+  type Site,
+  type Step,
+} from "./clients/scenarios.ts";
 import { installTools } from "./clients/tools.ts";
 import { RunningFront } from "../s3-front/test/helper/running-front.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -30,7 +37,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const big = randomBytes(20 * MIB);
   mkdirSync(join(folder, "mount"));
   mkdirSync(join(folder, "tree"));
-  for (const [name, body] of Object.entries({ small: "hello\n", big, over: Buffer.alloc(QUOTA_BYTES), "tree/big": big }))
+  for (const [name, body] of Object.entries({
+    small: "hello\n",
+    big,
+    over: Buffer.alloc(QUOTA_BYTES),
+    "tree/big": big,
+  }))
     writeFileSync(join(folder, name), body);
 
   const failures: string[] = [];
@@ -40,17 +52,26 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     progress(client);
     held[client] = 0;
     for (const step of steps) {
-      const wrong = await follows(step, { PATH: process.env["PATH"] ?? "", HOME: folder, LANG: "C.UTF-8", ...env });
+      const wrong = await follows(step, {
+        PATH: process.env["PATH"] ?? "",
+        HOME: folder,
+        LANG: "C.UTF-8",
+        ...env,
+      });
       if (wrong === null) held[client] += 1;
       else failures.push(`${client}, ${step.what}: ${wrong}`);
       if (wrong !== null) progress(`${client}, ${step.what}: ${wrong}`);
     }
   };
-  const names = scenarios(tools, siteOf(front, await front.addUser(QUOTA_BYTES), folder)).map(({ client }) => client);
+  const names = scenarios(tools, siteOf(front, await front.addUser(QUOTA_BYTES), folder)).map(
+    ({ client }) => client,
+  );
   for (const name of names) {
     const site = siteOf(front, await front.addUser(QUOTA_BYTES), folder);
-    for (const [file, text] of Object.entries(configFiles(site))) writeFileSync(join(folder, file), text, { mode: 0o600 });
-    for (const scenario of scenarios(tools, site)) if (scenario.client === name) await follow(scenario);
+    for (const [file, text] of Object.entries(configFiles(site)))
+      writeFileSync(join(folder, file), text, { mode: 0o600 });
+    for (const scenario of scenarios(tools, site))
+      if (scenario.client === name) await follow(scenario);
   }
   // Where a step before it failed.
   await run("fusermount3", ["-u", join(folder, "mount")]).catch(() => null);
@@ -59,14 +80,25 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   return { ok: failures.length === 0, figures: { steps_that_held: held, failures } };
 }
 
-function siteOf(front: RunningFront, { bucket, keys }: Awaited<ReturnType<RunningFront["addUser"]>>, folder: string): Site {
+function siteOf(
+  front: RunningFront,
+  { bucket, keys }: Awaited<ReturnType<RunningFront["addUser"]>>,
+  folder: string,
+): Site {
   return { port: front.config.listen.port, bucket, folder, ...keys, caFile: front.ca.caFile };
 }
 
 /** Null where the step went as it must. */
-async function follows({ command, says, fails }: Step, env: NodeJS.ProcessEnv): Promise<string | null> {
+async function follows(
+  { command, says, fails }: Step,
+  env: NodeJS.ProcessEnv,
+): Promise<string | null> {
   const [program = "", ...args] = command;
-  const { isDone, text } = await run(program, args, { env, timeout: STEP_MS, maxBuffer: 16 * MIB }).then(
+  const { isDone, text } = await run(program, args, {
+    env,
+    timeout: STEP_MS,
+    maxBuffer: 16 * MIB,
+  }).then(
     ({ stdout, stderr }) => ({ isDone: true, text: stdout + stderr }),
     (error: { stdout?: string; stderr?: string; message: string }) => ({
       isDone: false,
@@ -74,7 +106,10 @@ async function follows({ command, says, fails }: Step, env: NodeJS.ProcessEnv): 
     }),
   );
   const end = text.trim().slice(-500);
-  if (fails !== undefined) return !isDone && fails.test(text) ? null : `it ${isDone ? "succeeded" : "failed"} with: ${end}`;
+  if (fails !== undefined)
+    return !isDone && fails.test(text)
+      ? null
+      : `it ${isDone ? "succeeded" : "failed"} with: ${end}`;
   if (!isDone) return `it failed: ${end}`;
   return says === undefined || says.test(text) ? null : `it said: ${end}`;
 }

@@ -25,7 +25,13 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const own = front.transportOf(user.keys);
   progress(`a bucket of ${versions} versions`);
   for (let at = 0; at < versions; at++) {
-    const folder = join(front.dir, "objects", user.bucket, "data", String(Math.floor(at / FILES_A_FOLDER)));
+    const folder = join(
+      front.dir,
+      "objects",
+      user.bucket,
+      "data",
+      String(Math.floor(at / FILES_A_FOLDER)),
+    );
     if (at % FILES_A_FOLDER === 0) mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, String(at)), "x");
   }
@@ -47,9 +53,18 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     write: () => store.put(user.bucket, "other", body, "text/plain"),
     CopyObject: () => own.send({ method: "PUT", path: [user.bucket, "copy"], headers }),
     UploadPartCopy: () =>
-      own.send({ method: "PUT", path: [user.bucket, "parts"], query: { uploadId, partNumber: "1" }, headers }),
+      own.send({
+        method: "PUT",
+        path: [user.bucket, "parts"],
+        query: { uploadId, partNumber: "1" },
+        headers,
+      }),
   };
-  const tookMs: Record<(typeof KINDS)[number], number[]> = { write: [], CopyObject: [], UploadPartCopy: [] };
+  const tookMs: Record<(typeof KINDS)[number], number[]> = {
+    write: [],
+    CopyObject: [],
+    UploadPartCopy: [],
+  };
   // One round before the first that counts.
   for (let round = -1; round < rounds; round++)
     for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) {
@@ -59,9 +74,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       if (round >= 0) tookMs[kind].push(performance.now() - from);
     }
   const ratios = Object.fromEntries(
-    KINDS.slice(1).map((kind) => [kind, spread(tookMs[kind].map((ms, at) => ms / tookMs.write[at]!))]),
+    KINDS.slice(1).map((kind) => [
+      kind,
+      spread(tookMs[kind].map((ms, at) => ms / tookMs.write[at]!)),
+    ]),
   );
-  const medians = Object.fromEntries(KINDS.map((kind) => [`after_${kind}_ms`, Number(quantile(tookMs[kind], 0.5).toFixed(2))]));
+  const medians = Object.fromEntries(
+    KINDS.map((kind) => [`after_${kind}_ms`, Number(quantile(tookMs[kind], 0.5).toFixed(2))]),
+  );
   const figures = {
     versions,
     rounds,

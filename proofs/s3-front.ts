@@ -94,7 +94,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const cpuSeconds: number[] = [];
       let repeated = 0;
       // One round before the first that counts: compilers and page cache.
-      for (let round = -1; rates.engine.length < rounds && round < ROUNDS_FOR_ONE * rounds; round++) {
+      for (
+        let round = -1;
+        rates.engine.length < rounds && round < ROUNDS_FOR_ONE * rounds;
+        round++
+      ) {
         const measured = { engine: 0, front: 0, cpuS: 0, stolen: 0 };
         for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
           // What is kept would fill the page cache, and the side that comes first to fresh memory would pay for it.
@@ -130,10 +134,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         rounds: rates.engine.length,
         repeated,
       };
-      progress(`${method} ${streams} streams: engine ${alone.toFixed(0)} MB/s, front ${behind.toFixed(0)} MB/s`);
+      progress(
+        `${method} ${streams} streams: engine ${alone.toFixed(0)} MB/s, front ${behind.toFixed(0)} MB/s`,
+      );
     }
 
-  progress(`one upload of ${MULTIPART.parts} parts, ${MULTIPART.streams} at a time, and its completion`);
+  progress(
+    `one upload of ${MULTIPART.parts} parts, ${MULTIPART.streams} at a time, and its completion`,
+  );
   const multipart: Record<string, Multipart> = {};
   for (const side of sides) {
     await removeAll(side);
@@ -158,8 +166,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     // together, which those of 500 GB do not: that takes as long as reading and writing them does, if the disk is slower than this.
     multipart_500_gb_by_arithmetic: largeUpload(multipart["front"]!),
   };
-  const isFastEnough = (ratios["PUT_8"] ?? 0) >= LEAST_RATIO && (ratios["GET_8"] ?? 0) >= LEAST_RATIO;
-  const isSoonEnough = Object.values(small).every(({ added_p50_ms }) => added_p50_ms <= MOST_ADDED_MS);
+  const isFastEnough =
+    (ratios["PUT_8"] ?? 0) >= LEAST_RATIO && (ratios["GET_8"] ?? 0) >= LEAST_RATIO;
+  const isSoonEnough = Object.values(small).every(
+    ({ added_p50_ms }) => added_p50_ms <= MOST_ADDED_MS,
+  );
   return { ok: isFastEnough && isSoonEnough && quota.stored === quota.fit, figures };
 }
 
@@ -169,15 +180,31 @@ async function removeAll({ store, bucket }: Side): Promise<void> {
 }
 
 /** Megabytes a second of all streams together. */
-async function transfer(side: Side, method: "GET" | "PUT", streams: number, object: string): Promise<number> {
+async function transfer(
+  side: Side,
+  method: "GET" | "PUT",
+  streams: number,
+  object: string,
+): Promise<number> {
   const urls = await Promise.all(
-    Array.from({ length: streams }, (_, at) => side.transport.presign(method, [side.bucket, `o/${at}`], {}, 3600)),
+    Array.from({ length: streams }, (_, at) =>
+      side.transport.presign(method, [side.bucket, `o/${at}`], {}, 3600),
+    ),
   );
   const startedAt = performance.now();
   await Promise.all(
     urls.map((url) =>
       run("curl", [
-        ...["--silent", "--show-error", "--fail", "--http1.1", "--cacert", side.caFile, "--output", "/dev/null"],
+        ...[
+          "--silent",
+          "--show-error",
+          "--fail",
+          "--http1.1",
+          "--cacert",
+          side.caFile,
+          "--output",
+          "/dev/null",
+        ],
         ...(method === "PUT" ? ["--upload-file", object, url] : [url]),
       ]),
     ),
@@ -185,13 +212,24 @@ async function transfer(side: Side, method: "GET" | "PUT", streams: number, obje
   return (streams * OBJECT_BYTES) / 1e6 / ((performance.now() - startedAt) / 1000);
 }
 
-type Multipart = { gb: number; parts_mb_per_s: number; completion_s: number; completion_mb_per_s: number };
+type Multipart = {
+  gb: number;
+  parts_mb_per_s: number;
+  completion_s: number;
+  completion_mb_per_s: number;
+};
 
 /** The engine puts the parts together when the upload is completed: a second rate beside that of the parts. */
 async function uploadInParts(side: Side, region: string, object: string): Promise<Multipart> {
   const { bucket, caFile, endpoint, admin } = side;
   const ca = readFileSync(caFile, "utf8");
-  using transport = new S3Transport({ endpoint, region, ca, credentials: admin, idleMs: COMPLETION_LIMIT_MS });
+  using transport = new S3Transport({
+    endpoint,
+    region,
+    ca,
+    credentials: admin,
+    idleMs: COMPLETION_LIMIT_MS,
+  });
   const store = new S3ObjectStore(transport);
   const key = "o/large";
   const upload = await store.createUpload(bucket, key, "application/octet-stream");
@@ -201,14 +239,20 @@ async function uploadInParts(side: Side, region: string, object: string): Promis
   const startedAt = performance.now();
   const stream = async (): Promise<void> => {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift())
-      etags.set(part, await putPart(await store.presignPart(bucket, key, upload, part, 3600), caFile, object));
+      etags.set(
+        part,
+        await putPart(await store.presignPart(bucket, key, upload, part, 3600), caFile, object),
+      );
   };
   await Promise.all(Array.from({ length: MULTIPART.streams }, stream));
   const partsS = (performance.now() - startedAt) / 1000;
-  const parts = [...etags].map(([partNumber, etag]) => ({ partNumber, etag })).toSorted((a, b) => a.partNumber - b.partNumber);
+  const parts = [...etags]
+    .map(([partNumber, etag]) => ({ partNumber, etag }))
+    .toSorted((a, b) => a.partNumber - b.partNumber);
   const { sizeBytes } = await store.completeUpload(bucket, key, upload, parts);
   const completionS = (performance.now() - startedAt) / 1000 - partsS;
-  if (sizeBytes !== bytes) throw new Error(`the completed object has ${sizeBytes} bytes of ${bytes}`);
+  if (sizeBytes !== bytes)
+    throw new Error(`the completed object has ${sizeBytes} bytes of ${bytes}`);
   return {
     gb: round(bytes / 1e9),
     parts_mb_per_s: Math.round(bytes / 1e6 / partsS),
@@ -219,7 +263,16 @@ async function uploadInParts(side: Side, region: string, object: string): Promis
 
 async function putPart(url: string, caFile: string, object: string): Promise<string> {
   const { stdout } = await run("curl", [
-    ...["--silent", "--show-error", "--fail", "--http1.1", "--cacert", caFile, "--output", "/dev/null"],
+    ...[
+      "--silent",
+      "--show-error",
+      "--fail",
+      "--http1.1",
+      "--cacert",
+      caFile,
+      "--output",
+      "/dev/null",
+    ],
     ...["--write-out", "%header{etag}", "--upload-file", object, url],
   ]);
   return stdout.replaceAll('"', "");
@@ -234,7 +287,10 @@ function largeUpload({ parts_mb_per_s, completion_mb_per_s }: Multipart): Record
   };
 }
 
-type Small = Record<string, { engine_p50_ms: number; front_p50_ms: number; added_p50_ms: number; added_p99_ms: number }>;
+type Small = Record<
+  string,
+  { engine_p50_ms: number; front_p50_ms: number; added_p50_ms: number; added_p99_ms: number }
+>;
 
 /** Over one kept connection each, the sides in turns. */
 async function smallRequests(sides: readonly Side[], rounds: number): Promise<Small> {
@@ -242,7 +298,9 @@ async function smallRequests(sides: readonly Side[], rounds: number): Promise<Sm
   const body = randomBytes(SMALL_BYTES);
   for (const method of ["PUT", "GET", "HEAD"] as const) {
     const times: Record<Side["name"], number[]> = { engine: [], front: [] };
-    const agents = sides.map(({ caFile }) => new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(caFile) }));
+    const agents = sides.map(
+      ({ caFile }) => new Agent({ keepAlive: true, maxSockets: 1, ca: readFileSync(caFile) }),
+    );
     for (let round = -1; round < rounds; round++)
       for (const [at, side] of sides.entries()) {
         const url = await presigned(side, method);
@@ -262,7 +320,10 @@ async function smallRequests(sides: readonly Side[], rounds: number): Promise<Sm
 }
 
 /** A presigned HEAD is signed as one: the engine counts the method in. */
-async function presigned({ transport, bucket }: Side, method: "PUT" | "GET" | "HEAD"): Promise<string> {
+async function presigned(
+  { transport, bucket }: Side,
+  method: "PUT" | "GET" | "HEAD",
+): Promise<string> {
   return await transport.presign(method, [bucket, "small"], {}, 3600);
 }
 
@@ -273,9 +334,14 @@ async function series(url: string, method: string, body: Buffer, agent: Agent): 
     await new Promise<void>((resolve, reject) => {
       const asked = request(
         url,
-        { method, agent, ...(method === "PUT" ? { headers: { "content-length": body.length } } : {}) },
+        {
+          method,
+          agent,
+          ...(method === "PUT" ? { headers: { "content-length": body.length } } : {}),
+        },
         (answer) => {
-          if (answer.statusCode !== 200) reject(new Error(`${method} was answered ${answer.statusCode}`));
+          if (answer.statusCode !== 200)
+            reject(new Error(`${method} was answered ${answer.statusCode}`));
           answer.resume().once("end", resolve);
         },
       );
@@ -288,14 +354,20 @@ async function series(url: string, method: string, body: Buffer, agent: Agent): 
 }
 
 /** As many objects as fit, wanted by more writers at once than there is room. */
-async function fill(
-  front: RunningFront,
-): Promise<{ writers: number; fit: number; stored: number; stored_bytes: number; quota_bytes: number }> {
+async function fill(front: RunningFront): Promise<{
+  writers: number;
+  fit: number;
+  stored: number;
+  stored_bytes: number;
+  quota_bytes: number;
+}> {
   const [fit, bytes] = [20, 100_000];
   const user = await front.addUser(fit * bytes);
   const store = front.storeOf(user);
   const ends = await Promise.allSettled(
-    Array.from({ length: WRITERS }, (_, at) => store.put(user.bucket, `q/${at}`, Buffer.alloc(bytes), "text/plain")),
+    Array.from({ length: WRITERS }, (_, at) =>
+      store.put(user.bucket, `q/${at}`, Buffer.alloc(bytes), "text/plain"),
+    ),
   );
   const { usedBytes } = await front.store.usage(user.bucket);
   return {
@@ -314,7 +386,10 @@ function cpuSecondsOf(pid: number): number {
 }
 
 function peakBytesOf(pid: number): number {
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+  return (
+    Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) *
+    1024
+  );
 }
 
 function round(value: number): number {

@@ -10,7 +10,10 @@ const ENDED = /^(test_\w+) .*\.\.\. (ok|FAIL|ERROR)$/gm;
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   const image = jobImage();
-  if (image === null) throw new Error("there is no job image: build a bundle first, or name an interpreter in RT_TEST_PYTHON");
+  if (image === null)
+    throw new Error(
+      "there is no job image: build a bundle first, or name an interpreter in RT_TEST_PYTHON",
+    );
   const ends: { loss: string; isBorne: boolean }[] = [];
   for (const suite of ["Rejoin", "Link"]) {
     const { status, output } = await runUnittest(`test_losses.${suite}`, image);

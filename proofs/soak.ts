@@ -60,7 +60,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
         await api.call("POST", `/api/tasks/${id}/cancel`);
       }
       const { status, detail } = await api.untilEnded(id, JOB_LIMIT_MS);
-      if (isCancelled ? detail.state !== "CANCELLED" : status !== "FINISHED" || detail.attempt !== 1)
+      if (
+        isCancelled ? detail.state !== "CANCELLED" : status !== "FINISHED" || detail.attempt !== 1
+      )
         wrong.push(`${id}: ${detail.state} on attempt ${detail.attempt}`);
       if (!isCancelled) seconds.push((Date.now() - from) / 1000);
       const left = await untilNothingIsLeft(appliance);
@@ -82,7 +84,19 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       Object.values(growth).every(({ isFlat }) => isFlat) &&
       Object.values(heap).every(({ isFlat }) => isFlat) &&
       isVerified(audit);
-    return { ok, figures: { jobs: count, job_s: spread(seconds, 1), growth, heap, wrong, restarts, uploads, audit } };
+    return {
+      ok,
+      figures: {
+        jobs: count,
+        job_s: spread(seconds, 1),
+        growth,
+        heap,
+        wrong,
+        restarts,
+        uploads,
+        audit,
+      },
+    };
   } finally {
     api.close();
   }
@@ -99,7 +113,9 @@ function growthOf(samples: readonly Sample[]): Record<string, Growth> {
         least(samples.slice(-third), part, what),
       ];
       const [pss, files, tables] = [of("pssBytes"), of("files"), of("tables")];
-      const isFlat = pss[1] - pss[0] <= GROWTH.bytes + GROWTH.share * pss[0] && files[1] - files[0] <= GROWTH.files;
+      const isFlat =
+        pss[1] - pss[0] <= GROWTH.bytes + GROWTH.share * pss[0] &&
+        files[1] - files[0] <= GROWTH.files;
       const inMb = pss.map((bytes) => Number((bytes / 1e6).toFixed(1))) as FirstAndLast;
       return [part, { pssMb: inMb, files, ...(tables[1] > 0 ? { tables } : {}), isFlat }];
     }),
@@ -127,6 +143,7 @@ function heapGrowth(looks: readonly Record<string, RetainedHeap>[]): Record<stri
 
 function describe(sample: Sample): string {
   const of = Object.values(sample);
-  const sum = (what: keyof Resources): number => of.reduce((total, resources) => total + resources[what], 0);
+  const sum = (what: keyof Resources): number =>
+    of.reduce((total, resources) => total + resources[what], 0);
   return `${(sum("pssBytes") / 1e6).toFixed(0)} MB, ${sum("files")} files`;
 }

@@ -39,7 +39,11 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const door = new Door(front, (await front.addUser(2 ** 50)).bucket);
   stack.use(door);
   const file = join(dir, "shard.zip");
-  const sizeBytes = writeStoredZip(file, Math.round((gb * 1e9) / FILE_BYTES), randomBytes(FILE_BYTES));
+  const sizeBytes = writeStoredZip(
+    file,
+    Math.round((gb * 1e9) / FILE_BYTES),
+    randomBytes(FILE_BYTES),
+  );
 
   // One round before the first that counts: a virtual machine pays for memory that it touches for the first time, as page cache too.
   const stored: Measured[] = [];
@@ -47,7 +51,14 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const key = `shard-${round + 1}`;
     const peer = await door.curlParts(key, file, sizeBytes);
     const { id, urls } = await door.open(key, sizeBytes);
-    const taken = await transfer({ do: "store", ca: front.caPem, file, sizeBytes, partSizeBytes: PART_BYTES, urls });
+    const taken = await transfer({
+      do: "store",
+      ca: front.caPem,
+      file,
+      sizeBytes,
+      partSizeBytes: PART_BYTES,
+      urls,
+    });
     if (round + 1 < SHARDS) await door.complete(key, id, taken.etags);
     else await door.abort(key, id);
     const one = measured(taken, sizeBytes, peer);
@@ -56,7 +67,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   }
   const staged: Measured[] = [];
   for (let round = -1; round < rounds; round += 1) {
-    const urls = await Promise.all(Array.from({ length: SHARDS }, (_, n) => door.getUrl(`shard-${n}`)));
+    const urls = await Promise.all(
+      Array.from({ length: SHARDS }, (_, n) => door.getUrl(`shard-${n}`)),
+    );
     const peer = await door.curlGet(urls, sizeBytes);
     const shards = urls.map((url, n) => ({ url, sizeBytes, folder: join(dir, `staged-${n}`) }));
     for (const { folder } of shards) mkdirSync(folder);
@@ -76,11 +89,27 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 }
 
 /** What one transfer took, and what `curl` had in megabytes a second just before. */
-type Measured = { mbPerS: number; peerMbPerS: number; cpuSPerGb: number; lagMs: number; idleLagMs: number };
+type Measured = {
+  mbPerS: number;
+  peerMbPerS: number;
+  cpuSPerGb: number;
+  lagMs: number;
+  idleLagMs: number;
+};
 
-function measured(taken: Taken & { idleLagMs: number }, bytes: number, peerMbPerS: number): Measured {
+function measured(
+  taken: Taken & { idleLagMs: number },
+  bytes: number,
+  peerMbPerS: number,
+): Measured {
   const { seconds, cpuS, lagMs, idleLagMs } = taken;
-  return { mbPerS: bytes / 1e6 / seconds, peerMbPerS, cpuSPerGb: cpuS / (bytes / 1e9), lagMs, idleLagMs };
+  return {
+    mbPerS: bytes / 1e6 / seconds,
+    peerMbPerS,
+    cpuSPerGb: cpuS / (bytes / 1e9),
+    lagMs,
+    idleLagMs,
+  };
 }
 
 function summary(all: readonly Measured[]) {
@@ -108,10 +137,14 @@ async function transfer(order: Order): Promise<Taken & { idleLagMs: number }> {
 }
 
 function begin(order: Order): { child: ChildProcess; taken: Promise<Taken> } {
-  const child = fork(join(import.meta.dirname, "transfers", "transfer-process.ts"), { stdio: "inherit" });
+  const child = fork(join(import.meta.dirname, "transfers", "transfer-process.ts"), {
+    stdio: "inherit",
+  });
   const taken = new Promise<Taken>((resolve, reject) => {
     child.once("message", (message) => resolve(message as Taken));
-    child.once("exit", (code) => reject(new Error(`the process that transfers ended with ${code}`)));
+    child.once("exit", (code) =>
+      reject(new Error(`the process that transfers ended with ${code}`)),
+    );
     child.send(order);
   });
   return { child, taken };
@@ -128,7 +161,13 @@ class Door implements Disposable {
     this.#bucket = bucket;
     this.#caFile = front.ca.caFile;
     const { endpoint, admin, caPem: ca } = front;
-    this.#transport = new S3Transport({ endpoint, region: "garage", ca, credentials: admin, idleMs: COMPLETION_LIMIT_MS });
+    this.#transport = new S3Transport({
+      endpoint,
+      region: "garage",
+      ca,
+      credentials: admin,
+      idleMs: COMPLETION_LIMIT_MS,
+    });
     this.#store = new S3ObjectStore(this.#transport);
   }
 
@@ -139,7 +178,12 @@ class Door implements Disposable {
   async open(key: string, sizeBytes: number): Promise<{ id: string; urls: string[] }> {
     const id = await this.#store.createUpload(this.#bucket, key, "application/zip");
     const parts = Array.from({ length: Math.ceil(sizeBytes / PART_BYTES) }, (_, at) => at + 1);
-    return { id, urls: await Promise.all(parts.map((part) => this.#store.presignPart(this.#bucket, key, id, part, 3600))) };
+    return {
+      id,
+      urls: await Promise.all(
+        parts.map((part) => this.#store.presignPart(this.#bucket, key, id, part, 3600)),
+      ),
+    };
   }
 
   async complete(key: string, id: string, etags: readonly string[]): Promise<void> {
@@ -180,7 +224,16 @@ class Door implements Disposable {
 
   async #curl(url: string): Promise<void> {
     await run("curl", [
-      ...["--silent", "--show-error", "--fail", "--http1.1", "--cacert", this.#caFile, "--output", "/dev/null"],
+      ...[
+        "--silent",
+        "--show-error",
+        "--fail",
+        "--http1.1",
+        "--cacert",
+        this.#caFile,
+        "--output",
+        "/dev/null",
+      ],
       url,
     ]);
   }

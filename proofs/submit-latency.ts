@@ -32,10 +32,18 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   try {
     progress("a job that holds all workers");
     const held = String(
-      (await filler.events(["/example/fill_workspaces.py", "--hold", "--shards", "/work/shards"])).at(-1)?.["id"],
+      (
+        await filler.events(["/example/fill_workspaces.py", "--hold", "--shards", "/work/shards"])
+      ).at(-1)?.["id"],
     );
     progress(`${count + WARM_UP} workspaces of the digits job`);
-    await filler.python(["/example/fill_workspaces.py", "--from", "hold", "--count", String(count + WARM_UP)]);
+    await filler.python([
+      "/example/fill_workspaces.py",
+      "--from",
+      "hold",
+      "--count",
+      String(count + WARM_UP),
+    ]);
 
     const before = rawSyncs(installed.folder("disk"));
     const ids: string[] = [];
@@ -44,7 +52,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       const from = performance.now();
       const { status, body } = await api.call("POST", "/api/tasks", taskOf(`fill-${n}`));
       const ms = performance.now() - from;
-      if (status !== 201) throw new Error(`submission ${n} was answered ${status}: ${JSON.stringify(body)}`);
+      if (status !== 201)
+        throw new Error(`submission ${n} was answered ${status}: ${JSON.stringify(body)}`);
       ids.push((body as { id: string }).id);
       if (n >= WARM_UP) times.push(ms);
       if (n % 100 === 0) progress(`${n} submitted`);
@@ -59,7 +68,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     for (const id of [...ids, held]) await api.untilEnded(id, 60_000);
     const left = await untilNothingIsLeft(appliance);
 
-    const ms = (values: readonly number[], share: number): number => Number(quantile(values, share).toFixed(2));
+    const ms = (values: readonly number[], share: number): number =>
+      Number(quantile(values, share).toFixed(2));
     return {
       ok: times.length === count && left.length === 0,
       figures: {

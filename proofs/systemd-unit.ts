@@ -7,7 +7,12 @@
 import { existsSync, mkdtempSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ApplianceStatus, buildBundle, installFlags, repository } from "../dev/local-appliance.ts";
+import {
+  type ApplianceStatus,
+  buildBundle,
+  installFlags,
+  repository,
+} from "../dev/local-appliance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 import { BootedHost } from "./systemd/booted-host.ts";
 
@@ -21,7 +26,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   await using host = new BootedHost(mkdtempSync(join(repository, ".cache", "booted-")), bundle);
   const root = join(host.data, "root");
   const command = join(root, "current", "bin", "appliance");
-  const appliance = (...args: string[]): Promise<string> => host.run(command, ["--root", root, ...args]);
+  const appliance = (...args: string[]): Promise<string> =>
+    host.run(command, ["--root", root, ...args]);
   const show = async (property: string): Promise<string> =>
     (await host.run("systemctl", ["show", "--property", property, "--value", UNIT])).trim();
   const untilHealthy = async (): Promise<number> => {
@@ -29,7 +35,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     for (; Date.now() - from < HEALTHY_LIMIT_MS; await sleep(500)) {
       const text = await appliance("status", "--json").catch(() => "");
       const { parts = [] } = text === "" ? {} : (JSON.parse(text) as Partial<ApplianceStatus>);
-      if (parts.length > 0 && parts.every(({ phase }) => phase === "healthy")) return Math.round((Date.now() - from) / 100) / 10;
+      if (parts.length > 0 && parts.every(({ phase }) => phase === "healthy"))
+        return Math.round((Date.now() - from) / 100) / 10;
     }
     throw new Error(`not healthy after ${HEALTHY_LIMIT_MS / 1000} s`);
   };
@@ -61,13 +68,21 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   progress("uninstall");
   await appliance("uninstall", "--yes");
   const left = [
-    ...(await host.run("systemctl", ["list-units", "--all", "--no-legend", "resontech*"])).split("\n").filter(Boolean),
-    ...(await host.run("find", ["/etc/systemd", "/run", "-name", "*resontech*"])).split("\n").filter(Boolean),
+    ...(await host.run("systemctl", ["list-units", "--all", "--no-legend", "resontech*"]))
+      .split("\n")
+      .filter(Boolean),
+    ...(await host.run("find", ["/etc/systemd", "/run", "-name", "*resontech*"]))
+      .split("\n")
+      .filter(Boolean),
     ...(existsSync(root) ? [root] : []),
     ...readdirSync(host.data),
   ];
   return {
-    ok: installed.active === "active" && installed.enabled === "enabled" && stopped === "inactive" && left.length === 0,
+    ok:
+      installed.active === "active" &&
+      installed.enabled === "enabled" &&
+      stopped === "inactive" &&
+      left.length === 0,
     figures: {
       installed,
       healthy_after_kill_9_s: afterKillS,

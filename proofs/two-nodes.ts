@@ -39,17 +39,31 @@ const KILL_AFTER_MS = 3_000;
 
 type Placed = { attempts: number; bridge: string | null; members: Record<string, string[]> };
 type Ran = { job: JobOutcome; models: string[]; heldOut: number; placed: Placed; roundS: number };
-type Found = { gateways: string[]; dialled: number; connected: string[]; results: Record<string, number> };
+type Found = {
+  gateways: string[];
+  dialled: number;
+  connected: string[];
+  results: Record<string, number>;
+};
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
   using namespace = NetworkNamespace.make();
   const perimeter = { name: "two-nodes.test", address: namespace.hostAddress };
   using _ = new HostsEntry(perimeter.name, perimeter.address);
-  await using installed = await ProofAppliance.install(progress, undefined, { perimeter, cpuWorkers: CPU_WORKERS });
+  await using installed = await ProofAppliance.install(progress, undefined, {
+    perimeter,
+    cpuWorkers: CPU_WORKERS,
+  });
   const { appliance } = installed;
   progress(`${NODE} joins from ${namespace.address}`);
   const folder = installed.folder("node");
-  await using second = await SecondNode.start({ appliance, namespace, node: NODE, cpuWorkers: CPU_WORKERS, folder });
+  await using second = await SecondNode.start({
+    appliance,
+    namespace,
+    node: NODE,
+    cpuWorkers: CPU_WORKERS,
+    folder,
+  });
   const api = new Api(appliance);
   await using living = new LivingContainers();
   try {
@@ -74,18 +88,35 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     progress("the digits job over both nodes");
     const two = await run("two-nodes", SPREAD);
 
-    progress("the same with more rounds, and kill -9 of both agents in the middle, one after the other");
-    const options = ["--rounds", "24", "--name", "killed", "--workers", SPREAD.join(","), "--detach"];
+    progress(
+      "the same with more rounds, and kill -9 of both agents in the middle, one after the other",
+    );
+    const options = [
+      "--rounds",
+      "24",
+      "--name",
+      "killed",
+      "--workers",
+      SPREAD.join(","),
+      "--detach",
+    ];
     const script = ["/example/submit.py", "--shards", "/work/shards", "--out", "/work", ...options];
     const killed = String((await digits.events(script)).at(-1)?.["id"]);
-    for (const from = Date.now(); stateOf(database, killed) !== "RUNNING" && Date.now() - from < JOB_LIMIT_MS; ) await sleep(100);
+    for (
+      const from = Date.now();
+      stateOf(database, killed) !== "RUNNING" && Date.now() - from < JOB_LIMIT_MS;
+    )
+      await sleep(100);
     await sleep(KILL_AFTER_MS);
     const statesAtKill = [stateOf(database, killed)];
     await second.kill();
     second.run();
     await sleep(KILL_AFTER_MS);
     statesAtKill.push(stateOf(database, killed));
-    process.kill(appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0, "SIGKILL");
+    process.kill(
+      appliance.status().parts.find(({ name }) => name === "agent")?.pid ?? 0,
+      "SIGKILL",
+    );
     const survived = await api.untilEnded(killed, JOB_LIMIT_MS);
 
     progress("a job that dials every listening port of its gateway, and a public address");
@@ -98,11 +129,20 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const ports = listening(namespace);
     const own = Object.values(networkInterfaces())
       .flatMap((faces) => faces ?? [])
-      .filter(({ family, internal, address }) => family === "IPv4" && !internal && !address.startsWith("198.18."));
+      .filter(
+        ({ family, internal, address }) =>
+          family === "IPv4" && !internal && !address.startsWith("198.18."),
+      );
     const hosts = [...new Set([namespace.address, ...own.map(({ address }) => address)])];
     const asked = { hosts, ports, elsewhere: PUBLIC_PORTS.map((port) => [outside.address, port]) };
-    const dialling = await installed.workstation("dialling", join(import.meta.dirname, "two-nodes"));
-    const last = (await dialling.events(["/example/submit.py", JSON.stringify(asked), SPREAD.join(",")])).at(-1) ?? {};
+    const dialling = await installed.workstation(
+      "dialling",
+      join(import.meta.dirname, "two-nodes"),
+    );
+    const last =
+      (await dialling.events(["/example/submit.py", JSON.stringify(asked), SPREAD.join(",")])).at(
+        -1,
+      ) ?? {};
     const dialled = placementOf(database, String(last["id"]));
     const found = last["found"] as Record<string, Found>;
     const byNode = Object.fromEntries(
@@ -128,7 +168,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 
     const seen = await living.seen();
     const rows = { open: () => new Database(database, { readonly: true }) };
-    const doubles = [one.job.id, two.job.id, killed, String(last["id"])].flatMap((job) => doublesOf(rows, job, seen));
+    const doubles = [one.job.id, two.job.id, killed, String(last["id"])].flatMap((job) =>
+      doublesOf(rows, job, seen),
+    );
     await untilNothingIsLeft(appliance);
     const left = [...leftovers(appliance), ...(await second.leftovers())];
     return {
@@ -181,13 +223,22 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 function figuresOf({ job, heldOut, placed, roundS }: Ran): Record<string, unknown> {
   const { state, seconds, accuracyByRound } = job;
   const learnt = { accuracy_by_round: accuracyByRound, held_out: heldOut };
-  return { state, seconds: Number(seconds.toFixed(1)), ...learnt, median_round_s: Number(roundS.toFixed(3)), ...placed };
+  return {
+    state,
+    seconds: Number(seconds.toFixed(1)),
+    ...learnt,
+    median_round_s: Number(roundS.toFixed(3)),
+    ...placed,
+  };
 }
 
 async function untilReady(database: string): Promise<void> {
   for (const from = Date.now(); Date.now() - from < READY_LIMIT_MS; await sleep(500)) {
     using opened = disposable(database);
-    const state = opened.db.prepare<[string], string>("SELECT state FROM nodes WHERE id = ?").pluck().get(NODE);
+    const state = opened.db
+      .prepare<[string], string>("SELECT state FROM nodes WHERE id = ?")
+      .pluck()
+      .get(NODE);
     if (state === "READY") return;
   }
   throw new Error(`${NODE} offers no worker after ${READY_LIMIT_MS} ms`);
@@ -204,7 +255,9 @@ function listening(namespace: NetworkNamespace): number[] {
   const here = execFileSync("ss", ["-Hltn"], { encoding: "utf8" }).matchAll(/:(\d+)\s+\S+:\*/g);
   const there = namespace.listening().map(({ port }) => port);
   const jobs = [30_200, 30_201, 30_202];
-  return [...new Set([...[...here].map(([, port]) => Number(port)), ...there, ...jobs, 22, 53, 80])].sort((a, b) => a - b);
+  return [
+    ...new Set([...[...here].map(([, port]) => Number(port)), ...there, ...jobs, 22, 53, 80]),
+  ].sort((a, b) => a - b);
 }
 
 function isSpread({ members }: Placed): boolean {
@@ -214,13 +267,19 @@ function isSpread({ members }: Placed): boolean {
 
 function stateOf(database: string, job: string): string {
   using opened = disposable(database);
-  return opened.db.prepare<[string], string>("SELECT state FROM jobs WHERE id = ?").pluck().get(job) ?? "";
+  return (
+    opened.db.prepare<[string], string>("SELECT state FROM jobs WHERE id = ?").pluck().get(job) ??
+    ""
+  );
 }
 
 function placementOf(database: string, job: string): Placed {
   using opened = disposable(database);
   const rows = opened.db
-    .prepare<[string], { node_id: string; role: string; site: string | null; bridge: string | null; number: number }>(
+    .prepare<
+      [string],
+      { node_id: string; role: string; site: string | null; bridge: string | null; number: number }
+    >(
       `SELECT node_id, role, site, bridge_node || ':' || bridge_port AS bridge, number FROM members
        JOIN attempts ON attempts.id = attempt_id WHERE members.job_id = ? ORDER BY number DESC, role DESC, site`,
     )
@@ -230,14 +289,17 @@ function placementOf(database: string, job: string): Placed {
   return {
     attempts: rows[0]?.number ?? 0,
     bridge: rows[0]?.bridge ?? null,
-    members: Object.fromEntries([...byNode].map(([node, of]) => [node, of.map(({ role, site }) => site ?? role)])),
+    members: Object.fromEntries(
+      [...byNode].map(([node, of]) => [node, of.map(({ role, site }) => site ?? role)]),
+    ),
   };
 }
 
 /** Digest of the global model after each round. */
 function modelsOf(database: string, job: string): string[] {
   using opened = disposable(database);
-  const query = "SELECT model_sha256 FROM rounds WHERE job_id = ? AND model_sha256 IS NOT NULL ORDER BY attempt_id, round";
+  const query =
+    "SELECT model_sha256 FROM rounds WHERE job_id = ? AND model_sha256 IS NOT NULL ORDER BY attempt_id, round";
   return opened.db.prepare<[string], string>(query).pluck().all(job);
 }
 

@@ -7,7 +7,8 @@ import { LocalAppliance } from "../../dev/local-appliance.ts";
 import { Workstation } from "../../dev/workstation.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
-if (!existsSync(join(root, "current"))) throw new Error("npm test starts the appliance; run it through `npm test`");
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
 
 type Outcome = { status: string; detail: Record<string, unknown>; texts: Record<string, string> };
@@ -15,20 +16,30 @@ type Outcome = { status: string; detail: Record<string, unknown>; texts: Record<
 async function run(t: Test, name: string, ...args: string[]): Promise<Outcome> {
   const work = join(t.testdir(), "work");
   mkdirSync(work);
-  const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs", "command"));
+  const workstation = await Workstation.open(
+    appliance,
+    work,
+    join(import.meta.dirname, "jobs", "command"),
+  );
   return (await workstation.events(["/example/submit.py", name, ...args])).at(-1) as Outcome;
 }
 
-t.test("its inputs lie where it looks, nothing is reached from it, and what it wrote and said comes back", async (t) => {
-  const name = `prepared-${process.pid}`;
-  const { status, detail, texts } = await run(t, name);
-  t.equal(status, "FINISHED", JSON.stringify(detail));
-  t.match(detail, { kind: "command", state: "SUCCEEDED", attempt: 1, error: null });
-  const found = JSON.parse(texts[`jobs/${name}/files_out/table/sums.json`] ?? "{}") as Record<string, unknown>;
-  t.match(found, { sums: { "raw/a.csv": 6, "raw/deep/b.csv": 10 }, reached: false });
-  t.equal(texts[`jobs/${name}/files_out/logs/command.log`], "summed 2 files at level 7\n");
-  t.same(await untilNothingIsLeft(appliance), []);
-});
+t.test(
+  "its inputs lie where it looks, nothing is reached from it, and what it wrote and said comes back",
+  async (t) => {
+    const name = `prepared-${process.pid}`;
+    const { status, detail, texts } = await run(t, name);
+    t.equal(status, "FINISHED", JSON.stringify(detail));
+    t.match(detail, { kind: "command", state: "SUCCEEDED", attempt: 1, error: null });
+    const found = JSON.parse(texts[`jobs/${name}/files_out/table/sums.json`] ?? "{}") as Record<
+      string,
+      unknown
+    >;
+    t.match(found, { sums: { "raw/a.csv": 6, "raw/deep/b.csv": 10 }, reached: false });
+    t.equal(texts[`jobs/${name}/files_out/logs/command.log`], "summed 2 files at level 7\n");
+    t.same(await untilNothingIsLeft(appliance), []);
+  },
+);
 
 t.test("an exception ends it once, with its last lines", async (t) => {
   const name = `failing-${process.pid}`;
@@ -36,7 +47,15 @@ t.test("an exception ends it once, with its last lines", async (t) => {
   t.equal(status, "FAILED");
   t.match(detail, {
     ...{ state: "FAILED", attempt: 1 },
-    error: { code: "payload_exited", message: /exit code 1/, detail: /ValueError: asked to fail/, member: "command" },
+    error: {
+      code: "payload_exited",
+      message: /exit code 1/,
+      detail: /ValueError: asked to fail/,
+      member: "command",
+    },
   });
-  t.match(texts[`jobs/${name}/files_out/logs/command.log`], /summed 2 files at level 7[^]*ValueError/);
+  t.match(
+    texts[`jobs/${name}/files_out/logs/command.log`],
+    /summed 2 files at level 7[^]*ValueError/,
+  );
 });

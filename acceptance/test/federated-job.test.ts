@@ -9,7 +9,8 @@ import { Workstation } from "../../dev/workstation.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 const bundle = process.env["RT_TEST_BUNDLE"] ?? "";
-if (!existsSync(join(root, "current"))) throw new Error("npm test starts the appliance; run it through `npm test`");
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
 
 type Status = { healthy: boolean; parts: { name: string; phase: string }[] };
@@ -43,7 +44,10 @@ t.test(
     const job = await workstation.submit(() => undefined);
     t.equal(job.state, "FINISHED");
     t.equal(job.accuracyByRound.length, 3);
-    t.ok((job.accuracyByRound[2] ?? 0) > (job.accuracyByRound[0] ?? 1), job.accuracyByRound.join(" → "));
+    t.ok(
+      (job.accuracyByRound[2] ?? 0) > (job.accuracyByRound[0] ?? 1),
+      job.accuracyByRound.join(" → "),
+    );
     t.ok((await workstation.evaluate()) > 0.85);
     t.same(await untilNothingIsLeft(appliance), []);
     const verdicts = await verifyAudit(appliance, work, bundle);
@@ -54,22 +58,46 @@ t.test(
   },
 );
 
-t.test("an exception in the user's training ends the job as FAILED with the traceback's last lines and a hint", async (t) => {
-  const work = join(t.testdir(), "work");
-  mkdirSync(work);
-  const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs"));
-  const last = (await workstation.events(["/example/run.py", "FailingModel", "--name", `failing-${process.pid}`])).at(-1);
-  t.equal(last?.["state"], "FAILED");
-  const lastLines = /model_def\.py[^]*ValueError: the label column is missing\s*$/;
-  t.match(last, { detail: { error: { code: "user_exception", message: /the label column is missing/, detail: lastLines } } });
-  t.same(await untilNothingIsLeft(appliance), []);
-});
+t.test(
+  "an exception in the user's training ends the job as FAILED with the traceback's last lines and a hint",
+  async (t) => {
+    const work = join(t.testdir(), "work");
+    mkdirSync(work);
+    const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs"));
+    const last = (
+      await workstation.events([
+        "/example/run.py",
+        "FailingModel",
+        "--name",
+        `failing-${process.pid}`,
+      ])
+    ).at(-1);
+    t.equal(last?.["state"], "FAILED");
+    const lastLines = /model_def\.py[^]*ValueError: the label column is missing\s*$/;
+    t.match(last, {
+      detail: {
+        error: {
+          code: "user_exception",
+          message: /the label column is missing/,
+          detail: lastLines,
+        },
+      },
+    });
+    t.same(await untilNothingIsLeft(appliance), []);
+  },
+);
 
 t.test("a running job that is cancelled ends and leaves nothing", async (t) => {
   const work = join(t.testdir(), "work");
   mkdirSync(work);
   const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs"));
-  const events = await workstation.events(["/example/run.py", "SlowModel", "--name", `slow-${process.pid}`, "--cancel"]);
+  const events = await workstation.events([
+    "/example/run.py",
+    "SlowModel",
+    "--name",
+    `slow-${process.pid}`,
+    "--cancel",
+  ]);
   t.ok(
     events.some((event) => event["cancel"] === 200 || event["cancel"] === 202),
     JSON.stringify(events),
@@ -88,7 +116,10 @@ t.test("credentials and the private parts of the configuration are closed to oth
     "data/coordinator",
     "data/s3",
   ]) {
-    const mode = Number.parseInt(execFileSync("stat", ["-c", "%a", join(root, path)], { encoding: "utf8" }), 8);
+    const mode = Number.parseInt(
+      execFileSync("stat", ["-c", "%a", join(root, path)], { encoding: "utf8" }),
+      8,
+    );
     t.equal(mode & 0o007, 0, path);
   }
 });

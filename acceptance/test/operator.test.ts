@@ -5,37 +5,50 @@ import { LocalAppliance } from "../../dev/local-appliance.ts";
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 t.not(root, "", "npm test gives the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
-const json = async <T>(...args: string[]): Promise<T> => JSON.parse(await appliance.command([...args, "--json"])) as T;
+const json = async <T>(...args: string[]): Promise<T> =>
+  JSON.parse(await appliance.command([...args, "--json"])) as T;
 type Key = { key: string; state: string; expiresAt: string };
 
-t.test("a user is made, seen, given a quota, disabled and enabled; the key is renewed and revoked", async (t) => {
-  await appliance.command(["add-user", "operated"]);
-  const [key] = await json<Key[]>("key", "ls", "--user", "operated");
-  t.equal(key?.state, "living");
-  const renewed = await json<Key>("key", "renew", key!.key, "--days", "120");
-  t.ok(Date.parse(renewed.expiresAt) > Date.parse(key!.expiresAt));
-  await appliance.command(["user", "quota", "operated", "5GB"]);
-  await appliance.command(["user", "disable", "operated"]);
-  t.match(await json("user", "show", "operated"), { user: { isDisabled: true, quotaBytes: 5e9 } });
-  t.match(JSON.parse(await appliance.command(["user", "enable", "operated"])), { secretAccessKey: /.{20}/ });
-  await appliance.command(["key", "revoke", key!.key]);
-  t.match(await json("key", "ls", "--user", "operated"), [{ state: "revoked" }]);
-  t.match(await appliance.command(["user", "ls"]), /operated +user/);
-});
+t.test(
+  "a user is made, seen, given a quota, disabled and enabled; the key is renewed and revoked",
+  async (t) => {
+    await appliance.command(["add-user", "operated"]);
+    const [key] = await json<Key[]>("key", "ls", "--user", "operated");
+    t.equal(key?.state, "living");
+    const renewed = await json<Key>("key", "renew", key!.key, "--days", "120");
+    t.ok(Date.parse(renewed.expiresAt) > Date.parse(key!.expiresAt));
+    await appliance.command(["user", "quota", "operated", "5GB"]);
+    await appliance.command(["user", "disable", "operated"]);
+    t.match(await json("user", "show", "operated"), {
+      user: { isDisabled: true, quotaBytes: 5e9 },
+    });
+    t.match(JSON.parse(await appliance.command(["user", "enable", "operated"])), {
+      secretAccessKey: /.{20}/,
+    });
+    await appliance.command(["key", "revoke", key!.key]);
+    t.match(await json("key", "ls", "--user", "operated"), [{ state: "revoked" }]);
+    t.match(await appliance.command(["user", "ls"]), /operated +user/);
+  },
+);
 
-t.test("nodes are listed, drained and given back; jobs, disks, certificates and logs are shown", async (t) => {
-  const [node] = await json<{ node: string; drained: string | null }[]>("node", "ls");
-  t.equal(node?.drained, null);
-  await appliance.command(["node", "drain", node!.node]);
-  t.match(await json("node", "show", node!.node), { node: { drained: /operator/ } });
-  await appliance.command(["node", "undrain", node!.node]);
-  t.match(await json("node", "ls"), [{ drained: null }]);
-  t.ok(Array.isArray(await json("job", "ls", "--all")));
-  t.match(await json("disk"), [{ freeBytes: Number }]);
-  t.ok((await json<{ daysLeft: number }[]>("certificates")).every(({ daysLeft }) => daysLeft > 300));
-  t.match(
-    await appliance.command(["logs", "coordinator", "-n", "500"]),
-    /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} coordinator info/,
-  );
-  t.match(await appliance.command(["logs", "-n", "3"]), / auditd /);
-});
+t.test(
+  "nodes are listed, drained and given back; jobs, disks, certificates and logs are shown",
+  async (t) => {
+    const [node] = await json<{ node: string; drained: string | null }[]>("node", "ls");
+    t.equal(node?.drained, null);
+    await appliance.command(["node", "drain", node!.node]);
+    t.match(await json("node", "show", node!.node), { node: { drained: /operator/ } });
+    await appliance.command(["node", "undrain", node!.node]);
+    t.match(await json("node", "ls"), [{ drained: null }]);
+    t.ok(Array.isArray(await json("job", "ls", "--all")));
+    t.match(await json("disk"), [{ freeBytes: Number }]);
+    t.ok(
+      (await json<{ daysLeft: number }[]>("certificates")).every(({ daysLeft }) => daysLeft > 300),
+    );
+    t.match(
+      await appliance.command(["logs", "coordinator", "-n", "500"]),
+      /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} coordinator info/,
+    );
+    t.match(await appliance.command(["logs", "-n", "3"]), / auditd /);
+  },
+);

@@ -15,10 +15,14 @@ type Entry = { object: string; shard: string; index: number };
 /** `resontech audit search` with the first user's key: an administrator's. */
 function search(...args: string[]): Entry[] {
   const env = { PATH: process.env["PATH"], ...appliance.quickstart() };
-  const { stdout, stderr, status } = spawnSync(bin("resontech"), ["audit", "search", ...args, "--json"], {
-    encoding: "utf8",
-    env,
-  });
+  const { stdout, stderr, status } = spawnSync(
+    bin("resontech"),
+    ["audit", "search", ...args, "--json"],
+    {
+      encoding: "utf8",
+      env,
+    },
+  );
   if (status !== 0) throw new Error(stderr);
   return stdout
     .split("\n")
@@ -26,7 +30,10 @@ function search(...args: string[]): Entry[] {
     .map((line) => JSON.parse(line) as Entry);
 }
 
-async function untilFound(isIt: (entries: Entry[]) => boolean, ...args: string[]): Promise<Entry[]> {
+async function untilFound(
+  isIt: (entries: Entry[]) => boolean,
+  ...args: string[]
+): Promise<Entry[]> {
   for (let tries = 0; tries < 300; tries++) {
     const entries = search(...args);
     if (isIt(entries)) return entries;
@@ -35,34 +42,58 @@ async function untilFound(isIt: (entries: Entry[]) => boolean, ...args: string[]
   throw new Error(`not so after 30 s: ${isIt.toString()}`);
 }
 
-const privacy = (...args: string[]) => spawnSync(bin("appliance"), ["--root", root, "privacy", ...args], { encoding: "utf8" });
+const privacy = (...args: string[]) =>
+  spawnSync(bin("appliance"), ["--root", root, "privacy", ...args], { encoding: "utf8" });
 
-t.test("a person is found by name, disclosed to an auditor, held, and erased, by the installed appliance", async (t) => {
-  const name = `canary-${randomBytes(6).toString("hex")}`;
-  await appliance.command(["add-user", name]);
-  const [made] = await untilFound(({ length }) => length > 0, "--holds", `pii.username=${name}`, "--type", "iam.user.create");
-  const subject = made?.object ?? "";
-  t.match(subject, /^u_[0-9a-f]{24}$/);
-  const people = ["--requester", "dpo", "--approver", "ann"];
+t.test(
+  "a person is found by name, disclosed to an auditor, held, and erased, by the installed appliance",
+  async (t) => {
+    const name = `canary-${randomBytes(6).toString("hex")}`;
+    await appliance.command(["add-user", name]);
+    const [made] = await untilFound(
+      ({ length }) => length > 0,
+      "--holds",
+      `pii.username=${name}`,
+      "--type",
+      "iam.user.create",
+    );
+    const subject = made?.object ?? "";
+    t.match(subject, /^u_[0-9a-f]{24}$/);
+    const people = ["--requester", "dpo", "--approver", "ann"];
 
-  const out = join(t.testdir(), "audit.tar");
-  const disclose = ["--disclose", subject, "--receiver", "auditor-1", ...people, "--approver", "bob"];
-  const exported = JSON.parse(await appliance.command(["audit", "export", "--out", out, ...disclose])) as object;
-  t.match(exported, { disclosed: { erased: Number } });
-  t.ok(readFileSync(out, "latin1").includes(name), "the export opens what it was asked to open");
-  const verifier = join(root, "current", "app", "sov-verify.mjs");
-  const policy = join(root, "data", "audit", "audit.policy");
-  const { stdout } = spawnSync(process.execPath, [verifier, out, "--policy", policy, "--json"], { encoding: "utf8" });
-  t.match(JSON.parse(stdout), { verdicts: { INTEGRITY: { verdict: "PASS" }, DISCLOSURES: { verdict: "PASS" } } });
+    const out = join(t.testdir(), "audit.tar");
+    const disclose = [
+      "--disclose",
+      subject,
+      "--receiver",
+      "auditor-1",
+      ...people,
+      "--approver",
+      "bob",
+    ];
+    const exported = JSON.parse(
+      await appliance.command(["audit", "export", "--out", out, ...disclose]),
+    ) as object;
+    t.match(exported, { disclosed: { erased: Number } });
+    t.ok(readFileSync(out, "latin1").includes(name), "the export opens what it was asked to open");
+    const verifier = join(root, "current", "app", "sov-verify.mjs");
+    const policy = join(root, "data", "audit", "audit.policy");
+    const { stdout } = spawnSync(process.execPath, [verifier, out, "--policy", policy, "--json"], {
+      encoding: "utf8",
+    });
+    t.match(JSON.parse(stdout), {
+      verdicts: { INTEGRITY: { verdict: "PASS" }, DISCLOSURES: { verdict: "PASS" } },
+    });
 
-  t.match(privacy("hold", subject, "--hold", "case-1", ...people), { status: 0 });
-  const erase = ["erase", subject, "--request", "req-1", "--legal-basis", "gdpr-17", ...people];
-  t.match(privacy(...erase, "--approver", "bob"), { status: 1, stderr: /legal_hold/ });
-  t.match(privacy(...erase), { status: 2, stderr: /exactly twice/ });
-  t.match(privacy("lift", subject, "--hold", "case-1", ...people), { status: 0 });
-  const erased = privacy(...erase, "--approver", "bob");
-  t.equal(erased.status, 0, erased.stderr);
-  t.match(JSON.parse(erased.stdout), { handedOut: 1, confirmed: true });
-  await untilFound(({ length }) => length === 0, "--holds", `pii.username=${name}`);
-  t.match(JSON.parse(privacy("status").stdout), { connected: true, fault: null });
-});
+    t.match(privacy("hold", subject, "--hold", "case-1", ...people), { status: 0 });
+    const erase = ["erase", subject, "--request", "req-1", "--legal-basis", "gdpr-17", ...people];
+    t.match(privacy(...erase, "--approver", "bob"), { status: 1, stderr: /legal_hold/ });
+    t.match(privacy(...erase), { status: 2, stderr: /exactly twice/ });
+    t.match(privacy("lift", subject, "--hold", "case-1", ...people), { status: 0 });
+    const erased = privacy(...erase, "--approver", "bob");
+    t.equal(erased.status, 0, erased.stderr);
+    t.match(JSON.parse(erased.stdout), { handedOut: 1, confirmed: true });
+    await untilFound(({ length }) => length === 0, "--holds", `pii.username=${name}`);
+    t.match(JSON.parse(privacy("status").stdout), { connected: true, fault: null });
+  },
+);

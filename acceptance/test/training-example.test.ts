@@ -7,7 +7,8 @@ import { LocalAppliance } from "../../dev/local-appliance.ts";
 import { Workstation } from "../../dev/workstation.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
-if (!existsSync(join(root, "current"))) throw new Error("npm test starts the appliance; run it through `npm test`");
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
 
 t.test(

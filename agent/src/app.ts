@@ -36,7 +36,11 @@ function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | unde
 }
 
 /** Works until the signal. Containers are left running: the next agent process takes them up again, within their lease. */
-export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
+export async function runAgent(
+  config: AgentConfig,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   requireFitNode(config.dataDir, !hasIdentity(config));
   const diskWake = new Wake();
@@ -45,7 +49,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
   const rootCert = readFileSync(config.rootCertFile, "utf8");
   const accelerators = new Accelerators([nvidiaProbe]);
   const probed = { ...config, containerEngine: config.containerEngine.kind, accelerators };
-  const onProbeError = (error: unknown) => log.error({ err: error }, "an accelerator's tool does not answer");
+  const onProbeError = (error: unknown) =>
+    log.error({ err: error }, "an accelerator's tool does not answer");
   let inventory = await readFirstInventory(probed, onProbeError);
 
   const coordinator = await CoordinatorClient.connect(config.node, {
@@ -53,7 +58,11 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     tls: { ca: rootCert, cert: identity.certPem, key: identity.keyPem },
   });
   const auditWake = new Wake();
-  using journal = new SignedJournal({ ...config, keyPem: identity.keyPem, onAppend: () => auditWake.now() });
+  using journal = new SignedJournal({
+    ...config,
+    keyPem: identity.keyPem,
+    onAppend: () => auditWake.now(),
+  });
   const records = new NodeRecords(journal, config.node);
   const leaseFile = new LeaseFile(leaseFolder(config.instance), disk);
   const store = new MemberStore(config.dataDir, disk);
@@ -68,7 +77,8 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     coordinator,
     substrate,
     uploader: new Uploader(coordinator, rootCert, (ref, output) => {
-      const desired = members.journals().find(({ state }) => state.desired.member === ref.member)?.state.desired;
+      const desired = members.journals().find(({ state }) => state.desired.member === ref.member)
+        ?.state.desired;
       if (desired !== undefined) records.output(desired, output);
     }),
     tailLimit: new TailLimit(),
@@ -78,7 +88,10 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     records,
     onReport: () => pump.wake(),
   };
-  const members: MemberSet = new MemberSet(tools, () => lease.verdict === "work" && !disk.isFull && !journal.isFull);
+  const members: MemberSet = new MemberSet(
+    tools,
+    () => lease.verdict === "work" && !disk.isFull && !journal.isFull,
+  );
   const pump = new ReportPump({
     coordinator,
     journals: () => members.journals(),
@@ -129,9 +142,13 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
     while (!signal.aborted) {
       await sleep(NETWORK_MS, undefined, { signal }).catch(() => undefined);
       try {
-        if (!(await substrate.closeNetworks())) log.warn("the host was open to the networks of its jobs: closed again");
+        if (!(await substrate.closeNetworks()))
+          log.warn("the host was open to the networks of its jobs: closed again");
       } catch (error) {
-        log.error({ err: error }, "the host can't be closed to the networks of its jobs: every member ends");
+        log.error(
+          { err: error },
+          "the host can't be closed to the networks of its jobs: every member ends",
+        );
         members.endForOpenNetwork();
       }
     }
@@ -146,13 +163,21 @@ export async function runAgent(config: AgentConfig, log: Logger, signal: AbortSi
         if (inventoryDigest(found) !== inventoryDigest(inventory)) inventory = found;
       } catch (error) {
         onProbeError(error);
-        inventory = { ...inventory, workers: inventory.workers.map((worker) => ({ ...worker, healthy: worker.kind === "cpu" })) };
+        inventory = {
+          ...inventory,
+          workers: inventory.workers.map((worker) => ({
+            ...worker,
+            healthy: worker.kind === "cpu",
+          })),
+        };
       }
     }
   };
 
   await members.resume(signal);
-  const hints = coordinator.onHint(({ about }) => (about === "beat" ? lease.beatSoon() : members.look()));
+  const hints = coordinator.onHint(({ about }) =>
+    about === "beat" ? lease.beatSoon() : members.look(),
+  );
   try {
     const signed = { coordinator, journal, certChain: identity.certPem, wake: auditWake, log };
     await Promise.all([

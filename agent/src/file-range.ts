@@ -16,7 +16,8 @@ export async function* readRange({ fd, start, length }: FileRange): AsyncGenerat
   for (let done = 0; done < length; ) {
     const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, length - done));
     const { bytesRead } = await readAt(fd, chunk, 0, chunk.length, start + done);
-    if (bytesRead === 0) throw new Error(`the file ends ${length - done} bytes before what is to be read of it`);
+    if (bytesRead === 0)
+      throw new Error(`the file ends ${length - done} bytes before what is to be read of it`);
     done += bytesRead;
     yield chunk.subarray(0, bytesRead);
   }

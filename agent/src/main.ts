@@ -10,7 +10,9 @@ import { SYSTEM_PATH } from "./system-path.ts";
 /** After the signal, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */
 const LAST_RESORT_MS = 10_000;
 
-const { values } = parseArgs({ options: { config: { type: "string" }, help: { type: "boolean" } } });
+const { values } = parseArgs({
+  options: { config: { type: "string" }, help: { type: "boolean" } },
+});
 if (values.config === undefined || values.help === true) {
   process.stdout.write(
     "usage: agent --config FILE\n\nRuns this node's agent until SIGTERM. Job containers go on without it for as long as their lease holds.\n",

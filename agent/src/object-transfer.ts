@@ -1,5 +1,10 @@
 /** One request to a presigned URL: over TLS that the appliance's root vouches for, or plain where the site chose so. */
-import { type ClientRequest, type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as httpRequest,
+} from "node:http";
 import { request as httpsRequest } from "node:https";
 
 const STALL_MS = 60_000;

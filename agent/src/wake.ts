@@ -18,7 +18,9 @@ export class Wake {
     if (this.#isDue) resolve();
     await Promise.race([
       promise,
-      sleep(ms, undefined, { signal: AbortSignal.any([signal, done.signal]) }).catch(() => undefined),
+      sleep(ms, undefined, { signal: AbortSignal.any([signal, done.signal]) }).catch(
+        () => undefined,
+      ),
     ]);
     done.abort();
     this.#wake = null;

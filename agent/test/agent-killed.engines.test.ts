@@ -17,7 +17,9 @@ t.test("an agent that is killed while members run finds them again, and they fin
   const shard = zipOf([{ name: "data/numbers.csv", body: "1\n" }]);
   const members = [
     node.member("train-long-1", server, []),
-    node.member("train-long-1", { kind: "client", index: 0, site: "site-1" }, [await node.input("shard", "shard.zip", shard)]),
+    node.member("train-long-1", { kind: "client", index: 0, site: "site-1" }, [
+      await node.input("shard", "shard.zip", shard),
+    ]),
   ];
   peer.want(...members);
   const [first, second] = members;
@@ -39,30 +41,40 @@ t.test("an agent that is killed while members run finds them again, and they fin
   await node.untilClean();
 });
 
-t.test("an agent that is killed again and again, from staging to release, loses nothing", { timeout: 400_000 }, async (t) => {
-  const shard = zipOf([{ name: "data/numbers.csv", body: "1\n" }]);
-  for (const [n, waitMs] of [40, 120, 250, 400, 650, 1_000].entries()) {
-    const job = `train-killed${n}`;
-    const members = [
-      node.member(job, server, []),
-      node.member(job, { kind: "client", index: 0, site: "site-1" }, [await node.input("shard", "shard.zip", shard)]),
-    ];
-    await startAgent(t);
-    peer.want(...members);
-    await sleep(waitMs);
-    await node.kill("SIGKILL");
-    await startAgent(t);
-    for (const { member } of members) {
-      await peer.event(member, "released");
-      const kinds = peer.of(member).map(({ kind }) => kind);
-      t.equal(kinds.filter((kind) => kind === "finished").length, 1, `${member}, killed after ${waitMs} ms: ${kinds.join(" ")}`);
-      t.notOk(kinds.includes("failed"));
+t.test(
+  "an agent that is killed again and again, from staging to release, loses nothing",
+  { timeout: 400_000 },
+  async (t) => {
+    const shard = zipOf([{ name: "data/numbers.csv", body: "1\n" }]);
+    for (const [n, waitMs] of [40, 120, 250, 400, 650, 1_000].entries()) {
+      const job = `train-killed${n}`;
+      const members = [
+        node.member(job, server, []),
+        node.member(job, { kind: "client", index: 0, site: "site-1" }, [
+          await node.input("shard", "shard.zip", shard),
+        ]),
+      ];
+      await startAgent(t);
+      peer.want(...members);
+      await sleep(waitMs);
+      await node.kill("SIGKILL");
+      await startAgent(t);
+      for (const { member } of members) {
+        await peer.event(member, "released");
+        const kinds = peer.of(member).map(({ kind }) => kind);
+        t.equal(
+          kinds.filter((kind) => kind === "finished").length,
+          1,
+          `${member}, killed after ${waitMs} ms: ${kinds.join(" ")}`,
+        );
+        t.notOk(kinds.includes("failed"));
+      }
+      peer.want();
+      await node.untilClean();
+      await node.kill("SIGKILL");
     }
-    peer.want();
-    await node.untilClean();
-    await node.kill("SIGKILL");
-  }
-});
+  },
+);
 
 t.test("what an agent left that no record knows is swept at the next start", async (t) => {
   await startAgent(t);

@@ -50,15 +50,24 @@ t.test("a job sees its own files, its own network and nothing else", async (t) =
   const port = address !== null && typeof address === "object" ? address.port : 0;
   const own = Object.values(networkInterfaces())
     .flat()
-    .find((face) => face?.family === "IPv4" && !face.internal && !face.address.startsWith("198.18."));
+    .find(
+      (face) => face?.family === "IPv4" && !face.internal && !face.address.startsWith("198.18."),
+    );
 
   // A neighbour on the same node: another attempt's server, listening.
   const neighbour = node.member("train-neighbour", server, []);
   peer.want(neighbour);
   await peer.event(neighbour.member, "ready");
-  const [container = ""] = (await node.engine.podman("ps", "--format", "{{.Names}}")).trim().split("\n");
+  const [container = ""] = (await node.engine.podman("ps", "--format", "{{.Names}}"))
+    .trim()
+    .split("\n");
   const inspected: unknown = JSON.parse(
-    await node.engine.podman("inspect", "--format", "{{json .NetworkSettings.Networks}}", container),
+    await node.engine.podman(
+      "inspect",
+      "--format",
+      "{{json .NetworkSettings.Networks}}",
+      container,
+    ),
   );
   const neighbourAddress = /"IPAddress":"([0-9.]+)"/.exec(JSON.stringify(inspected))?.[1] ?? "";
   t.match(neighbourAddress, /^198\.(18|19)\.\d+\.2$/, "the server's address is given, not found");
@@ -79,7 +88,9 @@ t.test("a job sees its own files, its own network and nothing else", async (t) =
   );
   peer.want(neighbour, member);
   await peer.event(member.member, "released");
-  const found = JSON.parse((await node.store.get("out/files_out/metrics.jsonl")) ?? "null") as Probe;
+  const found = JSON.parse(
+    (await node.store.get("out/files_out/metrics.jsonl")) ?? "null",
+  ) as Probe;
 
   t.ok(JOB_UIDS.from <= found.uid && found.uid <= JOB_UIDS.to, String(found.uid));
   t.equal(found.gid, found.uid);
@@ -90,7 +101,14 @@ t.test("a job sees its own files, its own network and nothing else", async (t) =
   t.equal(found.Seccomp, "2", "a filter is on");
   t.strictSame(
     found.writable.toSorted(),
-    ["/app/out", "/app/payload", "/app/workspace", "/rt/events", "/tmp", "/var/tmp/nvflare/data"].toSorted(),
+    [
+      "/app/out",
+      "/app/payload",
+      "/app/workspace",
+      "/rt/events",
+      "/tmp",
+      "/var/tmp/nvflare/data",
+    ].toSorted(),
   );
   t.equal(found.memoryLimit, String(96 * MIB));
   t.match(found.cpuQuota, /^30000/);
@@ -131,7 +149,10 @@ t.test("a shard that does not fit ends as disk_limit while it is staged", async 
     await node.input("shard", "shard.zip", zipOf([{ name: "a", body }])),
   ]);
   peer.want({ ...member, resources: { ...member.resources, diskBytes: 32 * MIB } });
-  t.match(await peer.event(member.member, "failed"), { reason: "disk_limit", message: /33554432 bytes of its site's disk/ });
+  t.match(await peer.event(member.member, "failed"), {
+    reason: "disk_limit",
+    message: /33554432 bytes of its site's disk/,
+  });
   await peer.event(member.member, "released");
   t.notOk(peer.of(member.member).some(({ kind }) => kind === "started"));
   peer.want();
@@ -189,7 +210,9 @@ t.test("links that lead out of the job's disk are not followed", async (t) => {
     1,
     "only the first test's log was stored",
   );
-  t.notOk(peer.completed.some((key) => key.endsWith("model_out/checkpoint.pt") && key.includes("thief")));
+  t.notOk(
+    peer.completed.some((key) => key.endsWith("model_out/checkpoint.pt") && key.includes("thief")),
+  );
   peer.want();
 });
 
@@ -207,28 +230,32 @@ t.test("a shard that is no honest zip is refused with what is wrong", async (t) 
   peer.want();
 });
 
-t.test("a flood of output and events is taken in order, live to its limit and stored whole", { timeout: 200_000 }, async (t) => {
-  const { peer } = node;
-  const member = node.member("flood-1", server, [], { resources: { diskBytes: 200 * MIB } });
-  peer.want(member);
-  await peer.event(member.member, "released", 150_000);
-  const metrics = peer.of(member.member).filter(({ kind }) => kind === "metric");
-  t.equal(metrics.length, 20_000);
-  t.strictSame(metrics.at(-1), { kind: "metric", site: "site-1", value: '{"i":19999}' });
-  const chunks = peer.completed.filter((key) => key.startsWith(`logs/${member.member}-`));
-  let stored = 0;
-  for (const key of chunks) stored += (await node.store.get(key))?.length ?? 0;
-  t.ok(stored >= 64 * MIB, `${stored} bytes are stored`);
-  const tailed = peer.tails.filter((tail) => tail.member === member.member);
-  t.ok(tailed.some(({ text, bytes }) => text === null && bytes > 0));
-  t.ok(tailed.reduce((sum, { text }) => sum + (text?.length ?? 0), 0) < 16 * MIB);
-  let end = 0;
-  for (const { offset, bytes } of tailed) {
-    t.equal(offset, end);
-    end = offset + bytes;
-  }
-  peer.want();
-});
+t.test(
+  "a flood of output and events is taken in order, live to its limit and stored whole",
+  { timeout: 200_000 },
+  async (t) => {
+    const { peer } = node;
+    const member = node.member("flood-1", server, [], { resources: { diskBytes: 200 * MIB } });
+    peer.want(member);
+    await peer.event(member.member, "released", 150_000);
+    const metrics = peer.of(member.member).filter(({ kind }) => kind === "metric");
+    t.equal(metrics.length, 20_000);
+    t.strictSame(metrics.at(-1), { kind: "metric", site: "site-1", value: '{"i":19999}' });
+    const chunks = peer.completed.filter((key) => key.startsWith(`logs/${member.member}-`));
+    let stored = 0;
+    for (const key of chunks) stored += (await node.store.get(key))?.length ?? 0;
+    t.ok(stored >= 64 * MIB, `${stored} bytes are stored`);
+    const tailed = peer.tails.filter((tail) => tail.member === member.member);
+    t.ok(tailed.some(({ text, bytes }) => text === null && bytes > 0));
+    t.ok(tailed.reduce((sum, { text }) => sum + (text?.length ?? 0), 0) < 16 * MIB);
+    let end = 0;
+    for (const { offset, bytes } of tailed) {
+      t.equal(offset, end);
+      end = offset + bytes;
+    }
+    peer.want();
+  },
+);
 
 t.test("nothing is left over, and nothing broke the contract", async (t) => {
   await node.untilClean();

@@ -55,29 +55,43 @@ t.test("stopped while it is staged, it never starts", async (t) => {
   await node.untilClean();
 });
 
-t.test("a withdrawn fence ends the old incarnation without a word before the new one starts", async (t) => {
-  await startAgent(t);
-  const old = node.member("sleep-fence", server, []);
-  peer.want(old);
-  await peer.event(old.member, "ready");
-  peer.want({ ...old, fence: { generation: 1, counter: 2 } });
-  await until("the new incarnation", async () => {
-    const names = await node.runningContainers();
-    return names.length === 1 && names[0]?.endsWith("-1.2");
-  });
-  await until("ready twice", () => peer.of(old.member).filter(({ kind }) => kind === "ready").length === 2);
-  t.notOk(
-    peer.reports.some(({ member, fence, event }) => member === old.member && fence.counter === 1 && event.kind === "released"),
-    "nothing is told under the old fence",
-  );
-  // Stop under a fence that is newer still: torn down, and told under that one.
-  peer.want({ ...old, fence: { generation: 2, counter: 1 }, desired: "stop", stopReason: "node_lost" });
-  await peer.event(old.member, "released");
-  t.strictSame(peer.reports.at(-1)?.fence, { generation: 2, counter: 1 });
-  t.equal(peer.reports.at(-1)?.seq, 1);
-  peer.want();
-  await node.untilClean();
-});
+t.test(
+  "a withdrawn fence ends the old incarnation without a word before the new one starts",
+  async (t) => {
+    await startAgent(t);
+    const old = node.member("sleep-fence", server, []);
+    peer.want(old);
+    await peer.event(old.member, "ready");
+    peer.want({ ...old, fence: { generation: 1, counter: 2 } });
+    await until("the new incarnation", async () => {
+      const names = await node.runningContainers();
+      return names.length === 1 && names[0]?.endsWith("-1.2");
+    });
+    await until(
+      "ready twice",
+      () => peer.of(old.member).filter(({ kind }) => kind === "ready").length === 2,
+    );
+    t.notOk(
+      peer.reports.some(
+        ({ member, fence, event }) =>
+          member === old.member && fence.counter === 1 && event.kind === "released",
+      ),
+      "nothing is told under the old fence",
+    );
+    // Stop under a fence that is newer still: torn down, and told under that one.
+    peer.want({
+      ...old,
+      fence: { generation: 2, counter: 1 },
+      desired: "stop",
+      stopReason: "node_lost",
+    });
+    await peer.event(old.member, "released");
+    t.strictSame(peer.reports.at(-1)?.fence, { generation: 2, counter: 1 });
+    t.equal(peer.reports.at(-1)?.seq, 1);
+    peer.want();
+    await node.untilClean();
+  },
+);
 
 t.test("what nobody desires is ended at once", async (t) => {
   await startAgent(t);
@@ -113,34 +127,46 @@ t.test("a coordinator, a bus or an engine that is away for a moment fails nobody
   await node.untilClean();
 });
 
-t.test("a refusal that passes is asked again, one that stays fails the member with its reason", async (t) => {
-  await startAgent(t);
-  for (const verb of ["stage", "sign", "output-open", "output-complete"] as const)
-    peer.refuseOnce.set(verb, "storage_unavailable");
-  const member = node.member("crash-3", server, [await node.input("script", "scripts/a.py", "a")]);
-  peer.want(member);
-  t.equal((await peer.event(member.member, "failed")).reason, "payload_exited");
-  await peer.event(member.member, "released");
+t.test(
+  "a refusal that passes is asked again, one that stays fails the member with its reason",
+  async (t) => {
+    await startAgent(t);
+    for (const verb of ["stage", "sign", "output-open", "output-complete"] as const)
+      peer.refuseOnce.set(verb, "storage_unavailable");
+    const member = node.member("crash-3", server, [
+      await node.input("script", "scripts/a.py", "a"),
+    ]);
+    peer.want(member);
+    t.equal((await peer.event(member.member, "failed")).reason, "payload_exited");
+    await peer.event(member.member, "released");
 
-  peer.refuseOnce.set("output-open", "not_allowed");
-  const refused = node.member("crash-4", { kind: "client", index: 0, site: "site-1" }, []);
-  peer.want(refused);
-  await peer.event(refused.member, "released");
-  t.equal((await peer.event(refused.member, "failed")).reason, "payload_exited", "the first failure stands");
-  peer.want();
-  await node.untilClean();
-});
+    peer.refuseOnce.set("output-open", "not_allowed");
+    const refused = node.member("crash-4", { kind: "client", index: 0, site: "site-1" }, []);
+    peer.want(refused);
+    await peer.event(refused.member, "released");
+    t.equal(
+      (await peer.event(refused.member, "failed")).reason,
+      "payload_exited",
+      "the first failure stands",
+    );
+    peer.want();
+    await node.untilClean();
+  },
+);
 
-t.test("a coordinator that is killed while it completes an output is asked again by its next life", async (t) => {
-  await startAgent(t);
-  peer.silentOnce.add("output-complete");
-  const member = node.member("crash-8", server, []);
-  peer.want(member);
-  await peer.event(member.member, "released", 25_000);
-  t.match(await node.store.get(`logs/${member.member}-1.1/00000001`), /about to crash/);
-  peer.want();
-  await node.untilClean();
-});
+t.test(
+  "a coordinator that is killed while it completes an output is asked again by its next life",
+  async (t) => {
+    await startAgent(t);
+    peer.silentOnce.add("output-complete");
+    const member = node.member("crash-8", server, []);
+    peer.want(member);
+    await peer.event(member.member, "released", 25_000);
+    t.match(await node.store.get(`logs/${member.member}-1.1/00000001`), /about to crash/);
+    peer.want();
+    await node.untilClean();
+  },
+);
 
 t.test("an image that is not there fails the member with what the engine said", async (t) => {
   await startAgent(t);
@@ -163,7 +189,9 @@ t.test("an object that is not what was accepted is not staged", async (t) => {
   t.equal((await peer.event(member.member, "failed")).reason, "staging_failed");
   await peer.event(member.member, "released");
 
-  const outside = node.member("crash-7", server, [{ ...input, target: "scripts/../../../../escaped" }]);
+  const outside = node.member("crash-7", server, [
+    { ...input, target: "scripts/../../../../escaped" },
+  ]);
   peer.want(outside);
   t.match((await peer.event(outside.member, "failed")).message, /no place for a script/);
   await peer.event(outside.member, "released");
@@ -178,39 +206,51 @@ t.test("what is to end is killed and let go though its record can't be written",
   await peer.event(member.member, "ready");
   const hindrance = await node.hinderRecord(member.member);
   peer.want();
-  await until("nothing but its record", async () => (await node.leftovers()).every((left) => left.startsWith("member ")));
+  await until("nothing but its record", async () =>
+    (await node.leftovers()).every((left) => left.startsWith("member ")),
+  );
   hindrance.end();
   await node.untilClean();
 });
 
-t.test("what fails for want of its record is let go, and told once there is one again", async (t) => {
-  await startAgent(t);
-  const member = node.member("rounds-2", server, [await node.input("checkpoint", "resume/model.pt", "m")]);
-  peer.want(member);
-  await peer.event(member.member, "ready");
-  const hindrance = await node.hinderRecord(member.member);
-  await until("nothing but its record", async () => (await node.leftovers()).every((left) => left.startsWith("member ")));
-  hindrance.end();
-  t.equal((await peer.event(member.member, "failed")).reason, "agent_fault");
-  await peer.event(member.member, "released");
-  peer.want();
-  await node.untilClean();
-});
+t.test(
+  "what fails for want of its record is let go, and told once there is one again",
+  async (t) => {
+    await startAgent(t);
+    const member = node.member("rounds-2", server, [
+      await node.input("checkpoint", "resume/model.pt", "m"),
+    ]);
+    peer.want(member);
+    await peer.event(member.member, "ready");
+    const hindrance = await node.hinderRecord(member.member);
+    await until("nothing but its record", async () =>
+      (await node.leftovers()).every((left) => left.startsWith("member ")),
+    );
+    hindrance.end();
+    t.equal((await peer.event(member.member, "failed")).reason, "agent_fault");
+    await peer.event(member.member, "released");
+    peer.want();
+    await node.untilClean();
+  },
+);
 
-t.test("what is to end is killed though the engine hangs, and let go once it answers again", async (t) => {
-  await startAgent(t);
-  const member = node.member("stubborn-7", server, []);
-  peer.want(member);
-  await peer.event(member.member, "ready");
-  const [name = ""] = await node.runningContainers();
-  const pid = (await node.engine.podman("inspect", "--format", "{{.State.Pid}}", name)).trim();
-  const hanging = node.engine.hang();
-  t.teardown(() => hanging.end());
-  peer.want();
-  await until("the end of PID 1", () => !existsSync(`/proc/${pid}`), 60_000);
-  hanging.end();
-  await node.untilClean();
-});
+t.test(
+  "what is to end is killed though the engine hangs, and let go once it answers again",
+  async (t) => {
+    await startAgent(t);
+    const member = node.member("stubborn-7", server, []);
+    peer.want(member);
+    await peer.event(member.member, "ready");
+    const [name = ""] = await node.runningContainers();
+    const pid = (await node.engine.podman("inspect", "--format", "{{.State.Pid}}", name)).trim();
+    const hanging = node.engine.hang();
+    t.teardown(() => hanging.end());
+    peer.want();
+    await until("the end of PID 1", () => !existsSync(`/proc/${pid}`), 60_000);
+    hanging.end();
+    await node.untilClean();
+  },
+);
 
 t.test("nothing broke the contract", async (t) => {
   t.strictSame(peer.violations, []);

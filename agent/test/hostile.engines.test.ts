@@ -89,7 +89,8 @@ t.test("what a hostile job tries is refused, and what every job needs is done", 
 });
 
 t.test("each member runs as a user of its own, who has a name", async (t) => {
-  for (const uid of [found.uid, neighbourUid]) t.ok(JOB_UIDS.from <= uid && uid <= JOB_UIDS.to, String(uid));
+  for (const uid of [found.uid, neighbourUid])
+    t.ok(JOB_UIDS.from <= uid && uid <= JOB_UIDS.to, String(uid));
   t.not(found.uid, neighbourUid);
   t.equal(found.user, "job");
   t.match(found.passwd, new RegExp(`^job:x:${found.uid}:${found.uid}:job:/tmp:`, "m"));
@@ -99,7 +100,10 @@ t.test("a job has hosts and a resolver of its own, in which nothing is the host'
   const own = found.hostnameAddress;
   const server = /^(\S+)\tfl-server$/m.exec(found.hosts)?.[1] ?? "";
   t.match(own, /^198\.1[89]\.\d+\.2$/, "it finds itself by its name");
-  t.equal(found.hosts, `127.0.0.1\tlocalhost\n::1\tlocalhost\n${own}\t${found.hostname}\n${server}\tfl-server\n`);
+  t.equal(
+    found.hosts,
+    `127.0.0.1\tlocalhost\n::1\tlocalhost\n${own}\t${found.hostname}\n${server}\tfl-server\n`,
+  );
   t.notMatch(found.resolver, /^\s*(nameserver|search|domain)/m);
   t.notMatch(found.hostname, new RegExp(hostname()));
 });
@@ -107,7 +111,8 @@ t.test("a job has hosts and a resolver of its own, in which nothing is the host'
 t.test("its mounts tell neither where the agent nor where the release lies", async (t) => {
   const { dataDir, runnersDir, initBinary } = node.config;
   for (const table of [found.mounts, found.mountinfo])
-    for (const path of [dataDir, runnersDir, dirname(initBinary)]) t.notOk(table.includes(path), path);
+    for (const path of [dataDir, runnersDir, dirname(initBinary)])
+      t.notOk(table.includes(path), path);
   t.match(found.mountinfo, / \/runner \/rt\/runner ro[, ]/);
 });
 

@@ -17,14 +17,29 @@ function writeLease(file: string, text: string): void {
   renameSync(`${file}.part`, file);
 }
 
-const inSeconds = (seconds: number): string => `${bootTimeNs() + BigInt(seconds) * 1_000_000_000n}\n`;
+const inSeconds = (seconds: number): string =>
+  `${bootTimeNs() + BigInt(seconds) * 1_000_000_000n}\n`;
 
 /** rt-init as PID 1 of a namespace of its own, as in a container. */
 function start(dir: string, script: string) {
   const [lease, output] = [join(dir, "lease"), join(dir, "output.log")];
   const child = spawn(
     "unshare",
-    ["--pid", "--fork", "--kill-child", "--mount-proc", init, "-lease", lease, "-output", output, "--", "sh", "-c", script],
+    [
+      "--pid",
+      "--fork",
+      "--kill-child",
+      "--mount-proc",
+      init,
+      "-lease",
+      lease,
+      "-output",
+      output,
+      "--",
+      "sh",
+      "-c",
+      script,
+    ],
     { stdio: ["ignore", "inherit", "inherit"], detached: true },
   );
   const ended = once(child, "exit").then(([code]) => code as number);
@@ -34,7 +49,9 @@ function start(dir: string, script: string) {
     said: () => (existsSync(output) ? readFileSync(output, "utf8") : ""),
     /** To rt-init itself, which is the child of `unshare`. */
     signal: async (name: NodeJS.Signals) => {
-      const pid = await until("rt-init", () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim());
+      const pid = await until("rt-init", () =>
+        readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").trim(),
+      );
       process.kill(Number(pid), name);
     },
   };
@@ -61,7 +78,10 @@ t.test("a payload can't pretend that its lease was lost or its memory used up", 
 
 t.test("forwards signals to the payload", async (t) => {
   const dir = t.testdir({ lease: inSeconds(60) });
-  const { ended, said, signal } = start(dir, "trap 'echo stopping; exit 143' TERM; echo ready; while :; do sleep 0.05; done");
+  const { ended, said, signal } = start(
+    dir,
+    "trap 'echo stopping; exit 143' TERM; echo ready; while :; do sleep 0.05; done",
+  );
   await until("the payload", () => said().includes("ready"));
   await signal("SIGTERM");
   t.equal(await ended, 143);
@@ -113,7 +133,10 @@ t.test("kills everything when the deadline passes, and not before", async (t) =>
 });
 
 t.test("a lease that can't be read any more is none", async (t) => {
-  for (const spoil of [(lease: string) => rmSync(lease), (lease: string) => writeLease(lease, "\0\0\0")]) {
+  for (const spoil of [
+    (lease: string) => rmSync(lease),
+    (lease: string) => writeLease(lease, "\0\0\0"),
+  ]) {
     const dir = t.testdir({ lease: inSeconds(600) });
     const { ended, lease } = start(dir, "sleep 300");
     await sleep(500);
@@ -130,8 +153,24 @@ t.test("the payload can't reach into PID 1 although it has its uid", async (t) =
   const child = spawn(
     "setpriv",
     [
-      ...["--reuid", "10001", "--regid", "10001", "--clear-groups", "--no-new-privs", "--bounding-set=-all"],
-      ...[init, "-lease", join(dir, "lease"), "--", "sh", "-c", "true 2>/dev/null </proc/$PPID/mem; echo $?"],
+      ...[
+        "--reuid",
+        "10001",
+        "--regid",
+        "10001",
+        "--clear-groups",
+        "--no-new-privs",
+        "--bounding-set=-all",
+      ],
+      ...[
+        init,
+        "-lease",
+        join(dir, "lease"),
+        "--",
+        "sh",
+        "-c",
+        "true 2>/dev/null </proc/$PPID/mem; echo $?",
+      ],
     ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
@@ -158,10 +197,13 @@ t.test("the payload says when its own threads run, and can't say it of PID 1", a
     "PID 1's group: nicer": "renice -n 19 -g 1",
     "PID 1: idle for its disk": "ionice -c 3 -p 1",
   };
-  const script = Object.entries(tries).map(([name, command]) => `${command} >/dev/null 2>&1; echo "${name}: $?"`);
+  const script = Object.entries(tries).map(
+    ([name, command]) => `${command} >/dev/null 2>&1; echo "${name}: $?"`,
+  );
   const { ended, said } = start(dir, script.join("\n"));
   t.equal(await ended, 0);
-  for (const line of said().trim().split("\n")) t.match(line, line.startsWith("itself") ? /: 0$/ : /: [1-9]\d*$/, line);
+  for (const line of said().trim().split("\n"))
+    t.match(line, line.startsWith("itself") ? /: 0$/ : /: [1-9]\d*$/, line);
   t.equal(said().trim().split("\n").length, Object.keys(tries).length);
 });
 

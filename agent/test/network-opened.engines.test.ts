@@ -22,32 +22,55 @@ async function running(t: Test, job: string) {
   await node.peer.event(member.member, "ready");
   const [container = ""] = await node.runningContainers();
   const pid = (await node.engine.podman("inspect", "--format", "{{.State.Pid}}", container)).trim();
-  const networks = await node.engine.podman("inspect", "--format", "{{json .NetworkSettings.Networks}}", container);
-  const gateway = /"Gateway":"([0-9.]+)"/.exec(networks)?.[1] ?? /"IPAddress":"([0-9.]+)\.2"/.exec(networks)?.[1]?.concat(".1");
-  const dial = ["--target", pid, "--net", "timeout", "2", "bash", "-c", `exec 3<>/dev/tcp/${gateway}/${port}`];
+  const networks = await node.engine.podman(
+    "inspect",
+    "--format",
+    "{{json .NetworkSettings.Networks}}",
+    container,
+  );
+  const gateway =
+    /"Gateway":"([0-9.]+)"/.exec(networks)?.[1] ??
+    /"IPAddress":"([0-9.]+)\.2"/.exec(networks)?.[1]?.concat(".1");
+  const dial = [
+    "--target",
+    pid,
+    "--net",
+    "timeout",
+    "2",
+    "bash",
+    "-c",
+    `exec 3<>/dev/tcp/${gateway}/${port}`,
+  ];
   return { member, reachesHost: () => spawnSync("nsenter", dial).status === 0 };
 }
 
-t.test("rules that somebody flushed are loaded again while a job runs, and it is told", async (t) => {
-  await startAgent(t);
-  const { member, reachesHost } = await running(t, "sleep-1");
-  t.equal(reachesHost(), false);
-  const list = () => node.nft("--stateless", "list", "table", "inet", table);
-  const loaded = await list();
-  // The agent could close it again before it is looked at.
-  node.signal("SIGSTOP");
-  await node.nft("delete", "table", "inet", table);
-  const wasOpen = reachesHost();
-  node.signal("SIGCONT");
-  t.equal(wasOpen, true, "a network of the engine alone does not close the host");
-  await until("closed again", async () => (await list()) === loaded, 10_000);
-  t.equal(reachesHost(), false);
-  await until("it is told", () => node.log().includes("the host was open to the networks of its jobs"), 10_000);
-  node.peer.want({ ...member, desired: "stop" });
-  await node.peer.event(member.member, "released");
-  node.peer.want();
-  await node.untilClean();
-});
+t.test(
+  "rules that somebody flushed are loaded again while a job runs, and it is told",
+  async (t) => {
+    await startAgent(t);
+    const { member, reachesHost } = await running(t, "sleep-1");
+    t.equal(reachesHost(), false);
+    const list = () => node.nft("--stateless", "list", "table", "inet", table);
+    const loaded = await list();
+    // The agent could close it again before it is looked at.
+    node.signal("SIGSTOP");
+    await node.nft("delete", "table", "inet", table);
+    const wasOpen = reachesHost();
+    node.signal("SIGCONT");
+    t.equal(wasOpen, true, "a network of the engine alone does not close the host");
+    await until("closed again", async () => (await list()) === loaded, 10_000);
+    t.equal(reachesHost(), false);
+    await until(
+      "it is told",
+      () => node.log().includes("the host was open to the networks of its jobs"),
+      10_000,
+    );
+    node.peer.want({ ...member, desired: "stop" });
+    await node.peer.event(member.member, "released");
+    node.peer.want();
+    await node.untilClean();
+  },
+);
 
 t.test("jobs end where the host can't be closed to them", async (t) => {
   await startAgent(t);
@@ -56,7 +79,10 @@ t.test("jobs end where the host can't be closed to them", async (t) => {
   const owner = spawn("nft", ["--interactive"], { stdio: ["pipe", "ignore", "ignore"] });
   t.teardown(() => owner.kill());
   owner.stdin.write(`delete table inet ${table}\nadd table inet ${table} { flags owner; }\n`);
-  t.match(await node.peer.event(member.member, "failed", 20_000), { reason: "agent_fault", message: /kept closed/ });
+  t.match(await node.peer.event(member.member, "failed", 20_000), {
+    reason: "agent_fault",
+    message: /kept closed/,
+  });
   t.strictSame(await node.runningContainers(), []);
   owner.stdin.end();
   node.peer.want();

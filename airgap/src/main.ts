@@ -23,14 +23,26 @@ const program = new Command("airgap")
 
 program
   .command("build")
-  .description("fetch what the lock pins, build every part, write and verify one signed bundle folder")
+  .description(
+    "fetch what the lock pins, build every part, write and verify one signed bundle folder",
+  )
   .requiredOption("--out <dir>", "folder of the bundle; replaced as a whole")
   .option("--cache <dir>", "content-addressed cache of fetched and built parts", DEFAULT_CACHE)
-  .option("--signing-key <file>", "Ed25519 key, PKCS#8 PEM, mode 0600 (default: a development key of this machine)")
-  .addOption(
-    new Option("--release", "a release build: needs --signing-key and uses the committed lock alone").conflicts("refreshOverlay"),
+  .option(
+    "--signing-key <file>",
+    "Ed25519 key, PKCS#8 PEM, mode 0600 (default: a development key of this machine)",
   )
-  .option("--refresh-overlay", "when a pinned Debian package is gone, go on with today's from an untracked overlay", false)
+  .addOption(
+    new Option(
+      "--release",
+      "a release build: needs --signing-key and uses the committed lock alone",
+    ).conflicts("refreshOverlay"),
+  )
+  .option(
+    "--refresh-overlay",
+    "when a pinned Debian package is gone, go on with today's from an untracked overlay",
+    false,
+  )
   .option("--json", "end with one JSON line", false)
   .addHelpText(
     "after",
@@ -45,7 +57,8 @@ program
       refreshOverlay: boolean;
       json: boolean;
     }) => {
-      if (options.release && options.signingKey === undefined) program.error("error: --release needs --signing-key");
+      if (options.release && options.signingKey === undefined)
+        program.error("error: --release needs --signing-key");
       const result = await buildBundle({
         out: resolve(options.out),
         cacheDirectory: resolve(options.cache),
@@ -66,16 +79,23 @@ program
   )
   .addHelpText("after", "\nExample:\n  airgap verify /media/usb/bundle --key vendor-public.pem")
   .action(async (bundle: string, options: { key: string }) => {
-    const publicKeyPem = createPublicKey(readFileSync(options.key)).export({ type: "spki", format: "pem" });
+    const publicKeyPem = createPublicKey(readFileSync(options.key)).export({
+      type: "spki",
+      format: "pem",
+    });
     const { release, bytes } = await verifyBundle(resolve(bundle), { publicKeyPem });
-    process.stdout.write(`${release.version}: ${release.blobs.length} blobs, ${megabytes(bytes)}, all as signed\n`);
+    process.stdout.write(
+      `${release.version}: ${release.blobs.length} blobs, ${megabytes(bytes)}, all as signed\n`,
+    );
   });
 
 const lock = program.command("lock").description("the pins of every engine and package");
 
 lock
   .command("refresh")
-  .description("resolve every Debian root and wheel set anew and write airgap/lock.json; shows what moved")
+  .description(
+    "resolve every Debian root and wheel set anew and write airgap/lock.json; shows what moved",
+  )
   .addHelpText("after", "\nExample:\n  airgap lock refresh && git diff airgap/lock.json")
   .action(async () => {
     const changes = await refreshLock();
@@ -92,7 +112,10 @@ lock
   });
 
 function describe(result: BuildResult): string {
-  const rows = [...Object.entries(result.parts).sort((a, b) => b[1] - a[1]), ["in all", result.bytes] as const];
+  const rows = [
+    ...Object.entries(result.parts).sort((a, b) => b[1] - a[1]),
+    ["in all", result.bytes] as const,
+  ];
   return [
     ...rows.map(([part, bytes]) => `${part.padEnd(28)} ${megabytes(bytes).padStart(12)}`),
     "",
@@ -122,6 +145,8 @@ try {
   // Commander has said what is wrong already.
   if (!(error instanceof CommanderError)) {
     const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
-    process.stderr.write(`airgap: ${code}${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(
+      `airgap: ${code}${error instanceof Error ? error.message : String(error)}\n`,
+    );
   }
 }

@@ -9,7 +9,12 @@ import { declarationsOf, leaves } from "./audit/command-audit.ts";
 import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askOperator, type OperatorShell } from "./commands/ask-operator.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
-import { exportAudit, exportEvidence, printCheckpoint, proveEntry } from "./commands/audit-export.ts";
+import {
+  exportAudit,
+  exportEvidence,
+  printCheckpoint,
+  proveEntry,
+} from "./commands/audit-export.ts";
 import { type DiscloseOptions, disclosureOf, withDisclosure } from "./commands/disclose-options.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
 import { addHostCommands } from "./commands/host-commands.ts";
@@ -62,7 +67,10 @@ const program = new Command("appliance")
   .showHelpAfterError("(--help lists all commands)")
   .hook("preAction", () => {
     if (process.getuid?.() !== 0)
-      program.error("appliance must be run as root: sudo appliance …", { exitCode: 1, code: "not_root" });
+      program.error("appliance must be run as root: sudo appliance …", {
+        exitCode: 1,
+        code: "not_root",
+      });
   })
   .addHelpText(
     "after",
@@ -103,7 +111,9 @@ const seconds = (text: string): number => {
 };
 
 leaves(program.command("start [part...]"), { event: "admin.start" })
-  .description("start everything, or the parts that were stopped by name, and wait until all is healthy")
+  .description(
+    "start everything, or the parts that were stopped by name, and wait until all is healthy",
+  )
   .option("--no-wait", "do not wait for health")
   .action(async (parts: string[], options: { wait: boolean }) => {
     const context = openContext(root());
@@ -120,7 +130,9 @@ leaves(program.command("start [part...]"), { event: "admin.start" })
   });
 
 leaves(program.command("stop [part...]"), { event: "admin.stop" })
-  .description("stop everything in reverse order, or single parts, which stay down until they are started; waits")
+  .description(
+    "stop everything in reverse order, or single parts, which stay down until they are started; waits",
+  )
   .option(
     "--for <seconds>",
     `keep running jobs alive meanwhile, at most ${MAX_MAINTENANCE_S}; for single parts ${MAX_MAINTENANCE_S} unless said`,
@@ -154,7 +166,12 @@ leaves(program.command("restart [part...]"), { event: "admin.restart" })
           await startParts(context, named);
         });
       }
-      await waitHealthy(openContext(root()), HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
+      await waitHealthy(
+        openContext(root()),
+        HEALTH_TIMEOUT_MS,
+        say,
+        parts.length === 0 ? undefined : parts,
+      );
     });
   });
 
@@ -165,11 +182,14 @@ leaves(program.command("status"), { none: "status" })
     const status = await readStatus(openContext(root()));
     if (options.json) print(status);
     else process.stdout.write(renderStatus(status));
-    if (!status.healthy || status.findings.some(({ severity }) => severity === "fault")) process.exitCode = 3;
+    if (!status.healthy || status.findings.some(({ severity }) => severity === "fault"))
+      process.exitCode = 3;
   });
 
 leaves(program.command("first-boot"), { event: "admin.install" })
-  .description("replace Keycloak's temporary administrator, make the first user and its credentials file; what is there stays")
+  .description(
+    "replace Keycloak's temporary administrator, make the first user and its credentials file; what is there stays",
+  )
   .requiredOption("--username <name>", "login of the first user")
   .action(async (options: { username: string }) => {
     const context = openContext(root());
@@ -187,8 +207,13 @@ leaves(program.command("first-boot"), { event: "admin.install" })
     });
   });
 
-leaves(program.command("add-user <username>"), { event: "iam.user.create", loggedBy: "coordinator" })
-  .description("make a user with default project, bucket, S3 key pair and one platform key; each secret is shown once")
+leaves(program.command("add-user <username>"), {
+  event: "iam.user.create",
+  loggedBy: "coordinator",
+})
+  .description(
+    "make a user with default project, bucket, S3 key pair and one platform key; each secret is shown once",
+  )
   .action(async (username: string) => {
     print(
       await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
@@ -199,11 +224,18 @@ leaves(program.command("add-user <username>"), { event: "iam.user.create", logge
     );
   });
 
-leaves(program.command("site-files <username> <on|off>"), { event: "admin.control", loggedBy: "coordinator" })
-  .description("whether files that a user's jobs write at their sites come back; off unless said otherwise")
+leaves(program.command("site-files <username> <on|off>"), {
+  event: "admin.control",
+  loggedBy: "coordinator",
+})
+  .description(
+    "whether files that a user's jobs write at their sites come back; off unless said otherwise",
+  )
   .action(async (username: string, word: string) => {
     if (word !== "on" && word !== "off")
-      return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`, { exitCode: 2 });
+      return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`, {
+        exitCode: 2,
+      });
     print(
       await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
         verb: "site-files",
@@ -219,7 +251,10 @@ const tokenSeconds = (text: string): number => {
   return value;
 };
 
-leaves(program.command("join-token <node>"), { event: "iam.node.join-token", loggedBy: "coordinator" })
+leaves(program.command("join-token <node>"), {
+  event: "iam.node.join-token",
+  loggedBy: "coordinator",
+})
   .description("a one-use token that admits a node")
   .option("--ttl <seconds>", `validity, 1 to ${MAX_TOKEN_S}`, tokenSeconds, 3600)
   .action(async (node: string, options: { ttl: number }) => {
@@ -234,19 +269,26 @@ leaves(program.command("join-token <node>"), { event: "iam.node.join-token", log
 
 const image = program.command("image").description("the release's images in the local registry");
 const repositoryOf = ({ images }: ReleaseManifest, name: string): string => {
-  const found = images.find(({ profile, repository }) => profile === name || repository === name)?.repository;
+  const found = images.find(
+    ({ profile, repository }) => profile === name || repository === name,
+  )?.repository;
   if (found !== undefined) return found;
   const known = images.map(({ profile, repository }) => profile ?? repository).join(", ");
   return program.error(`the release has no image ${name}; it has ${known}`, { exitCode: 2 });
 };
 leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coordinator" })
-  .description("pull an image of the release into the appliance's container engine; prints its reference")
+  .description(
+    "pull an image of the release into the appliance's container engine; prints its reference",
+  )
   .action(async (profile: string) => {
     const context = openContext(root());
     const { config, layout, release } = context;
     const repository = repositoryOf(release, profile);
     const engine = new Docker({
-      socketPath: config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket,
+      socketPath:
+        config.containerEngine.kind === "podman"
+          ? layout.podmanSocket
+          : config.containerEngine.socket,
     });
     const reference = imageReference(context, repository);
     await pullImage(engine, reference, () =>
@@ -255,19 +297,34 @@ leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coo
     process.stdout.write(`${reference}\n`);
   });
 leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coordinator" })
-  .description("user name and password to pull an image of the release with any OCI client; the issue and each use are logged")
+  .description(
+    "user name and password to pull an image of the release with any OCI client; the issue and each use are logged",
+  )
   .option("--for <minutes>", "how long they are good, from 1 to 1440", "60")
   .action(async (profile: string, options: { for: string }) => {
     const context = openContext(root());
     const repository = repositoryOf(context.release, profile);
     const minutes = /^\d{1,4}$/.test(options.for) ? Number(options.for) : 0;
-    if (minutes < 1 || minutes > 1440) return program.error("--for takes whole minutes from 1 to 1440", { exitCode: 2 });
+    if (minutes < 1 || minutes > 1440)
+      return program.error("--for takes whole minutes from 1 to 1440", { exitCode: 2 });
     const control = context.layout.run("coordinator", "control");
-    const { username, password } = await askCoordinator(control, { verb: "registry-login", repository, forS: minutes * 60 });
-    print({ image: imageReference(context, repository), username, password, minutes, ca: context.layout.rootCert });
+    const { username, password } = await askCoordinator(control, {
+      verb: "registry-login",
+      repository,
+      forS: minutes * 60,
+    });
+    print({
+      image: imageReference(context, repository),
+      username,
+      password,
+      minutes,
+      ca: context.layout.rootCert,
+    });
   });
 leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator" })
-  .description("ask the running registry for every image of the release; prints what it does not serve")
+  .description(
+    "ask the running registry for every image of the release; prints what it does not serve",
+  )
   .action(async () => {
     const checked = await checkImages(openContext(root()));
     print(checked);
@@ -279,7 +336,10 @@ withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
   .description("write the log as one file for the offline verifier; the export is itself logged")
   .requiredOption("--out <file>", "ustar file to write")
   .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
-  .option("--nonce <hex>", "the auditor's 32 bytes: shows that the export is no older than they are")
+  .option(
+    "--nonce <hex>",
+    "the auditor's 32 bytes: shows that the export is no older than they are",
+  )
   .action(async (options: { out: string; shard?: string; nonce?: string } & DiscloseOptions) => {
     const { out, shard, nonce } = options;
     const disclosure = disclosureOf(audit, options);
@@ -301,23 +361,33 @@ leaves(audit.command("evidence <framework>"), { event: "audit.export" })
     print(await exportEvidence(openContext(root()), framework, options.out, options.shard));
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
-  .description("write the proof of one entry, by its number, for the offline verifier; reading it is itself logged")
+  .description(
+    "write the proof of one entry, by its number, for the offline verifier; reading it is itself logged",
+  )
   .requiredOption("--out <file>", "tlog-proof file to write")
   .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
   .action(async (entry: string, options: { out: string; shard?: string }) => {
     print(await proveEntry(openContext(root()), Number(entry), options.out, options.shard));
   });
 
-leaves(audit.command("checkpoint"), { none: "a checkpoint says nothing of any entry, and is meant to be handed out" })
-  .description("show the newest checkpoint with its QR code, to be kept on paper as an anchor; audit-out writes one a day")
+leaves(audit.command("checkpoint"), {
+  none: "a checkpoint says nothing of any entry, and is meant to be handed out",
+})
+  .description(
+    "show the newest checkpoint with its QR code, to be kept on paper as an anchor; audit-out writes one a day",
+  )
   .option("--out <file>", "write it as an HTML page to print")
   .action(async (options: { out?: string }) => {
     const shown = await printCheckpoint(openContext(root()), options.out);
     if (typeof shown === "string") process.stdout.write(shown);
     else print(shown);
   });
-leaves(audit.command("verifier"), { none: "the verifier is a part of the release and says nothing of the log" })
-  .description("show the SHA-256 of the release's copies of the offline verifier, to compare with the vendor's")
+leaves(audit.command("verifier"), {
+  none: "the verifier is a part of the release and says nothing of the log",
+})
+  .description(
+    "show the SHA-256 of the release's copies of the offline verifier, to compare with the vendor's",
+  )
   .action(() => print(verifierDigests(openContext(root()).layout)));
 leaves(audit.command("status"), { none: "status" })
   .description("how the log stands: its shard, size, last checkpoint")
@@ -328,15 +398,26 @@ leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "audi
   )
   .option("--approver <id>", "one of the two, given twice", collected, [])
   .action(async (options: { approver: string[] }) => {
-    print(await askAuditd(auditControl(), { verb: "open-shard", approvers: two(program, options.approver) }));
+    print(
+      await askAuditd(auditControl(), {
+        verb: "open-shard",
+        approvers: two(program, options.approver),
+      }),
+    );
   });
 leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "auditd" })
-  .description("let other witnesses countersign: the whole trust policy, the log's own lines as they are; two people must agree")
+  .description(
+    "let other witnesses countersign: the whole trust policy, the log's own lines as they are; two people must agree",
+  )
   .option("--approver <id>", "one of the two, given twice", collected, [])
   .action(async (file: string, options: { approver: string[] }) => {
     const context = openContext(root());
     const policy = readFileSync(file, "utf8");
-    await askAuditd(auditControl(), { verb: "set-policy", policy, approvers: two(program, options.approver) });
+    await askAuditd(auditControl(), {
+      verb: "set-policy",
+      policy,
+      approvers: two(program, options.approver),
+    });
     print(publishAuditPolicy(context));
   });
 leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy: "auditd" })
@@ -352,29 +433,42 @@ addNodeCommands(program, shell);
 addHostCommands(program, shell);
 addPrivacyCommands(program, () => openContext(root()), print);
 
-leaves(program.command("ca").description("the appliance's own certificate authority").command("show"), {
-  none: "the certificate is public",
-})
+leaves(
+  program.command("ca").description("the appliance's own certificate authority").command("show"),
+  {
+    none: "the certificate is public",
+  },
+)
   .description("the root certificate that clients must trust: its file, fingerprint and life")
   .option("--json", "one JSON line", false)
   .action((options: { json: boolean }) => {
     const shown = showRoot(openContext(root()).layout.rootCert);
     if (options.json) print(shown);
-    else for (const [name, value] of Object.entries(shown)) process.stdout.write(`${name.padEnd(12)} ${value}\n`);
+    else
+      for (const [name, value] of Object.entries(shown))
+        process.stdout.write(`${name.padEnd(12)} ${value}\n`);
   });
 
-leaves(program.command("prepare"), { none: "what each start does before auditd runs; it makes only what is missing" })
-  .description("make folders, certificates, secrets and configuration as each start does; what is there stays")
+leaves(program.command("prepare"), {
+  none: "what each start does before auditd runs; it makes only what is missing",
+})
+  .description(
+    "make folders, certificates, secrets and configuration as each start does; what is there stays",
+  )
   .action(() => prepare(openContext(root())));
 
-leaves(program.command("resume"), { none: "goes on with an install whose end is recorded: admin.install" })
+leaves(program.command("resume"), {
+  none: "goes on with an install whose end is recorded: admin.install",
+})
   .description("go on with an install that was broken off")
   .action(async () => {
     process.exitCode = await runInstaller(new Layout(root(), "-"), ["resume", "--root", root()]);
   });
 
 leaves(program.command("uninstall"), { event: "admin.uninstall" })
-  .description("stop and remove everything that the install made, all data and the audit log included")
+  .description(
+    "stop and remove everything that the install made, all data and the audit log included",
+  )
   .option("--yes", "do not ask", false)
   .action(async ({ yes }: { yes: boolean }) => {
     const args = ["uninstall", "--root", root(), ...(yes ? ["--yes"] : [])];
@@ -406,9 +500,11 @@ function explain(error: unknown): number {
     return 2;
   }
   // Commander has said it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : error.code === "not_root" ? 1 : 2;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? 0 : error.code === "not_root" ? 1 : 2;
   const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
-  const hint = error instanceof Error && "hint" in error ? `\n  what to do: ${String(error.hint)}` : "";
+  const hint =
+    error instanceof Error && "hint" in error ? `\n  what to do: ${String(error.hint)}` : "";
   say(`appliance: ${code}${error instanceof Error ? error.message : String(error)}${hint}`);
   return 1;
 }

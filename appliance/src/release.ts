@@ -7,8 +7,11 @@ const readManifest = reader(ReleaseManifest);
 
 /** The release manifest that the installer kept, verified, beside the release tree. */
 export function readRelease(releaseDir: string): ReleaseManifest {
-  const manifest = readManifest(JSON.parse(readFileSync(join(releaseDir, "release-manifest.json"), "utf8")));
-  if (manifest === null) throw new Error(`${releaseDir}/release-manifest.json is no release manifest`);
+  const manifest = readManifest(
+    JSON.parse(readFileSync(join(releaseDir, "release-manifest.json"), "utf8")),
+  );
+  if (manifest === null)
+    throw new Error(`${releaseDir}/release-manifest.json is no release manifest`);
   return manifest;
 }
 

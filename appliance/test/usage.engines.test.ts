@@ -6,7 +6,11 @@ import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 const MAIN = shippedProgram("appliance");
 
 function appliance(args: readonly string[], uid = 0) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: "utf8", uid, cwd: "/" });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    encoding: "utf8",
+    uid,
+    cwd: "/",
+  });
   return { status, stdout, stderr };
 }
 
@@ -31,11 +35,15 @@ t.test("another user is told to be root, and a wrong root which folder is meant"
   t.match(other.stderr, /must be run as root/);
   const wrong = appliance(["--root", t.testdir(), "status"]);
   t.equal(wrong.status, 1);
-  t.match(wrong.stderr, /no appliance is installed here: .*etc\/appliance\.json is missing; --root must name/s);
+  t.match(
+    wrong.stderr,
+    /no appliance is installed here: .*etc\/appliance\.json is missing; --root must name/s,
+  );
 });
 
 t.test("the version is told, and help of every group has an example", async (t) => {
   t.match(appliance(["--version"]), { status: 0, stdout: /\S/ });
-  for (const group of ["key", "user", "job", "node"]) t.match(appliance([group, "--help"]).stdout, /Examples:/, group);
+  for (const group of ["key", "user", "job", "node"])
+    t.match(appliance([group, "--help"]).stdout, /Examples:/, group);
   t.match(appliance(["--help"]).stdout, /Exit codes/);
 });

@@ -12,11 +12,17 @@ import { KEPT_SETS, type KeptSet, type KeptSets } from "../src/log/format/event/
 type Leaf = KeptSet["shared"];
 
 export function presentSet(release: string): KeptSet {
-  const leaves = EVENT_TYPES.map((type) => [type, JSON.parse(JSON.stringify(leafSchema(type))) as Leaf] as const);
+  const leaves = EVENT_TYPES.map(
+    (type) => [type, JSON.parse(JSON.stringify(leafSchema(type))) as Leaf] as const,
+  );
   const [, first] = leaves[0]!;
   const isShared = (name: string): boolean =>
-    leaves.every(([, { properties }]) => isDeepStrictEqual(properties[name], first.properties[name]));
-  const shared = Object.fromEntries(Object.entries(first.properties).filter(([name]) => isShared(name)));
+    leaves.every(([, { properties }]) =>
+      isDeepStrictEqual(properties[name], first.properties[name]),
+    );
+  const shared = Object.fromEntries(
+    Object.entries(first.properties).filter(([name]) => isShared(name)),
+  );
   const narrowed = ({ properties }: Leaf) =>
     Object.fromEntries(Object.entries(properties).filter(([name]) => !Object.hasOwn(shared, name)));
   return {
@@ -28,7 +34,11 @@ export function presentSet(release: string): KeptSet {
 
 if (import.meta.main) {
   const [release] = process.argv.slice(2);
-  if (release === undefined) throw new Error("the release is missing: node audit/build/keep-schema-set.ts 0.2.0");
+  if (release === undefined)
+    throw new Error("the release is missing: node audit/build/keep-schema-set.ts 0.2.0");
   const kept: KeptSets = { [SCHEMA_SHA256]: presentSet(release), ...KEPT_SETS };
-  writeFileSync(join(import.meta.dirname, "../src/log/format/event/kept-sets.json"), `${JSON.stringify(kept, null, 1)}\n`);
+  writeFileSync(
+    join(import.meta.dirname, "../src/log/format/event/kept-sets.json"),
+    `${JSON.stringify(kept, null, 1)}\n`,
+  );
 }

@@ -4,7 +4,12 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CatalogueEntry, EVENT_CATALOGUE, EVENT_TYPES, leafSchema } from "@resontech/contracts/audit-catalogue";
+import {
+  type CatalogueEntry,
+  EVENT_CATALOGUE,
+  EVENT_TYPES,
+  leafSchema,
+} from "@resontech/contracts/audit-catalogue";
 import { SCHEMA_SHA256 } from "../src/log/format/event/event-schema.ts";
 
 export const CATALOGUE_FILE = join(import.meta.dirname, "../src/verifier/leaf/catalogue.json");

@@ -27,7 +27,8 @@ export async function verifierPage(): Promise<string> {
   const script = `\n${outputFiles[0]!.text}`;
   const style = `\n${readFileSync(join(PAGE, "page.css"), "utf8")}`;
   // Either would end its element early.
-  if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style)) throw new Error("the page's script or style holds an end tag");
+  if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style))
+    throw new Error("the page's script or style holds an end tag");
   const policy = [
     "default-src 'none'",
     `script-src '${sourceHash(script)}'`,
@@ -36,7 +37,10 @@ export async function verifierPage(): Promise<string> {
     "base-uri 'none'",
   ].join("; ");
   const parts: Readonly<Record<string, string>> = { policy, style, script };
-  return readFileSync(join(PAGE, "page.html"), "utf8").replaceAll(/\{\{(policy|style|script)\}\}/g, (_, part) => parts[part]!);
+  return readFileSync(join(PAGE, "page.html"), "utf8").replaceAll(
+    /\{\{(policy|style|script)\}\}/g,
+    (_, part) => parts[part]!,
+  );
 }
 
 function sourceHash(text: string): string {

@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EVENT_CATALOGUE, EVENT_TYPES, JOB_STATE_EVENT } from "@resontech/contracts/audit-catalogue";
+import {
+  EVENT_CATALOGUE,
+  EVENT_TYPES,
+  JOB_STATE_EVENT,
+} from "@resontech/contracts/audit-catalogue";
 import { JOB_STATES } from "@resontech/contracts/job-states";
 import { POLICIES } from "@resontech/contracts/policies";
 import t from "tap";
@@ -9,24 +13,42 @@ import { composeEvent } from "../src/log/producer/producer.ts";
 import { readLeaf } from "../src/verifier/leaf/read-leaf.ts";
 import { jobSubmit } from "./helper.ts";
 
-const auditorPage = (page: string): string => readFileSync(join(import.meta.dirname, "../../docs/auditor", page), "utf8");
+const auditorPage = (page: string): string =>
+  readFileSync(join(import.meta.dirname, "../../docs/auditor", page), "utf8");
 
-t.test("docs/auditor/events.md lists exactly the types of the catalogue, with their meaning", async (t) => {
-  const listed = [...auditorPage("events.md").matchAll(/^\| `([a-z.-]+)` \| ([^|]+) \| ([^|]+) \|$/gm)].map(
-    ([, type, kind, meaning]) => [type, kind, meaning],
-  );
-  const kindOf = (phases: readonly string[]) =>
-    phases.includes("requested") ? (phases.includes("fact") ? "operation or fact" : "operation") : phases.join(" or ");
-  t.same(
-    listed,
-    EVENT_TYPES.map((type) => [type, kindOf(EVENT_CATALOGUE[type].phases), EVENT_CATALOGUE[type].meaning.replaceAll("|", "\\|")]),
-  );
-});
+t.test(
+  "docs/auditor/events.md lists exactly the types of the catalogue, with their meaning",
+  async (t) => {
+    const listed = [
+      ...auditorPage("events.md").matchAll(/^\| `([a-z.-]+)` \| ([^|]+) \| ([^|]+) \|$/gm),
+    ].map(([, type, kind, meaning]) => [type, kind, meaning]);
+    const kindOf = (phases: readonly string[]) =>
+      phases.includes("requested")
+        ? phases.includes("fact")
+          ? "operation or fact"
+          : "operation"
+        : phases.join(" or ");
+    t.same(
+      listed,
+      EVENT_TYPES.map((type) => [
+        type,
+        kindOf(EVENT_CATALOGUE[type].phases),
+        EVENT_CATALOGUE[type].meaning.replaceAll("|", "\\|"),
+      ]),
+    );
+  },
+);
 
 t.test("docs/auditor/entries.md lists exactly the policies that decisions may name", async (t) => {
   const page = auditorPage("entries.md");
-  const table = page.slice(page.indexOf("**Policies**"), page.indexOf("## What is seen only afterwards"));
-  const listed = [...table.matchAll(/^\| `([a-z-]+)` \| ([^|]+) \|$/gm)].map(([, id, says]) => [id, says]);
+  const table = page.slice(
+    page.indexOf("**Policies**"),
+    page.indexOf("## What is seen only afterwards"),
+  );
+  const listed = [...table.matchAll(/^\| `([a-z-]+)` \| ([^|]+) \|$/gm)].map(([, id, says]) => [
+    id,
+    says,
+  ]);
   t.same(listed, Object.entries(POLICIES));
 });
 
@@ -35,8 +57,13 @@ t.test("every state of a job has its record", async (t) => {
 });
 
 t.test("the verifier carries the same catalogue, and reads an entry of every type", async (t) => {
-  t.ok(readFileSync(CATALOGUE_FILE, "utf8") === catalogueText(), "else: node audit/build/verifier-catalogue.ts");
-  const sent = JSON.parse(composeEvent({ ...jobSubmit(), phase: "requested" }, { boot: "b", pseq: 1 }).event);
+  t.ok(
+    readFileSync(CATALOGUE_FILE, "utf8") === catalogueText(),
+    "else: node audit/build/verifier-catalogue.ts",
+  );
+  const sent = JSON.parse(
+    composeEvent({ ...jobSubmit(), phase: "requested" }, { boot: "b", pseq: 1 }).event,
+  );
   for (const type of EVENT_TYPES) {
     const { phases, object: kind } = EVENT_CATALOGUE[type];
     const { detail: _detail, ...event } = {
@@ -48,6 +75,10 @@ t.test("the verifier carries the same catalogue, and reads an entry of every typ
       t_log: sent.t,
     };
     const leaf = Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1));
-    t.match(readLeaf(Buffer.from(JSON.stringify(Object.fromEntries(leaf)))), { leaf: { type }, isForeign: false }, type);
+    t.match(
+      readLeaf(Buffer.from(JSON.stringify(Object.fromEntries(leaf)))),
+      { leaf: { type }, isForeign: false },
+      type,
+    );
   }
 });

@@ -1,7 +1,15 @@
 /** A real auditd as its own process, on a folder of the test's own. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +40,8 @@ export class AuditdFixture {
   constructor(root: string, changes: Partial<AuditdConfig> = {}) {
     this.root = root;
     mkdirSync(join(root, "run"), { recursive: true });
-    for (const folder of ["keys", "control"]) mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
+    for (const folder of ["keys", "control"])
+      mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
     chmodSync(join(root, "run"), 0o750);
     this.config = {
       originPrefix: "box.audit.acme",
@@ -76,9 +85,13 @@ export class AuditdFixture {
 
   /** Resolves when it listens; rejects with its output when it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [...this.#clock(), shippedProgram("auditd"), "--config", this.configFile], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      [...this.#clock(), shippedProgram("auditd"), "--config", this.configFile],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     this.#child = child;
     this.#output = "";
     const listening = Promise.withResolvers<void>();
@@ -88,7 +101,9 @@ export class AuditdFixture {
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
-    child.on("close", (code) => listening.reject(new Error(`auditd ended with ${code}: ${this.#output}`)));
+    child.on("close", (code) =>
+      listening.reject(new Error(`auditd ended with ${code}: ${this.#output}`)),
+    );
     await listening.promise;
   }
 
@@ -137,7 +152,8 @@ globalThis.Date = class extends True {
 
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null)
+      return child?.exitCode ?? null;
     const ended = once(child, "exit");
     child.kill(signal);
     const [code] = await ended;
@@ -154,7 +170,9 @@ globalThis.Date = class extends True {
     if (child.exitCode === null && child.signalCode === null)
       await Promise.race([
         once(child, "exit"),
-        sleep(timeoutMs, undefined, { ref: false }).then(() => Promise.reject(new Error("still running"))),
+        sleep(timeoutMs, undefined, { ref: false }).then(() =>
+          Promise.reject(new Error("still running")),
+        ),
       ]);
     return child.exitCode;
   }
@@ -197,7 +215,10 @@ export function temporaryFolder(t: Test): string {
   return folder;
 }
 
-export async function startedAuditd(t: Test, changes: Partial<AuditdConfig> = {}): Promise<AuditdFixture> {
+export async function startedAuditd(
+  t: Test,
+  changes: Partial<AuditdConfig> = {},
+): Promise<AuditdFixture> {
   const fixture = new AuditdFixture(temporaryFolder(t), changes);
   fixture.init();
   t.teardown(() => fixture.stop("SIGKILL"));
@@ -205,7 +226,9 @@ export async function startedAuditd(t: Test, changes: Partial<AuditdConfig> = {}
   return fixture;
 }
 
-export function jobSubmit(op: string = crypto.randomUUID()): Omit<EventDraft<"job.submit">, "phase"> {
+export function jobSubmit(
+  op: string = crypto.randomUUID(),
+): Omit<EventDraft<"job.submit">, "phase"> {
   return {
     type: "job.submit",
     op,
@@ -239,12 +262,19 @@ export async function readLeaves(logDir: string): Promise<AuditEvent[]> {
   const reader = new LogReader(logDir);
   const leaves: AuditEvent[] = [];
   for (let first = 0; first < size; first += 256)
-    for (const entry of await reader.readEntries(first / 256, Math.min(256, size - first))) leaves.push(parseLeaf(entry));
+    for (const entry of await reader.readEntries(first / 256, Math.min(256, size - first)))
+      leaves.push(parseLeaf(entry));
   return leaves;
 }
 
 /** As auditd signs it, under keys of the test's own. */
-export function signedCheckpoint(checkpoint: Checkpoint, signers: readonly NoteSigner[], nowMs: number = Date.now()): string {
-  const signatures = signers.map((signer) => signatureOf(checkpoint, signer, Math.floor(nowMs / 1_000)));
+export function signedCheckpoint(
+  checkpoint: Checkpoint,
+  signers: readonly NoteSigner[],
+  nowMs: number = Date.now(),
+): string {
+  const signatures = signers.map((signer) =>
+    signatureOf(checkpoint, signer, Math.floor(nowMs / 1_000)),
+  );
   return formatNote({ text: checkpointText(checkpoint), signatures });
 }

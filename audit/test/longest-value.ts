@@ -16,7 +16,12 @@ type Schema = {
 };
 
 /** First those that take more bytes: escapes, three bytes of UTF-8, quotes. */
-const CHARACTERS = ["\u0001", "\uffff", '"', ...Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at))];
+const CHARACTERS = [
+  "\u0001",
+  "\uffff",
+  '"',
+  ...Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at)),
+];
 
 /** @throws RangeError for a schema that leaves the length open */
 export function longestValue(schema: TSchema): unknown {
@@ -33,7 +38,10 @@ function longest(schema: Schema): unknown {
     case "boolean":
       return false;
     case "integer":
-      return longestOf([schema.minimum ?? Number.MIN_SAFE_INTEGER, schema.maximum ?? Number.MAX_SAFE_INTEGER]);
+      return longestOf([
+        schema.minimum ?? Number.MIN_SAFE_INTEGER,
+        schema.maximum ?? Number.MAX_SAFE_INTEGER,
+      ]);
     case "string":
       if (schema.pattern === undefined) break;
       return longestText(schema.pattern);
@@ -42,7 +50,9 @@ function longest(schema: Schema): unknown {
       return Array.from({ length: schema.maxItems }, () => longest(schema.items!));
     case "object":
       if (schema.additionalProperties !== false) break;
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, of]) => [name, longest(of)]));
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([name, of]) => [name, longest(of)]),
+      );
     default:
       break;
   }
@@ -56,7 +66,8 @@ function longestOf(values: readonly unknown[]): unknown {
 
 /** Of an anchored pattern of characters, classes, groups and bounded repetition. */
 function longestText(pattern: string): string {
-  if (!pattern.startsWith("^") || !pattern.endsWith("$")) throw new RangeError(`${pattern} does not bound its text`);
+  if (!pattern.startsWith("^") || !pattern.endsWith("$"))
+    throw new RangeError(`${pattern} does not bound its text`);
   const [text, rest] = longestSequence(pattern.slice(1, -1));
   if (rest !== "") throw new RangeError(`${pattern} is not understood from ${rest} on`);
   return text;

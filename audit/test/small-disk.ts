@@ -7,7 +7,8 @@ import { temporaryFolder } from "./helper.ts";
 
 /** Whether a test may have a disk of its own; else it says what it lacks. */
 export const lacksMount: string | false =
-  process.getuid?.() === 0 && spawnSync("/usr/bin/unshare", ["--mount", "/usr/bin/true"]).status === 0
+  process.getuid?.() === 0 &&
+  spawnSync("/usr/bin/unshare", ["--mount", "/usr/bin/true"]).status === 0
     ? false
     : "needs the right to mount";
 

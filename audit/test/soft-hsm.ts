@@ -16,7 +16,11 @@ export class SoftHsm {
    * @param pin what the PIN's file holds
    * @param mechanisms all that it has, as SoftHSM names them; so without it what SoftHSM has
    */
-  constructor(root: string, label: string, { pin = PIN, mechanisms = "ALL" }: { pin?: string; mechanisms?: string } = {}) {
+  constructor(
+    root: string,
+    label: string,
+    { pin = PIN, mechanisms = "ALL" }: { pin?: string; mechanisms?: string } = {},
+  ) {
     const tokens = join(root, "tokens");
     mkdirSync(tokens, { mode: 0o700 });
     const conf = join(root, "softhsm2.conf");
@@ -41,10 +45,16 @@ export class SoftHsm {
       module.C_FindObjectsInit(session, [{ type: pkcs11js.CKA_CLASS, value: kind }]);
       const found = module.C_FindObjects(session, 10);
       module.C_FindObjectsFinal(session);
-      const types = [pkcs11js.CKA_LABEL, pkcs11js.CKA_EXTRACTABLE, pkcs11js.CKA_SENSITIVE].map((type) => ({ type }));
+      const types = [pkcs11js.CKA_LABEL, pkcs11js.CKA_EXTRACTABLE, pkcs11js.CKA_SENSITIVE].map(
+        (type) => ({ type }),
+      );
       return found.map((key) => {
         const values = module.C_GetAttributeValue(session, key, types).map(({ value }) => value);
-        return { label: values[0]!.toString(), extractable: values[1]![0] === 1, sensitive: values[2]![0] === 1 };
+        return {
+          label: values[0]!.toString(),
+          extractable: values[1]![0] === 1,
+          sensitive: values[2]![0] === 1,
+        };
       });
     });
   }
@@ -55,8 +65,13 @@ export class SoftHsm {
     module.load(MODULE);
     module.C_Initialize();
     try {
-      const slot = module.C_GetSlotList(true).find((one) => module.C_GetTokenInfo(one).label.trim() === this.config.label)!;
-      const session = module.C_OpenSession(slot, pkcs11js.CKF_SERIAL_SESSION | pkcs11js.CKF_RW_SESSION);
+      const slot = module
+        .C_GetSlotList(true)
+        .find((one) => module.C_GetTokenInfo(one).label.trim() === this.config.label)!;
+      const session = module.C_OpenSession(
+        slot,
+        pkcs11js.CKF_SERIAL_SESSION | pkcs11js.CKF_RW_SESSION,
+      );
       module.C_Login(session, pkcs11js.CKU_USER, PIN);
       return work(module, session);
     } finally {
@@ -67,6 +82,15 @@ export class SoftHsm {
 
   #init(): void {
     const { label } = this.config;
-    execFileSync("softhsm2-util", ["--init-token", "--free", "--label", label, "--pin", PIN, "--so-pin", "so-pin-9"]);
+    execFileSync("softhsm2-util", [
+      "--init-token",
+      "--free",
+      "--label",
+      label,
+      "--pin",
+      PIN,
+      "--so-pin",
+      "so-pin-9",
+    ]);
   }
 }

@@ -24,7 +24,14 @@ export class SoftTpm {
     const child = spawn(
       "swtpm",
       [
-        ...["socket", "--tpm2", "--tpmstate", `dir=${folder}`, "--flags", "not-need-init,startup-clear"],
+        ...[
+          "socket",
+          "--tpm2",
+          "--tpmstate",
+          `dir=${folder}`,
+          "--flags",
+          "not-need-init,startup-clear",
+        ],
         ...["--server", `type=tcp,port=${port}`, "--ctrl", `type=tcp,port=${port + 1}`],
       ],
       { stdio: "ignore" },
@@ -49,7 +56,8 @@ export class SoftTpm {
 
   /** What a kernel's resource manager does when somebody leaves; a TPM has room for three sessions. */
   flush(): void {
-    for (const what of ["--transient-object", "--loaded-session", "--saved-session"]) this.#command("tpm2_flushcontext", what);
+    for (const what of ["--transient-object", "--loaded-session", "--saved-session"])
+      this.#command("tpm2_flushcontext", what);
   }
 
   async stop(): Promise<void> {
@@ -60,7 +68,10 @@ export class SoftTpm {
   }
 
   #command(name: string, ...args: string[]): void {
-    execFileSync(name, args, { env: { ...process.env, TPM2TOOLS_TCTI: this.device }, stdio: "ignore" });
+    execFileSync(name, args, {
+      env: { ...process.env, TPM2TOOLS_TCTI: this.device },
+      stdio: "ignore",
+    });
   }
 }
 
@@ -74,7 +85,8 @@ async function twoFreePorts(): Promise<number> {
     const isFree = await new Promise<boolean>((resolve) => {
       other.once("error", () => resolve(false)).listen(port + 1, "127.0.0.1", () => resolve(true));
     });
-    for (const server of [one, other]) if (server.listening) await new Promise((resolve) => server.close(resolve));
+    for (const server of [one, other])
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
     if (isFree) return port;
   }
 }

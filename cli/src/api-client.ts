@@ -18,10 +18,15 @@ export async function getJson(
   query: Record<string, string | number | undefined> = {},
 ): Promise<unknown> {
   const url = new URL(path, baseUrl);
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value));
   const request = url.protocol === "https:" ? httpsRequest : httpRequest;
   const headers = { authorization: `Bearer ${apiKey}`, accept: "application/json" };
-  const asked = request(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS), ...(ca === null ? {} : { ca }) });
+  const asked = request(url, {
+    headers,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(ca === null ? {} : { ca }),
+  });
   asked.end();
   let reply: IncomingMessage;
   let text: string;
@@ -39,7 +44,11 @@ export async function getJson(
   }
   const body = parsed(text);
   if (reply.statusCode === 200) return body;
-  const { code = "reply_invalid", message = `status ${reply.statusCode}`, hint = "" } = body as Record<string, string>;
+  const {
+    code = "reply_invalid",
+    message = `status ${reply.statusCode}`,
+    hint = "",
+  } = body as Record<string, string>;
   throw new CliError(code, message, hint);
 }
 
@@ -48,7 +57,8 @@ async function readBounded(reply: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of reply as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_REPLY_BYTES) throw new CliError("reply_invalid", "the answer is too long", "Ask for fewer entries.");
+    if (bytes > MAX_REPLY_BYTES)
+      throw new CliError("reply_invalid", "the answer is too long", "Ask for fewer entries.");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -61,5 +71,9 @@ function parsed(text: string): unknown {
   } catch {
     // Said below.
   }
-  throw new CliError("reply_invalid", "the answer is no JSON", "Check that RESON_BASE_URL names an appliance.");
+  throw new CliError(
+    "reply_invalid",
+    "the answer is no JSON",
+    "Check that RESON_BASE_URL names an appliance.",
+  );
 }

@@ -2,7 +2,14 @@
 import { Command, InvalidArgumentError } from "commander";
 import { isReportName, REPORTS } from "./audit/reports.ts";
 import { JOB_HEAD, jobRows, reportJob } from "./audit/job-report.ts";
-import { type Found, rowOf, SEARCH_HEAD, searchAudit, searchMany, type SearchOptions } from "./audit/search.ts";
+import {
+  type Found,
+  rowOf,
+  SEARCH_HEAD,
+  searchAudit,
+  searchMany,
+  type SearchOptions,
+} from "./audit/search.ts";
 import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
@@ -11,18 +18,29 @@ import { asTable } from "./table.ts";
 
 const EXIT = { failed: 1, usage: 2 } as const;
 /** What is wrong with the question itself. */
-const USAGE: ReadonlySet<string> = new Set(["search_invalid", "report_unknown", "report_invalid", "entry_invalid"]);
+const USAGE: ReadonlySet<string> = new Set([
+  "search_invalid",
+  "report_unknown",
+  "report_invalid",
+  "entry_invalid",
+]);
 
 const program = new Command("resontech")
-  .description("work with a ResonTech appliance: key, address and CA come from RESON_API_KEY, RESON_BASE_URL and SSL_CERT_FILE")
+  .description(
+    "work with a ResonTech appliance: key, address and CA come from RESON_API_KEY, RESON_BASE_URL and SSL_CERT_FILE",
+  )
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
   .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage.");
 
-const audit = program.command("audit").description("look into the audit log; each look is itself logged");
+const audit = program
+  .command("audit")
+  .description("look into the audit log; each look is itself logged");
 
 audit
   .command("search")
-  .description("entries, newest first: an administrator sees all, anybody else what he did or what was done for him")
+  .description(
+    "entries, newest first: an administrator sees all, anybody else what he did or what was done for him",
+  )
   .option("--type <type>", "such as job.submit; docs/auditor/events.md lists them")
   .option("--phase <phase>", "requested, completed, failed, denied, fact or observed")
   .option("--outcome <code>", "ok, or why not; refused finds all that was refused")
@@ -32,8 +50,14 @@ audit
   .option("--below <folder>", "entries of objects in a folder, at any depth: bucket/jobs/study/")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
-  .option("--holds <field=value>", "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.0/28")
-  .option("--from <time>", "not before: 2026-01-31, 2026-01-31T08:00:00Z, 2026-01-31T09:00:00+01:00")
+  .option(
+    "--holds <field=value>",
+    "a personal value that the entry keeps sealed: pii.username=anna, src.addr=10.0.0.0/28",
+  )
+  .option(
+    "--from <time>",
+    "not before: 2026-01-31, 2026-01-31T08:00:00Z, 2026-01-31T09:00:00+01:00",
+  )
   .option("--to <time>", "before that time; a day counts whole")
   .option("--oldest", "oldest first", false)
   .option("--limit <n>", "rows in all", countOf, 100)
@@ -64,14 +88,31 @@ audit
     "\nExamples:\n  resontech audit report job job-7f3a\n  resontech audit report refused --from 2026-11-01 --to 2026-11-30\n  resontech audit report admin --json",
   )
   .action(
-    async (name: string, job: string | undefined, options: { from?: string; to?: string; limit: number; json: boolean }) => {
+    async (
+      name: string,
+      job: string | undefined,
+      options: { from?: string; to?: string; limit: number; json: boolean },
+    ) => {
       if (!isReportName(name))
-        throw new CliError("report_unknown", `there is no report ${name}`, `There are ${Object.keys(REPORTS).join(", ")}.`);
+        throw new CliError(
+          "report_unknown",
+          `there is no report ${name}`,
+          `There are ${Object.keys(REPORTS).join(", ")}.`,
+        );
       if ((name === "job") !== (job !== undefined))
-        throw new CliError("report_invalid", "a job's id goes with the report job alone", "resontech audit report job job-7f3a");
+        throw new CliError(
+          "report_invalid",
+          "a job's id goes with the report job alone",
+          "resontech audit report job job-7f3a",
+        );
       const { from, to, limit, json } = options;
-      const period = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-      const queries = REPORTS[name].queries(job ?? null).flatMap((query) => queriesOf({ ...query, ...period }));
+      const period = {
+        ...(from === undefined ? {} : { from }),
+        ...(to === undefined ? {} : { to }),
+      };
+      const queries = REPORTS[name]
+        .queries(job ?? null)
+        .flatMap((query) => queriesOf({ ...query, ...period }));
       const settings = settingsFrom(process.env);
       if (job === undefined) {
         const found = await searchMany(settings, queries, { oldest: true, limit });
@@ -79,22 +120,37 @@ audit
       } else {
         const report = await reportJob(settings, queries, limit);
         show(report, json, JOB_HEAD, jobRows(report.events));
-        if (!report.areObjectsKnown) say(`which objects are those of ${job} is not known: entries of the job alone`);
+        if (!report.areObjectsKnown)
+          say(`which objects are those of ${job} is not known: entries of the job alone`);
         if (report.sameFolder.length > 0)
-          say(`entries of objects may be of other jobs with the same folder: ${report.sameFolder.join(", ")}`);
+          say(
+            `entries of objects may be of other jobs with the same folder: ${report.sameFolder.join(", ")}`,
+          );
       }
       if (REPORTS[name].limits !== null) say(REPORTS[name].limits);
     },
   );
 
-function show({ events, cursor, isCut, behind, incomplete }: Found, json: boolean, head: string[], rows: string[][]): void {
+function show(
+  { events, cursor, isCut, behind, incomplete }: Found,
+  json: boolean,
+  head: string[],
+  rows: string[][],
+): void {
   if (json) for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`);
-  else if (rows.length > 0) process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
+  else if (rows.length > 0)
+    process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
   if (events.length === 0) say("no entry that you may see matches");
   if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
-  else if (isCut) say("there is more: the same command with a larger --limit, or a shorter time between --from and --to");
+  else if (isCut)
+    say(
+      "there is more: the same command with a larger --limit, or a shorter time between --from and --to",
+    );
   if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
-  if (incomplete.length > 0) say(`entries of ${incomplete.join(", ")} may be missing: the appliance can't read or believe them`);
+  if (incomplete.length > 0)
+    say(
+      `entries of ${incomplete.join(", ")} may be missing: the appliance can't read or believe them`,
+    );
 }
 
 audit
@@ -106,15 +162,22 @@ audit
     "\nExample:\n  resontech audit show 2026/17 --proof entry.tlog-proof && node sov-verify.mjs entry.tlog-proof --policy audit.policy",
   )
   .action(async (entry: string, { proof }: { proof?: string }) => {
-    const { shard, index, leafHash, event } = await showEntry(settingsFrom(process.env), entry, proof);
-    process.stdout.write(`${JSON.stringify({ entry: `${shard}/${index}`, leafHash, event }, null, 2)}\n`);
+    const { shard, index, leafHash, event } = await showEntry(
+      settingsFrom(process.env),
+      entry,
+      proof,
+    );
+    process.stdout.write(
+      `${JSON.stringify({ entry: `${shard}/${index}`, leafHash, event }, null, 2)}\n`,
+    );
   });
 
 try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = error instanceof CliError && USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
-  if (error instanceof CliError) say(`${error.code}: ${error.message}${error.hint === "" ? "" : `\n  ${error.hint}`}`);
+  if (error instanceof CliError)
+    say(`${error.code}: ${error.message}${error.hint === "" ? "" : `\n  ${error.hint}`}`);
   else say(`failed: ${error instanceof Error ? error.message : String(error)}`);
 }
 

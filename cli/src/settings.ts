@@ -17,9 +17,17 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
   const { RESON_API_KEY: apiKey = "", RESON_BASE_URL: base = "", SSL_CERT_FILE: caFile = "" } = env;
   if (apiKey === "" || base === "")
-    throw new CliError("not_configured", "RESON_API_KEY and RESON_BASE_URL are not set", QUICKSTART);
+    throw new CliError(
+      "not_configured",
+      "RESON_API_KEY and RESON_BASE_URL are not set",
+      QUICKSTART,
+    );
   const baseUrl = URL.canParse(base) ? new URL(base) : null;
-  if (baseUrl === null || (baseUrl.protocol !== "https:" && !(baseUrl.protocol === "http:" && LOOPBACK.test(baseUrl.hostname))))
+  if (
+    baseUrl === null ||
+    (baseUrl.protocol !== "https:" &&
+      !(baseUrl.protocol === "http:" && LOOPBACK.test(baseUrl.hostname)))
+  )
     throw new CliError(
       "url_invalid",
       "RESON_BASE_URL is no https: address",

@@ -10,16 +10,26 @@ const GAP = "  ";
 const LEAST_VALUE = 20;
 
 /** @param columns of the terminal; null where there is none: then each row is one line */
-export function asTable(head: readonly string[], rows: readonly (readonly string[])[], columns: number | null): string {
+export function asTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number | null,
+): string {
   const cells = [head, ...rows].map((row) => row.map(visible));
   const full = head.map((_, at) => Math.max(...cells.map((row) => row[at]!.length)));
-  const room = columns === null ? Number.POSITIVE_INFINITY : columns - GAP.length * (head.length - 1);
+  const room =
+    columns === null ? Number.POSITIVE_INFINITY : columns - GAP.length * (head.length - 1);
   // The first column names its row for the next command: in one line.
-  const least = head.map((_, at) => (at === 0 ? full[0]! : Math.max(...cells.map((row) => longestWord(row[at]!)))));
+  const least = head.map((_, at) =>
+    at === 0 ? full[0]! : Math.max(...cells.map((row) => longestWord(row[at]!))),
+  );
   const widths = fitted(full, least, room);
   const wrapped = cells.map((row) => row.map((cell, at) => wrap(cell, widths[at]!)));
-  const isNarrow = total(widths) > room || wrapped.some((row) => row.some((lines) => lines.length > MOST_LINES));
-  return isNarrow ? asRecords(cells, columns ?? 0) : wrapped.map((row) => linesOf(row, widths)).join("");
+  const isNarrow =
+    total(widths) > room || wrapped.some((row) => row.some((lines) => lines.length > MOST_LINES));
+  return isNarrow
+    ? asRecords(cells, columns ?? 0)
+    : wrapped.map((row) => linesOf(row, widths)).join("");
 }
 
 function linesOf(row: readonly string[][], widths: readonly number[]): string {
@@ -72,5 +82,8 @@ function longestWord(cell: string): number {
 
 /** Nothing that comes from outside moves the cursor or turns the line round. */
 function visible(text: string): string {
-  return text.replace(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return text.replace(
+    /[^\x20-\x7e]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
 }

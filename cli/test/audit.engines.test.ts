@@ -13,7 +13,10 @@ const VERIFIER = shippedProgram("sov-verify");
 type User = Extract<ControlReply, { ok: true; verb: "add-user" }>;
 
 const resontech = (env: Record<string, string>, ...args: string[]) =>
-  spawnSync(process.execPath, [MAIN, ...args], { encoding: "utf8", env: { PATH: process.env["PATH"], ...env } });
+  spawnSync(process.execPath, [MAIN, ...args], {
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], ...env },
+  });
 
 t.test(
   "a researcher's shell shows his own entries",
@@ -22,14 +25,24 @@ t.test(
     const coordinator = await RunningCoordinator.create({ vault: true });
     t.teardown(() => coordinator[Symbol.asyncDispose]());
     await coordinator.startSearch();
-    const alice = (await coordinator.control({ verb: "add-user", username: "alice", admin: false })) as User;
+    const alice = (await coordinator.control({
+      verb: "add-user",
+      username: "alice",
+      admin: false,
+    })) as User;
     for (let i = 0; i < 5; i++) await coordinator.get("/api/keys", alice.platformKey);
     const dir = t.testdir();
     const caFile = join(dir, "ca.pem");
     writeFileSync(caFile, coordinator.caPem);
-    const env = { RESON_API_KEY: alice.platformKey, RESON_BASE_URL: coordinator.url, SSL_CERT_FILE: caFile };
-    const search = (...args: string[]) => resontech(env, "audit", "search", "--type", "key.list", ...args);
-    for (let tries = 0; tries < 100 && search("--json").stdout.split("\n").length < 6; tries++) await sleep(50);
+    const env = {
+      RESON_API_KEY: alice.platformKey,
+      RESON_BASE_URL: coordinator.url,
+      SSL_CERT_FILE: caFile,
+    };
+    const search = (...args: string[]) =>
+      resontech(env, "audit", "search", "--type", "key.list", ...args);
+    for (let tries = 0; tries < 100 && search("--json").stdout.split("\n").length < 6; tries++)
+      await sleep(50);
 
     const first = search("--limit", "3", "--oldest", "--json");
     t.match(first, { status: 0, stderr: /there is more: .* --cursor / });
@@ -52,19 +65,44 @@ t.test(
     const shown = resontech(env, "audit", "show", String(entries[0]!.index), "--proof", proof);
     t.match(JSON.parse(shown.stdout), { event: { type: "key.list" }, leafHash: /^[0-9a-f]{64}$/ });
     const policy = coordinator.auditd.config.policyFile;
-    t.match(execFileSync(process.execPath, [VERIFIER, proof, "--policy", policy], { encoding: "utf8" }), /SIGNATURE +PASS/);
+    t.match(
+      execFileSync(process.execPath, [VERIFIER, proof, "--policy", policy], { encoding: "utf8" }),
+      /SIGNATURE +PASS/,
+    );
 
-    t.match(search("--object", "nobody"), { status: 0, stdout: "", stderr: /no entry that you may see matches/ });
+    t.match(search("--object", "nobody"), {
+      status: 0,
+      stdout: "",
+      stderr: /no entry that you may see matches/,
+    });
     t.match(search("--from", "yesterday"), { status: 2, stderr: /search_invalid.*\n.*2026-11-25/ });
-    t.match(search("--type", "job.sumbit"), { status: 2, stderr: /there is no such one\n.*job\.submit/ });
-    t.match(search("--outcome", "refused", "--from", "2026-01-01"), { status: 0, stderr: /no entry that you may see matches/ });
+    t.match(search("--type", "job.sumbit"), {
+      status: 2,
+      stderr: /there is no such one\n.*job\.submit/,
+    });
+    t.match(search("--outcome", "refused", "--from", "2026-01-01"), {
+      status: 0,
+      stderr: /no entry that you may see matches/,
+    });
     t.match(resontech(env, "audit", "report", "admin", "--json"), { status: 0 });
-    t.match(resontech(env, "audit", "report", "gossip"), { status: 2, stderr: /There are job, refused, exports, admin/ });
-    t.match(resontech(env, "audit", "show", String(entries[0]!.index), "--proof", proof), { status: 1, stderr: /file_exists/ });
+    t.match(resontech(env, "audit", "report", "gossip"), {
+      status: 2,
+      stderr: /There are job, refused, exports, admin/,
+    });
+    t.match(resontech(env, "audit", "show", String(entries[0]!.index), "--proof", proof), {
+      status: 1,
+      stderr: /file_exists/,
+    });
     t.match(resontech(env, "audit", "show", "999999"), { status: 1, stderr: /not_found/ });
     t.match(resontech(env, "audit", "show", "../keys"), { status: 2, stderr: /entry_invalid/ });
-    t.match(resontech({ ...env, RESON_API_KEY: "rsk_live_wrong" }, "audit", "search"), { status: 1, stderr: /invalid_api_key/ });
-    t.match(resontech({ ...env, SSL_CERT_FILE: "/nowhere.pem" }, "audit", "search"), { status: 1, stderr: /ca_unreadable/ });
+    t.match(resontech({ ...env, RESON_API_KEY: "rsk_live_wrong" }, "audit", "search"), {
+      status: 1,
+      stderr: /invalid_api_key/,
+    });
+    t.match(resontech({ ...env, SSL_CERT_FILE: "/nowhere.pem" }, "audit", "search"), {
+      status: 1,
+      stderr: /ca_unreadable/,
+    });
     const { SSL_CERT_FILE: _trusted, ...untrusting } = env;
     t.match(
       resontech(untrusting, "audit", "search"),
@@ -73,68 +111,125 @@ t.test(
     );
     t.notMatch(readFileSync(proof, "utf8"), /rsk_/);
 
-    t.test("who touched a job: entries of the job and of its objects, and what can't be shown is said", async (t) => {
-      const [admin, bob] = [
-        (await coordinator.control({ verb: "add-user", username: "auditor", admin: true })) as User,
-        (await coordinator.control({ verb: "add-user", username: "bob", admin: false })) as User,
-      ];
-      await upload(coordinator.s3, alice.bucketAlias, "study", goodFiles());
-      const submit = () => coordinator.request("POST", "/api/tasks", alice.platformKey, goodBody("study"));
-      const job = String((await submit()).body["id"]);
-      const init = { key: "jobs/study/more.csv", size: 3 };
-      t.match(await coordinator.request("POST", "/api/users/storage/upload/init", alice.platformKey, init), { status: 200 });
-      const beside = { key: "jobs/study-2/more.csv", size: 3 };
-      t.match(await coordinator.request("POST", "/api/users/storage/upload/init", alice.platformKey, beside), { status: 200 });
-      const report = (user: User, ...args: string[]) =>
-        resontech({ ...env, RESON_API_KEY: user.platformKey }, "audit", "report", "job", job, ...args);
-      const linesOf = ({ stdout }: { stdout: string }) => stdout.split("\n").filter((line) => line !== "");
-      for (let tries = 0; tries < 100 && !/data\.upload\.init.*completed/.test(report(admin).stdout); tries++) await sleep(100);
-
-      const shown = report(admin);
-      t.match(shown, { status: 0, stdout: /^ENTRY .* FROM +OBJECT\n/ });
-      const submissions = linesOf(shown).filter((line) => line.includes("job.submit"));
-      t.equal(submissions.length, 2, "asked for, and accepted");
-      for (const line of submissions) t.match(line, / [0-9a-f]{12}  job /, "from where");
-      const uploads = linesOf(shown).filter((line) => line.includes("data.upload.init"));
-      t.equal(uploads.length, 2, "of the job's folder alone, with its end");
-      for (const line of uploads) t.match(line, new RegExp(`${alice.userId} .* [0-9a-f]{12}  object [0-9a-f]{12}\\*$`));
-      t.match(shown.stderr, /Not shown: which object and which address/);
-      t.notMatch(shown.stderr, /other jobs|not known/);
-      t.equal(report(admin, "--limit", "1").stderr.includes("there is more"), true, "nothing is left out without a word");
-      const hers = linesOf(report(alice, "--json")).map((line) => JSON.parse(line) as { type: string; onBehalfOf: string });
-      t.ok(hers.every(({ onBehalfOf }) => onBehalfOf === alice.userId));
-      for (const type of ["job.submit", "data.upload.init"])
-        t.ok(
-          hers.some((entry) => entry.type === type),
-          `her own ${type}`,
+    t.test(
+      "who touched a job: entries of the job and of its objects, and what can't be shown is said",
+      async (t) => {
+        const [admin, bob] = [
+          (await coordinator.control({
+            verb: "add-user",
+            username: "auditor",
+            admin: true,
+          })) as User,
+          (await coordinator.control({ verb: "add-user", username: "bob", admin: false })) as User,
+        ];
+        await upload(coordinator.s3, alice.bucketAlias, "study", goodFiles());
+        const submit = () =>
+          coordinator.request("POST", "/api/tasks", alice.platformKey, goodBody("study"));
+        const job = String((await submit()).body["id"]);
+        const init = { key: "jobs/study/more.csv", size: 3 };
+        t.match(
+          await coordinator.request(
+            "POST",
+            "/api/users/storage/upload/init",
+            alice.platformKey,
+            init,
+          ),
+          { status: 200 },
         );
+        const beside = { key: "jobs/study-2/more.csv", size: 3 };
+        t.match(
+          await coordinator.request(
+            "POST",
+            "/api/users/storage/upload/init",
+            alice.platformKey,
+            beside,
+          ),
+          { status: 200 },
+        );
+        const report = (user: User, ...args: string[]) =>
+          resontech(
+            { ...env, RESON_API_KEY: user.platformKey },
+            "audit",
+            "report",
+            "job",
+            job,
+            ...args,
+          );
+        const linesOf = ({ stdout }: { stdout: string }) =>
+          stdout.split("\n").filter((line) => line !== "");
+        for (
+          let tries = 0;
+          tries < 100 && !/data\.upload\.init.*completed/.test(report(admin).stdout);
+          tries++
+        )
+          await sleep(100);
 
-      const other = report(bob);
-      t.match(other, { status: 0, stdout: "", stderr: /which objects are those of job-\w+ is not known/ });
-      await coordinator.control({ verb: "job-cancel", job, reason: "the folder is used again" });
-      const again = String((await submit()).body["id"]);
-      t.match(report(admin).stderr, new RegExp(`other jobs with the same folder: ${again}`));
-      t.match(
-        resontech(
-          { ...env, RESON_API_KEY: admin.platformKey },
-          "audit",
-          "search",
-          "--below",
-          `${alice.bucketAlias}/jobs/study-2/`,
-        ),
-        { status: 0, stdout: /data\.upload\.init/ },
-      );
-      t.match(search("--below", "bucket/jobs/study"), { status: 2, stderr: /a slash at its end/ });
-    });
+        const shown = report(admin);
+        t.match(shown, { status: 0, stdout: /^ENTRY .* FROM +OBJECT\n/ });
+        const submissions = linesOf(shown).filter((line) => line.includes("job.submit"));
+        t.equal(submissions.length, 2, "asked for, and accepted");
+        for (const line of submissions) t.match(line, / [0-9a-f]{12}  job /, "from where");
+        const uploads = linesOf(shown).filter((line) => line.includes("data.upload.init"));
+        t.equal(uploads.length, 2, "of the job's folder alone, with its end");
+        for (const line of uploads)
+          t.match(line, new RegExp(`${alice.userId} .* [0-9a-f]{12}  object [0-9a-f]{12}\\*$`));
+        t.match(shown.stderr, /Not shown: which object and which address/);
+        t.notMatch(shown.stderr, /other jobs|not known/);
+        t.equal(
+          report(admin, "--limit", "1").stderr.includes("there is more"),
+          true,
+          "nothing is left out without a word",
+        );
+        const hers = linesOf(report(alice, "--json")).map(
+          (line) => JSON.parse(line) as { type: string; onBehalfOf: string },
+        );
+        t.ok(hers.every(({ onBehalfOf }) => onBehalfOf === alice.userId));
+        for (const type of ["job.submit", "data.upload.init"])
+          t.ok(
+            hers.some((entry) => entry.type === type),
+            `her own ${type}`,
+          );
+
+        const other = report(bob);
+        t.match(other, {
+          status: 0,
+          stdout: "",
+          stderr: /which objects are those of job-\w+ is not known/,
+        });
+        await coordinator.control({ verb: "job-cancel", job, reason: "the folder is used again" });
+        const again = String((await submit()).body["id"]);
+        t.match(report(admin).stderr, new RegExp(`other jobs with the same folder: ${again}`));
+        t.match(
+          resontech(
+            { ...env, RESON_API_KEY: admin.platformKey },
+            "audit",
+            "search",
+            "--below",
+            `${alice.bucketAlias}/jobs/study-2/`,
+          ),
+          { status: 0, stdout: /data\.upload\.init/ },
+        );
+        t.match(search("--below", "bucket/jobs/study"), {
+          status: 2,
+          stderr: /a slash at its end/,
+        });
+      },
+    );
   },
 );
 
 t.test("without settings, or with plain HTTP to elsewhere, nothing is sent", (t) => {
-  t.match(resontech({}, "audit", "search"), { status: 1, stderr: /not_configured.*\n.*quickstart/ });
-  t.match(resontech({ RESON_API_KEY: "k", RESON_BASE_URL: "http://example.org" }, "audit", "search"), {
+  t.match(resontech({}, "audit", "search"), {
     status: 1,
-    stderr: /url_invalid/,
+    stderr: /not_configured.*\n.*quickstart/,
   });
+  t.match(
+    resontech({ RESON_API_KEY: "k", RESON_BASE_URL: "http://example.org" }, "audit", "search"),
+    {
+      status: 1,
+      stderr: /url_invalid/,
+    },
+  );
   t.match(resontech({}, "audit", "search", "--limit", "0"), { status: 2, stderr: /1 to 1000000/ });
   t.match(resontech({}, "--help"), { status: 0, stdout: /audit/ });
   t.end();

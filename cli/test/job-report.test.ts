@@ -3,7 +3,15 @@ import t from "tap";
 import { JOB_HEAD, jobRows } from "../src/audit/job-report.ts";
 
 const entry = (index: number, op: string, phase: string, source: string | null): AuditEventRow => ({
-  ...{ shard: "2026", index, t_log: "2026-11-26T05:00:00.000Z", type: "data.object.write", prod: "s3-front", phase, op },
+  ...{
+    shard: "2026",
+    index,
+    t_log: "2026-11-26T05:00:00.000Z",
+    type: "data.object.write",
+    prod: "s3-front",
+    phase,
+    op,
+  },
   ...{
     sub: "u_1",
     onBehalfOf: null,

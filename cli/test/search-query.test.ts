@@ -19,13 +19,21 @@ t.test("what can match nothing is refused, and what is allowed is listed", async
     [{ from: "yesterday" }, /2026-11-25/],
     [{ to: "2026-02-30" }, /2026-11-25/],
   ] as [Filters, RegExp][])
-    t.throws(() => queriesOf(filters), { code: "search_invalid", hint: said }, JSON.stringify(filters));
+    t.throws(
+      () => queriesOf(filters),
+      { code: "search_invalid", hint: said },
+      JSON.stringify(filters),
+    );
 });
 
 t.test("a folder is named with its bucket and ends with a slash", async (t) => {
   for (const below of ["bucket/", "bucket/jobs/study/"]) t.same(queriesOf({ below }), [{ below }]);
   for (const below of ["bucket", "/jobs/study/", "bucket/jobs/study", ""])
-    t.throws(() => queriesOf({ below }), { code: "search_invalid", hint: /a slash at its end/ }, below);
+    t.throws(
+      () => queriesOf({ below }),
+      { code: "search_invalid", hint: /a slash at its end/ },
+      below,
+    );
 });
 
 t.test("a report on a job wants its whole id, and says so", async (t) => {
@@ -54,17 +62,24 @@ t.test("a range of addresses is looked up address by address", async (t) => {
   t.same(queriesOf({ holds: "src.addr=fe80::1" }), [{ holds: "src.addr=fe80::1" }]);
 });
 
-t.test("refused finds the phase denied and every type that tells of a refusal, within the other filters", async (t) => {
-  const found = queriesOf({ outcome: "refused", actor: "k_1" });
-  t.match(found[0], { phase: "denied", actor: "k_1" });
-  t.ok(found.slice(1).every(({ type, outcome, actor }) => (type ?? outcome) !== undefined && actor === "k_1"));
-  t.same(queriesOf({ outcome: "refused", type: "job.submit" }), [
-    { type: "job.submit", phase: "denied" },
-    { type: "job.submit", outcome: "AccessDenied" },
-  ]);
-  t.same(queriesOf({ object: "job-7f*" }), [{ objectPrefix: "job-7f" }]);
-  t.throws(() => queriesOf({ object: "*" }), { code: "search_invalid" });
-});
+t.test(
+  "refused finds the phase denied and every type that tells of a refusal, within the other filters",
+  async (t) => {
+    const found = queriesOf({ outcome: "refused", actor: "k_1" });
+    t.match(found[0], { phase: "denied", actor: "k_1" });
+    t.ok(
+      found
+        .slice(1)
+        .every(({ type, outcome, actor }) => (type ?? outcome) !== undefined && actor === "k_1"),
+    );
+    t.same(queriesOf({ outcome: "refused", type: "job.submit" }), [
+      { type: "job.submit", phase: "denied" },
+      { type: "job.submit", outcome: "AccessDenied" },
+    ]);
+    t.same(queriesOf({ object: "job-7f*" }), [{ objectPrefix: "job-7f" }]);
+    t.throws(() => queriesOf({ object: "*" }), { code: "search_invalid" });
+  },
+);
 
 t.test("every report asks for types that there are", async (t) => {
   const types: readonly string[] = EVENT_TYPES;

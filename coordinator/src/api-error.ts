@@ -1,4 +1,8 @@
-import { ERROR_CATALOGUE, type ErrorBody, type ErrorCode } from "@resontech/contracts/error-catalogue";
+import {
+  ERROR_CATALOGUE,
+  type ErrorBody,
+  type ErrorCode,
+} from "@resontech/contracts/error-catalogue";
 
 /**
  * A request that can't be done, told to whoever asked: over HTTP with the catalogue's status, over the control socket as it is.

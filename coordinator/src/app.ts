@@ -90,23 +90,45 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     max: limits.requestsPerMinute,
     timeWindow: 60_000,
     keyGenerator: (request) => credentialOf(request.caller) ?? request.ip,
-    errorResponseBuilder: () => new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
+    errorResponseBuilder: () =>
+      new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
   });
   // Node answers an unknown expectation without a body.
   app.server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    const body = JSON.stringify(errorBody("expectation_failed", "the request expects something that this server does not know"));
-    const headers = { "content-type": "application/json; charset=utf-8", "content-length": Buffer.byteLength(body) };
+    const body = JSON.stringify(
+      errorBody(
+        "expectation_failed",
+        "the request expects something that this server does not know",
+      ),
+    );
+    const headers = {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": Buffer.byteLength(body),
+    };
     response.writeHead(417, { ...headers, "cache-control": "no-store" }).end(body);
   });
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
-      info: { title: "ResonTech appliance", version: "0.1.0", description: "Federated training inside one perimeter." },
-      components: { securitySchemes: { platformKey: { type: "http", scheme: "bearer", bearerFormat: "rsk_live_…" } } },
+      info: {
+        title: "ResonTech appliance",
+        version: "0.1.0",
+        description: "Federated training inside one perimeter.",
+      },
+      components: {
+        securitySchemes: {
+          platformKey: { type: "http", scheme: "bearer", bearerFormat: "rsk_live_…" },
+        },
+      },
       security: [{ platformKey: [] }],
     },
-    transform: ({ schema, url, route }) => ({ schema: { ...schema, ...publishedAudit(route.config?.audit) }, url }),
-    refResolver: { buildLocalReference: (schema) => (typeof schema.$id === "string" ? schema.$id : "unnamed") },
+    transform: ({ schema, url, route }) => ({
+      schema: { ...schema, ...publishedAudit(route.config?.audit) },
+      url,
+    }),
+    refResolver: {
+      buildLocalReference: (schema) => (typeof schema.$id === "string" ? schema.$id : "unnamed"),
+    },
   });
   await app.register(healthRoutes, { checks: deps.readiness });
   await app.register(bucketRoutes, deps);

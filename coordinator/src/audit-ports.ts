@@ -11,4 +11,8 @@ export type GateProof = { op: string; index: number; leafHash: string; unwitness
 export type AuditGate = Pick<AuditProducer, "requested" | "fact">;
 
 /** Writes an event into `audit_outbox`, inside the caller's transaction. */
-export type RecordEvent = (db: WriteHandle, draft: EventDraft, disclosures?: readonly Disclosure[]) => void;
+export type RecordEvent = (
+  db: WriteHandle,
+  draft: EventDraft,
+  disclosures?: readonly Disclosure[],
+) => void;

@@ -23,7 +23,10 @@ export type EventParts<T extends OperationType | FactType> = {
 /** Runs operations in the name of whoever asked. */
 export type OperationRunner = {
   /** @throws AuditUnavailable before the effect */
-  operation<T extends OperationType, R>(parts: EventParts<T>, effect: (operation: OpenOperation<T>) => Promise<R>): Promise<R>;
+  operation<T extends OperationType, R>(
+    parts: EventParts<T>,
+    effect: (operation: OpenOperation<T>) => Promise<R>,
+  ): Promise<R>;
 };
 
 /** An operation whose `requested` is durable. */
@@ -40,7 +43,11 @@ export type OpenOperation<T extends OperationType = OperationType> = {
 /** How a failure stands in the log. */
 export type FailureOutcome = { phase: "failed" | "denied"; code: string; status?: number };
 
-export type OperationDeps = { gate: Pick<AuditGate, "requested">; record: RecordEvent; commit: GroupCommit };
+export type OperationDeps = {
+  gate: Pick<AuditGate, "requested">;
+  record: RecordEvent;
+  commit: GroupCommit;
+};
 
 /**
  * Runs `effect` between a durable `requested` and exactly one outcome. What it throws closes the operation and is thrown on.
@@ -57,7 +64,13 @@ export async function auditedOperation<T extends OperationType, R>(
   const { index, leafHash, unwitnessed } = await gate.requested(draft, disclosures);
   // A commitment is opened by what came with the request; the outcome repeats none.
   const { sid: _sid, ...who } = actor;
-  const base = { type, op, actor: who, object, ...(on_behalf_of === undefined ? {} : { on_behalf_of }) };
+  const base = {
+    type,
+    op,
+    actor: who,
+    object,
+    ...(on_behalf_of === undefined ? {} : { on_behalf_of }),
+  };
   let isClosed = false;
   let told: EventDetail<T> | null = null;
   const tell = (detail: EventDetail<T>) => {
@@ -77,10 +90,21 @@ export async function auditedOperation<T extends OperationType, R>(
   };
   let result: R;
   try {
-    result = await effect({ proof: { op, index, leafHash, unwitnessed }, tell, completeIn, closedElsewhere });
+    result = await effect({
+      proof: { op, index, leafHash, unwitnessed },
+      tell,
+      completeIn,
+      closedElsewhere,
+    });
   } catch (error) {
     const { phase, code, status } = outcomeOf(error);
-    await commit.run((db) => record(db, { ...base, phase, outcome: { code, ...(status === undefined ? {} : { status }) } }));
+    await commit.run((db) =>
+      record(db, {
+        ...base,
+        phase,
+        outcome: { code, ...(status === undefined ? {} : { status }) },
+      }),
+    );
     throw error;
   }
   if (!isClosed) await commit.run(completeIn);

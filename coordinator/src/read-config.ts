@@ -35,7 +35,8 @@ export function readConfig(file: string): Readonly<CoordinatorConfig> {
     throw new ConfigError(file, "listen.tls is null, but listen.host is not a loopback address");
   }
   const profiles = config.images.map(({ profile }) => profile);
-  if (new Set(profiles).size !== profiles.length) throw new ConfigError(file, "images names a profile twice");
+  if (new Set(profiles).size !== profiles.length)
+    throw new ConfigError(file, "images names a profile twice");
   return Object.freeze(config);
 }
 
@@ -45,7 +46,10 @@ export function readSecrets(config: CoordinatorConfig): Secrets {
   return {
     s3Admin: readChecked(config.s3.adminKeyFile, S3AdminKey),
     tls: tls === null ? null : { cert: readText(tls.certFile), key: readText(tls.keyFile) },
-    registryToken: { keyPem: readText(config.registry.tokenKeyFile), certPem: readText(config.registry.tokenCertFile) },
+    registryToken: {
+      keyPem: readText(config.registry.tokenKeyFile),
+      certPem: readText(config.registry.tokenCertFile),
+    },
   };
 }
 

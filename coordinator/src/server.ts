@@ -49,10 +49,16 @@ async function main(): Promise<void> {
   logger.info({ address: config.publicUrl, version: manifest.version }, "listening");
 }
 
-async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Logger): Promise<AsyncDisposable> {
+async function openParts(
+  config: CoordinatorConfig,
+  secrets: Secrets,
+  logger: Logger,
+): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { endpoint, region, caFile, volumePath, bucketQuotaBytes } = config.s3;
-  const transport = stack.use(new S3Transport({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }));
+  const transport = stack.use(
+    new S3Transport({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
+  );
   const store = new S3ObjectStore(transport);
   const volume = new VolumeSync(volumePath);
   const now = () => Date.now();
@@ -61,7 +67,12 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
     await openCore({
       ...{ config, version: manifest.version, store, volume, passwords, alarms: alarmsOf(logger) },
       serveFront: (read) => {
-        const answer = answerFront({ caller: S3_FRONT, read, store, adminAccessKeyId: secrets.s3Admin.accessKeyId });
+        const answer = answerFront({
+          caller: S3_FRONT,
+          read,
+          store,
+          adminAccessKeyId: secrets.s3Admin.accessKeyId,
+        });
         return FrontServer.listen(config.frontSocket, answer, logger);
       },
     }),
@@ -80,7 +91,14 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     join: (request, source) => joinTokens.join(request, source),
-    registry: { passwords, tokens: new RegistryTokens({ service: config.registry.service, ...secrets.registryToken, now }) },
+    registry: {
+      passwords,
+      tokens: new RegistryTokens({
+        service: config.registry.service,
+        ...secrets.registryToken,
+        now,
+      }),
+    },
     readiness: readinessOf(core, store),
     tls: secrets.tls,
   });
@@ -102,7 +120,8 @@ async function openParts(config: CoordinatorConfig, secrets: Secrets, logger: Lo
 }
 
 function readinessOf(core: Core, store: ObjectStore): ReadinessChecks {
-  const demand = (isReady: boolean) => (isReady ? Promise.resolve() : Promise.reject(new Error("not ready")));
+  const demand = (isReady: boolean) =>
+    isReady ? Promise.resolve() : Promise.reject(new Error("not ready"));
   return {
     storage: () => store.ping(),
     audit: () => demand(core.isReady().audit),
@@ -117,10 +136,15 @@ function alarmsOf(logger: Logger): KernelAlarms {
     onBrake: (brake) => logger.warn({ brake }, "nodes are silent, but none is declared dead"),
     onNodeDead: (node) => logger.warn({ node }, "node is dead; its members are fenced"),
     onQuarantine: (member, worker) =>
-      logger.error({ member, worker }, "release is not proven; look at the node, then let it join again"),
-    onClockStep: (stepMs) => logger.warn({ stepMs }, "the wall clock was set; deadlines have moved along"),
+      logger.error(
+        { member, worker },
+        "release is not proven; look at the node, then let it join again",
+      ),
+    onClockStep: (stepMs) =>
+      logger.warn({ stepMs }, "the wall clock was set; deadlines have moved along"),
     onAuditRejected: (err, pseq) => logger.error({ err, pseq }, "auditd refused a record"),
-    onAuditHalted: (err, pseq) => logger.fatal({ err, pseq }, "the audit log has no place for a record: no new work is taken"),
+    onAuditHalted: (err, pseq) =>
+      logger.fatal({ err, pseq }, "the audit log has no place for a record: no new work is taken"),
   };
 }
 

@@ -6,7 +6,11 @@ const parts = {
   meta: { number: () => 0 },
   commit: { run: async () => undefined },
   fleetViews: { nodeHealth: () => [] },
-  recordPump: { isHalted: false, isDraining: () => false, backlog: () => ({ waiting: 0, oldestWaitMs: 0 }) },
+  recordPump: {
+    isHalted: false,
+    isDraining: () => false,
+    backlog: () => ({ waiting: 0, oldestWaitMs: 0 }),
+  },
   gate: { status: async () => ({ loopLagMs: 7 }) },
   isBusUp: () => true,
   isAuditConnected: () => true,
@@ -15,12 +19,20 @@ const parts = {
   endingKeys: () => [],
 } as unknown as OwnHealthParts;
 
-t.test("an object store or auditd that hangs is told of, before whoever asks has given up", async (t) => {
-  using health = new OwnHealth();
-  t.match(await health.tell(parts), { storage: "ok", bus: "up", database: "ok", audit: { loopLagMs: 7 } });
-  const startedAt = performance.now();
-  const silence = (): Promise<never> => new Promise(() => {});
-  const told = await health.tell({ ...parts, pingStorage: silence, gate: { status: silence } });
-  t.match(told, { storage: "unavailable", audit: { loopLagMs: null } });
-  t.ok(performance.now() - startedAt < 2_900, "appliance status waits for three seconds");
-});
+t.test(
+  "an object store or auditd that hangs is told of, before whoever asks has given up",
+  async (t) => {
+    using health = new OwnHealth();
+    t.match(await health.tell(parts), {
+      storage: "ok",
+      bus: "up",
+      database: "ok",
+      audit: { loopLagMs: 7 },
+    });
+    const startedAt = performance.now();
+    const silence = (): Promise<never> => new Promise(() => {});
+    const told = await health.tell({ ...parts, pingStorage: silence, gate: { status: silence } });
+    t.match(told, { storage: "unavailable", audit: { loopLagMs: null } });
+    t.ok(performance.now() - startedAt < 2_900, "appliance status waits for three seconds");
+  },
+);

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import t from "tap";
 import { ConfigError, readConfig, readSecrets } from "../src/read-config.ts";
 
-const dir = t.testdir({ "admin.json": '{"accessKeyId":"A","secretAccessKey":"topsecret"}', pem: "PEM" });
+const dir = t.testdir({
+  "admin.json": '{"accessKeyId":"A","secretAccessKey":"topsecret"}',
+  pem: "PEM",
+});
 const at = (name: string) => join(dir, name);
 const good = {
   listen: { host: "127.0.0.1", port: 0, tls: null },
@@ -17,7 +20,12 @@ const good = {
     ...{ userSeedFile: at("pem"), accountSeedFile: at("pem"), account: "RT" },
   },
   s3: {
-    ...{ endpoint: "https://x:3900", region: "garage", caFile: at("pem"), adminKeyFile: at("admin.json") },
+    ...{
+      endpoint: "https://x:3900",
+      region: "garage",
+      caFile: at("pem"),
+      adminKeyFile: at("admin.json"),
+    },
     ...{ volumePath: dir, bucketQuotaBytes: 1 },
   },
   registry: { host: "x:5000", service: "x", tokenKeyFile: at("pem"), tokenCertFile: at("pem") },
@@ -45,7 +53,10 @@ t.test("a good file is read, frozen, with its secrets apart", async (t) => {
   t.ok(Object.isFrozen(config));
   t.same(readSecrets(config).s3Admin, { accessKeyId: "A", secretAccessKey: "topsecret" });
   t.notMatch(JSON.stringify(config), /topsecret/);
-  t.throws(() => readSecrets({ ...config, s3: { ...config.s3, adminKeyFile: at("missing") } }), ConfigError);
+  t.throws(
+    () => readSecrets({ ...config, s3: { ...config.s3, adminKeyFile: at("missing") } }),
+    ConfigError,
+  );
 });
 
 t.test("what is wrong is named and stops the start", async (t) => {
@@ -53,6 +64,12 @@ t.test("what is wrong is named and stops the start", async (t) => {
   t.match(messageOf(write("{")), /is not JSON/);
   t.match(messageOf(write({ ...good, keyKind: "prod" })), /keyKind/);
   t.match(messageOf(write({ ...good, extra: 1 })), /additional properties|extra/i);
-  t.match(messageOf(write({ ...good, s3: { ...good.s3, bucketQuotaBytes: "1" } })), /s3\.bucketQuotaBytes/);
-  t.match(messageOf(write({ ...good, listen: { host: "10.0.0.1", port: 1, tls: null } })), /listen\.tls is null/);
+  t.match(
+    messageOf(write({ ...good, s3: { ...good.s3, bucketQuotaBytes: "1" } })),
+    /s3\.bucketQuotaBytes/,
+  );
+  t.match(
+    messageOf(write({ ...good, listen: { host: "10.0.0.1", port: 1, tls: null } })),
+    /listen\.tls is null/,
+  );
 });

@@ -19,7 +19,11 @@ import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 const coordinator = await RunningCoordinator.create();
 t.teardown(() => coordinator[Symbol.asyncDispose]());
 type Added = Extract<ControlReply, { verb: "add-user" }>;
-const alice = (await coordinator.control({ verb: "add-user", username: "alice", admin: true })) as Added;
+const alice = (await coordinator.control({
+  verb: "add-user",
+  username: "alice",
+  admin: true,
+})) as Added;
 const key = alice.platformKey;
 const jobOf = async (id: string) =>
   (await coordinator.get(`/api/tasks/${id}`, key)).body as {
@@ -29,10 +33,24 @@ const jobOf = async (id: string) =>
 
 t.test("the operator is served on the control socket", async (t) => {
   t.match(alice, { ok: true, username: "alice", platformKey: /^rsk_dev_/, bucketAlias: /^alice-/ });
-  t.match(await coordinator.control({ verb: "status" }), { ok: true, jobs: {}, nodes: [], generation: 1 });
-  t.match(await coordinator.control({ verb: "add-user", username: "alice", admin: true }), { ok: false, code: "user_exists" });
-  t.match(await coordinator.control({ verb: "registry-login", repository: "resontech/fl-cpu" }), { ok: true, password: /.{40}/ });
-  t.match(await coordinator.control({ verb: "site-files", username: "alice", allowed: true }), { ok: true, allowed: true });
+  t.match(await coordinator.control({ verb: "status" }), {
+    ok: true,
+    jobs: {},
+    nodes: [],
+    generation: 1,
+  });
+  t.match(await coordinator.control({ verb: "add-user", username: "alice", admin: true }), {
+    ok: false,
+    code: "user_exists",
+  });
+  t.match(await coordinator.control({ verb: "registry-login", repository: "resontech/fl-cpu" }), {
+    ok: true,
+    password: /.{40}/,
+  });
+  t.match(await coordinator.control({ verb: "site-files", username: "alice", allowed: true }), {
+    ok: true,
+    allowed: true,
+  });
   t.match(await coordinator.control({ verb: "site-files", username: "nobody", allowed: true }), {
     ok: false,
     code: "not_found",
@@ -41,23 +59,34 @@ t.test("the operator is served on the control socket", async (t) => {
 });
 
 t.test("a node joins by its token, once", async (t) => {
-  const made = (await coordinator.control({ verb: "join-token", node: "node-a", ttlS: 60 })) as Extract<
-    ControlReply,
-    { verb: "join-token" }
-  >;
+  const made = (await coordinator.control({
+    verb: "join-token",
+    node: "node-a",
+    ttlS: 60,
+  })) as Extract<ControlReply, { verb: "join-token" }>;
   const { csrPem } = await makeSigningRequest("whatever");
   const body = { token: made.token, csr: csrPem };
   const joined = await coordinator.request("POST", "/api/nodes/join", undefined, body);
   t.match(joined, {
     status: 200,
-    body: { node: "node-a", certChain: /BEGIN CERTIFICATE/, natsUrl: coordinator.config.natsPublicUrl },
+    body: {
+      node: "node-a",
+      certChain: /BEGIN CERTIFICATE/,
+      natsUrl: coordinator.config.natsPublicUrl,
+    },
   });
   t.match(await coordinator.request("POST", "/api/nodes/join", undefined, body), {
     status: 401,
     body: { code: "join_token_invalid" },
   });
-  t.match(await coordinator.request("POST", "/api/nodes/join", undefined, { token: "x", csr: "y" }), { status: 401 });
-  t.match(await coordinator.get("/api/nodes", key), { status: 200, body: [{ node: "node-a", state: "JOINED", workers: 0 }] });
+  t.match(
+    await coordinator.request("POST", "/api/nodes/join", undefined, { token: "x", csr: "y" }),
+    { status: 401 },
+  );
+  t.match(await coordinator.get("/api/nodes", key), {
+    status: 200,
+    body: [{ node: "node-a", state: "JOINED", workers: 0 }],
+  });
 });
 
 let submitted = "";
@@ -75,11 +104,19 @@ t.test("a task is accepted, waits, and outlives kill -9", async (t) => {
     await coordinator.start();
     t.match(await jobOf(submitted), { status: "QUEUED", detail: { state: "QUEUED" } });
   }
-  t.match(await coordinator.get("/api/customer/dashboard/jobs", key), { body: [{ jobId: submitted, state: "QUEUED" }] });
-  t.match(await coordinator.get(`/api/customer/dashboard/listJobsNvflare?job_id=${submitted}`, key), { body: { jobs: [] } });
-  t.match(await coordinator.get(`/api/customer/dashboard/showStatsNvflare?job_id=${submitted}`, key), {
-    body: { current_round: null },
+  t.match(await coordinator.get("/api/customer/dashboard/jobs", key), {
+    body: [{ jobId: submitted, state: "QUEUED" }],
   });
+  t.match(
+    await coordinator.get(`/api/customer/dashboard/listJobsNvflare?job_id=${submitted}`, key),
+    { body: { jobs: [] } },
+  );
+  t.match(
+    await coordinator.get(`/api/customer/dashboard/showStatsNvflare?job_id=${submitted}`, key),
+    {
+      body: { current_round: null },
+    },
+  );
   t.match(await coordinator.get("/api/gpu-catalog", key), { status: 200 });
 });
 
@@ -102,7 +139,8 @@ t.test("a start gives a bucket of an older program the rights of this one", asyn
   });
   await own.send({ method: "PUT", path: [bucket, "tagged"], body: "1" });
   const body = "<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>";
-  const tag = () => own.send({ method: "PUT", path: [bucket, "tagged"], query: { tagging: "" }, body });
+  const tag = () =>
+    own.send({ method: "PUT", path: [bucket, "tagged"], query: { tagging: "" }, body });
   await t.rejects(tag(), { code: "AccessDenied" });
   await coordinator.start();
   const isAllowed = () =>
@@ -115,7 +153,9 @@ t.test("a start gives a bucket of an older program the rights of this one", asyn
 });
 
 t.test("cancelling ends it, and cancelling again changes nothing", async (t) => {
-  t.match(await coordinator.request("POST", `/api/tasks/${submitted}/cancel`, key), { status: 200 });
+  t.match(await coordinator.request("POST", `/api/tasks/${submitted}/cancel`, key), {
+    status: 200,
+  });
   const ended = await jobOf(submitted);
   t.match(ended, {
     status: "FAILED",
@@ -125,54 +165,79 @@ t.test("cancelling ends it, and cancelling again changes nothing", async (t) => 
     status: 200,
     body: { detail: { state: "CANCELLED" } },
   });
-  t.match(await coordinator.request("POST", "/api/tasks", key, goodBody("digits")), { status: 201 }, "the folder is free again");
+  t.match(
+    await coordinator.request("POST", "/api/tasks", key, goodBody("digits")),
+    { status: 201 },
+    "the folder is free again",
+  );
 });
 
 type Of<V> = Extract<ControlReply, { ok: true; verb: V }>;
-async function asked<V extends ControlRequest["verb"]>(request: Extract<ControlRequest, { verb: V }>): Promise<Of<V>> {
+async function asked<V extends ControlRequest["verb"]>(
+  request: Extract<ControlRequest, { verb: V }>,
+): Promise<Of<V>> {
   const reply = await coordinator.control(request);
   if (!reply.ok) throw new Error(`${reply.code}: ${reply.message}`);
   return reply as Of<V>;
 }
 
-t.test("the operator lists, renews and revokes keys; a renewed key is the same secret", async (t) => {
-  const bob = await asked({ verb: "add-user", username: "bob", admin: false });
-  const [first] = (await asked({ verb: "key-list", username: "bob" })).keys;
-  t.match(first, { username: "bob", state: "living", lastUsedAt: null });
-  t.notOk(JSON.stringify(first).includes(bob.platformKey));
-  const renewed = await asked({ verb: "key-renew", key: first!.key, days: 90 });
-  const days = (Date.parse(renewed.expiresAt) - Date.now()) / 86_400_000;
-  t.ok(days > 89.9 && days <= 90, `${days}`);
-  t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
-  t.match(await asked({ verb: "key-renew", key: first!.key.slice(0, 12), days: 30 }), { key: first!.key }, "by its beginning");
-  const [other] = (await asked({ verb: "key-list", username: "alice" })).keys;
-  t.match(
-    await coordinator.control({ verb: "key-revoke", key: "k_" }),
-    { ok: false, code: "id_ambiguous", message: new RegExp(`(${first!.key}|${other!.key}), `) },
-    "each of several is named, and none is revoked",
-  );
-  t.match(await coordinator.control({ verb: "key-revoke", key: "k_zzzz" }), {
-    ...{ ok: false, code: "not_found", message: /`appliance key ls`/ },
-  });
-  t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
-  t.match(await asked({ verb: "key-revoke", key: first!.key.slice(0, -1) }), { key: first!.key });
-  t.match(await coordinator.get("/api/keys", bob.platformKey), { status: 401, body: { code: "invalid_api_key" } });
-  t.match(
-    await coordinator.control({ verb: "key-renew", key: first!.key, days: 1 }),
-    { ok: false, code: "not_found" },
-    "revoked for good",
-  );
-  t.match(await coordinator.control({ verb: "key-list", username: "nobody" }), {
-    ok: false,
-    code: "not_found",
-    message: /nobody/,
-  });
-});
+t.test(
+  "the operator lists, renews and revokes keys; a renewed key is the same secret",
+  async (t) => {
+    const bob = await asked({ verb: "add-user", username: "bob", admin: false });
+    const [first] = (await asked({ verb: "key-list", username: "bob" })).keys;
+    t.match(first, { username: "bob", state: "living", lastUsedAt: null });
+    t.notOk(JSON.stringify(first).includes(bob.platformKey));
+    const renewed = await asked({ verb: "key-renew", key: first!.key, days: 90 });
+    const days = (Date.parse(renewed.expiresAt) - Date.now()) / 86_400_000;
+    t.ok(days > 89.9 && days <= 90, `${days}`);
+    t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
+    t.match(
+      await asked({ verb: "key-renew", key: first!.key.slice(0, 12), days: 30 }),
+      { key: first!.key },
+      "by its beginning",
+    );
+    const [other] = (await asked({ verb: "key-list", username: "alice" })).keys;
+    t.match(
+      await coordinator.control({ verb: "key-revoke", key: "k_" }),
+      { ok: false, code: "id_ambiguous", message: new RegExp(`(${first!.key}|${other!.key}), `) },
+      "each of several is named, and none is revoked",
+    );
+    t.match(await coordinator.control({ verb: "key-revoke", key: "k_zzzz" }), {
+      ...{ ok: false, code: "not_found", message: /`appliance key ls`/ },
+    });
+    t.equal((await coordinator.get("/api/keys", bob.platformKey)).status, 200);
+    t.match(await asked({ verb: "key-revoke", key: first!.key.slice(0, -1) }), { key: first!.key });
+    t.match(await coordinator.get("/api/keys", bob.platformKey), {
+      status: 401,
+      body: { code: "invalid_api_key" },
+    });
+    t.match(
+      await coordinator.control({ verb: "key-renew", key: first!.key, days: 1 }),
+      { ok: false, code: "not_found" },
+      "revoked for good",
+    );
+    t.match(await coordinator.control({ verb: "key-list", username: "nobody" }), {
+      ok: false,
+      code: "not_found",
+      message: /nobody/,
+    });
+  },
+);
 
 /** What the store says of an upload with a key pair: `ok`, or its error's code. */
-async function stores(pair: { bucketAlias: string; accessKeyId: string; secretAccessKey: string }): Promise<string> {
+async function stores(pair: {
+  bucketAlias: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}): Promise<string> {
   const { endpoint, region, caFile } = coordinator.s3;
-  using transport = new S3Transport({ endpoint, region, ca: readFileSync(caFile, "utf8"), credentials: pair });
+  using transport = new S3Transport({
+    endpoint,
+    region,
+    ca: readFileSync(caFile, "utf8"),
+    credentials: pair,
+  });
   try {
     await new S3ObjectStore(transport).put(pair.bucketAlias, "a", "1", "text/plain");
     return "ok";
@@ -181,37 +246,56 @@ async function stores(pair: { bucketAlias: string; accessKeyId: string; secretAc
   }
 }
 
-t.test("a user who is disabled is refused over the API and at the store, and gets a new key pair when enabled", async (t) => {
-  const carol = await asked({ verb: "add-user", username: "carol", admin: false });
-  await asked({ verb: "user-quota", username: "carol", bytes: 1_000_000 });
-  t.match(await asked({ verb: "user-show", username: "carol" }), {
-    user: { username: "carol", quotaBytes: 1_000_000, isDisabled: false, livingKeys: 1, livingJobs: 0 },
-    keys: [{ username: "carol" }],
-  });
-  await asked({ verb: "user-disable", username: "carol" });
-  t.match(await coordinator.get("/api/keys", carol.platformKey), { status: 403, body: { code: "user_disabled" } });
-  t.equal(await stores(carol), "InvalidAccessKeyId", "the engine has forgotten the pair");
-  t.match(await coordinator.control({ verb: "add-user", username: "carol", admin: false }), {
-    ok: false,
-    code: "user_exists",
-  });
-  const enabled = await asked({ verb: "user-enable", username: "carol" });
-  t.not(enabled.accessKeyId, carol.accessKeyId);
-  t.equal(await stores({ ...carol, ...enabled }), "ok");
-  t.equal((await coordinator.get("/api/keys", carol.platformKey)).status, 200);
-  t.match(await coordinator.control({ verb: "user-enable", username: "carol" }), { ok: false, code: "user_enabled" });
-  t.same(
-    (await asked({ verb: "user-list" })).users.map(({ username, isDisabled }) => `${username} ${isDisabled}`),
-    ["alice false", "bob false", "carol false"],
-  );
-});
+t.test(
+  "a user who is disabled is refused over the API and at the store, and gets a new key pair when enabled",
+  async (t) => {
+    const carol = await asked({ verb: "add-user", username: "carol", admin: false });
+    await asked({ verb: "user-quota", username: "carol", bytes: 1_000_000 });
+    t.match(await asked({ verb: "user-show", username: "carol" }), {
+      user: {
+        username: "carol",
+        quotaBytes: 1_000_000,
+        isDisabled: false,
+        livingKeys: 1,
+        livingJobs: 0,
+      },
+      keys: [{ username: "carol" }],
+    });
+    await asked({ verb: "user-disable", username: "carol" });
+    t.match(await coordinator.get("/api/keys", carol.platformKey), {
+      status: 403,
+      body: { code: "user_disabled" },
+    });
+    t.equal(await stores(carol), "InvalidAccessKeyId", "the engine has forgotten the pair");
+    t.match(await coordinator.control({ verb: "add-user", username: "carol", admin: false }), {
+      ok: false,
+      code: "user_exists",
+    });
+    const enabled = await asked({ verb: "user-enable", username: "carol" });
+    t.not(enabled.accessKeyId, carol.accessKeyId);
+    t.equal(await stores({ ...carol, ...enabled }), "ok");
+    t.equal((await coordinator.get("/api/keys", carol.platformKey)).status, 200);
+    t.match(await coordinator.control({ verb: "user-enable", username: "carol" }), {
+      ok: false,
+      code: "user_enabled",
+    });
+    t.same(
+      (await asked({ verb: "user-list" })).users.map(
+        ({ username, isDisabled }) => `${username} ${isDisabled}`,
+      ),
+      ["alice false", "bob false", "carol false"],
+    );
+  },
+);
 
 t.test(
   "the operator sees a job's state and nothing that its owner wrote, and stops it with a reason that the owner reads",
   async (t) => {
     const slug = "ward-seven";
     await upload(coordinator.s3, alice.bucketAlias, slug, goodFiles());
-    const id = String((await coordinator.request("POST", "/api/tasks", key, goodBody(slug))).body["id"]);
+    const id = String(
+      (await coordinator.request("POST", "/api/tasks", key, goodBody(slug))).body["id"],
+    );
     const { jobs } = await asked({ verb: "job-list", living: true, limit: 100 });
     t.match(
       jobs.find(({ job }) => job === id),
@@ -220,23 +304,39 @@ t.test(
     const shown = await asked({ verb: "job-show", job: id });
     t.notMatch(JSON.stringify([jobs, shown]), slug);
     t.match(await asked({ verb: "job-show", job: id.slice(0, 12) }), { job: { job: id } });
-    t.match(await asked({ verb: "job-cancel", job: id.slice(0, -2), reason: "disks are changed" }), { state: "CANCELLED" });
-    t.match(await jobOf(id), { detail: { error: { code: "operator_cancelled", message: /disks are changed/ } } });
-    t.match(await coordinator.control({ verb: "job-cancel", job: "job-none", reason: "x" }), { ok: false, code: "not_found" });
+    t.match(
+      await asked({ verb: "job-cancel", job: id.slice(0, -2), reason: "disks are changed" }),
+      { state: "CANCELLED" },
+    );
+    t.match(await jobOf(id), {
+      detail: { error: { code: "operator_cancelled", message: /disks are changed/ } },
+    });
+    t.match(await coordinator.control({ verb: "job-cancel", job: "job-none", reason: "x" }), {
+      ok: false,
+      code: "not_found",
+    });
   },
 );
 
 t.test("a node is drained and given back", async (t) => {
-  t.match(await asked({ verb: "node-list" }), { nodes: [{ node: "node-a", drained: null, workers: 0, busy: 0 }] });
+  t.match(await asked({ verb: "node-list" }), {
+    nodes: [{ node: "node-a", drained: null, workers: 0, busy: 0 }],
+  });
   t.match(await asked({ verb: "node-drain", node: "node-a" }), { members: 0 });
-  t.match(await asked({ verb: "node-show", node: "node-a" }), { node: { drained: "drained by the operator" }, members: [] });
+  t.match(await asked({ verb: "node-show", node: "node-a" }), {
+    node: { drained: "drained by the operator" },
+    members: [],
+  });
   // The person of the host goes along with any request.
   await asked({ verb: "node-undrain", node: "node-a", person: "karla (sudo: root)" } as Extract<
     ControlRequest,
     { verb: "node-undrain" }
   >);
   t.match(await asked({ verb: "node-list" }), { nodes: [{ drained: null }] });
-  t.match(await coordinator.control({ verb: "node-drain", node: "node-z" }), { ok: false, code: "not_found" });
+  t.match(await coordinator.control({ verb: "node-drain", node: "node-z" }), {
+    ok: false,
+    code: "not_found",
+  });
 });
 
 t.test("without auditd nothing is accepted, within its two seconds, and then again", async (t) => {
@@ -246,10 +346,22 @@ t.test("without auditd nothing is accepted, within its two seconds, and then aga
   const refused = await coordinator.request("POST", "/api/tasks", key, goodBody("later"));
   t.match(refused, { status: 503, body: { code: "audit_unavailable" } });
   t.ok(performance.now() - started < 6_000);
-  t.match(await coordinator.get("/readyz"), { status: 503, body: { parts: { audit: "unavailable", storage: "ok" } } });
-  t.equal((await coordinator.get(`/api/tasks/${submitted}`, key)).status, 200, "status is still told");
+  t.match(await coordinator.get("/readyz"), {
+    status: 503,
+    body: { parts: { audit: "unavailable", storage: "ok" } },
+  });
+  t.equal(
+    (await coordinator.get(`/api/tasks/${submitted}`, key)).status,
+    200,
+    "status is still told",
+  );
   await coordinator.auditd.start();
-  for (let attempt = 0; attempt < 100 && (await coordinator.get("/readyz")).status !== 200; attempt++) await sleep(100);
+  for (
+    let attempt = 0;
+    attempt < 100 && (await coordinator.get("/readyz")).status !== 200;
+    attempt++
+  )
+    await sleep(100);
   t.match(await coordinator.request("POST", "/api/tasks", key, goodBody("later")), { status: 201 });
 });
 
@@ -257,57 +369,78 @@ t.test("a signal stops it in order", async (t) => {
   const started = performance.now();
   t.equal(await coordinator.stop("SIGTERM"), 0, coordinator.output);
   t.ok(performance.now() - started < 10_000);
-  t.notMatch(coordinator.output.split('"msg":"stopping"').at(-1), /"level":(50|60)/, "nothing failed on the way down");
+  t.notMatch(
+    coordinator.output.split('"msg":"stopping"').at(-1),
+    /"level":(50|60)/,
+    "nothing failed on the way down",
+  );
 });
 
-t.test("the log holds each operation with exactly one outcome, and no name or secret", async (t) => {
-  await coordinator.auditd.stop();
-  const leaves = await readLeaves(coordinator.auditd.logDir);
-  const byOp = Map.groupBy(
-    leaves.filter(({ phase }) => phase !== "fact"),
-    ({ op }) => op,
-  );
-  for (const [op, events] of byOp) {
-    const phases = events.map(({ phase }) => phase);
-    t.equal(phases.filter((phase) => phase === "requested").length, 1, `${events[0]?.type} ${op}: ${phases.join()}`);
-    t.equal(phases.length, 2, `${events[0]?.type} ${op}: ${phases.join()}`);
-  }
-  const undrained = leaves.filter(
-    ({ type, detail }) => type === "iam.node.change" && JSON.stringify(detail) === '{"change":"undrained"}',
-  );
-  t.match(undrained[0], { phase: "requested", actor: { sub: "operator", kind: "operator", sid: /^[0-9a-f]{64}$/ } });
-  const types = new Set(leaves.map(({ type }) => type));
-  const expected: AuditEvent["type"][] = [
-    ...(["iam.user.create", "data.bucket.create", "key.bootstrap", "iam.node.join-token", "iam.node.join"] as const),
-    ...([
-      "job.submit",
-      "job.accepted",
-      "job.queued",
-      "job.cancel",
-      "job.cancelled",
-      "admin.control",
-      "admin.maintenance",
-    ] as const),
-    ...(["admin.coordinator.start", "auth.failure"] as const),
-  ];
-  for (const type of expected) t.ok(types.has(type), type);
-  for (const [verb, declared] of Object.entries(CONTROL_AUDIT))
-    if ("event" in declared) t.ok(types.has(declared.event), `verb ${verb}`);
-  for (const type of types) t.ok(type in EVENT_CATALOGUE);
-  const text = JSON.stringify(leaves);
-  for (const secret of [
-    "alice",
-    "carol",
-    "digits",
-    "ward-seven",
-    "disks are changed",
-    "karla",
-    "127.0.0.1",
-    key,
-    alice.secretAccessKey,
-  ])
-    t.notOk(text.includes(secret), secret);
-});
+t.test(
+  "the log holds each operation with exactly one outcome, and no name or secret",
+  async (t) => {
+    await coordinator.auditd.stop();
+    const leaves = await readLeaves(coordinator.auditd.logDir);
+    const byOp = Map.groupBy(
+      leaves.filter(({ phase }) => phase !== "fact"),
+      ({ op }) => op,
+    );
+    for (const [op, events] of byOp) {
+      const phases = events.map(({ phase }) => phase);
+      t.equal(
+        phases.filter((phase) => phase === "requested").length,
+        1,
+        `${events[0]?.type} ${op}: ${phases.join()}`,
+      );
+      t.equal(phases.length, 2, `${events[0]?.type} ${op}: ${phases.join()}`);
+    }
+    const undrained = leaves.filter(
+      ({ type, detail }) =>
+        type === "iam.node.change" && JSON.stringify(detail) === '{"change":"undrained"}',
+    );
+    t.match(undrained[0], {
+      phase: "requested",
+      actor: { sub: "operator", kind: "operator", sid: /^[0-9a-f]{64}$/ },
+    });
+    const types = new Set(leaves.map(({ type }) => type));
+    const expected: AuditEvent["type"][] = [
+      ...([
+        "iam.user.create",
+        "data.bucket.create",
+        "key.bootstrap",
+        "iam.node.join-token",
+        "iam.node.join",
+      ] as const),
+      ...([
+        "job.submit",
+        "job.accepted",
+        "job.queued",
+        "job.cancel",
+        "job.cancelled",
+        "admin.control",
+        "admin.maintenance",
+      ] as const),
+      ...(["admin.coordinator.start", "auth.failure"] as const),
+    ];
+    for (const type of expected) t.ok(types.has(type), type);
+    for (const [verb, declared] of Object.entries(CONTROL_AUDIT))
+      if ("event" in declared) t.ok(types.has(declared.event), `verb ${verb}`);
+    for (const type of types) t.ok(type in EVENT_CATALOGUE);
+    const text = JSON.stringify(leaves);
+    for (const secret of [
+      "alice",
+      "carol",
+      "digits",
+      "ward-seven",
+      "disks are changed",
+      "karla",
+      "127.0.0.1",
+      key,
+      alice.secretAccessKey,
+    ])
+      t.notOk(text.includes(secret), secret);
+  },
+);
 
 t.test("a wrong configuration stops the start and names the key", async (t) => {
   const { spawn } = await import("node:child_process");

@@ -7,10 +7,16 @@ import { createInterface } from "node:readline";
  * @param silenceMs how long nothing may come
  * @throws what the socket or the JSON parser says, and after the silence; ENOENT or ECONNREFUSED when nobody is there
  */
-export async function* askJsonLines(socketPath: string, request: object, silenceMs: number): AsyncGenerator<object> {
+export async function* askJsonLines(
+  socketPath: string,
+  request: object,
+  silenceMs: number,
+): AsyncGenerator<object> {
   const socket = createConnection(socketPath);
   try {
-    socket.setTimeout(silenceMs, () => socket.destroy(new Error(`no answer for ${silenceMs / 1000} s`)));
+    socket.setTimeout(silenceMs, () =>
+      socket.destroy(new Error(`no answer for ${silenceMs / 1000} s`)),
+    );
     const lines = createInterface({ input: socket });
     // The socket's errors are these lines' as well: they end the loop, and are nobody's once it has ended.
     lines.on("error", () => {});

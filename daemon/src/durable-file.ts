@@ -1,7 +1,18 @@
 /** Files that others trust: written beside, synced, then given their name; the folder is synced by the caller or here. */
 import { randomBytes } from "node:crypto";
 import { constants, writeSync } from "node:fs";
-import { type FileHandle, link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Of a file that is being written, after the name that it gets. */
@@ -17,14 +28,27 @@ type Write = (handle: FileHandle) => Promise<void>;
 
 /** A disk, its table of files, or what this user may take of it, has no room left. */
 export function isFullDisk(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    (error.code === "ENOSPC" || error.code === "EDQUOT")
+  );
 }
 
 /** A write that a full disk cuts short is continued, so that the disk itself says why. */
-export async function writeFully(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+export async function writeFully(
+  handle: FileHandle,
+  bytes: Buffer,
+  position: number,
+): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
-    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
+    const { bytesWritten } = await handle.write(
+      bytes,
+      written,
+      bytes.length - written,
+      position + written,
+    );
     if (bytesWritten === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
     written += bytesWritten;
   }
@@ -33,7 +57,13 @@ export async function writeFully(handle: FileHandle, bytes: Buffer, position: nu
 /** Into memory of the kernel, at once: another thread would take longer to be woken than this takes. @param position null: at the end */
 export function writeNow(fd: number, bytes: Buffer, position: number | null): void {
   for (let written = 0; written < bytes.length; ) {
-    const count = writeSync(fd, bytes, written, bytes.length - written, position === null ? null : position + written);
+    const count = writeSync(
+      fd,
+      bytes,
+      written,
+      bytes.length - written,
+      position === null ? null : position + written,
+    );
     if (count === 0) throw new Error(`wrote ${written} of ${bytes.length} bytes`);
     written += count;
   }
@@ -49,7 +79,11 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Replaces a file in one step, durable when it resolves. */
-export async function replaceFile(path: string, content: string | Buffer, mode: number): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | Buffer,
+  mode: number,
+): Promise<void> {
   await replaceFileWith(path, mode, (handle) => handle.writeFile(content));
 }
 
@@ -70,7 +104,10 @@ export async function replaceFileWith(path: string, mode: number, write: Write):
  * Removes what writers left that were killed. What can't be removed harms nobody: no writer has its name.
  * @param options `of`: of this file alone. `olderThanMs`: where another process may be writing
  */
-export async function removeLeftovers(folder: string, options: { of?: string; olderThanMs?: number } = {}): Promise<void> {
+export async function removeLeftovers(
+  folder: string,
+  options: { of?: string; olderThanMs?: number } = {},
+): Promise<void> {
   const { of, olderThanMs = 0 } = options;
   for (const name of await readdir(folder).catch(() => [])) {
     const [, file] = BESIDE.exec(name) ?? [];
@@ -101,7 +138,8 @@ export async function writeImmutable(path: string, content: Buffer): Promise<voi
     await link(beside, path);
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    if (!(await readFile(path)).equals(content)) throw new ImmutableFileError(`${path} exists with other bytes`);
+    if (!(await readFile(path)).equals(content))
+      throw new ImmutableFileError(`${path} exists with other bytes`);
   } finally {
     await removeBeside(beside);
   }
@@ -111,7 +149,11 @@ export async function writeImmutable(path: string, content: Buffer): Promise<voi
  * Makes a folder in one step, durable when it resolves: a failure leaves nothing of it. One that has something in it is not replaced.
  * @param fill given the folder that gets the name; its files are synced by then
  */
-export async function makeFolder<T>(path: string, mode: number, fill: (folder: string) => Promise<T>): Promise<T> {
+export async function makeFolder<T>(
+  path: string,
+  mode: number,
+  fill: (folder: string) => Promise<T>,
+): Promise<T> {
   const beside = besideOf(path);
   try {
     await mkdir(beside, { mode });
@@ -139,7 +181,11 @@ async function removeBeside(path: string): Promise<void> {
 }
 
 /** A file that was not there yet; its name is durable once the folder is synced. */
-export async function writeNew(path: string, content: string | Buffer, mode: number): Promise<void> {
+export async function writeNew(
+  path: string,
+  content: string | Buffer,
+  mode: number,
+): Promise<void> {
   await writeSynced(path, mode, (handle) => handle.writeFile(content));
 }
 

@@ -20,7 +20,9 @@ class AlreadyRunningError extends Error {
   readonly code = "already_running";
 
   constructor(folder: string) {
-    super(`another process works on ${folder}: it goes on, and this one ends; stop the other one first`);
+    super(
+      `another process works on ${folder}: it goes on, and this one ends; stop the other one first`,
+    );
   }
 }
 
@@ -35,7 +37,10 @@ export async function acquireInstanceLock(folder: string): Promise<Disposable> {
 export async function tryInstanceLock(folder: string): Promise<Disposable | null> {
   await using opened = await open(folder, "r");
   const id = randomBytes(8).toString("hex");
-  const server = await heldIn(process.platform === "linux" ? `/proc/self/fd/${opened.fd}` : folder, id);
+  const server = await heldIn(
+    process.platform === "linux" ? `/proc/self/fd/${opened.fd}` : folder,
+    id,
+  );
   if (server === null) return null;
   return {
     [Symbol.dispose]: () => {
@@ -53,7 +58,8 @@ async function heldIn(folder: string, id: string): Promise<Server | null> {
   await mkdir(own, { mode: 0o700 });
   const server = await listen(join(own, id));
   if (server === null) return null;
-  const isHeld = (await isNamed(own, held)) || ((await isFreed(held)) && (await isNamed(own, held)));
+  const isHeld =
+    (await isNamed(own, held)) || ((await isFreed(held)) && (await isNamed(own, held)));
   if (!isHeld) await new Promise((resolve) => server.close(resolve));
   for (const name of (await readdir(folder)).filter((name) => OWN.test(name)))
     if (await isFreed(join(folder, name))) await rmdir(join(folder, name)).catch(() => {});

@@ -38,7 +38,8 @@ export function migrate(
 ): void {
   const current = numberOf(db, "user_version");
   const newest = migrations.at(-1)?.version ?? 0;
-  if (current > newest && minReaderOf(db, current) > newest) throw new DatabaseTooNew(db.name, current, newest);
+  if (current > newest && minReaderOf(db, current) > newest)
+    throw new DatabaseTooNew(db.name, current, newest);
   if (copyLifeMs !== undefined) removeCopies(db.name, copyLifeMs);
   if (current >= newest) return;
   if (current > 0 && copyLifeMs !== undefined) {
@@ -59,7 +60,9 @@ export function migrate(
       }
       const broken = db.pragma("foreign_key_check") as unknown[];
       if (broken.length > 0)
-        throw new Error(`a migration leaves rows without their parents: ${JSON.stringify(broken.slice(0, 3))}`);
+        throw new Error(
+          `a migration leaves rows without their parents: ${JSON.stringify(broken.slice(0, 3))}`,
+        );
     }).immediate();
   } finally {
     db.pragma(`foreign_keys = ${keepsForeignKeys}`);
@@ -72,7 +75,10 @@ function minReaderOf(db: Database.Database, current: number): number {
   return said === 0 ? current : said;
 }
 
-function numberOf(db: Database.Database, pragma: "user_version" | "application_id" | "foreign_keys"): number {
+function numberOf(
+  db: Database.Database,
+  pragma: "user_version" | "application_id" | "foreign_keys",
+): number {
   return db.pragma(pragma, { simple: true }) as number;
 }
 

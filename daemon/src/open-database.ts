@@ -16,7 +16,11 @@ export type DatabaseOptions = {
  * `secure_delete`: what was deleted is overwritten.
  * @throws DatabaseTooNew
  */
-export function openDatabase(file: string, migrations: readonly Migration[], options: DatabaseOptions = {}): Database.Database {
+export function openDatabase(
+  file: string,
+  migrations: readonly Migration[],
+  options: DatabaseOptions = {},
+): Database.Database {
   const { timeoutMs = 5_000, copyLifeMs, spillsNothing = false } = options;
   closeSync(openSync(file, "a", 0o600));
   chmodSync(file, 0o600);

@@ -9,5 +9,9 @@ t.test("waits for the answer, or for the signal, whichever comes first", async (
   const waiting = abortable(new Promise(() => {}), stop.signal);
   stop.abort(new Error("stop"));
   await t.rejects(waiting, { message: "stop" });
-  await t.rejects(abortable(new Promise(() => {}), stop.signal), { message: "stop" }, "one that was aborted before");
+  await t.rejects(
+    abortable(new Promise(() => {}), stop.signal),
+    { message: "stop" },
+    "one that was aborted before",
+  );
 });

@@ -14,7 +14,9 @@ async function holder(t: Test, folder: string) {
 process.chdir(${JSON.stringify(folder)});
 console.log(await tryInstanceLock(".") === null ? "no" : "yes");
 setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", text], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, ["--input-type=module", "-e", text], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   t.teardown(() => child.kill("SIGKILL"));
   const [word] = (await once(child.stdout, "data")) as [Buffer];
   return {
@@ -50,31 +52,41 @@ t.test("of many that find a killed one's socket at once, one holds the folder", 
   }
 });
 
-t.test("whose socket was removed by another, before it took calls, does not hold, and says no more than that", async (t) => {
-  const folder = t.testdir();
-  const text = `const { readdirSync, rmSync } = require("node:fs");
+t.test(
+  "whose socket was removed by another, before it took calls, does not hold, and says no more than that",
+  async (t) => {
+    const folder = t.testdir();
+    const text = `const { readdirSync, rmSync } = require("node:fs");
 const { workerData: { folder, enough } } = require("node:worker_threads");
 while (Atomics.load(enough, 0) === 0)
   for (const name of readdirSync(folder))
     try {
       rmSync(folder + "/" + name, { recursive: true, force: true });
     } catch {}`;
-  const enough = new Int32Array(new SharedArrayBuffer(4));
-  const removing = new Worker(text, { eval: true, workerData: { folder, enough } });
-  t.teardown(() => removing.terminate());
-  await once(removing, "online");
-  for (let round = 0; round < 200; round++) (await tryInstanceLock(folder))?.[Symbol.dispose]();
-  Atomics.store(enough, 0, 1);
-  await once(removing, "exit");
-  t.equal(await tryInstanceLock(folder).then((held) => held === null), false, "once nobody removes anything");
-});
+    const enough = new Int32Array(new SharedArrayBuffer(4));
+    const removing = new Worker(text, { eval: true, workerData: { folder, enough } });
+    t.teardown(() => removing.terminate());
+    await once(removing, "online");
+    for (let round = 0; round < 200; round++) (await tryInstanceLock(folder))?.[Symbol.dispose]();
+    Atomics.store(enough, 0, 1);
+    await once(removing, "exit");
+    t.equal(
+      await tryInstanceLock(folder).then((held) => held === null),
+      false,
+      "once nobody removes anything",
+    );
+  },
+);
 
-t.test("a folder whose name alone is longer than a socket's path may be is held as any other", async (t) => {
-  const folder = join(t.testdir(), "long".repeat(30), "longer".repeat(20));
-  mkdirSync(folder, { recursive: true });
-  const one = await acquireInstanceLock(folder);
-  await t.rejects(acquireInstanceLock(folder), { code: "already_running", message: folder });
-  one[Symbol.dispose]();
-  t.same(readdirSync(join(folder, "serving")), [], "whoever gives it up leaves no socket");
-  (await acquireInstanceLock(folder))[Symbol.dispose]();
-});
+t.test(
+  "a folder whose name alone is longer than a socket's path may be is held as any other",
+  async (t) => {
+    const folder = join(t.testdir(), "long".repeat(30), "longer".repeat(20));
+    mkdirSync(folder, { recursive: true });
+    const one = await acquireInstanceLock(folder);
+    await t.rejects(acquireInstanceLock(folder), { code: "already_running", message: folder });
+    one[Symbol.dispose]();
+    t.same(readdirSync(join(folder, "serving")), [], "whoever gives it up leaves no socket");
+    (await acquireInstanceLock(folder))[Symbol.dispose]();
+  },
+);

@@ -21,7 +21,9 @@ export async function readPrograms(): Promise<Programs> {
   const airgap = await tableOf("../../airgap/src/main.ts");
   const verifier = tableOfHelp(VERIFIER_HELP);
   const witness = tableOfHelp(witnessUsage(), ["init", "admit", "serve", "show"]);
-  const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
+  const { scripts } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
   return {
     scripts: new Set(Object.keys(scripts)),
     tables: new Map<string, CommandTable>([
@@ -44,7 +46,12 @@ export async function readPrograms(): Promise<Programs> {
 /** What is read here of a command of commander. */
 type ComposedCommand = {
   name: () => string;
-  options: readonly { long?: string | null; short?: string | null; required: boolean; optional: boolean }[];
+  options: readonly {
+    long?: string | null;
+    short?: string | null;
+    required: boolean;
+    optional: boolean;
+  }[];
   commands: readonly ComposedCommand[];
 };
 
@@ -56,7 +63,9 @@ async function tableOf(main: string): Promise<CommandTable> {
     return this;
   };
   // The one that this program imports: rooms may have copies of their own.
-  const { Command } = createRequire(join(import.meta.dirname, main))("commander") as { Command: { prototype: object } };
+  const { Command } = createRequire(join(import.meta.dirname, main))("commander") as {
+    Command: { prototype: object };
+  };
   const parse = Object.getOwnPropertyDescriptor(Command.prototype, "parseAsync");
   if (parse === undefined) throw new Error("commander has no parseAsync any more");
   Object.defineProperty(Command.prototype, "parseAsync", { ...parse, value: handOver });

@@ -27,7 +27,8 @@ export function unknownCommands(document: string, markdown: string, programs: Pr
     const faults = text.split(SHELL_END).flatMap((part) => faultOf(part, programs) ?? []);
     if (isInline && /^--[a-z]/.test(text)) {
       const option = optionOf(text.split(/\s/)[0] ?? "");
-      if (!options.has(option) && !ALWAYS.has(option)) faults.push(`no program of ours has the option ${option}`);
+      if (!options.has(option) && !ALWAYS.has(option))
+        faults.push(`no program of ours has the option ${option}`);
     }
     return faults.map((what): Finding => ({ document, line, what }));
   });
@@ -38,12 +39,16 @@ function faultOf(line: string, { tables, scripts }: Programs): string | null {
   const command = line.trim().replace(/^[$#] /, "");
   const script = /^npm run (?:-s )?([a-z:-]+)/.exec(command)?.[1];
   if (script !== undefined && !scripts.has(script)) return `package.json has no script ${script}`;
-  const plain = command.replace(/^(?:sudo )?(?:\S*\/)?(?=(?:appliance|resontech) )/, "").replace(/^(node|sh) \S*\/(?=\S)/, "$1 ");
+  const plain = command
+    .replace(/^(?:sudo )?(?:\S*\/)?(?=(?:appliance|resontech) )/, "")
+    .replace(/^(node|sh) \S*\/(?=\S)/, "$1 ");
   const name = [...tables.keys()]
     .filter((key) => plain === key || plain.startsWith(`${key} `))
     .sort((a, b) => b.length - a.length)[0];
   const table = name === undefined ? undefined : tables.get(name);
-  return name === undefined || table === undefined ? null : walk(name, table, plain.slice(name.length).trim().split(/\s+/));
+  return name === undefined || table === undefined
+    ? null
+    : walk(name, table, plain.slice(name.length).trim().split(/\s+/));
 }
 
 function walk(name: string, program: CommandTable, words: readonly string[]): string | null {

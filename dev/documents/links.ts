@@ -16,11 +16,14 @@ export function deadLinks(document: string, markdown: string, tree: Tree): Findi
     if (/^[a-z]+:/i.test(target)) return [];
     const [path = "", anchor = ""] = target.split("#");
     const led = path === "" ? document : posix.join(posix.dirname(document), path);
-    if (!tree.isThere(led)) return [{ document, line, what: `the link ${target} leads to no file` }];
+    if (!tree.isThere(led))
+      return [{ document, line, what: `the link ${target} leads to no file` }];
     if (anchor === "") return [];
     const text = path === "" ? markdown : tree.read(led);
     const isHeading = text !== null && readMarkdown(text).anchors.has(anchor);
-    return isHeading ? [] : [{ document, line, what: `the link ${target} leads to no heading of ${led}` }];
+    return isHeading
+      ? []
+      : [{ document, line, what: `the link ${target} leads to no heading of ${led}` }];
   });
 }
 
@@ -28,8 +31,15 @@ export function deadLinks(document: string, markdown: string, tree: Tree): Findi
 const PLACEHOLDER = /\/[A-Z]+\./;
 
 /** Every path of this tree that an inline span names and that is not there; `rooms` are the folders that such paths begin with. */
-export function deadPaths(document: string, markdown: string, rooms: readonly string[], tree: Tree): Finding[] {
-  const isPath = new RegExp(`^(?:${rooms.join("|")})/[A-Za-z0-9._/-]+\\.(?:ts|mjs|json|md|py|go|sh|html)$`);
+export function deadPaths(
+  document: string,
+  markdown: string,
+  rooms: readonly string[],
+  tree: Tree,
+): Finding[] {
+  const isPath = new RegExp(
+    `^(?:${rooms.join("|")})/[A-Za-z0-9._/-]+\\.(?:ts|mjs|json|md|py|go|sh|html)$`,
+  );
   return readMarkdown(markdown).code.flatMap(({ line, text, isInline }): Finding[] =>
     !isInline || !isPath.test(text) || PLACEHOLDER.test(text) || tree.isThere(text)
       ? []

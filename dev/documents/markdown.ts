@@ -40,9 +40,11 @@ export function readMarkdown(markdown: string): MarkdownFile {
       paragraph = null;
       continue;
     }
-    for (const [, , span = ""] of raw.matchAll(SPAN)) code.push({ line, text: span.trim(), isInline: true });
+    for (const [, , span = ""] of raw.matchAll(SPAN))
+      code.push({ line, text: span.trim(), isInline: true });
     const withoutCode = raw.replaceAll(SPAN, CODE_WORD);
-    for (const { groups } of withoutCode.matchAll(LINK)) links.push({ line, target: groups?.["target"] ?? "" });
+    for (const { groups } of withoutCode.matchAll(LINK))
+      links.push({ line, target: groups?.["target"] ?? "" });
     const heading = /^#{1,6}\s+(.*?)\s*#*$/.exec(raw);
     if (heading !== null) headings.push(heading[1] ?? "");
     const isProse = raw.trim() !== "" && heading === null && !/^\s*(?:\||<!--|<\/?[a-z])/.test(raw);

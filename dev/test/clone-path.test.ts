@@ -2,7 +2,11 @@ import t from "tap";
 import { refusalOfClone } from "../clone-path.mjs";
 
 t.test("a newcomer's path works, with blanks and letters of any script", async (t) => {
-  for (const path of ["/home/a/appliance", "/srv/Meine Projekte/Gerät 1 (neu)", `/x/${"y".repeat(150)}`])
+  for (const path of [
+    "/home/a/appliance",
+    "/srv/Meine Projekte/Gerät 1 (neu)",
+    `/x/${"y".repeat(150)}`,
+  ])
     t.equal(refusalOfClone(path), null, path);
 });
 

@@ -24,10 +24,13 @@ const rooms = [...workspaces, "dev", "docs", "examples"];
 
 /** Decisions tell what was so, features and roadmap what is not there yet. */
 const TELLS_OF_NOW = (document: string): boolean =>
-  !document.startsWith("docs/decisions/") && !["docs/features.md", "docs/roadmap.md"].includes(document);
+  !document.startsWith("docs/decisions/") &&
+  !["docs/features.md", "docs/roadmap.md"].includes(document);
 
-const findings = (of: (document: string, markdown: string) => readonly Finding[], among = documents): string[] =>
-  among.flatMap((document) => of(document, read(document)).map(describeFinding));
+const findings = (
+  of: (document: string, markdown: string) => readonly Finding[],
+  among = documents,
+): string[] => among.flatMap((document) => of(document, read(document)).map(describeFinding));
 
 t.test("every link leads to a file, and to a heading where it names one", async (t) => {
   t.same(
@@ -38,38 +41,56 @@ t.test("every link leads to a file, and to a heading where it names one", async 
 
 t.test("every file of this tree that a document names is there", async (t) => {
   t.same(
-    findings((document, markdown) => deadPaths(document, markdown, rooms, tree), documents.filter(TELLS_OF_NOW)),
+    findings(
+      (document, markdown) => deadPaths(document, markdown, rooms, tree),
+      documents.filter(TELLS_OF_NOW),
+    ),
     [],
   );
 });
 
-t.test("every command and option that a document names is in its program's own table", async (t) => {
-  t.same(
-    findings((document, markdown) => unknownCommands(document, markdown, programs), documents.filter(TELLS_OF_NOW)),
-    [],
-  );
-});
+t.test(
+  "every command and option that a document names is in its program's own table",
+  async (t) => {
+    t.same(
+      findings(
+        (document, markdown) => unknownCommands(document, markdown, programs),
+        documents.filter(TELLS_OF_NOW),
+      ),
+      [],
+    );
+  },
+);
 
 t.test("every request that a document names is a route of the API", async (t) => {
   const sources = globSync("coordinator/src/http/routes/*.ts", { cwd: repository });
   const routes = new Set(sources.flatMap((source) => routesIn(read(source))));
   t.ok(routes.has("POST /api/tasks"));
   t.same(
-    findings((document, markdown) => unknownRoutes(document, markdown, routes), documents.filter(TELLS_OF_NOW)),
+    findings(
+      (document, markdown) => unknownRoutes(document, markdown, routes),
+      documents.filter(TELLS_OF_NOW),
+    ),
     [],
   );
 });
 
 t.test("every document that the code refers to is there", async (t) => {
-  const sources = globSync(["*/src/**/*.ts", "*/test/**/*.ts", "proofs/**/*.ts", "dev/**/*.ts", "install.sh"], {
-    cwd: repository,
-    exclude: ["**/node_modules/**"],
-  });
+  const sources = globSync(
+    ["*/src/**/*.ts", "*/test/**/*.ts", "proofs/**/*.ts", "dev/**/*.ts", "install.sh"],
+    {
+      cwd: repository,
+      exclude: ["**/node_modules/**"],
+    },
+  );
   // The tests of this room name made-up ones.
   const named = sources
     .filter((source) => !source.startsWith("dev/test/"))
     .flatMap((source) =>
-      [...read(source).matchAll(/(?<![\w./-])docs\/[\w./-]+\.md\b/g)].map(([document]) => ({ source, document })),
+      [...read(source).matchAll(/(?<![\w./-])docs\/[\w./-]+\.md\b/g)].map(([document]) => ({
+        source,
+        document,
+      })),
     );
   t.ok(named.length > 5);
   t.same(
@@ -85,49 +106,65 @@ const operatorCode = documents
 t.test("every command of `appliance` stands in a page for operators", async (t) => {
   const appliance = programs.tables.get("appliance");
   const leaves = (path: string, { subcommands }: CommandTable): string[] =>
-    subcommands.size === 0 ? [path] : [...subcommands].flatMap(([name, below]) => leaves(`${path} ${name}`, below));
+    subcommands.size === 0
+      ? [path]
+      : [...subcommands].flatMap(([name, below]) => leaves(`${path} ${name}`, below));
   const commands = leaves("appliance", appliance ?? { options: new Map(), subcommands: new Map() });
   t.ok(commands.length > 40);
   t.same(
-    commands.filter((command) => !operatorCode.some((text) => text === command || text.startsWith(`${command} `))),
-    [],
-  );
-});
-
-t.test("every finding of `appliance status` and of the preflight stands in a page for operators", async (t) => {
-  const findings = read("appliance/src/commands/decisions/findings.ts");
-  const codes = [...findings.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(([, code = ""]) => code);
-  const checks = read("installer/src/preflight/checks.ts");
-  const ids = [...checks.matchAll(/\b(?:need|warn)\(\s*"([a-z-]+)"/g)].map(([, id = ""]) => id);
-  t.ok(codes.includes("audit_rolled_back") && ids.includes("job-ports"));
-  // What the vault says, and the coordinator: no findings.
-  const others = new Set(["spool_blocked"]);
-  t.same(
-    [...codes, ...ids].filter((code) => !others.has(code) && !operatorCode.includes(code)),
-    [],
-  );
-});
-
-t.test("every code that `appliance` and the installer fail with stands in a page for operators", async (t) => {
-  const sources = globSync(["appliance/src/**/*.ts", "installer/src/**/*.ts"], { cwd: repository });
-  const codes = sources.flatMap((source) =>
-    [...read(source).matchAll(/\breadonly code(?::| =)((?:\s*\|?\s*"[a-z_]+")+)/g)].flatMap(([, union = ""]) =>
-      [...union.matchAll(/[a-z_]+/g)].map(([code]) => code),
+    commands.filter(
+      (command) => !operatorCode.some((text) => text === command || text.startsWith(`${command} `)),
     ),
-  );
-  t.ok(codes.includes("not_running") && codes.includes("journal_damaged"));
-  // Faults of the program itself: a command without a declaration, a realm of the release with a variable.
-  const ours = new Set(["undeclared_command", "realm_variable"]);
-  t.same(
-    codes.filter((code) => !ours.has(code) && !operatorCode.includes(code)),
     [],
   );
 });
+
+t.test(
+  "every finding of `appliance status` and of the preflight stands in a page for operators",
+  async (t) => {
+    const findings = read("appliance/src/commands/decisions/findings.ts");
+    const codes = [...findings.matchAll(/"([a-z0-9]+(?:_[a-z0-9]+)+)"/g)].map(
+      ([, code = ""]) => code,
+    );
+    const checks = read("installer/src/preflight/checks.ts");
+    const ids = [...checks.matchAll(/\b(?:need|warn)\(\s*"([a-z-]+)"/g)].map(([, id = ""]) => id);
+    t.ok(codes.includes("audit_rolled_back") && ids.includes("job-ports"));
+    // What the vault says, and the coordinator: no findings.
+    const others = new Set(["spool_blocked"]);
+    t.same(
+      [...codes, ...ids].filter((code) => !others.has(code) && !operatorCode.includes(code)),
+      [],
+    );
+  },
+);
+
+t.test(
+  "every code that `appliance` and the installer fail with stands in a page for operators",
+  async (t) => {
+    const sources = globSync(["appliance/src/**/*.ts", "installer/src/**/*.ts"], {
+      cwd: repository,
+    });
+    const codes = sources.flatMap((source) =>
+      [...read(source).matchAll(/\breadonly code(?::| =)((?:\s*\|?\s*"[a-z_]+")+)/g)].flatMap(
+        ([, union = ""]) => [...union.matchAll(/[a-z_]+/g)].map(([code]) => code),
+      ),
+    );
+    t.ok(codes.includes("not_running") && codes.includes("journal_damaged"));
+    // Faults of the program itself: a command without a declaration, a realm of the release with a variable.
+    const ours = new Set(["undeclared_command", "realm_variable"]);
+    t.same(
+      codes.filter((code) => !ours.has(code) && !operatorCode.includes(code)),
+      [],
+    );
+  },
+);
 
 t.test(`a sentence of a document that tells of now has at most ${MAX_WORDS} words`, async (t) => {
   const long = documents
     .filter(TELLS_OF_NOW)
-    .flatMap((document) => sentencesOf(read(document)).map((sentence) => ({ document, ...sentence })))
+    .flatMap((document) =>
+      sentencesOf(read(document)).map((sentence) => ({ document, ...sentence })),
+    )
     .filter(({ words }) => words > MAX_WORDS);
   t.same(
     long.map(({ document, line, words, text }) => `${document}:${line}: ${words} words: ${text}`),

@@ -11,7 +11,12 @@ t.test("a file's name says its tier", async (t) => {
 
 t.test("a tier, a revision or files choose what runs", async (t) => {
   t.same(readTestOptions([]), { help: false, tier: null, since: null, files: [] });
-  t.same(readTestOptions(["--tier", "unit", "--since", "HEAD~1"]), { help: false, tier: "unit", since: "HEAD~1", files: [] });
+  t.same(readTestOptions(["--tier", "unit", "--since", "HEAD~1"]), {
+    help: false,
+    tier: "unit",
+    since: "HEAD~1",
+    files: [],
+  });
   const files = ["a/test/x.test.ts", "a/test/y.engines.test.ts"];
   t.same(filesOfTier(files, "unit", null), ["a/test/x.test.ts"]);
   t.same(filesOfTier(files, "engines", "unit"), []);

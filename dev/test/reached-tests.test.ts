@@ -20,7 +20,8 @@ const imports = new Map<string, readonly string[]>([
   ["policies/test/realm.test.ts", []],
 ]);
 const programs = new Map([["audit/test/helper.ts", ["audit/src/log/auditd/main.ts"]]]);
-const reached = (...changed: string[]): string[] => reachedTests({ changed, imports, programs, tests });
+const reached = (...changed: string[]): string[] =>
+  reachedTests({ changed, imports, programs, tests });
 
 t.test(
   "a change reaches the tests that import it, and those that start a program made of it, through whatever helper",
@@ -31,16 +32,22 @@ t.test(
 );
 
 t.test("a test's own change reaches that test alone", async (t) => {
-  t.same(reached("audit/test/log/format/tree/merkle.test.ts"), ["audit/test/log/format/tree/merkle.test.ts"]);
+  t.same(reached("audit/test/log/format/tree/merkle.test.ts"), [
+    "audit/test/log/format/tree/merkle.test.ts",
+  ]);
 });
 
-t.test("a file that nothing imports reaches its room, and the installed appliance where it ships", async (t) => {
-  t.same(reached("policies/realm.json"), [tests[0], "policies/test/realm.test.ts"]);
-  t.same(reached("audit/test/log/format/vectors/a.json"), [tests[1], tests[2]]);
-});
+t.test(
+  "a file that nothing imports reaches its room, and the installed appliance where it ships",
+  async (t) => {
+    t.same(reached("policies/realm.json"), [tests[0], "policies/test/realm.test.ts"]);
+    t.same(reached("audit/test/log/format/vectors/a.json"), [tests[1], tests[2]]);
+  },
+);
 
 t.test("what decides how tests run reaches all of them, a document none", async (t) => {
-  for (const file of ["package-lock.json", "dev/child.ts", ".taprc"]) t.same(reached(file), tests, file);
+  for (const file of ["package-lock.json", "dev/child.ts", ".taprc"])
+    t.same(reached(file), tests, file);
   t.same(reached("docs/decisions/0001-a.md", "README.md", "audit/README.md"), []);
 });
 
@@ -48,6 +55,9 @@ t.test("every change reaches what reads documents and sources alike", async (t) 
   const documents = "dev/test/documents.test.ts";
   const among = [...tests, documents];
   for (const changed of ["docs/operator/disks.md", "README.md", "policies/test/realm.test.ts"])
-    t.ok(reachedTests({ changed: [changed], imports, programs, tests: among }).includes(documents), changed);
+    t.ok(
+      reachedTests({ changed: [changed], imports, programs, tests: among }).includes(documents),
+      changed,
+    );
   t.same(reachedTests({ changed: [], imports, programs, tests: among }), []);
 });

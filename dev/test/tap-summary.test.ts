@@ -43,12 +43,18 @@ t.test("leaves are counted, and a file is not counted again for what is below it
   t.equal(failures.length, 2);
 });
 
-t.test("a failure is named with its file and its test, and keeps what tap said of it", async (t) => {
-  t.strictSame(summarizeTap(stream).failures, [
-    { fullname: "a/test/one.test.ts > adds > should be equal", diagnostics: { found: 3, wanted: 4 } },
-    { fullname: "a/test/two.test.ts > timeout!", diagnostics: { signal: "SIGALRM" } },
-  ]);
-});
+t.test(
+  "a failure is named with its file and its test, and keeps what tap said of it",
+  async (t) => {
+    t.strictSame(summarizeTap(stream).failures, [
+      {
+        fullname: "a/test/one.test.ts > adds > should be equal",
+        diagnostics: { found: 3, wanted: 4 },
+      },
+      { fullname: "a/test/two.test.ts > timeout!", diagnostics: { signal: "SIGALRM" } },
+    ]);
+  },
+);
 
 t.test("a directive excuses nothing that failed or is yet to be written", async (t) => {
   const { passed, skipped, failures } = summarizeTap(`TAP version 14

@@ -19,7 +19,12 @@ export class TestOptionsError extends Error {
   readonly code = "test_options_wrong";
 }
 
-export type TestOptions = { help: boolean; tier: Tier | null; since: string | null; files: readonly string[] };
+export type TestOptions = {
+  help: boolean;
+  tier: Tier | null;
+  since: string | null;
+  files: readonly string[];
+};
 
 /** @throws TestOptionsError saying what is wrong and what is allowed */
 export function readTestOptions(args: readonly string[]): TestOptions {
@@ -27,7 +32,8 @@ export function readTestOptions(args: readonly string[]): TestOptions {
   const { tier = null, since = null, help = false } = values;
   if (tier !== null && !isTier(tier))
     throw new TestOptionsError(`there is no tier ${JSON.stringify(tier)}: say ${TIERS.join(", ")}`);
-  if (since !== null && positionals.length > 0) throw new TestOptionsError("--since chooses the files: name none beside it");
+  if (since !== null && positionals.length > 0)
+    throw new TestOptionsError("--since chooses the files: name none beside it");
   return { help, tier, since, files: positionals };
 }
 

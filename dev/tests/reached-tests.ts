@@ -21,7 +21,8 @@ const READS_ALL: ReadonlySet<string> = new Set([
   "proofs/test/proofs-document.test.ts",
 ]);
 /** What no other test reads. */
-const NOTHING = /^(?:README\.md|[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
+const NOTHING =
+  /^(?:README\.md|[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
 
 /** The tests to run, in the order of `tests`. The installed appliance is made of every file that ships, so each of those reaches `acceptance/`. */
 export function reachedTests({ changed, imports, programs, tests }: Reach): string[] {
@@ -32,12 +33,22 @@ export function reachedTests({ changed, imports, programs, tests }: Reach): stri
   for (let before = -1; before !== reached.size; ) {
     before = reached.size;
     for (const [file, imported] of imports)
-      if (!reached.has(file) && [...imported, ...(programs.get(file) ?? [])].some((each) => reached.has(each))) reached.add(file);
+      if (
+        !reached.has(file) &&
+        [...imported, ...(programs.get(file) ?? [])].some((each) => reached.has(each))
+      )
+        reached.add(file);
   }
-  const ships = relevant.some((file) => !/^[^/]+\/test\//.test(file) && !/^(?:proofs|docs|examples)\//.test(file));
+  const ships = relevant.some(
+    (file) => !/^[^/]+\/test\//.test(file) && !/^(?:proofs|docs|examples)\//.test(file),
+  );
   const all = changed.length === 0 ? new Set<string>() : READS_ALL;
   return tests.filter(
-    (test) => all.has(test) || reached.has(test) || rooms.has(roomOf(test)) || (ships && tierOf(test) === "acceptance"),
+    (test) =>
+      all.has(test) ||
+      reached.has(test) ||
+      rooms.has(roomOf(test)) ||
+      (ships && tierOf(test) === "acceptance"),
   );
 }
 

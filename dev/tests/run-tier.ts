@@ -13,7 +13,7 @@ export type TierOutcome = TapSummary & {
 };
 
 /** Unit tests keep a core busy each; engines wait for one another most of the time. */
-const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 4, browser: 1, acceptance: 2 };
+const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 6, browser: 1, acceptance: 2 };
 
 export async function runTier(
   tier: Tier,
@@ -24,8 +24,17 @@ export async function runTier(
   const cpuFile = join(results, `${tier}.cpu`);
   for (const file of [rawFile, cpuFile]) rmSync(file, { force: true });
   const preloads = ["note-cpu.mjs", ...(tier === "unit" ? ["no-processes.mjs"] : [])];
-  const imports = preloads.map((name) => `--node-arg=--import=${pathToFileURL(join(import.meta.dirname, name)).href}`);
-  const args = ["run", "--reporter=terse", `--jobs=${JOBS[tier]}`, `--output-file=${rawFile}`, ...imports, ...files];
+  const imports = preloads.map(
+    (name) => `--node-arg=--import=${pathToFileURL(join(import.meta.dirname, name)).href}`,
+  );
+  const args = [
+    "run",
+    "--reporter=terse",
+    `--jobs=${JOBS[tier]}`,
+    `--output-file=${rawFile}`,
+    ...imports,
+    ...files,
+  ];
   const child = spawn(join(repository, "node_modules/.bin/tap"), args, {
     cwd: repository,
     stdio: "inherit",

@@ -9,7 +9,11 @@ const HEAD_CHARACTERS = 400;
 const TAIL_CHARACTERS = 2400;
 
 export function describeFailure({ fullname, diagnostics }: TapFailure): string {
-  const said = inspect(shortened(diagnostics), { depth: 4, breakLength: 120, maxStringLength: null }).split("\n");
+  const said = inspect(shortened(diagnostics), {
+    depth: 4,
+    breakLength: 120,
+    maxStringLength: null,
+  }).split("\n");
   return [`not ok ${fullname}`, ...said.slice(0, MAX_LINES).map((line) => `  ${line}`)].join("\n");
 }
 

@@ -18,7 +18,10 @@ export class TestBundle {
   static async build(phases: Phases): Promise<TestBundle> {
     const summary = await buildBundle();
     describeBundle(phases, summary);
-    return new TestBundle(summary.bundle, join(await buildApps(new StepCache(DEFAULT_CACHE)), "app"));
+    return new TestBundle(
+      summary.bundle,
+      join(await buildApps(new StepCache(DEFAULT_CACHE)), "app"),
+    );
   }
 
   /** For the tests: where they find the bundle, and our compiled processes. */

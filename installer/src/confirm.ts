@@ -8,10 +8,12 @@ export class NotConfirmedError extends Error {
 
 /** @throws NotConfirmedError */
 export async function confirm(question: string, wanted: RegExp): Promise<void> {
-  if (!process.stdin.isTTY) throw new NotConfirmedError("this would change the host, and nobody is there to ask");
+  if (!process.stdin.isTTY)
+    throw new NotConfirmedError("this would change the host, and nobody is there to ask");
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    if (!wanted.test((await prompt.question(question)).trim())) throw new NotConfirmedError("not agreed to; nothing was changed");
+    if (!wanted.test((await prompt.question(question)).trim()))
+      throw new NotConfirmedError("not agreed to; nothing was changed");
   } finally {
     prompt.close();
   }

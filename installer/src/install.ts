@@ -46,11 +46,22 @@ export async function install(request: InstallRequest, mode: InstallMode): Promi
 }
 
 /** Reads the journal afresh: another install may have ended since it was shown. */
-async function runSteps(steps: readonly Step[], request: InstallRequest, bundle: VerifiedBundle): Promise<void> {
+async function runSteps(
+  steps: readonly Step[],
+  request: InstallRequest,
+  bundle: VerifiedBundle,
+): Promise<void> {
   const journal = new Journal(request.root);
   const { isSameRun, done } = progressOf(journal, request, bundle);
-  if (!isSameRun) journal.append({ kind: "begin", release: bundle.releaseSha256, configuration: digestOf(request), request });
-  for (const step of steps) if (step.always === true || !done.has(step.name)) await runStep(step, journal);
+  if (!isSameRun)
+    journal.append({
+      kind: "begin",
+      release: bundle.releaseSha256,
+      configuration: digestOf(request),
+      request,
+    });
+  for (const step of steps)
+    if (step.always === true || !done.has(step.name)) await runStep(step, journal);
 }
 
 function progressOf(
@@ -59,7 +70,8 @@ function progressOf(
   { releaseSha256 }: VerifiedBundle,
 ): { isSameRun: boolean; done: ReadonlySet<string> } {
   const { lastBegin } = journal;
-  const isSameRun = lastBegin?.release === releaseSha256 && lastBegin.configuration === digestOf(request);
+  const isSameRun =
+    lastBegin?.release === releaseSha256 && lastBegin.configuration === digestOf(request);
   return { isSameRun, done: isSameRun ? journal.doneSteps : new Set() };
 }
 
@@ -87,15 +99,21 @@ async function verify({ bundle, keyPem, root }: InstallRequest): Promise<Verifie
   return verified;
 }
 
-async function runPreflight({ root, config }: InstallRequest, { release }: VerifiedBundle): Promise<void> {
+async function runPreflight(
+  { root, config }: InstallRequest,
+  { release }: VerifiedBundle,
+): Promise<void> {
   const facts = await readHostFacts(root, config, release);
   const installed = join(root, "etc", "appliance.json");
   const findings = [
     ...check(facts, { root, config, clockFloorS: release.sourceDateEpoch }),
-    ...(existsSync(installed) ? immutableChange(JSON.parse(readFileSync(installed, "utf8")), config) : []),
+    ...(existsSync(installed)
+      ? immutableChange(JSON.parse(readFileSync(installed, "utf8")), config)
+      : []),
   ];
   say("programs of this release and of this host:");
-  for (const line of describeTools(config.containerEngine.kind, facts.tools, process.version)) say(`  ${line}`);
+  for (const line of describeTools(config.containerEngine.kind, facts.tools, process.version))
+    say(`  ${line}`);
   const failed = findings.filter((finding) => !finding.ok);
   say(`preflight: ${findings.length - failed.length} of ${findings.length} checks passed`);
   for (const finding of failed) say(`  ${describeFinding(finding)}`);
@@ -107,10 +125,17 @@ function describeFinding({ id, severity, found, remedy }: Finding): string {
   return `${severity === "error" ? "✗" : "!"} ${id}: ${found}\n      what to do: ${remedy}`;
 }
 
-function showPlan(steps: readonly Step[], done: ReadonlySet<string>, root: string, { release }: VerifiedBundle): void {
+function showPlan(
+  steps: readonly Step[],
+  done: ReadonlySet<string>,
+  root: string,
+  { release }: VerifiedBundle,
+): void {
   say(`plan: ${release.version} → ${root}`);
   for (const [index, step] of steps.entries())
-    say(`  ${index === steps.length - 1 ? "└" : "├"}─ ${step.title}${done.has(step.name) ? " (done)" : ""}`);
+    say(
+      `  ${index === steps.length - 1 ? "└" : "├"}─ ${step.title}${done.has(step.name) ? " (done)" : ""}`,
+    );
 }
 
 function secondsSince(fromMs: number): string {

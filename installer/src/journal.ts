@@ -4,7 +4,16 @@
  * It outlives releases, and after a rollback an older installer reads it. Fields that it does not know are passed over. A kind of line that it does
  * not know is passed over when the line says that it may be (`passOver`); any other is damage, because a flipped bit makes such a line as well.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 import { type Static, Type } from "typebox";
@@ -17,7 +26,13 @@ const at = Type.String();
 const JournalLine = Type.Union([
   /** One run for one release and one configuration; a resume must match both. */
   Type.Object(
-    { kind: Type.Literal("begin"), release: Type.String(), configuration: Type.String(), request: InstallRequest, at },
+    {
+      kind: Type.Literal("begin"),
+      release: Type.String(),
+      configuration: Type.String(),
+      request: InstallRequest,
+      at,
+    },
     closed,
   ),
   Type.Object(
@@ -36,7 +51,12 @@ const JournalLine = Type.Union([
   Type.Object(
     {
       kind: Type.Literal("owns"),
-      what: Type.Union([Type.Literal("folder"), Type.Literal("tree"), Type.Literal("file"), Type.Literal("unit")]),
+      what: Type.Union([
+        Type.Literal("folder"),
+        Type.Literal("tree"),
+        Type.Literal("file"),
+        Type.Literal("unit"),
+      ]),
       path: Type.String(),
       at,
     },
@@ -46,7 +66,9 @@ const JournalLine = Type.Union([
 type JournalLine = Static<typeof JournalLine>;
 const readLine = reader(JournalLine);
 /** Of a newer release, which can do without an older one acting on it. */
-const readForeign = reader(Type.Object({ kind: Type.String(), passOver: Type.Literal(true), at }, closed));
+const readForeign = reader(
+  Type.Object({ kind: Type.String(), passOver: Type.Literal(true), at }, closed),
+);
 type Unstamped<L> = L extends JournalLine ? Omit<L, "at"> : never;
 export type Owned = Extract<JournalLine, { kind: "owns" }>;
 
@@ -66,7 +88,9 @@ export class Journal {
   /** Reads it; writes nothing. @throws JournalDamagedError */
   constructor(root: string) {
     this.file = journalFile(root);
-    const { lines, passedOver } = existsSync(this.file) ? readLines(this.file) : { lines: [], passedOver: [] };
+    const { lines, passedOver } = existsSync(this.file)
+      ? readLines(this.file)
+      : { lines: [], passedOver: [] };
     this.#lines = lines;
     this.passedOver = passedOver;
   }
@@ -89,7 +113,9 @@ export class Journal {
 
   /** What each run was asked for, newest first. */
   get requests(): readonly InstallRequest[] {
-    return this.#lines.flatMap((line) => (line.kind === "begin" ? [line.request] : [])).toReversed();
+    return this.#lines
+      .flatMap((line) => (line.kind === "begin" ? [line.request] : []))
+      .toReversed();
   }
 
   /** The ledger, newest first. */
@@ -99,7 +125,9 @@ export class Journal {
 
   /** Names in the ledger what is about to be made, once. */
   own(what: Owned["what"], path: string): void {
-    if (!this.#lines.some((line) => line.kind === "owns" && line.what === what && line.path === path))
+    if (
+      !this.#lines.some((line) => line.kind === "owns" && line.what === what && line.path === path)
+    )
       this.append({ kind: "owns", what, path });
   }
 

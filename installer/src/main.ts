@@ -2,7 +2,13 @@
 import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
 import { install } from "./install.ts";
-import { addInstallOptions, applyAnswers, DEFAULT_ROOT, type InstallFlags, toRequest } from "./options.ts";
+import {
+  addInstallOptions,
+  applyAnswers,
+  DEFAULT_ROOT,
+  type InstallFlags,
+  toRequest,
+} from "./options.ts";
 import { resume } from "./resume.ts";
 import { say } from "./say.ts";
 import { uninstall } from "./uninstall.ts";
@@ -16,7 +22,10 @@ const program = new Command("install.sh")
   .description("Installs and removes the sovereign appliance, from a bundle alone.")
   .exitOverride()
   .showHelpAfterError("(--help lists all options)")
-  .addHelpText("after", "\nExit codes: 0 done, 1 failed (run it again to go on), 2 wrong usage, 3 the bundle was refused.");
+  .addHelpText(
+    "after",
+    "\nExit codes: 0 done, 1 failed (run it again to go on), 2 wrong usage, 3 the bundle was refused.",
+  );
 
 addInstallOptions(program.command("install").description("verify, show the plan, install"))
   .hook("preAction", (command) => applyAnswers(command))
@@ -28,14 +37,20 @@ addInstallOptions(program.command("install").description("verify, show the plan,
 
 program
   .command("resume")
-  .description("go on with an install that was broken off, from the same bundle with the same choices")
+  .description(
+    "go on with an install that was broken off, from the same bundle with the same choices",
+  )
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .option("--bundle <dir>", "the bundle folder, when it lies elsewhere by now")
-  .action((options: { root: string; bundle?: string }) => resume(resolve(options.root), options.bundle));
+  .action((options: { root: string; bundle?: string }) =>
+    resume(resolve(options.root), options.bundle),
+  );
 
 program
   .command("uninstall")
-  .description("stop and remove everything that the install made, all data and the audit log included")
+  .description(
+    "stop and remove everything that the install made, all data and the audit log included",
+  )
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .option("--yes", "do not ask", false)
   .action((options: { root: string; yes: boolean }) => uninstall(resolve(options.root), options));
@@ -53,7 +68,9 @@ function explain(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   if (code === "bundle_refused") {
     say(`install: refused: ${message}`);
-    say("  what to do: copy the bundle again and compare it with its source\nNothing on this host was changed.");
+    say(
+      "  what to do: copy the bundle again and compare it with its source\nNothing on this host was changed.",
+    );
     return EXIT.refused;
   }
   say(`install: ${message} [${code}]`);

@@ -43,13 +43,17 @@ export class OptionInvalidError extends Error {
 
 export const DEFAULT_ROOT = "/opt/resontech";
 
-const dashed = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const dashed = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 export function addInstallOptions(command: Command): Command {
   command
     .requiredOption("--bundle <dir>", "the bundle folder (install.sh gives it)")
     .requiredOption("--key <file>", "PEM of the bundle's public key (install.sh gives it)")
-    .option("--answers <file>", 'JSON object of these options, e.g. {"name":"gpu.example","cpu-workers":4}; flags win')
+    .option(
+      "--answers <file>",
+      'JSON object of these options, e.g. {"name":"gpu.example","cpu-workers":4}; flags win',
+    )
     .option("--root <dir>", "where to install", DEFAULT_ROOT)
     .option("--instance <slug>", "name of this appliance on this host", "default")
     .option("--name <name>", "the one DNS name that clients and nodes use", "localhost")
@@ -57,7 +61,10 @@ export function addInstallOptions(command: Command): Command {
     .option("--appliance <slug>", "appliance label in the audit log's origin", "appliance")
     .option("--customer <slug>", "customer label in the audit log's origin", "customer")
     .option("--node <slug>", "name of this host as a node", hostSlug())
-    .option("--cpu-workers <n>", "slots on this host when it has no accelerator (default: one per core)")
+    .option(
+      "--cpu-workers <n>",
+      "slots on this host when it has no accelerator (default: one per core)",
+    )
     .option("--username <name>", "login of the first user", "admin")
     .option("--key-kind <live|dev>", "prefix of platform keys", "live")
     .option("--engine <podman|docker>", "container engine of this host", "podman")
@@ -73,7 +80,11 @@ export function addInstallOptions(command: Command): Command {
       `${DEFAULT_JOB_UIDS.from}-${DEFAULT_JOB_UIDS.to}`,
     )
     .option("--bucket-quota-gib <n>", "quota of a user's bucket", "500")
-    .option("--output-export <open|controlled>", "whether a user's own key may fetch models that jobs made", "open")
+    .option(
+      "--output-export <open|controlled>",
+      "whether a user's own key may fetch models that jobs made",
+      "open",
+    )
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false);
   for (const [name, port] of Object.entries(DEFAULT_PORTS))
@@ -93,17 +104,24 @@ export function applyAnswers(command: Command): void {
   try {
     answers = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new OptionInvalidError(`--answers ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new OptionInvalidError(
+      `--answers ${file}: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   if (typeof answers !== "object" || answers === null || Array.isArray(answers))
     throw new OptionInvalidError(`--answers ${file}: it must be one JSON object`);
   const never = new Set(["bundle", "key", "answers"]);
   for (const [name, value] of Object.entries(answers) as [string, unknown][]) {
     const option = command.options.find((candidate) => candidate.long === `--${name}`);
-    if (option === undefined || never.has(name)) throw new OptionInvalidError(`--answers ${file}: there is no option ${name}`);
+    if (option === undefined || never.has(name))
+      throw new OptionInvalidError(`--answers ${file}: there is no option ${name}`);
     const isFlag = option.isBoolean();
-    if (isFlag ? typeof value !== "boolean" : typeof value !== "string" && typeof value !== "number")
-      throw new OptionInvalidError(`--answers ${file}: ${name} must be ${isFlag ? "true or false" : "a text or a number"}`);
+    if (
+      isFlag ? typeof value !== "boolean" : typeof value !== "string" && typeof value !== "number"
+    )
+      throw new OptionInvalidError(
+        `--answers ${file}: ${name} must be ${isFlag ? "true or false" : "a text or a number"}`,
+      );
     const key = option.attributeName();
     if (command.getOptionValueSource(key) === "cli") continue;
     command.setOptionValueWithSource(key, isFlag ? value : String(value), "config");
@@ -114,17 +132,26 @@ export function applyAnswers(command: Command): void {
 export function toRequest(flags: InstallFlags): InstallRequest {
   const root = resolve(flags.root);
   if (!isRootPath(root))
-    throw new OptionInvalidError(`--root ${root}: it must be a path of at most 160 letters, digits and . _ - /`);
+    throw new OptionInvalidError(
+      `--root ${root}: it must be a path of at most 160 letters, digits and . _ - /`,
+    );
   const config = toConfig(flags);
   const wrong = Value.Errors(ApplianceConfig, config)[0];
-  if (wrong !== undefined) throw new OptionInvalidError(`--${flagOf(wrong.instancePath)}: ${wrong.message}`);
+  if (wrong !== undefined)
+    throw new OptionInvalidError(`--${flagOf(wrong.instancePath)}: ${wrong.message}`);
   if (!isConfig(config)) throw new OptionInvalidError("the options describe no configuration");
   const { username } = flags;
   if (!isUsername(username))
     throw new OptionInvalidError(
       `--username ${flags.username}: 2 to 32 lower-case letters, digits and . _ -, a letter first, a letter or digit last`,
     );
-  return { bundle: resolve(flags.bundle), keyPem: readFileSync(flags.key, "utf8"), root, username, config };
+  return {
+    bundle: resolve(flags.bundle),
+    keyPem: readFileSync(flags.key, "utf8"),
+    root,
+    username,
+    config,
+  };
 }
 
 function isUsername(text: string): boolean {
@@ -155,8 +182,14 @@ function toConfig(flags: InstallFlags): unknown {
     },
     jobPorts: toRange(flags.jobPorts),
     jobUids: toRange(flags.jobUids),
-    containerEngine: flags.engine === "docker" ? { kind: "docker", socket: "/var/run/docker.sock" } : { kind: flags.engine },
-    agent: { node: flags.node, cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers) },
+    containerEngine:
+      flags.engine === "docker"
+        ? { kind: "docker", socket: "/var/run/docker.sock" }
+        : { kind: flags.engine },
+    agent: {
+      node: flags.node,
+      cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers),
+    },
     keyKind: flags.keyKind,
     bucketQuotaBytes: Number(flags.bucketQuotaGib) * 1024 ** 3,
     outputExport: flags.outputExport,
@@ -166,7 +199,9 @@ function toConfig(flags: InstallFlags): unknown {
 /** Null for what is no range; the schema then names the flag. */
 function toRange(text: string): { from: number; to: number } | null {
   const [, from, to] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? [];
-  return from === undefined || to === undefined || Number(from) > Number(to) ? null : { from: Number(from), to: Number(to) };
+  return from === undefined || to === undefined || Number(from) > Number(to)
+    ? null
+    : { from: Number(from), to: Number(to) };
 }
 
 /** `/ports/keycloakManagement` → `port-keycloak-management`: the flag behind a key of the configuration. */

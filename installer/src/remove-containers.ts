@@ -11,8 +11,12 @@ const TIMEOUT_MS = 120_000;
  *
  * @returns what the engine refused, or that it did not answer
  */
-export function removeContainers(root: string, { instance, containerEngine, name, ports }: ApplianceConfig): string[] {
-  if (containerEngine.kind === "docker") return removeFromDocker(containerEngine.socket, instance, `${name}:${ports.registry}/`);
+export function removeContainers(
+  root: string,
+  { instance, containerEngine, name, ports }: ApplianceConfig,
+): string[] {
+  if (containerEngine.kind === "docker")
+    return removeFromDocker(containerEngine.socket, instance, `${name}:${ports.registry}/`);
   const state = join(root, "data", "podman");
   if (!existsSync(join(state, "storage.conf"))) return [];
   // The state is ours alone, so everything in it goes. The same files that the engine's service read say where it is.
@@ -40,7 +44,13 @@ function removeFromDocker(socket: string, instance: string, imagePrefix: string)
     const networks = ids(["network", "ls", ...filter]);
     if (networks.length > 0) engine.run(["network", "rm", ...networks]);
   }
-  const images = ids(["images", "--quiet", "--no-trunc", "--filter", `reference=${imagePrefix}*/*`]);
+  const images = ids([
+    "images",
+    "--quiet",
+    "--no-trunc",
+    "--filter",
+    `reference=${imagePrefix}*/*`,
+  ]);
   if (images.length > 0) engine.run(["rmi", "--force", ...new Set(images)]);
   return engine.problems;
 }
@@ -65,7 +75,9 @@ class Attempts {
         timeout: TIMEOUT_MS,
       });
     } catch (error) {
-      this.problems.push(`${this.#program} ${args[0] ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
+      this.problems.push(
+        `${this.#program} ${args[0] ?? ""}: ${error instanceof Error ? error.message : String(error)}`,
+      );
       return "";
     }
   }

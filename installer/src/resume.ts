@@ -11,6 +11,10 @@ import { NotInstalledError } from "./uninstall.ts";
  */
 export async function resume(root: string, bundle?: string): Promise<void> {
   const request = new Journal(root).lastBegin?.request;
-  if (request === undefined) throw new NotInstalledError(`${root} has no journal of an install that began`);
-  await install(bundle === undefined ? request : { ...request, bundle: resolve(bundle) }, { yes: true, dryRun: false });
+  if (request === undefined)
+    throw new NotInstalledError(`${root} has no journal of an install that began`);
+  await install(bundle === undefined ? request : { ...request, bundle: resolve(bundle) }, {
+    yes: true,
+    dryRun: false,
+  });
 }

@@ -12,6 +12,8 @@ export function progressBar(verb: string): (doneBytes: number, totalBytes: numbe
     if (step === shown) return;
     shown = step;
     const line = `  ${verb} ${(doneBytes / 1e6).toFixed(0)} of ${(totalBytes / 1e6).toFixed(0)} MB (${percent} %)`;
-    process.stderr.write(process.stderr.isTTY ? `\r${line}${percent === 100 ? "\n" : ""}` : `${line}\n`);
+    process.stderr.write(
+      process.stderr.isTTY ? `\r${line}${percent === 100 ? "\n" : ""}` : `${line}\n`,
+    );
   };
 }

@@ -6,7 +6,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
-import { isManagedBySystemd, systemctl, unitFile, unitName } from "@resontech/appliance/systemd-unit";
+import {
+  isManagedBySystemd,
+  systemctl,
+  unitFile,
+  unitName,
+} from "@resontech/appliance/systemd-unit";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { confirm } from "./confirm.ts";
 import { Journal, journalFile, type Owned } from "./journal.ts";
@@ -30,23 +35,31 @@ export class UninstallIncompleteError extends Error {
 /** @throws NotInstalledError, NotConfirmedError, AlreadyRunningError, ApplianceFailedError, UninstallIncompleteError */
 export async function uninstall(root: string, mode: { yes: boolean }): Promise<void> {
   if (!existsSync(journalFile(root))) {
-    if (!discardHalfMade(root)) throw new NotInstalledError(`${root} has no journal of an install; nothing was touched`);
+    if (!discardHalfMade(root))
+      throw new NotInstalledError(`${root} has no journal of an install; nothing was touched`);
     say("nothing is left");
     return;
   }
   if (!mode.yes) {
     const typed = new RegExp(`^${root.replaceAll(".", "\\.")}$`);
-    await confirm(`remove ${root} with all its data and its audit log? Type the folder's name to agree: `, typed);
+    await confirm(
+      `remove ${root} with all its data and its audit log? Type the folder's name to agree: `,
+      typed,
+    );
   }
   using _lock = takeExclusiveLock(join(root, "journal", "lock"), "an install or another uninstall");
   const { owned, requests, passedOver } = new Journal(root);
   if (passedOver.length > 0)
-    say(`the journal has ${passedOver.length} lines of a newer release; what these made outside ${root} may stay`);
+    say(
+      `the journal has ${passedOver.length} lines of a newer release; what these made outside ${root} may stay`,
+    );
   if (existsSync(join(root, "current"))) {
     say("stopping every part");
     await applianceCommand(root, ["stop"]);
   }
-  const problems = distinct(requests.map(({ config }) => config)).flatMap((config) => takeDown(root, config));
+  const problems = distinct(requests.map(({ config }) => config)).flatMap((config) =>
+    takeDown(root, config),
+  );
 
   say(`removing ${root}`);
   // `current` first: what is half removed must not be started.
@@ -58,8 +71,10 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
   for (const folder of folders) removeIfEmpty(folder);
   removeRoot(root, new Set(folders));
   const stays = existsSync(root) ? readdirSync(root) : [];
-  if (stays.length > 0) say(`${root} holds files that the install did not make, which stay: ${stays.join(", ")}`);
-  if (problems.length > 0) throw new UninstallIncompleteError(`not everything could be ended: ${problems.join("; ")}`);
+  if (stays.length > 0)
+    say(`${root} holds files that the install did not make, which stay: ${stays.join(", ")}`);
+  if (problems.length > 0)
+    throw new UninstallIncompleteError(`not everything could be ended: ${problems.join("; ")}`);
   if (stays.length === 0) say("nothing is left");
 }
 
@@ -104,7 +119,14 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTEMPTY"))) throw error;
+    if (
+      !(
+        error instanceof Error &&
+        "code" in error &&
+        (error.code === "ENOENT" || error.code === "ENOTEMPTY")
+      )
+    )
+      throw error;
   }
 }
 
@@ -120,7 +142,9 @@ function unmountBelow(folder: string): void {
 
 /** The kernel writes blank, tab, line break and backslash as three octal digits. */
 function unescape(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCodePoint(Number.parseInt(octal, 8)));
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCodePoint(Number.parseInt(octal, 8)),
+  );
 }
 
 function dropFirewall(instance: string): void {

@@ -1,6 +1,15 @@
 /** What install.sh does before it has Node: on hosts with openssl 3, an older one or none, and where the runtime can't run. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
@@ -8,7 +17,8 @@ import t, { type Test } from "tap";
 import { makeSmallRelease } from "./helper/small-release.ts";
 
 const verifier = await ensureEngine("verify");
-const COREUTILS = "sha256sum base64 mktemp cp mv chmod id cat date dirname mkdir rm rmdir sync uname".split(" ");
+const COREUTILS =
+  "sha256sum base64 mktemp cp mv chmod id cat date dirname mkdir rm rmdir sync uname".split(" ");
 const GOOD = 0;
 const REFUSED = 3;
 
@@ -18,7 +28,10 @@ function boot(
   path: string,
   env: NodeJS.ProcessEnv = {},
 ): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync("/bin/sh", [join(bundle, "install.sh"), "--help"], { encoding: "utf8", env: { PATH: path, ...env } });
+  return spawnSync("/bin/sh", [join(bundle, "install.sh"), "--help"], {
+    encoding: "utf8",
+    env: { PATH: path, ...env },
+  });
 }
 
 /** A PATH with the shell's tools and, when named, an openssl that says what it is and can do nothing. */
@@ -27,7 +40,9 @@ function hostTools(t: Test, openssl: string | null): string {
   t.teardown(() => rmSync(folder, { recursive: true }));
   for (const tool of COREUTILS) symlinkSync(programOf(tool), join(folder, tool));
   if (openssl !== null)
-    writeFileSync(join(folder, "openssl"), `#!/bin/sh\n[ "$1" = version ] && echo '${openssl}'\n`, { mode: 0o755 });
+    writeFileSync(join(folder, "openssl"), `#!/bin/sh\n[ "$1" = version ] && echo '${openssl}'\n`, {
+      mode: 0o755,
+    });
   return folder;
 }
 
@@ -84,16 +99,22 @@ for (const file of ["boot.sums.sig", "boot.sums"]) {
   });
 }
 
-t.test("without openssl, a signature of another length or a key of another kind is no good signature", async (t) => {
-  const { bundle } = makeSmallRelease(t.testdir(), { verifier });
-  writeFileSync(join(bundle, "boot.sums.sig"), "");
-  t.match(boot(bundle, hostTools(t, null)), { status: REFUSED, stderr: /its signature/ });
-});
+t.test(
+  "without openssl, a signature of another length or a key of another kind is no good signature",
+  async (t) => {
+    const { bundle } = makeSmallRelease(t.testdir(), { verifier });
+    writeFileSync(join(bundle, "boot.sums.sig"), "");
+    t.match(boot(bundle, hostTools(t, null)), { status: REFUSED, stderr: /its signature/ });
+  },
+);
 
 t.test("a changed verifier is known by the sum in install.sh, and never runs", async (t) => {
   const dir = t.testdir();
   const { bundle } = makeSmallRelease(dir, { verifier });
-  const sum = /^verifier_sum='([0-9a-f]{64})'$/m.exec(readFileSync(join(bundle, "install.sh"), "utf8"))?.[1] ?? "";
+  const sum =
+    /^verifier_sum='([0-9a-f]{64})'$/m.exec(
+      readFileSync(join(bundle, "install.sh"), "utf8"),
+    )?.[1] ?? "";
   const ran = join(dir, "ran");
   writeFileSync(join(bundle, "blobs", "sha256", sum), `#!/bin/sh\n: >${ran}\n`);
   chmodSync(join(bundle, "blobs", "sha256", sum), 0o755);
@@ -111,24 +132,36 @@ t.test("a release without a verifier says what its host must have", async (t) =>
   });
 });
 
-t.test("the verifier runs from another folder where the one for temporary files is mounted noexec", async (t) => {
-  const dir = t.testdir();
-  const { bundle } = makeSmallRelease(dir, { verifier });
-  const temporary = join(dir, "temporary");
-  mkdirSync(temporary);
-  const path = hostTools(t, null);
-  const script = 'mount -t tmpfs -o noexec none "$1" && PATH=$2 TMPDIR=$1 exec /bin/sh "$3/install.sh" --help';
-  const done = spawnSync("unshare", ["-m", "sh", "-c", script, "boot", temporary, path, bundle], { encoding: "utf8" });
-  t.equal(done.status, GOOD, done.stderr);
-});
+t.test(
+  "the verifier runs from another folder where the one for temporary files is mounted noexec",
+  async (t) => {
+    const dir = t.testdir();
+    const { bundle } = makeSmallRelease(dir, { verifier });
+    const temporary = join(dir, "temporary");
+    mkdirSync(temporary);
+    const path = hostTools(t, null);
+    const script =
+      'mount -t tmpfs -o noexec none "$1" && PATH=$2 TMPDIR=$1 exec /bin/sh "$3/install.sh" --help';
+    const done = spawnSync("unshare", ["-m", "sh", "-c", script, "boot", temporary, path, bundle], {
+      encoding: "utf8",
+    });
+    t.equal(done.status, GOOD, done.stderr);
+  },
+);
 
 const UNFIT: readonly (readonly [says: string, refusal: RegExp])[] = [
   [
     "node: error while loading shared libraries: libstdc++.so.6: cannot open shared object file: No such file or directory",
     /this host lacks libstdc\+\+\.so\.6[^]*install the package/,
   ],
-  ["node: /lib/libc.so.6: version `GLIBC_2.28' not found (required by node)", /too old: the runtime needs GLIBC_2\.28/],
-  ["node: /lib/libstdc++.so.6: version `GLIBCXX_3.4.21' not found (required by node)", /needs GLIBCXX_3\.4\.21/],
+  [
+    "node: /lib/libc.so.6: version `GLIBC_2.28' not found (required by node)",
+    /too old: the runtime needs GLIBC_2\.28/,
+  ],
+  [
+    "node: /lib/libstdc++.so.6: version `GLIBCXX_3.4.21' not found (required by node)",
+    /needs GLIBCXX_3\.4\.21/,
+  ],
   ["node: no idea", /runs neither from this medium nor from [^]*: node: no idea/],
 ];
 for (const [says, refusal] of UNFIT) {
@@ -137,7 +170,9 @@ for (const [says, refusal] of UNFIT) {
     const node = `#!/bin/sh\ncat >&2 <<'END'\n${says}\nEND\nexit 127\n`;
     const { bundle } = makeSmallRelease(dir, { node });
     const root = join(tmpdir(), `rt-boot-${process.pid}`);
-    const done = spawnSync("sh", [join(bundle, "install.sh"), "--root", root], { encoding: "utf8" });
+    const done = spawnSync("sh", [join(bundle, "install.sh"), "--root", root], {
+      encoding: "utf8",
+    });
     t.equal(done.status, REFUSED, done.stderr);
     t.match(done.stderr, refusal);
     t.notOk(existsSync(root));

@@ -41,7 +41,12 @@ function victims(): string[] {
     "tuf/offline-snapshot.json",
     "media/1.json",
   ];
-  return [...signed, ...boot, bySize[0]?.name ?? "", bySize[Math.floor(bySize.length / 2)]?.name ?? ""];
+  return [
+    ...signed,
+    ...boot,
+    bySize[0]?.name ?? "",
+    bySize[Math.floor(bySize.length / 2)]?.name ?? "",
+  ];
 }
 
 function flipBit(file: string): void {
@@ -65,20 +70,27 @@ function rootFor(t: Test): string {
 }
 
 for (const victim of victims()) {
-  t.test(`a flipped bit in ${victim.replace(/[0-9a-f]{52}$/, "…")} is refused by name before anything changes`, async (t) => {
-    const dir = t.testdir();
-    const copy = join(dir, "bundle");
-    execFileSync("cp", ["-al", bundle, copy]);
-    t.teardown(() => rmSync(copy, { recursive: true, force: true }));
-    flipBit(join(copy, victim));
-    const root = rootFor(t);
-    const done = spawnSync("sh", [join(copy, "install.sh"), "--root", root, "--instance", "flip", "--yes"], { encoding: "utf8" });
-    t.equal(done.status, 3, done.stderr);
-    t.match(done.stderr, victim === "boot.sums.sig" ? "boot.sums" : victim);
-    t.match(done.stderr, "Nothing on this host was changed");
-    t.notOk(existsSync(root));
-    t.notOk(existsSync("/run/resontech/flip"));
-  });
+  t.test(
+    `a flipped bit in ${victim.replace(/[0-9a-f]{52}$/, "…")} is refused by name before anything changes`,
+    async (t) => {
+      const dir = t.testdir();
+      const copy = join(dir, "bundle");
+      execFileSync("cp", ["-al", bundle, copy]);
+      t.teardown(() => rmSync(copy, { recursive: true, force: true }));
+      flipBit(join(copy, victim));
+      const root = rootFor(t);
+      const done = spawnSync(
+        "sh",
+        [join(copy, "install.sh"), "--root", root, "--instance", "flip", "--yes"],
+        { encoding: "utf8" },
+      );
+      t.equal(done.status, 3, done.stderr);
+      t.match(done.stderr, victim === "boot.sums.sig" ? "boot.sums" : victim);
+      t.match(done.stderr, "Nothing on this host was changed");
+      t.notOk(existsSync(root));
+      t.notOk(existsSync("/run/resontech/flip"));
+    },
+  );
 }
 
 t.test("a file that the release does not name is refused", async (t) => {
@@ -87,7 +99,9 @@ t.test("a file that the release does not name is refused", async (t) => {
   execFileSync("cp", ["-al", bundle, copy]);
   t.teardown(() => rmSync(copy, { recursive: true, force: true }));
   copyFileSync(join(copy, "release.json"), join(copy, "blobs", "extra"));
-  const done = spawnSync("sh", [join(copy, "install.sh"), "--root", rootFor(t), "--yes"], { encoding: "utf8" });
+  const done = spawnSync("sh", [join(copy, "install.sh"), "--root", rootFor(t), "--yes"], {
+    encoding: "utf8",
+  });
   t.equal(done.status, 3);
   t.match(done.stderr, "blobs/extra");
 });

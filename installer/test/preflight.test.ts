@@ -5,7 +5,13 @@ import { immutableChange } from "../src/preflight/immutable-change.ts";
 import { config } from "./helper/request.ts";
 
 const GIB = 1024 ** 3;
-const disk = { path: "/opt", freeBytes: 100 * GIB, freeInodes: 1_000_000, neededBytes: 5 * GIB, neededInodes: 200_000 };
+const disk = {
+  path: "/opt",
+  freeBytes: 100 * GIB,
+  freeInodes: 1_000_000,
+  neededBytes: 5 * GIB,
+  neededInodes: 200_000,
+};
 const found = { path: "/usr/bin/tool", version: "1.2" };
 const good: HostFacts = {
   platform: "linux",
@@ -61,7 +67,11 @@ const bad: [string, Partial<HostFacts>, Partial<Wanted>?][] = [
   ["tool-nft", { tools: { ...good.tools, nft: null } }],
   ["tool-netavark", { tools: { ...good.tools, netavark: null } }],
   ["ports", { portsInUse: [8000] }],
-  ["ports-distinct", {}, { config: { ...config, ports: { ...config.ports, s3: config.ports.api } } }],
+  [
+    "ports-distinct",
+    {},
+    { config: { ...config, ports: { ...config.ports, s3: config.ports.api } } },
+  ],
   ["job-ports", { jobPortsInUse: [29_003] }],
   ["job-ports", {}, { config: { ...config, jobPorts: { from: 7_990, to: 8_010 } } }],
   ["job-users", { jobUsersInRange: ["user carol"] }],
@@ -90,7 +100,9 @@ const suspect: [string, Partial<HostFacts>][] = [
 
 for (const [id, facts, change] of bad) {
   t.test(`${id}: a host that lacks it is told what was found and what to do`, async (t) => {
-    const failed = check({ ...good, ...facts }, { ...wanted, ...change }).filter((finding) => !finding.ok);
+    const failed = check({ ...good, ...facts }, { ...wanted, ...change }).filter(
+      (finding) => !finding.ok,
+    );
     t.same(
       failed.map((finding) => [finding.id, finding.severity]),
       [[id, "error"]],
@@ -109,20 +121,33 @@ for (const [id, facts] of suspect) {
   });
 }
 
-t.test("a kernel that is too old is told which features it lacks, and from which version on they are there", async (t) => {
-  const found = check({ ...good, kernel: "4.14.0" }, wanted).find(({ id }) => id === "kernel");
-  t.match(found, {
-    found: /4\.14\.0 lacks .*Node 26.*, since 4\.18; the freezer .*, since 5\.2$/,
-    remedy: /Linux 5\.2 or newer/,
-  });
-  t.equal(check({ ...good, kernel: "4.18.0-553.el8", cgroup: 1 }, wanted).find(({ id }) => id === "kernel")?.ok, true);
-});
+t.test(
+  "a kernel that is too old is told which features it lacks, and from which version on they are there",
+  async (t) => {
+    const found = check({ ...good, kernel: "4.14.0" }, wanted).find(({ id }) => id === "kernel");
+    t.match(found, {
+      found: /4\.14\.0 lacks .*Node 26.*, since 4\.18; the freezer .*, since 5\.2$/,
+      remedy: /Linux 5\.2 or newer/,
+    });
+    t.equal(
+      check({ ...good, kernel: "4.18.0-553.el8", cgroup: 1 }, wanted).find(
+        ({ id }) => id === "kernel",
+      )?.ok,
+      true,
+    );
+  },
+);
 
 t.test("Docker must be able to read the images' layers", async (t) => {
-  const docker = { ...config, containerEngine: { kind: "docker", socket: "/var/run/docker.sock" } } as const;
+  const docker = {
+    ...config,
+    containerEngine: { kind: "docker", socket: "/var/run/docker.sock" },
+  } as const;
   const tools = Object.fromEntries(Object.keys(toolsFor("docker")).map((tool) => [tool, found]));
   const failedWith = (engineVersion: string): string[] =>
-    check({ ...good, tools, engineVersion }, { ...wanted, config: docker }).flatMap(({ id, ok }) => (ok ? [] : [id]));
+    check({ ...good, tools, engineVersion }, { ...wanted, config: docker }).flatMap(({ id, ok }) =>
+      ok ? [] : [id],
+    );
   t.same(failedWith("20.10.24+dfsg1"), ["container-engine-version"]);
   t.same(failedWith("26.1.5+dfsg1"), []);
 });
@@ -152,9 +177,15 @@ t.test("with Docker as the engine, Podman's tools are not asked for", async (t) 
   t.notOk("podman" in toolsFor("docker"));
 });
 
-t.test("what can't change once installed is refused by the name of its flag, what may change is not", async (t) => {
-  const refused = (change: Partial<typeof config>): string[] =>
-    immutableChange(config, { ...config, ...change }).flatMap(({ id, ok }) => (ok ? [] : [id]));
-  t.same(refused({ bucketQuotaBytes: 1 }), []);
-  t.same(refused({ customer: "other", keyKind: "dev" }), ["unchanged-customer", "unchanged-key-kind"]);
-});
+t.test(
+  "what can't change once installed is refused by the name of its flag, what may change is not",
+  async (t) => {
+    const refused = (change: Partial<typeof config>): string[] =>
+      immutableChange(config, { ...config, ...change }).flatMap(({ id, ok }) => (ok ? [] : [id]));
+    t.same(refused({ bucketQuotaBytes: 1 }), []);
+    t.same(refused({ customer: "other", keyKind: "dev" }), [
+      "unchanged-customer",
+      "unchanged-key-kind",
+    ]);
+  },
+);

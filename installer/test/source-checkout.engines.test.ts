@@ -5,8 +5,13 @@ import t from "tap";
 
 t.test("run from the source it says what to do, and changes nothing", async (t) => {
   const repository = join(import.meta.dirname, "../..");
-  const { status, stdout, stderr } = spawnSync("sh", [join(repository, "install.sh"), "--yes"], { encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync("sh", [join(repository, "install.sh"), "--yes"], {
+    encoding: "utf8",
+  });
   t.equal(status, 2);
   t.equal(stdout, "");
-  t.match(stderr, /no bundle lies beside it\n  what to do: build one with `npm run airgap -- build --out DIR`/);
+  t.match(
+    stderr,
+    /no bundle lies beside it\n  what to do: build one with `npm run airgap -- build --out DIR`/,
+  );
 });

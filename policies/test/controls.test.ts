@@ -3,24 +3,32 @@ import { join } from "node:path";
 import { EVENT_TYPES } from "@resontech/contracts/audit-catalogue";
 import t from "tap";
 
-type ControlMap = Record<string, { title: string; controls: { id: string; title: string; limits: string; types: string[] }[] }>;
-const map = JSON.parse(readFileSync(join(import.meta.dirname, "../controls.json"), "utf8")) as ControlMap;
+type ControlMap = Record<
+  string,
+  { title: string; controls: { id: string; title: string; limits: string; types: string[] }[] }
+>;
+const map = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../controls.json"), "utf8"),
+) as ControlMap;
 
-t.test("every control names types that the catalogue has, each once, and has an id of its own", async (t) => {
-  t.same(Object.keys(map), ["hipaa", "soc2", "gdpr", "dora", "ai-act"]);
-  for (const [framework, { controls }] of Object.entries(map)) {
-    const ids = controls.map(({ id }) => id);
-    t.equal(new Set(ids).size, ids.length, framework);
-    for (const { id, types } of controls) {
-      t.equal(new Set(types).size, types.length, `${framework} ${id}`);
-      t.same(
-        types.filter((type) => !(EVENT_TYPES as string[]).includes(type)),
-        [],
-        `${framework} ${id}`,
-      );
+t.test(
+  "every control names types that the catalogue has, each once, and has an id of its own",
+  async (t) => {
+    t.same(Object.keys(map), ["hipaa", "soc2", "gdpr", "dora", "ai-act"]);
+    for (const [framework, { controls }] of Object.entries(map)) {
+      const ids = controls.map(({ id }) => id);
+      t.equal(new Set(ids).size, ids.length, framework);
+      for (const { id, types } of controls) {
+        t.equal(new Set(types).size, types.length, `${framework} ${id}`);
+        t.same(
+          types.filter((type) => !(EVENT_TYPES as string[]).includes(type)),
+          [],
+          `${framework} ${id}`,
+        );
+      }
     }
-  }
-});
+  },
+);
 
 /** How each framework cites itself. */
 const CITED: Readonly<Record<string, RegExp>> = {
@@ -31,24 +39,35 @@ const CITED: Readonly<Record<string, RegExp>> = {
   "ai-act": /^Article [1-9][0-9]{0,2}(?:\([0-9a-z]+\))*$/,
 };
 
-t.test("every control is cited as its framework writes it, and says what no log can show for it", async (t) => {
-  for (const [framework, { controls }] of Object.entries(map)) {
-    for (const { id, limits } of controls) {
-      t.match(id, CITED[framework], framework);
-      t.match(limits, /^[A-Z].{20,}\.$/, `${framework} ${id}`);
+t.test(
+  "every control is cited as its framework writes it, and says what no log can show for it",
+  async (t) => {
+    for (const [framework, { controls }] of Object.entries(map)) {
+      for (const { id, limits } of controls) {
+        t.match(id, CITED[framework], framework);
+        t.match(limits, /^[A-Z].{20,}\.$/, `${framework} ${id}`);
+      }
     }
-  }
-});
+  },
+);
 
-t.test("what is refused bears on the control of every framework that asks who may come in", async (t) => {
-  for (const [framework, control] of [
-    ["hipaa", "164.312(a)(1)"],
-    ["soc2", "CC6.1"],
-    ["gdpr", "Article 32"],
-    ["dora", "Article 9"],
-  ] as const) {
-    const types = map[framework]?.controls.find(({ id }) => id === control)?.types ?? [];
-    for (const type of ["auth.failure", "auth.refused", "data.object.refused", "data.bucket.refused"])
-      t.ok(types.includes(type), `${framework} ${control}: ${type}`);
-  }
-});
+t.test(
+  "what is refused bears on the control of every framework that asks who may come in",
+  async (t) => {
+    for (const [framework, control] of [
+      ["hipaa", "164.312(a)(1)"],
+      ["soc2", "CC6.1"],
+      ["gdpr", "Article 32"],
+      ["dora", "Article 9"],
+    ] as const) {
+      const types = map[framework]?.controls.find(({ id }) => id === control)?.types ?? [];
+      for (const type of [
+        "auth.failure",
+        "auth.refused",
+        "data.object.refused",
+        "data.bucket.refused",
+      ])
+        t.ok(types.includes(type), `${framework} ${control}: ${type}`);
+    }
+  },
+);

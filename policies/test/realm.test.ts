@@ -35,23 +35,36 @@ t.test("the realm holds exactly the nine roles of the design", async (t) => {
   ]);
 });
 
-t.test("the realm file carries no secret, no user and no variable that could stay a literal", async (t) => {
-  t.notMatch(text, /\$\{/, "an unset ${VAR} would become the literal, guessable secret");
-  t.notMatch(text, /"(secret|credentials|privateKey|bindCredential)"/);
-  t.equal(realm.users, undefined);
-});
+t.test(
+  "the realm file carries no secret, no user and no variable that could stay a literal",
+  async (t) => {
+    t.notMatch(text, /\$\{/, "an unset ${VAR} would become the literal, guessable secret");
+    t.notMatch(text, /"(secret|credentials|privateKey|bindCredential)"/);
+    t.equal(realm.users, undefined);
+  },
+);
 
-t.test("every client is confined: no implicit flow, no password grant, no full scope", async (t) => {
-  t.ok(realm.clients.length > 0);
-  for (const client of realm.clients) {
-    t.equal(client.implicitFlowEnabled, false, client.clientId);
-    t.equal(client.directAccessGrantsEnabled, false, client.clientId);
-    t.equal(client.fullScopeAllowed, false, client.clientId);
-  }
-});
+t.test(
+  "every client is confined: no implicit flow, no password grant, no full scope",
+  async (t) => {
+    t.ok(realm.clients.length > 0);
+    for (const client of realm.clients) {
+      t.equal(client.implicitFlowEnabled, false, client.clientId);
+      t.equal(client.directAccessGrantsEnabled, false, client.clientId);
+      t.equal(client.fullScopeAllowed, false, client.clientId);
+    }
+  },
+);
 
-t.test("tokens are signed with ES256, TLS is required everywhere, default client scopes stay", async (t) => {
-  t.equal(realm.defaultSignatureAlgorithm, "ES256");
-  t.equal(realm.sslRequired, "all");
-  t.equal(realm.clientScopes, undefined, "naming clientScopes in an import suppresses Keycloak's defaults");
-});
+t.test(
+  "tokens are signed with ES256, TLS is required everywhere, default client scopes stay",
+  async (t) => {
+    t.equal(realm.defaultSignatureAlgorithm, "ES256");
+    t.equal(realm.sslRequired, "all");
+    t.equal(
+      realm.clientScopes,
+      undefined,
+      "naming clientScopes in an import suppresses Keycloak's defaults",
+    );
+  },
+);

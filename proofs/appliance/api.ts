@@ -14,7 +14,11 @@ export class Api {
   readonly #agent: Agent;
 
   constructor(appliance: LocalAppliance) {
-    const { RESON_BASE_URL: base = "", RESON_API_KEY: key = "", SSL_CERT_FILE: root = "" } = appliance.quickstart();
+    const {
+      RESON_BASE_URL: base = "",
+      RESON_API_KEY: key = "",
+      SSL_CERT_FILE: root = "",
+    } = appliance.quickstart();
     this.#base = base;
     this.#key = key;
     this.#agent = new Agent({ ca: readFileSync(root), keepAlive: true });
@@ -32,15 +36,19 @@ export class Api {
       authorization,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
-    const sent = request(new URL(path, this.#base), { method, headers, agent: this.#agent, timeout: 10_000 }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", reject);
-      answer.on("end", () => {
-        const text = Buffer.concat(chunks).toString("utf8");
-        resolve({ status: answer.statusCode ?? 0, body: text === "" ? null : JSON.parse(text) });
-      });
-    });
+    const sent = request(
+      new URL(path, this.#base),
+      { method, headers, agent: this.#agent, timeout: 10_000 },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("error", reject);
+        answer.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          resolve({ status: answer.statusCode ?? 0, body: text === "" ? null : JSON.parse(text) });
+        });
+      },
+    );
     sent.on("error", reject);
     sent.on("timeout", () => sent.destroy(new Error(`${method} ${path} took longer than 10 s`)));
     sent.end(body === undefined ? undefined : JSON.stringify(body));

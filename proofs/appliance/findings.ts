@@ -6,12 +6,15 @@ import type { LocalAppliance } from "../../dev/local-appliance.ts";
 const CLEAR_LIMIT_MS = 60_000;
 
 export function findingsOf(appliance: LocalAppliance): string[] {
-  return appliance.status().findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
+  return appliance
+    .status()
+    .findings.map(({ severity, code, what }) => `${severity} ${code}: ${what}`);
 }
 
 /** @returns the faults that do not go within a minute */
 export async function untilClear(appliance: LocalAppliance): Promise<string[]> {
   const faults = (): string[] => findingsOf(appliance).filter((line) => line.startsWith("fault "));
-  for (const from = Date.now(); Date.now() - from < CLEAR_LIMIT_MS && faults().length > 0; ) await sleep(1_000);
+  for (const from = Date.now(); Date.now() - from < CLEAR_LIMIT_MS && faults().length > 0; )
+    await sleep(1_000);
   return faults();
 }

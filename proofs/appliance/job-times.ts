@@ -12,7 +12,13 @@ export type JobTimes = {
   /** From acceptance to the end of the last round: what follows differs in kind from the plain run's end. */
   roundsEndedS: number;
   /** Each from the end of the one before it. */
-  phasesS: { placed: number; containers_run: number; federation_formed: number; first_round: number; first_step: number };
+  phasesS: {
+    placed: number;
+    containers_run: number;
+    federation_formed: number;
+    first_round: number;
+    first_step: number;
+  };
   /** From each round's start to its end, by NVFlare's own log: the plain run is measured by the same lines. */
   roundsS: number[];
 };
@@ -36,16 +42,21 @@ export async function readJobTimes(
   id: string,
   folder: string,
 ): Promise<JobTimes> {
-  const db = new Database(join(appliance.root, "data", "coordinator", "coordinator.db"), { readonly: true });
+  const db = new Database(join(appliance.root, "data", "coordinator", "coordinator.db"), {
+    readonly: true,
+  });
   let events: KernelEvent[];
   try {
     events = db
-      .prepare<[string], KernelEvent>("SELECT at, member_id, to_state FROM job_events WHERE job_id = ? ORDER BY seq")
+      .prepare<[string], KernelEvent>(
+        "SELECT at, member_id, to_state FROM job_events WHERE job_id = ? ORDER BY seq",
+      )
       .all(id);
   } finally {
     db.close();
   }
-  const output = (file: string): Promise<string> => workstation.python(["-c", READ_OBJECT, `${folder}/files_out/${file}`]);
+  const output = (file: string): Promise<string> =>
+    workstation.python(["-c", READ_OBJECT, `${folder}/files_out/${file}`]);
   const metrics = (await output("metrics.jsonl"))
     .trimEnd()
     .split("\n")
@@ -53,10 +64,13 @@ export async function readJobTimes(
   const job = (state: string): number =>
     events.find((event) => event.member_id === null && event.to_state === state)?.at ?? Number.NaN;
   const accepted = job("ACCEPTED");
-  const instants = (kind: string): number[] => metrics.filter((line) => line.kind === kind).map((line) => Date.parse(line.t));
+  const instants = (kind: string): number[] =>
+    metrics.filter((line) => line.kind === kind).map((line) => Date.parse(line.t));
   const placed = job("RESERVED");
   const running = Math.max(
-    ...events.filter((event) => event.member_id !== null && event.to_state === "RUNNING").map(({ at }) => at),
+    ...events
+      .filter((event) => event.member_id !== null && event.to_state === "RUNNING")
+      .map(({ at }) => at),
   );
   const formed = job("RUNNING");
   const firstRound = instants("round-started")[0] ?? Number.NaN;

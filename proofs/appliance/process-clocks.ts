@@ -6,7 +6,14 @@
  * jobs and their PID 1). They keep the true time.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, realpathSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  realpathSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
 

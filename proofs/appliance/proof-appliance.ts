@@ -21,7 +21,10 @@ const OPTIONS = {
 /** Of a proof that compares two. */
 const SECOND = {
   instance: "proof-2",
-  root: reachableRoot(join(repository, ".cache", "proof-appliance-2"), "/var/lib/resontech-proof-2"),
+  root: reachableRoot(
+    join(repository, ".cache", "proof-appliance-2"),
+    "/var/lib/resontech-proof-2",
+  ),
   portOffset: 14_100,
 } as const;
 
@@ -47,7 +50,10 @@ export class ProofAppliance implements AsyncDisposable {
   static async install(
     progress: (line: string) => void,
     built?: BundleSummary,
-    { second = false, ...change }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers">> & { second?: boolean } = {},
+    {
+      second = false,
+      ...change
+    }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers">> & { second?: boolean } = {},
   ): Promise<ProofAppliance> {
     const options = { ...OPTIONS, ...(second ? SECOND : {}), ...change };
     mkdirSync(join(repository, ".cache"), { recursive: true });

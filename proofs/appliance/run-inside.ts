@@ -8,7 +8,9 @@ const INSIDE = "--inside";
 
 /** @returns the bundle that the process outside built, where this process is the one inside */
 export function bundleInside([flag, bundle]: readonly string[]): BundleSummary | undefined {
-  return flag === INSIDE && bundle !== undefined ? (JSON.parse(bundle) as BundleSummary) : undefined;
+  return flag === INSIDE && bundle !== undefined
+    ? (JSON.parse(bundle) as BundleSummary)
+    : undefined;
 }
 
 /** @param enter makes of a command one that runs inside */
@@ -18,10 +20,10 @@ export async function runInside(
   enter: (command: readonly string[]) => [program: string, args: string[]],
 ): Promise<ProofResult> {
   const main = join(import.meta.dirname, "..", "main.ts");
-  const output = await runChild(...enter([process.execPath, main, proof, INSIDE, JSON.stringify(bundle)])).catch(
-    (error: unknown) => {
-      throw new Error("the part inside failed; its last line above says more", { cause: error });
-    },
-  );
+  const output = await runChild(
+    ...enter([process.execPath, main, proof, INSIDE, JSON.stringify(bundle)]),
+  ).catch((error: unknown) => {
+    throw new Error("the part inside failed; its last line above says more", { cause: error });
+  });
   return JSON.parse(output.trimEnd().split("\n").at(-1) ?? "") as ProofResult;
 }

@@ -41,13 +41,21 @@ export class SmallDisk implements Disposable {
   fillUntil(leftBytes: number): void {
     const { bavail, bsize } = statfsSync(this.#folder);
     const taken = statSync(this.#filler, { throwIfNoEntry: false })?.size ?? 0;
-    execFileSync("fallocate", ["--length", String(taken + bavail * bsize - leftBytes), this.#filler]);
+    execFileSync("fallocate", [
+      "--length",
+      String(taken + bavail * bsize - leftBytes),
+      this.#filler,
+    ]);
   }
 
   /** Takes all that is free, to the last block. */
   fill(): void {
     const { bavail, bsize } = statfsSync(this.#folder);
-    execFileSync("fallocate", ["--length", String(Math.max(MIB, bavail * bsize - 64 * MIB)), this.#filler]);
+    execFileSync("fallocate", [
+      "--length",
+      String(Math.max(MIB, bavail * bsize - 64 * MIB)),
+      this.#filler,
+    ]);
     const fd = openSync(this.#filler, "a");
     try {
       for (const block of [Buffer.alloc(MIB), Buffer.alloc(4096)])

@@ -8,9 +8,18 @@ const LIMIT_MS = 90_000;
  * @param stopped parts that somebody stopped
  * @throws Error when another part is not healthy within 90 s
  */
-export async function untilHealthy(appliance: LocalAppliance, stopped: readonly string[] = []): Promise<void> {
+export async function untilHealthy(
+  appliance: LocalAppliance,
+  stopped: readonly string[] = [],
+): Promise<void> {
   for (const from = Date.now(); Date.now() - from < LIMIT_MS; await sleep(500))
-    if (appliance.status().parts.every(({ name, phase, pid }) => stopped.includes(name) || (phase === "healthy" && pid !== null)))
+    if (
+      appliance
+        .status()
+        .parts.every(
+          ({ name, phase, pid }) => stopped.includes(name) || (phase === "healthy" && pid !== null),
+        )
+    )
       return;
   throw new Error(`not every part was healthy within ${LIMIT_MS / 1000} s`);
 }

@@ -5,7 +5,10 @@ import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
 import type { ProofResult } from "../proof.ts";
 import { ProofAppliance } from "./proof-appliance.ts";
 
-export async function wholeLife(progress: (line: string) => void, bundle: BundleSummary): Promise<ProofResult> {
+export async function wholeLife(
+  progress: (line: string) => void,
+  bundle: BundleSummary,
+): Promise<ProofResult> {
   const installed = await ProofAppliance.install(progress, bundle);
   const { appliance, installSeconds } = installed;
   const { instance, root } = appliance;
@@ -14,16 +17,28 @@ export async function wholeLife(progress: (line: string) => void, bundle: Bundle
     const workstation = await installed.workstation("job");
     const job = await workstation.submit((line) => progress(`  ${line}`));
     const heldOut = await workstation.evaluate();
-    return { job, heldOut, audit: await verifyAudit(appliance, installed.folder("audit"), bundle.bundle) };
+    return {
+      job,
+      heldOut,
+      audit: await verifyAudit(appliance, installed.folder("audit"), bundle.bundle),
+    };
   })();
   const left = hostState(instance, root);
   const { state, seconds, accuracyByRound } = job;
   return {
     ok:
-      state === "FINISHED" && (accuracyByRound.at(-1) ?? 0) > (accuracyByRound[0] ?? 1) && isVerified(audit) && left.length === 0,
+      state === "FINISHED" &&
+      (accuracyByRound.at(-1) ?? 0) > (accuracyByRound[0] ?? 1) &&
+      isVerified(audit) &&
+      left.length === 0,
     figures: {
       install_s: Number(installSeconds.toFixed(1)),
-      job: { state, seconds: Number(seconds.toFixed(1)), accuracy_by_round: accuracyByRound, held_out: heldOut },
+      job: {
+        state,
+        seconds: Number(seconds.toFixed(1)),
+        accuracy_by_round: accuracyByRound,
+        held_out: heldOut,
+      },
       audit,
       left_after_uninstall: left,
     },

@@ -1,5 +1,13 @@
 /** Copies of a log's folder in each of which one thing is not as it was. The copy shares every file but the altered one with its original. */
-import { cpSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 export type Alteration = {
@@ -12,9 +20,10 @@ export type Alteration = {
 export function linkedCopy(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   linkSync(join(from, "checkpoint"), join(to, "checkpoint"));
-  for (const { parentPath, name } of readdirSync(join(from, "tile"), { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )) {
+  for (const { parentPath, name } of readdirSync(join(from, "tile"), {
+    recursive: true,
+    withFileTypes: true,
+  }).filter((entry) => entry.isFile())) {
     const path = join(parentPath.slice(from.length), name);
     mkdirSync(dirname(join(to, path)), { recursive: true });
     linkSync(join(parentPath, name), join(to, path));
@@ -39,23 +48,38 @@ export function alterations(size: number, older: { dir: string }): Alteration[] 
   return [
     bytes("one bit of an entry in the first bundle", entries(0), flipAt(0.5)),
     bytes("one bit of an entry in the middle", entries(100), flipAt(0.3)),
-    bytes("one bit of an entry in the partial bundle", `${entries(last)}.p/${partial}`, flipAt(0.9)),
+    bytes(
+      "one bit of an entry in the partial bundle",
+      `${entries(last)}.p/${partial}`,
+      flipAt(0.9),
+    ),
     bytes("a length in a bundle", entries(7), flipAt(0)),
     bytes("two entries in each other's place", entries(3), swapFirstEntries),
     bytes("an entry more in the partial bundle", `${entries(last)}.p/${partial}`, (content) =>
       Buffer.concat([content, content.subarray(0, 2 + content.readUInt16BE(0))]),
     ),
-    bytes("a bundle that ends early", entries(50), (content) => content.subarray(0, content.length - 1)),
+    bytes("a bundle that ends early", entries(50), (content) =>
+      content.subarray(0, content.length - 1),
+    ),
     { what: "a bundle that is gone", apply: (dir) => rmSync(join(dir, entries(51))) },
-    { what: "two bundles in each other's place", apply: (dir) => swapFiles(dir, entries(10), entries(11)) },
+    {
+      what: "two bundles in each other's place",
+      apply: (dir) => swapFiles(dir, entries(10), entries(11)),
+    },
     bytes("one bit of a full tile of level 0", tile(0, 20), flipAt(0.4)),
     bytes("one bit of the partial tile of level 0", `${tile(0, last)}.p/${partial}`, flipAt(0.1)),
     bytes("one bit of the full tile of level 1", tile(1, 0), flipAt(0.7)),
-    bytes("one bit of the partial tile of level 1", `${tile(1, 1)}.p/${level1Partial}`, flipAt(0.2)),
+    bytes(
+      "one bit of the partial tile of level 1",
+      `${tile(1, 1)}.p/${level1Partial}`,
+      flipAt(0.2),
+    ),
     bytes("one bit of the partial tile of level 2", `${tile(2, 0)}.p/1`, flipAt(0.5)),
     { what: "a tile that is gone", apply: (dir) => rmSync(join(dir, tile(0, 30))) },
     note("another size", (text) => text.replace(`\n${size}\n`, `\n${size - 1}\n`)),
-    note("another root", (text) => text.replace(/\n([A-Za-z0-9+/]{43}=)\n/, (_, root: string) => `\n${flipped(root)}\n`)),
+    note("another root", (text) =>
+      text.replace(/\n([A-Za-z0-9+/]{43}=)\n/, (_, root: string) => `\n${flipped(root)}\n`),
+    ),
     note("another origin", (text) => text.replace(".audit.", ".audlt.")),
     note("a fourth line", (text) => text.replace("\n\n", "\nextension\n\n")),
     note("no Ed25519 signature", (text) => withoutLine(text, 0)),
@@ -94,7 +118,11 @@ const flipAt =
 function swapFirstEntries(content: Buffer): Buffer {
   const first = 2 + content.readUInt16BE(0);
   const second = 2 + content.readUInt16BE(first);
-  return Buffer.concat([content.subarray(first, first + second), content.subarray(0, first), content.subarray(first + second)]);
+  return Buffer.concat([
+    content.subarray(first, first + second),
+    content.subarray(0, first),
+    content.subarray(first + second),
+  ]);
 }
 
 const path = (index: number): string =>

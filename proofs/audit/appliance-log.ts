@@ -30,10 +30,19 @@ export class ApplianceLog {
 
   /** Operations that have not exactly one request and one outcome, as `type op: phases`. */
   async uneven(): Promise<string[]> {
-    const told = (await this.since(0)).filter(({ phase }) => phase !== "fact" && phase !== "observed");
+    const told = (await this.since(0)).filter(
+      ({ phase }) => phase !== "fact" && phase !== "observed",
+    );
     return [...Map.groupBy(told, ({ op }) => op)]
-      .map(([op, events]) => ({ op, type: events[0]?.type, phases: events.map(({ phase }) => phase) }))
-      .filter(({ phases }) => phases.length !== 2 || phases[0] !== "requested" || phases[1] === "requested")
+      .map(([op, events]) => ({
+        op,
+        type: events[0]?.type,
+        phases: events.map(({ phase }) => phase),
+      }))
+      .filter(
+        ({ phases }) =>
+          phases.length !== 2 || phases[0] !== "requested" || phases[1] === "requested",
+      )
       .map(({ op, type, phases }) => `${type} ${op}: ${phases.join()}`);
   }
 }

@@ -19,7 +19,12 @@ export type AuditOutStatus = {
 
 /** Call it before auditd starts. */
 export function addAuditOutProducer(root: string, { producers }: AuditdConfig): void {
-  producers.push({ name: "audit-out", family: "audit-out", socket: join(root, "run/out.sock"), gid: null });
+  producers.push({
+    name: "audit-out",
+    family: "audit-out",
+    socket: join(root, "run/out.sock"),
+    gid: null,
+  });
 }
 
 export class AuditOutInstance {
@@ -35,11 +40,16 @@ export class AuditOutInstance {
     root: string,
     { auditDir, policyFile }: AuditdConfig,
     sinks: readonly Sink[],
-    { tokensSocket, printsTo, logLevel = "info" }: { tokensSocket?: string; printsTo?: string; logLevel?: string } = {},
+    {
+      tokensSocket,
+      printsTo,
+      logLevel = "info",
+    }: { tokensSocket?: string; printsTo?: string; logLevel?: string } = {},
   ) {
     this.stateDir = join(root, "state");
     this.#searchSocket = join(root, "search/search.sock");
-    for (const folder of ["state", "search"]) mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
+    for (const folder of ["state", "search"])
+      mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
     const file = join(root, "audit-out.json");
     const sockets = {
       auditSocket: join(root, "run/out.sock"),
@@ -47,9 +57,20 @@ export class AuditOutInstance {
       tokensSocket: tokensSocket ?? null,
     };
     rmSync(file, { force: true });
-    writeFileSync(file, JSON.stringify({ auditDir, policyFile, stateDir: this.stateDir, ...sockets, sinks, logLevel }), {
-      mode: 0o440,
-    });
+    writeFileSync(
+      file,
+      JSON.stringify({
+        auditDir,
+        policyFile,
+        stateDir: this.stateDir,
+        ...sockets,
+        sinks,
+        logLevel,
+      }),
+      {
+        mode: 0o440,
+      },
+    );
     this.#child = spawnPrinting([AUDIT_OUT, "--config", file], printsTo ?? null);
   }
 
@@ -75,7 +96,8 @@ export class AuditOutInstance {
   }
 
   get rssMiB(): number {
-    const [, kib = "0"] = /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, "utf8")) ?? [];
+    const [, kib = "0"] =
+      /^VmRSS:\s+([0-9]+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, "utf8")) ?? [];
     return Math.round(Number(kib) / 1_024);
   }
 

@@ -23,7 +23,14 @@ export function makeAuditdConfig(root: string): AuditdConfig {
     auditDir: join(root, "audit"),
     keysDir: join(root, "keys"),
     policyFile: join(root, "audit.policy"),
-    producers: [{ name: "coordinator-gate", family: "coordinator", socket: join(root, "run/gate.sock"), gid: null }],
+    producers: [
+      {
+        name: "coordinator-gate",
+        family: "coordinator",
+        socket: join(root, "run/gate.sock"),
+        gid: null,
+      },
+    ],
     controlSocket: null,
     clockSyncedFile: null,
     learnMs: 0,
@@ -46,18 +53,25 @@ export function logDirOf({ auditDir, inception }: AuditdConfig): string {
 export function initAuditd(root: string, config: AuditdConfig): string {
   const file = join(root, "auditd.json");
   writeFileSync(file, JSON.stringify(config));
-  const init = spawnSync(process.execPath, [AUDITD, "init", "--config", file], { encoding: "utf8" });
+  const init = spawnSync(process.execPath, [AUDITD, "init", "--config", file], {
+    encoding: "utf8",
+  });
   if (init.status !== 0) throw new Error(`init: ${init.stderr}`);
   return file;
 }
 
-export async function startAuditd(root: string, config: AuditdConfig, printsTo: string | null = null): Promise<ChildProcess> {
+export async function startAuditd(
+  root: string,
+  config: AuditdConfig,
+  printsTo: string | null = null,
+): Promise<ChildProcess> {
   return spawnPrinting([AUDITD, "--config", initAuditd(root, config)], printsTo);
 }
 
 /** @param printsTo file to which all that it prints is added; null: its standard error is shown, and the rest is thrown away */
 export function spawnPrinting(args: readonly string[], printsTo: string | null): ChildProcess {
-  if (printsTo === null) return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  if (printsTo === null)
+    return spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
   const file = openSync(printsTo, "a", 0o600);
   try {
     return spawn(process.execPath, args, { stdio: ["ignore", file, file] });

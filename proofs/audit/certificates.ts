@@ -11,7 +11,18 @@ export function issueCertificates<N extends string>(
 ): { caFile: string; issued: Record<N, Issued> } {
   const caFile = join(folder, "ca.pem");
   const caKeyFile = join(folder, "ca.key");
-  openssl(["req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=proof", ...newKey(caKeyFile), "-out", caFile]);
+  openssl([
+    "req",
+    "-x509",
+    "-nodes",
+    "-days",
+    "2",
+    "-subj",
+    "/CN=proof",
+    ...newKey(caKeyFile),
+    "-out",
+    caFile,
+  ]);
   const issue = (name: N): [N, Issued] => {
     const certFile = join(folder, `${name}.pem`);
     const keyFile = join(folder, `${name}.key`);

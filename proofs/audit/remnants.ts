@@ -5,7 +5,12 @@ import { setImmediate as breath } from "node:timers/promises";
 
 export type Kind = "value" | "salt" | "key" | "wrapped key" | "sealed value" | "token";
 type Form = { kind: Kind; form: string; bytes: Buffer };
-export type Remnants = { files: number; bytes: number; found: Partial<Record<Kind, number>>; where: string[] };
+export type Remnants = {
+  files: number;
+  bytes: number;
+  found: Partial<Record<Kind, number>>;
+  where: string[];
+};
 
 const PREFIX_BYTES = 4;
 const AT_ONCE_BYTES = 1_048_576;
@@ -40,7 +45,8 @@ export class Sought {
   /** One of each form: planted, they must be found. */
   get samples(): Form[] {
     const samples = new Map<string, Form>();
-    for (const form of [...this.#byPrefix.values()].flat()) samples.set(`${form.kind} ${form.form}`, form);
+    for (const form of [...this.#byPrefix.values()].flat())
+      samples.set(`${form.kind} ${form.form}`, form);
     return [...samples.values()];
   }
 
@@ -77,7 +83,8 @@ export class Sought {
   }
 
   #add(kind: Kind, form: string, bytes: Buffer): void {
-    if (bytes.length < 16) throw new RangeError(`${kind} ${form}: chance alone could bring ${bytes.length} bytes`);
+    if (bytes.length < 16)
+      throw new RangeError(`${kind} ${form}: chance alone could bring ${bytes.length} bytes`);
     const prefix = bytes.readUInt32BE(0);
     this.#byPrefix.set(prefix, [...(this.#byPrefix.get(prefix) ?? []), { kind, form, bytes }]);
     this.forms += 1;

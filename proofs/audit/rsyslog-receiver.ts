@@ -13,7 +13,8 @@ export const SENDER_NAME = "appliance.example";
 export type ReceiverFiles = { caFile: string; certFile: string; keyFile: string };
 
 /** The end of a line: the start of one may be the rest of another that a kill tore. */
-const LINE = /\[sov@[0-9]+ id="[0-9a-f-]{36}" index="([0-9]+)" leaf="([0-9a-f]{64})" origin="[^"]+"\]$/;
+const LINE =
+  /\[sov@[0-9]+ id="[0-9a-f-]{36}" index="([0-9]+)" leaf="([0-9a-f]{64})" origin="[^"]+"\]$/;
 
 /** In which a sender that is quick sends more than is read. */
 const HELD_MS = 100;
@@ -58,7 +59,8 @@ input(type="imtcp" port="${port}" address="127.0.0.1" ruleset="out")
       stdio: ["ignore", "inherit", "inherit"],
     });
     for (let attempt = 0; !(await isListening(this.port)); attempt += 1) {
-      if (attempt === 100 || this.#child.exitCode !== null) throw new Error("rsyslogd does not listen");
+      if (attempt === 100 || this.#child.exitCode !== null)
+        throw new Error("rsyslogd does not listen");
       await pause(50);
     }
   }
@@ -85,7 +87,10 @@ input(type="imtcp" port="${port}" address="127.0.0.1" ruleset="out")
 
   /** Lines that a kill tore are no lines, and are left out. */
   async *lines(): AsyncGenerator<ReceivedLine> {
-    for await (const line of createInterface({ input: createReadStream(this.file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of createInterface({
+      input: createReadStream(this.file),
+      crlfDelay: Number.POSITIVE_INFINITY,
+    })) {
       const [, index, leafHash] = LINE.exec(line) ?? [];
       if (leafHash !== undefined) yield { index: Number(index), leafHash };
     }
@@ -99,7 +104,10 @@ function unreadBytes(port: number): number {
   const ofPort = rows
     .map((row) => row.trim().split(/ +/))
     .filter(([, at, , state]) => at?.endsWith(local) && state === ESTABLISHED);
-  return ofPort.reduce((sum, [, , , , queues = ""]) => sum + Number.parseInt(queues.split(":")[1] ?? "0", 16), 0);
+  return ofPort.reduce(
+    (sum, [, , , , queues = ""]) => sum + Number.parseInt(queues.split(":")[1] ?? "0", 16),
+    0,
+  );
 }
 
 function isListening(port: number): Promise<boolean> {

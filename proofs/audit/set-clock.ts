@@ -22,7 +22,10 @@ export class SetClock {
   }
 
   get environment(): NodeJS.ProcessEnv {
-    return { CLOCK_FILE: this.#file, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PROGRAM)}` };
+    return {
+      CLOCK_FILE: this.#file,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PROGRAM)}`,
+    };
   }
 
   now(): number {

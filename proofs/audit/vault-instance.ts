@@ -19,7 +19,12 @@ const TOKEN_BYTES = 16;
 
 /** Call it before auditd starts. */
 export function addVaultProducer(root: string, { producers }: AuditdConfig): void {
-  producers.push({ name: "vault", family: "vault", socket: join(root, "run/vault.sock"), gid: null });
+  producers.push({
+    name: "vault",
+    family: "vault",
+    socket: join(root, "run/vault.sock"),
+    gid: null,
+  });
 }
 
 export class VaultInstance {
@@ -39,7 +44,11 @@ export class VaultInstance {
     for (const folder of ["sealed", "vault-keys", "epochs", "backups", "vault-run", "tokens-run"])
       mkdirSync(join(root, folder), { mode: 0o700 });
     this.config = {
-      ...{ dataDir: join(root, "sealed"), keysDir: join(root, "vault-keys"), keyFile: join(root, "vault.key") },
+      ...{
+        dataDir: join(root, "sealed"),
+        keysDir: join(root, "vault-keys"),
+        keyFile: join(root, "vault.key"),
+      },
       ...{ epochsDir: join(root, "epochs"), backupsDir: join(root, "backups") },
       ...{ auditSocket: join(root, "run/vault.sock"), controlSocket: join(root, "vault-run/sock") },
       tokensSocket: join(root, "tokens-run/sock"),
@@ -76,11 +85,16 @@ export class VaultInstance {
     const db = this.#keysDatabase();
     try {
       const rows = db
-        .prepare<[], { subject: string; month: string; wrapped: Buffer }>("SELECT subject, month, wrapped FROM keys")
+        .prepare<[], { subject: string; month: string; wrapped: Buffer }>(
+          "SELECT subject, month, wrapped FROM keys",
+        )
         .all();
       return rows
         .filter(({ subject }) => subjects.includes(subject))
-        .map(({ subject, month, wrapped }) => ({ wrapped, key: openBox(kek, wrapped, Buffer.from(`${subject}\n${month}`)) }));
+        .map(({ subject, month, wrapped }) => ({
+          wrapped,
+          key: openBox(kek, wrapped, Buffer.from(`${subject}\n${month}`)),
+        }));
     } finally {
       db.close();
     }
@@ -95,10 +109,14 @@ export class VaultInstance {
   tokenMaker(): (field: string, value: string) => Buffer {
     const db = this.#keysDatabase();
     try {
-      const wrapped = db.prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'").pluck().get();
+      const wrapped = db
+        .prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'")
+        .pluck()
+        .get();
       if (wrapped === undefined) throw new Error("the vault has no key of tokens yet");
       const key = openBox(this.kek, wrapped, Buffer.from("\ntoken"));
-      return (field, value) => createHmac("sha256", key).update(`${field}\0${value}`).digest().subarray(0, TOKEN_BYTES);
+      return (field, value) =>
+        createHmac("sha256", key).update(`${field}\0${value}`).digest().subarray(0, TOKEN_BYTES);
     } finally {
       db.close();
     }
@@ -107,7 +125,9 @@ export class VaultInstance {
   sealedOf(subjects: readonly string[]): Buffer[] {
     const db = new Database(join(this.config.dataDir, "sealed.sqlite"), { readonly: true });
     try {
-      const rows = db.prepare<[], { subject: string; sealed: Buffer }>("SELECT subject, sealed FROM commitments").all();
+      const rows = db
+        .prepare<[], { subject: string; sealed: Buffer }>("SELECT subject, sealed FROM commitments")
+        .all();
       return rows.filter(({ subject }) => subjects.includes(subject)).map(({ sealed }) => sealed);
     } finally {
       db.close();

@@ -17,24 +17,36 @@ export class WitnessInstance {
 
   /** @throws what the program says */
   run(verb: string, ...args: string[]): string {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [WITNESS, verb, "--dir", this.#dir, ...args], {
-      encoding: "utf8",
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [WITNESS, verb, "--dir", this.#dir, ...args],
+      {
+        encoding: "utf8",
+      },
+    );
     if (status !== 0) throw new Error(stderr.trim());
     return stdout;
   }
 
   /** The logs that it knows. */
   logs(): { origin: string; size: number; followedBy?: string }[] {
-    return (JSON.parse(this.run("show")) as { logs: { origin: string; size: number; followedBy?: string }[] }).logs;
+    return (
+      JSON.parse(this.run("show")) as {
+        logs: { origin: string; size: number; followedBy?: string }[];
+      }
+    ).logs;
   }
 
   /** Again at the same address. */
   async serve(): Promise<void> {
     const port = this.url === "" ? "0" : new URL(this.url).port;
-    const child = spawn(process.execPath, [WITNESS, "serve", "--dir", this.#dir, "--listen", `127.0.0.1:${port}`], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(
+      process.execPath,
+      [WITNESS, "serve", "--dir", this.#dir, "--listen", `127.0.0.1:${port}`],
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
     this.#child = child;
     for await (const line of createInterface({ input: child.stdout })) {
       const { listening } = JSON.parse(line) as { listening?: { port: number } };

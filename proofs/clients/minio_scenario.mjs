@@ -8,7 +8,14 @@ const [folder = "", port, bucket = "", bigFile = "", over] = process.argv.slice(
 const { Client } = createRequire(join(folder, "x.js"))("minio");
 const client = (secretKey) =>
   new Client({
-    ...{ endPoint: "localhost", port: Number(port), useSSL: true, region: "garage", pathStyle: true, partSize: 8 * 1024 ** 2 },
+    ...{
+      endPoint: "localhost",
+      port: Number(port),
+      useSSL: true,
+      region: "garage",
+      pathStyle: true,
+      partSize: 8 * 1024 ** 2,
+    },
     ...{ accessKey: process.env.AWS_ACCESS_KEY_ID, secretKey },
   });
 const s3 = client(process.env.AWS_SECRET_ACCESS_KEY);
@@ -40,6 +47,9 @@ await s3.removeObjects(bucket, [key, "data/copy"]);
 await s3.removeObject(bucket, "data/big");
 assert.equal((await s3.listObjectsV2(bucket, "data/", true).toArray()).length, 0);
 console.log("delete");
-await refused("SignatureDoesNotMatch", client("x".repeat(40)).putObject(bucket, "x", Buffer.alloc(5_000_000)));
+await refused(
+  "SignatureDoesNotMatch",
+  client("x".repeat(40)).putObject(bucket, "x", Buffer.alloc(5_000_000)),
+);
 await refused("QuotaExceeded", s3.putObject(bucket, "x", Buffer.alloc(Number(over))));
 console.log("refusals");

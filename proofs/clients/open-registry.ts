@@ -35,7 +35,12 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
   stack.defer(() => engine.close());
   copyFileSync(engine.caFile, join(certs, "ca.crt"));
   const [key, cert] = [readFileSync(engine.keyFile, "utf8"), readFileSync(engine.certFile, "utf8")];
-  const tokens = new RegistryTokens({ service: SERVICE, keyPem: key, certPem: cert, now: Date.now });
+  const tokens = new RegistryTokens({
+    service: SERVICE,
+    keyPem: key,
+    certPem: cert,
+    now: Date.now,
+  });
   const api = await makeTestApp(join(dir, "app"), engine, { registryTokens: tokens });
   stack.defer(() => api.close());
 
@@ -43,7 +48,10 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
   const door = createServer({ key, cert }, (request, response) => {
     const { authorization } = request.headers;
     api.app
-      .inject({ url: request.url ?? "/", headers: authorization === undefined ? {} : { authorization } })
+      .inject({
+        url: request.url ?? "/",
+        headers: authorization === undefined ? {} : { authorization },
+      })
       .then((answer) => {
         const challenge = answer.headers["www-authenticate"];
         response.writeHead(answer.statusCode, {
@@ -52,7 +60,9 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
         });
         response.end(answer.body);
       })
-      .catch((error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))));
+      .catch((error: unknown) =>
+        response.destroy(error instanceof Error ? error : new Error(String(error))),
+      );
   }).listen(realm, "127.0.0.1");
   await once(door, "listening");
   stack.defer(() => {
@@ -63,15 +73,25 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
   writeFileSync(
     configFile,
     renderRegistryConfig({
-      ...{ listen: `127.0.0.1:${port}`, publicUrl: `https://localhost:${port}`, storageDir: storage },
+      ...{
+        listen: `127.0.0.1:${port}`,
+        publicUrl: `https://localhost:${port}`,
+        storageDir: storage,
+      },
       ...{ certFile: engine.certFile, keyFile: engine.keyFile },
       token: {
-        ...{ realm: `https://localhost:${realm}/token`, service: SERVICE, issuer: REGISTRY_TOKEN_ISSUER },
+        ...{
+          realm: `https://localhost:${realm}/token`,
+          service: SERVICE,
+          issuer: REGISTRY_TOKEN_ISSUER,
+        },
         rootCertBundle: engine.caFile,
       },
     }),
   );
-  const registry = spawn(await engineBinary("registry"), ["serve", configFile], { stdio: "ignore" });
+  const registry = spawn(await engineBinary("registry"), ["serve", configFile], {
+    stdio: "ignore",
+  });
   const exited = once(registry, "exit");
   stack.defer(async () => {
     registry.kill("SIGTERM");
@@ -89,7 +109,11 @@ export async function openRegistry(folder: string): Promise<OpenRegistry> {
   }
   const owned = stack.move();
   return {
-    ...{ host: `localhost:${port}`, certs, login: api.passwords.issue("resontech/one", {}, LOGIN_S) },
+    ...{
+      host: `localhost:${port}`,
+      certs,
+      login: api.passwords.issue("resontech/one", {}, LOGIN_S),
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -25,7 +25,12 @@ export type Site = {
 const ODD = "a b/ü+.txt";
 
 /** The configuration files that the scenarios name, by their names. */
-export function configFiles({ port, accessKeyId, secretAccessKey, caFile }: Site): Record<string, string> {
+export function configFiles({
+  port,
+  accessKeyId,
+  secretAccessKey,
+  caFile,
+}: Site): Record<string, string> {
   const s3cmd = (secret: string): string =>
     [
       "[default]",
@@ -41,7 +46,8 @@ export function configFiles({ port, accessKeyId, secretAccessKey, caFile }: Site
       "",
     ].join("\n");
   return {
-    "aws.config": "[default]\nregion = garage\ns3 =\n  addressing_style = path\n  multipart_chunksize = 8MB\n",
+    "aws.config":
+      "[default]\nregion = garage\ns3 =\n  addressing_style = path\n  multipart_chunksize = 8MB\n",
     "s3cmd.config": s3cmd(secretAccessKey),
     "s3cmd.wrong": s3cmd("x".repeat(40)),
     "s3fs.passwd": `${accessKeyId}:${secretAccessKey}`,
@@ -57,7 +63,10 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
   const keys = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
   const wrong = ["env", `AWS_SECRET_ACCESS_KEY=${"x".repeat(40)}`];
   const ofAws = { ...keys, AWS_CA_BUNDLE: caFile, AWS_EC2_METADATA_DISABLED: "true" };
-  const same = (name: string, back: string): Step => ({ what: `${name} came back whole`, command: ["cmp", at(name), at(back)] });
+  const same = (name: string, back: string): Step => ({
+    what: `${name} came back whole`,
+    command: ["cmp", at(name), at(back)],
+  });
   const aws = [tools.aws, "--endpoint-url", endpoint];
   const s3cmd = [tools.s3cmd, "-c", at("s3cmd.config")];
   const rclone = [tools.rclone, "--ca-cert", caFile, "--retries", "1", "--low-level-retries", "1"];
@@ -69,7 +78,14 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
       steps: [
         {
           what: "its scenario",
-          command: [tools.python, join(here, "boto3_scenario.py"), endpoint, bucket, at("big"), over],
+          command: [
+            tools.python,
+            join(here, "boto3_scenario.py"),
+            endpoint,
+            bucket,
+            at("big"),
+            over,
+          ],
           says: /^buckets\nown-bucket\nsmall\nparts\ncopy\ndelete\nrefusals$/m,
         },
       ],
@@ -79,13 +95,27 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
       env: { ...ofAws, AWS_CONFIG_FILE: at("aws.config"), AWS_MAX_ATTEMPTS: "1" },
       steps: [
         { what: "ls", command: [...aws, "s3", "ls"], says: new RegExp(bucket) },
-        { what: "mb of the own bucket", command: [...aws, "s3", "mb", `s3://${bucket}`], fails: /BucketAlreadyOwnedByYou/ },
+        {
+          what: "mb of the own bucket",
+          command: [...aws, "s3", "mb", `s3://${bucket}`],
+          fails: /BucketAlreadyOwnedByYou/,
+        },
         { what: "cp up", command: [...aws, "s3", "cp", at("small"), `s3://${bucket}/data/${ODD}`] },
-        { what: "cp up in parts", command: [...aws, "s3", "cp", at("big"), `s3://${bucket}/data/big`] },
+        {
+          what: "cp up in parts",
+          command: [...aws, "s3", "cp", at("big"), `s3://${bucket}/data/big`],
+        },
         { what: "cp down", command: [...aws, "s3", "cp", `s3://${bucket}/data/big`, at("back")] },
         same("big", "back"),
-        { what: "cp within", command: [...aws, "s3", "cp", `s3://${bucket}/data/big`, `s3://${bucket}/data/copy`] },
-        { what: "ls of all", command: [...aws, "s3", "ls", "--recursive", `s3://${bucket}`], says: /data\/a b\/ü\+\.txt/ },
+        {
+          what: "cp within",
+          command: [...aws, "s3", "cp", `s3://${bucket}/data/big`, `s3://${bucket}/data/copy`],
+        },
+        {
+          what: "ls of all",
+          command: [...aws, "s3", "ls", "--recursive", `s3://${bucket}`],
+          says: /data\/a b\/ü\+\.txt/,
+        },
         {
           what: "attributes",
           command: [
@@ -107,7 +137,17 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
         },
         {
           what: "the quota",
-          command: [...aws, "s3api", "put-object", "--bucket", bucket, "--key", "x", "--body", at("over")],
+          command: [
+            ...aws,
+            "s3api",
+            "put-object",
+            "--bucket",
+            bucket,
+            "--key",
+            "x",
+            "--body",
+            at("over"),
+          ],
           fails: /QuotaExceeded/,
         },
       ],
@@ -119,11 +159,24 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
         { what: "ls", command: [...s3cmd, "ls"], says: new RegExp(bucket) },
         { what: "put", command: [...s3cmd, "put", at("small"), `s3://${bucket}/data/${ODD}`] },
         { what: "put in parts", command: [...s3cmd, "put", at("big"), `s3://${bucket}/data/big`] },
-        { what: "get", command: [...s3cmd, "get", "--force", `s3://${bucket}/data/big`, at("back")] },
+        {
+          what: "get",
+          command: [...s3cmd, "get", "--force", `s3://${bucket}/data/big`, at("back")],
+        },
         same("big", "back"),
-        { what: "cp", command: [...s3cmd, "cp", `s3://${bucket}/data/${ODD}`, `s3://${bucket}/data/copy`] },
-        { what: "ls of all", command: [...s3cmd, "ls", "--recursive", `s3://${bucket}`], says: /data\/a b\/ü\+\.txt/ },
-        { what: "del of all", command: [...s3cmd, "del", "--recursive", "--force", `s3://${bucket}/data/`] },
+        {
+          what: "cp",
+          command: [...s3cmd, "cp", `s3://${bucket}/data/${ODD}`, `s3://${bucket}/data/copy`],
+        },
+        {
+          what: "ls of all",
+          command: [...s3cmd, "ls", "--recursive", `s3://${bucket}`],
+          says: /data\/a b\/ü\+\.txt/,
+        },
+        {
+          what: "del of all",
+          command: [...s3cmd, "del", "--recursive", "--force", `s3://${bucket}/data/`],
+        },
         {
           what: "a wrong secret",
           command: [tools.s3cmd, "-c", at("s3cmd.wrong"), "put", at("small"), `s3://${bucket}/x`],
@@ -143,7 +196,13 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
         {
           what: "mount",
           command: [
-            ...[tools.s3fs, bucket, at("mount"), "-o", `url=${endpoint},use_path_request_style,endpoint=garage`],
+            ...[
+              tools.s3fs,
+              bucket,
+              at("mount"),
+              "-o",
+              `url=${endpoint},use_path_request_style,endpoint=garage`,
+            ],
             ...["-o", `passwd_file=${at("s3fs.passwd")},multipart_size=8,parallel_count=2`],
           ],
         },
@@ -162,28 +221,78 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
     {
       client: "rclone",
       env: {
-        ...{ RCLONE_CONFIG: at("rclone.config"), RCLONE_CONFIG_DOOR_TYPE: "s3", RCLONE_CONFIG_DOOR_PROVIDER: "Other" },
-        ...{ RCLONE_CONFIG_DOOR_ENDPOINT: endpoint, RCLONE_CONFIG_DOOR_REGION: "garage", RCLONE_CONFIG_DOOR_ENV_AUTH: "true" },
+        ...{
+          RCLONE_CONFIG: at("rclone.config"),
+          RCLONE_CONFIG_DOOR_TYPE: "s3",
+          RCLONE_CONFIG_DOOR_PROVIDER: "Other",
+        },
+        ...{
+          RCLONE_CONFIG_DOOR_ENDPOINT: endpoint,
+          RCLONE_CONFIG_DOOR_REGION: "garage",
+          RCLONE_CONFIG_DOOR_ENV_AUTH: "true",
+        },
         ...{ RCLONE_S3_UPLOAD_CUTOFF: "8M", RCLONE_S3_CHUNK_SIZE: "8M", ...keys },
       },
       steps: [
         { what: "lsd", command: [...rclone, "lsd", "door:"], says: new RegExp(bucket) },
         { what: "mkdir of the own bucket", command: [...rclone, "mkdir", `door:${bucket}`] },
-        { what: "copyto", command: [...rclone, "copyto", at("small"), `door:${bucket}/data/${ODD}`] },
-        { what: "copyto in parts", command: [...rclone, "copyto", at("big"), `door:${bucket}/data/big`] },
-        { what: "check", command: [...rclone, "check", "--download", at("tree"), `door:${bucket}/data`, "--one-way"] },
-        { what: "copyto within", command: [...rclone, "copyto", `door:${bucket}/data/big`, `door:${bucket}/data/copy`] },
-        { what: "cat", command: [...rclone, "cat", `door:${bucket}/data/${ODD}`], says: /^hello$/m },
-        { what: "ls", command: [...rclone, "lsf", "-R", `door:${bucket}`], says: /data\/a b\/ü\+\.txt/ },
+        {
+          what: "copyto",
+          command: [...rclone, "copyto", at("small"), `door:${bucket}/data/${ODD}`],
+        },
+        {
+          what: "copyto in parts",
+          command: [...rclone, "copyto", at("big"), `door:${bucket}/data/big`],
+        },
+        {
+          what: "check",
+          command: [
+            ...rclone,
+            "check",
+            "--download",
+            at("tree"),
+            `door:${bucket}/data`,
+            "--one-way",
+          ],
+        },
+        {
+          what: "copyto within",
+          command: [...rclone, "copyto", `door:${bucket}/data/big`, `door:${bucket}/data/copy`],
+        },
+        {
+          what: "cat",
+          command: [...rclone, "cat", `door:${bucket}/data/${ODD}`],
+          says: /^hello$/m,
+        },
+        {
+          what: "ls",
+          command: [...rclone, "lsf", "-R", `door:${bucket}`],
+          says: /data\/a b\/ü\+\.txt/,
+        },
         { what: "delete", command: [...rclone, "delete", `door:${bucket}/data`] },
         {
           what: "a wrong secret",
-          command: [...wrong, ...rclone, "copyto", "--s3-no-head", "--s3-no-check-bucket", at("big"), `door:${bucket}/x`],
+          command: [
+            ...wrong,
+            ...rclone,
+            "copyto",
+            "--s3-no-head",
+            "--s3-no-check-bucket",
+            at("big"),
+            `door:${bucket}/x`,
+          ],
           fails: /SignatureDoesNotMatch|Forbidden/,
         },
         {
           what: "the quota",
-          command: [...rclone, "--s3-upload-cutoff", "100M", "copyto", at("over"), `door:${bucket}/x`],
+          command: [
+            ...rclone,
+            "--s3-upload-cutoff",
+            "100M",
+            "copyto",
+            at("over"),
+            `door:${bucket}/x`,
+          ],
           fails: /QuotaExceeded/,
         },
       ],
@@ -194,11 +303,24 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
       steps: [
         { what: "ls", command: [...s5cmd, "ls"], says: new RegExp(bucket) },
         { what: "cp up", command: [...s5cmd, "cp", at("small"), `s3://${bucket}/data/${ODD}`] },
-        { what: "cp up in parts", command: [...s5cmd, "cp", "--part-size", "8", at("big"), `s3://${bucket}/data/big`] },
-        { what: "cp down", command: [...s5cmd, "cp", "--part-size", "8", `s3://${bucket}/data/big`, at("back")] },
+        {
+          what: "cp up in parts",
+          command: [...s5cmd, "cp", "--part-size", "8", at("big"), `s3://${bucket}/data/big`],
+        },
+        {
+          what: "cp down",
+          command: [...s5cmd, "cp", "--part-size", "8", `s3://${bucket}/data/big`, at("back")],
+        },
         same("big", "back"),
-        { what: "cp within", command: [...s5cmd, "cp", `s3://${bucket}/data/big`, `s3://${bucket}/data/copy`] },
-        { what: "ls of all", command: [...s5cmd, "ls", `s3://${bucket}/*`], says: /data\/a b\/ü\+\.txt/ },
+        {
+          what: "cp within",
+          command: [...s5cmd, "cp", `s3://${bucket}/data/big`, `s3://${bucket}/data/copy`],
+        },
+        {
+          what: "ls of all",
+          command: [...s5cmd, "ls", `s3://${bucket}/*`],
+          says: /data\/a b\/ü\+\.txt/,
+        },
         { what: "rm of all", command: [...s5cmd, "rm", `s3://${bucket}/data/*`] },
         {
           what: "a wrong secret",
@@ -218,7 +340,15 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
       steps: [
         {
           what: "its scenario",
-          command: [process.execPath, join(here, "minio_scenario.mjs"), tools.minio, String(port), bucket, at("big"), over],
+          command: [
+            process.execPath,
+            join(here, "minio_scenario.mjs"),
+            tools.minio,
+            String(port),
+            bucket,
+            at("big"),
+            over,
+          ],
           says: /^buckets\nown-bucket\nsmall\nparts\ncopy\ndelete\nrefusals$/m,
         },
       ],
@@ -229,7 +359,12 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
 /** `login` is what `appliance image login` prints; `certs` a folder with the registry's CA. */
 export function registryScenarios(
   tools: Tools,
-  { host, folder, certs, login }: { host: string; folder: string; certs: string; login: { username: string; password: string } },
+  {
+    host,
+    folder,
+    certs,
+    login,
+  }: { host: string; folder: string; certs: string; login: { username: string; password: string } },
 ): Scenario[] {
   const image = `${host}/resontech/one`;
   const credentials = `${login.username}:${login.password}`;
@@ -241,7 +376,11 @@ export function registryScenarios(
       client: "skopeo",
       env: {},
       steps: [
-        { what: "inspect", command: [...skopeo, "inspect", ...ofSkopeo, docker("1.2.3")], says: /"Architecture": "amd64"/ },
+        {
+          what: "inspect",
+          command: [...skopeo, "inspect", ...ofSkopeo, docker("1.2.3")],
+          says: /"Architecture": "amd64"/,
+        },
         {
           what: "copy out",
           command: [
@@ -280,11 +419,29 @@ export function registryScenarios(
       client: "crane",
       env: { SSL_CERT_FILE: join(certs, "ca.crt"), DOCKER_CONFIG: folder },
       steps: [
-        { what: "auth login", command: [tools.crane, "auth", "login", host, "-u", login.username, "-p", login.password] },
-        { what: "manifest", command: [tools.crane, "manifest", `${image}:1.2.3`], says: /"schemaVersion":2/ },
-        { what: "validate", command: [tools.crane, "validate", "--remote", `${image}:1.2.3`], says: /PASS/ },
-        { what: "pull", command: [tools.crane, "pull", `${image}:1.2.3`, join(folder, "image.tar")] },
-        { what: "a push", command: [tools.crane, "push", join(folder, "image.tar"), `${image}:mine`], fails: /read-only/ },
+        {
+          what: "auth login",
+          command: [tools.crane, "auth", "login", host, "-u", login.username, "-p", login.password],
+        },
+        {
+          what: "manifest",
+          command: [tools.crane, "manifest", `${image}:1.2.3`],
+          says: /"schemaVersion":2/,
+        },
+        {
+          what: "validate",
+          command: [tools.crane, "validate", "--remote", `${image}:1.2.3`],
+          says: /PASS/,
+        },
+        {
+          what: "pull",
+          command: [tools.crane, "pull", `${image}:1.2.3`, join(folder, "image.tar")],
+        },
+        {
+          what: "a push",
+          command: [tools.crane, "push", join(folder, "image.tar"), `${image}:mine`],
+          fails: /read-only/,
+        },
       ],
     },
   ];

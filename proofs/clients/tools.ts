@@ -10,7 +10,12 @@ const run = promisify(execFile);
 const cache = new StepCache(join(import.meta.dirname, "../../.cache/clients"));
 
 const S5CMD = {
-  ...{ package: "github.com/peak/s5cmd/v2", module: "github.com/peak/s5cmd/v2", version: "v2.3.0", licence: "MIT" },
+  ...{
+    package: "github.com/peak/s5cmd/v2",
+    module: "github.com/peak/s5cmd/v2",
+    version: "v2.3.0",
+    licence: "MIT",
+  },
   sum: "h1:g8KSD2o4pcyzUsAaWsn7TGb+j4w+/mI1B5NmfDR0Bbs=",
 };
 const CRANE = {
@@ -23,21 +28,41 @@ const CRANE = {
 const MINIO = "minio@8.0.7";
 
 /** Paths of programs. `aws` and `s3cmd` run on Debian's own Python. */
-export type Tools = Record<"aws" | "s3cmd" | "s3fs" | "rclone" | "skopeo" | "s5cmd" | "crane" | "python", string> & {
+export type Tools = Record<
+  "aws" | "s3cmd" | "s3fs" | "rclone" | "skopeo" | "s5cmd" | "crane" | "python",
+  string
+> & {
   /** A folder with `node_modules/minio`. */
   minio: string;
 };
 
 export async function installTools(progress: (line: string) => void): Promise<Tools> {
   progress("s5cmd and crane, built from the module proxy");
-  const [s5cmd, crane] = [await buildPublishedGo(cache, S5CMD, "s5cmd"), await buildPublishedGo(cache, CRANE, "crane")];
+  const [s5cmd, crane] = [
+    await buildPublishedGo(cache, S5CMD, "s5cmd"),
+    await buildPublishedGo(cache, CRANE, "crane"),
+  ];
   progress(`npm ${MINIO}`);
   const minio = await cache.fetch("minio", { MINIO }, async (into) => {
-    await run("npm", ["install", "--prefix", into, "--no-audit", "--no-fund", "--loglevel=error", MINIO]);
+    await run("npm", [
+      "install",
+      "--prefix",
+      into,
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+      MINIO,
+    ]);
   });
   const debian = (name: string): string => join("/usr/bin", name);
   return {
-    ...{ aws: debian("aws"), s3cmd: debian("s3cmd"), s3fs: debian("s3fs"), rclone: debian("rclone"), skopeo: debian("skopeo") },
+    ...{
+      aws: debian("aws"),
+      s3cmd: debian("s3cmd"),
+      s3fs: debian("s3fs"),
+      rclone: debian("rclone"),
+      skopeo: debian("skopeo"),
+    },
     ...{ s5cmd, crane, minio, python: await clientPython("0.3.0") },
   };
 }

@@ -62,9 +62,20 @@ export class MinimalHost implements Disposable {
     const host = new MinimalHost();
     const keys = keyring === null ? [] : [`--keyring=${await host.#fetchKeys(keyring)}`];
     const include = packages.length === 0 ? [] : [`--include=${packages.join(",")}`];
-    const args = ["--variant=minbase", "--mode=root", "--quiet", ...keys, ...include, suite, host.#root, mirror];
+    const args = [
+      "--variant=minbase",
+      "--mode=root",
+      "--quiet",
+      ...keys,
+      ...include,
+      suite,
+      host.#root,
+      mirror,
+    ];
     // In a mount namespace of its own: what it mounts in the root is gone with it, however it ends.
-    execFileSync("unshare", ["--mount", "mmdebstrap", ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    execFileSync("unshare", ["--mount", "mmdebstrap", ...args], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     mkdirSync(join(host.#root, "medium"));
     return host;
   }

@@ -12,14 +12,22 @@ const MOST_GAP_S = 2;
 type Member = { id: string; place: string; hasRun: number };
 
 /** One line for each pair, and for each member that ran and was not seen: nothing is shown of what nobody looked at. */
-export function doublesOf(rows: Rows, job: string, { containers, longestGapS }: SeenContainers): string[] {
+export function doublesOf(
+  rows: Rows,
+  job: string,
+  { containers, longestGapS }: SeenContainers,
+): string[] {
   const members = membersOf(rows, job).map((member) => ({
     ...member,
-    lives: containers.filter(({ name }) => isOf(name, member.id)).map((life) => ({ ...life, place: member.place })),
+    lives: containers
+      .filter(({ name }) => isOf(name, member.id))
+      .map((life) => ({ ...life, place: member.place })),
   }));
   return [
     ...overlapsOf(members.flatMap(({ lives }) => lives)),
-    ...members.filter(({ hasRun, lives }) => hasRun === 1 && lives.length === 0).map(({ id }) => `${id} ran and was not seen`),
+    ...members
+      .filter(({ hasRun, lives }) => hasRun === 1 && lives.length === 0)
+      .map(({ id }) => `${id} ran and was not seen`),
     ...(longestGapS > MOST_GAP_S ? [`nobody looked for ${longestGapS.toFixed(1)} s`] : []),
   ];
 }

@@ -21,7 +21,11 @@ const END_KNOWN_MS = 15_000;
 /** Its container engine, and the name of its agent's instance. */
 type Node = { socket: string; instance: string };
 
-export type LeaseDeath = { leaseEndsAfterS: number; deadAfterS: number; exitCodes: (number | null)[] };
+export type LeaseDeath = {
+  leaseEndsAfterS: number;
+  deadAfterS: number;
+  exitCodes: (number | null)[];
+};
 
 /**
  * @param members first processes of the containers that run on the node
@@ -34,22 +38,36 @@ export async function untilDead(
   from: number,
   limitMs: number,
 ): Promise<LeaseDeath> {
-  const leaseEndsAt = toMs(BigInt(readFileSync(join(leaseFolder(instance), "lease"), "utf8").trim()));
+  const leaseEndsAt = toMs(
+    BigInt(readFileSync(join(leaseFolder(instance), "lease"), "utf8").trim()),
+  );
   const leaseEndsAfterMs = Date.now() - from + leaseEndsAt - toMs(bootTimeNs());
-  while (members.some(({ pid }) => isRunningProcess(pid)) && Date.now() - from < limitMs) await sleep(LOOK_MS);
+  while (members.some(({ pid }) => isRunningProcess(pid)) && Date.now() - from < limitMs)
+    await sleep(LOOK_MS);
   const deadAfterMs = Date.now() - from;
   const codes = (): (number | null)[] => {
     const ended = endedMembers(socket);
     return members.map(({ name }) => ended[name] ?? null);
   };
   let exitCodes = codes();
-  for (const since = Date.now(); exitCodes.includes(null) && Date.now() - since < END_KNOWN_MS; exitCodes = codes())
+  for (
+    const since = Date.now();
+    exitCodes.includes(null) && Date.now() - since < END_KNOWN_MS;
+    exitCodes = codes()
+  )
     await sleep(LOOK_MS * 10);
-  return { leaseEndsAfterS: inSeconds(leaseEndsAfterMs), deadAfterS: inSeconds(deadAfterMs), exitCodes };
+  return {
+    leaseEndsAfterS: inSeconds(leaseEndsAfterMs),
+    deadAfterS: inSeconds(deadAfterMs),
+    exitCodes,
+  };
 }
 
 /** Whether it was the lease that ended so many members: not before it was over, and not late. */
-export function isByLease({ leaseEndsAfterS, deadAfterS, exitCodes }: LeaseDeath, members: number): boolean {
+export function isByLease(
+  { leaseEndsAfterS, deadAfterS, exitCodes }: LeaseDeath,
+  members: number,
+): boolean {
   return (
     exitCodes.length === members &&
     exitCodes.every((code) => code === EXIT_LEASE_LOST) &&

@@ -5,7 +5,10 @@ export type ContainerProcess = { name: string; pid: number };
 
 /** Those that run. @param socket of the engine */
 export function runningMembers(socket: string): ContainerProcess[] {
-  return listed(socket, [], "{{.Names}} {{.Pid}}").map(([name = "", pid]) => ({ name, pid: Number(pid) }));
+  return listed(socket, [], "{{.Names}} {{.Pid}}").map(([name = "", pid]) => ({
+    name,
+    pid: Number(pid),
+  }));
 }
 
 /** The exit code of each that has ended and was not removed, by name. */
@@ -15,7 +18,16 @@ export function endedMembers(socket: string): Record<string, number> {
 }
 
 function listed(socket: string, more: readonly string[], format: string): string[][] {
-  const args = ["--url", `unix://${socket}`, "ps", ...more, "--filter", "label=tech.reson.member", "--format", format];
+  const args = [
+    "--url",
+    `unix://${socket}`,
+    "ps",
+    ...more,
+    "--filter",
+    "label=tech.reson.member",
+    "--format",
+    format,
+  ];
   return execFileSync("podman", args, { encoding: "utf8" })
     .split("\n")
     .filter((line) => line !== "")

@@ -7,7 +7,14 @@ import { overlapsOf } from "../measure/overlaps.ts";
 type Tick = { site: string; instance: string; at: number; round: number; seen: number };
 
 /** One process of one site: when it was first and last seen alive, in seconds since boot. */
-export type Instance = { site: string; instance: string; attempt: string; from: number; until: number; rounds: number[] };
+export type Instance = {
+  site: string;
+  instance: string;
+  attempt: string;
+  from: number;
+  until: number;
+  rounds: number[];
+};
 
 export type Record = {
   instances: Instance[];
@@ -19,7 +26,9 @@ export type Record = {
 };
 
 export function readRecord(appliance: LocalAppliance, job: string): Record {
-  const db = new Database(join(appliance.root, "data", "coordinator", "coordinator.db"), { readonly: true });
+  const db = new Database(join(appliance.root, "data", "coordinator", "coordinator.db"), {
+    readonly: true,
+  });
   try {
     const rows = db
       .prepare<[string], { attempt_id: string; site: string; value: string }>(
@@ -45,7 +54,14 @@ export function readRecord(appliance: LocalAppliance, job: string): Record {
     );
     return {
       instances,
-      overlaps: overlapsOf(instances.map(({ site, instance, from, until }) => ({ place: site, name: instance, from, until }))),
+      overlaps: overlapsOf(
+        instances.map(({ site, instance, from, until }) => ({
+          place: site,
+          name: instance,
+          from,
+          until,
+        })),
+      ),
       wrongModels: [
         ...new Set(
           ticks

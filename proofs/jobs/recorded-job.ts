@@ -39,11 +39,23 @@ export class RecordedJobs {
   }
 
   /** @returns the job's id, once it is accepted */
-  async submit(name: string, { rounds, ticks, sites = 2, quorum = sites, workers }: RecordedJobOptions): Promise<string> {
-    const values = { rounds, ticks, sites, quorum, ...(workers === undefined ? {} : { workers: workers.join() }) };
+  async submit(
+    name: string,
+    { rounds, ticks, sites = 2, quorum = sites, workers }: RecordedJobOptions,
+  ): Promise<string> {
+    const values = {
+      rounds,
+      ticks,
+      sites,
+      quorum,
+      ...(workers === undefined ? {} : { workers: workers.join() }),
+    };
     const flags = Object.entries(values).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
-    const accepted = (await this.#workstation.events(["/example/submit.py", "--name", name, ...flags])).at(-1);
-    if (typeof accepted?.["id"] !== "string") throw new Error(`${name} was not accepted: ${JSON.stringify(accepted)}`);
+    const accepted = (
+      await this.#workstation.events(["/example/submit.py", "--name", name, ...flags])
+    ).at(-1);
+    if (typeof accepted?.["id"] !== "string")
+      throw new Error(`${name} was not accepted: ${JSON.stringify(accepted)}`);
     if (accepted["resumable"] !== true) throw new Error(`${name} is not resumable`);
     return accepted["id"];
   }
@@ -52,7 +64,9 @@ export class RecordedJobs {
   async untilRound(job: string, round: number, timeoutMs = 120_000): Promise<void> {
     await this.until(
       `round ${round} of ${job}`,
-      (db) => db.prepare("SELECT 1 FROM rounds WHERE job_id = ? AND round >= ?").get(job, round) !== undefined,
+      (db) =>
+        db.prepare("SELECT 1 FROM rounds WHERE job_id = ? AND round >= ?").get(job, round) !==
+        undefined,
       timeoutMs,
     );
   }
@@ -61,24 +75,33 @@ export class RecordedJobs {
   async untilCommitted(job: string, round: number, timeoutMs = 120_000): Promise<void> {
     await this.until(
       `round ${round} of ${job} committed`,
-      (db) => db.prepare("SELECT 1 FROM checkpoints WHERE job_id = ? AND round >= ?").get(job, round) !== undefined,
+      (db) =>
+        db.prepare("SELECT 1 FROM checkpoints WHERE job_id = ? AND round >= ?").get(job, round) !==
+        undefined,
       timeoutMs,
     );
   }
 
   /** Straight from the database: the coordinator may be the one that is away. */
-  async until(what: string, holds: (db: Database.Database) => boolean, timeoutMs: number): Promise<void> {
+  async until(
+    what: string,
+    holds: (db: Database.Database) => boolean,
+    timeoutMs: number,
+  ): Promise<void> {
     const db = this.open();
     try {
       for (const from = Date.now(); !holds(db); await sleep(100))
-        if (Date.now() - from > timeoutMs) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
+        if (Date.now() - from > timeoutMs)
+          throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
     } finally {
       db.close();
     }
   }
 
   open(): Database.Database {
-    return new Database(join(this.#appliance.root, "data", "coordinator", "coordinator.db"), { readonly: true });
+    return new Database(join(this.#appliance.root, "data", "coordinator", "coordinator.db"), {
+      readonly: true,
+    });
   }
 
   /** Containers of jobs that run, of this node's own engine. */

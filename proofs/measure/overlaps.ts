@@ -12,7 +12,9 @@ export function overlapsOf(lives: readonly Life[]): string[] {
         // A long life may reach over several.
         if (before === undefined || one.until > before.until) last = one;
         return before !== undefined && one.from <= before.until
-          ? [`${place}: ${one.name} began ${(before.until - one.from).toFixed(2)} s before ${before.name} was last seen`]
+          ? [
+              `${place}: ${one.name} began ${(before.until - one.from).toFixed(2)} s before ${before.name} was last seen`,
+            ]
           : [];
       });
   });

@@ -17,7 +17,9 @@ const TABLE = /^\/data\/cluster\/(?:base\/\d+|global)\/\d[\w.]*$/;
 /** Of each part of an appliance. A part is its process with all descendants, and the container monitor above it; the supervisor is what remains. */
 export function resourcesByPart(appliance: LocalAppliance): Record<string, Resources> {
   const { parts } = appliance.status();
-  const partOf = new Map(parts.flatMap(({ name, pid }) => (pid === null ? [] : [[pid, name] as const])));
+  const partOf = new Map(
+    parts.flatMap(({ name, pid }) => (pid === null ? [] : [[pid, name] as const])),
+  );
   const parents = new Map(
     readdirSync("/proc")
       .filter((name) => /^\d+$/.test(name))
@@ -43,7 +45,11 @@ export function resourcesByPart(appliance: LocalAppliance): Record<string, Resou
     const { pssBytes, files, tables } = sums[part] ?? { pssBytes: 0, files: 0, tables: 0 };
     const open = openFilesOf(pid);
     const cached = new Set(open.filter((path) => TABLE.test(path))).size;
-    sums[part] = { pssBytes: pssBytes + pssOf(pid), files: files + open.length - cached, tables: tables + cached };
+    sums[part] = {
+      pssBytes: pssBytes + pssOf(pid),
+      files: files + open.length - cached,
+      tables: tables + cached,
+    };
   }
   return sums;
 }
@@ -58,7 +64,11 @@ function commandOf(pid: number): string {
 
 function pssOf(pid: number): number {
   try {
-    return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0) * 1024;
+    return (
+      Number(
+        /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0,
+      ) * 1024
+    );
   } catch {
     return 0; // It has ended meanwhile.
   }

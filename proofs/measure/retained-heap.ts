@@ -15,12 +15,14 @@ export type RetainedHeap = { objectBytes: number; bufferBytes: number };
 
 /** @throws Error when the process can't be asked, or somebody else's inspector is open there */
 export async function retainedHeap(pid: number): Promise<RetainedHeap> {
-  if ((await inspectorUrl()) !== null) throw new Error(`an inspector is open at ${INSPECTOR} already: end it and try again`);
+  if ((await inspectorUrl()) !== null)
+    throw new Error(`an inspector is open at ${INSPECTOR} already: end it and try again`);
   process.kill(pid, "SIGUSR1");
   const session = await InspectorSession.open(await untilOpen(pid));
   try {
     const asked = await session.evaluate("process.pid");
-    if (asked !== pid) throw new Error(`the inspector is that of process ${String(asked)}, not of ${pid}`);
+    if (asked !== pid)
+      throw new Error(`the inspector is that of process ${String(asked)}, not of ${pid}`);
     // What the first collection finalizes is free at the second.
     for (const _ of [1, 2]) await session.send("HeapProfiler.collectGarbage");
     const { usedSize, backingStorageSize = 0 } = (await session.send("Runtime.getHeapUsage")) as {
@@ -28,7 +30,9 @@ export async function retainedHeap(pid: number): Promise<RetainedHeap> {
       backingStorageSize?: number;
     };
     // Closing waits for its connections, of which this is the last.
-    await session.evaluate("void setTimeout(() => process.getBuiltinModule('node:inspector').close(), 200)");
+    await session.evaluate(
+      "void setTimeout(() => process.getBuiltinModule('node:inspector').close(), 200)",
+    );
     return { objectBytes: usedSize, bufferBytes: backingStorageSize };
   } finally {
     session.close();
@@ -72,13 +76,18 @@ class InspectorSession {
     const socket = new WebSocket(url);
     await new Promise((resolve, reject) => {
       socket.addEventListener("open", resolve, { once: true });
-      socket.addEventListener("error", () => reject(new Error(`${url} can't be opened`)), { once: true });
+      socket.addEventListener("error", () => reject(new Error(`${url} can't be opened`)), {
+        once: true,
+      });
     });
     return new InspectorSession(socket);
   }
 
   async evaluate(expression: string): Promise<unknown> {
-    const { result } = (await this.send("Runtime.evaluate", { expression, returnByValue: true })) as {
+    const { result } = (await this.send("Runtime.evaluate", {
+      expression,
+      returnByValue: true,
+    })) as {
       result: { value?: unknown };
     };
     return result.value;
@@ -90,7 +99,11 @@ class InspectorSession {
     const answer = new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${method} was not answered`)), ANSWER_MS);
       const onMessage = ({ data }: MessageEvent): void => {
-        const message = JSON.parse(String(data)) as { id?: number; result?: unknown; error?: { message: string } };
+        const message = JSON.parse(String(data)) as {
+          id?: number;
+          result?: unknown;
+          error?: { message: string };
+        };
         if (message.id !== id) return;
         clearTimeout(timer);
         this.#socket.removeEventListener("message", onMessage);

@@ -5,7 +5,14 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** Median, and the smallest and greatest value beside it, each with `digits` decimals. */
-export function spread(values: readonly number[], digits = 2): { median: number; min: number; max: number } {
+export function spread(
+  values: readonly number[],
+  digits = 2,
+): { median: number; min: number; max: number } {
   const round = (value: number): number => Number(value.toFixed(digits));
-  return { median: round(quantile(values, 0.5)), min: round(Math.min(...values)), max: round(Math.max(...values)) };
+  return {
+    median: round(quantile(values, 0.5)),
+    min: round(Math.min(...values)),
+    max: round(Math.max(...values)),
+  };
 }

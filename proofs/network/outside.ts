@@ -40,7 +40,13 @@ export class Outside implements Disposable {
   async #listen(ports: readonly number[]): Promise<void> {
     this.#namespace.run("ip", "address", "add", `${ADDRESS}/32`, "dev", "lo");
     execFileSync("ip", ["route", "add", `${ADDRESS}/32`, "via", this.#namespace.address]);
-    const program = this.#namespace.enter(process.execPath, ["--eval", LISTENER, "--", ADDRESS, ...ports.map(String)]);
+    const program = this.#namespace.enter(process.execPath, [
+      "--eval",
+      LISTENER,
+      "--",
+      ADDRESS,
+      ...ports.map(String),
+    ]);
     const listener = spawn(...program, { stdio: ["ignore", "pipe", "inherit"] });
     this.#listener = listener;
     const lines = createInterface(listener.stdout);

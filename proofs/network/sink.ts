@@ -29,7 +29,11 @@ const RECORDER = `table netdev sink {
 }`;
 
 type Listed = {
-  nftables: { set?: { elem?: { elem: { val: { concat: (string | number)[] }; counter: { packets: number } } }[] } }[];
+  nftables: {
+    set?: {
+      elem?: { elem: { val: { concat: (string | number)[] }; counter: { packets: number } } }[];
+    };
+  }[];
 };
 
 export class Sink implements Disposable {
@@ -46,15 +50,39 @@ export class Sink implements Disposable {
     const peer = sink.#peer;
     try {
       for (const one of [name, peer]) execFileSync("ip", ["netns", "add", one]);
-      execFileSync("ip", ["link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", "eth0", "netns", peer]);
+      execFileSync("ip", [
+        "link",
+        "add",
+        "eth0",
+        "netns",
+        name,
+        "type",
+        "veth",
+        "peer",
+        "name",
+        "eth0",
+        "netns",
+        peer,
+      ]);
       execFileSync("ip", ["-netns", peer, "link", "set", "eth0", "up"]);
       execFileSync("nsenter", [`--net=/run/netns/${peer}`, "nft", "-f", "-"], { input: RECORDER });
-      const inside = (...args: string[]): void => void execFileSync("ip", ["-netns", name, ...args]);
+      const inside = (...args: string[]): void =>
+        void execFileSync("ip", ["-netns", name, ...args]);
       inside("link", "set", "lo", "up");
       inside("link", "set", "eth0", "up");
       for (const { family, inside: address, gateway } of NETWORKS) {
         inside("address", "add", ...address, "dev", "eth0");
-        inside("neighbour", "add", gateway, "lladdr", GATEWAY_LINK, "dev", "eth0", "nud", "permanent");
+        inside(
+          "neighbour",
+          "add",
+          gateway,
+          "lladdr",
+          GATEWAY_LINK,
+          "dev",
+          "eth0",
+          "nud",
+          "permanent",
+        );
         inside(family, "route", "add", "default", "via", gateway);
       }
     } catch (error) {
@@ -72,12 +100,28 @@ export class Sink implements Disposable {
     writeFileSync(resolvConf, `nameserver ${NAME_SERVER}\noptions timeout:1 attempts:1\n`);
     const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
     // Not `ip netns exec`: it mounts a /sys of its own, which hides the host's cgroups from the container engine.
-    return ["nsenter", [`--net=/run/netns/${this.name}`, "unshare", "--mount", "sh", "-c", script, resolvConf, ...command]];
+    return [
+      "nsenter",
+      [
+        `--net=/run/netns/${this.name}`,
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        script,
+        resolvConf,
+        ...command,
+      ],
+    ];
   }
 
   /** What was said to anybody outside so far, one line each: address, protocol, port, packets. */
   recorded(): string[] {
-    const listed = execFileSync("nsenter", [`--net=/run/netns/${this.#peer}`, "nft", "-j", "list", "sets"], { encoding: "utf8" });
+    const listed = execFileSync(
+      "nsenter",
+      [`--net=/run/netns/${this.#peer}`, "nft", "-j", "list", "sets"],
+      { encoding: "utf8" },
+    );
     return (JSON.parse(listed) as Listed).nftables
       .flatMap(({ set }) => set?.elem ?? [])
       .map(({ elem: { val, counter } }) => `${val.concat.join(" ")}: ${counter.packets}`);

@@ -6,7 +6,18 @@ export type Rows = ReadonlyMap<string, ReadonlyMap<string, Readonly<Record<strin
 
 /** What tells of jobs: nothing of it goes while its job is kept. Work lists (`outbox`), and checkpoints of jobs that ended, are emptied. */
 const KEPT_TABLES = [
-  ...["users", "projects", "nodes", "workers", "jobs", "job_inputs", "attempts", "members", "fences", "leases"],
+  ...[
+    "users",
+    "projects",
+    "nodes",
+    "workers",
+    "jobs",
+    "job_inputs",
+    "attempts",
+    "members",
+    "fences",
+    "leases",
+  ],
   ...["uploads", "rounds", "job_events", "audit_outbox"],
 ];
 
@@ -25,21 +36,31 @@ export function faultsOf(file: string): string[] {
   try {
     const integrity = db.prepare("PRAGMA integrity_check").pluck().all() as string[];
     const orphans = db.prepare("PRAGMA foreign_key_check").all();
-    return [...integrity.filter((line) => line !== "ok"), ...orphans.map((orphan) => JSON.stringify(orphan))];
+    return [
+      ...integrity.filter((line) => line !== "ok"),
+      ...orphans.map((orphan) => JSON.stringify(orphan)),
+    ];
   } finally {
     db.close();
   }
 }
 
 /** Rows that are gone, and columns that the program in between does not know and has changed nevertheless. */
-export function lostBetween(before: Rows, after: Rows, unknownColumns: ReadonlyMap<string, readonly string[]>): string[] {
+export function lostBetween(
+  before: Rows,
+  after: Rows,
+  unknownColumns: ReadonlyMap<string, readonly string[]>,
+): string[] {
   return [...before].flatMap(([table, rows]) =>
     [...rows].flatMap(([key, row]) => {
       const now = after.get(table)?.get(key);
       if (now === undefined) return [`${table} ${key} is gone`];
       return (unknownColumns.get(table) ?? [])
         .filter((column) => now[column] !== row[column])
-        .map((column) => `${table} ${key}: ${column} was ${String(row[column])} and is ${String(now[column])}`);
+        .map(
+          (column) =>
+            `${table} ${key}: ${column} was ${String(row[column])} and is ${String(now[column])}`,
+        );
     }),
   );
 }
@@ -63,5 +84,7 @@ function rowsOf(db: Database.Database, table: string): Map<string, Record<string
 }
 
 function namesOf(db: Database.Database, table: string): { name: string; pk: number }[] {
-  return db.prepare<[string], { name: string; pk: number }>("SELECT name, pk FROM pragma_table_info(?)").all(table);
+  return db
+    .prepare<[string], { name: string; pk: number }>("SELECT name, pk FROM pragma_table_info(?)")
+    .all(table);
 }

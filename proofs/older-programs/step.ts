@@ -29,13 +29,16 @@ const CLIENT_STARTS = 4;
 const STEPS = 12;
 
 const [tree = "", file = "", finish = "-", begin = "-", at = "0"] = process.argv.slice(2);
-const ofTree = (name: string): Promise<unknown> => import(join(tree, "coordinator/test/kernel", name));
+const ofTree = (name: string): Promise<unknown> =>
+  import(join(tree, "coordinator/test/kernel", name));
 // Each release has these two under these names; what the steps below use of them is the same in all.
 const { KernelWorld } = (await ofTree("kernel-world.ts")) as WorldModule;
 const { SimAgent } = (await ofTree("sim-agent.ts")) as AgentModule;
 
 const keptFile = `${file}.kept.json`;
-const kept: Kept = existsSync(keptFile) ? (JSON.parse(readFileSync(keptFile, "utf8")) as Kept) : { held: [], jobs: [] };
+const kept: Kept = existsSync(keptFile)
+  ? (JSON.parse(readFileSync(keptFile, "utf8")) as Kept)
+  : { held: [], jobs: [] };
 const jobs = new Map(kept.jobs);
 
 const world = new KernelWorld();

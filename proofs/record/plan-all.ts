@@ -11,7 +11,9 @@ export type Plan = {
 /** Which proofs fit into so many minutes. */
 export function planAll(minutes: number, records: ReadonlyMap<string, ProofRecord>): Plan {
   const dateOf = (name: string): string => records.get(name)?.date ?? "";
-  const names = Object.keys(PROOFS).sort((a, b) => dateOf(a).localeCompare(dateOf(b)) || minutesOf(a) - minutesOf(b));
+  const names = Object.keys(PROOFS).sort(
+    (a, b) => dateOf(a).localeCompare(dateOf(b)) || minutesOf(a) - minutesOf(b),
+  );
   const plan: Plan = { run: [], left: [] };
   let room = minutes;
   for (const name of names) {

@@ -6,7 +6,14 @@ import type { ProofRecord } from "./proof-record.ts";
 export type ShownByTest = { shows: string; test: string; name: string };
 
 /** A fault that people met in use of the commit `met`; `seenFailing`: its test was run on code without the repair, and failed. */
-export type FaultFound = { fault: string; test: string; name: string; met: string; seenFailing: boolean; passed: string };
+export type FaultFound = {
+  fault: string;
+  test: string;
+  name: string;
+  met: string;
+  seenFailing: boolean;
+  passed: string;
+};
 
 const HEAD = `# Proofs
 
@@ -46,9 +53,15 @@ export function renderProofs(
   ].join("\n");
 }
 
-function proofRow(name: string, { shows, goal, figures }: ProofEntry, record: ProofRecord | undefined): string[] {
+function proofRow(
+  name: string,
+  { shows, goal, figures }: ProofEntry,
+  record: ProofRecord | undefined,
+): string[] {
   if (record === undefined) return [name, shows, "not run yet", goal ?? "", "", "", ""];
-  const told = figures.map(([path, words]) => `${figureAt(record.figures, path)} ${words}`).join("; ");
+  const told = figures
+    .map(([path, words]) => `${figureAt(record.figures, path)} ${words}`)
+    .join("; ");
   const command = [name, ...record.args].join(" ");
   return [
     `[${command}](proofs/${name}.json)`,
@@ -64,7 +77,8 @@ function proofRow(name: string, { shows, goal, figures }: ProofEntry, record: Pr
 /** @returns a number with separators of thousands, how many members a list or an object has, else the word that is there */
 export function figureAt(figures: unknown, path: string): string {
   let value = figures;
-  for (const step of path.split(".")) value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
+  for (const step of path.split("."))
+    value = typeof value === "object" && value !== null ? Reflect.get(value, step) : undefined;
   if (typeof value === "object" && value !== null) return String(Object.keys(value).length);
   if (typeof value === "number") return value.toLocaleString("en-GB");
   return typeof value === "string" || typeof value === "boolean" ? String(value) : "?";

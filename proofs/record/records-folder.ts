@@ -1,5 +1,12 @@
 /** Reads and writes docs/proofs/: a file a proof, the two lists beside them, and docs/proofs.md made of all. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Value } from "typebox/value";
 import { ProofRecord } from "./proof-record.ts";
@@ -26,7 +33,9 @@ export class RecordsFolder {
 
   /** @throws where a record is not one */
   read(): Map<string, ProofRecord> {
-    const files = existsSync(join(this.#docs, "proofs")) ? readdirSync(join(this.#docs, "proofs")) : [];
+    const files = existsSync(join(this.#docs, "proofs"))
+      ? readdirSync(join(this.#docs, "proofs"))
+      : [];
     const records = files
       .filter((file) => file.endsWith(".json") && !LISTS.includes(file))
       .map((file) => Value.Parse(ProofRecord, this.#json(file)));

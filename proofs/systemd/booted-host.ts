@@ -1,7 +1,15 @@
 /** This host, booted a second time: systemd as PID 1 of namespaces of its own, over a copy-on-write view of the root file system. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { runChild } from "../../dev/child.ts";
@@ -22,15 +30,20 @@ export class BootedHost implements AsyncDisposable {
     this.#bundle = bundle;
     this.data = join(base, "data");
     chmodSync(base, 0o755);
-    for (const folder of ["upper", "work", "merged", "data"]) mkdirSync(join(base, folder), { recursive: true, mode: 0o755 });
+    for (const folder of ["upper", "work", "merged", "data"])
+      mkdirSync(join(base, folder), { recursive: true, mode: 0o755 });
     const layers = `lowerdir=/,upperdir=${join(base, "upper")},workdir=${join(base, "work")}`;
     execFileSync("mount", ["-t", "overlay", "overlay", "-o", layers, join(base, "merged")]);
   }
 
   async boot(): Promise<void> {
-    this.#process = spawn("sh", [join(import.meta.dirname, "boot.sh"), this.#base, this.#name, this.#bundle], {
-      stdio: "ignore",
-    });
+    this.#process = spawn(
+      "sh",
+      [join(import.meta.dirname, "boot.sh"), this.#base, this.#name, this.#bundle],
+      {
+        stdio: "ignore",
+      },
+    );
     for (const from = Date.now(); Date.now() - from < BOOT_LIMIT_MS; await sleep(500)) {
       const state = await this.run("systemctl", ["is-system-running"]).catch(() => "");
       if (/^(running|degraded)$/.test(state.trim())) return;
@@ -46,12 +59,23 @@ export class BootedHost implements AsyncDisposable {
     const ended = once(running, "exit");
     running.kill("SIGKILL");
     await ended;
-    for (const from = Date.now(); this.#processes().length > 0 && Date.now() - from < 10_000; ) await sleep(100);
+    for (const from = Date.now(); this.#processes().length > 0 && Date.now() - from < 10_000; )
+      await sleep(100);
   }
 
   /** @returns standard output of a command inside @throws CommandFailedError */
   async run(command: string, args: readonly string[]): Promise<string> {
-    const enter = ["--target", String(this.#init()), "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--root", "--wd"];
+    const enter = [
+      "--target",
+      String(this.#init()),
+      "--mount",
+      "--pid",
+      "--uts",
+      "--ipc",
+      "--cgroup",
+      "--root",
+      "--wd",
+    ];
     return await runChild("nsenter", [...enter, command, ...args], { quiet: true });
   }
 
@@ -78,11 +102,14 @@ export class BootedHost implements AsyncDisposable {
   }
 
   #processes(): string[] {
-    return this.#groups().flatMap((group) => readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean));
+    return this.#groups().flatMap((group) =>
+      readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean),
+    );
   }
 }
 
 function removeGroup(group: string): void {
-  for (const entry of readdirSync(group, { withFileTypes: true })) if (entry.isDirectory()) removeGroup(join(group, entry.name));
+  for (const entry of readdirSync(group, { withFileTypes: true }))
+    if (entry.isDirectory()) removeGroup(join(group, entry.name));
   rmdirSync(group);
 }

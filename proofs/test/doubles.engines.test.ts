@@ -25,52 +25,71 @@ async function start(t: Test) {
   );
   return {
     addRow(member: string, site: string | null) {
-      db.prepare("INSERT INTO members VALUES (?, ?, ?, ?)").run(member, JOB, site === null ? "server" : "client", site);
+      db.prepare("INSERT INTO members VALUES (?, ?, ?, ?)").run(
+        member,
+        JOB,
+        site === null ? "server" : "client",
+        site,
+      );
       db.prepare("INSERT INTO job_events VALUES (?, 'run')").run(member);
     },
     /** Lives for a while. */
     async run(member: string, seconds: number): Promise<{ ended: Promise<unknown> }> {
       const script = '"$0" "$1" & wait';
-      const monitor = spawn("sh", ["-c", script, init, String(seconds), "-n", `rt-test-${member}-1.1`], { argv0: "conmon" });
+      const monitor = spawn(
+        "sh",
+        ["-c", script, init, String(seconds), "-n", `rt-test-${member}-1.1`],
+        { argv0: "conmon" },
+      );
       const ended = once(monitor, "exit");
       await once(monitor, "spawn");
       return { ended };
     },
     async doubles() {
       await sleep(500);
-      return doublesOf({ open: () => new Database(file, { readonly: true }) }, JOB, await living.seen());
+      return doublesOf(
+        { open: () => new Database(file, { readonly: true }) },
+        JOB,
+        await living.seen(),
+      );
     },
   };
 }
 
-t.test("two members of one place that live at the same time are told, in whatever attempts they are", async (t) => {
-  const host = await start(t);
-  host.addRow("job-1-a1-server", null);
-  host.addRow("job-1-a2-server", null);
-  const first = await host.run("job-1-a1-server", 3);
-  const second = await host.run("job-1-a2-server", 3);
-  const doubles = await host.doubles();
-  t.equal(doubles.length, 1);
-  // Which of the two a busy machine shows first is its own affair.
-  t.match(
-    doubles[0],
-    /^server: rt-test-job-1-a([12])-server-1\.1 began .* before rt-test-job-1-a(?!\1)[12]-server-1\.1 was last seen$/,
-  );
-  await Promise.all([first.ended, second.ended]);
-});
+t.test(
+  "two members of one place that live at the same time are told, in whatever attempts they are",
+  async (t) => {
+    const host = await start(t);
+    host.addRow("job-1-a1-server", null);
+    host.addRow("job-1-a2-server", null);
+    const first = await host.run("job-1-a1-server", 3);
+    const second = await host.run("job-1-a2-server", 3);
+    const doubles = await host.doubles();
+    t.equal(doubles.length, 1);
+    // Which of the two a busy machine shows first is its own affair.
+    t.match(
+      doubles[0],
+      /^server: rt-test-job-1-a([12])-server-1\.1 began .* before rt-test-job-1-a(?!\1)[12]-server-1\.1 was last seen$/,
+    );
+    await Promise.all([first.ended, second.ended]);
+  },
+);
 
-t.test("members that follow each other in a place, or live in two places, are no doubles", async (t) => {
-  const host = await start(t);
-  host.addRow("job-1-a1-site-1", "site-1");
-  host.addRow("job-1-a1-site-2", "site-2");
-  host.addRow("job-1-a1-site-1-2", "site-1");
-  const other = await host.run("job-1-a1-site-2", 5);
-  const first = await host.run("job-1-a1-site-1", 1);
-  await first.ended;
-  const last = await host.run("job-1-a1-site-1-2", 1);
-  t.same(await host.doubles(), []);
-  await Promise.all([other.ended, last.ended]);
-});
+t.test(
+  "members that follow each other in a place, or live in two places, are no doubles",
+  async (t) => {
+    const host = await start(t);
+    host.addRow("job-1-a1-site-1", "site-1");
+    host.addRow("job-1-a1-site-2", "site-2");
+    host.addRow("job-1-a1-site-1-2", "site-1");
+    const other = await host.run("job-1-a1-site-2", 5);
+    const first = await host.run("job-1-a1-site-1", 1);
+    await first.ended;
+    const last = await host.run("job-1-a1-site-1-2", 1);
+    t.same(await host.doubles(), []);
+    await Promise.all([other.ended, last.ended]);
+  },
+);
 
 t.test("a member that ran and was not seen is told", async (t) => {
   const host = await start(t);

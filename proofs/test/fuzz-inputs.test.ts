@@ -19,8 +19,23 @@ function leaf(at: number): Buffer {
   const id = `${at.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
   const time = new Date(Date.UTC(2026, 0, 1) + at).toISOString();
   const event = {
-    ...{ actor: { kind: "system", sub: "auditd" }, boot: "b", id, object: { id: "auditd", kind: "log" }, op: id, phase: "fact" },
-    ...{ prod: "auditd", pseq: at + 1, schema_sha256: "f".repeat(64), t: time, t_log: time, type: "audit.stop", v: 1 },
+    ...{
+      actor: { kind: "system", sub: "auditd" },
+      boot: "b",
+      id,
+      object: { id: "auditd", kind: "log" },
+      op: id,
+      phase: "fact",
+    },
+    ...{
+      prod: "auditd",
+      pseq: at + 1,
+      schema_sha256: "f".repeat(64),
+      t: time,
+      t_log: time,
+      type: "audit.stop",
+      v: 1,
+    },
   };
   return Buffer.from(JSON.stringify(event));
 }
@@ -52,13 +67,18 @@ async function* onePiece(bytes: Buffer): AsyncGenerator<Uint8Array> {
 
 const verdictsOf = async (log: ForgedLog, sizeOfDice = 1) => {
   const { file, policy } = new Forge(keys, new Dice(sizeOfDice)).input(log);
-  const { refused, verdicts } = await verify({ bundle: onePiece(file), policy, platform: nodePlatform });
+  const { refused, verdicts } = await verify({
+    bundle: onePiece(file),
+    policy,
+    platform: nodePlatform,
+  });
   return { refused, signature: verdicts.SIGNATURE.verdict, integrity: verdicts.INTEGRITY.verdict };
 };
 
 t.test("a forged log is signed and hashed as it should be, at every width of tiles", async (t) => {
   const sound = { refused: null, signature: "PASS", integrity: "PASS" };
-  for (const size of [1, 2, 255, 256, 257, 512, 700]) t.same(await verdictsOf(forged(size)), sound, `${size}`);
+  for (const size of [1, 2, 255, 256, 257, 512, 700])
+    t.same(await verdictsOf(forged(size)), sound, `${size}`);
   const line = { timeS: 1_790_000_000n, form: "sound" } as const;
   const both = forged(3, {
     note: {
@@ -69,18 +89,33 @@ t.test("a forged log is signed and hashed as it should be, at every width of til
         { ...line, key: "p256" },
       ],
     },
-    policy: [{ key: "ed25519", as: "log" }, { key: "mlDsa", as: "log" }, { key: "p256", as: "log" }, "quorum none"],
+    policy: [
+      { key: "ed25519", as: "log" },
+      { key: "mlDsa", as: "log" },
+      { key: "p256", as: "log" },
+      "quorum none",
+    ],
   });
   t.same(await verdictsOf(both), sound, "by each kind of key");
   t.match(await verdictsOf({ ...both, note: HONEST }), { signature: "FAIL" });
-  t.match(await verdictsOf(forged(3, { note: { ...HONEST, root: Buffer.alloc(32).toString("base64") } })), { integrity: "FAIL" });
+  t.match(
+    await verdictsOf(forged(3, { note: { ...HONEST, root: Buffer.alloc(32).toString("base64") } })),
+    { integrity: "FAIL" },
+  );
 });
 
 t.test("the proof of a forged entry holds", async (t) => {
   const forge = new Forge(keys, new Dice(1));
   const log = forged(300);
   for (const index of [0, 1, 255, 256, 299]) {
-    const proof = forge.proof({ origin: ORIGIN, leaves: log.leaves, index: String(index), note: HONEST, dropped: 0, added: 0 });
+    const proof = forge.proof({
+      origin: ORIGIN,
+      leaves: log.leaves,
+      index: String(index),
+      note: HONEST,
+      dropped: 0,
+      added: 0,
+    });
     const { code } = await judged(inputOf(proof, forge.policy(log)));
     t.equal(code, 0, `${index}`);
   }
@@ -94,7 +129,11 @@ function samplesOf(log: ForgedLog): Samples {
     dropped: 0,
     added: 0,
   });
-  const named = ["few entries", "values opened", "witnessed"].map((name) => ({ name, bundle: file, policy: policy! }));
+  const named = ["few entries", "values opened", "witnessed"].map((name) => ({
+    name,
+    bundle: file,
+    policy: policy!,
+  }));
   return {
     exports: named,
     proofs: [{ name: "proof", proof, policy: policy! }],
@@ -111,10 +150,13 @@ t.test("an input is decided by samples, seed and path; another number gives anot
     const path = number % 3 === 0 ? [number] : [number, number + 100];
     const { input, made } = one.at(path);
     // Signatures of some kinds of keys draw numbers of their own.
-    if (made.kind.startsWith("forged")) t.equal(other.at(path).input.file.length > 0, input.file.length > 0);
+    if (made.kind.startsWith("forged"))
+      t.equal(other.at(path).input.file.length > 0, input.file.length > 0);
     else t.same(other.at(path).input, input, made.kind);
   }
-  const files = new Set(Array.from({ length: 60 }, (_, number) => one.at([number]).input.file.toString("base64")));
+  const files = new Set(
+    Array.from({ length: 60 }, (_, number) => one.at([number]).input.file.toString("base64")),
+  );
   t.ok(files.size > 40);
 });
 
@@ -143,23 +185,41 @@ t.test("what was never signed may not pass, and what no signature covers may", a
   const honest = new HonestContent(samples);
   const [{ bundle, policy }] = samples.exports as [Samples["exports"][0]];
   const objection = (file: Buffer, under = policy) => honest.objection(inputOf(file, under));
-  const without = (name: string) => putTogether(takenApart(bundle).members.filter((one) => !nameOf(one).startsWith(name)));
+  const without = (name: string) =>
+    putTogether(takenApart(bundle).members.filter((one) => !nameOf(one).startsWith(name)));
   const changed = (name: string, change: (content: Buffer) => Buffer) =>
     putTogether(
-      takenApart(bundle).members.map((one) => (nameOf(one).startsWith(name) ? member(nameOf(one), change(one.content)) : one)),
+      takenApart(bundle).members.map((one) =>
+        nameOf(one).startsWith(name) ? member(nameOf(one), change(one.content)) : one,
+      ),
     );
   t.equal(objection(bundle), null);
   t.equal(objection(without("disclosures/")), null, "disclosures that are left out");
-  t.equal(objection(changed("checkpoint", (note) => Buffer.concat([note, Buffer.from("— stranger AAAAAAAA\n")]))), null);
-  t.match(objection(changed("checkpoint", (note) => Buffer.from(note.toString().replace("\n12\n", "\n11\n")))), /never signed/);
+  t.equal(
+    objection(
+      changed("checkpoint", (note) => Buffer.concat([note, Buffer.from("— stranger AAAAAAAA\n")])),
+    ),
+    null,
+  );
   t.match(
     objection(
-      changed("tile/entries", (content) => Buffer.from(content.toString("latin1").replace("audit.stop", "audit.stoq"), "latin1")),
+      changed("checkpoint", (note) => Buffer.from(note.toString().replace("\n12\n", "\n11\n"))),
+    ),
+    /never signed/,
+  );
+  t.match(
+    objection(
+      changed("tile/entries", (content) =>
+        Buffer.from(content.toString("latin1").replace("audit.stop", "audit.stoq"), "latin1"),
+      ),
     ),
     /another tile/,
   );
   t.match(objection(without("tile/0")), /1 of 2 files/);
-  t.match(objection(changed("disclosures", () => Buffer.from("another line\n"))), /another disclosures/);
+  t.match(
+    objection(changed("disclosures", () => Buffer.from("another line\n"))),
+    /another disclosures/,
+  );
   t.equal(
     objection(
       changed("tile/0", () => Buffer.alloc(32)),
@@ -170,14 +230,22 @@ t.test("what was never signed may not pass, and what no signature covers may", a
   );
   const [{ proof }] = samples.proofs as [Samples["proofs"][0]];
   t.equal(objection(proof), null);
-  t.match(objection(Buffer.from(proof.toString().replace("\nindex 1\n", "\nindex 2\n"))), /another entry/);
+  t.match(
+    objection(Buffer.from(proof.toString().replace("\nindex 1\n", "\nindex 2\n"))),
+    /another entry/,
+  );
 });
 
 t.test("what no release holds may not pass beside them", async (t) => {
   const starts = startsOf(
     [...startsOfVersion(0), ...startsOfVersion(1)]
       .map(({ files, image }) =>
-        JSON.stringify({ type: "admin.measured", prod: "supervisor", detail: { files }, digests: { image } }),
+        JSON.stringify({
+          type: "admin.measured",
+          prod: "supervisor",
+          detail: { files },
+          digests: { image },
+        }),
       )
       .concat(forged(2).leaves.map(String)),
   );
@@ -185,7 +253,10 @@ t.test("what no release holds may not pass beside them", async (t) => {
   t.equal(releaseObjection(starts, []), null);
   t.match(releaseObjection(starts, [release(1)]), /do not hold/);
   t.match(
-    releaseObjection([{ files: starts.flatMap(({ files }) => files), image: null }], [release(0), release(1)]),
+    releaseObjection(
+      [{ files: starts.flatMap(({ files }) => files), image: null }],
+      [release(0), release(1)],
+    ),
     /do not hold/,
   );
   t.match(releaseObjection([], [release(0)]), /no start/);
@@ -197,6 +268,8 @@ t.test("an answer that holds no number, or a text that could mislead, is told", 
   t.equal(faultOf(answer), null);
   t.match(faultOf({ ...answer, code: 128 }), /exit code/);
   t.match(faultOf({ ...answer, text: "a\u202eb\n" }), /mislead/);
-  const report = { ...answer.report!, bundleBytes: Number.NaN } as NonNullable<typeof answer.report>;
+  const report = { ...answer.report!, bundleBytes: Number.NaN } as NonNullable<
+    typeof answer.report
+  >;
   t.match(faultOf({ ...answer, report }), /number/);
 });

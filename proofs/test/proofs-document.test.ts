@@ -12,22 +12,29 @@ const read = (file: string): string => readFileSync(join(repository, file), "utf
 
 t.test("every proof is in the catalogue, and every entry has its file", async (t) => {
   const files = readdirSync(join(repository, "proofs"))
-    .filter((file) => file.endsWith(".ts") && !["main.ts", "proof.ts", "catalogue.ts"].includes(file))
+    .filter(
+      (file) => file.endsWith(".ts") && !["main.ts", "proof.ts", "catalogue.ts"].includes(file),
+    )
     .map((file) => file.slice(0, -3));
   t.same(Object.keys(PROOFS).sort(), files.sort());
 });
 
 t.test("every figure that the document shows is in the record of the last run", async (t) => {
   for (const [name, { figures }] of records.read())
-    for (const [path] of PROOFS[name]?.figures ?? [["", ""]]) t.not(figureAt(figures, path), "?", `${name} ${path}`);
+    for (const [path] of PROOFS[name]?.figures ?? [["", ""]])
+      t.not(figureAt(figures, path), "?", `${name} ${path}`);
 });
 
-t.test("docs/proofs.md is what the records and lists make of it: `npm run prove -- document`", async (t) => {
-  t.equal(read("docs/proofs.md"), records.render());
-});
+t.test(
+  "docs/proofs.md is what the records and lists make of it: `npm run prove -- document`",
+  async (t) => {
+    t.equal(read("docs/proofs.md"), records.render());
+  },
+);
 
 t.test("every test that the document names is there by that name", async (t) => {
-  for (const { test, name } of [...records.shownByTests, ...records.faultsFound]) t.match(read(test), name, `${test}: ${name}`);
+  for (const { test, name } of [...records.shownByTests, ...records.faultsFound])
+    t.match(read(test), name, `${test}: ${name}`);
 });
 
 t.test("as many proofs run as fit into the time, the oldest first", async (t) => {
@@ -36,7 +43,14 @@ t.test("as many proofs run as fit into the time, the oldest first", async (t) =>
   const { run, left } = planAll(30, new Map());
   t.ok(run.reduce((sum, name) => sum + PROOFS[name]!.minutes, 0) <= 30);
   t.equal(run.length + left.length, Object.keys(PROOFS).length);
-  const record = { proof: "bundle-size", ok: true, date: "2026-01-01", commit: "0000000", args: [], figures: {} };
+  const record = {
+    proof: "bundle-size",
+    ok: true,
+    date: "2026-01-01",
+    commit: "0000000",
+    args: [],
+    figures: {},
+  };
   t.equal(planAll(all, new Map([["bundle-size", record]])).run.at(-1), "bundle-size");
 });
 

@@ -5,8 +5,19 @@ import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import { offThread } from "../../agent/src/off-thread/off-thread.ts";
 import { Uploader } from "../../agent/src/outputs/uploader.ts";
 
-export type StageOrder = { do: "stage"; ca: string; shards: { url: string; sizeBytes: number; folder: string }[] };
-export type StoreOrder = { do: "store"; ca: string; file: string; sizeBytes: number; partSizeBytes: number; urls: string[] };
+export type StageOrder = {
+  do: "stage";
+  ca: string;
+  shards: { url: string; sizeBytes: number; folder: string }[];
+};
+export type StoreOrder = {
+  do: "store";
+  ca: string;
+  file: string;
+  sizeBytes: number;
+  partSizeBytes: number;
+  urls: string[];
+};
 /** Does nothing until the next message: how late any process is on this machine meanwhile. */
 export type WatchOrder = { do: "watch" };
 export type Order = StageOrder | StoreOrder | WatchOrder;
@@ -25,7 +36,11 @@ const signal = new AbortController().signal;
 async function stage({ ca, shards }: StageOrder): Promise<string[]> {
   const work = shards.map(({ url, sizeBytes, folder }) => {
     const input = { target: "shard.zip", sizeBytes, etag: "" };
-    return offThread({ kind: "shard", input, folder, maxBytes: sizeBytes, ca }, { url: async () => url }, signal);
+    return offThread(
+      { kind: "shard", input, folder, maxBytes: sizeBytes, ca },
+      { url: async () => url },
+      signal,
+    );
   });
   await Promise.all(work);
   return [];
@@ -44,7 +59,11 @@ async function store({ ca, file, sizeBytes, partSizeBytes, urls }: StoreOrder): 
   const fd = openSync(file, "r");
   try {
     const member = { member: "m", fence: { generation: 1, counter: 1 } };
-    await new Uploader(coordinator, ca, () => undefined).upload(member, { fd, sizeBytes, key: "k" }, signal);
+    await new Uploader(coordinator, ca, () => undefined).upload(
+      member,
+      { fd, sizeBytes, key: "k" },
+      signal,
+    );
   } finally {
     closeSync(fd);
   }
@@ -60,9 +79,18 @@ process.once("message", (order: Order) => {
   void (async () => {
     using lag = new EventLoopLag(3_600_000);
     const [from, before] = [performance.now(), process.cpuUsage()];
-    const etags = await (order.do === "stage" ? stage(order) : order.do === "store" ? store(order) : watch());
+    const etags = await (order.do === "stage"
+      ? stage(order)
+      : order.do === "store"
+        ? store(order)
+        : watch());
     const { user, system } = process.cpuUsage(before);
-    const taken: Taken = { seconds: (performance.now() - from) / 1000, cpuS: (user + system) / 1e6, lagMs: lag.maxMs, etags };
+    const taken: Taken = {
+      seconds: (performance.now() - from) / 1000,
+      cpuS: (user + system) / 1e6,
+      lagMs: lag.maxMs,
+      etags,
+    };
     process.send?.(taken, () => process.exit(0));
   })();
 });

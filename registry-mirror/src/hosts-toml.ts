@@ -28,9 +28,14 @@ export function renderHostsToml({ url, caFile }: MirrorAddress): string {
  * Writes `<certsDir>/<upstream>/hosts.toml` for each upstream and for `_default`, so that nothing can fall back to the internet.
  * @throws UpstreamInvalidError
  */
-export function writeHostsToml(certsDir: string, upstreams: readonly string[], mirror: MirrorAddress): void {
+export function writeHostsToml(
+  certsDir: string,
+  upstreams: readonly string[],
+  mirror: MirrorAddress,
+): void {
   for (const upstream of new Set([...upstreams, "_default"])) {
-    if (!UPSTREAM.test(upstream)) throw new UpstreamInvalidError(`${JSON.stringify(upstream)} is no registry host`);
+    if (!UPSTREAM.test(upstream))
+      throw new UpstreamInvalidError(`${JSON.stringify(upstream)} is no registry host`);
     mkdirSync(join(certsDir, upstream), { recursive: true, mode: 0o755 });
     writeFileSync(join(certsDir, upstream, "hosts.toml"), renderHostsToml(mirror), { mode: 0o644 });
   }

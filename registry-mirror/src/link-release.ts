@@ -43,12 +43,19 @@ export class BlobMissingError extends Error {
  * @returns the number of blobs that were newly linked
  * @throws StoreNotLinkableError, BlobMissingError
  */
-export function linkRelease(release: Pick<ReleaseManifest, "version" | "images">, blobs: string, storageDir: string): number {
+export function linkRelease(
+  release: Pick<ReleaseManifest, "version" | "images">,
+  blobs: string,
+  storageDir: string,
+): number {
   const v2 = join(storageDir, "docker", "registry", "v2");
   let linked = 0;
   for (const image of release.images) {
     for (const { sha256 } of image.blobs) {
-      const [blob, target] = [join(blobs, sha256), join(v2, "blobs", "sha256", sha256.slice(0, 2), sha256, "data")];
+      const [blob, target] = [
+        join(blobs, sha256),
+        join(v2, "blobs", "sha256", sha256.slice(0, 2), sha256, "data"),
+      ];
       if (!existsSync(blob)) throw new BlobMissingError(image, sha256);
       if (linkOnce(blob, target)) linked += 1;
     }
@@ -61,9 +68,13 @@ export function linkRelease(release: Pick<ReleaseManifest, "version" | "images">
 function describeRepository(image: ReleaseImage, version: string, repository: string): void {
   const manifest = image.digest.slice("sha256:".length);
   for (const { sha256 } of image.blobs)
-    if (sha256 !== manifest) pointTo(join(repository, "_layers", "sha256", sha256, "link"), `sha256:${sha256}`);
+    if (sha256 !== manifest)
+      pointTo(join(repository, "_layers", "sha256", sha256, "link"), `sha256:${sha256}`);
   pointTo(join(repository, "_manifests", "revisions", "sha256", manifest, "link"), image.digest);
-  pointTo(join(repository, "_manifests", "tags", version, "index", "sha256", manifest, "link"), image.digest);
+  pointTo(
+    join(repository, "_manifests", "tags", version, "index", "sha256", manifest, "link"),
+    image.digest,
+  );
   pointTo(join(repository, "_manifests", "tags", version, "current", "link"), image.digest);
 }
 

@@ -8,7 +8,12 @@ const mirror = { url: "https://box.example:5000", caFile: '/etc/resontech/ca "1"
 t.test("every upstream, and every other one, is the mirror: there is no fallback", async (t) => {
   const dir = t.testdir();
   writeHostsToml(dir, ["docker.io", "registry.k8s.io", "localhost:5000", "docker.io"], mirror);
-  t.strictSame(readdirSync(dir).sort(), ["_default", "docker.io", "localhost:5000", "registry.k8s.io"]);
+  t.strictSame(readdirSync(dir).sort(), [
+    "_default",
+    "docker.io",
+    "localhost:5000",
+    "registry.k8s.io",
+  ]);
   const file = join(dir, "docker.io", "hosts.toml");
   t.equal(
     readFileSync(file, "utf8"),
@@ -27,5 +32,9 @@ t.test("every upstream, and every other one, is the mirror: there is no fallback
 
 t.test("a name that is no registry host writes nothing outside", async (t) => {
   for (const upstream of ["../evil", "a/b", "", ".", "UPPER", "host:port", "x".repeat(300)])
-    t.throws(() => writeHostsToml(t.testdir(), [upstream], mirror), { code: "upstream_invalid" }, JSON.stringify(upstream));
+    t.throws(
+      () => writeHostsToml(t.testdir(), [upstream], mirror),
+      { code: "upstream_invalid" },
+      JSON.stringify(upstream),
+    );
 });

@@ -19,34 +19,61 @@ linkRelease(release, store, storage);
 const registry = await startRegistry(dir, storage);
 t.teardown(async () => await registry[Symbol.asyncDispose]());
 
-const access = { url: registry.url, ca: registry.ca, tokenFor: async (repository: string) => registry.token(repository) };
+const access = {
+  url: registry.url,
+  ca: registry.ca,
+  tokenFor: async (repository: string) => registry.token(repository),
+};
 const certs = join(dir, "certs");
 mkdirSync(certs);
 writeFileSync(join(certs, "ca.crt"), registry.ca);
 const inspect = async (reference: string, ...options: string[]) =>
-  await run("skopeo", ["inspect", "--cert-dir", certs, ...options, `docker://${new URL(registry.url).host}/${reference}`]);
+  await run("skopeo", [
+    "inspect",
+    "--cert-dir",
+    certs,
+    ...options,
+    `docker://${new URL(registry.url).host}/${reference}`,
+  ]);
 
-t.test("a linked image is served by digest and by the release's tag, to who has a token", async (t) => {
-  const image = release.images[0];
-  for (const reference of [`resontech/one@${image?.digest}`, "resontech/one:1.2.3"]) {
-    const { stdout } = await inspect(reference, "--registry-token", registry.token("resontech/one"));
-    t.match(JSON.parse(stdout), { Digest: image?.digest, Architecture: "amd64" }, reference);
-  }
-  await t.rejects(inspect("resontech/one:1.2.3"), "without a token");
-  await t.rejects(
-    inspect("resontech/one:1.2.3", "--registry-token", registry.token("resontech/two")),
-    "with another repository's token",
-  );
-});
+t.test(
+  "a linked image is served by digest and by the release's tag, to who has a token",
+  async (t) => {
+    const image = release.images[0];
+    for (const reference of [`resontech/one@${image?.digest}`, "resontech/one:1.2.3"]) {
+      const { stdout } = await inspect(
+        reference,
+        "--registry-token",
+        registry.token("resontech/one"),
+      );
+      t.match(JSON.parse(stdout), { Digest: image?.digest, Architecture: "amd64" }, reference);
+    }
+    await t.rejects(inspect("resontech/one:1.2.3"), "without a token");
+    await t.rejects(
+      inspect("resontech/one:1.2.3", "--registry-token", registry.token("resontech/two")),
+      "with another repository's token",
+    );
+  },
+);
 
-async function ask(method: string, path: string, token: string | null): Promise<{ status: number; type: string; body: string }> {
+async function ask(
+  method: string,
+  path: string,
+  token: string | null,
+): Promise<{ status: number; type: string; body: string }> {
   return await new Promise((resolve, reject) => {
     const headers = token === null ? {} : { authorization: `Bearer ${token}` };
     const outgoing = request(`${registry.url}${path}`, { method, ca: registry.ca, headers });
     outgoing.once("response", (answer) => {
       let body = "";
       answer.setEncoding("utf8").on("data", (text: string) => (body += text));
-      answer.once("end", () => resolve({ status: answer.statusCode ?? 0, type: String(answer.headers["content-type"]), body }));
+      answer.once("end", () =>
+        resolve({
+          status: answer.statusCode ?? 0,
+          type: String(answer.headers["content-type"]),
+          body,
+        }),
+      );
     });
     outgoing.once("error", reject);
     outgoing.end();
@@ -66,11 +93,27 @@ t.test("nobody can push, not even with a token for it, and is told why", async (
     t.match(JSON.parse(body), { errors: [{ code: "UNSUPPORTED", message: /read-only/ }] });
   }
   const { stderr } = await run("skopeo", [
-    ...["copy", "--dest-cert-dir", certs, "--dest-registry-token", token, "--src-cert-dir", certs, "--src-registry-token", token],
-    ...["resontech/one:1.2.3", "resontech/one:new"].map((name) => `docker://${new URL(registry.url).host}/${name}`),
+    ...[
+      "copy",
+      "--dest-cert-dir",
+      certs,
+      "--dest-registry-token",
+      token,
+      "--src-cert-dir",
+      certs,
+      "--src-registry-token",
+      token,
+    ],
+    ...["resontech/one:1.2.3", "resontech/one:new"].map(
+      (name) => `docker://${new URL(registry.url).host}/${name}`,
+    ),
   ]).catch((error: { stderr: string }) => error);
   t.match(stderr, /read-only/, "in the words that a client shows");
-  t.notOk(readdirSync(storage, { recursive: true, encoding: "utf8" }).some((name) => name.includes("_uploads")));
+  t.notOk(
+    readdirSync(storage, { recursive: true, encoding: "utf8" }).some((name) =>
+      name.includes("_uploads"),
+    ),
+  );
 });
 
 t.test("who refers to an image is answered to whoever may pull it: nobody does", async (t) => {
@@ -78,7 +121,11 @@ t.test("who refers to an image is answered to whoever may pull it: nobody does",
   const answer = await ask("GET", path, registry.token("resontech/one"));
   t.match(answer, { status: 200, type: "application/vnd.oci.image.index.v1+json" });
   t.match(JSON.parse(answer.body), { schemaVersion: 2, manifests: [] });
-  t.equal((await ask("GET", path.replace(/.$/, "0"), registry.token("resontech/one"))).status, 200, "also for what is not there");
+  t.equal(
+    (await ask("GET", path.replace(/.$/, "0"), registry.token("resontech/one"))).status,
+    200,
+    "also for what is not there",
+  );
   for (const token of [null, registry.token("resontech/two")])
     t.match(await ask("GET", path, token), { status: 401, body: /"UNAUTHORIZED"/ });
 });
@@ -91,21 +138,27 @@ t.test("a socket that never says hello is closed in 10 s", { timeout: 30_000 }, 
   t.ok(performance.now() - from < 15_000);
 });
 
-t.test("the closed-world check finds nothing while all is served, then each thing that is not", async (t) => {
-  t.strictSame(await findUnserved(release, access), []);
-  const [one, two] = release.images;
-  const blob = (sha256 = "") => join(storage, "docker/registry/v2/blobs/sha256", sha256.slice(0, 2), sha256, "data");
-  const config = one?.blobs[1]?.sha256;
-  rmSync(blob(config));
-  rmSync(join(storage, "docker/registry/v2/repositories/resontech/two/_manifests/tags/1.2.3"), { recursive: true });
-  const problems = await findUnserved(release, access);
-  t.strictSame(problems, [
-    `resontech/one@${one?.digest}: the registry answers 404 for its blob ${config}`,
-    `resontech/two:1.2.3 is not ${two?.digest} but 404`,
-  ]);
-  linkRelease(release, store, storage);
-  t.strictSame(await findUnserved(release, access), [], "linking again repairs it");
-  const layer = one?.blobs[2]?.sha256;
-  truncateSync(blob(layer), 3);
-  t.match(await findUnserved(release, access), [/has 3 bytes/, /has 3 bytes/]);
-});
+t.test(
+  "the closed-world check finds nothing while all is served, then each thing that is not",
+  async (t) => {
+    t.strictSame(await findUnserved(release, access), []);
+    const [one, two] = release.images;
+    const blob = (sha256 = "") =>
+      join(storage, "docker/registry/v2/blobs/sha256", sha256.slice(0, 2), sha256, "data");
+    const config = one?.blobs[1]?.sha256;
+    rmSync(blob(config));
+    rmSync(join(storage, "docker/registry/v2/repositories/resontech/two/_manifests/tags/1.2.3"), {
+      recursive: true,
+    });
+    const problems = await findUnserved(release, access);
+    t.strictSame(problems, [
+      `resontech/one@${one?.digest}: the registry answers 404 for its blob ${config}`,
+      `resontech/two:1.2.3 is not ${two?.digest} but 404`,
+    ]);
+    linkRelease(release, store, storage);
+    t.strictSame(await findUnserved(release, access), [], "linking again repairs it");
+    const layer = one?.blobs[2]?.sha256;
+    truncateSync(blob(layer), 3);
+    t.match(await findUnserved(release, access), [/has 3 bytes/, /has 3 bytes/]);
+  },
+);

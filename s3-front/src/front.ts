@@ -18,14 +18,21 @@ import { QuotaKeeper } from "./quota/quota-keeper.ts";
 const STOP_MS = 10_000;
 
 /** @throws AuditUnavailable when auditd does not welcome it: nothing may pass unrecorded */
-export async function openFront(config: S3FrontConfig, log: Logger): Promise<AsyncDisposable & { port: number }> {
+export async function openFront(
+  config: S3FrontConfig,
+  log: Logger,
+): Promise<AsyncDisposable & { port: number }> {
   await using stack = new AsyncDisposableStack();
   const { certFile, keyFile } = config.listen.tls;
   const tls = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-  const producer = stack.use(await connectProducer({ socketPath: config.auditSocket, boot: randomUUID() }));
+  const producer = stack.use(
+    await connectProducer({ socketPath: config.auditSocket, boot: randomUUID() }),
+  );
   const closed = await closeOpenOperations(producer);
   if (closed > 0) log.warn({ operations: closed }, "closed what an earlier life left open");
-  const trail = new Trail(producer, (err) => log.warn({ err }, "an outcome is not acknowledged yet"));
+  const trail = new Trail(producer, (err) =>
+    log.warn({ err }, "an outcome is not acknowledged yet"),
+  );
   const link = stack.use(new CoordinatorLink(config.coordinatorSocket));
   const engine = stack.use(new Engine(config.engineSocket));
   const door = new Door({
@@ -35,7 +42,11 @@ export async function openFront(config: S3FrontConfig, log: Logger): Promise<Asy
     outputExport: config.outputExport,
     loopLag: stack.use(new EventLoopLag()),
   });
-  const server = await listen(door, { host: config.listen.host, port: config.listen.port, tls }, log);
+  const server = await listen(
+    door,
+    { host: config.listen.host, port: config.listen.port, tls },
+    log,
+  );
   stack.defer(async () => {
     const ended = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();

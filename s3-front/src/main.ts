@@ -11,7 +11,9 @@ const USAGE = "usage: s3-front --config FILE\n";
 const STOP_TIMEOUT_MS = 14_000;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { config: { type: "string" }, help: { type: "boolean" } } });
+  const { values } = parseArgs({
+    options: { config: { type: "string" }, help: { type: "boolean" } },
+  });
   if (values.help === true || values.config === undefined) {
     process.stdout.write(USAGE);
     process.exitCode = values.help === true ? 0 : 2;
@@ -29,6 +31,9 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  writeSync(2, `s3-front: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`);
+  writeSync(
+    2,
+    `s3-front: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`,
+  );
   process.exit(1);
 });

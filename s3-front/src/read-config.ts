@@ -14,7 +14,9 @@ export function readConfig(file: string): S3FrontConfig {
   try {
     raw = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
   const config: unknown = Default(S3FrontConfig, raw);
   if (Value.Check(S3FrontConfig, config)) return config;

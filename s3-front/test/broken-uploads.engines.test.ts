@@ -26,7 +26,9 @@ async function breakOff(target: string, headers: Record<string, string>): Promis
 t.test("an upload that breaks off leaves the object as it was", async (t) => {
   const before = await store.put(user.bucket, "kept", "whole", "text/plain");
   const path = `/${user.bucket}/kept`;
-  const presigned = new URL(await front.transportOf(user.keys).presign("PUT", [user.bucket, "kept"], {}, 60));
+  const presigned = new URL(
+    await front.transportOf(user.keys).presign("PUT", [user.bucket, "kept"], {}, 60),
+  );
   const host = { host: presigned.host };
   for (const [what, target, headers] of [
     ["signed in a header", path, await signedHeaders(front, user.keys, "PUT", path)],
@@ -36,7 +38,8 @@ t.test("an upload that breaks off leaves the object as it was", async (t) => {
     t.match(await store.stat(user.bucket, "kept"), before, what);
   }
   const versions: string[] = [];
-  for await (const page of store.versions(user.bucket)) versions.push(...page.map(({ versionId }) => versionId));
+  for await (const page of store.versions(user.bucket))
+    versions.push(...page.map(({ versionId }) => versionId));
   t.same(versions, [before.versionId]);
 });
 
@@ -53,7 +56,10 @@ t.test("a part that breaks off leaves the one of its number", async (t) => {
 
 t.test("an upload that breaks off together with the front leaves nothing", async (t) => {
   const path = `/${user.bucket}/killed`;
-  const headers = { ...(await signedHeaders(front, user.keys, "PUT", path)), "content-length": String(ANNOUNCED) };
+  const headers = {
+    ...(await signedHeaders(front, user.keys, "PUT", path)),
+    "content-length": String(ANNOUNCED),
+  };
   const raw = new RawConnection(front);
   raw.socket.write(headText(`PUT ${path}`, headers));
   raw.socket.write(SENT);

@@ -13,9 +13,24 @@ const user = await front.addUser();
 const transport = front.transportOf(user.keys);
 /** What S3 and HTTP let a caller say of himself and of an object. */
 const HEADERS = {
-  ...{ "user-agent": CANARY, referer: `https://${CANARY}/`, cookie: `a=${CANARY}`, "x-forwarded-for": CANARY, from: CANARY },
-  ...{ "x-amz-meta-name": CANARY, [`x-amz-meta-${CANARY}`]: "x", "content-type": `text/${CANARY}`, "x-request-id": CANARY },
-  ...{ "content-disposition": `attachment; filename=${CANARY}`, "cache-control": CANARY, "content-language": CANARY },
+  ...{
+    "user-agent": CANARY,
+    referer: `https://${CANARY}/`,
+    cookie: `a=${CANARY}`,
+    "x-forwarded-for": CANARY,
+    from: CANARY,
+  },
+  ...{
+    "x-amz-meta-name": CANARY,
+    [`x-amz-meta-${CANARY}`]: "x",
+    "content-type": `text/${CANARY}`,
+    "x-request-id": CANARY,
+  },
+  ...{
+    "content-disposition": `attachment; filename=${CANARY}`,
+    "cache-control": CANARY,
+    "content-language": CANARY,
+  },
 };
 const PATH = [user.bucket, `jobs/${CANARY}/one`];
 type Sent = Omit<S3RequestOptions, "headers"> & { headers?: Record<string, string> };
@@ -28,7 +43,10 @@ const withMd5 = (body: string): Pick<Sent, "body" | "headers"> => ({
   body,
   headers: { "content-md5": createHash("md5").update(body).digest("base64") },
 });
-const query = (name: string, more: Record<string, string> = {}): Record<string, string> => ({ [name]: "", ...more });
+const query = (name: string, more: Record<string, string> = {}): Record<string, string> => ({
+  [name]: "",
+  ...more,
+});
 const PAGE = { prefix: CANARY, delimiter: CANARY };
 const DELETIONS = `<Delete><Object><Key>${CANARY}</Key></Object><Object><Key>jobs/${CANARY}</Key><VersionId>${CANARY}</VersionId></Object></Delete>`;
 const NUMBERS: Record<string, string> = { partNumber: "1", "list-type": "2" };
@@ -39,20 +57,39 @@ function requestFor({ method, level, selectors, optional, copies, body }: Operat
   return {
     ...{ method, path: PLACES[level], query: Object.fromEntries(parameters) },
     ...(body === "none" ? {} : withMd5(`<${CANARY}/>`)),
-    ...(copies ? { headers: { "x-amz-copy-source": `${user.bucket}/${CANARY}?versionId=${CANARY}` } } : {}),
+    ...(copies
+      ? { headers: { "x-amz-copy-source": `${user.bucket}/${CANARY}?versionId=${CANARY}` } }
+      : {}),
   };
 }
 
 t.test("no leaf holds what a caller of the S3 door wrote", async (t) => {
   const good: Record<string, Sent> = {
     PutObject: { method: "PUT", path: PATH, body: "x" },
-    GetObject: { method: "GET", path: PATH, query: { "response-content-disposition": CANARY, "response-content-type": CANARY } },
+    GetObject: {
+      method: "GET",
+      path: PATH,
+      query: { "response-content-disposition": CANARY, "response-content-type": CANARY },
+    },
     HeadObject: { method: "HEAD", path: PATH },
-    CopyObject: { method: "PUT", path: [user.bucket, `to/${CANARY}`], headers: { "x-amz-copy-source": PATH.join("/") } },
+    CopyObject: {
+      method: "PUT",
+      path: [user.bucket, `to/${CANARY}`],
+      headers: { "x-amz-copy-source": PATH.join("/") },
+    },
     CreateMultipartUpload: { method: "POST", path: PATH, query: query("uploads") },
     ListObjects: { method: "GET", path: [user.bucket], query: { ...PAGE, marker: CANARY } },
-    ListObjectsV2: { method: "GET", path: [user.bucket], query: { ...PAGE, "list-type": "2", "start-after": CANARY } },
-    DeleteObjects: { method: "POST", path: [user.bucket], query: query("delete"), ...withMd5(DELETIONS) },
+    ListObjectsV2: {
+      method: "GET",
+      path: [user.bucket],
+      query: { ...PAGE, "list-type": "2", "start-after": CANARY },
+    },
+    DeleteObjects: {
+      method: "POST",
+      path: [user.bucket],
+      query: query("delete"),
+      ...withMd5(DELETIONS),
+    },
     DeleteObject: { method: "DELETE", path: PATH },
   };
   const { length } = await front.leaves();
@@ -60,15 +97,31 @@ t.test("no leaf holds what a caller of the S3 door wrote", async (t) => {
     const status = await send(options);
     t.ok(status >= 200 && status < 300, `${name}: ${status}`);
   }
-  const url = new URL(await transport.presign("GET", PATH, { "response-content-type": CANARY }, 60));
-  t.equal((await fetchWithCa(front.caPem, url.href, { headers: { "user-agent": CANARY } })).status, 404);
-  const served = (await front.leaves()).slice(length).filter(({ actor }) => actor.sub === user.userId);
+  const url = new URL(
+    await transport.presign("GET", PATH, { "response-content-type": CANARY }, 60),
+  );
+  t.equal(
+    (await fetchWithCa(front.caPem, url.href, { headers: { "user-agent": CANARY } })).status,
+    404,
+  );
+  const served = (await front.leaves())
+    .slice(length)
+    .filter(({ actor }) => actor.sub === user.userId);
   t.ok(served.length >= Object.keys(good).length, `${served.length} leaves of what was served`);
 
   // Every operation of the door, with the canary wherever it may say something; most are refused by what is not there.
   for (const one of OPERATIONS) await send(requestFor(one));
-  await send({ method: "PUT", path: PATH, body: "x", headers: { "x-amz-tagging": `${CANARY}=${CANARY}` } });
-  for (const source of [CANARY, `${user.bucket}/${CANARY}?versionId=${CANARY}`, `/${CANARY}/${CANARY}`])
+  await send({
+    method: "PUT",
+    path: PATH,
+    body: "x",
+    headers: { "x-amz-tagging": `${CANARY}=${CANARY}` },
+  });
+  for (const source of [
+    CANARY,
+    `${user.bucket}/${CANARY}?versionId=${CANARY}`,
+    `/${CANARY}/${CANARY}`,
+  ])
     await send({ method: "PUT", path: PATH, headers: { "x-amz-copy-source": source } });
   const stranger = front.transportOf({ accessKeyId: CANARY, secretAccessKey: CANARY });
   await t.rejects(stranger.send({ method: "PUT", path: PATH, headers: HEADERS, body: "x" }), {
@@ -84,13 +137,18 @@ t.test("no leaf holds what a caller of the S3 door wrote", async (t) => {
   const text = JSON.stringify(leaves);
   const actions = new Set(leaves.slice(length).map(({ action }) => action));
   // A part belongs to its upload, whose opening and end are recorded.
-  const recorded = OPERATIONS.filter(({ trace }) => trace.kind !== "part").map(({ name }) => `S3 ${name}`);
+  const recorded = OPERATIONS.filter(({ trace }) => trace.kind !== "part").map(
+    ({ name }) => `S3 ${name}`,
+  );
   t.same(
     recorded.filter((action) => !actions.has(action)),
     [],
     "every operation has its leaf",
   );
   t.notMatch(text, /canary/i, "neither this one nor that of the buckets' names");
-  t.notOk(text.includes(Buffer.from(CANARY).toString("base64").slice(0, 12)), "nor in another spelling");
+  t.notOk(
+    text.includes(Buffer.from(CANARY).toString("base64").slice(0, 12)),
+    "nor in another spelling",
+  );
   t.notOk(text.includes(Buffer.from(CANARY).toString("hex")));
 });

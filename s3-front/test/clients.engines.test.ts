@@ -14,9 +14,17 @@ const python = await clientPython("0.3.0");
 for (const style of ["default", "when_required", "when_supported"])
   t.test(`boto3 does all that it does with S3, checksums ${style}`, async (t) => {
     const { bucket, keys } = await front.addUser(50 * 1024 ** 2);
-    const { stdout } = await run(python, [join(import.meta.dirname, "helper/boto_client.py"), front.endpoint, bucket, style], {
-      env: { AWS_ACCESS_KEY_ID: keys.accessKeyId, AWS_SECRET_ACCESS_KEY: keys.secretAccessKey, AWS_CA_BUNDLE: front.ca.caFile },
-    });
+    const { stdout } = await run(
+      python,
+      [join(import.meta.dirname, "helper/boto_client.py"), front.endpoint, bucket, style],
+      {
+        env: {
+          AWS_ACCESS_KEY_ID: keys.accessKeyId,
+          AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
+          AWS_CA_BUNDLE: front.ca.caFile,
+        },
+      },
+    );
     t.same(JSON.parse(stdout), {
       get: "hellome",
       range: "ell",

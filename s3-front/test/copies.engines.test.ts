@@ -13,68 +13,96 @@ front.store.usage = (bucket) => {
   return count(bucket);
 };
 
-t.test("after copies of every kind the bucket is not counted again, and its quota holds to the byte", async (t) => {
-  const user = await front.addUser(100 * KIB);
-  const store = front.storeOf(user);
-  const own = front.transportOf(user.keys);
-  const { versionId } = await store.put(user.bucket, "source", Buffer.alloc(10 * KIB), "text/plain");
-  t.equal(counts, 1, "for the first write");
-  const copy = (key: string, from: string, more = {}, query = {}) =>
-    own.send({
-      method: "PUT",
-      path: [user.bucket, key],
-      query,
-      headers: { "x-amz-copy-source": `/${user.bucket}/${from}`, ...more },
+t.test(
+  "after copies of every kind the bucket is not counted again, and its quota holds to the byte",
+  async (t) => {
+    const user = await front.addUser(100 * KIB);
+    const store = front.storeOf(user);
+    const own = front.transportOf(user.keys);
+    const { versionId } = await store.put(
+      user.bucket,
+      "source",
+      Buffer.alloc(10 * KIB),
+      "text/plain",
+    );
+    t.equal(counts, 1, "for the first write");
+    const copy = (key: string, from: string, more = {}, query = {}) =>
+      own.send({
+        method: "PUT",
+        path: [user.bucket, key],
+        query,
+        headers: { "x-amz-copy-source": `/${user.bucket}/${from}`, ...more },
+      });
+    await copy("one", "source");
+    await copy("two", `source?versionId=${versionId}`);
+    const uploadId = await store.createUpload(user.bucket, "parts", "text/plain");
+    await copy("parts", "source", {}, { uploadId, partNumber: "1" });
+    await copy(
+      "parts",
+      "source",
+      { "x-amz-copy-source-range": `bytes=0-${5 * KIB - 1}` },
+      { uploadId, partNumber: "2" },
+    );
+    const left = 100 * KIB - (await count(user.bucket)).usedBytes;
+    await store.put(user.bucket, "rest", Buffer.alloc(left - LEAST_COST_BYTES), "text/plain");
+    await store.put(user.bucket, "last", "x", "text/plain");
+    t.equal(counts, 1, "nothing was counted again");
+    await t.rejects(store.put(user.bucket, "over", "x", "text/plain"), { code: "QuotaExceeded" });
+  },
+);
+
+t.test(
+  "a copy onto itself, which the engine makes in its place, takes no room for long",
+  async (t) => {
+    const user = await front.addUser(30 * KIB);
+    const store = front.storeOf(user);
+    await store.put(user.bucket, "x", Buffer.alloc(10 * KIB), "text/plain");
+    const headers = {
+      "x-amz-copy-source": `/${user.bucket}/x`,
+      "x-amz-metadata-directive": "REPLACE",
+      "x-amz-meta-x": "y",
+    };
+    for (let turn = 0; turn < 4; turn++)
+      await front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, "x"], headers });
+    const left = 30 * KIB - (await count(user.bucket)).usedBytes;
+    await store.put(user.bucket, "y", Buffer.alloc(left), "text/plain");
+    await t.rejects(store.put(user.bucket, "z", "x", "text/plain"), { code: "QuotaExceeded" });
+  },
+);
+
+t.test(
+  "a source that is replaced by a larger one after it was measured is counted as it was copied",
+  async (t) => {
+    const user = await front.addUser(200 * KIB);
+    const store = front.storeOf(user);
+    await store.put(user.bucket, "source", "x", "text/plain");
+    const stat = front.store.stat.bind(front.store);
+    const measured = Promise.withResolvers<void>();
+    front.store.stat = async (...asked) => {
+      const found = await stat(...asked);
+      measured.resolve();
+      front.store.stat = stat;
+      process.kill(front.enginePid, "SIGSTOP");
+      return found;
+    };
+    const replaced = measured.promise.then(async () => {
+      const put = store.put(user.bucket, "source", Buffer.alloc(50 * KIB), "text/plain");
+      await sleep(200);
+      process.kill(front.enginePid, "SIGCONT");
+      await put;
     });
-  await copy("one", "source");
-  await copy("two", `source?versionId=${versionId}`);
-  const uploadId = await store.createUpload(user.bucket, "parts", "text/plain");
-  await copy("parts", "source", {}, { uploadId, partNumber: "1" });
-  await copy("parts", "source", { "x-amz-copy-source-range": `bytes=0-${5 * KIB - 1}` }, { uploadId, partNumber: "2" });
-  const left = 100 * KIB - (await count(user.bucket)).usedBytes;
-  await store.put(user.bucket, "rest", Buffer.alloc(left - LEAST_COST_BYTES), "text/plain");
-  await store.put(user.bucket, "last", "x", "text/plain");
-  t.equal(counts, 1, "nothing was counted again");
-  await t.rejects(store.put(user.bucket, "over", "x", "text/plain"), { code: "QuotaExceeded" });
-});
-
-t.test("a copy onto itself, which the engine makes in its place, takes no room for long", async (t) => {
-  const user = await front.addUser(30 * KIB);
-  const store = front.storeOf(user);
-  await store.put(user.bucket, "x", Buffer.alloc(10 * KIB), "text/plain");
-  const headers = { "x-amz-copy-source": `/${user.bucket}/x`, "x-amz-metadata-directive": "REPLACE", "x-amz-meta-x": "y" };
-  for (let turn = 0; turn < 4; turn++)
-    await front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, "x"], headers });
-  const left = 30 * KIB - (await count(user.bucket)).usedBytes;
-  await store.put(user.bucket, "y", Buffer.alloc(left), "text/plain");
-  await t.rejects(store.put(user.bucket, "z", "x", "text/plain"), { code: "QuotaExceeded" });
-});
-
-t.test("a source that is replaced by a larger one after it was measured is counted as it was copied", async (t) => {
-  const user = await front.addUser(200 * KIB);
-  const store = front.storeOf(user);
-  await store.put(user.bucket, "source", "x", "text/plain");
-  const stat = front.store.stat.bind(front.store);
-  const measured = Promise.withResolvers<void>();
-  front.store.stat = async (...asked) => {
-    const found = await stat(...asked);
-    measured.resolve();
-    front.store.stat = stat;
-    process.kill(front.enginePid, "SIGSTOP");
-    return found;
-  };
-  const replaced = measured.promise.then(async () => {
-    const put = store.put(user.bucket, "source", Buffer.alloc(50 * KIB), "text/plain");
-    await sleep(200);
-    process.kill(front.enginePid, "SIGCONT");
-    await put;
-  });
-  const headers = { "x-amz-copy-source": `/${user.bucket}/source` };
-  await front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, "copy"], headers });
-  await replaced;
-  const { usedBytes } = await count(user.bucket);
-  await t.rejects(store.put(user.bucket, "over", Buffer.alloc(200 * KIB - usedBytes + 1), "text/plain"), {
-    code: "QuotaExceeded",
-  });
-  await store.put(user.bucket, "fits", Buffer.alloc(200 * KIB - usedBytes), "text/plain");
-});
+    const headers = { "x-amz-copy-source": `/${user.bucket}/source` };
+    await front
+      .transportOf(user.keys)
+      .send({ method: "PUT", path: [user.bucket, "copy"], headers });
+    await replaced;
+    const { usedBytes } = await count(user.bucket);
+    await t.rejects(
+      store.put(user.bucket, "over", Buffer.alloc(200 * KIB - usedBytes + 1), "text/plain"),
+      {
+        code: "QuotaExceeded",
+      },
+    );
+    await store.put(user.bucket, "fits", Buffer.alloc(200 * KIB - usedBytes), "text/plain");
+  },
+);

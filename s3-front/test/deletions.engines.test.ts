@@ -14,7 +14,9 @@ const MIB = 1024 ** 2;
 function diskBytes(): number {
   const folders = ["objects", "versions"].map((name) => join(front.dir, name));
   const files = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => statSync(join(folder, name))),
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) =>
+      statSync(join(folder, name)),
+    ),
   );
   const sizes = new Map(files.filter((file) => file.isFile()).map(({ ino, size }) => [ino, size]));
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);
@@ -34,17 +36,24 @@ t.test("however often an object is deleted, its data is there once", async (t) =
   const deleteMany = async (keys: string[]) => {
     const body = `<Delete>${keys.map((key) => `<Object><Key>${key}</Key></Object>`).join("")}</Delete>`;
     const headers = { "content-md5": createHash("md5").update(body).digest("base64") };
-    await front.transportOf(user.keys).send({ method: "POST", path: [user.bucket], query: { delete: "" }, headers, body });
+    await front
+      .transportOf(user.keys)
+      .send({ method: "POST", path: [user.bucket], query: { delete: "" }, headers, body });
   };
   await Promise.all(Array.from({ length: 8 }, () => store.remove(user.bucket, "large")));
   await deleteMany(Array.from({ length: 20 }, () => "large"));
   t.ok(diskBytes() < 5 * MIB, `${diskBytes()} bytes`);
   t.equal(await store.stat(user.bucket, "large"), null);
-  const [marker, version, ...more] = (await versionsOf(user)).toSorted((a, b) => Number(b.isMarker) - Number(a.isMarker));
+  const [marker, version, ...more] = (await versionsOf(user)).toSorted(
+    (a, b) => Number(b.isMarker) - Number(a.isMarker),
+  );
   t.same(more, []);
   t.match(marker, { isMarker: true, isLatest: true });
   t.match(version, { ...put, isLatest: false });
-  t.ok((marker?.modifiedAt ?? 0) >= before - 1_000, "a version can be brought back for a while from when it was deleted");
+  t.ok(
+    (marker?.modifiedAt ?? 0) >= before - 1_000,
+    "a version can be brought back for a while from when it was deleted",
+  );
   t.equal((await store.getRange({ bucket: user.bucket, ...put }, 0, 9)).length, 10);
 });
 
@@ -73,7 +82,12 @@ t.test("a download that has begun ends although its object is deleted meanwhile"
   await front.storeOf(user).put(user.bucket, "long", Buffer.alloc(bytes, 1), "text/plain");
   const path = `/${user.bucket}/long`;
   const raw = new RawConnection(front);
-  raw.socket.write(headText(`GET ${path}`, { ...(await signedHeaders(front, user.keys, "GET", path)), connection: "close" }));
+  raw.socket.write(
+    headText(`GET ${path}`, {
+      ...(await signedHeaders(front, user.keys, "GET", path)),
+      connection: "close",
+    }),
+  );
   await raw.until(/\r\n\r\n/);
   raw.socket.pause();
   await front.storeOf(user).remove(user.bucket, "long");

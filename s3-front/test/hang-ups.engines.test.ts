@@ -19,11 +19,17 @@ async function hangUp(request: string, headers: Record<string, string>, body = "
 t.test("what a change does after its client has gone is recorded as it was done", async (t) => {
   const user = await front.addUser();
   const path = `/${user.bucket}/gone`;
-  const headers = { ...(await signedHeaders(front, user.keys, "PUT", path)), "content-length": "5" };
+  const headers = {
+    ...(await signedHeaders(front, user.keys, "PUT", path)),
+    "content-length": "5",
+  };
   await front.storeOf(user).put(user.bucket, "other", "x", "text/plain");
   process.kill(front.enginePid, "SIGSTOP");
   await hangUp(`PUT ${path}`, headers, "hello");
-  await hangUp(`DELETE /${user.bucket}/other`, await signedHeaders(front, user.keys, "DELETE", `/${user.bucket}/other`));
+  await hangUp(
+    `DELETE /${user.bucket}/other`,
+    await signedHeaders(front, user.keys, "DELETE", `/${user.bucket}/other`),
+  );
   process.kill(front.enginePid, "SIGCONT");
   await sleep(300);
   t.match(await front.storeOf(user).stat(user.bucket, "gone"), { sizeBytes: 5 });
@@ -37,23 +43,35 @@ t.test("what a change does after its client has gone is recorded as it was done"
     );
 });
 
-t.test("a copy keeps its room while the engine makes it, whether or not its client waits", async (t) => {
-  const user = await front.addUser(34 * KIB);
-  const store = front.storeOf(user);
-  await store.put(user.bucket, "source", Buffer.alloc(10 * KIB), "text/plain");
-  const uploadId = await store.createUpload(user.bucket, "copy", "text/plain");
-  const path = `/${user.bucket}/copy?partNumber=1&uploadId=${uploadId}`;
-  const headers = await signedHeaders(front, user.keys, "PUT", path, {
-    ...{ "x-amz-copy-source": `/${user.bucket}/source`, "x-amz-copy-source-range": `bytes=0-${10 * KIB - 1}` },
-  });
-  process.kill(front.enginePid, "SIGSTOP");
-  await hangUp(`PUT ${path}`, headers);
-  // Of an engine that sleeps no listing could tell what is on its way.
-  const refused = t.rejects(store.put(user.bucket, "over", Buffer.alloc(11 * KIB), "text/plain"), { code: "QuotaExceeded" });
-  t.equal(await Promise.race([refused.then(() => "refused"), sleep(3_000, "it waits for the engine")]), "refused");
-  process.kill(front.enginePid, "SIGCONT");
-  await refused;
-  await sleep(200);
-  t.equal((await front.store.usage(user.bucket)).usedBytes, 24 * KIB);
-  await store.put(user.bucket, "fits", Buffer.alloc(10 * KIB), "text/plain");
-});
+t.test(
+  "a copy keeps its room while the engine makes it, whether or not its client waits",
+  async (t) => {
+    const user = await front.addUser(34 * KIB);
+    const store = front.storeOf(user);
+    await store.put(user.bucket, "source", Buffer.alloc(10 * KIB), "text/plain");
+    const uploadId = await store.createUpload(user.bucket, "copy", "text/plain");
+    const path = `/${user.bucket}/copy?partNumber=1&uploadId=${uploadId}`;
+    const headers = await signedHeaders(front, user.keys, "PUT", path, {
+      ...{
+        "x-amz-copy-source": `/${user.bucket}/source`,
+        "x-amz-copy-source-range": `bytes=0-${10 * KIB - 1}`,
+      },
+    });
+    process.kill(front.enginePid, "SIGSTOP");
+    await hangUp(`PUT ${path}`, headers);
+    // Of an engine that sleeps no listing could tell what is on its way.
+    const refused = t.rejects(
+      store.put(user.bucket, "over", Buffer.alloc(11 * KIB), "text/plain"),
+      { code: "QuotaExceeded" },
+    );
+    t.equal(
+      await Promise.race([refused.then(() => "refused"), sleep(3_000, "it waits for the engine")]),
+      "refused",
+    );
+    process.kill(front.enginePid, "SIGCONT");
+    await refused;
+    await sleep(200);
+    t.equal((await front.store.usage(user.bucket)).usedBytes, 24 * KIB);
+    await store.put(user.bucket, "fits", Buffer.alloc(10 * KIB), "text/plain");
+  },
+);

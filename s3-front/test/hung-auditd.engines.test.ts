@@ -11,50 +11,75 @@ const BELIEVED_MS = 2_500;
 /** So many are tried, one after the other, and none of them asks for a record. */
 const GIVE_UP_MS = 8_000;
 
-t.test("parts, which have no record of their own, stop soon after auditd hangs, and pass again once it answers", async (t) => {
-  const user = await front.addUser();
-  const store = front.storeOf(user);
-  const upload = await store.createUpload(user.bucket, "big", "application/zip");
-  const put = async (partNumber: number) => {
-    const url = await store.presignPart(user.bucket, "big", upload, partNumber, 60);
-    const sentAt = performance.now();
-    const answer = await fetchWithCa(front.caPem, url, { method: "PUT", body: "part" });
-    return { partNumber, sentAt, tookMs: performance.now() - sentAt, status: answer.status, text: await answer.text() };
-  };
-  const stored = async (): Promise<number[]> => {
-    const query = { uploadId: upload };
-    const { body } = await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket, "big"], query });
-    return [...body.toString().matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => Number(number));
-  };
-  const first = await put(1);
-  t.equal(first.status, 200);
-  process.kill(front.auditd.pid, "SIGSTOP");
-  const hungAt = performance.now();
-  const passed = [first];
-  let refused = await put(2);
-  for (let next = 3; refused.status === 200 && performance.now() - hungAt < GIVE_UP_MS; next += 1) {
-    passed.push(refused);
-    refused = await put(next);
-  }
-  t.match(refused, { status: 503, text: /ServiceUnavailable[\s\S]*audit log/ });
-  const slowestMs = Math.max(...passed.map(({ tookMs }) => tookMs));
-  t.ok(refused.tookMs < BELIEVED_MS + slowestMs, `it waited ${refused.tookMs} ms`);
-  const late = passed.filter(({ sentAt }) => sentAt - hungAt > BELIEVED_MS);
-  t.same(late, [], "nothing passed later");
-  const more = await Promise.all([9_001, 9_002, 9_003].map(put));
-  t.same(
-    more.map(({ status }) => status),
-    [503, 503, 503],
-  );
-  t.ok(
-    more.every(({ tookMs }) => tookMs < 1_000 + slowestMs),
-    "nobody waits again for an answer that is overdue",
-  );
-  t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 503);
-  process.kill(front.auditd.pid, "SIGCONT");
-  let again = await put(9_004);
-  for (const deadline = performance.now() + 5_000; again.status !== 200 && performance.now() < deadline; await sleep(20))
-    again = await put(9_004);
-  t.equal(again.status, 200);
-  t.same(await stored(), [...passed.map(({ partNumber }) => partNumber), 9_004], "of what was refused nothing is in the store");
-});
+t.test(
+  "parts, which have no record of their own, stop soon after auditd hangs, and pass again once it answers",
+  async (t) => {
+    const user = await front.addUser();
+    const store = front.storeOf(user);
+    const upload = await store.createUpload(user.bucket, "big", "application/zip");
+    const put = async (partNumber: number) => {
+      const url = await store.presignPart(user.bucket, "big", upload, partNumber, 60);
+      const sentAt = performance.now();
+      const answer = await fetchWithCa(front.caPem, url, { method: "PUT", body: "part" });
+      return {
+        partNumber,
+        sentAt,
+        tookMs: performance.now() - sentAt,
+        status: answer.status,
+        text: await answer.text(),
+      };
+    };
+    const stored = async (): Promise<number[]> => {
+      const query = { uploadId: upload };
+      const { body } = await front
+        .transportOf(user.keys)
+        .send({ method: "GET", path: [user.bucket, "big"], query });
+      return [...body.toString().matchAll(/<PartNumber>(\d+)</g)].map(([, number]) =>
+        Number(number),
+      );
+    };
+    const first = await put(1);
+    t.equal(first.status, 200);
+    process.kill(front.auditd.pid, "SIGSTOP");
+    const hungAt = performance.now();
+    const passed = [first];
+    let refused = await put(2);
+    for (
+      let next = 3;
+      refused.status === 200 && performance.now() - hungAt < GIVE_UP_MS;
+      next += 1
+    ) {
+      passed.push(refused);
+      refused = await put(next);
+    }
+    t.match(refused, { status: 503, text: /ServiceUnavailable[\s\S]*audit log/ });
+    const slowestMs = Math.max(...passed.map(({ tookMs }) => tookMs));
+    t.ok(refused.tookMs < BELIEVED_MS + slowestMs, `it waited ${refused.tookMs} ms`);
+    const late = passed.filter(({ sentAt }) => sentAt - hungAt > BELIEVED_MS);
+    t.same(late, [], "nothing passed later");
+    const more = await Promise.all([9_001, 9_002, 9_003].map(put));
+    t.same(
+      more.map(({ status }) => status),
+      [503, 503, 503],
+    );
+    t.ok(
+      more.every(({ tookMs }) => tookMs < 1_000 + slowestMs),
+      "nobody waits again for an answer that is overdue",
+    );
+    t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 503);
+    process.kill(front.auditd.pid, "SIGCONT");
+    let again = await put(9_004);
+    for (
+      const deadline = performance.now() + 5_000;
+      again.status !== 200 && performance.now() < deadline;
+      await sleep(20)
+    )
+      again = await put(9_004);
+    t.equal(again.status, 200);
+    t.same(
+      await stored(),
+      [...passed.map(({ partNumber }) => partNumber), 9_004],
+      "of what was refused nothing is in the store",
+    );
+  },
+);

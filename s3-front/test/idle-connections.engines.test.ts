@@ -13,9 +13,17 @@ import { listen } from "../src/http/listen.ts";
 const dir = mkdtempSync(join(tmpdir(), "rti-"));
 const ca = await makeTestCa(dir);
 const tls = { cert: readFileSync(ca.certFile, "utf8"), key: readFileSync(ca.keyFile, "utf8") };
-const door = { serve: async (_request: unknown, response: { end: (text: string) => void }) => response.end("answer") };
+const door = {
+  serve: async (_request: unknown, response: { end: (text: string) => void }) =>
+    response.end("answer"),
+};
 const limits = { handshakeMs: 100, headMs: 300, checkMs: 50 };
-const server = await listen(door as unknown as Door, { host: "127.0.0.1", port: 0, tls }, pino({ level: "silent" }), limits);
+const server = await listen(
+  door as unknown as Door,
+  { host: "127.0.0.1", port: 0, tls },
+  pino({ level: "silent" }),
+  limits,
+);
 const { port } = server.address() as { port: number };
 t.teardown(() => {
   server.close();
@@ -33,20 +41,28 @@ t.test("a socket that never says hello is closed, whatever it says instead", asy
   }
 });
 
-t.test("a connection on which nothing is asked is closed without a word, before and after a request", async (t) => {
-  for (const sent of ["", "GET / HTTP/1.1\r\nhost: a\r\n\r\n", "GET / HT"]) {
-    const socket = connectTls({ port, host: "127.0.0.1", servername: "localhost", ca: readFileSync(ca.caFile) });
-    let received = "";
-    socket.on("error", () => {}).on("data", (chunk: Buffer) => (received += chunk.toString()));
-    await once(socket, "secureConnect");
-    socket.write(sent);
-    if (sent.endsWith("\r\n\r\n")) {
-      await once(socket, "data");
-      t.match(received, /^HTTP\/1\.1 200/);
-      received = "";
-      socket.write("GET / H");
+t.test(
+  "a connection on which nothing is asked is closed without a word, before and after a request",
+  async (t) => {
+    for (const sent of ["", "GET / HTTP/1.1\r\nhost: a\r\n\r\n", "GET / HT"]) {
+      const socket = connectTls({
+        port,
+        host: "127.0.0.1",
+        servername: "localhost",
+        ca: readFileSync(ca.caFile),
+      });
+      let received = "";
+      socket.on("error", () => {}).on("data", (chunk: Buffer) => (received += chunk.toString()));
+      await once(socket, "secureConnect");
+      socket.write(sent);
+      if (sent.endsWith("\r\n\r\n")) {
+        await once(socket, "data");
+        t.match(received, /^HTTP\/1\.1 200/);
+        received = "";
+        socket.write("GET / H");
+      }
+      await once(socket, "close");
+      t.equal(received, "", `after ${JSON.stringify(sent)}`);
     }
-    await once(socket, "close");
-    t.equal(received, "", `after ${JSON.stringify(sent)}`);
-  }
-});
+  },
+);

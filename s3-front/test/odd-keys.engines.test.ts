@@ -14,8 +14,13 @@ async function statusOf(
   headers: Record<string, string> = {},
 ) {
   try {
-    const body = method === "PUT" && headers["x-amz-copy-source"] === undefined ? { body: "x" } : {};
-    return (await front.transportOf(user.keys).send({ method, path: [user.bucket, key], headers, ...body })).status;
+    const body =
+      method === "PUT" && headers["x-amz-copy-source"] === undefined ? { body: "x" } : {};
+    return (
+      await front
+        .transportOf(user.keys)
+        .send({ method, path: [user.bucket, key], headers, ...body })
+    ).status;
   } catch (error) {
     if (error instanceof S3ResponseError) return error.status;
     throw error;
@@ -28,7 +33,8 @@ async function versionsOf(user: TestUser, pageEntries?: number): Promise<string[
   for await (const page of new S3ObjectStore(front.transport, pageEntries).versions(user.bucket))
     found.push(
       ...page.map(
-        ({ key, isMarker, isLatest, sizeBytes }) => `${key} ${isMarker ? "marker" : sizeBytes}${isLatest ? " latest" : ""}`,
+        ({ key, isMarker, isLatest, sizeBytes }) =>
+          `${key} ${isMarker ? "marker" : sizeBytes}${isLatest ? " latest" : ""}`,
       ),
     );
   return found.sort();
@@ -61,48 +67,63 @@ t.test(
   },
 );
 
-t.test("a file that is deleted may become a folder, and what it was stays its history", async (t) => {
-  const user = await front.addUser();
-  const store = front.storeOf(user);
-  const first = await store.put(user.bucket, "m", "first", "text/plain");
-  await store.put(user.bucket, "m", "second", "text/plain");
-  t.equal(await statusOf(user, "PUT", "m/w"), 409, "while it is there, it is in the way");
-  await store.remove(user.bucket, "m");
-  await store.put(user.bucket, "m/w/deep", "below", "text/plain");
-  await store.put(user.bucket, "m-x", "beside", "text/plain");
-  t.same(
-    (await store.list(user.bucket, "", 10)).map(({ key }) => key),
-    ["m-x", "m/w/deep"],
-  );
-  const all = ["m 5", "m 6", "m marker", "m-x 6 latest", "m/w/deep 5 latest"];
-  t.same(await versionsOf(user), all, "nothing is lost from the count");
-  for (const pageEntries of [2, 3, 4]) t.same(await versionsOf(user, pageEntries), all, `in pages of ${pageEntries}`);
-  t.same(await store.list(user.bucket, "m/", 10).then((listed) => listed.map(({ key }) => key)), ["m/w/deep"]);
-  t.equal(
-    (await store.getRange({ bucket: user.bucket, ...first }, 0, 4)).toString(),
-    "first",
-    "an old version is read by its id",
-  );
-  t.equal(await statusOf(user, "GET", "m"), 404);
-  t.equal(await statusOf(user, "DELETE", "m"), 204, "a folder is no object of this name");
-  t.equal(await statusOf(user, "GET", "m/w/deep"), 200);
-  await front.store.remove(user.bucket, "m", first.versionId);
-  t.same(
-    await versionsOf(user),
-    all.filter((version) => version !== "m 5"),
-    "its versions can be collected one by one",
-  );
+t.test(
+  "a file that is deleted may become a folder, and what it was stays its history",
+  async (t) => {
+    const user = await front.addUser();
+    const store = front.storeOf(user);
+    const first = await store.put(user.bucket, "m", "first", "text/plain");
+    await store.put(user.bucket, "m", "second", "text/plain");
+    t.equal(await statusOf(user, "PUT", "m/w"), 409, "while it is there, it is in the way");
+    await store.remove(user.bucket, "m");
+    await store.put(user.bucket, "m/w/deep", "below", "text/plain");
+    await store.put(user.bucket, "m-x", "beside", "text/plain");
+    t.same(
+      (await store.list(user.bucket, "", 10)).map(({ key }) => key),
+      ["m-x", "m/w/deep"],
+    );
+    const all = ["m 5", "m 6", "m marker", "m-x 6 latest", "m/w/deep 5 latest"];
+    t.same(await versionsOf(user), all, "nothing is lost from the count");
+    for (const pageEntries of [2, 3, 4])
+      t.same(await versionsOf(user, pageEntries), all, `in pages of ${pageEntries}`);
+    t.same(await store.list(user.bucket, "m/", 10).then((listed) => listed.map(({ key }) => key)), [
+      "m/w/deep",
+    ]);
+    t.equal(
+      (await store.getRange({ bucket: user.bucket, ...first }, 0, 4)).toString(),
+      "first",
+      "an old version is read by its id",
+    );
+    t.equal(await statusOf(user, "GET", "m"), 404);
+    t.equal(await statusOf(user, "DELETE", "m"), 204, "a folder is no object of this name");
+    t.equal(await statusOf(user, "GET", "m/w/deep"), 200);
+    await front.store.remove(user.bucket, "m", first.versionId);
+    t.same(
+      await versionsOf(user),
+      all.filter((version) => version !== "m 5"),
+      "its versions can be collected one by one",
+    );
 
-  await store.put(user.bucket, "p", "file", "text/plain");
-  await store.remove(user.bucket, "p");
-  const uploadId = await store.createUpload(user.bucket, "p/q", "text/plain");
-  const part = await front.transportOf(user.keys).send({
-    ...{ method: "PUT", path: [user.bucket, "p/q"], query: { partNumber: "1", uploadId }, body: "whole" },
-  });
-  const etag = String(part.headers.etag).replaceAll('"', "");
-  await store.completeUpload(user.bucket, "p/q", uploadId, [{ partNumber: 1, etag }]);
-  t.match(await store.stat(user.bucket, "p/q"), { sizeBytes: 5 }, "by an upload in parts as well");
-});
+    await store.put(user.bucket, "p", "file", "text/plain");
+    await store.remove(user.bucket, "p");
+    const uploadId = await store.createUpload(user.bucket, "p/q", "text/plain");
+    const part = await front.transportOf(user.keys).send({
+      ...{
+        method: "PUT",
+        path: [user.bucket, "p/q"],
+        query: { partNumber: "1", uploadId },
+        body: "whole",
+      },
+    });
+    const etag = String(part.headers.etag).replaceAll('"', "");
+    await store.completeUpload(user.bucket, "p/q", uploadId, [{ partNumber: 1, etag }]);
+    t.match(
+      await store.stat(user.bucket, "p/q"),
+      { sizeBytes: 5 },
+      "by an upload in parts as well",
+    );
+  },
+);
 
 t.test("a listing that is asked for in escapes has them, of every kind", async (t) => {
   const user = await front.addUser();
@@ -110,7 +131,12 @@ t.test("a listing that is asked for in escapes has them, of every kind", async (
   const key = "d/a b+c&%41ü/(1).txt";
   await front.storeOf(user).put(user.bucket, key, "x", "text/plain");
   await front.storeOf(user).createUpload(user.bucket, key, "text/plain");
-  const kinds: Record<string, string>[] = [{}, { "list-type": "2" }, { versions: "" }, { uploads: "" }];
+  const kinds: Record<string, string>[] = [
+    {},
+    { "list-type": "2" },
+    { versions: "" },
+    { uploads: "" },
+  ];
   for (const kind of kinds) {
     const query = { ...kind, prefix: "d/a b", "encoding-type": "url" };
     const body = (await own.send({ method: "GET", path: [user.bucket], query })).body.toString();
@@ -125,11 +151,16 @@ t.test("a listing that is asked for in escapes has them, of every kind", async (
 t.test("a folder whose objects are all deleted is in no listing, at no depth", async (t) => {
   const user = await front.addUser();
   const store = front.storeOf(user);
-  for (const key of ["gone/a", "gone/b/c", "left/a", "left/b/c", "marked/"]) await store.put(user.bucket, key, "", "text/plain");
+  for (const key of ["gone/a", "gone/b/c", "left/a", "left/b/c", "marked/"])
+    await store.put(user.bucket, key, "", "text/plain");
   const folders = async (prefix: string): Promise<(string | undefined)[]> => {
     const query = { "list-type": "2", delimiter: "/", prefix };
-    const body = (await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket], query })).body.toString();
-    return [...body.matchAll(/<CommonPrefixes><Prefix>(.*?)<\/Prefix>/g)].map(([, folder]) => folder);
+    const body = (
+      await front.transportOf(user.keys).send({ method: "GET", path: [user.bucket], query })
+    ).body.toString();
+    return [...body.matchAll(/<CommonPrefixes><Prefix>(.*?)<\/Prefix>/g)].map(
+      ([, folder]) => folder,
+    );
   };
   t.same(await folders(""), ["gone/", "left/", "marked/"]);
   for (const key of ["gone/a", "gone/b/c", "left/a"]) await store.remove(user.bucket, key);
@@ -140,29 +171,47 @@ t.test("a folder whose objects are all deleted is in no listing, at no depth", a
   t.same(await folders(""), ["left/"]);
 });
 
-t.test("conditions on dates hold at the very second that Last-Modified tells, for copies too", async (t) => {
-  const user = await front.addUser();
-  await front.storeOf(user).put(user.bucket, "x", "x", "text/plain");
-  const { headers } = await front.transportOf(user.keys).send({ method: "HEAD", path: [user.bucket, "x"] });
-  const at = Date.parse(String(headers["last-modified"]));
-  for (const [seconds, modified, unmodified] of [
-    [-1, 200, 412],
-    [0, 304, 200],
-  ] as const) {
-    const date = new Date(at + seconds * 1000).toUTCString();
-    for (const method of ["GET", "HEAD"] as const) {
-      t.equal(await statusOf(user, method, "x", { "if-modified-since": date }), modified, `${method} modified ${seconds} s`);
+t.test(
+  "conditions on dates hold at the very second that Last-Modified tells, for copies too",
+  async (t) => {
+    const user = await front.addUser();
+    await front.storeOf(user).put(user.bucket, "x", "x", "text/plain");
+    const { headers } = await front
+      .transportOf(user.keys)
+      .send({ method: "HEAD", path: [user.bucket, "x"] });
+    const at = Date.parse(String(headers["last-modified"]));
+    for (const [seconds, modified, unmodified] of [
+      [-1, 200, 412],
+      [0, 304, 200],
+    ] as const) {
+      const date = new Date(at + seconds * 1000).toUTCString();
+      for (const method of ["GET", "HEAD"] as const) {
+        t.equal(
+          await statusOf(user, method, "x", { "if-modified-since": date }),
+          modified,
+          `${method} modified ${seconds} s`,
+        );
+        t.equal(
+          await statusOf(user, method, "x", { "if-unmodified-since": date }),
+          unmodified,
+          `${method} unmodified ${seconds} s`,
+        );
+      }
+      const source = { "x-amz-copy-source": `/${user.bucket}/x` };
       t.equal(
-        await statusOf(user, method, "x", { "if-unmodified-since": date }),
+        await statusOf(user, "PUT", "y", {
+          ...source,
+          "x-amz-copy-source-if-modified-since": date,
+        }),
+        modified === 200 ? 200 : 412,
+      );
+      t.equal(
+        await statusOf(user, "PUT", "y", {
+          ...source,
+          "x-amz-copy-source-if-unmodified-since": date,
+        }),
         unmodified,
-        `${method} unmodified ${seconds} s`,
       );
     }
-    const source = { "x-amz-copy-source": `/${user.bucket}/x` };
-    t.equal(
-      await statusOf(user, "PUT", "y", { ...source, "x-amz-copy-source-if-modified-since": date }),
-      modified === 200 ? 200 : 412,
-    );
-    t.equal(await statusOf(user, "PUT", "y", { ...source, "x-amz-copy-source-if-unmodified-since": date }), unmodified);
-  }
-});
+  },
+);

@@ -15,7 +15,12 @@ const MIB = 1024 ** 2;
 /** @returns all that came back, or the error that the connection ended with before a whole answer came */
 async function sendThenListen(head: string, body: Buffer, isPatient: boolean): Promise<string> {
   const socket: TLSSocket = connect({
-    ...{ host: "127.0.0.1", port: front.config.listen.port, ca: front.caPem, servername: "localhost" },
+    ...{
+      host: "127.0.0.1",
+      port: front.config.listen.port,
+      ca: front.caPem,
+      servername: "localhost",
+    },
   });
   const { promise, resolve } = Promise.withResolvers<string>();
   let received = "";
@@ -46,7 +51,14 @@ type Case = {
   sizes?: number[];
 };
 const cases: Case[] = [
-  { what: "a wrong secret", keys: wrong, key: "x", extra: {}, status: 403, code: "SignatureDoesNotMatch" },
+  {
+    what: "a wrong secret",
+    keys: wrong,
+    key: "x",
+    extra: {},
+    status: 403,
+    code: "SignatureDoesNotMatch",
+  },
   {
     what: "a condition",
     keys: user.keys,
@@ -55,22 +67,44 @@ const cases: Case[] = [
     status: 412,
     code: "PreconditionFailed",
   },
-  { what: "a key below an object", keys: user.keys, key: "there/x", extra: {}, status: 409, code: "ObjectParentIsFile" },
-  { what: "the quota", keys: user.keys, key: "x", extra: {}, status: 403, code: "QuotaExceeded", sizes: [60 * MIB] },
+  {
+    what: "a key below an object",
+    keys: user.keys,
+    key: "there/x",
+    extra: {},
+    status: 409,
+    code: "ObjectParentIsFile",
+  },
+  {
+    what: "the quota",
+    keys: user.keys,
+    key: "x",
+    extra: {},
+    status: 403,
+    code: "QuotaExceeded",
+    sizes: [60 * MIB],
+  },
 ];
 const SIZES = [20, 300 * 1024, 3 * MIB, 20 * MIB];
 
 for (const { what, keys, key, extra, status, code, sizes = SIZES } of cases)
   for (const expect of [null, "100-continue", "100-Continue"])
-    t.test(`an upload refused for ${what} is answered so, ${expect === null ? "unasked" : `after ${expect}`}`, async (t) => {
-      for (const length of sizes) {
-        const path = `/${user.bucket}/${key}`;
-        const headers = await signedHeaders(front, keys, "PUT", path, extra);
-        const head = headText(`PUT ${path}`, {
-          ...{ ...headers, "content-length": String(length) },
-          ...(expect === null ? {} : { expect }),
-        });
-        const answer = await sendThenListen(head, Buffer.alloc(length, 7), expect !== null);
-        t.match(answer, new RegExp(`HTTP/1\\.1 ${status} [\\s\\S]*<Code>${code}</Code>`), `${length} bytes`);
-      }
-    });
+    t.test(
+      `an upload refused for ${what} is answered so, ${expect === null ? "unasked" : `after ${expect}`}`,
+      async (t) => {
+        for (const length of sizes) {
+          const path = `/${user.bucket}/${key}`;
+          const headers = await signedHeaders(front, keys, "PUT", path, extra);
+          const head = headText(`PUT ${path}`, {
+            ...{ ...headers, "content-length": String(length) },
+            ...(expect === null ? {} : { expect }),
+          });
+          const answer = await sendThenListen(head, Buffer.alloc(length, 7), expect !== null);
+          t.match(
+            answer,
+            new RegExp(`HTTP/1\\.1 ${status} [\\s\\S]*<Code>${code}</Code>`),
+            `${length} bytes`,
+          );
+        }
+      },
+    );

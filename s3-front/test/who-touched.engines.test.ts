@@ -13,7 +13,14 @@ import { erase, VaultFixture } from "../../audit/test/vault/helper.ts";
 import { S3ResponseError, type S3Transport } from "../../coordinator/src/storage/s3-transport.ts";
 import { RunningFront } from "./helper/running-front.ts";
 
-type Row = { index: number; type: string; phase: string; outcome: string | null; sub: string; source: string | null };
+type Row = {
+  index: number;
+  type: string;
+  phase: string;
+  outcome: string | null;
+  sub: string;
+  source: string | null;
+};
 type Question = { url: string; query?: Record<string, string>; method?: "POST"; payload?: object };
 type Request = Parameters<S3Transport["send"]>[0];
 
@@ -31,7 +38,14 @@ const follower = new LogFollower({ auditDir, policyFile, stateDir, pollMs: 20 },
 const index = new SearchIndex(stateDir, () => {});
 const indexer = new Indexer(index, follower, stateDir, silent);
 const tokens = new TokenFeed(vault.config.tokensSocket, index, follower, silent);
-const search = buildSearchApp({ index, indexer, follower, tokens, log: silent, statusOfParts: () => ({}) });
+const search = buildSearchApp({
+  index,
+  indexer,
+  follower,
+  tokens,
+  log: silent,
+  statusOfParts: () => ({}),
+});
 t.teardown(async () => {
   await search.close();
   await tokens[Symbol.asyncDispose]();
@@ -57,11 +71,17 @@ async function settled(): Promise<void> {
   const { length } = await front.leaves();
   await until(async () => {
     const { sealed } = await vault.status();
-    return indexer.behind === 0 && index.sizeOf(follower.shards.at(-1)!.slug) >= length && tokens.behind === 0 && sealed > 0;
+    return (
+      indexer.behind === 0 &&
+      index.sizeOf(follower.shards.at(-1)!.slug) >= length &&
+      tokens.behind === 0 &&
+      sealed > 0
+    );
   }, 30_000);
 }
 
-const brief = ({ type, phase, outcome, sub }: Row): string => [type, phase, outcome ?? "-", sub].join(" ");
+const brief = ({ type, phase, outcome, sub }: Row): string =>
+  [type, phase, outcome ?? "-", sub].join(" ");
 async function codeOf(transport: S3Transport, request: Request): Promise<string> {
   try {
     await transport.send(request);
@@ -81,11 +101,27 @@ t.test(
     const key = "jobs/study/shards/0.zip";
     const path = [bucket, key];
     t.equal(await codeOf(own, { method: "PUT", path, body: "rows" }), "ok");
-    t.equal(await codeOf(own, { method: "PUT", path: [bucket, "jobs/study-2/shards/0.zip"], body: "beside" }), "ok");
+    t.equal(
+      await codeOf(own, {
+        method: "PUT",
+        path: [bucket, "jobs/study-2/shards/0.zip"],
+        body: "beside",
+      }),
+      "ok",
+    );
     t.equal(await codeOf(own, { method: "GET", path }), "ok");
-    t.equal(await codeOf(own, { method: "GET", path: [bucket, "jobs/study/never-there"] }), "NoSuchKey");
-    t.equal(await codeOf(front.transportOf(stranger.keys), { method: "GET", path }), "AccessDenied");
-    t.equal(await codeOf(front.transportOf(stranger.keys), { method: "PUT", path, body: "forged" }), "AccessDenied");
+    t.equal(
+      await codeOf(own, { method: "GET", path: [bucket, "jobs/study/never-there"] }),
+      "NoSuchKey",
+    );
+    t.equal(
+      await codeOf(front.transportOf(stranger.keys), { method: "GET", path }),
+      "AccessDenied",
+    );
+    t.equal(
+      await codeOf(front.transportOf(stranger.keys), { method: "PUT", path, body: "forged" }),
+      "AccessDenied",
+    );
     t.equal(await codeOf(own, { method: "DELETE", path }), "ok");
     await settled();
 
@@ -108,20 +144,44 @@ t.test(
       rows.filter(({ outcome }) => outcome !== "NoSuchKey").map(({ index }) => index),
     );
     t.same(
-      (await answered({ url: "/events", query: { below: `${bucket}/jobs/study/`, order: "oldest" } })).map(brief),
+      (
+        await answered({
+          url: "/events",
+          query: { below: `${bucket}/jobs/study/`, order: "oldest" },
+        })
+      ).map(brief),
       rows.map(brief),
     );
-    t.same(await answered({ url: "/events", query: { holds: `object.id=${bucket}/jobs/study/` } }), [], "a folder is no object");
-    t.same(await touched([`${bucket}/jobs/stud/`, `${bucket}/jobs/study/shards/0.zip/`]), [], "nor is a part of a name one");
-    t.equal((await touched([`${bucket}/jobs/study/`], [], stranger.userId)).length, 1, "bounded to whom somebody may see");
+    t.same(
+      await answered({ url: "/events", query: { holds: `object.id=${bucket}/jobs/study/` } }),
+      [],
+      "a folder is no object",
+    );
+    t.same(
+      await touched([`${bucket}/jobs/stud/`, `${bucket}/jobs/study/shards/0.zip/`]),
+      [],
+      "nor is a part of a name one",
+    );
+    t.equal(
+      (await touched([`${bucket}/jobs/study/`], [], stranger.userId)).length,
+      1,
+      "bounded to whom somebody may see",
+    );
 
-    t.test("of a person whose values were erased nothing is found by the folder any more", async (t) => {
-      t.match(await vault.ask(erase(stranger.userId)), { confirmed: true });
-      const left = rows.filter(({ outcome }) => outcome !== "AccessDenied").map(brief);
-      await until(async () => (await touched([`${bucket}/jobs/study/`])).length === left.length);
-      t.same((await touched([`${bucket}/jobs/study/`])).map(brief), left, "nor where he only claimed to be himself");
-      t.match(await vault.ask(erase(userId)), { confirmed: true });
-      await until(async () => (await touched([`${bucket}/jobs/study/`])).length === 0);
-    });
+    t.test(
+      "of a person whose values were erased nothing is found by the folder any more",
+      async (t) => {
+        t.match(await vault.ask(erase(stranger.userId)), { confirmed: true });
+        const left = rows.filter(({ outcome }) => outcome !== "AccessDenied").map(brief);
+        await until(async () => (await touched([`${bucket}/jobs/study/`])).length === left.length);
+        t.same(
+          (await touched([`${bucket}/jobs/study/`])).map(brief),
+          left,
+          "nor where he only claimed to be himself",
+        );
+        t.match(await vault.ask(erase(userId)), { confirmed: true });
+        await until(async () => (await touched([`${bucket}/jobs/study/`])).length === 0);
+      },
+    );
   },
 );

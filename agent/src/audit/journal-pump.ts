@@ -27,7 +27,11 @@ export async function pumpJournal(parts: JournalPumpParts, signal: AbortSignal):
       continue;
     }
     try {
-      const { settledPseq, refused } = await coordinator.audit({ certChain, boot: journal.boot, events });
+      const { settledPseq, refused } = await coordinator.audit({
+        certChain,
+        boot: journal.boot,
+        events,
+      });
       if (refused !== null) throw new Error(`the log refuses what this node says: ${refused}`);
       journal.settle(settledPseq);
       retryMs = FIRST_RETRY_MS;

@@ -22,13 +22,29 @@ export class NodeRecords {
         return this.#journal.append({ type: "job.node.staged", object, detail });
       }
       case "started":
-        return this.#journal.append({ type: "job.node.started", object, detail: { ...of, container: event.container } });
+        return this.#journal.append({
+          type: "job.node.started",
+          object,
+          detail: { ...of, container: event.container },
+        });
       case "failed":
-        return this.#journal.append({ type: "job.node.failed", object, detail: { ...of, reason: event.reason } });
+        return this.#journal.append({
+          type: "job.node.failed",
+          object,
+          detail: { ...of, reason: event.reason },
+        });
       case "released": {
         const { processesGone, diskGone, devicesAtBaseline } = event;
-        const proof = { processes_gone: processesGone, disk_gone: diskGone, devices_at_baseline: devicesAtBaseline };
-        return this.#journal.append({ type: "job.node.released", object, detail: { ...of, ...proof } });
+        const proof = {
+          processes_gone: processesGone,
+          disk_gone: diskGone,
+          devices_at_baseline: devicesAtBaseline,
+        };
+        return this.#journal.append({
+          type: "job.node.released",
+          object,
+          detail: { ...of, ...proof },
+        });
       }
       case "progress":
       case "ready":
@@ -57,20 +73,34 @@ export class NodeRecords {
 
   ended(desired: DesiredMember, exitCode: number, outOfMemory: boolean): void {
     const detail = { ...ofMember(desired), exit_code: exitCode, out_of_memory: outOfMemory };
-    this.#journal.append({ type: "job.node.ended", object: { kind: "member", id: desired.member }, detail });
+    this.#journal.append({
+      type: "job.node.ended",
+      object: { kind: "member", id: desired.member },
+      detail,
+    });
   }
 
   /** Before a byte of it leaves. A digest of data can be guessed, so it is a commitment. */
-  output(desired: DesiredMember, { sizeBytes, sha256, area }: { sizeBytes: number; sha256: string; area: string }): void {
+  output(
+    desired: DesiredMember,
+    { sizeBytes, sha256, area }: { sizeBytes: number; sha256: string; area: string },
+  ): void {
     const commit = committer();
     const digests = { output: commit("digests.output", sha256) };
     const detail = { ...ofMember(desired), bytes: sizeBytes, area };
     const object = { kind: "member", id: desired.member } as const;
-    this.#journal.append({ type: "model.node.output", object, digests, detail }, commit.disclosures);
+    this.#journal.append(
+      { type: "model.node.output", object, digests, detail },
+      commit.disclosures,
+    );
   }
 
   leaseLost(members: number): void {
-    this.#journal.append({ type: "job.node.lease-lost", object: { kind: "node", id: this.#node }, detail: { members } });
+    this.#journal.append({
+      type: "job.node.lease-lost",
+      object: { kind: "node", id: this.#node },
+      detail: { members },
+    });
   }
 }
 

@@ -3,7 +3,16 @@
  * what is kept back on the way shows as a gap; a journal that was lost begins a new life, which shows as well.
  */
 import { randomUUID, sign } from "node:crypto";
-import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fdatasyncSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { type ComposedEvent, composeEvent } from "@resontech/audit/producer";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
@@ -35,7 +44,12 @@ export class SignedJournal implements Disposable {
   #bytes: number;
 
   /** @param dataDir the agent's own folder */
-  constructor({ dataDir, node, keyPem, onAppend }: { dataDir: string; node: string; keyPem: string; onAppend: () => void }) {
+  constructor({
+    dataDir,
+    node,
+    keyPem,
+    onAppend,
+  }: { dataDir: string; node: string; keyPem: string; onAppend: () => void }) {
     const folder = join(dataDir, "audit");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#headFile = join(folder, "head.json");
@@ -89,7 +103,10 @@ export class SignedJournal implements Disposable {
     const batch: SignedNodeEvent[] = [];
     let bytes = 0;
     for (const { event, disclosures, signature } of this.#pending.slice(0, MAX_RELAYED_EVENTS)) {
-      bytes += Buffer.byteLength(event) + Buffer.byteLength(JSON.stringify(disclosures)) + signature.length;
+      bytes +=
+        Buffer.byteLength(event) +
+        Buffer.byteLength(JSON.stringify(disclosures)) +
+        signature.length;
       if (batch.length > 0 && bytes > MAX_RELAYED_BYTES) break;
       batch.push({ event, disclosures, signature });
     }
@@ -112,7 +129,10 @@ export class SignedJournal implements Disposable {
 
   #sign({ pseq, event, disclosures }: ComposedEvent): Pending {
     const bytes = Buffer.from(`${NODE_EVENT_LABEL}${event}`, "utf8");
-    const signature = sign("sha256", bytes, { key: this.#keyPem, dsaEncoding: "ieee-p1363" }).toString("base64");
+    const signature = sign("sha256", bytes, {
+      key: this.#keyPem,
+      dsaEncoding: "ieee-p1363",
+    }).toString("base64");
     return { pseq, event, disclosures, signature };
   }
 }

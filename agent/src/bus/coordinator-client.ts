@@ -1,5 +1,10 @@
 /** The coordinator's end of agent-protocol.ts, as calls: one request, one reply, typed refusals. */
-import { type ConnectionOptions, connect, type NatsConnection, type Subscription } from "@nats-io/transport-node";
+import {
+  type ConnectionOptions,
+  connect,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
 import {
   type AgentVerb,
   agentInboxPrefix,
@@ -49,7 +54,9 @@ type AskedVerb = keyof typeof REPLIES;
 type Reply<V extends AskedVerb> = Static<(typeof REPLIES)[V]>;
 
 /** The coordinator may be of another release: what it says beyond the schema is passed over. */
-const readReply = Object.fromEntries(Object.entries(REPLIES).map(([verb, schema]) => [verb, reader(schema)])) as {
+const readReply = Object.fromEntries(
+  Object.entries(REPLIES).map(([verb, schema]) => [verb, reader(schema)]),
+) as {
   [V in AskedVerb]: (value: unknown) => Reply<V> | null;
 };
 const readError = reader(ProtocolError);
@@ -116,12 +123,20 @@ export class CoordinatorClient {
   }
 
   /** Fresh URLs for parts of an open upload, numbers from 1. */
-  outputParts(member: MemberRef, upload: string, parts: readonly number[]): Promise<OutputPartsReply> {
+  outputParts(
+    member: MemberRef,
+    upload: string,
+    parts: readonly number[],
+  ): Promise<OutputPartsReply> {
     return this.#askUnderEpoch("output-parts", { ...member, upload, parts });
   }
 
   /** Safe to ask again while the object store puts the parts together: the coordinator completes an upload once. */
-  outputComplete(member: MemberRef, upload: string, etags: readonly string[]): Promise<OutputCompleteReply> {
+  outputComplete(
+    member: MemberRef,
+    upload: string,
+    etags: readonly string[],
+  ): Promise<OutputCompleteReply> {
     return this.#askUnderEpoch("output-complete", { ...member, upload, etags });
   }
 
@@ -132,7 +147,8 @@ export class CoordinatorClient {
 
   /** Published, never answered. */
   tail(message: TailMessage): void {
-    if (!this.#connection.isClosed()) this.#connection.publish(agentSubject(this.#node, "tail"), JSON.stringify(message));
+    if (!this.#connection.isClosed())
+      this.#connection.publish(agentSubject(this.#node, "tail"), JSON.stringify(message));
   }
 
   /** Calls back on each hint; a hint carries nothing that must not be lost. */
@@ -149,17 +165,30 @@ export class CoordinatorClient {
     await this.#connection.close();
   }
 
-  #askUnderEpoch<V extends AskedVerb>(verb: V, request: object, timeoutMs?: number): Promise<Reply<V>> {
+  #askUnderEpoch<V extends AskedVerb>(
+    verb: V,
+    request: object,
+    timeoutMs?: number,
+  ): Promise<Reply<V>> {
     // Said as the coordinator would say it: whoever asks too early waits for the registration.
-    if (this.#epoch === null) return Promise.reject(new RefusedError("stale_epoch", "this node has not registered yet"));
+    if (this.#epoch === null)
+      return Promise.reject(new RefusedError("stale_epoch", "this node has not registered yet"));
     return this.#ask(verb, { nodeEpoch: this.#epoch, ...request }, timeoutMs);
   }
 
   /** @throws Error when the answer is not of the agreed shape: what decides about running work is never taken on trust */
-  async #ask<V extends AskedVerb>(verb: V, request: unknown, timeoutMs = TIMEOUT_MS): Promise<Reply<V>> {
-    const message = await this.#connection.request(agentSubject(this.#node, verb), JSON.stringify(request), {
-      timeout: timeoutMs,
-    });
+  async #ask<V extends AskedVerb>(
+    verb: V,
+    request: unknown,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<Reply<V>> {
+    const message = await this.#connection.request(
+      agentSubject(this.#node, verb),
+      JSON.stringify(request),
+      {
+        timeout: timeoutMs,
+      },
+    );
     const reply: unknown = message.json();
     if (typeof reply !== "object" || reply === null || !("ok" in reply))
       throw new Error(`the answer to ${verb} is not of the agreed shape`);

@@ -24,24 +24,52 @@ export type End = {
 };
 
 /** Null when the payload did all it had to. */
-export function judgeEnd({ exitCode, oomKilled, verdict, printed, isDiskFull, limits }: End): Failure | null {
+export function judgeEnd({
+  exitCode,
+  oomKilled,
+  verdict,
+  printed,
+  isDiskFull,
+  limits,
+}: End): Failure | null {
   // What was said in time stands, however the process was swept away afterwards.
   if (verdict?.kind === "finished") return null;
   if (exitCode === INIT_EXIT.leaseLost)
     return { reason: "lease_lost", message: "the lease expired and PID 1 ended the container" };
   // A full disk or memory makes user code raise all kinds of exceptions: the cause is told, with the exception as detail.
-  if (isDiskFull) return caused("disk_limit", `the member used up its disk of ${limits.diskBytes} bytes`, verdict);
+  if (isDiskFull)
+    return caused(
+      "disk_limit",
+      `the member used up its disk of ${limits.diskBytes} bytes`,
+      verdict,
+    );
   if (oomKilled || exitCode === INIT_EXIT.outOfMemory)
-    return caused("out_of_memory", `a process was killed at the limit of ${limits.memoryBytes} bytes`, verdict);
+    return caused(
+      "out_of_memory",
+      `a process was killed at the limit of ${limits.memoryBytes} bytes`,
+      verdict,
+    );
   if (verdict !== null) {
     const { reason, message, detail, site } = verdict;
-    return { reason, message, ...(detail === undefined ? {} : { detail }), ...(site === undefined ? {} : { site }) };
+    return {
+      reason,
+      message,
+      ...(detail === undefined ? {} : { detail }),
+      ...(site === undefined ? {} : { site }),
+    };
   }
   if (exitCode === EXIT.done) return null;
   if (ENDED_FROM_OUTSIDE.includes(exitCode))
-    return { reason: "container_failed", message: `the container was ended from outside (exit code ${exitCode})` };
+    return {
+      reason: "container_failed",
+      message: `the container was ended from outside (exit code ${exitCode})`,
+    };
   const detail = printed === null ? {} : { detail: printed };
-  return { reason: "payload_exited", message: `the payload ended with exit code ${exitCode}`, ...detail };
+  return {
+    reason: "payload_exited",
+    message: `the payload ended with exit code ${exitCode}`,
+    ...detail,
+  };
 }
 
 function caused(reason: AgentReason, message: string, verdict: Verdict | null): Failure {

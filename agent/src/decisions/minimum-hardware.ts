@@ -1,4 +1,8 @@
-import { type CgroupVersion, featuresLacking, oldestKernel } from "@resontech/contracts/kernel-features";
+import {
+  type CgroupVersion,
+  featuresLacking,
+  oldestKernel,
+} from "@resontech/contracts/kernel-features";
 
 /** What a node must have before it can take any job. */
 const GIB = 1024 ** 3;
@@ -26,20 +30,33 @@ export function missingHardware(facts: NodeFacts, isNew: boolean): string[] {
     if (!isThere) missing.push(sentence);
   };
   const lacking = featuresLacking(facts.kernel, facts.cgroup);
-  need(facts.architecture === "x64", `the processor is ${facts.architecture}; job images are for x86-64`);
+  need(
+    facts.architecture === "x64",
+    `the processor is ${facts.architecture}; job images are for x86-64`,
+  );
   need(
     lacking.length === 0,
     `the kernel is ${facts.kernel}; ${oldestKernel(facts.cgroup)} or newer is needed, for ${lacking.join("; ")}`,
   );
-  need(facts.memoryBytes >= MINIMUM.memoryBytes, `there are ${inGib(facts.memoryBytes)} GiB of memory; 2 GiB are needed`);
+  need(
+    facts.memoryBytes >= MINIMUM.memoryBytes,
+    `there are ${inGib(facts.memoryBytes)} GiB of memory; 2 GiB are needed`,
+  );
   need(
     !isNew || facts.diskFreeBytes >= MINIMUM.diskBytes,
     `${inGib(facts.diskFreeBytes)} GiB are free where the agent keeps its data; ${inGib(MINIMUM.diskBytes)} GiB are needed`,
   );
-  need(facts.isRoot, "the agent does not run as root; it mounts file systems and loads firewall rules");
+  need(
+    facts.isRoot,
+    "the agent does not run as root; it mounts file systems and loads firewall rules",
+  );
   need(facts.hasLoopDevices, "there is no /dev/loop-control; load the kernel module `loop`");
-  need(facts.hasMemoryLimits, "control groups can't limit memory; boot with the memory controller enabled");
-  for (const [program, isThere] of Object.entries(facts.programs)) need(isThere, `the program ${program} is not installed`);
+  need(
+    facts.hasMemoryLimits,
+    "control groups can't limit memory; boot with the memory controller enabled",
+  );
+  for (const [program, isThere] of Object.entries(facts.programs))
+    need(isThere, `the program ${program} is not installed`);
   return missing;
 }
 

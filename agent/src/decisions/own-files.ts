@@ -17,16 +17,24 @@ const MAX_KEY_CHARACTERS = 512;
 const RESERVED = ["training_log.txt", "metrics.jsonl", "logs", "sites"];
 
 /** @param model what is stored as the model already, relative to `/app/out`; null where that lies elsewhere */
-export function chooseOwnFiles(found: readonly FoundFile[], folder: string, model: string | null): ChosenFiles {
+export function chooseOwnFiles(
+  found: readonly FoundFile[],
+  folder: string,
+  model: string | null,
+): ChosenFiles {
   const files: ChosenFiles["files"] = [];
   const left = { name: 0, room: 0 };
   let bytes = 0;
-  for (const { path, sizeBytes } of found.toSorted((a, b) => a.sizeBytes - b.sizeBytes || (a.path < b.path ? -1 : 1))) {
+  for (const { path, sizeBytes } of found.toSorted(
+    (a, b) => a.sizeBytes - b.sizeBytes || (a.path < b.path ? -1 : 1),
+  )) {
     if (path === model) continue;
     const key = `${folder}/${path}`;
     const segments = path.split("/");
     const isPlain =
-      segments.length <= MAX_DEPTH && key.length <= MAX_KEY_CHARACTERS && segments.every((part) => SEGMENT.test(part));
+      segments.length <= MAX_DEPTH &&
+      key.length <= MAX_KEY_CHARACTERS &&
+      segments.every((part) => SEGMENT.test(part));
     if (!isPlain || RESERVED.includes(segments[0]!)) left.name += 1;
     else if (files.length >= MAX_OWN_FILES || bytes + sizeBytes > MAX_OWN_BYTES) left.room += 1;
     else {
@@ -40,7 +48,9 @@ export function chooseOwnFiles(found: readonly FoundFile[], folder: string, mode
 function wordsOf({ name, room }: { name: number; room: number }): string | null {
   const parts = [
     ...(room === 0 ? [] : [`${room} beyond ${MAX_OWN_FILES} files or ${MAX_OWN_BYTES} bytes`]),
-    ...(name === 0 ? [] : [`${name} whose names are the platform's or not made of letters, digits and ._@=+-`]),
+    ...(name === 0
+      ? []
+      : [`${name} whose names are the platform's or not made of letters, digits and ._@=+-`]),
   ];
   return parts.length === 0 ? null : `files of /app/out did not come back: ${parts.join(", ")}`;
 }

@@ -23,7 +23,11 @@ export type Step =
   | { do: "kill"; member: string }
   | { do: "forget"; member: string };
 
-export function reconcile(desired: readonly DesiredMember[], local: readonly LocalMember[], mayStart: boolean): Step[] {
+export function reconcile(
+  desired: readonly DesiredMember[],
+  local: readonly LocalMember[],
+  mayStart: boolean,
+): Step[] {
   const steps: Step[] = [];
   const here = new Map(local.map((member) => [member.member, member]));
   const wanted = new Set(desired.map((member) => member.member));
@@ -31,14 +35,22 @@ export function reconcile(desired: readonly DesiredMember[], local: readonly Loc
     const found = here.get(member.member);
     const age = found === undefined ? null : compareFences(found.fence, member.fence);
     if (member.desired === "stop") {
-      if (found === undefined || (age !== null && age < 0)) steps.push({ do: "clear", desired: member });
+      if (found === undefined || (age !== null && age < 0))
+        steps.push({ do: "clear", desired: member });
       else if (found.state === "run")
-        steps.push({ do: "stop", member: member.member, reason: member.stopReason ?? "attempt_ended", graceMs: member.graceMs });
+        steps.push({
+          do: "stop",
+          member: member.member,
+          reason: member.stopReason ?? "attempt_ended",
+          graceMs: member.graceMs,
+        });
     } else if (found === undefined) {
       if (mayStart) steps.push({ do: "start", desired: member });
     } else if (age !== null && age < 0) {
       steps.push(
-        found.state === "released" ? { do: "forget", member: member.member } : { do: "supersede", member: member.member },
+        found.state === "released"
+          ? { do: "forget", member: member.member }
+          : { do: "supersede", member: member.member },
       );
     }
   }

@@ -9,9 +9,21 @@ const MAX_OTHERS = 20_000;
 const MAX_WARNINGS = 20_000;
 
 /** How much was told of one member, and its last rounds. A record of an earlier release has no `warnings`. */
-export type Told = { metrics: number; others: number; warnings?: number; startedRound: number; endedRound: number };
+export type Told = {
+  metrics: number;
+  others: number;
+  warnings?: number;
+  startedRound: number;
+  endedRound: number;
+};
 
-export const INITIAL_TOLD: Told = { metrics: 0, others: 0, warnings: 0, startedRound: -1, endedRound: -1 };
+export const INITIAL_TOLD: Told = {
+  metrics: 0,
+  others: 0,
+  warnings: 0,
+  startedRound: -1,
+  endedRound: -1,
+};
 
 export function chooseEvents(
   events: readonly MemberEvent[],

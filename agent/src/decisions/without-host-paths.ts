@@ -7,7 +7,11 @@ export function withoutHostPaths(text: string, roots: readonly string[]): string
     .toSorted((a, b) => b.length - a.length)
     .reduce((kept, root) => {
       const path = new RegExp(`${escaped(root.replace(/\/$/, ""))}((?:/[^\\s'"\`:,;()]*)?)`, "g");
-      return kept.replace(path, (_, below: string) => below.split("/").findLast((name) => name !== "") ?? "the node's folder");
+      return kept.replace(
+        path,
+        (_, below: string) =>
+          below.split("/").findLast((name) => name !== "") ?? "the node's folder",
+      );
     }, text);
 }
 

@@ -9,7 +9,9 @@ export type ZipEntry = {
   compressionMethod: number;
 };
 
-export type EntryVerdict = { ok: true; kind: "file" | "folder"; path: string } | { ok: false; why: string };
+export type EntryVerdict =
+  | { ok: true; kind: "file" | "folder"; path: string }
+  | { ok: false; why: string };
 
 const UNIX_TYPE = 0o170000;
 const UNIX_FILE = 0o100000;
@@ -20,13 +22,17 @@ const DEFLATED = 8;
 export function judgeEntry(entry: ZipEntry): EntryVerdict {
   const place = readZipPath(entry.fileNameRaw, entry.generalPurposeBitFlag, entry.extraFieldRaw);
   if (!place.ok) {
-    const why = place.fault === "unsafe" ? "is no usable path" : "is marked as no code that its name can be read in";
+    const why =
+      place.fault === "unsafe"
+        ? "is no usable path"
+        : "is marked as no code that its name can be read in";
     return { ok: false, why: `${JSON.stringify(place.shown)} ${why}` };
   }
   const shown = JSON.stringify(place.path.slice(0, 120));
   if ((entry.generalPurposeBitFlag & 1) !== 0) return { ok: false, why: `${shown} is encrypted` };
   const type = (entry.externalFileAttributes >>> 16) & UNIX_TYPE;
-  if (type !== 0 && type !== UNIX_FILE && type !== UNIX_FOLDER) return { ok: false, why: `${shown} is a link or a device` };
+  if (type !== 0 && type !== UNIX_FILE && type !== UNIX_FOLDER)
+    return { ok: false, why: `${shown} is a link or a device` };
   const kind = place.isFolder || type === UNIX_FOLDER ? "folder" : "file";
   if (kind === "file" && entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
     return { ok: false, why: `${shown} is packed by method ${entry.compressionMethod}` };

@@ -43,7 +43,11 @@ export function hasIdentity({ dataDir }: Pick<AgentConfig, "dataDir">): boolean 
  * sign that the node has joined. An API that does not answer yet is asked again.
  * @throws JoinRefusedError
  */
-export async function ensureIdentity(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<NodeIdentity> {
+export async function ensureIdentity(
+  config: AgentConfig,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<NodeIdentity> {
   const file = (name: string): string => join(config.dataDir, name);
   if (!hasIdentity(config)) await joinOnce(config, file, log, signal);
   return {
@@ -54,9 +58,17 @@ export async function ensureIdentity(config: AgentConfig, log: Logger, signal: A
   };
 }
 
-async function joinOnce(config: AgentConfig, file: (name: string) => string, log: Logger, signal: AbortSignal): Promise<void> {
+async function joinOnce(
+  config: AgentConfig,
+  file: (name: string) => string,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   if (config.joinTokenFile === null || !existsSync(config.joinTokenFile))
-    throw new JoinRefusedError("join_token_missing", "this node has no certificate and no join token; ask the operator for one");
+    throw new JoinRefusedError(
+      "join_token_missing",
+      "this node has no certificate and no join token; ask the operator for one",
+    );
   const token = readFileSync(config.joinTokenFile, "utf8").trim();
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const csr = await x509.Pkcs10CertificateRequestGenerator.create({
@@ -64,19 +76,33 @@ async function joinOnce(config: AgentConfig, file: (name: string) => string, log
     keys,
     signingAlgorithm: ALGORITHM,
   });
-  const keyPem = x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
+  const keyPem = x509.PemConverter.encode(
+    await webcrypto.subtle.exportKey("pkcs8", keys.privateKey),
+    "PRIVATE KEY",
+  );
   // Before it is asked for: the token is used up by the answer, and a certificate without its key is worth nothing.
   replaceFileNow(file("node.key"), keyPem, 0o600);
-  const reply = await untilAnswered(() => postJoin(config, { token, csr: csr.toString("pem") }), log, signal);
+  const reply = await untilAnswered(
+    () => postJoin(config, { token, csr: csr.toString("pem") }),
+    log,
+    signal,
+  );
   if (reply.node !== config.node)
-    throw new JoinRefusedError("join_token_invalid", `the token admits ${reply.node}, this node is configured as ${config.node}`);
+    throw new JoinRefusedError(
+      "join_token_invalid",
+      `the token admits ${reply.node}, this node is configured as ${config.node}`,
+    );
   replaceFileNow(file("nats-url"), reply.natsUrl, 0o600);
   replaceFileNow(file(CERTIFICATE), reply.certChain, 0o600);
   rmSync(config.joinTokenFile, { force: true });
 }
 
 /** A refusal is final; no answer, or one of 500 and more, is not. */
-async function untilAnswered<T>(ask: () => Promise<T>, log: Logger, signal: AbortSignal): Promise<T> {
+async function untilAnswered<T>(
+  ask: () => Promise<T>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<T> {
   for (;;) {
     signal.throwIfAborted();
     try {
@@ -89,30 +115,49 @@ async function untilAnswered<T>(ask: () => Promise<T>, log: Logger, signal: Abor
   }
 }
 
-async function postJoin(config: AgentConfig, body: { token: string; csr: string }): Promise<JoinReply> {
-  const { status, text } = await new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const asked = request(
-      new URL("/api/nodes/join", config.apiUrl),
-      { method: "POST", ca: readFileSync(config.rootCertFile), headers: { "content-type": "application/json" }, timeout: 30_000 },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk: string) => {
-          text += chunk;
-          if (text.length > MAX_REPLY_BYTES) asked.destroy(new Error("the answer to the join is too long"));
-        });
-        response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
-      },
-    );
-    asked.once("timeout", () => asked.destroy(new Error("the join was not answered within 30 s")));
-    asked.once("error", reject);
-    asked.end(JSON.stringify(body));
-  });
+async function postJoin(
+  config: AgentConfig,
+  body: { token: string; csr: string },
+): Promise<JoinReply> {
+  const { status, text } = await new Promise<{ status: number; text: string }>(
+    (resolve, reject) => {
+      const asked = request(
+        new URL("/api/nodes/join", config.apiUrl),
+        {
+          method: "POST",
+          ca: readFileSync(config.rootCertFile),
+          headers: { "content-type": "application/json" },
+          timeout: 30_000,
+        },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => {
+            text += chunk;
+            if (text.length > MAX_REPLY_BYTES)
+              asked.destroy(new Error("the answer to the join is too long"));
+          });
+          response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
+        },
+      );
+      asked.once("timeout", () =>
+        asked.destroy(new Error("the join was not answered within 30 s")),
+      );
+      asked.once("error", reject);
+      asked.end(JSON.stringify(body));
+    },
+  );
   const reply = parse(text);
   const joined = status >= 200 && status < 300 ? readJoinReply(reply) : null;
   if (joined !== null) return joined;
   const field = (name: string): string | null =>
-    typeof reply === "object" && reply !== null && name in reply ? String((reply as Record<string, unknown>)[name]) : null;
-  throw new JoinRefusedError(field("code") ?? `http_${status}`, field("message") ?? text.slice(0, 200), status);
+    typeof reply === "object" && reply !== null && name in reply
+      ? String((reply as Record<string, unknown>)[name])
+      : null;
+  throw new JoinRefusedError(
+    field("code") ?? `http_${status}`,
+    field("message") ?? text.slice(0, 200),
+    status,
+  );
 }
 
 function parse(text: string): unknown {

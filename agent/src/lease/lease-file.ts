@@ -25,7 +25,9 @@ export class LeaseFile {
   }
 
   write(endsAtMs: number): void {
-    this.#disk.withRoom(() => writeFileSync(`${this.#file}.part`, `${toNs(endsAtMs)}\n`, { mode: 0o644 }));
+    this.#disk.withRoom(() =>
+      writeFileSync(`${this.#file}.part`, `${toNs(endsAtMs)}\n`, { mode: 0o644 }),
+    );
     renameSync(`${this.#file}.part`, this.#file);
   }
 

@@ -5,14 +5,25 @@
 import { randomUUID } from "node:crypto";
 import { statfsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AGENT_PROTOCOL, type BridgeAddress, type Inventory, type RegisterRequest } from "@resontech/contracts/agent-protocol";
+import {
+  AGENT_PROTOCOL,
+  type BridgeAddress,
+  type Inventory,
+  type RegisterRequest,
+} from "@resontech/contracts/agent-protocol";
 import { PROTOCOL_UNSUPPORTED, versionsOf } from "@resontech/contracts/protocol-versions";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
 import { type BootClock, toMs } from "../boot-clock.ts";
 import type { CoordinatorClient } from "../bus/coordinator-client.ts";
 import { RefusedError } from "../bus/refused-error.ts";
-import { grantLease, judgeLease, type Lease, type LeaseVerdict, nextBeatMs } from "../decisions/lease.ts";
+import {
+  grantLease,
+  judgeLease,
+  type Lease,
+  type LeaseVerdict,
+  nextBeatMs,
+} from "../decisions/lease.ts";
 import { inventoryDigest } from "../probes/inventory.ts";
 import { AGENT_VERSION } from "../version.ts";
 import { Wake } from "../wake.ts";
@@ -81,10 +92,15 @@ export class LeaseKeeper {
         await (this.#isRegistered ? this.#beat() : this.#register());
         waitMs = this.#isRegistered ? nextBeatMs(this.#beatMs, Math.random()) : 0;
       } catch (error) {
-        if (error instanceof RefusedError && error.code === "stale_epoch") this.#isRegistered = false;
-        if (error instanceof RefusedError && error.code === PROTOCOL_UNSUPPORTED) waitMs = NO_COMMON_PROTOCOL_RETRY_MS;
+        if (error instanceof RefusedError && error.code === "stale_epoch")
+          this.#isRegistered = false;
+        if (error instanceof RefusedError && error.code === PROTOCOL_UNSUPPORTED)
+          waitMs = NO_COMMON_PROTOCOL_RETRY_MS;
         if (!signal.aborted)
-          this.#parts.log.warn({ err: error }, this.#isRegistered ? "a beat was not answered" : "not registered");
+          this.#parts.log.warn(
+            { err: error },
+            this.#isRegistered ? "a beat was not answered" : "not registered",
+          );
       }
       await this.#wake.within(waitMs, signal);
     }

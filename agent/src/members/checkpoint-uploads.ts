@@ -57,7 +57,10 @@ export class CheckpointUploads {
     } catch (error) {
       const { tools, ref } = this.#member;
       // The job goes on: a later round brings a checkpoint of its own.
-      tools.log.warn({ err: error, member: ref.member, round: model.round }, "a round was not committed");
+      tools.log.warn(
+        { err: error, member: ref.member, round: model.round },
+        "a round was not committed",
+      );
     }
   }
 
@@ -69,7 +72,8 @@ export class CheckpointUploads {
     try {
       using source = await area.open(file);
       if (source === null) throw new Error(`there is no model at ${file}`);
-      if (area.freeBytes() < source.sizeBytes * (1 + LEAVE_FACTOR)) throw new Error("the member's disk has no room for a copy");
+      if (area.freeBytes() < source.sizeBytes * (1 + LEAVE_FACTOR))
+        throw new Error("the member's disk has no room for a copy");
       if (source.sizeBytes === 0) throw new Error("the model is empty");
       const range = { fd: source.fd, start: 0, length: source.sizeBytes };
       const digest = await offThread({ kind: "digest", range, copy }, {}, this.#member.abandoned);
@@ -88,7 +92,11 @@ export class CheckpointUploads {
           kind: "checkpoint",
           round,
           model,
-          manifest: await this.#upload(copy, Buffer.byteLength(manifest), `${folder}/manifest.json`),
+          manifest: await this.#upload(
+            copy,
+            Buffer.byteLength(manifest),
+            `${folder}/manifest.json`,
+          ),
         },
       );
     } finally {
@@ -100,7 +108,11 @@ export class CheckpointUploads {
     const { tools, ref, abandoned } = this.#member;
     const fd = openSync(file, "r");
     try {
-      return await tools.uploader.upload(ref, { fd, sizeBytes, key, area: "checkpoint" }, abandoned);
+      return await tools.uploader.upload(
+        ref,
+        { fd, sizeBytes, key, area: "checkpoint" },
+        abandoned,
+      );
     } finally {
       closeSync(fd);
     }

@@ -32,28 +32,41 @@ export async function drainMember(member: MemberContext): Promise<void> {
   if (printed !== null) await storePrinted(member, printed, keys);
   if (models !== null && model !== null && failure === null && stop === null) {
     using file = await area.open(model.file);
-    if (file === null) throw new MemberFailure("output_missing", `there is no model at ${model.file}`);
+    if (file === null)
+      throw new MemberFailure("output_missing", `there is no model at ${model.file}`);
     for (const key of modelKeys(models, model.name)) {
       await upload(member, file, key, progress);
       keys.push(key);
     }
   }
   // Who cancels waits for the end.
-  if (files !== null && (stop === null || stop.reason === "attempt_ended")) await storeOwnFiles(member, files, progress, keys);
+  if (files !== null && (stop === null || stop.reason === "attempt_ended"))
+    await storeOwnFiles(member, files, progress, keys);
   journal.note({ phase: "releasing" }, { kind: "outputs-uploaded", keys });
 }
 
 /** Where hints send people. A member whose log can't be stored has done its part nevertheless. */
-async function storePrinted({ tools, ref, enclosure, abandoned }: MemberContext, key: string, keys: string[]): Promise<void> {
+async function storePrinted(
+  { tools, ref, enclosure, abandoned }: MemberContext,
+  key: string,
+  keys: string[],
+): Promise<void> {
   using file = await enclosure.area.open(JOB_PATHS.output);
   if (file === null || file.sizeBytes === 0) return;
   const start = Math.max(0, file.sizeBytes - MAX_PRINTED_BYTES);
   try {
-    await tools.uploader.upload(ref, { fd: file.fd, start, sizeBytes: file.sizeBytes - start, key }, abandoned);
+    await tools.uploader.upload(
+      ref,
+      { fd: file.fd, start, sizeBytes: file.sizeBytes - start, key },
+      abandoned,
+    );
     keys.push(key);
   } catch (error) {
     if (abandoned.aborted || isStaleFence(error)) throw error;
-    tools.log.warn({ err: error, member: ref.member, key }, "a member's log is not stored as one file; its chunks are");
+    tools.log.warn(
+      { err: error, member: ref.member, key },
+      "a member's log is not stored as one file; its chunks are",
+    );
   }
 }
 
@@ -69,7 +82,8 @@ async function storeOwnFiles(
   const { model } = journal.state;
   const modelPath = model?.file.startsWith(OUT) === true ? model.file.slice(OUT.length) : null;
   const { files, left } = chooseOwnFiles(await area.list(JOB_PATHS.out), folder, modelPath);
-  if (left !== null) journal.note({}, { kind: "warning", site, topic: "files-left-out", text: left });
+  if (left !== null)
+    journal.note({}, { kind: "warning", site, topic: "files-left-out", text: left });
   for (const { path, key } of files) {
     using file = await area.open(OUT + path);
     if (file === null) continue;
@@ -79,7 +93,12 @@ async function storeOwnFiles(
 }
 
 /** Until it is stored or refused for good; the coordinator's deadline bounds the tries. */
-async function upload(member: MemberContext, file: JobFile, key: string, progress: TransferProgress): Promise<void> {
+async function upload(
+  member: MemberContext,
+  file: JobFile,
+  key: string,
+  progress: TransferProgress,
+): Promise<void> {
   const { tools, ref, abandoned } = member;
   const onBytes = (bytes: number): void => progress.moved("outputs", bytes);
   const output = { fd: file.fd, sizeBytes: file.sizeBytes, key, onBytes };
@@ -88,7 +107,8 @@ async function upload(member: MemberContext, file: JobFile, key: string, progres
       await persist(() => tools.uploader.upload(ref, output, abandoned), abandoned);
       return;
     } catch (error) {
-      if (!(error instanceof RefusedError) || ["stale_fence", "bucket_full"].includes(error.code)) throw error;
+      if (!(error instanceof RefusedError) || ["stale_fence", "bucket_full"].includes(error.code))
+        throw error;
       // The upload is not known any more, or did not come together: it is begun anew.
       if (error.code !== "not_found" || opened === REOPENINGS)
         throw new MemberFailure("upload_failed", `${key} could not be stored: ${error.message}`);

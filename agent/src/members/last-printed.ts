@@ -13,5 +13,7 @@ export async function lastPrinted(area: Area): Promise<string | null> {
   const read = readSync(file.fd, bytes, 0, bytes.length, file.sizeBytes - bytes.length);
   const lines = bytes.toString("utf8", 0, read).trimEnd().split("\n");
   // The first may have lost its beginning.
-  return (file.sizeBytes > MAX_BYTES && lines.length > 1 ? lines.slice(1) : lines).slice(-MAX_LINES).join("\n");
+  return (file.sizeBytes > MAX_BYTES && lines.length > 1 ? lines.slice(1) : lines)
+    .slice(-MAX_LINES)
+    .join("\n");
 }

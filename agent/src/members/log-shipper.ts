@@ -29,7 +29,8 @@ export class LogShipper {
     if (file === null) return;
     this.#tail(file, nowMs);
     const waiting = file.sizeBytes - this.#member.journal.state.logOffset;
-    const isDue = waiting >= MAX_CHUNK_BYTES || (waiting > 0 && nowMs - this.#beganAtMs >= EVERY_MS);
+    const isDue =
+      waiting >= MAX_CHUNK_BYTES || (waiting > 0 && nowMs - this.#beganAtMs >= EVERY_MS);
     if (!isDue || this.#shipping.isUnderWay) return;
     this.#beganAtMs = nowMs;
     void this.#shipping.run(() => this.#shipOrWait());
@@ -51,7 +52,10 @@ export class LogShipper {
       await this.#shipChunk();
     } catch (error) {
       // What was not shipped is in the file still: the next chunk, or the last one, begins there.
-      this.#member.tools.log.warn({ err: error, member: this.#member.ref.member }, "a log chunk waits");
+      this.#member.tools.log.warn(
+        { err: error, member: this.#member.ref.member },
+        "a log chunk waits",
+      );
     }
   }
 
@@ -63,7 +67,11 @@ export class LogShipper {
     const sizeBytes = Math.min(MAX_CHUNK_BYTES, (file?.sizeBytes ?? 0) - logOffset);
     if (file === null || sizeBytes <= 0) return false;
     const key = `${ref.member}-${formatFence(ref.fence)}/${String(logSeq).padStart(8, "0")}`;
-    await tools.uploader.upload(ref, { fd: file.fd, start: logOffset, sizeBytes, key, area: "log" }, abandoned);
+    await tools.uploader.upload(
+      ref,
+      { fd: file.fd, start: logOffset, sizeBytes, key, area: "log" },
+      abandoned,
+    );
     journal.note({ logOffset: logOffset + sizeBytes, logSeq: logSeq + 1 });
     return true;
   }

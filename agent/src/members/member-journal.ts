@@ -30,7 +30,10 @@ export class MemberJournal {
   }
 
   /** Notes a change and spools reports of it; durable when it returns. */
-  note(change: Partial<Omit<MemberState, "desired" | "pending" | "nextSeq">>, ...events: MemberEvent[]): void {
+  note(
+    change: Partial<Omit<MemberState, "desired" | "pending" | "nextSeq">>,
+    ...events: MemberEvent[]
+  ): void {
     Object.assign(this.#state, change);
     const { member, fence } = this.#state.desired;
     const at = new Date().toISOString();

@@ -16,9 +16,16 @@ export type KeyAndRequest = { keyPem: string; csrPem: string };
 /** A key pair and its PKCS#10 request; the request's subject is a formality, names come from the attempt. */
 export async function makeKey(): Promise<KeyAndRequest> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-  const csr = await x509.Pkcs10CertificateRequestGenerator.create({ name: "CN=member", keys, signingAlgorithm: ALGORITHM });
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: "CN=member",
+    keys,
+    signingAlgorithm: ALGORITHM,
+  });
   return {
-    keyPem: x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY"),
+    keyPem: x509.PemConverter.encode(
+      await webcrypto.subtle.exportKey("pkcs8", keys.privateKey),
+      "PRIVATE KEY",
+    ),
     csrPem: csr.toString("pem"),
   };
 }

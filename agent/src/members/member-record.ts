@@ -38,7 +38,11 @@ export type MemberState = {
   stop: { reason: string; graceMs: number } | null;
 };
 
-export function freshState(desired: DesiredMember, phase: MemberPhase, bootId: string): MemberState {
+export function freshState(
+  desired: DesiredMember,
+  phase: MemberPhase,
+  bootId: string,
+): MemberState {
   return {
     formatVersion: FORMAT_VERSION,
     desired,
@@ -120,9 +124,14 @@ function readRecord(file: string): { state: MemberState } | { why: string } | nu
     const { code, message } = error as NodeJS.ErrnoException;
     return code === "ENOENT" ? null : { why: `the record can't be read: ${message}` };
   }
-  const version = typeof value === "object" && value !== null && "formatVersion" in value ? value.formatVersion : null;
+  const version =
+    typeof value === "object" && value !== null && "formatVersion" in value
+      ? value.formatVersion
+      : null;
   if (version !== FORMAT_VERSION)
-    return { why: `the record has format ${String(version)}, this release reads ${FORMAT_VERSION}` };
+    return {
+      why: `the record has format ${String(version)}, this release reads ${FORMAT_VERSION}`,
+    };
   const state = value as MemberState;
   return { state: { ...freshState(state.desired, state.phase, state.bootId), ...state } };
 }

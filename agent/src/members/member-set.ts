@@ -18,8 +18,14 @@ const COMPARE_MS = 30_000;
 const RETRY_MS = 1_000;
 
 const DISK_FULL: Failure = { reason: "node_disk_full", message: "the disk of the node was full" };
-const NETWORK_OPEN: Failure = { reason: "agent_fault", message: "the host could not be kept closed to the networks of its jobs" };
-const LEASE_LOST: Failure = { reason: "lease_lost", message: "the coordinator was out of reach for a whole lease" };
+const NETWORK_OPEN: Failure = {
+  reason: "agent_fault",
+  message: "the host could not be kept closed to the networks of its jobs",
+};
+const LEASE_LOST: Failure = {
+  reason: "lease_lost",
+  message: "the coordinator was out of reach for a whole lease",
+};
 
 export class MemberSet {
   readonly #tools: MemberTools;
@@ -39,9 +45,15 @@ export class MemberSet {
   async resume(signal: AbortSignal): Promise<void> {
     const { store, log } = this.#tools;
     const states = store.load((member, why) =>
-      log.warn({ member, why }, "a member is given up, for this release can't go on with its record"),
+      log.warn(
+        { member, why },
+        "a member is given up, for this release can't go on with its record",
+      ),
     );
-    await this.#sweep(new Map(states.map(({ desired }) => [desired.member, formatFence(desired.fence)])), signal);
+    await this.#sweep(
+      new Map(states.map(({ desired }) => [desired.member, formatFence(desired.fence)])),
+      signal,
+    );
     for (const state of states) {
       log.info({ member: state.desired.member, phase: state.phase }, "going on with a member");
       this.#members.set(state.desired.member, Member.resume(this.#tools, state));
@@ -70,7 +82,8 @@ export class MemberSet {
 
   /** The lease is lost. */
   stopAll(): void {
-    for (const [name, member] of this.#members) this.#tearDown(name, () => member.abandon(LEASE_LOST));
+    for (const [name, member] of this.#members)
+      this.#tearDown(name, () => member.abandon(LEASE_LOST));
   }
 
   /** What the members write would soon find no room. */
@@ -97,7 +110,8 @@ export class MemberSet {
       } catch (error) {
         // Registering wakes us; until then there is nothing to ask.
         const isEarly = error instanceof RefusedError && error.code === "stale_epoch";
-        if (!signal.aborted && !isEarly) this.#tools.log.warn({ err: error }, "the desired set was not had");
+        if (!signal.aborted && !isEarly)
+          this.#tools.log.warn({ err: error }, "the desired set was not had");
         waitMs = RETRY_MS;
       }
       await this.#wake.within(waitMs, signal);
@@ -108,7 +122,9 @@ export class MemberSet {
     const { version, members } = await this.#tools.coordinator.desired();
     const desired = members.filter(({ member }) => !this.#busy.has(member));
     for (const member of desired) this.#members.get(member.member)?.follow(member);
-    const local = [...this.#members].filter(([name]) => !this.#busy.has(name)).map(([, member]) => member.local);
+    const local = [...this.#members]
+      .filter(([name]) => !this.#busy.has(name))
+      .map(([, member]) => member.local);
     const mayStart = this.#mayStart();
     for (const step of reconcile(desired, local, mayStart)) this.#carryOut(step);
     // What may not begin yet is still to be carried out: the next beat that is answered, and with it the lease renewed, looks again.
@@ -117,7 +133,10 @@ export class MemberSet {
 
   #carryOut(step: Step): void {
     const { log } = this.#tools;
-    log.debug({ do: step.do, member: "desired" in step ? step.desired.member : step.member }, "step");
+    log.debug(
+      { do: step.do, member: "desired" in step ? step.desired.member : step.member },
+      "step",
+    );
     switch (step.do) {
       case "start":
         this.#members.set(step.desired.member, Member.begin(this.#tools, step.desired));
@@ -141,7 +160,8 @@ export class MemberSet {
   }
 
   #endAll(failure: Failure): void {
-    for (const [name, member] of this.#members) if (!member.isReleased) this.#tearDown(name, () => member.abandon(failure));
+    for (const [name, member] of this.#members)
+      if (!member.isReleased) this.#tearDown(name, () => member.abandon(failure));
   }
 
   #tearDown(name: string, work: () => Promise<void>): void {

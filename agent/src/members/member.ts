@@ -33,7 +33,9 @@ export class Member {
 
   private constructor(tools: MemberTools, state: MemberState) {
     const { member, fence } = state.desired;
-    this.journal = new MemberJournal(tools.store, state, tools.onReport, (of, event) => tools.records.reported(of, event));
+    this.journal = new MemberJournal(tools.store, state, tools.onReport, (of, event) =>
+      tools.records.reported(of, event),
+    );
     this.#context = {
       tools,
       journal: this.journal,
@@ -82,7 +84,8 @@ export class Member {
     return {
       member: desired.member,
       fence: desired.fence,
-      state: phase === "released" ? "released" : stop === null && phase !== "releasing" ? "run" : "stop",
+      state:
+        phase === "released" ? "released" : stop === null && phase !== "releasing" ? "run" : "stop",
       pendingReports: pending.length,
     };
   }
@@ -91,7 +94,8 @@ export class Member {
   follow({ fence, bridge }: DesiredMember): void {
     const { desired, phase } = this.journal.state;
     const isNews = bridge !== undefined && !isDeepStrictEqual(bridge, desired.bridge);
-    if (!isNews || compareFences(fence, desired.fence) !== 0 || this.#abandon.signal.aborted) return;
+    if (!isNews || compareFences(fence, desired.fence) !== 0 || this.#abandon.signal.aborted)
+      return;
     this.journal.noteBridge(bridge);
     const { tools, enclosure, abandoned } = this.#context;
     // Before that it is begun by what the record then says.
@@ -123,7 +127,10 @@ export class Member {
       this.#stop.abort();
       const killed = this.#context.enclosure.abort();
       this.#note(
-        { stop: state.stop ?? { reason: failure?.reason ?? "attempt_ended", graceMs: 1 }, ...(isNews ? { failure } : {}) },
+        {
+          stop: state.stop ?? { reason: failure?.reason ?? "attempt_ended", graceMs: 1 },
+          ...(isNews ? { failure } : {}),
+        },
         ...(isNews ? [{ kind: "failed", ...failure } as const] : []),
       );
       await killed;
@@ -155,14 +162,18 @@ export class Member {
   #fail(error: unknown): void {
     const { journal } = this;
     const { tools, enclosure, ref } = this.#context;
-    const isOver = journal.state.stop !== null || this.#abandon.signal.aborted || isStaleFence(error);
+    const isOver =
+      journal.state.stop !== null || this.#abandon.signal.aborted || isStaleFence(error);
     if (isOver || journal.state.failure !== null) {
       tools.log.info({ err: error, member: ref.member }, "a member ended early");
       this.#note({ phase: "releasing" });
       return;
     }
     const { isFull } = enclosure.area;
-    const failure = forPeople(failureOf(error, isFull, journal.state.desired.resources.diskBytes), tools.substrate);
+    const failure = forPeople(
+      failureOf(error, isFull, journal.state.desired.resources.diskBytes),
+      tools.substrate,
+    );
     tools.log.warn({ err: error, member: ref.member, reason: failure.reason }, "a member failed");
     this.#note({ phase: "releasing", failure }, { kind: "failed", ...failure });
   }
@@ -173,7 +184,10 @@ export class Member {
       this.journal.note(...what);
     } catch (error) {
       const { tools, ref } = this.#context;
-      tools.log.error({ err: error, member: ref.member }, "a record could not be written; its member ends nevertheless");
+      tools.log.error(
+        { err: error, member: ref.member },
+        "a record could not be written; its member ends nevertheless",
+      );
     }
   }
 }
@@ -190,10 +204,15 @@ function failureOf(error: unknown, isDiskFull: boolean, diskBytes: number): Fail
     const { reason, message, detail } = error;
     return { reason, message, ...(detail === undefined ? {} : { detail }) };
   }
-  if (error instanceof EnclosureFailedError) return { reason: "container_failed", message: error.message };
+  if (error instanceof EnclosureFailedError)
+    return { reason: "container_failed", message: error.message };
   if (error instanceof RefusedError && error.code === "bucket_full")
     return { reason: "bucket_full", message: "the bucket has no room for what the member leaves" };
-  if (isDiskFull) return { reason: "disk_limit", message: `the member used up its disk of ${diskBytes} bytes` };
+  if (isDiskFull)
+    return { reason: "disk_limit", message: `the member used up its disk of ${diskBytes} bytes` };
   const message = error instanceof Error ? error.message : String(error);
-  return { reason: error instanceof SubstrateRefusedError ? "container_failed" : "agent_fault", message };
+  return {
+    reason: error instanceof SubstrateRefusedError ? "container_failed" : "agent_fault",
+    message,
+  };
 }

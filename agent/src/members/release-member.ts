@@ -16,7 +16,9 @@ export async function releaseMember(member: MemberContext): Promise<void> {
     const isClean = Object.values(proof).every(Boolean);
     if (isClean || (!isTold && performance.now() > tellAtMs)) {
       const event = { kind: "released", ...proof } as const;
-      await noteInTheEnd(member, () => journal.note(isClean ? { phase: "released" } : {}, ...(isTold ? [] : [event])));
+      await noteInTheEnd(member, () =>
+        journal.note(isClean ? { phase: "released" } : {}, ...(isTold ? [] : [event])),
+      );
       isTold = true;
       if (isClean) return;
       tools.log.error({ member: ref.member, ...proof }, "a member could not be released");
@@ -26,12 +28,18 @@ export async function releaseMember(member: MemberContext): Promise<void> {
 }
 
 /** What was noted stands in memory, whether the disk took it or not: it is written again until it does. */
-async function noteInTheEnd({ journal, tools, ref }: MemberContext, note: () => void): Promise<void> {
+async function noteInTheEnd(
+  { journal, tools, ref }: MemberContext,
+  note: () => void,
+): Promise<void> {
   for (let write = note; ; write = () => journal.note({})) {
     try {
       return write();
     } catch (error) {
-      tools.log.error({ err: error, member: ref.member }, "the record of a released member could not be written yet");
+      tools.log.error(
+        { err: error, member: ref.member },
+        "the record of a released member could not be written yet",
+      );
     }
     await sleep(RETRY_MS);
   }

@@ -47,9 +47,16 @@ export class RoundUploads {
       using file = await enclosure.area.open(path);
       if (file === null || file.sizeBytes > MAX_BYTES) continue;
       try {
-        await tools.uploader.upload(ref, { fd: file.fd, sizeBytes: file.sizeBytes, key }, abandoned);
+        await tools.uploader.upload(
+          ref,
+          { fd: file.fd, sizeBytes: file.sizeBytes, key },
+          abandoned,
+        );
       } catch (error) {
-        tools.log.warn({ err: error, member: ref.member, key }, "not stored at this round's end; a later one brings it");
+        tools.log.warn(
+          { err: error, member: ref.member, key },
+          "not stored at this round's end; a later one brings it",
+        );
       }
     }
   }

@@ -67,7 +67,8 @@ function takeLine(line: string, news: RunnerNews): void {
       if (Value.Check(MemberEvent, event)) news.events.push(event);
       return;
     case "round-model":
-      if (Value.Check(RoundModel, event)) news.roundModel = { round: event.round, file: event.file, sha256: event.sha256 };
+      if (Value.Check(RoundModel, event))
+        news.roundModel = { round: event.round, file: event.file, sha256: event.sha256 };
       return;
     case "finished":
       news.verdict = { kind: "finished" };
@@ -96,7 +97,9 @@ function parse(line: string): Record<string, unknown> | null {
   if (line.length > MAX_LINE_BYTES) return null;
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
   } catch {
     return null;
   }

@@ -24,7 +24,10 @@ export async function stageMember(member: MemberContext): Promise<void> {
   await enclosure.connect(journal.state.desired.bridge ?? null, stopped);
   await enclosure.proveClosed();
   const container = await enclosure.start(stopped);
-  journal.note({ phase: "running", kept: enclosure.kept }, { kind: "started", container: container.slice(0, 64) });
+  journal.note(
+    { phase: "running", kept: enclosure.kept },
+    { kind: "started", container: container.slice(0, 64) },
+  );
 }
 
 /** Chosen and noted without a pause: whoever is staged next must find it taken. */
@@ -39,20 +42,31 @@ async function prepare(member: MemberContext): Promise<void> {
   const { area } = enclosure;
   const { payload } = journal.state.desired;
   await enclosure.claimDevices().catch((error: unknown) => {
-    throw error instanceof DevicesNotFreeError ? new MemberFailure("device_fault", error.message) : error;
+    throw error instanceof DevicesNotFreeError
+      ? new MemberFailure("device_fault", error.message)
+      : error;
   });
   journal.note({ kept: enclosure.kept }, { kind: "progress", step: "claimed", done: 0 });
   await enclosure.makeArea();
-  for (const part of ["kit", "scripts", "configs"]) mkdirSync(area.path("job", part), { mode: 0o755 });
+  for (const part of ["kit", "scripts", "configs"])
+    mkdirSync(area.path("job", part), { mode: 0o755 });
   const progress = new TransferProgress(journal);
   // All must have ended before anything is torn down.
-  const results = await Promise.allSettled([haveImage(member, progress), stageInputs(member, progress), makeKit(member)]);
+  const results = await Promise.allSettled([
+    haveImage(member, progress),
+    stageInputs(member, progress),
+    makeKit(member),
+  ]);
   for (const result of results) if (result.status === "rejected") throw result.reason;
-  for (const { name, text } of payload.files) writeFileSync(area.path("job", name), text, { mode: 0o644 });
+  for (const { name, text } of payload.files)
+    writeFileSync(area.path("job", name), text, { mode: 0o644 });
   journal.note({}, { kind: "staged", bytes: progress.done });
 }
 
-async function haveImage({ tools, journal, enclosure, ref, stopped }: MemberContext, progress: TransferProgress): Promise<void> {
+async function haveImage(
+  { tools, journal, enclosure, ref, stopped }: MemberContext,
+  progress: TransferProgress,
+): Promise<void> {
   const { desired } = journal.state;
   const wishes = {
     login: () => persist(() => tools.coordinator.pullToken(ref), stopped),
@@ -60,7 +74,10 @@ async function haveImage({ tools, journal, enclosure, ref, stopped }: MemberCont
   };
   const isFetched = await enclosure.haveImage(wishes, stopped).catch((error: unknown) => {
     if (!(error instanceof ImageNotHadError)) throw error;
-    throw new MemberFailure("image_pull_failed", `the image ${desired.image} could not be pulled: ${error.message}`);
+    throw new MemberFailure(
+      "image_pull_failed",
+      `the image ${desired.image} could not be pulled: ${error.message}`,
+    );
   });
   tools.records.image(desired, isFetched);
 }
@@ -76,29 +93,45 @@ async function stageInputs(member: MemberContext, progress: TransferProgress): P
     const url = async (isOutdated: boolean): Promise<string> => {
       if (isOutdated) urls = await presigned(member);
       const found = urls.get(input.id);
-      if (found === undefined) throw new MemberFailure("staging_failed", `there is no URL for ${input.target}`);
+      if (found === undefined)
+        throw new MemberFailure("staging_failed", `there is no URL for ${input.target}`);
       return found;
     };
-    const onProgress = ({ bytes }: { bytes: number }): void => progress.moved("inputs", bytes, total);
+    const onProgress = ({ bytes }: { bytes: number }): void =>
+      progress.moved("inputs", bytes, total);
     if (input.kind !== "shard") {
       const file = targetOf({ kind: input.kind, target: input.target }, area);
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
-      await offThread({ kind: "file", input, file, ca: tools.rootCert }, { url, onProgress }, stopped);
+      await offThread(
+        { kind: "file", input, file, ca: tools.rootCert },
+        { url, onProgress },
+        stopped,
+      );
       continue;
     }
     const [folder, maxBytes] = [area.path("payload"), resources.diskBytes];
-    await offThread({ kind: "shard", input, folder, maxBytes, ca: tools.rootCert }, { url, onProgress }, stopped);
+    await offThread(
+      { kind: "shard", input, folder, maxBytes, ca: tools.rootCert },
+      { url, onProgress },
+      stopped,
+    );
   }
-  if (inputs.some(({ kind }) => kind === "shard" || kind === "file")) await area.giveToJob(area.path("payload"));
+  if (inputs.some(({ kind }) => kind === "shard" || kind === "file"))
+    await area.giveToJob(area.path("payload"));
 
-  async function presigned({ tools: { coordinator } }: MemberContext): Promise<Map<string, string>> {
+  async function presigned({
+    tools: { coordinator },
+  }: MemberContext): Promise<Map<string, string>> {
     const reply = await persist(() => coordinator.stage(ref), stopped);
     return new Map(reply.urls.map(({ id, url }) => [id, url]));
   }
 }
 
 /** Where an input that stays a file lies; a target that would leave its place is refused. */
-function targetOf(input: { kind: Exclude<StagedInput["kind"], "shard">; target: string }, area: Area): string {
+function targetOf(
+  input: { kind: Exclude<StagedInput["kind"], "shard">; target: string },
+  area: Area,
+): string {
   const [part, from, below] = TARGETS[input.kind];
   const target = posix.resolve(from, input.target);
   const isBelow = !posix.isAbsolute(input.target) && target.startsWith(`${below}/`);
@@ -107,7 +140,10 @@ function targetOf(input: { kind: Exclude<StagedInput["kind"], "shard">; target: 
 }
 
 /** The part of the area, where a relative target begins, and the folder that it must stay below. */
-const TARGETS: Record<Exclude<StagedInput["kind"], "shard">, [part: StagedPart, from: string, below: string]> = {
+const TARGETS: Record<
+  Exclude<StagedInput["kind"], "shard">,
+  [part: StagedPart, from: string, below: string]
+> = {
   model: ["model", "/", "/model"],
   script: ["job", "/job", "/job/scripts"],
   config: ["job", "/job", "/job/configs"],
@@ -129,7 +165,10 @@ async function makeKit({ tools, journal, ref, enclosure, stopped }: MemberContex
   };
   for (const { identity, key, certificate } of certificates.leaves) {
     const { keyPem, csrPem } = await makeKey();
-    const { cert, rootCert } = await persist(() => coordinator.sign(ref, identity, csrPem), stopped);
+    const { cert, rootCert } = await persist(
+      () => coordinator.sign(ref, identity, csrPem),
+      stopped,
+    );
     await put(key, keyPem);
     await put(certificate, cert);
     await put(certificates.root, rootCert);

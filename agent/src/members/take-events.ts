@@ -16,7 +16,10 @@ const MAX_PENDING_BYTES = 1024 * 1024;
 const MAX_REST_BYTES = 64 * 1024 * 1024;
 
 /** Tells what was said up to the end; of more than is read in time the last part, for the runner's last word is in it. */
-export async function takeRest(member: MemberContext, checkpoints: CheckpointUploads): Promise<void> {
+export async function takeRest(
+  member: MemberContext,
+  checkpoints: CheckpointUploads,
+): Promise<void> {
   const { journal, abandoned } = member;
   const size = await eventsSize(member);
   if (size - journal.state.eventsOffset > MAX_REST_BYTES) journal.passOver(size - MAX_REST_BYTES);
@@ -31,19 +34,30 @@ export async function takeRest(member: MemberContext, checkpoints: CheckpointUpl
 }
 
 /** Tells what the runner said since; true when a round ended. */
-export async function takeEvents(member: MemberContext, checkpoints: CheckpointUploads): Promise<boolean> {
+export async function takeEvents(
+  member: MemberContext,
+  checkpoints: CheckpointUploads,
+): Promise<boolean> {
   const { journal } = member;
   const maxEvents = roomFor(member);
   if (maxEvents <= 0) return false;
   using file = await openEvents(member);
   if (file === null) return false;
-  const { events, verdict, model, roundModel, offset } = readRunnerEvents(file, journal.state.eventsOffset, maxEvents);
+  const { events, verdict, model, roundModel, offset } = readRunnerEvents(
+    file,
+    journal.state.eventsOffset,
+    maxEvents,
+  );
   if (offset === journal.state.eventsOffset) return false;
   if (events.length === 0 && verdict === null && roundModel === null) {
     journal.passOver(offset);
     return false;
   }
-  const { chosen, told } = chooseEvents(events, journal.state.told, journal.state.desired.payload.sites);
+  const { chosen, told } = chooseEvents(
+    events,
+    journal.state.told,
+    journal.state.desired.payload.sites,
+  );
   journal.note(
     {
       eventsOffset: offset,

@@ -22,6 +22,9 @@ export class TransferProgress {
     const now = performance.now();
     if (now - this.#toldAtMs < TELL_EVERY_MS) return;
     this.#toldAtMs = now;
-    this.#journal.note({}, { kind: "progress", step, done: this.#done, ...(total === undefined ? {} : { total }) });
+    this.#journal.note(
+      {},
+      { kind: "progress", step, done: this.#done, ...(total === undefined ? {} : { total }) },
+    );
   }
 }

@@ -43,8 +43,18 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const { desired, verdict } = journal.state;
   const { area } = enclosure;
   const printed = verdict === null ? await lastPrinted(area) : null;
-  const failure = judgeEnd({ exitCode, oomKilled, verdict, printed, isDiskFull: area.isFull, limits: desired.resources });
-  journal.note({ phase: "draining", failure }, failure === null ? { kind: "finished" } : { kind: "failed", ...failure });
+  const failure = judgeEnd({
+    exitCode,
+    oomKilled,
+    verdict,
+    printed,
+    isDiskFull: area.isFull,
+    limits: desired.resources,
+  });
+  journal.note(
+    { phase: "draining", failure },
+    failure === null ? { kind: "finished" } : { kind: "failed", ...failure },
+  );
 }
 
 /** Ends what was told to stop, and what has said its last word and does not go. */

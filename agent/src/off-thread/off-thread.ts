@@ -28,9 +28,11 @@ export async function offThread<K extends Task["kind"]>(
 }
 
 function leastBusy(): TransferThread {
-  for (const thread of threads.filter(({ hasEnded }) => hasEnded)) threads.splice(threads.indexOf(thread), 1);
+  for (const thread of threads.filter(({ hasEnded }) => hasEnded))
+    threads.splice(threads.indexOf(thread), 1);
   const [quietest] = threads.toSorted((a, b) => a.tasks - b.tasks);
-  if (quietest !== undefined && (quietest.tasks === 0 || threads.length >= MAX_THREADS)) return quietest;
+  if (quietest !== undefined && (quietest.tasks === 0 || threads.length >= MAX_THREADS))
+    return quietest;
   const thread = new TransferThread();
   threads.push(thread);
   return thread;

@@ -18,7 +18,11 @@ export type Task =
 /** `refusal`: the beginning of what the store said with a 403. */
 export type PartAnswer = { status: number; etag: string | null; refusal: string };
 
-export type ResultOf<K extends Task["kind"]> = K extends "digest" ? string : K extends "part" ? PartAnswer : null;
+export type ResultOf<K extends Task["kind"]> = K extends "digest"
+  ? string
+  : K extends "part"
+    ? PartAnswer
+    : null;
 
 export type Progress = { bytes: number; files: number };
 
@@ -35,4 +39,10 @@ export type FromThread =
   | { id: number; failed: ThrownError };
 
 /** An error as data: what of it is asked for elsewhere. */
-export type ThrownError = { message: string; reason?: string; detail?: string; code?: string; syscall?: string };
+export type ThrownError = {
+  message: string;
+  reason?: string;
+  detail?: string;
+  code?: string;
+  syscall?: string;
+};

@@ -2,7 +2,13 @@
 import { readlinkSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 import { basename } from "node:path";
-import { isMainThread, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
+import {
+  isMainThread,
+  type MessagePort,
+  parentPort,
+  Worker,
+  workerData,
+} from "node:worker_threads";
 import { fetchFile } from "../staging/fetch-file.ts";
 import type { Source } from "../staging/object-bytes.ts";
 import { unpackShard } from "../staging/unpack-shard.ts";
@@ -12,7 +18,10 @@ import type { FromThread, Progress, ResultOf, Task, ToThread } from "./tasks.ts"
 import { fromThrown, toThrown } from "./thrown-error.ts";
 
 /** Compiled, it stands beside the agent. */
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? import.meta.url : "agent-transfers.mjs", import.meta.url);
+const ENTRY = new URL(
+  import.meta.url.endsWith(".ts") ? import.meta.url : "agent-transfers.mjs",
+  import.meta.url,
+);
 const ROLE = "agent-transfers";
 const TELL_EVERY_MS = 100;
 /** On a busy node the main thread runs first: a lease that is kept late is lost. */
@@ -35,8 +44,12 @@ export class TransferThread {
   constructor() {
     this.#thread.unref();
     this.#thread.on("message", (message: FromThread) => this.#hear(message));
-    this.#thread.on("error", (error) => this.#end(error instanceof Error ? error : new Error(String(error))));
-    this.#thread.on("exit", (code) => this.#end(new Error(`the thread for transfers ended with ${code}`)));
+    this.#thread.on("error", (error) =>
+      this.#end(error instanceof Error ? error : new Error(String(error))),
+    );
+    this.#thread.on("exit", (code) =>
+      this.#end(new Error(`the thread for transfers ended with ${code}`)),
+    );
   }
 
   get tasks(): number {
@@ -62,7 +75,12 @@ export class TransferThread {
     const abort = (): void => this.#tell({ id, abort: true });
     try {
       return await new Promise<ResultOf<K>>((done, fail) => {
-        this.#waiting.set(id, { done: (result) => done(result as ResultOf<K>), fail, onProgress, url });
+        this.#waiting.set(id, {
+          done: (result) => done(result as ResultOf<K>),
+          fail,
+          onProgress,
+          url,
+        });
         this.#thread.ref();
         this.#tell({ id, task });
         signal.addEventListener("abort", abort, { once: true });
@@ -129,8 +147,11 @@ function serve(port: MessagePort): void {
       const progress = new ProgressTeller((told) => tell({ id, progress: told }));
       const url = async (isOutdated: boolean): Promise<string> =>
         await new Promise((resolve, reject) => {
-          own.abort.signal.addEventListener("abort", () => reject(new Error("given up")), { once: true });
-          own.answerUrl = (answer) => ("url" in answer ? resolve(answer.url) : reject(fromThrown(answer.urlFailed)));
+          own.abort.signal.addEventListener("abort", () => reject(new Error("given up")), {
+            once: true,
+          });
+          own.answerUrl = (answer) =>
+            "url" in answer ? resolve(answer.url) : reject(fromThrown(answer.urlFailed));
           tell({ id, wantsUrl: { isOutdated } });
         });
       carryOut(message.task, url, progress, own.abort.signal)
@@ -163,7 +184,14 @@ async function carryOut(
         progress.add({ bytes: 0, files: files - unpacked });
         unpacked = files;
       };
-      await unpackShard({ url, ca: task.ca }, task.input, task.folder, task.maxBytes, { onBytes, onFiles }, signal);
+      await unpackShard(
+        { url, ca: task.ca },
+        task.input,
+        task.folder,
+        task.maxBytes,
+        { onBytes, onFiles },
+        signal,
+      );
       return null;
     }
     case "digest":

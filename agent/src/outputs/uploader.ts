@@ -62,10 +62,17 @@ export class Uploader {
     signal: AbortSignal,
   ): Promise<string> {
     const range = { fd, start, length: sizeBytes };
-    const sha256 = await offThread({ kind: "digest", range }, { onProgress: () => onBytes(0) }, signal);
+    const sha256 = await offThread(
+      { kind: "digest", range },
+      { onProgress: () => onBytes(0) },
+      signal,
+    );
     this.#onLeaving(member, { sizeBytes, sha256, area: area ?? "output" });
     const request = { ...member, key, sizeBytes, sha256, ...(area === undefined ? {} : { area }) };
-    const { upload, partSizeBytes, urls } = await abortable(this.#coordinator.outputOpen(request), signal);
+    const { upload, partSizeBytes, urls } = await abortable(
+      this.#coordinator.outputOpen(request),
+      signal,
+    );
     const etags: string[] = [];
     let next = 0;
     const broken = new AbortController();
@@ -74,9 +81,15 @@ export class Uploader {
         const number = next + 1;
         next = number;
         const offset = (number - 1) * partSizeBytes;
-        const part = { fd, start: start + offset, length: Math.min(partSizeBytes, sizeBytes - offset), onBytes };
+        const part = {
+          fd,
+          start: start + offset,
+          length: Math.min(partSizeBytes, sizeBytes - offset),
+          onBytes,
+        };
         const fresh = async (): Promise<string> =>
-          (await abortable(this.#coordinator.outputParts(member, upload, [number]), signal)).urls[0] ?? "";
+          (await abortable(this.#coordinator.outputParts(member, upload, [number]), signal))
+            .urls[0] ?? "";
         etags[number - 1] = await this.#putPart(
           { url: urls[number - 1] ?? "", fresh },
           part,
@@ -94,11 +107,18 @@ export class Uploader {
     await Promise.allSettled(lanes);
     await Promise.all(lanes);
     // Asked again rather than waited for: a coordinator that was killed meanwhile never answers, and its next life knows the upload.
-    await persist(() => abortable(this.#coordinator.outputComplete(member, upload, etags), signal), signal);
+    await persist(
+      () => abortable(this.#coordinator.outputComplete(member, upload, etags), signal),
+      signal,
+    );
     return upload;
   }
 
-  async #putPart(target: { url: string; fresh: () => Promise<string> }, part: Part, signal: AbortSignal): Promise<string> {
+  async #putPart(
+    target: { url: string; fresh: () => Promise<string> },
+    part: Part,
+    signal: AbortSignal,
+  ): Promise<string> {
     let { url } = target;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -114,10 +134,20 @@ export class Uploader {
 
 type Part = FileRange & { onBytes: (bytes: number) => void };
 
-async function putOnce(url: string, { onBytes, ...range }: Part, ca: string, signal: AbortSignal): Promise<string> {
+async function putOnce(
+  url: string,
+  { onBytes, ...range }: Part,
+  ca: string,
+  signal: AbortSignal,
+): Promise<string> {
   const onProgress = ({ bytes }: { bytes: number }): void => onBytes(bytes);
-  const { status, etag, refusal } = await offThread({ kind: "part", range, url, ca }, { onProgress }, signal);
-  if (refusal.includes("<Code>QuotaExceeded</Code>")) throw new RefusedError("bucket_full", "the bucket has no room for it");
+  const { status, etag, refusal } = await offThread(
+    { kind: "part", range, url, ca },
+    { onProgress },
+    signal,
+  );
+  if (refusal.includes("<Code>QuotaExceeded</Code>"))
+    throw new RefusedError("bucket_full", "the bucket has no room for it");
   if (status !== 200 || etag === null) throw new PartRefusedError(status);
   return etag;
 }

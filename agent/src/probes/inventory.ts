@@ -25,7 +25,12 @@ export async function readInventory({
   containerEngine,
   accelerators,
 }: InventoryOptions): Promise<Inventory> {
-  const [os, cpu, memory, found] = await Promise.all([si.osInfo(), si.cpu(), si.mem(), accelerators.read()]);
+  const [os, cpu, memory, found] = await Promise.all([
+    si.osInfo(),
+    si.cpu(),
+    si.mem(),
+    accelerators.read(),
+  ]);
   const { bavail, bsize } = statfsSync(dataDir);
   const host = { cpuCores: Math.max(1, cpu.cores), memoryBytes: memory.total };
   const devices = found.map(({ model, memoryBytes, device, vendor, healthy }) => ({
@@ -57,7 +62,10 @@ export async function readInventory({
  * The same for a start: a node whose tool does not answer offers nothing until it does, and what runs on it goes on.
  * @param onError told of the tool
  */
-export async function readFirstInventory(options: InventoryOptions, onError: (error: unknown) => void): Promise<Inventory> {
+export async function readFirstInventory(
+  options: InventoryOptions,
+  onError: (error: unknown) => void,
+): Promise<Inventory> {
   try {
     return await readInventory(options);
   } catch (error) {

@@ -17,7 +17,10 @@ export function readNodeFacts(dataDir: string): NodeFacts {
     architecture: arch(),
     isRoot: process.getuid?.() === 0,
     programs: Object.fromEntries(
-      PROGRAMS.map((program) => [program, SYSTEM_PATH.some((folder) => isExecutable(join(folder, program)))]),
+      PROGRAMS.map((program) => [
+        program,
+        SYSTEM_PATH.some((folder) => isExecutable(join(folder, program))),
+      ]),
     ),
     hasLoopDevices: existsSync("/dev/loop-control"),
     hasMemoryLimits: hasMemoryController(),
@@ -42,6 +45,12 @@ function cgroupVersion(): CgroupVersion {
 
 /** Version 1 lists controllers and whether they are enabled; version 2 lists them in its root. */
 function hasMemoryController(): boolean {
-  if (existsSync(UNIFIED_CONTROLLERS) && readFileSync(UNIFIED_CONTROLLERS, "utf8").split(/\s+/).includes("memory")) return true;
-  return /^memory\t\d+\t\d+\t1$/m.test(existsSync("/proc/cgroups") ? readFileSync("/proc/cgroups", "utf8") : "");
+  if (
+    existsSync(UNIFIED_CONTROLLERS) &&
+    readFileSync(UNIFIED_CONTROLLERS, "utf8").split(/\s+/).includes("memory")
+  )
+    return true;
+  return /^memory\t\d+\t\d+\t1$/m.test(
+    existsSync("/proc/cgroups") ? readFileSync("/proc/cgroups", "utf8") : "",
+  );
 }

@@ -16,7 +16,10 @@ export const nvidiaProbe: AcceleratorProbe = {
   async read() {
     let output: string;
     try {
-      ({ stdout: output } = await promisify(execFile)(TOOL, ["-q", "-x"], { timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES }));
+      ({ stdout: output } = await promisify(execFile)(TOOL, ["-q", "-x"], {
+        timeout: TIMEOUT_MS,
+        maxBuffer: MAX_OUTPUT_BYTES,
+      }));
     } catch (error) {
       if (codeOf(error) === "ENOENT") return null;
       throw new ProbeFailedError(TOOL, whyFailed(error), { cause: error });
@@ -27,9 +30,14 @@ export const nvidiaProbe: AcceleratorProbe = {
 
 /** The tool says what is wrong on its standard output: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver." */
 function whyFailed(error: unknown): string {
-  if (codeOf(error) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER") return `wrote more than ${MAX_OUTPUT_BYTES} bytes`;
-  if (error instanceof Error && "killed" in error && error.killed === true) return `did not end within ${TIMEOUT_MS / 1000} s`;
-  const said = error instanceof Error && "stdout" in error && typeof error.stdout === "string" ? error.stdout.trim() : "";
+  if (codeOf(error) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
+    return `wrote more than ${MAX_OUTPUT_BYTES} bytes`;
+  if (error instanceof Error && "killed" in error && error.killed === true)
+    return `did not end within ${TIMEOUT_MS / 1000} s`;
+  const said =
+    error instanceof Error && "stdout" in error && typeof error.stdout === "string"
+      ? error.stdout.trim()
+      : "";
   return `failed (${String(codeOf(error))}): ${said.slice(0, MAX_SAID_CHARS)}`;
 }
 
@@ -64,7 +72,9 @@ function parse(xml: string): Node {
     if (validity !== true) throw new Error(validity.err.msg);
     return asNode(parser.parse(xml));
   } catch (error) {
-    throw new ProbeFailedError(TOOL, `wrote no XML: ${textOf(error).slice(0, MAX_SAID_CHARS)}`, { cause: error });
+    throw new ProbeFailedError(TOOL, `wrote no XML: ${textOf(error).slice(0, MAX_SAID_CHARS)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -72,8 +82,16 @@ function readGpu(gpu: Node): Accelerator {
   const [name, device] = [text(gpu, "product_name"), text(gpu, "uuid")];
   const memoryBytes = mebibytes(text(gpu, "fb_memory_usage", "total"));
   const memoryInUseBytes = mebibytes(text(gpu, "fb_memory_usage", "used"));
-  if (!/^GPU-[0-9a-f-]{36}$/i.test(device) || name === "" || memoryBytes === null || memoryInUseBytes === null)
-    throw new ProbeFailedError(TOOL, `describes a device that is none: ${JSON.stringify({ name, device }).slice(0, 200)}`);
+  if (
+    !/^GPU-[0-9a-f-]{36}$/i.test(device) ||
+    name === "" ||
+    memoryBytes === null ||
+    memoryInUseBytes === null
+  )
+    throw new ProbeFailedError(
+      TOOL,
+      `describes a device that is none: ${JSON.stringify({ name, device }).slice(0, 200)}`,
+    );
   const processes = asList(asNode(gpu["processes"])["process_info"] ?? []).map(asNode);
   return {
     model: catalogueId(name),
@@ -88,9 +106,12 @@ function readGpu(gpu: Node): Accelerator {
 
 /** Uncorrectable memory errors since the driver was loaded, or the driver's own word that the device must be reset. */
 function isHealthy(gpu: Node): boolean {
-  const errors = ["sram_uncorrectable", "dram_uncorrectable", "sram_uncorrectable_parity", "sram_uncorrectable_secded"].map(
-    (name) => text(gpu, "ecc_errors", "volatile", name),
-  );
+  const errors = [
+    "sram_uncorrectable",
+    "dram_uncorrectable",
+    "sram_uncorrectable_parity",
+    "sram_uncorrectable_secded",
+  ].map((name) => text(gpu, "ecc_errors", "volatile", name));
   const isBroken = errors.some((count) => /^[1-9]/.test(count));
   return !isBroken && text(gpu, "gpu_reset_status", "reset_required") !== "Yes";
 }
@@ -103,7 +124,10 @@ export function catalogueId(productName: string): string {
   const words = productName
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-    .filter((word) => word !== "" && !/^(nvidia|geforce|tesla|quadro|sxm\d?|pcie|nvl|hbm\d\w?)$/.test(word));
+    .filter(
+      (word) =>
+        word !== "" && !/^(nvidia|geforce|tesla|quadro|sxm\d?|pcie|nvl|hbm\d\w?)$/.test(word),
+    );
   // The longest beginning that the catalogue knows: `rtx_pro_6000` of "RTX PRO 6000 Blackwell Server Edition".
   for (let length = words.length; length > 0; length -= 1) {
     const id = words.slice(0, length).join("_");

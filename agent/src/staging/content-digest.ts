@@ -22,6 +22,9 @@ export class ContentDigest {
   /** @throws MemberFailure `staging_failed` */
   check(): void {
     if (this.#hash !== null && this.#hash.digest("hex") !== this.#wanted)
-      throw new MemberFailure("staging_failed", `the content of ${this.#target} is not what was accepted`);
+      throw new MemberFailure(
+        "staging_failed",
+        `the content of ${this.#target} is not what was accepted`,
+      );
   }
 }

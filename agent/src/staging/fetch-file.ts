@@ -18,7 +18,12 @@ export async function fetchFile(
 ): Promise<void> {
   const digest = new ContentDigest(input);
   await using target = await open(file, "w", 0o644);
-  for await (const chunk of objectBytes(source, input, { start: 0, end: input.sizeBytes }, signal)) {
+  for await (const chunk of objectBytes(
+    source,
+    input,
+    { start: 0, end: input.sizeBytes },
+    signal,
+  )) {
     digest.add(chunk);
     await target.writeFile(chunk);
     onBytes(chunk.length);

@@ -49,7 +49,10 @@ export async function* objectBytes(
           toSkip -= chunk.length - bytes.length;
           if (bytes.length === 0) continue;
           if (at + bytes.length > end && end === sizeBytes)
-            throw new MemberFailure("staging_failed", `${target} is longer than the ${sizeBytes} bytes that were accepted`);
+            throw new MemberFailure(
+              "staging_failed",
+              `${target} is longer than the ${sizeBytes} bytes that were accepted`,
+            );
           yield bytes.subarray(0, end - at);
           at = Math.min(end, at + bytes.length);
           attempt = 1;

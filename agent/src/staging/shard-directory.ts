@@ -13,12 +13,17 @@ const TAIL_BYTES = 22 + 65_535 + 20 + 56;
  * In the order in which the entries lie in the shard.
  * @throws MemberFailure `shard_invalid` of what is no zip, or `staging_failed`; the signal's reason
  */
-export async function readShardDirectory(source: Source, object: SourceObject, signal: AbortSignal): Promise<yauzl.Entry[]> {
+export async function readShardDirectory(
+  source: Source,
+  object: SourceObject,
+  signal: AbortSignal,
+): Promise<yauzl.Entry[]> {
   const reader = new ObjectReader(source, object, signal);
   const zip = await openZip(reader, object.sizeBytes).catch((error: unknown) => {
     throw reader.fault ?? invalidShard(`it is no zip file: ${textOf(error)}`);
   });
-  if (zip.entryCount > MAX_ENTRIES) throw invalidShard(`it has ${zip.entryCount} entries, at most ${MAX_ENTRIES} are unpacked`);
+  if (zip.entryCount > MAX_ENTRIES)
+    throw invalidShard(`it has ${zip.entryCount} entries, at most ${MAX_ENTRIES} are unpacked`);
   const entries: yauzl.Entry[] = [];
   try {
     for await (const entry of zip.eachEntry()) entries.push(entry);
@@ -29,9 +34,16 @@ export async function readShardDirectory(source: Source, object: SourceObject, s
 }
 
 async function openZip(reader: ObjectReader, sizeBytes: number): Promise<yauzl.ZipFile> {
-  const open = promisify<yauzl.RandomAccessReader, number, yauzl.Options, yauzl.ZipFile>(yauzl.fromRandomAccessReader);
+  const open = promisify<yauzl.RandomAccessReader, number, yauzl.Options, yauzl.ZipFile>(
+    yauzl.fromRandomAccessReader,
+  );
   // Names are read by our own rule.
-  return await open(reader, sizeBytes, { lazyEntries: true, autoClose: false, decodeStrings: false, validateEntrySizes: true });
+  return await open(reader, sizeBytes, {
+    lazyEntries: true,
+    autoClose: false,
+    decodeStrings: false,
+    validateEntrySizes: true,
+  });
 }
 
 /** Has all from some byte on to the end; who asks for earlier ones makes it fetch these. */
@@ -53,8 +65,16 @@ class ObjectReader extends yauzl.RandomAccessReader {
   }
 
   /** Directly: a stream for each of a million heads would take minutes. */
-  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
-    callbackify(async () => this.#copy(buffer.subarray(offset, offset + length), position))(callback);
+  override read(
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    callback: (error: Error | null) => void,
+  ): void {
+    callbackify(async () => this.#copy(buffer.subarray(offset, offset + length), position))(
+      callback,
+    );
   }
 
   async #copy(into: Buffer, position: number): Promise<void> {
@@ -69,9 +89,15 @@ class ObjectReader extends yauzl.RandomAccessReader {
 
   async #reach(start: number): Promise<void> {
     if (start >= this.#start) return;
-    if (this.#start - start > MAX_DIRECTORY_BYTES) throw invalidShard(`its directory has more than ${MAX_DIRECTORY_BYTES} bytes`);
+    if (this.#start - start > MAX_DIRECTORY_BYTES)
+      throw invalidShard(`its directory has more than ${MAX_DIRECTORY_BYTES} bytes`);
     const chunks: Buffer[] = [];
-    for await (const chunk of objectBytes(this.#source, this.#object, { start, end: this.#start }, this.#signal))
+    for await (const chunk of objectBytes(
+      this.#source,
+      this.#object,
+      { start, end: this.#start },
+      this.#signal,
+    ))
       chunks.push(chunk);
     this.#bytes = Buffer.concat([...chunks, this.#bytes]);
     this.#start = start;

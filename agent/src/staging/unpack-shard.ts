@@ -42,7 +42,9 @@ export async function unpackShard(
 ): Promise<void> {
   const entries = await readShardDirectory(source, input, signal);
   const digest = new ContentDigest(input);
-  const feed = new ByteFeed(watched(objectBytes(source, input, { start: 0, end: input.sizeBytes }, signal)));
+  const feed = new ByteFeed(
+    watched(objectBytes(source, input, { start: 0, end: input.sizeBytes }, signal)),
+  );
   let [files, bytes] = [0, 0];
   try {
     for (const entry of entries) {
@@ -51,7 +53,10 @@ export async function unpackShard(
       if (!verdict.ok) throw invalidShard(verdict.why);
       bytes += entry.uncompressedSize;
       if (bytes > maxBytes)
-        throw new MemberFailure("disk_limit", `the shard unpacks to more than the ${maxBytes} bytes of its site's disk`);
+        throw new MemberFailure(
+          "disk_limit",
+          `the shard unpacks to more than the ${maxBytes} bytes of its site's disk`,
+        );
       await unpackEntry(feed, entry, verdict.kind, verdict.path, folder);
       files += 1;
       if (files % TELL_EVERY === 0) onFiles(files);
@@ -93,7 +98,8 @@ async function unpackEntry(
     const file = new FileWriter(target, entry.uncompressedSize);
     try {
       if (entry.compressionMethod === STORED) await copyStored(feed, entry.compressedSize, file);
-      else if (Math.max(entry.compressedSize, entry.uncompressedSize) <= SMALL_BYTES) await inflateSmall(feed, entry, file);
+      else if (Math.max(entry.compressedSize, entry.uncompressedSize) <= SMALL_BYTES)
+        await inflateSmall(feed, entry, file);
       else await inflateLarge(feed, entry.compressedSize, file);
       file.finish();
     } finally {
@@ -103,15 +109,24 @@ async function unpackEntry(
       throw invalidShard(`${shown} is damaged: its CRC-32 differs`);
   } catch (error) {
     if (error instanceof MemberFailure) throw error;
-    const [code, call] = error instanceof Error && "syscall" in error && "code" in error ? [error.code, error.syscall] : [];
+    const [code, call] =
+      error instanceof Error && "syscall" in error && "code" in error
+        ? [error.code, error.syscall]
+        : [];
     if (code === "EEXIST" && call === "open") throw invalidShard(`it holds ${shown} twice`);
     if (code !== undefined && !UNUSABLE.includes(code)) throw error;
-    throw invalidShard(`${shown} can't be unpacked: ${error instanceof Error ? error.message : String(error)}`);
+    throw invalidShard(
+      `${shown} can't be unpacked: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 /** To the first byte of the content, past a head that must be where the directory says. */
-async function reachContent(feed: ByteFeed, { relativeOffsetOfLocalHeader: at }: yauzl.Entry, shown: string): Promise<void> {
+async function reachContent(
+  feed: ByteFeed,
+  { relativeOffsetOfLocalHeader: at }: yauzl.Entry,
+  shown: string,
+): Promise<void> {
   if (at < feed.position) throw invalidShard(`${shown} lies over another of its files`);
   await feed.skip(at - feed.position);
   const head = await feed.exactly(LOCAL_HEAD_BYTES);
@@ -148,10 +163,16 @@ async function inflateLarge(feed: ByteFeed, count: number, file: FileWriter): Pr
   const closed = new Promise<void>((resolve) => inflate.once("close", resolve));
   const feeding = (async () => {
     for await (const chunk of packed())
-      if (!inflate.write(chunk)) await Promise.race([closed, new Promise<void>((resolve) => inflate.once("drain", resolve))]);
+      if (!inflate.write(chunk))
+        await Promise.race([
+          closed,
+          new Promise<void>((resolve) => inflate.once("drain", resolve)),
+        ]);
     inflate.end();
   })();
-  feeding.catch((error: unknown) => inflate.destroy(error instanceof Error ? error : new Error(String(error))));
+  feeding.catch((error: unknown) =>
+    inflate.destroy(error instanceof Error ? error : new Error(String(error))),
+  );
   try {
     for await (const chunk of inflate as AsyncIterable<Buffer>) file.write(chunk);
   } finally {
@@ -178,7 +199,8 @@ class FileWriter {
 
   write(bytes: Buffer): void {
     this.size += bytes.length;
-    if (this.size > this.#declared) throw new Error("too many bytes: it yields more than it declares");
+    if (this.size > this.#declared)
+      throw new Error("too many bytes: it yields more than it declares");
     this.sum = crc32(bytes, this.sum);
     for (let at = 0; at < bytes.length; ) {
       const copied = bytes.copy(this.#piece, this.#filled, at);
@@ -197,7 +219,8 @@ class FileWriter {
   }
 
   #flush(): void {
-    for (let at = 0; at < this.#filled; ) at += writeSync(this.#fd, this.#piece, at, this.#filled - at);
+    for (let at = 0; at < this.#filled; )
+      at += writeSync(this.#fd, this.#piece, at, this.#filled - at);
     this.#filled = 0;
   }
 }

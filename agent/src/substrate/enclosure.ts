@@ -6,7 +6,10 @@ import type { DesiredMember, MemberBridge, MemberEvent } from "@resontech/contra
 import type { Area } from "./area.ts";
 
 /** What a member is, as far as a substrate must know. */
-export type Work = Pick<DesiredMember, "member" | "attempt" | "fence" | "image" | "resources" | "payload" | "inputs">;
+export type Work = Pick<
+  DesiredMember,
+  "member" | "attempt" | "fence" | "image" | "resources" | "payload" | "inputs"
+>;
 
 /** What a substrate must know again after a kill; it goes into the member's record as it is, and back. */
 export type Kept = Readonly<Record<string, unknown>>;

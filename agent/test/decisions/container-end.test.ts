@@ -10,7 +10,12 @@ const end = (change: Partial<End>): End => ({
   limits: { memoryBytes: 5, diskBytes: 7 },
   ...change,
 });
-const failed = { kind: "failed", reason: "user_exception", message: "ValueError: x", detail: "Traceback" } as const;
+const failed = {
+  kind: "failed",
+  reason: "user_exception",
+  message: "ValueError: x",
+  detail: "Traceback",
+} as const;
 const finished = { kind: "finished" } as const;
 
 const TABLE: [what: string, end: End, reason: string | null][] = [
@@ -19,10 +24,22 @@ const TABLE: [what: string, end: End, reason: string | null][] = [
   ["finished, then swept away", end({ verdict: finished, exitCode: 137 }), null],
   ["finished, on a disk that it filled", end({ verdict: finished, isDiskFull: true }), null],
   ["the runner's own word", end({ verdict: failed, exitCode: 1 }), "user_exception"],
-  ["an exception because the disk was full", end({ verdict: failed, exitCode: 1, isDiskFull: true }), "disk_limit"],
-  ["an exception because memory was short", end({ verdict: failed, exitCode: 76 }), "out_of_memory"],
+  [
+    "an exception because the disk was full",
+    end({ verdict: failed, exitCode: 1, isDiskFull: true }),
+    "disk_limit",
+  ],
+  [
+    "an exception because memory was short",
+    end({ verdict: failed, exitCode: 76 }),
+    "out_of_memory",
+  ],
   ["killed for memory, by PID 1's word", end({ exitCode: 76 }), "out_of_memory"],
-  ["killed for memory, by the engine's word", end({ exitCode: 137, oomKilled: true }), "out_of_memory"],
+  [
+    "killed for memory, by the engine's word",
+    end({ exitCode: 137, oomKilled: true }),
+    "out_of_memory",
+  ],
   ["its lease expired", end({ exitCode: 75 }), "lease_lost"],
   ["its lease expired after it had failed", end({ exitCode: 75, verdict: failed }), "lease_lost"],
   ["killed from outside", end({ exitCode: 137 }), "container_failed"],

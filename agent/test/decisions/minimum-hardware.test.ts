@@ -21,8 +21,14 @@ t.test("a node that has everything lacks nothing", async (t) => {
 
 const UNFIT: readonly (readonly [change: Partial<NodeFacts>, sentence: RegExp])[] = [
   [{ architecture: "arm64" }, /processor is arm64/],
-  [{ kernel: "5.1.21" }, /kernel is 5\.1\.21; 5\.2 or newer is needed, for the freezer of control groups version 2, since 5\.2$/],
-  [{ kernel: "4.17.0", cgroup: 1 }, /4\.18 or newer is needed, for what Node 26 is built for, since 4\.18$/],
+  [
+    { kernel: "5.1.21" },
+    /kernel is 5\.1\.21; 5\.2 or newer is needed, for the freezer of control groups version 2, since 5\.2$/,
+  ],
+  [
+    { kernel: "4.17.0", cgroup: 1 },
+    /4\.18 or newer is needed, for what Node 26 is built for, since 4\.18$/,
+  ],
   [{ memoryBytes: GIB }, /1\.0 GiB of memory/],
   [{ diskFreeBytes: GIB }, /1\.0 GiB are free/],
   [{ isRoot: false }, /does not run as root/],
@@ -46,11 +52,14 @@ t.test("RHEL 8's kernel is new enough with the control groups that it has", asyn
   t.same(missingHardware({ ...fit, kernel: "4.18.0-553.el8_10.x86_64", cgroup: 1 }, true), []);
 });
 
-t.test("every feature says who uses it and who says since when; the newest of them is the limit", async (t) => {
-  for (const { feature, usedBy, source } of KERNEL_FEATURES) {
-    t.ok(usedBy.length > 10, feature);
-    t.match(source, /^https:\/\//);
-  }
-  t.equal(oldestKernel(1), "4.18");
-  t.equal(oldestKernel(2), "5.2");
-});
+t.test(
+  "every feature says who uses it and who says since when; the newest of them is the limit",
+  async (t) => {
+    for (const { feature, usedBy, source } of KERNEL_FEATURES) {
+      t.ok(usedBy.length > 10, feature);
+      t.match(source, /^https:\/\//);
+    }
+    t.equal(oldestKernel(1), "4.18");
+    t.equal(oldestKernel(2), "5.2");
+  },
+);

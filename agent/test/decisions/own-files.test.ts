@@ -12,7 +12,16 @@ t.test("what the server's code wrote comes back by its name, the model not twice
 });
 
 t.test("names that are the platform's, or no keys, stay and are counted", async (t) => {
-  const bad = ["training_log.txt", "metrics.jsonl", "logs/site-1.log", "sites/x", "a b", ".hidden", "ü.txt", "a/b/c/d/e/f/g/h"];
+  const bad = [
+    "training_log.txt",
+    "metrics.jsonl",
+    "logs/site-1.log",
+    "sites/x",
+    "a b",
+    ".hidden",
+    "ü.txt",
+    "a/b/c/d/e/f/g/h",
+  ];
   const { files, left } = chooseOwnFiles(
     bad.map((path) => file(path)),
     "files_out",

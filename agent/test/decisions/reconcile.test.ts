@@ -34,7 +34,13 @@ const local = (member: string, change: Partial<LocalMember> = {}): LocalMember =
 const run = desired("m");
 const stop = desired("m", { desired: "stop", stopReason: "user_cancelled", graceMs: 7 });
 
-const TABLE: [what: string, desired: DesiredMember[], local: LocalMember[], mayStart: boolean, steps: Step[]][] = [
+const TABLE: [
+  what: string,
+  desired: DesiredMember[],
+  local: LocalMember[],
+  mayStart: boolean,
+  steps: Step[],
+][] = [
   ["nothing wanted, nothing here", [], [], true, []],
   ["wanted, not here", [run], [], true, [{ do: "start", desired: run }]],
   ["wanted, not here, lease too short", [run], [], false, []],
@@ -63,7 +69,13 @@ const TABLE: [what: string, desired: DesiredMember[], local: LocalMember[], mayS
     true,
     [{ do: "forget", member: "m" }],
   ],
-  ["an answer from the past asks for less than is here", [run], [local("m", { fence: fence(6) })], true, []],
+  [
+    "an answer from the past asks for less than is here",
+    [run],
+    [local("m", { fence: fence(6) })],
+    true,
+    [],
+  ],
   [
     "a stop from the past is none",
     [stop],
@@ -71,7 +83,13 @@ const TABLE: [what: string, desired: DesiredMember[], local: LocalMember[], mayS
     true,
     [{ do: "stop", member: "m", reason: "user_cancelled", graceMs: 7 }],
   ],
-  ["to stop, runs", [stop], [local("m")], true, [{ do: "stop", member: "m", reason: "user_cancelled", graceMs: 7 }]],
+  [
+    "to stop, runs",
+    [stop],
+    [local("m")],
+    true,
+    [{ do: "stop", member: "m", reason: "user_cancelled", graceMs: 7 }],
+  ],
   [
     "to stop, runs, lease too short",
     [stop],
@@ -81,48 +99,97 @@ const TABLE: [what: string, desired: DesiredMember[], local: LocalMember[], mayS
   ],
   ["to stop, is stopping", [stop], [local("m", { state: "stop" })], true, []],
   ["to stop, has ended", [stop], [local("m", { state: "released", pendingReports: 2 })], true, []],
-  ["to stop under a newer fence", [stop], [local("m", { fence: fence(4) })], true, [{ do: "clear", desired: stop }]],
+  [
+    "to stop under a newer fence",
+    [stop],
+    [local("m", { fence: fence(4) })],
+    true,
+    [{ do: "clear", desired: stop }],
+  ],
   ["to stop, nothing held", [stop], [], true, [{ do: "clear", desired: stop }]],
   ["to stop, nothing held, lease too short", [stop], [], false, [{ do: "clear", desired: stop }]],
   ["nobody wants what runs", [], [local("m")], true, [{ do: "kill", member: "m" }]],
-  ["nobody wants what is stopping", [], [local("m", { state: "stop" })], true, [{ do: "kill", member: "m" }]],
-  ["nobody wants what has ended and told all", [], [local("m", { state: "released" })], true, [{ do: "forget", member: "m" }]],
-  ["nobody wants what has ended and has more to tell", [], [local("m", { state: "released", pendingReports: 1 })], true, []],
+  [
+    "nobody wants what is stopping",
+    [],
+    [local("m", { state: "stop" })],
+    true,
+    [{ do: "kill", member: "m" }],
+  ],
+  [
+    "nobody wants what has ended and told all",
+    [],
+    [local("m", { state: "released" })],
+    true,
+    [{ do: "forget", member: "m" }],
+  ],
+  [
+    "nobody wants what has ended and has more to tell",
+    [],
+    [local("m", { state: "released", pendingReports: 1 })],
+    true,
+    [],
+  ],
 ];
 
 t.test("each pair of wanted and held has its step", (t) => {
-  for (const [what, wanted, held, mayStart, steps] of TABLE) t.strictSame(reconcile(wanted, held, mayStart), steps, what);
+  for (const [what, wanted, held, mayStart, steps] of TABLE)
+    t.strictSame(reconcile(wanted, held, mayStart), steps, what);
   t.end();
 });
 
-const anyFence = fc.record({ generation: fc.integer({ min: 1, max: 2 }), counter: fc.integer({ min: 0, max: 3 }) });
-const name = fc.constantFrom("a", "b", "c");
-const anyDesired = fc.uniqueArray(fc.tuple(name, anyFence, fc.constantFrom("run" as const, "stop" as const)), {
-  selector: ([member]) => member,
+const anyFence = fc.record({
+  generation: fc.integer({ min: 1, max: 2 }),
+  counter: fc.integer({ min: 0, max: 3 }),
 });
+const name = fc.constantFrom("a", "b", "c");
+const anyDesired = fc.uniqueArray(
+  fc.tuple(name, anyFence, fc.constantFrom("run" as const, "stop" as const)),
+  {
+    selector: ([member]) => member,
+  },
+);
 const anyLocal = fc.uniqueArray(
-  fc.tuple(name, anyFence, fc.constantFrom("run" as const, "stop" as const, "released" as const), fc.integer({ min: 0, max: 1 })),
+  fc.tuple(
+    name,
+    anyFence,
+    fc.constantFrom("run" as const, "stop" as const, "released" as const),
+    fc.integer({ min: 0, max: 1 }),
+  ),
   { selector: ([member]) => member },
 );
 
-t.test("steps carried out lead to a node that is as desired, and then there is nothing to do", (t) => {
-  fc.assert(
-    fc.property(anyDesired, anyLocal, (wants, holds) => {
-      const wanted = wants.map(([member, fence, kind]) => desired(member, { fence, desired: kind }));
-      let held = holds.map(([member, fence, state, pendingReports]) => local(member, { fence, state, pendingReports }));
-      for (let round = 0; round < 4; round += 1) held = carryOut(reconcile(wanted, held, true), held);
-      t.strictSame(reconcile(wanted, held, true), []);
-      for (const want of wanted) {
-        const have = held.find(({ member }) => member === want.member);
-        if (want.desired === "run") t.ok(have, "what is to run is held");
-        else t.ok(have === undefined || have.state === "released" || compareFences(have.fence, want.fence) > 0);
-      }
-      for (const have of held) t.ok(wanted.some(({ member }) => member === have.member));
-    }),
-    { numRuns: 500 },
-  );
-  t.end();
-});
+t.test(
+  "steps carried out lead to a node that is as desired, and then there is nothing to do",
+  (t) => {
+    fc.assert(
+      fc.property(anyDesired, anyLocal, (wants, holds) => {
+        const wanted = wants.map(([member, fence, kind]) =>
+          desired(member, { fence, desired: kind }),
+        );
+        let held = holds.map(([member, fence, state, pendingReports]) =>
+          local(member, { fence, state, pendingReports }),
+        );
+        for (let round = 0; round < 4; round += 1)
+          held = carryOut(reconcile(wanted, held, true), held);
+        t.strictSame(reconcile(wanted, held, true), []);
+        for (const want of wanted) {
+          const have = held.find(({ member }) => member === want.member);
+          if (want.desired === "run") t.ok(have, "what is to run is held");
+          else
+            t.ok(
+              have === undefined ||
+                have.state === "released" ||
+                compareFences(have.fence, want.fence) > 0,
+            );
+        }
+        for (const have of held) t.ok(wanted.some(({ member }) => member === have.member));
+      }),
+      { numRuns: 500 },
+    );
+    t.end();
+  },
+);
 
 /** Each step as the members would do it, given time; reports are taken at once. */
 function carryOut(steps: readonly Step[], held: readonly LocalMember[]): LocalMember[] {
@@ -133,7 +200,10 @@ function carryOut(steps: readonly Step[], held: readonly LocalMember[]): LocalMe
         next.set(step.desired.member, local(step.desired.member, { fence: step.desired.fence }));
         break;
       case "clear":
-        next.set(step.desired.member, local(step.desired.member, { fence: step.desired.fence, state: "released" }));
+        next.set(
+          step.desired.member,
+          local(step.desired.member, { fence: step.desired.fence, state: "released" }),
+        );
         break;
       case "stop": {
         const found = next.get(step.member);

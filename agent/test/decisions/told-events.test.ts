@@ -4,7 +4,11 @@ import { chooseEvents, INITIAL_TOLD } from "../../src/decisions/told-events.ts";
 
 const SITES = ["site-1", "site-2"];
 const started = (round: number): MemberEvent => ({ kind: "round-started", round, numRounds: null });
-const ended = (round: number, sites = SITES): MemberEvent => ({ kind: "round-ended", round, sites });
+const ended = (round: number, sites = SITES): MemberEvent => ({
+  kind: "round-ended",
+  round,
+  sites,
+});
 
 t.test("what an honest runner says is told whole, however it is cut", (t) => {
   const said: MemberEvent[] = [
@@ -25,10 +29,13 @@ t.test("what an honest runner says is told whole, however it is cut", (t) => {
 
 t.test("a round that was told is not told again, nor one with more sites than the job has", (t) => {
   const { told } = chooseEvents([started(3), ended(3)], INITIAL_TOLD, SITES);
-  t.strictSame(chooseEvents([started(3), started(2), ended(3), ended(4, [...SITES, "site-3"])], told, SITES), {
-    chosen: [],
-    told,
-  });
+  t.strictSame(
+    chooseEvents([started(3), started(2), ended(3), ended(4, [...SITES, "site-3"])], told, SITES),
+    {
+      chosen: [],
+      told,
+    },
+  );
   t.end();
 });
 
@@ -36,7 +43,10 @@ t.test("a runner that never ends to tell is heard to a limit, metrics by themsel
   const rounds = Array.from({ length: 30_000 }, (_, round) => started(round));
   const { chosen, told } = chooseEvents(rounds, INITIAL_TOLD, SITES);
   t.equal(chosen.length, 20_000);
-  const metrics = Array.from({ length: 100_001 }, (): MemberEvent => ({ kind: "metric", site: "site-1", value: "1" }));
+  const metrics = Array.from(
+    { length: 100_001 },
+    (): MemberEvent => ({ kind: "metric", site: "site-1", value: "1" }),
+  );
   t.equal(chooseEvents(metrics, told, SITES).chosen.length, 100_000);
   t.end();
 });

@@ -4,7 +4,10 @@ import { withoutHostPaths } from "../../src/decisions/without-host-paths.ts";
 const ROOTS = ["/srv/resontech/data/agent", "/srv/resontech"];
 const CASES: [text: string, expected: string][] = [
   ["ENOSPC: no space left on device, write", "ENOSPC: no space left on device, write"],
-  ["ENOENT: no such file, open '/srv/resontech/data/agent/members/m-1/job/spec.json'", "ENOENT: no such file, open 'spec.json'"],
+  [
+    "ENOENT: no such file, open '/srv/resontech/data/agent/members/m-1/job/spec.json'",
+    "ENOENT: no such file, open 'spec.json'",
+  ],
   ["mount /srv/resontech/data/agent/members/m-1/disk.img: failed", "mount disk.img: failed"],
   ["/srv/resontech/data/agent is full", "the node's folder is full"],
   ["in the container: /app/out/model.pt", "in the container: /app/out/model.pt"],

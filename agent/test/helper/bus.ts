@@ -8,7 +8,12 @@ import type { TestPki } from "./pki.ts";
 export type TestBus = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 
 /** The real server with mutual TLS and, for each node, the permissions that the coordinator's auth callout gives it. */
-export async function startBus(dir: string, pki: TestPki, nodes: readonly string[], host: string): Promise<TestBus> {
+export async function startBus(
+  dir: string,
+  pki: TestPki,
+  nodes: readonly string[],
+  host: string,
+): Promise<TestBus> {
   const port = await freePort(host);
   const users = nodes.map(
     (node) => `{ user: "CN=${node}", permissions: {

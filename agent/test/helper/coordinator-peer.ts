@@ -92,7 +92,14 @@ export class CoordinatorPeer {
   #opened = 0;
   readonly #uploads = new Map<string, Upload>();
 
-  constructor(options: { node: string; pki: TestPki; store: TestObjectStore; token: string; natsUrl: string; host: string }) {
+  constructor(options: {
+    node: string;
+    pki: TestPki;
+    store: TestObjectStore;
+    token: string;
+    natsUrl: string;
+    host: string;
+  }) {
     this.node = options.node;
     this.#pki = options.pki;
     this.#store = options.store;
@@ -112,7 +119,9 @@ export class CoordinatorPeer {
         });
         request.once("end", () => {
           void this.#join(JSON.parse(body)).then(([status, reply]) => {
-            response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(reply));
+            response
+              .writeHead(status, { "content-type": "application/json" })
+              .end(JSON.stringify(reply));
           });
         });
       },
@@ -160,7 +169,10 @@ export class CoordinatorPeer {
   want(...members: DesiredMember[]): void {
     this.#desired = members;
     this.#version += 1;
-    this.#connection?.publish(agentSubject(this.node, "hint"), JSON.stringify({ about: "desired" }));
+    this.#connection?.publish(
+      agentSubject(this.node, "hint"),
+      JSON.stringify({ about: "desired" }),
+    );
   }
 
   /** Voids the node's epoch, as another registration under its name would. */
@@ -180,18 +192,31 @@ export class CoordinatorPeer {
     try {
       return await until(
         `${kind} of ${member}`,
-        () => this.of(member).find((event): event is Extract<MemberReport["event"], { kind: K }> => event.kind === kind),
+        () =>
+          this.of(member).find(
+            (event): event is Extract<MemberReport["event"], { kind: K }> => event.kind === kind,
+          ),
         timeoutMs,
       );
     } catch (error) {
-      throw new Error(`${String(error)}; it told ${JSON.stringify(this.of(member))}`, { cause: error });
+      throw new Error(`${String(error)}; it told ${JSON.stringify(this.of(member))}`, {
+        cause: error,
+      });
     }
   }
 
   async #join(body: unknown): Promise<[number, unknown]> {
-    if (!Value.Check(JoinRequest, body)) return [400, { code: "validation_failed", message: "no join request", hint: "" }];
+    if (!Value.Check(JoinRequest, body))
+      return [400, { code: "validation_failed", message: "no join request", hint: "" }];
     if (body.token !== this.#token || this.#isTokenUsed)
-      return [401, { code: "join_token_invalid", message: "the join token is unknown, used or expired", hint: "" }];
+      return [
+        401,
+        {
+          code: "join_token_invalid",
+          message: "the join token is unknown, used or expired",
+          hint: "",
+        },
+      ];
     this.#isTokenUsed = true;
     const reply: JoinReply = {
       node: this.node,
@@ -218,7 +243,13 @@ export class CoordinatorPeer {
       return { ok: true, ...(await this.#handle(verb, request)) };
     } catch (error) {
       if (!(error instanceof Refused)) this.violations.push(`${verb}: ${String(error)}`);
-      return { ok: false, error: { code: error instanceof Refused ? error.code : "internal_error", message: String(error) } };
+      return {
+        ok: false,
+        error: {
+          code: error instanceof Refused ? error.code : "internal_error",
+          message: String(error),
+        },
+      };
     }
   }
 
@@ -242,32 +273,52 @@ export class CoordinatorPeer {
     if (verb === "beat") {
       const beat = request as BeatRequest;
       this.beats.push(beat);
-      return { nonce: beat.nonce, leaseMs: this.leaseMs, desiredVersion: this.#version, reregister: false };
+      return {
+        nonce: beat.nonce,
+        leaseMs: this.leaseMs,
+        desiredVersion: this.#version,
+        reregister: false,
+      };
     }
     if (verb === "desired") return { version: this.#version, members: this.#desired };
-    if (verb === "report") return { results: (request as ReportRequest).reports.map((report) => this.#take(report)) };
+    if (verb === "report")
+      return { results: (request as ReportRequest).reports.map((report) => this.#take(report)) };
     const member = this.#fenced(rest.member ?? "", rest.fence ?? { generation: 0, counter: 0 });
     switch (verb) {
       case "stage":
         return {
           urls: await Promise.all(
-            member.inputs.map(async ({ id }) => ({ id, url: await this.#store.presign("GET", inputKey(id)) })),
+            member.inputs.map(async ({ id }) => ({
+              id,
+              url: await this.#store.presign("GET", inputKey(id)),
+            })),
           ),
           expiresInS: 3600,
         };
       case "sign":
-        return { cert: await this.#pki.sign((request as SignRequest).csr, "member"), rootCert: this.#pki.rootPem };
+        return {
+          cert: await this.#pki.sign((request as SignRequest).csr, "member"),
+          rootCert: this.#pki.rootPem,
+        };
       case "pull-token":
         return { username: "node", password: "one-use" };
       case "output-open":
         return await this.#open(request as OutputOpenRequest);
       case "output-parts": {
         const upload = this.#upload((request as OutputPartsRequest).upload);
-        return { urls: await Promise.all((request as OutputPartsRequest).parts.map((part) => this.#partUrl(upload, part))) };
+        return {
+          urls: await Promise.all(
+            (request as OutputPartsRequest).parts.map((part) => this.#partUrl(upload, part)),
+          ),
+        };
       }
       case "output-complete": {
         const upload = this.#upload((request as OutputCompleteRequest).upload);
-        await this.#store.completeUpload(upload.key, upload.s3, (request as OutputCompleteRequest).etags);
+        await this.#store.completeUpload(
+          upload.key,
+          upload.s3,
+          (request as OutputCompleteRequest).etags,
+        );
         this.completed.push(upload.key);
         return { versionId: null };
       }
@@ -278,13 +329,25 @@ export class CoordinatorPeer {
   async #open(request: OutputOpenRequest): Promise<object> {
     const key = `${{ output: "out", log: "logs", checkpoint: "ckpt" }[request.area ?? "output"]}/${request.key}`;
     this.#opened += 1;
-    const upload = { id: `up-${this.#opened}`, key, s3: await this.#store.openUpload(key), parts: 1 };
+    const upload = {
+      id: `up-${this.#opened}`,
+      key,
+      s3: await this.#store.openUpload(key),
+      parts: 1,
+    };
     this.#uploads.set(upload.id, upload);
-    return { upload: upload.id, partSizeBytes: 64 * 1024 * 1024, urls: [await this.#partUrl(upload, 1)] };
+    return {
+      upload: upload.id,
+      partSizeBytes: 64 * 1024 * 1024,
+      urls: [await this.#partUrl(upload, 1)],
+    };
   }
 
   async #partUrl(upload: Upload, part: number): Promise<string> {
-    return await this.#store.presign("PUT", upload.key, { partNumber: String(part), uploadId: upload.s3 });
+    return await this.#store.presign("PUT", upload.key, {
+      partNumber: String(part),
+      uploadId: upload.s3,
+    });
   }
 
   #upload(id: string): Upload {
@@ -295,7 +358,8 @@ export class CoordinatorPeer {
 
   #fenced(member: string, fence: Fence): DesiredMember {
     const found = this.#desired.find((desired) => desired.member === member);
-    if (found === undefined || compareFences(found.fence, fence) !== 0) throw new Refused("stale_fence");
+    if (found === undefined || compareFences(found.fence, fence) !== 0)
+      throw new Refused("stale_fence");
     return found;
   }
 
@@ -323,7 +387,9 @@ export function inputKey(id: string): string {
 function ofANewerRelease(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ofANewerRelease);
   if (typeof value !== "object" || value === null) return value;
-  const known = Object.entries(value).map(([name, one]) => [name, isMap(name) ? one : ofANewerRelease(one)] as const);
+  const known = Object.entries(value).map(
+    ([name, one]) => [name, isMap(name) ? one : ofANewerRelease(one)] as const,
+  );
   return { ...Object.fromEntries(known), ofANewerRelease: 1 };
 }
 

@@ -34,7 +34,10 @@ export async function startEngine(
   throw new Error(`${program} did not come up: ${errors}`);
 }
 
-export async function stopEngine(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+export async function stopEngine(
+  child: ChildProcess,
+  signal: NodeJS.Signals = "SIGTERM",
+): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill(signal);

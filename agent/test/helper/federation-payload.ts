@@ -3,16 +3,29 @@ import { KIT_FILES, RUNNER_COMMAND, RUNNER_OUTPUTS } from "@resontech/contracts/
 
 export type TestRole = { kind: "server" } | { kind: "client"; index: number; site: string };
 
-export type TestFederation = { sites?: string[]; isResumable?: boolean; returnsSiteFiles?: boolean; bridge?: MemberBridge };
+export type TestFederation = {
+  sites?: string[];
+  isResumable?: boolean;
+  returnsSiteFiles?: boolean;
+  bridge?: MemberBridge;
+};
 
 const SERVER = { name: "fl-server", port: 8102 } as const;
 
 /** What the coordinator tells of a federation's member, as far as the test payload and the agent look at it. */
-export function federationPayload(job: string, role: TestRole, federation: TestFederation = {}): MemberPayload {
+export function federationPayload(
+  job: string,
+  role: TestRole,
+  federation: TestFederation = {},
+): MemberPayload {
   const { sites = ["site-1"], bridge } = federation;
   const isServer = role.kind === "server";
   const leaf = { identity: "member", key: KIT_FILES.key, certificate: KIT_FILES.cert } as const;
-  const admin = { identity: "admin", key: KIT_FILES.adminKey, certificate: KIT_FILES.adminCert } as const;
+  const admin = {
+    identity: "admin",
+    key: KIT_FILES.adminKey,
+    certificate: KIT_FILES.adminCert,
+  } as const;
   const spec = {
     ...{ formatVersion: 1, role: role.kind, job, sites, site: isServer ? null : role.site },
     ...{ serverName: SERVER.name, serverPort: bridge?.kind === "dial" ? bridge.port : SERVER.port },
@@ -41,7 +54,10 @@ function serverOutputs({ isResumable = false }: TestFederation): MemberPayload["
   };
 }
 
-function siteOutputs(site: string, { returnsSiteFiles = false }: TestFederation): MemberPayload["outputs"] {
+function siteOutputs(
+  site: string,
+  { returnsSiteFiles = false }: TestFederation,
+): MemberPayload["outputs"] {
   return {
     logs: [],
     printed: `files_out/logs/${site}.log`,

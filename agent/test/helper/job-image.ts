@@ -39,9 +39,9 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
     { env: { OTEL_TRACES_EXPORTER: "none" } },
     () =>
       new Promise((resolve) => {
-        get(`https://${registry}/v2/`, { ca }, (response) => resolve(response.resume().statusCode === 200)).once("error", () =>
-          resolve(false),
-        );
+        get(`https://${registry}/v2/`, { ca }, (response) =>
+          resolve(response.resume().statusCode === 200),
+        ).once("error", () => resolve(false));
       }),
   );
   return { registry, reference: `${registry}/jobs/test@${digest}`, stop: () => stopEngine(engine) };
@@ -50,7 +50,10 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
 /** Of a release what the registry needs of it. */
 function releaseOf(layout: string, digest: string): Pick<ReleaseManifest, "version" | "images"> {
   const names = readdirSync(join(layout, "blobs", "sha256"));
-  const blobs = names.map((sha256) => ({ sha256, sizeBytes: statSync(join(layout, "blobs", "sha256", sha256)).size }));
+  const blobs = names.map((sha256) => ({
+    sha256,
+    sizeBytes: statSync(join(layout, "blobs", "sha256", sha256)).size,
+  }));
   const image = {
     repository: "jobs/test",
     digest,
@@ -67,7 +70,8 @@ function releaseOf(layout: string, digest: string): Pick<ReleaseManifest, "versi
 /** An OCI layout; answers the manifest's digest. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
 async function writeLayout(dir: string, layout: string): Promise<string> {
   const root = join(dir, "root");
-  for (const folder of ["usr/bin", "tmp", "etc", "app", "rt", "var/tmp"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ["usr/bin", "tmp", "etc", "app", "rt", "var/tmp"])
+    mkdirSync(join(root, folder), { recursive: true });
   await run("go", ["build", "-trimpath", "-o", join(root, "usr/bin/python3"), "."], {
     cwd: join(import.meta.dirname, "payload"),
     env: { ...process.env, CGO_ENABLED: "0" },

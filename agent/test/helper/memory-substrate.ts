@@ -2,11 +2,28 @@
  * A substrate without an engine, a mount or a firewall: what runs is an object that the test ends, and its files lie in a folder of the test.
  * It shows what the life of a member needs; how a real one behaves is in the tests of the engines.
  */
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { formatFence } from "@resontech/contracts/fence";
 import type { Area, JobFile } from "../../src/substrate/area.ts";
-import type { Enclosure, End, ImageWishes, Kept, Proof, Run, Work } from "../../src/substrate/enclosure.ts";
+import type {
+  Enclosure,
+  End,
+  ImageWishes,
+  Kept,
+  Proof,
+  Run,
+  Work,
+} from "../../src/substrate/enclosure.ts";
 import { JOB_PATHS } from "../../src/substrate/job-paths.ts";
 import type { FoundEnclosure, Substrate } from "../../src/substrate/substrate.ts";
 import { EnclosureFailedError } from "../../src/substrate/substrate-errors.ts";
@@ -140,7 +157,10 @@ class MemoryArea implements Area {
   async list(folder: string): Promise<{ path: string; sizeBytes: number }[]> {
     const place = this.inWorld(folder);
     if (!existsSync(place)) return [];
-    return readdirSync(place).map((path) => ({ path, sizeBytes: lstatSync(join(place, path)).size }));
+    return readdirSync(place).map((path) => ({
+      path,
+      sizeBytes: lstatSync(join(place, path)).size,
+    }));
   }
 }
 
@@ -179,7 +199,8 @@ class MemoryEnclosure implements Enclosure {
 
   async makeArea(): Promise<void> {
     this.#note("makeArea");
-    for (const part of ["job", "model", "payload"]) mkdirSync(this.area.path(part), { recursive: true });
+    for (const part of ["job", "model", "payload"])
+      mkdirSync(this.area.path(part), { recursive: true });
   }
 
   async haveImage({ login }: ImageWishes): Promise<boolean> {
@@ -213,7 +234,10 @@ class MemoryEnclosure implements Enclosure {
     this.#note("observe");
     const cell = this.#cell;
     if (cell === null) throw new EnclosureFailedError("nothing is there");
-    return { isRunning: () => cell.ended === null, end: async () => cell.ended ?? { exitCode: -1, oomKilled: false } };
+    return {
+      isRunning: () => cell.ended === null,
+      end: async () => cell.ended ?? { exitCode: -1, oomKilled: false },
+    };
   }
 
   async signal(what: "terminate" | "kill"): Promise<void> {

@@ -9,7 +9,10 @@ export type ObjectServer = AsyncDisposable & {
 };
 
 /** One object over HTTP, with ranges. @param breaksAfter bytes of an answer after which its connection breaks, once for each number */
-export async function startObjectServer(body: Uint8Array, breaksAfter: number[] = []): Promise<ObjectServer> {
+export async function startObjectServer(
+  body: Uint8Array,
+  breaksAfter: number[] = [],
+): Promise<ObjectServer> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     const range = request.headers.range ?? "";
@@ -19,7 +22,8 @@ export async function startObjectServer(body: Uint8Array, breaksAfter: number[] 
     response.writeHead(range === "" ? 200 : 206, { "content-length": bytes.length });
     const breaksAt = breaksAfter.shift();
     if (breaksAt === undefined) response.end(bytes);
-    else response.write(bytes.subarray(0, breaksAt), () => setTimeout(() => response.destroy(), 20));
+    else
+      response.write(bytes.subarray(0, breaksAt), () => setTimeout(() => response.destroy(), 20));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/object`;

@@ -31,10 +31,22 @@ export class TestObjectStore {
     const child = await startEngine(
       await ensureEngine("s3"),
       [
-        ...["--port", `${host}:${port}`, "--region", "garage", "--iam-dir", iam, "--health", "/healthz", "--quiet"],
+        ...[
+          "--port",
+          `${host}:${port}`,
+          "--region",
+          "garage",
+          "--iam-dir",
+          iam,
+          "--health",
+          "/healthz",
+          "--quiet",
+        ],
         ...["--cert", pki.serverCertFile, "--key", pki.serverKeyFile, "posix", objects],
       ],
-      { env: { ROOT_ACCESS_KEY_ID: KEYS.accessKeyId, ROOT_SECRET_ACCESS_KEY: KEYS.secretAccessKey } },
+      {
+        env: { ROOT_ACCESS_KEY_ID: KEYS.accessKeyId, ROOT_SECRET_ACCESS_KEY: KEYS.secretAccessKey },
+      },
       async () => (await exchange(new URL("/healthz", endpoint), "GET", {}, "", ca)).status === 200,
     );
     const store = new TestObjectStore(endpoint, ca, () => stopEngine(child));
@@ -53,9 +65,23 @@ export class TestObjectStore {
     return status === 404 ? null : body;
   }
 
-  async presign(method: "GET" | "PUT", key: string, query: Record<string, string> = {}, expiresS = 3600): Promise<string> {
+  async presign(
+    method: "GET" | "PUT",
+    key: string,
+    query: Record<string, string> = {},
+    expiresS = 3600,
+  ): Promise<string> {
     const url = this.#url(`/${key}`, { ...query, "X-Amz-Expires": String(expiresS) });
-    return (await new AwsV4Signer({ method, url, signQuery: true, service: "s3", region: "garage", ...KEYS }).sign()).url.href;
+    return (
+      await new AwsV4Signer({
+        method,
+        url,
+        signQuery: true,
+        service: "s3",
+        region: "garage",
+        ...KEYS,
+      }).sign()
+    ).url.href;
   }
 
   async openUpload(key: string): Promise<string> {
@@ -64,8 +90,15 @@ export class TestObjectStore {
   }
 
   async completeUpload(key: string, uploadId: string, etags: readonly string[]): Promise<void> {
-    const parts = etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`).join("");
-    await this.#send("POST", `/${key}`, { uploadId }, `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
+    const parts = etags
+      .map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>"${etag}"</ETag></Part>`)
+      .join("");
+    await this.#send(
+      "POST",
+      `/${key}`,
+      { uploadId },
+      `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`,
+    );
   }
 
   async stop(): Promise<void> {
@@ -93,28 +126,46 @@ export class TestObjectStore {
       region: "garage",
       ...KEYS,
     }).sign();
-    const answer = await exchange(signed.url, method, Object.fromEntries(signed.headers), body, this.#ca);
+    const answer = await exchange(
+      signed.url,
+      method,
+      Object.fromEntries(signed.headers),
+      body,
+      this.#ca,
+    );
     if (answer.status >= 300 && !accept.includes(answer.status))
       throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
     return answer;
   }
 }
 
-async function exchange(url: URL, method: string, headers: Record<string, string>, body: string | Uint8Array, ca: Buffer) {
-  return await new Promise<{ status: number; headers: Record<string, string>; body: string }>((resolve, reject) => {
-    const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    const asked = request(url, { method, ca, headers: { ...headers, "content-length": length } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.once("end", () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers as Record<string, string>,
-          body: Buffer.concat(chunks).toString("utf8"),
-        }),
+async function exchange(
+  url: URL,
+  method: string,
+  headers: Record<string, string>,
+  body: string | Uint8Array,
+  ca: Buffer,
+) {
+  return await new Promise<{ status: number; headers: Record<string, string>; body: string }>(
+    (resolve, reject) => {
+      const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+      const asked = request(
+        url,
+        { method, ca, headers: { ...headers, "content-length": length } },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.once("end", () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers as Record<string, string>,
+              body: Buffer.concat(chunks).toString("utf8"),
+            }),
+          );
+        },
       );
-    });
-    asked.once("error", reject);
-    asked.end(body);
-  });
+      asked.once("error", reject);
+      asked.end(body);
+    },
+  );
 }

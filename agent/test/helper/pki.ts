@@ -16,7 +16,12 @@ export class TestPki {
   readonly #root: x509.X509Certificate;
   readonly #key: CryptoKey;
 
-  private constructor(dir: string, root: x509.X509Certificate, key: CryptoKey, server: { certPem: string; keyPem: string }) {
+  private constructor(
+    dir: string,
+    root: x509.X509Certificate,
+    key: CryptoKey,
+    server: { certPem: string; keyPem: string },
+  ) {
     const file = (name: string, text: string): string => {
       writeFileSync(join(dir, name), text, { mode: 0o600 });
       return join(dir, name);
@@ -43,7 +48,12 @@ export class TestPki {
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
       ],
     });
-    return new TestPki(dir, root, keys.privateKey, await leafWithKey(root, keys.privateKey, "localhost", host));
+    return new TestPki(
+      dir,
+      root,
+      keys.privateKey,
+      await leafWithKey(root, keys.privateKey, "localhost", host),
+    );
   }
 
   /** A certificate and key of its own, for a peer that is no node. */
@@ -68,7 +78,10 @@ async function leafWithKey(
   const keys = await webcrypto.subtle.generateKey(P256, true, ["sign", "verify"]);
   return {
     certPem: await leaf(root, rootKey, name, keys.publicKey, host),
-    keyPem: x509.PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY"),
+    keyPem: x509.PemConverter.encode(
+      await webcrypto.subtle.exportKey("pkcs8", keys.privateKey),
+      "PRIVATE KEY",
+    ),
   };
 }
 

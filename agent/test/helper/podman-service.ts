@@ -42,7 +42,10 @@ export async function startPodman(
     join(folder("home", ".config", "containers"), "policy.json"),
     '{"default":[{"type":"insecureAcceptAnything"}]}\n',
   );
-  writeFileSync(join(folder("home", ".config", "containers", "certs.d", registry), "ca.crt"), readFileSync(rootFile));
+  writeFileSync(
+    join(folder("home", ".config", "containers", "certs.d", registry), "ca.crt"),
+    readFileSync(rootFile),
+  );
   const [graph, runroot] = [folder("storage"), folder("run")];
   const env = {
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",
@@ -73,15 +76,21 @@ export async function startPodman(
     CONTAINERS_REGISTRIES_CONF: file("registries.conf", "unqualified-search-registries = []\n"),
   };
   const socket = join(dir, "podman.sock");
-  const placed = (...args: string[]): [string, string[]] => namespace?.enter("podman", args) ?? ["podman", args];
+  const placed = (...args: string[]): [string, string[]] =>
+    namespace?.enter("podman", args) ?? ["podman", args];
   // The monitor of a container that runs out of memory leaves an empty file `oom` where the service was started.
   const options = { env, cwd: dir };
-  const service = await startEngine(...placed("system", "service", "--time=0", `unix://${socket}`), options, async () => {
-    if (!existsSync(socket)) return false;
-    await new Docker({ socketPath: socket }).ping();
-    return true;
-  });
-  const podman = async (...args: string[]): Promise<string> => (await run(...placed(...args), options)).stdout;
+  const service = await startEngine(
+    ...placed("system", "service", "--time=0", `unix://${socket}`),
+    options,
+    async () => {
+      if (!existsSync(socket)) return false;
+      await new Docker({ socketPath: socket }).ping();
+      return true;
+    },
+  );
+  const podman = async (...args: string[]): Promise<string> =>
+    (await run(...placed(...args), options)).stdout;
   return {
     socket,
     podman,

@@ -18,7 +18,8 @@ export async function runUnittest(suite: string, env: NodeJS.ProcessEnv = {}): P
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
   });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", resolve);
@@ -35,10 +36,17 @@ export function jobImage(): NodeJS.ProcessEnv | null {
 }
 
 const image = jobImage();
-const skip = image === null && "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
+const skip =
+  image === null &&
+  "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
 
 /** One class of test_attempts.py, or of another module. Each takes a minute, two on a busy machine: no file holds more than two, so that files run side by side. */
-export function testAttempts(t: Test, group: string, sentence: string, module = "test_attempts"): void {
+export function testAttempts(
+  t: Test,
+  group: string,
+  sentence: string,
+  module = "test_attempts",
+): void {
   t.test(sentence, { skip }, async (t) => {
     const { status, output } = await runUnittest(`${module}.${group}`, image ?? {});
     t.equal(status, 0, "every attempt ends as it should", { output });

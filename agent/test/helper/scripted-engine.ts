@@ -5,7 +5,10 @@ import Docker from "dockerode";
 import type { Test } from "tap";
 
 /** An engine that gives these answers, then the last one for ever. */
-export async function engineThatSays(t: Test, answers: readonly [status: number, body: unknown][]): Promise<Docker> {
+export async function engineThatSays(
+  t: Test,
+  answers: readonly [status: number, body: unknown][],
+): Promise<Docker> {
   let asked = 0;
   const server = createServer((_, response: ServerResponse) => {
     const [status, body] = answers[Math.min(asked, answers.length - 1)] ?? [500, {}];

@@ -67,11 +67,22 @@ export class TestNode implements AsyncDisposable {
   /** A node with a site of its own, which other machines can't reach. */
   static async start(): Promise<TestNode> {
     const site = await TestSite.start(["node-a"]);
-    return await TestNode.#make({ site, node: "node-a", namespace: null, address: "127.0.0.1", ownsSite: true });
+    return await TestNode.#make({
+      site,
+      node: "node-a",
+      namespace: null,
+      address: "127.0.0.1",
+      ownsSite: true,
+    });
   }
 
   /** One of a site's nodes, on this machine or in a namespace. */
-  static async join(site: TestSite, node: string, address: string, namespace: NetworkNamespace | null): Promise<TestNode> {
+  static async join(
+    site: TestSite,
+    node: string,
+    address: string,
+    namespace: NetworkNamespace | null,
+  ): Promise<TestNode> {
     return await TestNode.#make({ site, node, namespace, address, ownsSite: false });
   }
 
@@ -124,7 +135,10 @@ export class TestNode implements AsyncDisposable {
   /** What peers recognize it by, once it has joined. */
   get bridgePeer(): BridgePeer {
     const certificate = new X509Certificate(readFileSync(join(this.config.dataDir, "node.crt")));
-    return { node: this.config.node, certificateSha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase() };
+    return {
+      node: this.config.node,
+      certificateSha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+    };
   }
 
   /** Starts the agent's process. */
@@ -146,7 +160,8 @@ export class TestNode implements AsyncDisposable {
   /** A signal that ends the agent, and its exit code. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<number | null> {
     const agent = this.#agent;
-    if (agent === null || agent.exitCode !== null || agent.signalCode !== null) return agent?.exitCode ?? null;
+    if (agent === null || agent.exitCode !== null || agent.signalCode !== null)
+      return agent?.exitCode ?? null;
     const ended = once(agent, "exit");
     agent.kill(signal);
     const [code] = (await ended) as [number | null];
@@ -154,7 +169,11 @@ export class TestNode implements AsyncDisposable {
   }
 
   /** One object for a member to stage. */
-  async input(kind: StagedInput["kind"], target: string, body: string | Uint8Array): Promise<StagedInput> {
+  async input(
+    kind: StagedInput["kind"],
+    target: string,
+    body: string | Uint8Array,
+  ): Promise<StagedInput> {
     this.#inputs += 1;
     const id = `${this.config.node}-i${this.#inputs}`;
     const etag = await this.store.put(inputKey(id), body);
@@ -165,7 +184,9 @@ export class TestNode implements AsyncDisposable {
     job: string,
     role: TestRole,
     inputs: StagedInput[],
-    change: Omit<Partial<DesiredMember>, "resources" | "payload"> & { resources?: Partial<DesiredMember["resources"]> } = {},
+    change: Omit<Partial<DesiredMember>, "resources" | "payload"> & {
+      resources?: Partial<DesiredMember["resources"]>;
+    } = {},
     federation: TestFederation = {},
   ): DesiredMember {
     const { resources, ...rest } = change;
@@ -195,7 +216,9 @@ export class TestNode implements AsyncDisposable {
   }
 
   async runningContainers(): Promise<string[]> {
-    return (await this.engine.podman("ps", "--format", "{{.Names}}")).split("\n").filter((name) => name !== "");
+    return (await this.engine.podman("ps", "--format", "{{.Names}}"))
+      .split("\n")
+      .filter((name) => name !== "");
   }
 
   /** PID 1 of every container that runs, as the host numbers it. */
@@ -220,7 +243,9 @@ export class TestNode implements AsyncDisposable {
   }
 
   log(): string {
-    return existsSync(join(this.dir, "agent.log")) ? readFileSync(join(this.dir, "agent.log"), "utf8") : "";
+    return existsSync(join(this.dir, "agent.log"))
+      ? readFileSync(join(this.dir, "agent.log"), "utf8")
+      : "";
   }
 
   /** Whatever of this instance's jobs is still on the host; empty when everything was released. */
@@ -247,7 +272,10 @@ export class TestNode implements AsyncDisposable {
   /** @throws with what is left when it does not become empty */
   async untilClean(): Promise<void> {
     let left: string[] = [];
-    await until("nothing left over", async () => (left = await this.leftovers()).length === 0).catch((error: unknown) => {
+    await until(
+      "nothing left over",
+      async () => (left = await this.leftovers()).length === 0,
+    ).catch((error: unknown) => {
       throw new Error(`left over: ${left.join(", ")}`, { cause: error });
     });
   }
@@ -258,7 +286,9 @@ export class TestNode implements AsyncDisposable {
       const [, point = ""] = line.split(" ");
       if (point.startsWith(this.config.dataDir)) await run("umount", [point]);
     }
-    await run(...this.#placed("nft", "delete", "table", "inet", `resontech-${this.config.instance}`));
+    await run(
+      ...this.#placed("nft", "delete", "table", "inet", `resontech-${this.config.instance}`),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -15,7 +15,11 @@ export class TestSite implements AsyncDisposable {
   readonly image: JobImage;
   readonly #dir: string;
 
-  private constructor(host: string, dir: string, parts: { pki: TestPki; bus: TestBus; store: TestObjectStore; image: JobImage }) {
+  private constructor(
+    host: string,
+    dir: string,
+    parts: { pki: TestPki; bus: TestBus; store: TestObjectStore; image: JobImage },
+  ) {
     this.host = host;
     this.#dir = dir;
     this.pki = parts.pki;

@@ -22,7 +22,14 @@ export function zipOf(members: readonly ZipMember[], { isStreamed = false } = {}
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, body = "", mode = 0o100644, flags = 0x0800, claimedSize, isStored = false } of members) {
+  for (const {
+    name,
+    body = "",
+    mode = 0o100644,
+    flags = 0x0800,
+    claimedSize,
+    isStored = false,
+  } of members) {
     const bytes = Buffer.from(body);
     const packed = isStored ? bytes : deflateRawSync(bytes);
     const size = claimedSize ?? bytes.length;

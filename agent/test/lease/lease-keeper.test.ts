@@ -2,7 +2,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BeatReply, BeatRequest, Inventory, RegisterReply, RegisterRequest } from "@resontech/contracts/agent-protocol";
+import type {
+  BeatReply,
+  BeatRequest,
+  Inventory,
+  RegisterReply,
+  RegisterRequest,
+} from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { toNs } from "../../src/boot-clock.ts";
@@ -32,11 +38,18 @@ function keeper(
   // Not the test's own folder: that is removed before anything is stopped.
   const dir = mkdtempSync(join(tmpdir(), "rt-lease-"));
   const file = new LeaseFile(join(dir, "lease"), { withRoom: (write) => write() });
-  const seen = { registered: 0, lost: 0, versions: [] as number[], spoken: [] as RegisterRequest["protocol"][] };
+  const seen = {
+    registered: 0,
+    lost: 0,
+    versions: [] as number[],
+    spoken: [] as RegisterRequest["protocol"][],
+  };
   let nowMs = 1_000_000;
   const stop = new AbortController();
   const stopped = new Promise<never>((_resolve, reject) => {
-    stop.signal.addEventListener("abort", () => reject(new Error("the test is over")), { once: true });
+    stop.signal.addEventListener("abort", () => reject(new Error("the test is over")), {
+      once: true,
+    });
   });
   stopped.catch(() => undefined);
   const make = () =>
@@ -47,7 +60,11 @@ function keeper(
           seen.spoken.push(protocol);
           const refused = refusal();
           if (refused !== null) throw refused;
-          return { nodeEpoch: { generation: 1, counter: seen.registered }, leaseMs: 30_000, beatIntervalMs: 20 };
+          return {
+            nodeEpoch: { generation: 1, counter: seen.registered },
+            leaseMs: 30_000,
+            beatIntervalMs: 20,
+          };
         },
         // The bus gives an unanswered request up; here it ends with its test.
         beat: async (request) => await Promise.race([beat(request), stopped]),
@@ -80,38 +97,48 @@ function keeper(
     },
     now: () => nowMs,
     restart: make,
-    fileMs: () => Number(BigInt(readFileSync(join(dir, "lease", "lease"), "utf8").trim()) / 1_000_000n),
+    fileMs: () =>
+      Number(BigInt(readFileSync(join(dir, "lease", "lease"), "utf8").trim()) / 1_000_000n),
     hasFile: () => existsSync(join(dir, "lease", "lease")),
   };
 }
 
 const never = () => new Promise<BeatReply>(() => undefined);
 
-t.test("suspend counts: a node that slept longer than its lease stops before it does anything else", async (t) => {
-  const { lease, seen, pass } = keeper(t, never);
-  await until("registration", () => seen.registered === 1);
-  t.equal(lease.verdict, "work");
-  pass(25_500);
-  t.equal(lease.verdict, "no-new-work");
-  t.equal(seen.lost, 0);
-  // The lid is closed for an hour.
-  pass(3_600_000);
-  t.equal(lease.verdict, "stop-all");
-  await until("everything is told to stop", () => seen.lost === 1);
-  await sleep(600);
-  t.equal(seen.lost, 1, "told once");
-});
+t.test(
+  "suspend counts: a node that slept longer than its lease stops before it does anything else",
+  async (t) => {
+    const { lease, seen, pass } = keeper(t, never);
+    await until("registration", () => seen.registered === 1);
+    t.equal(lease.verdict, "work");
+    pass(25_500);
+    t.equal(lease.verdict, "no-new-work");
+    t.equal(seen.lost, 0);
+    // The lid is closed for an hour.
+    pass(3_600_000);
+    t.equal(lease.verdict, "stop-all");
+    await until("everything is told to stop", () => seen.lost === 1);
+    await sleep(600);
+    t.equal(seen.lost, 1, "told once");
+  },
+);
 
-t.test("it says the versions that it speaks; refused for them, it does no work and asks again at leisure", async (t) => {
-  const refused = new RefusedError("protocol_unsupported", "register: the agent of n speaks agent protocol 1 to 2, …");
-  const { lease, seen, hasFile } = keeper(t, never, () => refused);
-  await until("registration", () => seen.registered === 1);
-  t.same(seen.spoken, [{ min: 1, max: 2 }]);
-  t.not(lease.verdict, "work");
-  t.notOk(hasFile());
-  await sleep(2_000);
-  t.equal(seen.registered, 1, "not each second: somebody must upgrade one of the two first");
-});
+t.test(
+  "it says the versions that it speaks; refused for them, it does no work and asks again at leisure",
+  async (t) => {
+    const refused = new RefusedError(
+      "protocol_unsupported",
+      "register: the agent of n speaks agent protocol 1 to 2, …",
+    );
+    const { lease, seen, hasFile } = keeper(t, never, () => refused);
+    await until("registration", () => seen.registered === 1);
+    t.same(seen.spoken, [{ min: 1, max: 2 }]);
+    t.not(lease.verdict, "work");
+    t.notOk(hasFile());
+    await sleep(2_000);
+    t.equal(seen.registered, 1, "not each second: somebody must upgrade one of the two first");
+  },
+);
 
 t.test("the lease starts when the beat was sent, however late its answer comes", async (t) => {
   const pending = Promise.withResolvers<void>();
@@ -149,22 +176,25 @@ t.test("an answer to another beat renews nothing", async (t) => {
   t.strictSame(seen.versions, []);
 });
 
-t.test("each beat says whose answer gave the lease that counts: a lost answer gave none", async (t) => {
-  const sent: { nonce: string; leaseOf: string | null }[] = [];
-  const { seen } = keeper(t, async ({ nonce, leaseOf }) => {
-    sent.push({ nonce, leaseOf });
-    if (sent.length === 2) throw new Error("no answer");
-    if (sent.length === 4) throw new RefusedError("stale_epoch", "register again");
-    return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false };
-  });
-  await until("beats", () => sent.length >= 5, 10_000);
-  t.equal(seen.registered, 2);
-  const [first, , third] = sent;
-  t.same(
-    sent.slice(0, 5).map(({ leaseOf }) => leaseOf),
-    [null, first?.nonce, first?.nonce, third?.nonce, null],
-  );
-});
+t.test(
+  "each beat says whose answer gave the lease that counts: a lost answer gave none",
+  async (t) => {
+    const sent: { nonce: string; leaseOf: string | null }[] = [];
+    const { seen } = keeper(t, async ({ nonce, leaseOf }) => {
+      sent.push({ nonce, leaseOf });
+      if (sent.length === 2) throw new Error("no answer");
+      if (sent.length === 4) throw new RefusedError("stale_epoch", "register again");
+      return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false };
+    });
+    await until("beats", () => sent.length >= 5, 10_000);
+    t.equal(seen.registered, 2);
+    const [first, , third] = sent;
+    t.same(
+      sent.slice(0, 5).map(({ leaseOf }) => leaseOf),
+      [null, first?.nonce, first?.nonce, third?.nonce, null],
+    );
+  },
+);
 
 t.test("a stale epoch, or being asked to, registers again", async (t) => {
   let beats = 0;
@@ -188,11 +218,14 @@ t.test("a planned stop's longer lease reaches the file that containers read", as
   t.ok(fileMs() > now() + 890_000);
 });
 
-t.test("a new process takes up the end of the old one's lease, not its right to begin work", async (t) => {
-  const { seen, restart, pass } = keeper(t, never);
-  await until("registration", () => seen.registered === 1);
-  const next = restart();
-  t.equal(next.verdict, "no-new-work");
-  pass(30_000);
-  t.equal(next.verdict, "stop-all");
-});
+t.test(
+  "a new process takes up the end of the old one's lease, not its right to begin work",
+  async (t) => {
+    const { seen, restart, pass } = keeper(t, never);
+    await until("registration", () => seen.registered === 1);
+    const next = restart();
+    t.equal(next.verdict, "no-new-work");
+    pass(30_000);
+    t.equal(next.verdict, "stop-all");
+  },
+);

@@ -37,7 +37,10 @@ function drainingServer(
 ): { member: MemberContext; disk: MemberFilesystem; told: () => MemberEvent[] } {
   const store = new MemberStore(t.testdir({}), { withRoom: (write) => write() });
   const ref = { member: "m", fence: { generation: 1, counter: 1 } };
-  const desired = { ...ref, payload: federationPayload("job", { kind: "server" }) } as DesiredMember;
+  const desired = {
+    ...ref,
+    payload: federationPayload("job", { kind: "server" }),
+  } as DesiredMember;
   const state = freshState(desired, "draining", "boot");
   state.model = { file: "/app/out/model.pt", name: "checkpoint.pt" };
   const journal = new MemberJournal(
@@ -51,45 +54,63 @@ function drainingServer(
   writeFileSync(join(disk.path("out"), "model.pt"), Buffer.alloc(sizeBytes));
   const abandoned = new AbortController().signal;
   const enclosure = { area: new MemberArea(disk, () => 0) };
-  const member = { tools: { uploader }, journal, enclosure, ref, abandoned } as unknown as MemberContext;
+  const member = {
+    tools: { uploader },
+    journal,
+    enclosure,
+    ref,
+    abandoned,
+  } as unknown as MemberContext;
   return { member, disk, told: () => journal.state.pending.map(({ event }) => event) };
 }
 
-t.test("while the bytes of one large output are on their way, that is told again and again", async (t) => {
-  const url = await slowStore(t);
-  const uploader = new Uploader(
-    {
-      outputOpen: async () => ({ upload: "u", partSizeBytes: 64 * MIB, urls: [url] }),
-      outputParts: async () => ({ urls: [url] }),
-      outputComplete: async () => ({ versionId: null }),
-    },
-    "",
-    () => undefined,
-  );
-  const { member, told } = drainingServer(t, 48 * MIB, uploader);
-  await drainMember(member);
-  const done = told().flatMap((event) => (event.kind === "progress" && event.step === "outputs" ? [event.done] : []));
-  t.ok(done.length >= 3, `${done.length} times`);
-  t.strictSame(
-    done,
-    done.toSorted((a, b) => a - b),
-    "each time more",
-  );
-  t.ok(done.some((bytes) => bytes > 0 && bytes < 48 * MIB));
-  t.same(told().at(-1), { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
-});
+t.test(
+  "while the bytes of one large output are on their way, that is told again and again",
+  async (t) => {
+    const url = await slowStore(t);
+    const uploader = new Uploader(
+      {
+        outputOpen: async () => ({ upload: "u", partSizeBytes: 64 * MIB, urls: [url] }),
+        outputParts: async () => ({ urls: [url] }),
+        outputComplete: async () => ({ versionId: null }),
+      },
+      "",
+      () => undefined,
+    );
+    const { member, told } = drainingServer(t, 48 * MIB, uploader);
+    await drainMember(member);
+    const done = told().flatMap((event) =>
+      event.kind === "progress" && event.step === "outputs" ? [event.done] : [],
+    );
+    t.ok(done.length >= 3, `${done.length} times`);
+    t.strictSame(
+      done,
+      done.toSorted((a, b) => a - b),
+      "each time more",
+    );
+    t.ok(done.some((bytes) => bytes > 0 && bytes < 48 * MIB));
+    t.same(told().at(-1), { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
+  },
+);
 
 /** What a member in this role leaves in its folders, drained: the keys that it stored, and what it said. */
 async function drained(
   t: Test,
   role: TestRole,
   files: Record<string, string>,
-  { stop = null, returnsSiteFiles }: { stop?: { reason: string; graceMs: number } | null; returnsSiteFiles?: boolean } = {},
+  {
+    stop = null,
+    returnsSiteFiles,
+  }: { stop?: { reason: string; graceMs: number } | null; returnsSiteFiles?: boolean } = {},
 ) {
   const stored: string[] = [];
   const upload = async (_: unknown, output: { key: string }) => void stored.push(output.key);
   const { member, disk, told } = drainingServer(t, 1, { upload } as unknown as Uploader);
-  const payload = federationPayload("job", role, returnsSiteFiles === undefined ? {} : { returnsSiteFiles });
+  const payload = federationPayload(
+    "job",
+    role,
+    returnsSiteFiles === undefined ? {} : { returnsSiteFiles },
+  );
   Object.assign(member.journal.state.desired, { payload });
   Object.assign(member.journal.state, { stop });
   Object.assign(member.tools, { log: { warn: () => undefined } });
@@ -110,21 +131,28 @@ t.test("a server's own files come back beside its model, and no link does", asyn
     { kind: "server" },
     { "out/plots/loss.svg": "x", "out/not a key": "x", "events/metrics.jsonl": "{}" },
   );
-  t.strictSame(stored, ["files_out/metrics.jsonl", "model_out/checkpoint.pt", "files_out/plots/loss.svg"]);
+  t.strictSame(stored, [
+    "files_out/metrics.jsonl",
+    "model_out/checkpoint.pt",
+    "files_out/plots/loss.svg",
+  ]);
   t.match(told, [
     { kind: "warning", site: "server", topic: "files-left-out", text: /1 whose names/ },
     { kind: "outputs-uploaded" },
   ]);
 });
 
-t.test("a site's log comes back as one file of its name, and nothing else of the site", async (t) => {
-  const { stored } = await drained(
-    t,
-    { kind: "client", index: 0, site: "site-1" },
-    { "events/output.log": "said", "out/patients.csv": "x" },
-  );
-  t.strictSame(stored, ["m-1.1/00000001", "files_out/logs/site-1.log"]);
-});
+t.test(
+  "a site's log comes back as one file of its name, and nothing else of the site",
+  async (t) => {
+    const { stored } = await drained(
+      t,
+      { kind: "client", index: 0, site: "site-1" },
+      { "events/output.log": "said", "out/patients.csv": "x" },
+    );
+    t.strictSame(stored, ["m-1.1/00000001", "files_out/logs/site-1.log"]);
+  },
+);
 
 t.test("a site whose log can't be stored has done its part", async (t) => {
   const { member, disk, told } = drainingServer(t, 1, {

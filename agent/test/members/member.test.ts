@@ -23,7 +23,12 @@ import { type Cell, MemorySubstrate } from "../helper/memory-substrate.ts";
 import { startObjectServer } from "../helper/object-server.ts";
 
 const SCRIPT = Buffer.from("print('hello')\n");
-const NOTHING_LEFT = { kind: "released", processesGone: true, diskGone: true, devicesAtBaseline: true } as const;
+const NOTHING_LEFT = {
+  kind: "released",
+  processesGone: true,
+  diskGone: true,
+  devicesAtBaseline: true,
+} as const;
 
 /** A node on which everything but the substrate is the agent's own, or answers as it should. */
 async function nodeOf(t: Test) {
@@ -89,11 +94,16 @@ function desiredServer(change: Partial<DesiredMember> = {}): DesiredMember {
 }
 
 function toldBy(member: Member): MemberEvent[] {
-  return member.journal.state.pending.map(({ event }) => event).filter(({ kind }) => kind !== "progress");
+  return member.journal.state.pending
+    .map(({ event }) => event)
+    .filter(({ kind }) => kind !== "progress");
 }
 
 /** Begins one that runs. */
-async function runningMember({ tools, substrate }: TestedNode): Promise<{ member: Member; cell: Cell }> {
+async function runningMember({
+  tools,
+  substrate,
+}: TestedNode): Promise<{ member: Member; cell: Cell }> {
   const member = Member.begin(tools, desiredServer());
   const cell = await until("a member that runs", () => substrate.cells.get("m/1.1"));
   await until("a member that is watched", () => substrate.calls.includes("observe"));
@@ -112,13 +122,21 @@ t.test("a member is staged, runs, is drained and released", async (t) => {
   t.strictSame(readFileSync(area.path("job", "scripts", "train.py")), SCRIPT);
   t.equal(readFileSync(area.path("job", "kit", "rootCA.pem"), "utf8"), "root");
   t.match(JSON.parse(readFileSync(area.path("job", "spec.json"), "utf8")), { role: "server" });
-  t.match(store.load(), [{ phase: "running", kept: { place: 1 } }], "the substrate's notes are durable");
+  t.match(
+    store.load(),
+    [{ phase: "running", kept: { place: 1 } }],
+    "the substrate's notes are durable",
+  );
 
   substrate.write("m", JOB_PATHS.output, "a line\n");
   substrate.write("m", "/rt/events/metrics.jsonl", "{}\n");
   substrate.write("m", "/app/out/model.pt", "model");
   substrate.write("m", "/app/out/plot.svg", "plot");
-  substrate.tell("m", { kind: "ready" }, { kind: "finished", modelFile: "/app/out/model.pt", modelName: "model.pt" });
+  substrate.tell(
+    "m",
+    { kind: "ready" },
+    { kind: "finished", modelFile: "/app/out/model.pt", modelName: "model.pt" },
+  );
   await until("the runner's word", () => toldBy(member).some(({ kind }) => kind === "ready"));
   cell.end(0);
   await untilReleased(member);
@@ -136,25 +154,38 @@ t.test("a member is staged, runs, is drained and released", async (t) => {
     "files_out/plot.svg": "plot",
   });
   t.strictSame(substrate.calls, [
-    ...["reserve", "isMade", "claimDevices", "makeArea", "haveImage", "makeNetwork", "connect", "proveClosed", "start"],
+    ...[
+      "reserve",
+      "isMade",
+      "claimDevices",
+      "makeArea",
+      "haveImage",
+      "makeNetwork",
+      "connect",
+      "proveClosed",
+      "start",
+    ],
     ...["observe", "connect", "proveClosed", "release"],
   ]);
   t.strictSame([...substrate.cells, ...substrate.networks], []);
 });
 
-t.test("a member that is told to stop is asked, keeps its logs and tells of no failure", async (t) => {
-  const node = await nodeOf(t);
-  const { member, cell } = await runningMember(node);
-  node.substrate.write("m", JOB_PATHS.output, "so far\n");
-  member.stop("user_cancelled", 30_000);
-  await untilReleased(member);
-  t.strictSame(cell.signals, ["terminate"]);
-  t.strictSame(
-    toldBy(member).map(({ kind }) => kind),
-    ["staged", "started", "outputs-uploaded", "released"],
-  );
-  t.equal(node.stored.get("m-1.1/00000001"), "so far\n");
-});
+t.test(
+  "a member that is told to stop is asked, keeps its logs and tells of no failure",
+  async (t) => {
+    const node = await nodeOf(t);
+    const { member, cell } = await runningMember(node);
+    node.substrate.write("m", JOB_PATHS.output, "so far\n");
+    member.stop("user_cancelled", 30_000);
+    await untilReleased(member);
+    t.strictSame(cell.signals, ["terminate"]);
+    t.strictSame(
+      toldBy(member).map(({ kind }) => kind),
+      ["staged", "started", "outputs-uploaded", "released"],
+    );
+    t.equal(node.stored.get("m-1.1/00000001"), "so far\n");
+  },
+);
 
 t.test("a member that does not go is killed after its grace", async (t) => {
   const node = await nodeOf(t);
@@ -182,10 +213,25 @@ t.test("an abandoned member is killed at once, and nothing more of it is stored"
 t.test("what a substrate refuses has its reason", async (t) => {
   const failing: [call: string, error: Error, reason: string, message: RegExp][] = [
     ["claimDevices", new DevicesNotFreeError("n-0 is gone"), "device_fault", /^n-0 is gone$/],
-    ["haveImage", new ImageNotHadError("manifest unknown"), "image_pull_failed", /^the image .* could not be pulled: manifest/],
+    [
+      "haveImage",
+      new ImageNotHadError("manifest unknown"),
+      "image_pull_failed",
+      /^the image .* could not be pulled: manifest/,
+    ],
     ["proveClosed", new NetworkNotClosedError("it has a way out"), "agent_fault", /a way out/],
-    ["start", new EnclosureFailedError("it could not be started"), "container_failed", /not be started/],
-    ["observe", new SubstrateRefusedError("database is locked"), "container_failed", /database is locked/],
+    [
+      "start",
+      new EnclosureFailedError("it could not be started"),
+      "container_failed",
+      /not be started/,
+    ],
+    [
+      "observe",
+      new SubstrateRefusedError("database is locked"),
+      "container_failed",
+      /database is locked/,
+    ],
   ];
   for (const [call, error, reason, message] of failing) {
     const { tools, substrate } = await nodeOf(t);
@@ -202,17 +248,28 @@ t.test("a message to people names no place of the substrate's", async (t) => {
   substrate.failures.set("makeArea", new Error(`no room for ${substrate.area("m").folder}/disk`));
   const member = Member.begin(tools, desiredServer());
   await untilReleased(member);
-  t.match(toldBy(member)[0], { kind: "failed", reason: "agent_fault", message: "no room for disk" });
+  t.match(toldBy(member)[0], {
+    kind: "failed",
+    reason: "agent_fault",
+    message: "no room for disk",
+  });
 });
 
-t.test("a payload that ends without a word is told with the last lines that it printed", async (t) => {
-  const node = await nodeOf(t);
-  const { member, cell } = await runningMember(node);
-  node.substrate.write("m", JOB_PATHS.output, "first\nlast words\n");
-  cell.end(3);
-  await untilReleased(member);
-  t.match(toldBy(member)[2], { kind: "failed", reason: "payload_exited", detail: "first\nlast words" });
-});
+t.test(
+  "a payload that ends without a word is told with the last lines that it printed",
+  async (t) => {
+    const node = await nodeOf(t);
+    const { member, cell } = await runningMember(node);
+    node.substrate.write("m", JOB_PATHS.output, "first\nlast words\n");
+    cell.end(3);
+    await untilReleased(member);
+    t.match(toldBy(member)[2], {
+      kind: "failed",
+      reason: "payload_exited",
+      detail: "first\nlast words",
+    });
+  },
+);
 
 t.test("an end for want of memory is told as that", async (t) => {
   const node = await nodeOf(t);
@@ -236,34 +293,37 @@ t.test("a member is released only once all is proven", async (t) => {
   );
 });
 
-t.test("a new process goes on with what runs, stages nothing again, and sweeps what no record knows", async (t) => {
-  const { tools, store, substrate } = await nodeOf(t);
-  const { signal } = new AbortController();
-  const known = desiredServer();
-  // As a killed process leaves it: one member runs, of another there is no record.
-  for (const desired of [known, desiredServer({ member: "unknown", attempt: "other.1" })]) {
-    const enclosure = substrate.enclosure(desired, {});
-    await enclosure.makeArea();
-    await enclosure.makeNetwork(signal);
-    await enclosure.start(signal);
-  }
-  store.save({ ...freshState(known, "staging", "boot"), kept: { place: 7 } });
-  substrate.calls.length = 0;
-  const members = new MemberSet(tools, () => true);
-  await members.resume(signal);
-  t.strictSame([...substrate.cells.keys()], ["m/1.1"]);
-  t.strictSame([...substrate.networks], ["job.1"]);
-  t.strictSame(members.held(), [{ member: "m", fence: known.fence }]);
-  const cell = substrate.cells.get("m/1.1");
-  await until("a member that is watched", () => substrate.calls.includes("observe"));
-  cell?.end(0);
-  await until("a released member", () => members.held().length === 0);
-  t.strictSame(substrate.calls, [
-    ...["reserve", "isMade", "connect", "proveClosed", "start"],
-    ...["observe", "connect", "proveClosed", "release"],
-  ]);
-  t.match(store.load(), [{ phase: "released", kept: { place: 7 } }]);
-});
+t.test(
+  "a new process goes on with what runs, stages nothing again, and sweeps what no record knows",
+  async (t) => {
+    const { tools, store, substrate } = await nodeOf(t);
+    const { signal } = new AbortController();
+    const known = desiredServer();
+    // As a killed process leaves it: one member runs, of another there is no record.
+    for (const desired of [known, desiredServer({ member: "unknown", attempt: "other.1" })]) {
+      const enclosure = substrate.enclosure(desired, {});
+      await enclosure.makeArea();
+      await enclosure.makeNetwork(signal);
+      await enclosure.start(signal);
+    }
+    store.save({ ...freshState(known, "staging", "boot"), kept: { place: 7 } });
+    substrate.calls.length = 0;
+    const members = new MemberSet(tools, () => true);
+    await members.resume(signal);
+    t.strictSame([...substrate.cells.keys()], ["m/1.1"]);
+    t.strictSame([...substrate.networks], ["job.1"]);
+    t.strictSame(members.held(), [{ member: "m", fence: known.fence }]);
+    const cell = substrate.cells.get("m/1.1");
+    await until("a member that is watched", () => substrate.calls.includes("observe"));
+    cell?.end(0);
+    await until("a released member", () => members.held().length === 0);
+    t.strictSame(substrate.calls, [
+      ...["reserve", "isMade", "connect", "proveClosed", "start"],
+      ...["observe", "connect", "proveClosed", "release"],
+    ]);
+    t.match(store.load(), [{ phase: "released", kept: { place: 7 } }]);
+  },
+);
 
 t.test("nothing goes on after the node was restarted", async (t) => {
   const { tools, store, substrate } = await nodeOf(t);

@@ -16,7 +16,13 @@ function fileOf(t: Test, ...lines: string[]): JobFile {
 }
 
 t.test("no more events than there is room for are read, and the rest is gone on with", (t) => {
-  const file = fileOf(t, '{"kind":"ready"}', "\u00e4 is no event", '{"kind":"job-started","nvflareJob":"j"}', '{"kind":"ready"}');
+  const file = fileOf(
+    t,
+    '{"kind":"ready"}',
+    "\u00e4 is no event",
+    '{"kind":"job-started","nvflareJob":"j"}',
+    '{"kind":"ready"}',
+  );
   const first = readRunnerEvents(file, 0, 2);
   t.strictSame(first.events, [{ kind: "ready" }, { kind: "job-started", nvflareJob: "j" }]);
   const rest = readRunnerEvents(file, first.offset, 2);

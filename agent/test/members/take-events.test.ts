@@ -20,7 +20,11 @@ function endedMember(t: Test) {
     return write();
   };
   const store = new MemberStore(t.testdir({}), { withRoom });
-  const desired = { member: "m", fence: { generation: 1, counter: 1 }, payload: { sites: ["site-1"] } };
+  const desired = {
+    member: "m",
+    fence: { generation: 1, counter: 1 },
+    payload: { sites: ["site-1"] },
+  };
   const state = freshState(desired as unknown as DesiredMember, "running", "boot");
   const journal = new MemberJournal(
     store,
@@ -32,34 +36,44 @@ function endedMember(t: Test) {
   const events = disk.path("events", "events.jsonl");
   mkdirSync(dirname(events), { recursive: true });
   const enclosure = { area: new MemberArea(disk, () => 0) };
-  const member = { journal, enclosure, abandoned: new AbortController().signal } as unknown as MemberContext;
+  const member = {
+    journal,
+    enclosure,
+    abandoned: new AbortController().signal,
+  } as unknown as MemberContext;
   return { member, store, journal, events, writes: () => writes };
 }
 
 const noCheckpoints = { request: () => undefined } as unknown as CheckpointUploads;
 
-t.test("a hole of any size costs no write to the disk, which every job of the node would wait for", async (t) => {
-  const { member, journal, events, writes } = endedMember(t);
-  writeFileSync(events, "");
-  truncateSync(events, 100 * MIB);
-  appendFileSync(events, '\n{"kind":"finished","modelFile":"/app/out/m","modelName":"m"}\n');
-  await takeRest(member, noCheckpoints);
-  t.same(journal.state.verdict, { kind: "finished" });
-  t.same(journal.state.model, { file: "/app/out/m", name: "m" });
-  t.ok(writes() <= 3, `${writes()} writes`);
-});
+t.test(
+  "a hole of any size costs no write to the disk, which every job of the node would wait for",
+  async (t) => {
+    const { member, journal, events, writes } = endedMember(t);
+    writeFileSync(events, "");
+    truncateSync(events, 100 * MIB);
+    appendFileSync(events, '\n{"kind":"finished","modelFile":"/app/out/m","modelName":"m"}\n');
+    await takeRest(member, noCheckpoints);
+    t.same(journal.state.verdict, { kind: "finished" });
+    t.same(journal.state.model, { file: "/app/out/m", name: "m" });
+    t.ok(writes() <= 3, `${writes()} writes`);
+  },
+);
 
-t.test("what was told is durable with how far was read, and nothing is told twice after a kill", async (t) => {
-  const { member, store, journal, events } = endedMember(t);
-  writeFileSync(events, '{"kind":"ready"}\nno event\n');
-  await takeRest(member, noCheckpoints);
-  t.same(
-    journal.state.pending.map(({ event }) => event.kind),
-    ["ready"],
-  );
-  const [kept] = store.load();
-  t.equal(kept?.eventsOffset, journal.state.eventsOffset);
-  appendFileSync(events, "nor is this\n");
-  await takeRest(member, noCheckpoints);
-  t.equal(store.load()[0]?.pending.length, 1);
-});
+t.test(
+  "what was told is durable with how far was read, and nothing is told twice after a kill",
+  async (t) => {
+    const { member, store, journal, events } = endedMember(t);
+    writeFileSync(events, '{"kind":"ready"}\nno event\n');
+    await takeRest(member, noCheckpoints);
+    t.same(
+      journal.state.pending.map(({ event }) => event.kind),
+      ["ready"],
+    );
+    const [kept] = store.load();
+    t.equal(kept?.eventsOffset, journal.state.eventsOffset);
+    appendFileSync(events, "nor is this\n");
+    await takeRest(member, noCheckpoints);
+    t.equal(store.load()[0]?.pending.length, 1);
+  },
+);

@@ -7,7 +7,8 @@ import { catalogueId, nvidiaProbe, parseNvidiaSmi } from "../../src/probes/nvidi
 import { NodeDevices } from "../../src/substrate/container-host/devices/node-devices.ts";
 
 const MIB = 1024 * 1024;
-const fixture = (name: string): string => readFileSync(join(import.meta.dirname, "fixtures", `${name}.xml`), "utf8");
+const fixture = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "fixtures", `${name}.xml`), "utf8");
 
 t.test("recorded outputs of the real tool are read", (t) => {
   t.strictSame(parseNvidiaSmi(fixture("a10g")), [
@@ -24,9 +25,17 @@ t.test("recorded outputs of the real tool are read", (t) => {
   t.match(parseNvidiaSmi(fixture("tesla-t4")), [
     { model: "t4", memoryBytes: 15_360 * MIB, computeProcesses: 1, memoryInUseBytes: 1_032 * MIB },
   ]);
-  t.match(parseNvidiaSmi(fixture("rtx-3090-v12")), [{ model: "rtx_3090", memoryBytes: 24_576 * MIB, healthy: true }]);
-  t.match(parseNvidiaSmi(fixture("rtx-3080-v13")), [{ model: "rtx_3080", memoryBytes: 10_240 * MIB, healthy: true }]);
-  t.strictSame(parseNvidiaSmi(fixture("a100-sxm4-v12")), [], "a device in MIG mode is no worker of ours");
+  t.match(parseNvidiaSmi(fixture("rtx-3090-v12")), [
+    { model: "rtx_3090", memoryBytes: 24_576 * MIB, healthy: true },
+  ]);
+  t.match(parseNvidiaSmi(fixture("rtx-3080-v13")), [
+    { model: "rtx_3080", memoryBytes: 10_240 * MIB, healthy: true },
+  ]);
+  t.strictSame(
+    parseNvidiaSmi(fixture("a100-sxm4-v12")),
+    [],
+    "a device in MIG mode is no worker of ours",
+  );
   t.end();
 });
 
@@ -49,23 +58,36 @@ t.test("several devices of one machine", (t) => {
   t.end();
 });
 
-t.test("memory errors that could not be corrected, or a reset that is due, make it unhealthy", (t) => {
-  const healthy = fixture("a10g");
-  t.match(parseNvidiaSmi(healthy.replace("<dram_uncorrectable>0", "<dram_uncorrectable>2")), [{ healthy: false }]);
-  const due = fixture("rtx-3080-v13");
-  t.match(
-    parseNvidiaSmi(due.replace("</gpu>", "<gpu_reset_status><reset_required>Yes</reset_required></gpu_reset_status></gpu>")),
-    [{ healthy: false }],
-  );
-  t.end();
-});
+t.test(
+  "memory errors that could not be corrected, or a reset that is due, make it unhealthy",
+  (t) => {
+    const healthy = fixture("a10g");
+    t.match(parseNvidiaSmi(healthy.replace("<dram_uncorrectable>0", "<dram_uncorrectable>2")), [
+      { healthy: false },
+    ]);
+    const due = fixture("rtx-3080-v13");
+    t.match(
+      parseNvidiaSmi(
+        due.replace(
+          "</gpu>",
+          "<gpu_reset_status><reset_required>Yes</reset_required></gpu_reset_status></gpu>",
+        ),
+      ),
+      [{ healthy: false }],
+    );
+    t.end();
+  },
+);
 
 t.test("what is no description of a device is refused, never guessed", (t) => {
   const whole = fixture("a10g");
   t.throws(() => parseNvidiaSmi(whole.replace(/<uuid>.*<\/uuid>/, "<uuid>none</uuid>")), /is none/);
   t.throws(() => parseNvidiaSmi(whole.replace("23028 MiB", "N/A")), /is none/);
   t.throws(() => parseNvidiaSmi(whole.replace(/<product_name>.*<\/product_name>/, "")), /is none/);
-  t.strictSame(parseNvidiaSmi("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>"), []);
+  t.strictSame(
+    parseNvidiaSmi("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>"),
+    [],
+  );
   t.end();
 });
 
@@ -97,10 +119,22 @@ t.test("what is not the whole answer is refused with what is wrong with it", (t)
   const failed = { name: "ProbeFailedError", code: "probe_failed" };
   for (const [what, text, why] of [
     ["nothing", "", /wrote no XML/],
-    ["no XML", "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", /wrote no XML/],
+    [
+      "no XML",
+      "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+      /wrote no XML/,
+    ],
     ["another document", "<html></html>", /neither lists devices/],
-    ["too deep", `<nvidia_smi_log>${"<a>".repeat(100_000)}${"</a>".repeat(100_000)}</nvidia_smi_log>`, /wrote no XML/],
-    ["devices that are not listed", whole.replace(/<gpu id=[\s\S]*<\/gpu>/, ""), /neither lists devices/],
+    [
+      "too deep",
+      `<nvidia_smi_log>${"<a>".repeat(100_000)}${"</a>".repeat(100_000)}</nvidia_smi_log>`,
+      /wrote no XML/,
+    ],
+    [
+      "devices that are not listed",
+      whole.replace(/<gpu id=[\s\S]*<\/gpu>/, ""),
+      /neither lists devices/,
+    ],
   ] as const) {
     t.throws(() => parseNvidiaSmi(text), failed, what);
     t.throws(() => parseNvidiaSmi(text), { message: why }, what);
@@ -133,68 +167,89 @@ function toolSaying(t: Test, script: string): void {
   process.env["PATH"] = `${dir}:${path}`;
 }
 
-t.test("a tool that fails, floods or cuts itself short is told of, and nothing is offered", async (t) => {
-  for (const [what, script, why] of [
-    [
-      "fails",
-      "echo 'NVIDIA-SMI has failed because it could not communicate with the driver.'; exit 9",
-      /failed \(9\): NVIDIA-SMI has/,
-    ],
-    ["says nothing", "exit 0", /wrote no XML/],
-    ["floods", "yes '<gpu>'", /wrote more than 16777216 bytes/],
-    ["is killed", "echo '<?xml version=\"1.0\" ?><nvidia_smi_log>'; kill -9 $$", /failed/],
-    ["can't be run", "exec /nonexistent/interpreter", /failed \(127\)/],
-  ] as const)
-    await t.test(what, async (t) => {
-      toolSaying(t, script);
-      await t.rejects(nvidiaProbe.read(), { name: "ProbeFailedError", message: why });
-      const told: unknown[] = [];
-      const options = { node: "n", cpuWorkers: 4, dataDir: t.testdirName, containerEngine: "podman" };
-      const inventory = await readFirstInventory({ ...options, accelerators: new Accelerators([nvidiaProbe]) }, (error) =>
-        told.push(error),
-      );
-      t.strictSame(inventory.workers, [], "not even CPU slots, whose names the devices' would be");
-      t.equal(told.length, 1);
+t.test(
+  "a tool that fails, floods or cuts itself short is told of, and nothing is offered",
+  async (t) => {
+    for (const [what, script, why] of [
+      [
+        "fails",
+        "echo 'NVIDIA-SMI has failed because it could not communicate with the driver.'; exit 9",
+        /failed \(9\): NVIDIA-SMI has/,
+      ],
+      ["says nothing", "exit 0", /wrote no XML/],
+      ["floods", "yes '<gpu>'", /wrote more than 16777216 bytes/],
+      ["is killed", "echo '<?xml version=\"1.0\" ?><nvidia_smi_log>'; kill -9 $$", /failed/],
+      ["can't be run", "exec /nonexistent/interpreter", /failed \(127\)/],
+    ] as const)
+      await t.test(what, async (t) => {
+        toolSaying(t, script);
+        await t.rejects(nvidiaProbe.read(), { name: "ProbeFailedError", message: why });
+        const told: unknown[] = [];
+        const options = {
+          node: "n",
+          cpuWorkers: 4,
+          dataDir: t.testdirName,
+          containerEngine: "podman",
+        };
+        const inventory = await readFirstInventory(
+          { ...options, accelerators: new Accelerators([nvidiaProbe]) },
+          (error) => told.push(error),
+        );
+        t.strictSame(
+          inventory.workers,
+          [],
+          "not even CPU slots, whose names the devices' would be",
+        );
+        t.equal(told.length, 1);
+      });
+    await t.test("answers", async (t) => {
+      toolSaying(t, `cat ${join(import.meta.dirname, "fixtures", "tesla-t4.xml")}`);
+      t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true }]);
     });
-  await t.test("answers", async (t) => {
-    toolSaying(t, `cat ${join(import.meta.dirname, "fixtures", "tesla-t4.xml")}`);
-    t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true }]);
-  });
-});
+  },
+);
 
 /** What the tool says of these devices; `busy` is the one that a process computes on. */
 function answer(devices: readonly string[], busy?: string): string {
   const gpu = /<gpu id=[\s\S]*<\/gpu>/.exec(fixture("tesla-t4"))?.[0] ?? "";
   const own = /<process_info>[\s\S]*<\/process_info>/.exec(gpu)?.[0] ?? "none";
   const gpus = devices.map((device) =>
-    gpu.replace(/<uuid>.*<\/uuid>/, `<uuid>${device}</uuid>`).replace(own, device === busy ? own : ""),
+    gpu
+      .replace(/<uuid>.*<\/uuid>/, `<uuid>${device}</uuid>`)
+      .replace(own, device === busy ? own : ""),
   );
   return `<nvidia_smi_log><attached_gpus>${gpus.length}</attached_gpus>${gpus.join("")}</nvidia_smi_log>`;
 }
 
 t.test("a slot stays its device's, whatever becomes of the others and of the agent", async (t) => {
-  const [a, b, c, d] = ["a", "b", "c", "d"].map((digit) => `GPU-${digit.repeat(8)}-0000-0000-0000-${"0".repeat(12)}`) as [
-    string,
-    string,
-    string,
-    string,
-  ];
+  const [a, b, c, d] = ["a", "b", "c", "d"].map(
+    (digit) => `GPU-${digit.repeat(8)}-0000-0000-0000-${"0".repeat(12)}`,
+  ) as [string, string, string, string];
   const folder = t.testdir({ "answer.xml": answer([a, b, c]), data: {} });
   const say = (text: string): void => writeFileSync(join(folder, "answer.xml"), text);
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "nvidia-smi"), `#!/bin/sh\nexec cat ${folder}/answer.xml\n`, { mode: 0o755 });
+  writeFileSync(join(bin, "nvidia-smi"), `#!/bin/sh\nexec cat ${folder}/answer.xml\n`, {
+    mode: 0o755,
+  });
   const path = process.env["PATH"];
   t.teardown(() => {
     process.env["PATH"] = path;
   });
   process.env["PATH"] = `${bin}:${path}`;
-  const options = { node: "n", cpuWorkers: 2, dataDir: join(folder, "data"), containerEngine: "podman" };
+  const options = {
+    node: "n",
+    cpuWorkers: 2,
+    dataDir: join(folder, "data"),
+    containerEngine: "podman",
+  };
   const begin = async () => {
     const accelerators = new Accelerators([nvidiaProbe]);
     const errors: unknown[] = [];
     const look = async () => {
-      const { workers } = await readFirstInventory({ ...options, accelerators }, (error) => errors.push(error));
+      const { workers } = await readFirstInventory({ ...options, accelerators }, (error) =>
+        errors.push(error),
+      );
       return workers.map(({ id, device }) => `${id} ${device ?? "cpu"}`);
     };
     return { devices: new NodeDevices(accelerators), errors, look };
@@ -205,7 +260,11 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
   t.strictSame(await first.devices.claim(["n-1"]), { [b]: 1_032 * MIB });
   say(answer([b, c], b));
   const gone = { name: "DevicesNotFreeError" };
-  await t.rejects(first.devices.claim(["n-0"]), { ...gone, message: /n-0.* is gone/ }, "before the next look too");
+  await t.rejects(
+    first.devices.claim(["n-0"]),
+    { ...gone, message: /n-0.* is gone/ },
+    "before the next look too",
+  );
   for (const { look, devices } of [first, await begin()]) {
     t.strictSame(await look(), [`n-1 ${b}`, `n-2 ${c}`]);
     await t.rejects(devices.claim(["n-0"]), { ...gone, message: /no n-0/ });
@@ -215,14 +274,22 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
   say(answer([d, c, a]));
   t.strictSame(await first.look(), [`n-3 ${d}`, `n-2 ${c}`, `n-0 ${a}`]);
   say(answer([]));
-  t.strictSame(await first.look(), ["n-4 cpu", "n-5 cpu"], "what was a device's number is no CPU slot's");
+  t.strictSame(
+    await first.look(),
+    ["n-4 cpu", "n-5 cpu"],
+    "what was a device's number is no CPU slot's",
+  );
   t.strictSame(await first.devices.claim(["n-5"]), {});
 
   say("NVIDIA-SMI has failed");
   const blind = await begin();
   t.strictSame(await blind.look(), []);
   t.equal(blind.errors.length, 1);
-  await t.rejects(blind.devices.claim(["n-2"]), gone, "a member is never without the device that it was placed on");
+  await t.rejects(
+    blind.devices.claim(["n-2"]),
+    gone,
+    "a member is never without the device that it was placed on",
+  );
 
   writeFileSync(join(options.dataDir, "devices.json"), "[1]");
   await t.rejects(blind.look(), /devices.json is no list/);

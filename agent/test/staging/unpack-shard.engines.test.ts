@@ -100,12 +100,18 @@ t.test("a bomb is refused by what it declares, and when it lies, by what it yiel
     { name: "b", body: "1" },
   ]);
   await t.rejects(unpack(t, together), tooLarge);
-  await refused(t, zipOf([{ name: "a", body: zeros, claimedSize: 10 }]), /too many bytes|can't be unpacked/);
+  await refused(
+    t,
+    zipOf([{ name: "a", body: zeros, claimedSize: 10 }]),
+    /too many bytes|can't be unpacked/,
+  );
   await refused(t, zipOf([{ name: "a", body: zeros, claimedSize: MIB / 2 }]), /too many bytes/);
 });
 
 t.test("damaged bytes are the shard's fault", async (t) => {
-  const zip = zipOf([{ name: "a", body: Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * 31) % 251)) }]);
+  const zip = zipOf([
+    { name: "a", body: Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * 31) % 251)) },
+  ]);
   zip.fill(0xff, 60, 160);
   await refused(t, zip, /can't be unpacked/);
   await refused(t, zip.subarray(0, zip.length - 30), /no zip file|directory/);
@@ -123,68 +129,88 @@ t.test("one flipped byte is the shard's fault, stored or deflated", async (t) =>
     await refused(
       t,
       zip,
-      isStored ? /"a\/data.bin" is damaged: its CRC-32 differs/ : /"a\/data.bin" (is damaged|can't be unpacked)/,
+      isStored
+        ? /"a\/data.bin" is damaged: its CRC-32 differs/
+        : /"a\/data.bin" (is damaged|can't be unpacked)/,
     );
   }
 });
 
-t.test("large files, small ones and those of a packer that could not seek come out as they went in", async (t) => {
-  const [text, noise] = [Buffer.alloc(3 * MIB, "0.25,0.5,0.75\n"), randomBytes(2 * MIB + 17)];
-  const members: ZipMember[] = [
-    { name: "large/deflated.csv", body: text },
-    { name: "large/stored.bin", body: noise, isStored: true },
-    { name: "small.bin", body: noise.subarray(0, 1000) },
-    { name: "empty.bin", isStored: true },
-  ];
-  const { out } = await unpack(t, zipOf(members), 8 * MIB);
-  t.ok(readFileSync(join(out, "large/deflated.csv")).equals(text));
-  t.ok(readFileSync(join(out, "large/stored.bin")).equals(noise));
-  t.ok(readFileSync(join(out, "small.bin")).equals(noise.subarray(0, 1000)));
-  t.equal(readFileSync(join(out, "empty.bin")).length, 0);
-  const { out: streamed } = await unpack(t, zipOf(members, { isStreamed: true }), 8 * MIB);
-  t.ok(readFileSync(join(streamed, "large/stored.bin")).equals(noise));
-});
+t.test(
+  "large files, small ones and those of a packer that could not seek come out as they went in",
+  async (t) => {
+    const [text, noise] = [Buffer.alloc(3 * MIB, "0.25,0.5,0.75\n"), randomBytes(2 * MIB + 17)];
+    const members: ZipMember[] = [
+      { name: "large/deflated.csv", body: text },
+      { name: "large/stored.bin", body: noise, isStored: true },
+      { name: "small.bin", body: noise.subarray(0, 1000) },
+      { name: "empty.bin", isStored: true },
+    ];
+    const { out } = await unpack(t, zipOf(members), 8 * MIB);
+    t.ok(readFileSync(join(out, "large/deflated.csv")).equals(text));
+    t.ok(readFileSync(join(out, "large/stored.bin")).equals(noise));
+    t.ok(readFileSync(join(out, "small.bin")).equals(noise.subarray(0, 1000)));
+    t.equal(readFileSync(join(out, "empty.bin")).length, 0);
+    const { out: streamed } = await unpack(t, zipOf(members, { isStreamed: true }), 8 * MIB);
+    t.ok(readFileSync(join(streamed, "large/stored.bin")).equals(noise));
+  },
+);
 
-t.test("a connection that breaks is gone on from, also within a file that is being unpacked", async (t) => {
-  const [text, noise] = [Buffer.alloc(3 * MIB, "0.25,0.5,0.75\n"), randomBytes(2 * MIB)];
-  const zip = zipOf([
-    { name: "a", body: text },
-    { name: "b", body: noise },
-    { name: "c", body: "end" },
-  ]);
-  const out = join(t.testdir({ out: {} }), "out");
-  // The first request is for the directory.
-  await using server = await startObjectServer(zip, [Number.POSITIVE_INFINITY, 5_000, 700_000]);
-  const told = { onBytes: () => undefined, onFiles: () => undefined };
-  const object = { target: "a.zip", sizeBytes: zip.length, etag: createHash("md5").update(zip).digest("hex") };
-  await unpackShard(server.source, object, out, 8 * MIB, told, AbortSignal.timeout(30_000));
-  t.ok(readFileSync(join(out, "a")).equals(text));
-  t.ok(readFileSync(join(out, "b")).equals(noise));
-  t.equal(readFileSync(join(out, "c"), "utf8"), "end");
-  t.equal(server.requests.length, 4);
-  // Of the few bytes before the first break none may have arrived.
-  t.match(server.requests[3], /^bytes=[1-9]\d*-/);
-});
+t.test(
+  "a connection that breaks is gone on from, also within a file that is being unpacked",
+  async (t) => {
+    const [text, noise] = [Buffer.alloc(3 * MIB, "0.25,0.5,0.75\n"), randomBytes(2 * MIB)];
+    const zip = zipOf([
+      { name: "a", body: text },
+      { name: "b", body: noise },
+      { name: "c", body: "end" },
+    ]);
+    const out = join(t.testdir({ out: {} }), "out");
+    // The first request is for the directory.
+    await using server = await startObjectServer(zip, [Number.POSITIVE_INFINITY, 5_000, 700_000]);
+    const told = { onBytes: () => undefined, onFiles: () => undefined };
+    const object = {
+      target: "a.zip",
+      sizeBytes: zip.length,
+      etag: createHash("md5").update(zip).digest("hex"),
+    };
+    await unpackShard(server.source, object, out, 8 * MIB, told, AbortSignal.timeout(30_000));
+    t.ok(readFileSync(join(out, "a")).equals(text));
+    t.ok(readFileSync(join(out, "b")).equals(noise));
+    t.equal(readFileSync(join(out, "c"), "utf8"), "end");
+    t.equal(server.requests.length, 4);
+    // Of the few bytes before the first break none may have arrived.
+    t.match(server.requests[3], /^bytes=[1-9]\d*-/);
+  },
+);
 
 t.test("what is not the object that was accepted is no shard, whole as it may be", async (t) => {
   const zip = zipOf([{ name: "a", body: "1" }]);
   const other = createHash("md5").update("other").digest("hex");
-  await t.rejects(unpack(t, zip, MIB, { etag: `"${other}"` }), { message: /is not what was accepted/ });
-  await t.rejects(unpack(t, zip, MIB, { sha256: createHash("sha256").update("other").digest("hex") }), {
+  await t.rejects(unpack(t, zip, MIB, { etag: `"${other}"` }), {
     message: /is not what was accepted/,
   });
+  await t.rejects(
+    unpack(t, zip, MIB, { sha256: createHash("sha256").update("other").digest("hex") }),
+    {
+      message: /is not what was accepted/,
+    },
+  );
   await unpack(t, zip, MIB, { etag: `"${createHash("md5").update(zip).digest("hex")}"` });
 });
 
-t.test("entries that lie over one another are refused: few bytes would be unpacked as many", async (t) => {
-  const zip = zipOf([
-    { name: "a", body: "1" },
-    { name: "b", body: "2" },
-  ]);
-  // The second's place in the directory: that of the first.
-  zip.writeUInt32LE(0, zip.lastIndexOf("PK\x01\x02") + 42);
-  await refused(t, zip, /lies over another/);
-});
+t.test(
+  "entries that lie over one another are refused: few bytes would be unpacked as many",
+  async (t) => {
+    const zip = zipOf([
+      { name: "a", body: "1" },
+      { name: "b", body: "2" },
+    ]);
+    // The second's place in the directory: that of the first.
+    zip.writeUInt32LE(0, zip.lastIndexOf("PK\x01\x02") + 42);
+    await refused(t, zip, /lies over another/);
+  },
+);
 
 t.test("a file system that is full is not", async (t) => {
   const dir = t.testdir({ out: {} });
@@ -194,7 +220,14 @@ t.test("a file system that is full is not", async (t) => {
   const told = { onBytes: () => undefined, onFiles: () => undefined };
   await run("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", join(dir, "out")]);
   try {
-    const unpacking = unpackShard(server.source, object, join(dir, "out"), MIB, told, AbortSignal.timeout(5_000));
+    const unpacking = unpackShard(
+      server.source,
+      object,
+      join(dir, "out"),
+      MIB,
+      told,
+      AbortSignal.timeout(5_000),
+    );
     await t.rejects(unpacking, { code: "ENOSPC" });
   } finally {
     await run("umount", [join(dir, "out")]);

@@ -8,7 +8,11 @@ export class ToolFailedError extends Error {
 export type CommandOptions = { cwd?: string; env?: NodeJS.ProcessEnv; input?: string };
 
 /** Runs a build tool to its end and answers its standard output; its noise is shown only when it fails. */
-export async function command(program: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {
+export async function command(
+  program: string,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<string> {
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,

@@ -18,8 +18,13 @@ export class FileLock {
 
   /** Waits until nobody else holds the file, which is made when it is not there and stays. */
   static async take(file: string): Promise<FileLock> {
-    const holder = spawn("flock", [file, "sh", "-c", "echo held; exec cat"], { stdio: ["pipe", "pipe", "inherit"] });
-    const notice = setTimeout(() => progress(`waiting for another build, which holds ${file}`), PATIENCE_MS);
+    const holder = spawn("flock", [file, "sh", "-c", "echo held; exec cat"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const notice = setTimeout(
+      () => progress(`waiting for another build, which holds ${file}`),
+      PATIENCE_MS,
+    );
     try {
       await Promise.race([
         once(holder.stdout, "data"),

@@ -33,7 +33,10 @@ export class StepCache {
   readonly #clock: BuildClock;
   readonly #pending = new Map<string, Promise<string>>();
   #hasFailed = false;
-  readonly #slots: Readonly<Record<Kind, Slots>> = { fetch: new Slots(FETCHERS), build: new Slots(WORKERS) };
+  readonly #slots: Readonly<Record<Kind, Slots>> = {
+    fetch: new Slots(FETCHERS),
+    build: new Slots(WORKERS),
+  };
 
   constructor(directory: string, clock: BuildClock = new BuildClock()) {
     this.directory = directory;
@@ -48,16 +51,29 @@ export class StepCache {
    * @param name what a person sees
    * @param fill fills the empty folder it is given; throws to leave nothing behind
    */
-  async step(name: string, inputs: StepInputs, fill: (into: string) => Promise<void>): Promise<string> {
+  async step(
+    name: string,
+    inputs: StepInputs,
+    fill: (into: string) => Promise<void>,
+  ): Promise<string> {
     return await this.#once("build", name, inputs, fill);
   }
 
   /** As {@link step} for what comes from a registry: its time is told apart, and `inputs` pin every byte of it. */
-  async fetch(name: string, inputs: StepInputs, fill: (into: string) => Promise<void>): Promise<string> {
+  async fetch(
+    name: string,
+    inputs: StepInputs,
+    fill: (into: string) => Promise<void>,
+  ): Promise<string> {
     return await this.#once("fetch", `fetch ${name}`, inputs, fill);
   }
 
-  async #once(kind: Kind, name: string, inputs: StepInputs, fill: (into: string) => Promise<void>): Promise<string> {
+  async #once(
+    kind: Kind,
+    name: string,
+    inputs: StepInputs,
+    fill: (into: string) => Promise<void>,
+  ): Promise<string> {
     const key = createHash("sha256")
       .update(canonicalize({ name, inputs }) ?? "")
       .digest("hex");
@@ -72,7 +88,12 @@ export class StepCache {
     }
   }
 
-  async #run(kind: Kind, name: string, key: string, fill: (into: string) => Promise<void>): Promise<string> {
+  async #run(
+    kind: Kind,
+    name: string,
+    key: string,
+    fill: (into: string) => Promise<void>,
+  ): Promise<string> {
     const id = `${name.replaceAll(/[^A-Za-z0-9.]+/g, "-")}-${key.slice(0, 24)}`;
     const done = join(this.directory, "steps", id);
     if (existsSync(done)) return done;

@@ -30,7 +30,10 @@ const OWN_SOURCES: Partial<Record<NativeEngine, string>> = {
  * Path of the engine's program; builds it first when no earlier build did (one to three minutes of CPU each), and needs Go for that.
  * @throws SourceMissingError
  */
-export async function ensureEngine(engine: NativeEngine, cache: StepCache = new StepCache(DEFAULT_CACHE)): Promise<string> {
+export async function ensureEngine(
+  engine: NativeEngine,
+  cache: StepCache = new StepCache(DEFAULT_CACHE),
+): Promise<string> {
   const own = OWN_SOURCES[engine];
   if (own === undefined) {
     const pin = readLock(false).go[engine];

@@ -26,11 +26,16 @@ function goEnvironment(): NodeJS.ProcessEnv {
 /**
  * One Go program of a published module, built by its own `go.mod`; the module's pinned h1 sum is checked before our patches are applied to it.
  */
-export async function buildPublishedGo(cache: StepCache, pin: LockFile["go"][string], binary: string): Promise<string> {
+export async function buildPublishedGo(
+  cache: StepCache,
+  pin: LockFile["go"][string],
+  binary: string,
+): Promise<string> {
   const { module, version, sum } = pin;
   const source = await cache.fetch(`go ${binary}`, { module, version, sum }, async (into) => {
     const got = await downloadModule(module, version, into);
-    if (got.sum !== sum) throw new Error(`${module}@${version} has the sum ${got.sum}, the lock says ${String(sum)}`);
+    if (got.sum !== sum)
+      throw new Error(`${module}@${version} has the sum ${got.sum}, the lock says ${String(sum)}`);
     const src = join(into, "src");
     cpSync(got.dir, src, { recursive: true });
     // The module cache is read-only, and so is what is copied from it.
@@ -56,14 +61,25 @@ async function patched(cache: StepCache, source: string, binary: string): Promis
   });
 }
 
-async function downloadModule(module: string, version: string, cwd: string): Promise<{ dir: string; sum: string }> {
-  const output = await command("go", ["mod", "download", "-json", `${module}@${version}`], { cwd, env: goEnvironment() });
+async function downloadModule(
+  module: string,
+  version: string,
+  cwd: string,
+): Promise<{ dir: string; sum: string }> {
+  const output = await command("go", ["mod", "download", "-json", `${module}@${version}`], {
+    cwd,
+    env: goEnvironment(),
+  });
   const answer = JSON.parse(output) as { Dir: string; Sum: string };
   return { dir: answer.Dir, sum: answer.Sum };
 }
 
 /** A Go program of ours: a folder with go.mod and, when it needs modules, go.sum. Tests beside the sources do not decide the result. */
-export async function buildOwnGo(cache: StepCache, folder: string, binary: string): Promise<string> {
+export async function buildOwnGo(
+  cache: StepCache,
+  folder: string,
+  binary: string,
+): Promise<string> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => /(\.go|(^|\/)go\.(mod|sum))$/.test(name) && !name.endsWith("_test.go"))
     .sort();

@@ -9,6 +9,9 @@ export function pinnedNode(lock: LockFile): string {
   if (pin === undefined) throw new Error("the lock has no Node");
   const file = join(import.meta.dirname, "..", "..", "..", "node_modules", pin.package, pin.file);
   const sha256 = createHash("sha256").update(readFileSync(file)).digest("hex");
-  if (sha256 !== pin.sha256) throw new Error(`${pin.package} ${pin.file} has SHA-256 ${sha256}, the lock says ${pin.sha256}`);
+  if (sha256 !== pin.sha256)
+    throw new Error(
+      `${pin.package} ${pin.file} has SHA-256 ${sha256}, the lock says ${pin.sha256}`,
+    );
   return file;
 }

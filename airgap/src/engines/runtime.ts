@@ -11,7 +11,11 @@ import { pinnedNode } from "./pinned-node.ts";
 
 const BIND = join(import.meta.dirname, "..", "..", "recipes", "node", "bind-libraries.py");
 /** The one library that Node needs and small hosts lack: soname → Debian package. */
-const LIBRARY = { soname: "libatomic.so.1", package: "libatomic1", path: "usr/lib/x86_64-linux-gnu/libatomic.so.1" };
+const LIBRARY = {
+  soname: "libatomic.so.1",
+  package: "libatomic1",
+  path: "usr/lib/x86_64-linux-gnu/libatomic.so.1",
+};
 /** Debian keeps the licence of all of GCC's libraries here. */
 const COPYRIGHT = { package: "gcc-12-base", path: "usr/share/doc/gcc-12-base/copyright" };
 /** An installed tree has the library in `lib/`; on the medium Node and the library are blobs of one folder. */
@@ -24,7 +28,13 @@ const RUN_PATH = "$ORIGIN/../lib:$ORIGIN";
 export async function buildRuntime(cache: StepCache, lock: LockFile): Promise<TreeSource[]> {
   const node = pinnedNode(lock);
   const debs = await fetchDebian(cache, "runtime", lock.deb["runtime"] ?? []);
-  const inputs = { node: lock.npm["node"]?.sha256, debs: resultId(debs), recipe: readFileSync(BIND, "utf8"), RUN_PATH, LIBRARY };
+  const inputs = {
+    node: lock.npm["node"]?.sha256,
+    debs: resultId(debs),
+    recipe: readFileSync(BIND, "utf8"),
+    RUN_PATH,
+    LIBRARY,
+  };
   const folder = await cache.step("runtime with its library", inputs, async (into) => {
     const unpacked = join(into, "unpacked");
     for (const { package: name } of [LIBRARY, COPYRIGHT])
@@ -33,13 +43,22 @@ export async function buildRuntime(cache: StepCache, lock: LockFile): Promise<Tr
     renameSync(join(unpacked, COPYRIGHT.path), join(into, "copyright"));
     rmSync(unpacked, { recursive: true });
     copyFileSync(node, join(into, "node"));
-    await command("python3", [BIND, join(into, "node"), RUN_PATH, `${LIBRARY.soname}=${sha256(join(into, LIBRARY.soname))}`]);
+    await command("python3", [
+      BIND,
+      join(into, "node"),
+      RUN_PATH,
+      `${LIBRARY.soname}=${sha256(join(into, LIBRARY.soname))}`,
+    ]);
   });
   const library = join(folder, LIBRARY.soname);
   return [
     { path: RUNTIME, file: join(folder, "node"), executable: true },
     { path: `${RUNTIME_LIBRARIES}/${sha256(library)}`, file: library, executable: false },
-    { path: `${RUNTIME_LIBRARIES}/${LIBRARY.soname}.copyright`, file: join(folder, "copyright"), executable: false },
+    {
+      path: `${RUNTIME_LIBRARIES}/${LIBRARY.soname}.copyright`,
+      file: join(folder, "copyright"),
+      executable: false,
+    },
   ];
 }
 

@@ -9,7 +9,11 @@ import { type DebianPin, LockStaleError, type StalePin } from "../lock/lock-file
  * Fetches exact package versions and checks each against its pin; answers the folder with `<name>.deb` files.
  * @throws LockStaleError when a mirror no longer serves a pinned version
  */
-export async function fetchDebian(cache: StepCache, set: string, pins: readonly DebianPin[]): Promise<string> {
+export async function fetchDebian(
+  cache: StepCache,
+  set: string,
+  pins: readonly DebianPin[],
+): Promise<string> {
   return await cache.fetch(`deb ${set}`, { pins }, async (into) => {
     const wanted = pins.map((pin) => `${pin.name}=${pin.version}`);
     try {
@@ -27,11 +31,13 @@ export async function fetchDebian(cache: StepCache, set: string, pins: readonly 
         .update(readFileSync(join(into, file)))
         .digest("hex");
       const pin = bySha.get(sha256);
-      if (pin === undefined) throw new Error(`${file} has SHA-256 ${sha256}, which the lock does not pin`);
+      if (pin === undefined)
+        throw new Error(`${file} has SHA-256 ${sha256}, which the lock does not pin`);
       bySha.delete(sha256);
       renameSync(join(into, file), join(into, `${pin.name}.deb`));
     }
-    if (bySha.size > 0) throw new Error(`not fetched: ${[...bySha.values()].map((pin) => pin.name).join(", ")}`);
+    if (bySha.size > 0)
+      throw new Error(`not fetched: ${[...bySha.values()].map((pin) => pin.name).join(", ")}`);
   });
 }
 
@@ -47,5 +53,9 @@ export async function findStale(pins: readonly DebianPin[]): Promise<StalePin[]>
   }
   return pins
     .filter((pin) => !(served.get(pin.name) ?? []).includes(pin.version))
-    .map((pin) => ({ name: pin.name, pinned: pin.version, served: served.get(pin.name)?.[0] ?? null }));
+    .map((pin) => ({
+      name: pin.name,
+      pinned: pin.version,
+      served: served.get(pin.name)?.[0] ?? null,
+    }));
 }

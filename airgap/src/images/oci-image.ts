@@ -58,7 +58,11 @@ export function writeImage(
     schemaVersion: 2,
     mediaType: MANIFEST_MEDIA_TYPE,
     config: { mediaType: "application/vnd.oci.image.config.v1+json", ...config },
-    layers: layers.map((layer) => ({ mediaType: LAYER_MEDIA_TYPE, digest: layer.digest, size: layer.sizeBytes })),
+    layers: layers.map((layer) => ({
+      mediaType: LAYER_MEDIA_TYPE,
+      digest: layer.digest,
+      size: layer.sizeBytes,
+    })),
   });
   writeFileSync(join(into, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
   writeFileSync(
@@ -66,7 +70,11 @@ export function writeImage(
     JSON.stringify({
       schemaVersion: 2,
       manifests: [
-        { mediaType: MANIFEST_MEDIA_TYPE, ...manifest, annotations: { "org.opencontainers.image.ref.name": "latest" } },
+        {
+          mediaType: MANIFEST_MEDIA_TYPE,
+          ...manifest,
+          annotations: { "org.opencontainers.image.ref.name": "latest" },
+        },
       ],
     }),
   );

@@ -26,7 +26,16 @@ export async function compilePython(root: string, tree: string, folder: string):
     'exec chroot "$1" /usr/bin/env PYTHONHASHSEED=0 python3 -B -m compileall -q -x "/tests?/" --invalidation-mode unchecked-hash -s /mnt -p "/$3" /mnt',
   ].join("\n");
   // Some wheels carry files that are not Python 3.11 (templates): compileall names them and goes on with status 1.
-  await command("unshare", ["-m", "sh", "-c", `(${script}) || [ $? -eq 1 ]`, "compile", root, tree, folder]);
+  await command("unshare", [
+    "-m",
+    "sh",
+    "-c",
+    `(${script}) || [ $? -eq 1 ]`,
+    "compile",
+    root,
+    tree,
+    folder,
+  ]);
 }
 
 /** Normalized name → version of every distribution of the tree. */

@@ -8,10 +8,19 @@ import { DEBIAN_ROOTS, WHEEL_SETS } from "./roots.ts";
  * @throws LockStaleError
  */
 export async function checkLock(lock: LockFile): Promise<number> {
-  const [roots, sets] = [Object.keys(lock.deb), Object.keys(lock.pypi)].map((names) => names.sort().join());
-  if (roots !== Object.keys(DEBIAN_ROOTS).sort().join() || sets !== Object.keys(WHEEL_SETS).sort().join())
+  const [roots, sets] = [Object.keys(lock.deb), Object.keys(lock.pypi)].map((names) =>
+    names.sort().join(),
+  );
+  if (
+    roots !== Object.keys(DEBIAN_ROOTS).sort().join() ||
+    sets !== Object.keys(WHEEL_SETS).sort().join()
+  )
     throw new Error("the lock has other sets than the builder asks for: run `airgap lock refresh`");
-  const pins = new Map(Object.values(lock.deb).flatMap((set) => set.map((pin) => [`${pin.name}=${pin.version}`, pin] as const)));
+  const pins = new Map(
+    Object.values(lock.deb).flatMap((set) =>
+      set.map((pin) => [`${pin.name}=${pin.version}`, pin] as const),
+    ),
+  );
   const stale = await findStale([...pins.values()]);
   if (stale.length > 0) throw new LockStaleError(stale);
   return pins.size + Object.values(lock.pypi).flat().length;

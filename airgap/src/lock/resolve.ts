@@ -6,7 +6,10 @@ import { command } from "../cache/command.ts";
 import type { DebianPin, WheelPin } from "./lock-file.ts";
 
 /** Closure of the packages on an empty system, sorted by name. */
-export async function resolveDebian(include: readonly string[], exclude: readonly string[]): Promise<DebianPin[]> {
+export async function resolveDebian(
+  include: readonly string[],
+  exclude: readonly string[],
+): Promise<DebianPin[]> {
   const empty = mkdtempSync(join(tmpdir(), "airgap-apt-"));
   try {
     const output = await command("apt-get", [
@@ -39,15 +42,25 @@ async function describeDebian(wanted: readonly string[]): Promise<DebianPin[]> {
   const stanzas = (await command("apt-cache", ["show", ...wanted])).split("\n\n");
   const pins = new Map<string, DebianPin>();
   for (const stanza of stanzas) {
-    const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(stanza)?.[1] ?? "";
+    const field = (name: string): string =>
+      new RegExp(`^${name}: (.*)$`, "m").exec(stanza)?.[1] ?? "";
     const name = field("Package");
-    if (name !== "") pins.set(name, { name, version: field("Version"), sha256: field("SHA256"), size: Number(field("Size")) });
+    if (name !== "")
+      pins.set(name, {
+        name,
+        version: field("Version"),
+        sha256: field("SHA256"),
+        size: Number(field("Size")),
+      });
   }
   return [...pins.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Wheels for CPython 3.11 on x86-64 Linux, dependencies included unless told otherwise, sorted by name. */
-export async function resolveWheels(requirements: readonly string[], noDependencies: boolean): Promise<WheelPin[]> {
+export async function resolveWheels(
+  requirements: readonly string[],
+  noDependencies: boolean,
+): Promise<WheelPin[]> {
   const output = await command("python3", [
     "-m",
     "pip",

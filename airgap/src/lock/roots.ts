@@ -16,9 +16,14 @@ const BASE = [
 ];
 
 /** Debian sets: packages asked for, and packages of their closure that are never run. All but `runtime` are an image's root. */
-export const DEBIAN_ROOTS: Readonly<Record<string, { include: readonly string[]; exclude: readonly string[] }>> = {
+export const DEBIAN_ROOTS: Readonly<
+  Record<string, { include: readonly string[]; exclude: readonly string[] }>
+> = {
   base: { include: BASE, exclude: ["perl-base", "debconf", "openssl"] },
-  python: { include: [...BASE, "python3", "libstdc++6", "libgomp1"], exclude: ["perl-base", "debconf", "openssl"] },
+  python: {
+    include: [...BASE, "python3", "libstdc++6", "libgomp1"],
+    exclude: ["perl-base", "debconf", "openssl"],
+  },
   /** What Node needs beside the host's glibc and C++ library, and the licence of it. */
   runtime: { include: ["libatomic1"], exclude: ["libc6", "libgcc-s1"] },
   postgres: {
@@ -48,7 +53,9 @@ export const DEBIAN_ROOTS: Readonly<Record<string, { include: readonly string[];
 };
 
 /** Wheel sets, as pip is asked for them; `torch` comes without its CUDA dependencies. */
-export const WHEEL_SETS: Readonly<Record<string, { requirements: readonly string[]; noDependencies: boolean }>> = {
+export const WHEEL_SETS: Readonly<
+  Record<string, { requirements: readonly string[]; noDependencies: boolean }>
+> = {
   "fl-cpu": {
     requirements: [
       "nvflare==2.9.0",

@@ -1,6 +1,14 @@
 /** Our own processes as they ship: one compiled file each, plus the two packages that carry a native binary. */
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { verifierPage } from "@resontech/audit/verifier-page";
 import { build } from "esbuild";
@@ -21,7 +29,10 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/log/witness/main.ts", target: "node20" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
-  "app/agent-transfers.mjs": { source: "agent/src/off-thread/transfer-thread.ts", target: "node26" },
+  "app/agent-transfers.mjs": {
+    source: "agent/src/off-thread/transfer-thread.ts",
+    target: "node26",
+  },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
   "app/resontech.mjs": { source: "cli/src/main.ts", target: "node20" },
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
@@ -46,11 +57,13 @@ const COPIED: Readonly<Record<string, string>> = {
   "app/node_modules/better-sqlite3/package.json": "node_modules/better-sqlite3/package.json",
   "app/node_modules/better-sqlite3/LICENSE": "node_modules/better-sqlite3/LICENSE",
   "app/node_modules/better-sqlite3/lib": "node_modules/better-sqlite3/lib",
-  "app/node_modules/better-sqlite3/prebuilds/linux-x64.node": "node_modules/better-sqlite3/prebuilds/linux-x64.node",
+  "app/node_modules/better-sqlite3/prebuilds/linux-x64.node":
+    "node_modules/better-sqlite3/prebuilds/linux-x64.node",
   "app/node_modules/pkcs11js/package.json": "node_modules/pkcs11js/package.json",
   "app/node_modules/pkcs11js/LICENSE": "node_modules/pkcs11js/LICENSE",
   "app/node_modules/pkcs11js/index.js": "node_modules/pkcs11js/index.js",
-  "app/node_modules/pkcs11js/build/Release/pkcs11.node": "node_modules/pkcs11js/build/Release/pkcs11.node",
+  "app/node_modules/pkcs11js/build/Release/pkcs11.node":
+    "node_modules/pkcs11js/build/Release/pkcs11.node",
 };
 
 /** Sources that decide the compiled files, besides {@link COPIED}. */
@@ -85,16 +98,22 @@ exec "$here/node" "$here/../app/${name}.mjs" "$@"
  * @throws SourceMissingError
  */
 export async function buildApps(cache: StepCache): Promise<string> {
-  const wanted = [...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const), ...Object.entries(COPIED)];
-  for (const [path, source] of wanted) if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
+  const wanted = [
+    ...Object.entries(ENTRIES).map(([path, { source }]) => [path, source] as const),
+    ...Object.entries(COPIED),
+  ];
+  for (const [path, source] of wanted)
+    if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
   return await cache.step("compile our processes", { sources, revision: 9 }, async (into) => {
-    for (const [path, { source, target }] of Object.entries(ENTRIES)) await compile(source, target, join(into, path));
+    for (const [path, { source, target }] of Object.entries(ENTRIES))
+      await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     for (const [path, source] of Object.entries(COPIED))
       cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
     mkdirSync(join(into, "bin"));
-    for (const name of ["appliance", "resontech"]) writeFileSync(join(into, "bin", name), commandOf(name), { mode: 0o755 });
+    for (const name of ["appliance", "resontech"])
+      writeFileSync(join(into, "bin", name), commandOf(name), { mode: 0o755 });
   });
 }
 

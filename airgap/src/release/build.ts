@@ -13,7 +13,13 @@ import { refreshOverlay } from "../lock/refresh.ts";
 import { SigningKey } from "../trust/signing-key.ts";
 import { BundleRefusedError, type VerifiedBundle, verifyBundle } from "../trust/verify-bundle.ts";
 import { buildApps } from "./app-bundles.ts";
-import { describeRelease, type Ingredients, sizeByPart, treeOf, type TreeSource } from "./describe-release.ts";
+import {
+  describeRelease,
+  type Ingredients,
+  sizeByPart,
+  treeOf,
+  type TreeSource,
+} from "./describe-release.ts";
 import { signedFiles } from "./signed-files.ts";
 import { hasSignedFiles, writeBundle } from "./write-bundle.ts";
 
@@ -43,11 +49,16 @@ export type BuildResult = {
 export async function buildBundle(options: BuildOptions): Promise<BuildResult> {
   const startedAt = performance.now();
   const clock = new BuildClock();
-  const ingredients = await makeIngredients(() => new StepCache(options.cacheDirectory, clock), options.refreshOverlay);
+  const ingredients = await makeIngredients(
+    () => new StepCache(options.cacheDirectory, clock),
+    options.refreshOverlay,
+  );
   const { release, blobs } = describeRelease(ingredients);
   const key = openKey(options);
   const files = signedFiles(release, ingredients.lock.releaseNumber, key);
-  const verified = (await verifyUnchanged(options.out, files, key)) ?? (await writeAndVerify(options.out, files, blobs, key));
+  const verified =
+    (await verifyUnchanged(options.out, files, key)) ??
+    (await writeAndVerify(options.out, files, blobs, key));
   return {
     bundle: options.out,
     version: release.version,
@@ -65,8 +76,11 @@ async function makeIngredients(openCache: () => StepCache, overlay: boolean): Pr
     return await makeParts(openCache(), lock);
   } catch (error) {
     if (!(error instanceof LockStaleError) || !overlay) throw error;
-    for (const { name, pinned, served } of error.changes) progress(`no longer served: ${name} ${pinned} → ${served ?? "gone"}`);
-    progress("this development build goes on with today's versions from an untracked overlay; the lock stays as it is");
+    for (const { name, pinned, served } of error.changes)
+      progress(`no longer served: ${name} ${pinned} → ${served ?? "gone"}`);
+    progress(
+      "this development build goes on with today's versions from an untracked overlay; the lock stays as it is",
+    );
     await refreshOverlay();
     return await makeParts(openCache(), readLock(true));
   }

@@ -17,10 +17,23 @@ import type { LockFile } from "../lock/lock-file.ts";
 export type TreeSource = { path: string; file: string; executable: boolean };
 
 /** What a release is made of. */
-export type Ingredients = { lock: LockFile; tree: readonly TreeSource[]; imageLayouts: readonly string[] };
+export type Ingredients = {
+  lock: LockFile;
+  tree: readonly TreeSource[];
+  imageLayouts: readonly string[];
+};
 
 /** What an install goes through, in order; the installer shows the same words. */
-const PHASES = ["verify", "preflight", "import", "stage", "switch", "start", "health", "first-boot"];
+const PHASES = [
+  "verify",
+  "preflight",
+  "import",
+  "stage",
+  "switch",
+  "start",
+  "health",
+  "first-boot",
+];
 
 /** Room for logs, the first data and the container engine's unpacked images, beside the store of blobs. */
 const MARGIN_BYTES = 4 * 1024 ** 3;
@@ -44,12 +57,18 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
   const images: ReleaseImage[] = imageLayouts.map((layout) => {
     const image = readImage(layout);
     for (const { sha256, sizeBytes } of image.blobs) {
-      blobs.set(sha256, { path: image.repository, file: join(layout, "blobs", "sha256", sha256), executable: false });
+      blobs.set(sha256, {
+        path: image.repository,
+        file: join(layout, "blobs", "sha256", sha256),
+        executable: false,
+      });
       sizes.set(sha256, sizeBytes);
     }
     return image;
   });
-  const listed = [...sizes].map(([sha256, sizeBytes]) => ({ sha256, sizeBytes })).sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
+  const listed = [...sizes]
+    .map(([sha256, sizeBytes]) => ({ sha256, sizeBytes }))
+    .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
   const bytes = listed.reduce((sum, blob) => sum + blob.sizeBytes, 0);
   const release: ReleaseManifest = {
     formatVersion: 1,
@@ -86,10 +105,18 @@ function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
       source: "deb:libatomic1",
     };
   for (const [name, pin] of Object.entries(lock.maven))
-    engines[name] = { version: pin.version, licence: pin.licence, source: `maven:${pin.coordinates}` };
+    engines[name] = {
+      version: pin.version,
+      licence: pin.licence,
+      source: `maven:${pin.coordinates}`,
+    };
   const postgres = lock.deb["postgres"]?.find((pin) => pin.name === "postgresql-15");
   if (postgres !== undefined)
-    engines["postgres"] = { version: postgres.version, licence: "PostgreSQL", source: "deb:postgresql-15" };
+    engines["postgres"] = {
+      version: postgres.version,
+      licence: "PostgreSQL",
+      source: "deb:postgresql-15",
+    };
   const java = lock.pypi["jre"]?.[0];
   if (java !== undefined)
     engines["java"] = {
@@ -116,7 +143,8 @@ export function sizeByPart(release: ReleaseManifest): Record<string, number> {
   };
   for (const { path, sizeBytes } of release.tree) add(partOf(path), sizeBytes);
   for (const image of release.images)
-    for (const { sizeBytes } of image.blobs) add(`image ${image.repository.replace("resontech/", "")}`, sizeBytes);
+    for (const { sizeBytes } of image.blobs)
+      add(`image ${image.repository.replace("resontech/", "")}`, sizeBytes);
   return parts;
 }
 

@@ -15,6 +15,10 @@ export type Packed = { tree: string; imageLayouts: readonly string[]; keyFile: s
 export function packBundle(out: string, { tree, imageLayouts, keyFile }: Packed): ReleaseManifest {
   const lock = readLock(false);
   const { release, blobs } = describeRelease({ lock, tree: treeOf(tree), imageLayouts });
-  writeBundle(out, signedFiles(release, lock.releaseNumber, SigningKey.development(keyFile)), blobs);
+  writeBundle(
+    out,
+    signedFiles(release, lock.releaseNumber, SigningKey.development(keyFile)),
+    blobs,
+  );
   return release;
 }

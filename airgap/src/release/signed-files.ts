@@ -21,7 +21,11 @@ import { SourceMissingError } from "./source-missing-error.ts";
 const INSTALL_SCRIPT = join(import.meta.dirname, "..", "..", "..", "install.sh");
 
 /** Path in the bundle → bytes. The same release, number and key give the same bytes. */
-export function signedFiles(release: ReleaseManifest, releaseNumber: number, key: SigningKey): Record<string, Buffer> {
+export function signedFiles(
+  release: ReleaseManifest,
+  releaseNumber: number,
+  key: SigningKey,
+): Record<string, Buffer> {
   const releaseBytes = signRelease(release, key);
   const bootSums = Buffer.from(listBootSums(release, releaseBytes));
   const files: Record<(typeof TUF_TARGETS)[number], Buffer> = {
@@ -49,7 +53,12 @@ function signRelease(release: ReleaseManifest, key: SigningKey): Buffer {
   const envelope: DsseEnvelope = {
     payloadType: DSSE_PAYLOAD_TYPE,
     payload: payload.toString("base64"),
-    signatures: [{ keyid: key.keyId, sig: key.sign(dssePreAuthEncoding(DSSE_PAYLOAD_TYPE, payload)).toString("base64") }],
+    signatures: [
+      {
+        keyid: key.keyId,
+        sig: key.sign(dssePreAuthEncoding(DSSE_PAYLOAD_TYPE, payload)).toString("base64"),
+      },
+    ],
   };
   return Buffer.from(JSON.stringify(envelope));
 }
@@ -60,7 +69,8 @@ function listBootSums(release: ReleaseManifest, releaseBytes: Buffer): string {
   return [...runtimeLibraries(release.tree), ...BOOT_SUMS_PATHS]
     .map((path) => {
       const sum = shaOf.get(path);
-      if (sum === undefined) throw new Error(`the release tree has no ${path}, which install.sh needs`);
+      if (sum === undefined)
+        throw new Error(`the release tree has no ${path}, which install.sh needs`);
       return `${sum}  ${path}\n`;
     })
     .join("");
@@ -71,7 +81,12 @@ function describeMedium(release: ReleaseManifest): Medium {
     `${BUNDLE_FILES.blobs}/${digest}`,
     { sha256: digest, sizeBytes },
   ]);
-  return { formatVersion: 1, medium: 1, of: 1, files: Object.fromEntries(files) as Medium["files"] };
+  return {
+    formatVersion: 1,
+    medium: 1,
+    of: 1,
+    files: Object.fromEntries(files) as Medium["files"],
+  };
 }
 
 function installScript(release: ReleaseManifest, key: SigningKey): Buffer {

@@ -17,7 +17,11 @@ import type { TreeSource } from "./describe-release.ts";
  * Writes the bundle beside `out` and renames it there, so that a folder of that name is always whole. Blobs are copies, by reference where
  * the file system can: a medium that is damaged later must not damage the cache it came from.
  */
-export function writeBundle(out: string, files: Readonly<Record<string, Buffer>>, blobs: ReadonlyMap<string, TreeSource>): void {
+export function writeBundle(
+  out: string,
+  files: Readonly<Record<string, Buffer>>,
+  blobs: ReadonlyMap<string, TreeSource>,
+): void {
   const beside = `${out}.part`;
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(join(beside, BUNDLE_FILES.blobs), { recursive: true });
@@ -28,7 +32,9 @@ export function writeBundle(out: string, files: Readonly<Record<string, Buffer>>
   }
   for (const [name, bytes] of Object.entries(files)) {
     mkdirSync(dirname(join(beside, name)), { recursive: true });
-    writeFileSync(join(beside, name), bytes, { mode: name === BUNDLE_FILES.install ? 0o755 : 0o644 });
+    writeFileSync(join(beside, name), bytes, {
+      mode: name === BUNDLE_FILES.install ? 0o755 : 0o644,
+    });
   }
   rmSync(out, { recursive: true, force: true });
   renameSync(beside, out);

@@ -1,4 +1,11 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -7,13 +14,15 @@ export class SigningKey {
   readonly #key: KeyObject;
 
   constructor(key: KeyObject) {
-    if (key.asymmetricKeyType !== "ed25519") throw new Error(`the signing key is ${key.asymmetricKeyType}, it must be Ed25519`);
+    if (key.asymmetricKeyType !== "ed25519")
+      throw new Error(`the signing key is ${key.asymmetricKeyType}, it must be Ed25519`);
     this.#key = key;
   }
 
   /** Reads a PKCS#8 PEM; refuses a file that others can read. */
   static read(file: string): SigningKey {
-    if ((statSync(file).mode & 0o077) !== 0) throw new Error(`${file} can be read by others; make it 0600`);
+    if ((statSync(file).mode & 0o077) !== 0)
+      throw new Error(`${file} can be read by others; make it 0600`);
     return new SigningKey(createPrivateKey(readFileSync(file)));
   }
 
@@ -22,7 +31,10 @@ export class SigningKey {
     if (!existsSync(file)) {
       mkdirSync(dirname(file), { recursive: true });
       const { privateKey } = generateKeyPairSync("ed25519");
-      writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });
+      writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }), {
+        mode: 0o600,
+        flag: "wx",
+      });
     }
     return SigningKey.read(file);
   }

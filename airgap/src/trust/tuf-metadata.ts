@@ -1,6 +1,15 @@
 /** TUF metadata of an offline bundle (Uptane PURE-2 names), one key for now: https://theupdateframework.github.io/specification/v1.0.33/ */
 import { createHash } from "node:crypto";
-import { Key, Metadata, MetaFile, Root, Signature, Snapshot, TargetFile, Targets } from "@tufjs/models";
+import {
+  Key,
+  Metadata,
+  MetaFile,
+  Root,
+  Signature,
+  Snapshot,
+  TargetFile,
+  Targets,
+} from "@tufjs/models";
 import { BUNDLE_FILES } from "./bundle-files.ts";
 import type { SigningKey } from "./signing-key.ts";
 
@@ -19,17 +28,28 @@ export function makeTufMetadata(
   epochS: number,
   files: readonly BundleTarget[],
 ): Record<string, Buffer> {
-  const expires = new Date((epochS + YEARS * 365 * 86_400) * 1000).toISOString().replace(/\.\d+Z$/, "Z");
+  const expires = new Date((epochS + YEARS * 365 * 86_400) * 1000)
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z");
   const common = { version, specVersion: SPEC_VERSION, expires };
-  const tufKey = new Key({ keyID: key.keyId, keyType: "ed25519", scheme: "ed25519", keyVal: { public: key.publicHex } });
-  const signer = (data: Buffer): Signature => new Signature({ keyID: key.keyId, sig: key.sign(data).toString("hex") });
+  const tufKey = new Key({
+    keyID: key.keyId,
+    keyType: "ed25519",
+    scheme: "ed25519",
+    keyVal: { public: key.publicHex },
+  });
+  const signer = (data: Buffer): Signature =>
+    new Signature({ keyID: key.keyId, sig: key.sign(data).toString("hex") });
   const root = new Metadata(new Root({ ...common, version: 1, consistentSnapshot: false }));
   for (const role of ROLES) root.signed.addKey(tufKey, role);
   const targets = new Metadata(
     new Targets({
       ...common,
       targets: Object.fromEntries(
-        files.map(({ path, bytes }) => [path, new TargetFile({ path, length: bytes.length, hashes: { sha256: sha256(bytes) } })]),
+        files.map(({ path, bytes }) => [
+          path,
+          new TargetFile({ path, length: bytes.length, hashes: { sha256: sha256(bytes) } }),
+        ]),
       ),
     }),
   );
@@ -40,7 +60,11 @@ export function makeTufMetadata(
     new Snapshot({
       ...common,
       meta: {
-        "offline-targets.json": new MetaFile({ version, length: targetsBytes.length, hashes: { sha256: sha256(targetsBytes) } }),
+        "offline-targets.json": new MetaFile({
+          version,
+          length: targetsBytes.length,
+          hashes: { sha256: sha256(targetsBytes) },
+        }),
       },
     }),
   );

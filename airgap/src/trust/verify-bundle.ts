@@ -34,7 +34,12 @@ export class BundleRefusedError extends Error {
 
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 
-export type VerifiedBundle = { directory: string; release: ReleaseManifest; releaseSha256: string; bytes: number };
+export type VerifiedBundle = {
+  directory: string;
+  release: ReleaseManifest;
+  releaseSha256: string;
+  bytes: number;
+};
 
 export type VerifyOptions = {
   /** PEM of the pinned public key, had on another channel (install.sh embeds it). */
@@ -49,7 +54,10 @@ export type VerifyOptions = {
 };
 
 /** @throws BundleRefusedError naming the first file that is damaged, missing, unsigned or too many */
-export async function verifyBundle(directory: string, options: VerifyOptions): Promise<VerifiedBundle> {
+export async function verifyBundle(
+  directory: string,
+  options: VerifyOptions,
+): Promise<VerifiedBundle> {
   const key = createPublicKey(options.publicKeyPem);
   const read = (name: string): Buffer => readSmall(directory, name);
 
@@ -57,7 +65,10 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
   verifyTuf(read, rawPublicHex(key), keyIdOf(key));
   const bootSums = read(BUNDLE_FILES.bootSums);
   if (!verify(null, bootSums, key, read(BUNDLE_FILES.bootSumsSignature))) {
-    throw new BundleRefusedError(BUNDLE_FILES.bootSums, "its signature in boot.sums.sig does not match the pinned key");
+    throw new BundleRefusedError(
+      BUNDLE_FILES.bootSums,
+      "its signature in boot.sums.sig does not match the pinned key",
+    );
   }
   const releaseBytes = read(BUNDLE_FILES.release);
   const release = openRelease(releaseBytes, options.publicKeyPem);
@@ -68,13 +79,18 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
     const entry = lstatSync(join(options.store, blob.sha256), { throwIfNoEntry: false });
     return entry?.isFile() === true && entry.size === blob.sizeBytes;
   };
-  const expected = new Map(release.blobs.map((blob) => [`${BUNDLE_FILES.blobs}/${blob.sha256}`, blob]));
+  const expected = new Map(
+    release.blobs.map((blob) => [`${BUNDLE_FILES.blobs}/${blob.sha256}`, blob]),
+  );
   refuseStrangers(directory, new Set([...expected.keys(), ...Object.values(BUNDLE_FILES)]));
   const totalBytes = release.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0);
   let doneBytes = 0;
   for (const [name, blob] of expected) {
     if (medium.files[name]?.sha256 !== blob.sha256)
-      throw new BundleRefusedError(BUNDLE_FILES.medium, `it does not list ${name} as the release does`);
+      throw new BundleRefusedError(
+        BUNDLE_FILES.medium,
+        `it does not list ${name} as the release does`,
+      );
     if (isStored(blob)) {
       doneBytes += blob.sizeBytes;
       options.onProgress?.(doneBytes, totalBytes);
@@ -82,12 +98,19 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
     }
     const sizeBytes = statFile(directory, name).size;
     if (sizeBytes !== blob.sizeBytes)
-      throw new BundleRefusedError(name, `it has ${sizeBytes} bytes, the release says ${blob.sizeBytes}`);
+      throw new BundleRefusedError(
+        name,
+        `it has ${sizeBytes} bytes, the release says ${blob.sizeBytes}`,
+      );
     const found = await hashFile(join(directory, name), (bytes) => {
       doneBytes += bytes;
       options.onProgress?.(doneBytes, totalBytes);
     });
-    if (found !== blob.sha256) throw new BundleRefusedError(name, `its SHA-256 is ${found}: the file is damaged or was changed`);
+    if (found !== blob.sha256)
+      throw new BundleRefusedError(
+        name,
+        `its SHA-256 is ${found}: the file is damaged or was changed`,
+      );
   }
   verifyBootSums(bootSums, release, releaseBytes);
   const stored = new Set(release.blobs.filter(isStored).map((blob) => blob.sha256));
@@ -96,7 +119,8 @@ export async function verifyBundle(directory: string, options: VerifyOptions): P
       ? readSmall(options.store, sha256)
       : readSmall(directory, `${BUNDLE_FILES.blobs}/${sha256}`),
   );
-  if (unresolved[0] !== undefined) throw new BundleRefusedError(BUNDLE_FILES.release, unresolved[0]);
+  if (unresolved[0] !== undefined)
+    throw new BundleRefusedError(BUNDLE_FILES.release, unresolved[0]);
   return { directory, release, releaseSha256: sha256Of(releaseBytes), bytes: totalBytes };
 }
 
@@ -111,9 +135,14 @@ export function openRelease(bytes: Buffer, publicKeyPem: string): ReleaseManifes
   const id = keyIdOf(key);
   if (
     payload.toString("base64") !== envelope.payload ||
-    !envelope.signatures.every((s) => s.keyid === id && verify(null, covered, key, Buffer.from(s.sig, "base64")))
+    !envelope.signatures.every(
+      (s) => s.keyid === id && verify(null, covered, key, Buffer.from(s.sig, "base64")),
+    )
   ) {
-    throw new BundleRefusedError(BUNDLE_FILES.release, "its signature does not match the pinned key");
+    throw new BundleRefusedError(
+      BUNDLE_FILES.release,
+      "its signature does not match the pinned key",
+    );
   }
   const statement = parseJson(BUNDLE_FILES.release, payload);
   const predicate =
@@ -128,7 +157,10 @@ export function openRelease(bytes: Buffer, publicKeyPem: string): ReleaseManifes
   const schema = readable(ReleaseManifest);
   if (!Value.Check(schema, predicate)) {
     const first = Value.Errors(schema, predicate)[0];
-    throw new BundleRefusedError(BUNDLE_FILES.release, `${first?.instancePath ?? ""} ${first?.message ?? "is no release"}`);
+    throw new BundleRefusedError(
+      BUNDLE_FILES.release,
+      `${first?.instancePath ?? ""} ${first?.message ?? "is no release"}`,
+    );
   }
   return predicate;
 }
@@ -144,17 +176,26 @@ function verifyTuf(read: (name: string) => Buffer, publicHex: string, keyId: str
       const metadata = Metadata.fromJSON(MetadataKind.Root, JSON.parse(rootBytes.toString("utf8")));
       metadata.verifyDelegate("root", metadata);
       requireExact(rootBytes, metadata);
-      if (metadata.signed.keys[keyId]?.keyVal.public !== publicHex) throw new Error("its key is not the pinned one");
+      if (metadata.signed.keys[keyId]?.keyVal.public !== publicHex)
+        throw new Error("its key is not the pinned one");
       return metadata;
     });
     within(BUNDLE_FILES.snapshot, () => {
-      const metadata = Metadata.fromJSON(MetadataKind.Snapshot, JSON.parse(snapshotBytes.toString("utf8")));
+      const metadata = Metadata.fromJSON(
+        MetadataKind.Snapshot,
+        JSON.parse(snapshotBytes.toString("utf8")),
+      );
       root.verifyDelegate("snapshot", metadata);
       requireExact(snapshotBytes, metadata);
-      within(BUNDLE_FILES.targets, () => metadata.signed.meta["offline-targets.json"]?.verify(targetsBytes));
+      within(BUNDLE_FILES.targets, () =>
+        metadata.signed.meta["offline-targets.json"]?.verify(targetsBytes),
+      );
     });
     within(BUNDLE_FILES.targets, () => {
-      const metadata = Metadata.fromJSON(MetadataKind.Targets, JSON.parse(targetsBytes.toString("utf8")));
+      const metadata = Metadata.fromJSON(
+        MetadataKind.Targets,
+        JSON.parse(targetsBytes.toString("utf8")),
+      );
       root.verifyDelegate("targets", metadata);
       requireExact(targetsBytes, metadata);
       for (const name of TUF_TARGETS) {
@@ -162,13 +203,19 @@ function verifyTuf(read: (name: string) => Buffer, publicHex: string, keyId: str
         const target = metadata.signed.targets[name];
         if (target === undefined) throw new Error(`it does not name ${name}`);
         if (target.length !== bytes.length || target.hashes["sha256"] !== sha256Of(bytes)) {
-          throw new BundleRefusedError(name, "its SHA-256 is not the one that the signed targets name");
+          throw new BundleRefusedError(
+            name,
+            "its SHA-256 is not the one that the signed targets name",
+          );
         }
       }
     });
   } catch (error) {
     if (error instanceof BundleRefusedError) throw error;
-    throw new BundleRefusedError(BUNDLE_FILES.root, error instanceof Error ? error.message : String(error));
+    throw new BundleRefusedError(
+      BUNDLE_FILES.root,
+      error instanceof Error ? error.message : String(error),
+    );
   }
 }
 
@@ -194,7 +241,10 @@ function verifyBootSums(bootSums: Buffer, release: ReleaseManifest, releaseBytes
   for (const line of bootSums.toString("utf8").trimEnd().split("\n")) {
     const found = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line);
     if (!found?.[2] || tree.get(found[2]) !== found[1])
-      throw new BundleRefusedError(BUNDLE_FILES.bootSums, `the line ${JSON.stringify(line)} disagrees with the release`);
+      throw new BundleRefusedError(
+        BUNDLE_FILES.bootSums,
+        `the line ${JSON.stringify(line)} disagrees with the release`,
+      );
   }
 }
 
@@ -220,7 +270,10 @@ function statFile(directory: string, name: string): { size: number } {
 function readSmall(directory: string, name: string): Buffer {
   const { size } = statFile(directory, name);
   if (size > MAX_METADATA_BYTES)
-    throw new BundleRefusedError(name, `it has ${size} bytes, at most ${MAX_METADATA_BYTES} are read`);
+    throw new BundleRefusedError(
+      name,
+      `it has ${size} bytes, at most ${MAX_METADATA_BYTES} are read`,
+    );
   return readFileSync(join(directory, name));
 }
 

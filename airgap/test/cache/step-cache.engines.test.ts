@@ -5,23 +5,30 @@ import { join } from "node:path";
 import t from "tap";
 import { resultId, StepCache } from "../../src/cache/step-cache.ts";
 
-t.test("a step is built once for the same inputs, by whichever name of the cache it is asked", async (t) => {
-  const directory = t.testdir();
-  let built = 0;
-  const make = async (cache: StepCache, version: number) =>
-    await cache.step("pack", { version }, async (into) => {
-      built += 1;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      writeFileSync(join(into, "result"), String(version));
-    });
-  const cache = new StepCache(directory);
-  const [first, same, again] = await Promise.all([make(cache, 1), make(cache, 1), make(new StepCache(directory), 1)]);
-  t.equal(built, 1);
-  t.equal(same, first);
-  t.equal(again, first);
-  t.not(await make(cache, 2), first);
-  t.equal(built, 2);
-});
+t.test(
+  "a step is built once for the same inputs, by whichever name of the cache it is asked",
+  async (t) => {
+    const directory = t.testdir();
+    let built = 0;
+    const make = async (cache: StepCache, version: number) =>
+      await cache.step("pack", { version }, async (into) => {
+        built += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        writeFileSync(join(into, "result"), String(version));
+      });
+    const cache = new StepCache(directory);
+    const [first, same, again] = await Promise.all([
+      make(cache, 1),
+      make(cache, 1),
+      make(new StepCache(directory), 1),
+    ]);
+    t.equal(built, 1);
+    t.equal(same, first);
+    t.equal(again, first);
+    t.not(await make(cache, 2), first);
+    t.equal(built, 2);
+  },
+);
 
 t.test("ids of results do not depend on where the cache lies", async (t) => {
   const fill = async () => {};
@@ -54,11 +61,15 @@ t.test("a process that was killed while it built holds nobody up", async (t) => 
     import { writeFileSync } from "node:fs";
     await new StepCache(${JSON.stringify(directory)}).step("slow", {}, async (into) => {
       writeFileSync(into + "/half", ""); console.log("building"); setInterval(() => {}, 1000); await new Promise(() => {}); });`;
-  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   await once(child.stdout, "data");
   child.kill("SIGKILL");
   await once(child, "exit");
-  const done = await new StepCache(directory).step("slow", {}, async (into) => writeFileSync(join(into, "whole"), "yes"));
+  const done = await new StepCache(directory).step("slow", {}, async (into) =>
+    writeFileSync(join(into, "whole"), "yes"),
+  );
   t.equal(readFileSync(join(done, "whole"), "utf8"), "yes");
   t.notOk(existsSync(join(done, "half")));
 });

@@ -6,18 +6,28 @@ import { readLock } from "../../src/lock/lock-file.ts";
 
 const lock = readLock(false);
 
-t.test("each engine is a static program of the pinned version, answered from the cache the second time", async (t) => {
-  const nats = await ensureEngine("nats");
-  t.match(execFileSync(nats, ["--version"], { encoding: "utf8" }), lock.go["nats"]?.version.slice(1));
-  const s3 = await ensureEngine("s3");
-  t.match(execFileSync(s3, ["--help"], { encoding: "utf8" }), /versitygw/);
-  const registry = await ensureEngine("registry");
-  t.match(execFileSync(registry, ["--help"], { encoding: "utf8" }), /registry/);
-  for (const program of [nats, s3, registry]) {
-    t.ok(statSync(program).mode & 0o111);
-    t.notMatch(execFileSync("readelf", ["-lW", program], { encoding: "utf8" }), /INTERP/, "needs no loader of the host");
-  }
-  const from = Date.now();
-  t.equal(await ensureEngine("nats"), nats);
-  t.ok(Date.now() - from < 2_000);
-});
+t.test(
+  "each engine is a static program of the pinned version, answered from the cache the second time",
+  async (t) => {
+    const nats = await ensureEngine("nats");
+    t.match(
+      execFileSync(nats, ["--version"], { encoding: "utf8" }),
+      lock.go["nats"]?.version.slice(1),
+    );
+    const s3 = await ensureEngine("s3");
+    t.match(execFileSync(s3, ["--help"], { encoding: "utf8" }), /versitygw/);
+    const registry = await ensureEngine("registry");
+    t.match(execFileSync(registry, ["--help"], { encoding: "utf8" }), /registry/);
+    for (const program of [nats, s3, registry]) {
+      t.ok(statSync(program).mode & 0o111);
+      t.notMatch(
+        execFileSync("readelf", ["-lW", program], { encoding: "utf8" }),
+        /INTERP/,
+        "needs no loader of the host",
+      );
+    }
+    const from = Date.now();
+    t.equal(await ensureEngine("nats"), nats);
+    t.ok(Date.now() - from < 2_000);
+  },
+);

@@ -9,6 +9,8 @@ let folder = process.env["RT_TEST_PROGRAMS"];
 
 /** Path of one program: `auditd`, `coordinator`, `sov-verify`, … as the release names it. */
 export function shippedProgram(name: string): string {
-  folder ??= execFileSync(process.execPath, [join(import.meta.dirname, "compile-programs.ts")], { encoding: "utf8" }).trim();
+  folder ??= execFileSync(process.execPath, [join(import.meta.dirname, "compile-programs.ts")], {
+    encoding: "utf8",
+  }).trim();
   return join(folder, `${name}.mjs`);
 }

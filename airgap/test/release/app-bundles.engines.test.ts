@@ -1,6 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import t from "tap";
@@ -25,26 +32,33 @@ t.test("every process is one file that needs only Node and the one native packag
     "resontech",
   ]) {
     const code = readFileSync(join(app, `${name}.mjs`), "utf8");
-    const imported = [...code.matchAll(/^import\s(?:[^"']*?from\s*)?["']([^"']+)["']/gm)].map((match) => match[1] ?? "");
+    const imported = [...code.matchAll(/^import\s(?:[^"']*?from\s*)?["']([^"']+)["']/gm)].map(
+      (match) => match[1] ?? "",
+    );
     t.strictSame(
-      imported.filter((from) => !from.startsWith("node:") && from !== "better-sqlite3" && !isBuiltin(from)),
+      imported.filter(
+        (from) => !from.startsWith("node:") && from !== "better-sqlite3" && !isBuiltin(from),
+      ),
       [],
       name,
     );
   }
 });
 
-t.test("the verifier ships as a page as well, whose policy allows its own script and style alone", async (t) => {
-  const page = readFileSync(join(app, "sov-verify.html"), "utf8");
-  const hashOf = (tag: string) =>
-    createHash("sha256")
-      .update(page.slice(page.indexOf(`<${tag}>`) + tag.length + 2, page.indexOf(`</${tag}>`)))
-      .digest("base64");
-  t.match(
-    page,
-    `default-src 'none'; script-src 'sha256-${hashOf("script")}'; style-src 'sha256-${hashOf("style")}'; form-action 'none'; base-uri 'none'"`,
-  );
-});
+t.test(
+  "the verifier ships as a page as well, whose policy allows its own script and style alone",
+  async (t) => {
+    const page = readFileSync(join(app, "sov-verify.html"), "utf8");
+    const hashOf = (tag: string) =>
+      createHash("sha256")
+        .update(page.slice(page.indexOf(`<${tag}>`) + tag.length + 2, page.indexOf(`</${tag}>`)))
+        .digest("base64");
+    t.match(
+      page,
+      `default-src 'none'; script-src 'sha256-${hashOf("script")}'; style-src 'sha256-${hashOf("style")}'; form-action 'none'; base-uri 'none'"`,
+    );
+  },
+);
 
 t.test("the native package comes with the appliance's binary alone", async (t) => {
   const sqlite = join(app, "node_modules", "better-sqlite3");
@@ -53,39 +67,65 @@ t.test("the native package comes with the appliance's binary alone", async (t) =
   t.equal(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim(), "42");
 });
 
-t.test("the vault opens a token in the process that comes with it, by the module that comes with it", async (t) => {
-  const root = t.testdir({ pin: "4711-0815" });
-  const at = (...names: string[]): string => join(root, ...names);
-  for (const folder of ["sealed", "keys", "epochs", "copies"]) mkdirSync(at(folder), { mode: 0o700 });
-  chmodSync(at("pin"), 0o400);
-  const config: VaultConfig = {
-    ...{
-      dataDir: at("sealed"),
-      keysDir: at("keys"),
-      keyFile: at("vault.key"),
-      epochsDir: at("epochs"),
-      backupsDir: at("copies"),
-    },
-    ...{ auditSocket: "/nowhere/audit", controlSocket: "/nowhere/control", tokensSocket: "/nowhere/tokens" },
-    token: { module: "/nowhere/module.so", label: "vault", pinFile: at("pin"), keyLabel: "box.vault.acme" },
-    retention: { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 },
-    ...{ pollMs: 1_000, backupMs: 1_000, epochMs: 1_000, epochLifeMs: 1_000, logLevel: "info" },
-  };
-  writeFileSync(at("vault.json"), JSON.stringify(config));
-  const { stderr } = spawnSync(process.execPath, [join(app, "vault.mjs"), "--config", at("vault.json")], { encoding: "utf8" });
-  t.match(stderr, /vault\.key\.p11: \/nowhere\/module\.so: \/nowhere\/module\.so: cannot open shared object file/);
-});
+t.test(
+  "the vault opens a token in the process that comes with it, by the module that comes with it",
+  async (t) => {
+    const root = t.testdir({ pin: "4711-0815" });
+    const at = (...names: string[]): string => join(root, ...names);
+    for (const folder of ["sealed", "keys", "epochs", "copies"])
+      mkdirSync(at(folder), { mode: 0o700 });
+    chmodSync(at("pin"), 0o400);
+    const config: VaultConfig = {
+      ...{
+        dataDir: at("sealed"),
+        keysDir: at("keys"),
+        keyFile: at("vault.key"),
+        epochsDir: at("epochs"),
+        backupsDir: at("copies"),
+      },
+      ...{
+        auditSocket: "/nowhere/audit",
+        controlSocket: "/nowhere/control",
+        tokensSocket: "/nowhere/tokens",
+      },
+      token: {
+        module: "/nowhere/module.so",
+        label: "vault",
+        pinFile: at("pin"),
+        keyLabel: "box.vault.acme",
+      },
+      retention: { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 },
+      ...{ pollMs: 1_000, backupMs: 1_000, epochMs: 1_000, epochLifeMs: 1_000, logLevel: "info" },
+    };
+    writeFileSync(at("vault.json"), JSON.stringify(config));
+    const { stderr } = spawnSync(
+      process.execPath,
+      [join(app, "vault.mjs"), "--config", at("vault.json")],
+      { encoding: "utf8" },
+    );
+    t.match(
+      stderr,
+      /vault\.key\.p11: \/nowhere\/module\.so: \/nowhere\/module\.so: cannot open shared object file/,
+    );
+  },
+);
 
 t.test("commands start from their one file and tell how they are used", async (t) => {
   for (const name of ["appliance", "installer", "sov-verify", "resontech"])
-    t.match(execFileSync(process.execPath, [join(app, `${name}.mjs`), "--help"], { encoding: "utf8" }), /usage/i, name);
+    t.match(
+      execFileSync(process.execPath, [join(app, `${name}.mjs`), "--help"], { encoding: "utf8" }),
+      /usage/i,
+      name,
+    );
 });
 
 t.test("what runs inside jobs ships as source, without its tests", async (t) => {
   t.ok(existsSync(join(app, "runners", "run.py")));
   t.ok(existsSync(join(app, "policies", "realm.json")));
   t.strictSame(
-    readdirSync(join(app, "runners"), { recursive: true, encoding: "utf8" }).filter((name) => /test|__pycache__/.test(name)),
+    readdirSync(join(app, "runners"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      /test|__pycache__/.test(name),
+    ),
     [],
   );
 });

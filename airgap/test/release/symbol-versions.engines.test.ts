@@ -13,8 +13,12 @@ t.ok(bundle !== "" && existsSync(bundle), "npm test gives the bundle; run it thr
 const blobOf = ({ sha256 }: ReleaseFile): string => join(bundle, "blobs", "sha256", sha256);
 
 function releaseTree(): ReleaseFile[] {
-  const { payload } = JSON.parse(readFileSync(join(bundle, "release.json"), "utf8")) as DsseEnvelope;
-  return (JSON.parse(Buffer.from(payload, "base64").toString()) as { predicate: { tree: ReleaseFile[] } }).predicate.tree;
+  const { payload } = JSON.parse(
+    readFileSync(join(bundle, "release.json"), "utf8"),
+  ) as DsseEnvelope;
+  return (
+    JSON.parse(Buffer.from(payload, "base64").toString()) as { predicate: { tree: ReleaseFile[] } }
+  ).predicate.tree;
 }
 
 function isElf(file: string): boolean {
@@ -39,17 +43,30 @@ t.test("no program wants a newer symbol of the host than glibc 2.28 and GCC 8 ha
     );
   t.equal(programs.filter(({ path }) => path.endsWith(".node")).length, 2, "both addons");
   for (const file of programs) {
-    const listed = execFileSync("readelf", ["--version-info", "--wide", blobOf(file)], { encoding: "utf8" });
+    const listed = execFileSync("readelf", ["--version-info", "--wide", blobOf(file)], {
+      encoding: "utf8",
+    });
     const wanted = [...listed.matchAll(/Name: (GLIBC|GLIBCXX|CXXABI|GCC)_(\d[\d.]*)/g)];
-    const tooNew = wanted.filter(([, library, version = ""]) => isNewer(version, NEWEST[library as keyof typeof NEWEST]));
-    t.same([...new Set(tooNew.map(([, library, version]) => `${library}_${version}`))], [], file.path);
+    const tooNew = wanted.filter(([, library, version = ""]) =>
+      isNewer(version, NEWEST[library as keyof typeof NEWEST]),
+    );
+    t.same(
+      [...new Set(tooNew.map(([, library, version]) => `${library}_${version}`))],
+      [],
+      file.path,
+    );
   }
 });
 
-t.test("the programs of engines need nothing of the host, and no addon needs its C++ library", async (t) => {
-  for (const file of releaseTree().filter((one) => isElf(blobOf(one)))) {
-    const table = execFileSync("readelf", ["--dynamic", "--wide", blobOf(file)], { encoding: "utf8" });
-    if (file.path.startsWith("engines/")) t.notMatch(table, /NEEDED/, file.path);
-    if (file.path.endsWith(".node")) t.notMatch(table, /libstdc\+\+|libgcc_s/, file.path);
-  }
-});
+t.test(
+  "the programs of engines need nothing of the host, and no addon needs its C++ library",
+  async (t) => {
+    for (const file of releaseTree().filter((one) => isElf(blobOf(one)))) {
+      const table = execFileSync("readelf", ["--dynamic", "--wide", blobOf(file)], {
+        encoding: "utf8",
+      });
+      if (file.path.startsWith("engines/")) t.notMatch(table, /NEEDED/, file.path);
+      if (file.path.endsWith(".node")) t.notMatch(table, /libstdc\+\+|libgcc_s/, file.path);
+    }
+  },
+);

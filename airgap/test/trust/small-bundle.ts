@@ -15,9 +15,13 @@ export async function makeSmallBundle(
   dir: string,
   change: (release: ReleaseManifest) => void = () => {},
 ): Promise<{ bundle: string; key: SigningKey; release: ReleaseManifest; rewrite: () => void }> {
-  const [source, layerTree, layer, image, bundle] = ["source", "layer-tree", "layer", "image", "bundle"].map((name) =>
-    join(dir, name),
-  ) as [string, string, string, string, string];
+  const [source, layerTree, layer, image, bundle] = [
+    "source",
+    "layer-tree",
+    "layer",
+    "image",
+    "bundle",
+  ].map((name) => join(dir, name)) as [string, string, string, string, string];
   for (const folder of [join(source, "bin"), join(source, "app"), layerTree, layer, image])
     mkdirSync(folder, { recursive: true });
   writeFileSync(join(source, "bin", "node"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });

@@ -35,7 +35,8 @@ export function declarationsOf(program: Command, prefix = ""): Map<string, Comma
   for (const command of program.commands) {
     const name = `${prefix}${command.name()}`;
     const audit = declared.get(command);
-    if (command.commands.length > 0) for (const [inner, its] of declarationsOf(command, `${name} `)) all.set(inner, its);
+    if (command.commands.length > 0)
+      for (const [inner, its] of declarationsOf(command, `${name} `)) all.set(inner, its);
     else if (audit === undefined) throw new UndeclaredCommand(name);
     else all.set(name, audit);
   }

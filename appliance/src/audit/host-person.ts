@@ -4,7 +4,11 @@ import { loginOf } from "./decisions/login-of.ts";
 
 /** Null where nobody signed in: a unit at the boot, a container. */
 export function hostPerson(): string | null {
-  return loginOf(readText("/proc/self/loginuid"), process.env["SUDO_USER"] ?? null, readText("/etc/passwd"));
+  return loginOf(
+    readText("/proc/self/loginuid"),
+    process.env["SUDO_USER"] ?? null,
+    readText("/etc/passwd"),
+  );
 }
 
 function readText(file: string): string {

@@ -5,7 +5,11 @@
  */
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
-import { EVENT_CATALOGUE, type EventDetail, type OperationType } from "@resontech/contracts/audit-catalogue";
+import {
+  EVENT_CATALOGUE,
+  type EventDetail,
+  type OperationType,
+} from "@resontech/contracts/audit-catalogue";
 import type { EventObject } from "@resontech/contracts/audit-event";
 import type { Layout } from "../layout.ts";
 import { hostPerson } from "./host-person.ts";
@@ -14,13 +18,21 @@ import { hostPerson } from "./host-person.ts";
 const CONNECT_TIMEOUT_MS = 60_000;
 const OPERATOR = { sub: "appliance", kind: "operator" } as const;
 
-export type Operated<T extends OperationType> = { type: T; object: EventObject; action: string; detail?: EventDetail<T> };
+export type Operated<T extends OperationType> = {
+  type: T;
+  object: EventObject;
+  action: string;
+  detail?: EventDetail<T>;
+};
 
 /**
  * auditd's socket for this command; what an earlier command left open is closed.
  * @throws AuditUnavailable
  */
-export async function connectOperator(layout: Layout, connectTimeoutMs = CONNECT_TIMEOUT_MS): Promise<AuditProducer> {
+export async function connectOperator(
+  layout: Layout,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+): Promise<AuditProducer> {
   const socketPath = layout.run("audit", "appliance", "sock");
   const producer = await connectProducer({ socketPath, boot: randomUUID(), connectTimeoutMs });
   try {
@@ -53,11 +65,19 @@ export async function operated<T extends OperationType, R>(
   operations: readonly Operated<T>[],
   effect: (index: number) => Promise<{ result: R; detail?: EventDetail<T> }>,
 ): Promise<R> {
-  const drafts = operations.map((operation) => ({ ...operation, op: randomUUID(), actor: OPERATOR }));
+  const drafts = operations.map((operation) => ({
+    ...operation,
+    op: randomUUID(),
+    actor: OPERATOR,
+  }));
   const person = hostPerson();
   let index = 0;
   let unwitnessed = false;
-  const outcomes = (phase: "completed" | "failed", code: string, detail?: EventDetail<T>): Promise<unknown> =>
+  const outcomes = (
+    phase: "completed" | "failed",
+    code: string,
+    detail?: EventDetail<T>,
+  ): Promise<unknown> =>
     Promise.all(
       drafts.map(({ type, op, actor, object }) =>
         producer.outcome({
@@ -69,7 +89,8 @@ export async function operated<T extends OperationType, R>(
     );
   for (const draft of drafts) {
     const commit = committer();
-    const actor = person === null ? draft.actor : { ...draft.actor, sid: commit("actor.sid", person) };
+    const actor =
+      person === null ? draft.actor : { ...draft.actor, sid: commit("actor.sid", person) };
     const requested = await producer.requested<T>({ ...draft, actor }, commit.disclosures);
     index = requested.index;
     unwitnessed ||= requested.unwitnessed;
@@ -86,5 +107,7 @@ export async function operated<T extends OperationType, R>(
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "command_failed";
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "command_failed";
 }

@@ -33,22 +33,34 @@ export class SupervisorRecord implements AsyncDisposable {
   }
 
   /** A part was started: what it runs. Said as soon as auditd takes it. */
-  measured(part: string, { files, image }: { files: readonly FileDigest[]; image: string | null }): void {
+  measured(
+    part: string,
+    { files, image }: { files: readonly FileDigest[]; image: string | null },
+  ): void {
     for (let from = 0; from === 0 || from < files.length; from += MAX_MEASURED_FILES) {
-      const detail: EventDetail<"admin.measured"> = { files: files.slice(from, from + MAX_MEASURED_FILES) };
+      const detail: EventDetail<"admin.measured"> = {
+        files: files.slice(from, from + MAX_MEASURED_FILES),
+      };
       this.#waiting.push({
-        ...({ type: "admin.measured", phase: "fact", op: randomUUID(), actor: SUPERVISOR } as const),
+        ...({
+          type: "admin.measured",
+          phase: "fact",
+          op: randomUUID(),
+          actor: SUPERVISOR,
+        } as const),
         ...{ object: { kind: "process", id: part }, detail },
         ...(image === null ? {} : { digests: { image } }),
       });
     }
-    if (this.#waiting.length > MAX_WAITING) this.#log.error({ dropped: this.#waiting.shift() }, "too much waits for auditd");
+    if (this.#waiting.length > MAX_WAITING)
+      this.#log.error({ dropped: this.#waiting.shift() }, "too much waits for auditd");
     this.#wake.resolve();
   }
 
   /** Resolves once it is durable, however long that takes. @throws AuditUnavailable until auditd was reached once; AuditRejected */
   async observed(draft: HostSessionDraft, disclosures: readonly Disclosure[]): Promise<void> {
-    if (this.#producer === null) throw new AuditUnavailable("disconnected", "auditd was not reached yet");
+    if (this.#producer === null)
+      throw new AuditUnavailable("disconnected", "auditd was not reached yet");
     await this.#producer.observed(draft, disclosures);
   }
 
@@ -63,13 +75,18 @@ export class SupervisorRecord implements AsyncDisposable {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        this.#producer ??= await connectProducer({ socketPath: this.#socketPath, boot: randomUUID(), signal });
+        this.#producer ??= await connectProducer({
+          socketPath: this.#socketPath,
+          boot: randomUUID(),
+          signal,
+        });
         await this.#say(this.#producer);
         await this.#wake.promise;
         this.#wake = Promise.withResolvers();
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof AuditUnavailable)) this.#log.error({ err: error }, "the audit log does not take this");
+        if (!(error instanceof AuditUnavailable))
+          this.#log.error({ err: error }, "the audit log does not take this");
         await pause(AGAIN_MS, undefined, { signal }).catch(() => {});
       }
     }

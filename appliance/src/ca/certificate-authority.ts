@@ -46,7 +46,10 @@ export class CertificateAuthority {
       keys,
       extensions: [
         new x509.BasicConstraintsExtension(true, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+        new x509.KeyUsagesExtension(
+          x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+          true,
+        ),
         await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
       ],
     });
@@ -58,7 +61,10 @@ export class CertificateAuthority {
   async ensureIntermediate(folder: string, owner: Owner): Promise<void> {
     await this.#ensure(folder, owner, "intermediate", INTERMEDIATE_DAYS, [], async (keys) => [
       new x509.BasicConstraintsExtension(true, 1, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      new x509.KeyUsagesExtension(
+        x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
+        true,
+      ),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ]);
   }
@@ -67,12 +73,22 @@ export class CertificateAuthority {
    * A server's certificate and key (`<base>.crt`, `<base>.key`) for every name and address given; issued anew in place once two thirds of its
    * life are over (at boot even when it has expired), when a name is missing, and when key or root have changed.
    */
-  async ensureServer(folder: string, owner: Owner, base: string, names: readonly string[]): Promise<void> {
+  async ensureServer(
+    folder: string,
+    owner: Owner,
+    base: string,
+    names: readonly string[],
+  ): Promise<void> {
     await this.#ensure(folder, owner, base, SERVER_DAYS, names, async (keys) => [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
-      new x509.SubjectAlternativeNameExtension(names.map((name) => ({ type: isIP(name) === 0 ? "dns" : "ip", value: name }))),
+      new x509.ExtendedKeyUsageExtension([
+        x509.ExtendedKeyUsage.serverAuth,
+        x509.ExtendedKeyUsage.clientAuth,
+      ]),
+      new x509.SubjectAlternativeNameExtension(
+        names.map((name) => ({ type: isIP(name) === 0 ? "dns" : "ip", value: name })),
+      ),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ]);
   }
@@ -86,7 +102,8 @@ export class CertificateAuthority {
     extensions: (keys: webcrypto.CryptoKeyPair) => Promise<x509.Extension[]>,
   ): Promise<void> {
     const [certFile, keyFile] = [join(folder, `${base}.crt`), join(folder, `${base}.key`)];
-    if (existsSync(certFile) && existsSync(keyFile) && this.#isGood(certFile, keyFile, names)) return;
+    if (existsSync(certFile) && existsSync(keyFile) && this.#isGood(certFile, keyFile, names))
+      return;
     ensureFolder(folder, owner, 0o750);
     const issued = await this.#issue(base, days, extensions);
     writeOwned(keyFile, issued.keyPem, owner, 0o440);
@@ -108,7 +125,10 @@ export class CertificateAuthority {
       signingAlgorithm: ALGORITHM,
       publicKey: keys.publicKey,
       signingKey: issuer.key,
-      extensions: [...(await extensions(keys)), await x509.AuthorityKeyIdentifierExtension.create(issuer.certificate.publicKey)],
+      extensions: [
+        ...(await extensions(keys)),
+        await x509.AuthorityKeyIdentifierExtension.create(issuer.certificate.publicKey),
+      ],
     });
     return { certPem: certificate.toString("pem"), keyPem: await exportKey(keys.privateKey) };
   }
@@ -122,7 +142,10 @@ export class CertificateAuthority {
 
   #validity(days: number): { notBefore: Date; notAfter: Date } {
     const now = this.#now().getTime();
-    return { notBefore: new Date(now - BACKDATE_DAYS * DAY_MS), notAfter: new Date(now + days * DAY_MS) };
+    return {
+      notBefore: new Date(now - BACKDATE_DAYS * DAY_MS),
+      notAfter: new Date(now + days * DAY_MS),
+    };
   }
 
   #isGood(certFile: string, keyFile: string, names: readonly string[]): boolean {
@@ -134,7 +157,11 @@ export class CertificateAuthority {
       certificate.verify(new NodeCertificate(readFileSync(this.rootCertFile)).publicKey) &&
       // A crash between the two writes leaves a key that is not the certificate's.
       certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile))) &&
-      names.every((name) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined)
+      names.every(
+        (name) =>
+          (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !==
+          undefined,
+      )
     );
   }
 }

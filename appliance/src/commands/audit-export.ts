@@ -58,13 +58,20 @@ export async function exportAudit(
   requireAbsent(resolve(file));
   const shard = await shardOf(context, slug);
   if (nonce !== undefined && !shard.isWritten)
-    throw new ExportFailed(`--nonce shows how old an export of the shard that is written is; ${shard.slug} is closed`);
+    throw new ExportFailed(
+      `--nonce shows how old an export of the shard that is written is; ${shard.slug} is closed`,
+    );
   const detail = {
     ...(nonce === undefined ? {} : { nonce }),
-    ...(disclosure === undefined ? {} : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
+    ...(disclosure === undefined
+      ? {}
+      : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
   };
-  return await logged(context, { action: "appliance audit export", shard, detail }, (witnessedFor) =>
-    write(context, { logDir: shard.logDir, file: resolve(file), witnessedFor }, disclosure),
+  return await logged(
+    context,
+    { action: "appliance audit export", shard, detail },
+    (witnessedFor) =>
+      write(context, { logDir: shard.logDir, file: resolve(file), witnessedFor }, disclosure),
   );
 }
 
@@ -80,23 +87,36 @@ export async function exportEvidence(
   slug?: string,
 ): Promise<ExportResult> {
   if (!FRAMEWORK.test(framework))
-    throw new ExportFailed("a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act");
+    throw new ExportFailed(
+      "a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act",
+    );
   const shard = await shardOf(context, slug);
   const controlsFile = context.layout.release("app", "policies", "controls.json");
   const request = { framework, controlsFile, outFolder: resolve(folder), shard: shard.slug };
-  return await logged(context, { action: "appliance audit evidence", shard, detail: { framework } }, (witnessedFor) =>
-    writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
+  return await logged(
+    context,
+    { action: "appliance audit evidence", shard, detail: { framework } },
+    (witnessedFor) => writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
   );
 }
 
 /** What is written covers the leaf that says that it was asked for, where that is in the same shard, and the outcome names what it is. */
 async function logged<T extends AuditExport>(
   context: PartContext,
-  { action, shard, detail }: { action: string; shard: LogShard; detail: EventDetail<"audit.export"> },
+  {
+    action,
+    shard,
+    detail,
+  }: { action: string; shard: LogShard; detail: EventDetail<"audit.export"> },
   exported: (witnessedFor: number | "all") => Promise<T>,
 ): Promise<T> {
   await using producer = await connectOperator(context.layout);
-  const operation = { type: "audit.export", action, object: objectOf(context, shard), detail } as const;
+  const operation = {
+    type: "audit.export",
+    action,
+    object: objectOf(context, shard),
+    detail,
+  } as const;
   return await operated(producer, [operation], async (index) => {
     try {
       await producer.covered(index);
@@ -104,7 +124,12 @@ async function logged<T extends AuditExport>(
       const { size, bytes, sha256: bundle_sha256, disclosed } = result;
       return {
         result,
-        detail: { size, bytes, bundle_sha256, ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }) },
+        detail: {
+          size,
+          bytes,
+          bundle_sha256,
+          ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }),
+        },
       };
     } catch (cause) {
       if (cause instanceof VaultRefusedError) throw cause;
@@ -113,10 +138,18 @@ async function logged<T extends AuditExport>(
   });
 }
 
-async function write(context: PartContext, options: ExportOptions, disclosure: Disclosure | undefined): Promise<AuditExport> {
+async function write(
+  context: PartContext,
+  options: ExportOptions,
+  disclosure: Disclosure | undefined,
+): Promise<AuditExport> {
   if (disclosure === undefined) return await exportLog(options);
   const [origin = ""] = readFileSync(join(options.logDir, "checkpoint"), "utf8").split("\n", 1);
-  const answer = linesOfVault(context.layout.run("vault", "sock"), { verb: "disclose", origin, ...disclosure });
+  const answer = linesOfVault(context.layout.run("vault", "sock"), {
+    verb: "disclose",
+    origin,
+    ...disclosure,
+  });
   try {
     const lines = await DisclosedLines.begin(origin, answer);
     const result = await exportLog({ ...options, disclose: (range) => lines.of(range) });
@@ -137,12 +170,18 @@ export async function proveEntry(
   file: string,
   slug?: string,
 ): Promise<{ file: string; shard: string; index: number }> {
-  if (!Number.isSafeInteger(index) || index < 0) throw new ExportFailed("an entry is named by its number, from 0");
+  if (!Number.isSafeInteger(index) || index < 0)
+    throw new ExportFailed("an entry is named by its number, from 0");
   requireAbsent(resolve(file));
   const shard = await shardOf(context, slug);
   await using producer = await connectOperator(context.layout);
   await producer.fact({
-    ...({ type: "audit.read", op: randomUUID(), action: "appliance audit prove", detail: { entries: 1 } } as const),
+    ...({
+      type: "audit.read",
+      op: randomUUID(),
+      action: "appliance audit prove",
+      detail: { entries: 1 },
+    } as const),
     actor: { sub: "appliance", kind: "operator" },
     object: objectOf(context, shard),
   });
@@ -159,7 +198,10 @@ export async function proveEntry(
  * The newest checkpoint to be kept on paper: as a page in `file`, or for the terminal. It holds nothing of any entry.
  * @throws ExportFailed
  */
-export async function printCheckpoint(context: PartContext, file?: string): Promise<string | PrintedCheckpoint> {
+export async function printCheckpoint(
+  context: PartContext,
+  file?: string,
+): Promise<string | PrintedCheckpoint> {
   const { policyFile } = auditdConfig(context);
   if (file !== undefined) requireAbsent(resolve(file));
   try {
@@ -167,7 +209,10 @@ export async function printCheckpoint(context: PartContext, file?: string): Prom
     const note = readFileSync(join(logDir, "checkpoint"), "utf8");
     const checkpoint = printedCheckpoint(note, readFileSync(policyFile));
     if (file === undefined) return asTerminalText(checkpoint);
-    writeFileSync(resolve(file), asPage(checkpoint, new Date().toISOString()), { mode: 0o644, flag: "wx" });
+    writeFileSync(resolve(file), asPage(checkpoint, new Date().toISOString()), {
+      mode: 0o644,
+      flag: "wx",
+    });
     return checkpoint;
   } catch (cause) {
     throw new ExportFailed(`the checkpoint could not be printed: ${messageOf(cause)}`, { cause });
@@ -179,7 +224,10 @@ function shardOf(context: PartContext, slug?: string): Promise<LogShard> {
 }
 
 /** In the log: the shard where it is an earlier one. */
-function objectOf({ config }: PartContext, { slug, isWritten }: LogShard): { kind: "log"; id: string } {
+function objectOf(
+  { config }: PartContext,
+  { slug, isWritten }: LogShard,
+): { kind: "log"; id: string } {
   return { kind: "log", id: isWritten ? config.appliance : slug };
 }
 

@@ -27,7 +27,8 @@ export class DisclosedLines {
   async of({ from, to, size }: DisclosedRange): Promise<string[] | null> {
     const lines: string[] = [];
     for (; this.#next !== null && this.#next.index < to; await this.#take())
-      if (this.#next.index >= from && this.#isCovered(this.#next, size)) lines.push(JSON.stringify(this.#next));
+      if (this.#next.index >= from && this.#isCovered(this.#next, size))
+        lines.push(JSON.stringify(this.#next));
     if (to === size) await this.#takeRest();
     return lines.length === 0 ? null : lines;
   }

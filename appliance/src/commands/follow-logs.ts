@@ -73,7 +73,8 @@ class LogTail {
     const fd = openSync(this.#file, "r");
     try {
       const { ino, size } = fstatSync(fd);
-      if (ino !== this.#inode || size < this.#at) [this.#inode, this.#at, this.#rest] = [ino, 0, ""];
+      if (ino !== this.#inode || size < this.#at)
+        [this.#inode, this.#at, this.#rest] = [ino, 0, ""];
       const decoder = new StringDecoder("utf8");
       let text = this.#rest;
       const buffer = Buffer.alloc(CHUNK);

@@ -12,7 +12,10 @@ import { readDisks } from "./read-disks.ts";
 const LINES = 50;
 const MAX_LINES = 100_000;
 
-export function addHostCommands(program: Command, { openContext, print, table }: OperatorShell): void {
+export function addHostCommands(
+  program: Command,
+  { openContext, print, table }: OperatorShell,
+): void {
   leaves(program.command("disk"), { none: "status" })
     .description("the file systems that the appliance writes to, and their room")
     .option("--json", "one JSON line", false)
@@ -34,26 +37,37 @@ export function addHostCommands(program: Command, { openContext, print, table }:
     .option("--json", "one JSON line", false)
     .action(({ json }: { json: boolean }) => {
       const { layout } = openContext();
-      const certificates = readCertificates(layout, Date.now()).toSorted((a, b) => a.daysLeft - b.daysLeft);
+      const certificates = readCertificates(layout, Date.now()).toSorted(
+        (a, b) => a.daysLeft - b.daysLeft,
+      );
       if (json) return print(certificates);
       table(
         ["CERTIFICATE", "DAYS LEFT"],
-        certificates.map(({ file, daysLeft }) => [relative(layout.root, file), String(Math.floor(daysLeft))]),
+        certificates.map(({ file, daysLeft }) => [
+          relative(layout.root, file),
+          String(Math.floor(daysLeft)),
+        ]),
         "no certificate",
       );
     });
 
-  leaves(program.command("logs [part]"), { none: "logs of parts hold no entry of the audit log and no data of jobs" })
+  leaves(program.command("logs [part]"), {
+    none: "logs of parts hold no entry of the audit log and no data of jobs",
+  })
     .description("the last lines of a part's log, or of all parts', with readable times")
     .option("-f, --follow", "go on with what comes", false)
     .option("-n, --lines <n>", "so many lines of each", lines, LINES)
     .action(async (part: string | undefined, options: { follow: boolean; lines: number }) => {
       const { layout } = openContext();
       const folder = layout.log("");
-      const there = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".log")) : [];
+      const there = existsSync(folder)
+        ? readdirSync(folder).filter((name) => name.endsWith(".log"))
+        : [];
       const names = there.map((name) => basename(name, ".log")).sort();
       if (part !== undefined && !names.includes(part))
-        throw new InvalidArgumentError(`no part named ${JSON.stringify(part)} has a log; there are: ${names.join(", ")}`);
+        throw new InvalidArgumentError(
+          `no part named ${JSON.stringify(part)} has a log; there are: ${names.join(", ")}`,
+        );
       const wanted = part === undefined ? names : [part];
       await followLogs(
         wanted.map((name) => ({ part: name, file: layout.log(`${name}.log`) })),

@@ -42,7 +42,13 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
       say("");
       table(
         ["ROLE", "SITE", "NODE", "WORKER", "STATE"],
-        members.map(({ role, site, node, worker, state }) => [role, site ?? "-", node, worker ?? "-", state]),
+        members.map(({ role, site, node, worker, state }) => [
+          role,
+          site ?? "-",
+          node,
+          worker ?? "-",
+          state,
+        ]),
         "not placed yet",
       );
     });
@@ -58,7 +64,25 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
     });
 }
 
-function row({ job, username, state, since, attempt, round, rounds, waitingFor, reason }: JobFacts): string[] {
+function row({
+  job,
+  username,
+  state,
+  since,
+  attempt,
+  round,
+  rounds,
+  waitingFor,
+  reason,
+}: JobFacts): string[] {
   const progress = rounds === null ? "-" : `${round ?? 0}/${rounds}`;
-  return [job, username, state, formatFromNow(since, Date.now()), String(attempt), progress, waitingFor ?? reason ?? "-"];
+  return [
+    job,
+    username,
+    state,
+    formatFromNow(since, Date.now()),
+    String(attempt),
+    progress,
+    waitingFor ?? reason ?? "-",
+  ];
 }

@@ -22,13 +22,18 @@ export function addKeyCommands(program: Command, { ask, print, table, say }: Ope
     .option("--user <name>", "that user's keys alone")
     .option("--json", "one JSON line", false)
     .action(async ({ user, json }: { user?: string; json: boolean }) => {
-      const { keys } = await ask({ verb: "key-list", ...(user === undefined ? {} : { username: user }) });
+      const { keys } = await ask({
+        verb: "key-list",
+        ...(user === undefined ? {} : { username: user }),
+      });
       if (json) print(keys);
       else table(KEY_HEAD, keyRows(keys), "no key");
     });
 
   leaves(key.command("renew <key>"), { event: "key.renew", loggedBy: "coordinator" })
-    .description("let the same key live so many days from now on; the beginning of its id will do, and no secret is made")
+    .description(
+      "let the same key live so many days from now on; the beginning of its id will do, and no secret is made",
+    )
     .option("--days <n>", `1 to ${MAX_DAYS}`, days, RENEW_DAYS)
     .option("--json", "one JSON line", false)
     .action(async (id: string, options: { days: number; json: boolean }) => {

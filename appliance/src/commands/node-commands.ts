@@ -11,7 +11,10 @@ export function addNodeCommands(program: Command, { ask, print, table, say }: Op
   const node = program
     .command("node")
     .description("nodes: list, show, drain, undrain; `join-token` admits one")
-    .addHelpText("after", "\nExamples:\n  appliance node ls\n  appliance node drain gpu-3\n  appliance node show gpu-3");
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance node ls\n  appliance node drain gpu-3\n  appliance node show gpu-3",
+    );
 
   leaves(node.command("ls"), { none: "status" })
     .description("every node with its workers")
@@ -32,7 +35,13 @@ export function addNodeCommands(program: Command, { ask, print, table, say }: Op
       say("");
       table(
         ["JOB", "ROLE", "SITE", "WORKER", "STATE"],
-        members.map(({ job, role, site, worker, state }) => [job, role, site ?? "-", worker ?? "-", state]),
+        members.map(({ job, role, site, worker, state }) => [
+          job,
+          role,
+          site ?? "-",
+          worker ?? "-",
+          state,
+        ]),
         "nothing runs there",
       );
     });
@@ -62,7 +71,13 @@ export function addNodeCommands(program: Command, { ask, print, table, say }: Op
 
 function row({ node, state, workers, busy, drained, silentS, freeBytes }: NodeFacts): string[] {
   return [
-    ...[node, state, String(workers), String(busy), silentS === null ? "not heard" : `${formatSpan(silentS)} ago`],
+    ...[
+      node,
+      state,
+      String(workers),
+      String(busy),
+      silentS === null ? "not heard" : `${formatSpan(silentS)} ago`,
+    ],
     freeBytes === null ? "-" : `${formatSize(freeBytes)} free`,
     drained === null ? "yes" : `no: ${drained}`,
   ];

@@ -24,11 +24,20 @@ export class PartsError extends Error {
  *
  * @returns whether anything was announced, and must be ended afterwards
  */
-export async function announceStop({ layout }: PartContext, forS: number, say: (line: string) => void): Promise<boolean> {
+export async function announceStop(
+  { layout }: PartContext,
+  forS: number,
+  say: (line: string) => void,
+): Promise<boolean> {
   try {
-    const reply = await askCoordinator(layout.run("coordinator", "control"), { verb: "maintenance", forS }, ASK_TIMEOUT_MS);
+    const reply = await askCoordinator(
+      layout.run("coordinator", "control"),
+      { verb: "maintenance", forS },
+      ASK_TIMEOUT_MS,
+    );
     say(`running jobs go on until ${reply.until ?? "now"}`);
-    if (reply.untold.length > 0) say(`did not answer, their jobs end 30 s after the stop: ${reply.untold.join(", ")}`);
+    if (reply.untold.length > 0)
+      say(`did not answer, their jobs end 30 s after the stop: ${reply.untold.join(", ")}`);
     return true;
   } catch (error) {
     if (error instanceof ControlRefusedError) throw error;
@@ -39,7 +48,11 @@ export async function announceStop({ layout }: PartContext, forS: number, say: (
 
 /** Leases are short again. */
 export async function endStop({ layout }: PartContext): Promise<void> {
-  await askCoordinator(layout.run("coordinator", "control"), { verb: "maintenance", forS: 0 }, ASK_TIMEOUT_MS);
+  await askCoordinator(
+    layout.run("coordinator", "control"),
+    { verb: "maintenance", forS: 0 },
+    ASK_TIMEOUT_MS,
+  );
 }
 
 /** Does what stops parts and has them healthy again. A stop that could not be announced needs no end: leases are short all along. */
@@ -55,11 +68,17 @@ export async function duringPlannedStop(
 }
 
 /** Stops these parts alone and waits; they stay down until {@link startParts}. @throws PartsError */
-export async function stopParts(context: PartContext, parts: readonly string[], timeoutMs: number): Promise<void> {
+export async function stopParts(
+  context: PartContext,
+  parts: readonly string[],
+  timeoutMs: number,
+): Promise<void> {
   await ask(context, { verb: "stop", parts });
   for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(100)) {
     const reply = await ask(context, { verb: "status" });
-    const alive = reply.parts.filter(({ name, phase }) => parts.includes(name) && isAlive({ phase } as PartState));
+    const alive = reply.parts.filter(
+      ({ name, phase }) => parts.includes(name) && isAlive({ phase } as PartState),
+    );
     if (alive.length === 0) return;
   }
   throw new PartsError(
@@ -92,12 +111,20 @@ export async function requireParts(context: PartContext, parts: readonly string[
   const known = (await ask(context, { verb: "status" })).parts.map(({ name }) => name);
   const unknown = parts.filter((part) => !known.includes(part));
   if (unknown.length > 0)
-    throw new PartsError("unknown_part", `there is no part ${unknown.join(", ")}`, `The parts are ${known.join(", ")}.`);
+    throw new PartsError(
+      "unknown_part",
+      `there is no part ${unknown.join(", ")}`,
+      `The parts are ${known.join(", ")}.`,
+    );
 }
 
 async function ask({ layout }: PartContext, request: Parameters<typeof askSupervisor>[1]) {
   const reply = await askSupervisor(layout.run("supervisor.sock"), request);
   if (reply === null)
-    throw new PartsError("not_running", "the appliance does not run", `Start it: appliance --root ${layout.root} start`);
+    throw new PartsError(
+      "not_running",
+      "the appliance does not run",
+      `Start it: appliance --root ${layout.root} start`,
+    );
   return reply;
 }

@@ -9,18 +9,26 @@ import { collected, two } from "./two-people.ts";
 
 type HoldOptions = { hold: string; requester: string; approver: string };
 
-export function addPrivacyCommands(program: Command, openContext: () => PartContext, print: (value: unknown) => void): void {
+export function addPrivacyCommands(
+  program: Command,
+  openContext: () => PartContext,
+  print: (value: unknown) => void,
+): void {
   const socket = (): string => openContext().layout.run("vault", "sock");
   const privacy = program
     .command("privacy")
-    .description("personal values behind the audit log: how long they are kept, who may have them erased, what stands in the way")
+    .description(
+      "personal values behind the audit log: how long they are kept, who may have them erased, what stands in the way",
+    )
     .addHelpText(
       "after",
       "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --requester u_91… --approver u_2c… --approver u_d0…\n  appliance privacy hold u_4f… --hold case-3 --requester u_91… --approver u_2c…",
     );
 
   leaves(privacy.command("status"), { none: "status" })
-    .description("how much is sealed and erased, which holds stand, when the copies of the keys end")
+    .description(
+      "how much is sealed and erased, which holds stand, when the copies of the keys end",
+    )
     .action(async () => print(await askVault<VaultStatus>(socket(), { verb: "status" })));
 
   leaves(privacy.command("erase <subject>"), { event: "privacy.erasure", loggedBy: "vault" })
@@ -29,11 +37,25 @@ export function addPrivacyCommands(program: Command, openContext: () => PartCont
     .requiredOption("--legal-basis <code>", "such as gdpr-17")
     .requiredOption("--requester <id>", "who asks")
     .option("--approver <id>", "one of the two who agree, given twice", collected, [])
-    .action(async (subject: string, options: { request: string; legalBasis: string; requester: string; approver: string[] }) => {
-      const { request, legalBasis, requester, approver } = options;
-      const approvers = two(privacy, approver);
-      print(await askVault<EraseReply>(socket(), { verb: "erase", subject, request, legalBasis, requester, approvers }));
-    });
+    .action(
+      async (
+        subject: string,
+        options: { request: string; legalBasis: string; requester: string; approver: string[] },
+      ) => {
+        const { request, legalBasis, requester, approver } = options;
+        const approvers = two(privacy, approver);
+        print(
+          await askVault<EraseReply>(socket(), {
+            verb: "erase",
+            subject,
+            request,
+            legalBasis,
+            requester,
+            approvers,
+          }),
+        );
+      },
+    );
 
   const hold = (subject: string, lift: boolean, options: HoldOptions): HoldRequest => ({
     verb: "hold",
@@ -42,7 +64,11 @@ export function addPrivacyCommands(program: Command, openContext: () => PartCont
     ...options,
   });
   for (const [name, lift, description] of [
-    ["hold", false, "set a legal hold: while it stands nothing of the person is erased, by request or by age"],
+    [
+      "hold",
+      false,
+      "set a legal hold: while it stands nothing of the person is erased, by request or by age",
+    ],
     ["lift", true, "lift a legal hold"],
   ] as const)
     leaves(privacy.command(`${name} <subject>`), { event: "privacy.hold", loggedBy: "vault" })
@@ -50,14 +76,24 @@ export function addPrivacyCommands(program: Command, openContext: () => PartCont
       .requiredOption("--hold <id>", "the hold's name in your own files")
       .requiredOption("--requester <id>", "who asks")
       .requiredOption("--approver <id>", "somebody else, who agrees")
-      .action(async (subject: string, options: HoldOptions) => print(await askVault(socket(), hold(subject, lift, options))));
+      .action(async (subject: string, options: HoldOptions) =>
+        print(await askVault(socket(), hold(subject, lift, options))),
+      );
 
   leaves(privacy.command("confirm-holds"), { event: "privacy.holds.confirm", loggedBy: "vault" })
-    .description("after the vault's database was put back: its legal holds are those of the log; two people must agree")
+    .description(
+      "after the vault's database was put back: its legal holds are those of the log; two people must agree",
+    )
     .requiredOption("--requester <id>", "who asks")
     .option("--approver <id>", "one of the two who agree, given twice", collected, [])
     .action(async ({ requester, approver }: { requester: string; approver: string[] }) => {
-      print(await askVault(socket(), { verb: "confirm-holds", requester, approvers: two(privacy, approver) }));
+      print(
+        await askVault(socket(), {
+          verb: "confirm-holds",
+          requester,
+          approvers: two(privacy, approver),
+        }),
+      );
     });
 
   leaves(privacy.command("refuse <subject>"), { event: "privacy.refusal", loggedBy: "vault" })
@@ -66,11 +102,16 @@ export function addPrivacyCommands(program: Command, openContext: () => PartCont
     .requiredOption("--legal-basis <code>", "such as gdpr-17-3-b")
     .requiredOption("--until <instant>", "UTC: 2033-01-31T00:00:00.000Z")
     .requiredOption("--requester <id>", "who refuses")
-    .action(async (subject: string, options: { request: string; legalBasis: string; until: string; requester: string }) =>
-      print(await askVault(socket(), { verb: "refuse", subject, ...options })),
+    .action(
+      async (
+        subject: string,
+        options: { request: string; legalBasis: string; until: string; requester: string },
+      ) => print(await askVault(socket(), { verb: "refuse", subject, ...options })),
     );
 
   leaves(privacy.command("restore-keys <copy>"), { event: "privacy.keys.restore" })
-    .description("put the vault's keys back from a copy whose epoch lives; stop the vault first: appliance stop vault")
+    .description(
+      "put the vault's keys back from a copy whose epoch lives; stop the vault first: appliance stop vault",
+    )
     .action(async (copy: string) => print(await restoreVaultKeys(openContext(), copy)));
 }

@@ -9,7 +9,9 @@ const DAY_MS = 86_400_000;
 /** Every certificate that the appliance serves or is known by, with the days that it still holds. */
 export function readCertificates(layout: Layout, now: number): CertificateFacts[] {
   const secrets = layout.secrets("");
-  const folders = existsSync(secrets) ? readdirSync(secrets).map((process) => join(secrets, process)) : [];
+  const folders = existsSync(secrets)
+    ? readdirSync(secrets).map((process) => join(secrets, process))
+    : [];
   const files = [...folders, layout.caDir, layout.data("agent")].flatMap((folder) =>
     existsSync(folder)
       ? readdirSync(folder)
@@ -17,5 +19,8 @@ export function readCertificates(layout: Layout, now: number): CertificateFacts[
           .map((name) => join(folder, name))
       : [],
   );
-  return files.map((file) => ({ file, daysLeft: (Date.parse(new X509Certificate(readFileSync(file)).validTo) - now) / DAY_MS }));
+  return files.map((file) => ({
+    file,
+    daysLeft: (Date.parse(new X509Certificate(readFileSync(file)).validTo) - now) / DAY_MS,
+  }));
 }

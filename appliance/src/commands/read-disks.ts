@@ -17,7 +17,12 @@ export function readDisks(layout: Layout): DiskFacts[] {
     const path = of.length === places.length ? layout.root : of[0]![1];
     const { bsize, blocks, bavail, files, ffree } = statfsSync(path);
     return {
-      ...{ holds: of.map(([name]) => name), path, totalBytes: blocks * bsize, freeBytes: bavail * bsize },
+      ...{
+        holds: of.map(([name]) => name),
+        path,
+        totalBytes: blocks * bsize,
+        freeBytes: bavail * bsize,
+      },
       ...{ totalInodes: files, freeInodes: ffree },
     };
   });

@@ -8,29 +8,50 @@ type PartsEvent = Extract<OperationType, "admin.start" | "admin.stop" | "admin.r
 type Move = (parts: readonly string[]) => Promise<void>;
 
 /** auditd last: until then it takes records. @throws AuditUnavailable before anything is stopped */
-export async function stopRecorded(context: PartContext, parts: readonly string[], stop: Move): Promise<void> {
+export async function stopRecorded(
+  context: PartContext,
+  parts: readonly string[],
+  stop: Move,
+): Promise<void> {
   await recorded(context, "admin.stop", parts.filter(isRecorded), stop);
   if (parts.includes(AUDITD)) await stop([AUDITD]);
 }
 
 /** auditd first: from then on it takes records. @throws AuditUnavailable before anything else is started */
-export async function startRecorded(context: PartContext, parts: readonly string[], start: Move): Promise<void> {
+export async function startRecorded(
+  context: PartContext,
+  parts: readonly string[],
+  start: Move,
+): Promise<void> {
   if (parts.includes(AUDITD)) await start([AUDITD]);
   await recorded(context, "admin.start", parts.filter(isRecorded), start);
 }
 
 /** auditd first. @throws AuditUnavailable before any other part is stopped */
-export async function restartRecorded(context: PartContext, parts: readonly string[], restart: Move): Promise<void> {
+export async function restartRecorded(
+  context: PartContext,
+  parts: readonly string[],
+  restart: Move,
+): Promise<void> {
   if (parts.includes(AUDITD)) await restart([AUDITD]);
   await recorded(context, "admin.restart", parts.filter(isRecorded), restart);
 }
 
 const isRecorded = (part: string): boolean => part !== AUDITD;
 
-async function recorded({ layout }: PartContext, type: PartsEvent, parts: readonly string[], move: Move): Promise<void> {
+async function recorded(
+  { layout }: PartContext,
+  type: PartsEvent,
+  parts: readonly string[],
+  move: Move,
+): Promise<void> {
   if (parts.length === 0) return;
   await using producer = await connectOperator(layout);
   const action = `appliance ${type.slice("admin.".length)}`;
-  const operations = parts.map((id) => ({ type, action, object: { kind: "process", id } as const }));
+  const operations = parts.map((id) => ({
+    type,
+    action,
+    object: { kind: "process", id } as const,
+  }));
   await operated(producer, operations, async () => ({ result: await move(parts) }));
 }

@@ -21,16 +21,25 @@ export async function recordedUninstall(
 ): Promise<number> {
   const producer = await open();
   const operation = {
-    ...({ type: "admin.uninstall", op: randomUUID(), actor: { sub: "appliance", kind: "operator" } } as const),
+    ...({
+      type: "admin.uninstall",
+      op: randomUUID(),
+      actor: { sub: "appliance", kind: "operator" },
+    } as const),
     object: { kind: "appliance", id: "appliance" } as const,
   };
   try {
-    const requested = await producer?.requested({ ...operation, action: "appliance uninstall" }).catch(() => undefined);
-    if (requested === undefined) say("auditd does not answer: no receiver of the audit log is told of this uninstall");
+    const requested = await producer
+      ?.requested({ ...operation, action: "appliance uninstall" })
+      .catch(() => undefined);
+    if (requested === undefined)
+      say("auditd does not answer: no receiver of the audit log is told of this uninstall");
     else await pause(HAND_OUT_MS);
     const code = await remove();
     if (code !== 0 && requested !== undefined)
-      await producer?.outcome({ ...operation, phase: "failed", outcome: { code: "not_removed" } }).catch(() => undefined);
+      await producer
+        ?.outcome({ ...operation, phase: "failed", outcome: { code: "not_removed" } })
+        .catch(() => undefined);
     return code;
   } finally {
     await producer?.close();

@@ -12,7 +12,10 @@ export type RestoredKeys = { restored: number; kept: number; destroyed: number }
  * What was destroyed on purpose stays destroyed. The vault must be stopped, and its user must be able to read the copy.
  * @throws AuditUnavailable before anything is put back, or with what the vault's program says
  */
-export async function restoreVaultKeys({ config, layout }: PartContext, copy: string): Promise<RestoredKeys> {
+export async function restoreVaultKeys(
+  { config, layout }: PartContext,
+  copy: string,
+): Promise<RestoredKeys> {
   await using producer = await connectOperator(layout);
   const operation = {
     ...({ type: "privacy.keys.restore", action: "appliance privacy restore-keys" } as const),
@@ -22,7 +25,12 @@ export async function restoreVaultKeys({ config, layout }: PartContext, copy: st
     const program = layout.release("app", "vault.mjs");
     const args = [program, "restore", resolve(copy), "--config", layout.processConfig("vault")];
     const environment = readAuditKeys(layout)?.environment;
-    const said = await runOnce(layout.release("bin", "node"), args, uidOf(config, "vault"), environment);
+    const said = await runOnce(
+      layout.release("bin", "node"),
+      args,
+      uidOf(config, "vault"),
+      environment,
+    );
     const result = JSON.parse(said) as RestoredKeys;
     return { result, detail: result };
   });

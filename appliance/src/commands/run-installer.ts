@@ -8,10 +8,14 @@ import type { Layout } from "../layout.ts";
  * @returns its exit code
  */
 export async function runInstaller(layout: Layout, args: readonly string[]): Promise<number> {
-  const child = spawn(layout.release("bin", "node"), [layout.release("app", "installer.mjs"), ...args], {
-    stdio: "inherit",
-    cwd: "/",
-  });
+  const child = spawn(
+    layout.release("bin", "node"),
+    [layout.release("app", "installer.mjs"), ...args],
+    {
+      stdio: "inherit",
+      cwd: "/",
+    },
+  );
   return await new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));

@@ -45,9 +45,16 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
           readVault(context),
         ]);
   const findings = findingsOf({
-    ...{ parts, health: fleet?.health ?? null, frontLagMs, rolledBack: log?.rolledBack ?? null, vault },
+    ...{
+      parts,
+      health: fleet?.health ?? null,
+      frontLagMs,
+      rolledBack: log?.rolledBack ?? null,
+      vault,
+    },
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
-    runc: context.config.agent === null ? null : readRuncVersion(context.config.containerEngine.kind),
+    runc:
+      context.config.agent === null ? null : readRuncVersion(context.config.containerEngine.kind),
     logOf: (part) => logOf(context, part),
   });
   return {
@@ -63,7 +70,11 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
 
 async function readFleet(socket: string): Promise<Fleet | null> {
   try {
-    const { nodes, jobs, health } = await askCoordinator(socket, { verb: "status" }, FLEET_TIMEOUT_MS);
+    const { nodes, jobs, health } = await askCoordinator(
+      socket,
+      { verb: "status" },
+      FLEET_TIMEOUT_MS,
+    );
     return { nodes, jobs, health };
   } catch {
     // A finding says so.
@@ -73,12 +84,20 @@ async function readFleet(socket: string): Promise<Fleet | null> {
 
 /** Null when it does not answer: then its part says so. */
 async function readLog({ layout }: PartContext): Promise<LogStatus | null> {
-  return askAuditd(layout.run("audit", "control", "sock"), { verb: "status" }, FLEET_TIMEOUT_MS).catch(() => null);
+  return askAuditd(
+    layout.run("audit", "control", "sock"),
+    { verb: "status" },
+    FLEET_TIMEOUT_MS,
+  ).catch(() => null);
 }
 
 /** Null when it does not answer: then its part says so. */
 async function readVault({ layout }: PartContext): Promise<VaultHealth | null> {
-  return askVault<VaultHealth>(layout.run("vault", "sock"), { verb: "health" }, FLEET_TIMEOUT_MS).catch(() => null);
+  return askVault<VaultHealth>(
+    layout.run("vault", "sock"),
+    { verb: "health" },
+    FLEET_TIMEOUT_MS,
+  ).catch(() => null);
 }
 
 /** Null when it does not answer: then its part says so. */
@@ -111,7 +130,8 @@ function partLines(parts: readonly PartStatus[]): string[] {
     String(part.restarts),
   ]);
   const table = [["PART", "HEALTH", "VERSION", "PORT", "PID", "SINCE", "RESTARTS"], ...rows];
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
+  const widths =
+    table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0))) ?? [];
   return table.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -122,9 +142,15 @@ function partLines(parts: readonly PartStatus[]): string[] {
 
 function fleetLines(fleet: Fleet | null): string[] {
   if (fleet === null) return [];
-  const nodes = fleet.nodes.map(({ node, state, workers }) => `${node} ${state}, ${workers} workers`);
+  const nodes = fleet.nodes.map(
+    ({ node, state, workers }) => `${node} ${state}, ${workers} workers`,
+  );
   const jobs = Object.entries(fleet.jobs).map(([state, count]) => `${count} ${state}`);
-  return ["", `nodes  ${nodes.join(" · ") || "none has joined"}`, `jobs   ${jobs.join(" · ") || "none"}`];
+  return [
+    "",
+    `nodes  ${nodes.join(" · ") || "none has joined"}`,
+    `jobs   ${jobs.join(" · ") || "none"}`,
+  ];
 }
 
 function findingLines({ findings, parts }: ApplianceStatus): string[] {

@@ -12,10 +12,15 @@ export function addUserCommands(program: Command, { ask, print, table, say }: Op
   const user = program
     .command("user")
     .description("users: list, show, quota, disable, enable; `add-user` makes one")
-    .addHelpText("after", "\nExamples:\n  appliance user ls\n  appliance user quota alice 500GB\n  appliance user disable alice");
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance user ls\n  appliance user quota alice 500GB\n  appliance user disable alice",
+    );
 
   leaves(user.command("ls"), { event: "admin.control", loggedBy: "coordinator" })
-    .description("every user with bucket, quota, living keys and jobs; that a person looked is on record")
+    .description(
+      "every user with bucket, quota, living keys and jobs; that a person looked is on record",
+    )
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
       const { users } = await ask({ verb: "user-list" });
@@ -35,34 +40,61 @@ export function addUserCommands(program: Command, { ask, print, table, say }: Op
     });
 
   leaves(user.command("quota <name> <size>"), { event: "iam.user.change", loggedBy: "coordinator" })
-    .description("what the user's bucket may hold, like 500GB or 1.5TiB; nothing that is stored is removed")
+    .description(
+      "what the user's bucket may hold, like 500GB or 1.5TiB; nothing that is stored is removed",
+    )
     .option("--json", "one JSON line", false)
     .action(async (username: string, size: string, { json }: { json: boolean }) => {
       const bytes = parseSize(size);
       if (bytes === null)
-        throw new InvalidArgumentError(`size ${JSON.stringify(size)}: a number and B, KB, MB, GB, TB or KiB … TiB`);
+        throw new InvalidArgumentError(
+          `size ${JSON.stringify(size)}: a number and B, KB, MB, GB, TB or KiB … TiB`,
+        );
       const changed = await ask({ verb: "user-quota", username, bytes });
       if (json) print(changed);
       else say(`the bucket of ${username} may hold ${formatSize(changed.bytes)}`);
     });
 
   leaves(user.command("disable <name>"), { event: "iam.user.change", loggedBy: "coordinator" })
-    .description("refuse the user's platform keys and take the bucket's key pair away; jobs that run go on")
+    .description(
+      "refuse the user's platform keys and take the bucket's key pair away; jobs that run go on",
+    )
     .option("--json", "one JSON line", false)
     .action(async (username: string, { json }: { json: boolean }) => {
       const disabled = await ask({ verb: "user-disable", username });
       if (json) return print(disabled);
       say(`${username} is disabled`);
       if (disabled.livingJobs > 0)
-        say(`${disabled.livingJobs} jobs of ${username} go on: appliance job ls, appliance job cancel`);
+        say(
+          `${disabled.livingJobs} jobs of ${username} go on: appliance job ls, appliance job cancel`,
+        );
     });
 
   leaves(user.command("enable <name>"), { event: "iam.user.change", loggedBy: "coordinator" })
-    .description("let the user's keys be good again; the bucket gets a new key pair, whose secret is shown once")
+    .description(
+      "let the user's keys be good again; the bucket gets a new key pair, whose secret is shown once",
+    )
     .action(async (username: string) => print(await ask({ verb: "user-enable", username })));
 }
 
-function row({ username, isAdmin, isDisabled, bucket, quotaBytes, livingKeys, livingJobs, createdAt }: UserFacts): string[] {
+function row({
+  username,
+  isAdmin,
+  isDisabled,
+  bucket,
+  quotaBytes,
+  livingKeys,
+  livingJobs,
+  createdAt,
+}: UserFacts): string[] {
   const state = isDisabled ? "disabled" : isAdmin ? "admin" : "user";
-  return [username, state, bucket, formatSize(quotaBytes), String(livingKeys), String(livingJobs), formatInstant(createdAt)];
+  return [
+    username,
+    state,
+    bucket,
+    formatSize(quotaBytes),
+    String(livingKeys),
+    String(livingJobs),
+    formatInstant(createdAt),
+  ];
 }

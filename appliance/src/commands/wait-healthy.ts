@@ -29,25 +29,35 @@ export async function waitHealthy(
     const wanted = parts.filter((part) => only === undefined || only.includes(part.name));
     for (const part of wanted) {
       if (seen.get(part.name) !== part.phase && part.phase !== "idle")
-        onChange(`${part.name} ${part.phase}${part.lastExit !== null && part.phase === "exited" ? ` (${part.lastExit})` : ""}`);
+        onChange(
+          `${part.name} ${part.phase}${part.lastExit !== null && part.phase === "exited" ? ` (${part.lastExit})` : ""}`,
+        );
       seen.set(part.name, part.phase);
       if (!restartsBefore.has(part.name)) restartsBefore.set(part.name, part.restarts);
     }
     if (running && wanted.length > 0 && wanted.every((part) => part.phase === "healthy")) return;
     const crashing = wanted.find(
-      (part) => part.phase !== "healthy" && part.restarts - (restartsBefore.get(part.name) ?? 0) >= GIVE_UP_AFTER_RESTARTS,
+      (part) =>
+        part.phase !== "healthy" &&
+        part.restarts - (restartsBefore.get(part.name) ?? 0) >= GIVE_UP_AFTER_RESTARTS,
     );
     if (crashing !== undefined) {
       const log = context.layout.log(`${crashing.name}.log`);
-      const end = existsSync(log) ? `the end of ${log}:\n${tailOf(log)}` : `look at ${logOf(context, crashing.name)}`;
-      throw new NotHealthyError(`${crashing.name} keeps ending (${crashing.lastExit ?? ""}); ${end}`);
+      const end = existsSync(log)
+        ? `the end of ${log}:\n${tailOf(log)}`
+        : `look at ${logOf(context, crashing.name)}`;
+      throw new NotHealthyError(
+        `${crashing.name} keeps ending (${crashing.lastExit ?? ""}); ${end}`,
+      );
     }
     if (performance.now() - startedAt > timeoutMs) {
       const missing = wanted
         .filter((part) => part.phase !== "healthy")
         .map((part) => `${part.name} ${part.phase} (log: ${logOf(context, part.name)})`);
       throw new NotHealthyError(
-        running ? `not healthy after ${timeoutMs / 1000} s: ${missing.join(", ")}` : "the supervisor does not run",
+        running
+          ? `not healthy after ${timeoutMs / 1000} s: ${missing.join(", ")}`
+          : "the supervisor does not run",
       );
     }
     await sleep(250);

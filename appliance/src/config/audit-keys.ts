@@ -34,7 +34,10 @@ export function logKeysOf({ token, tpm }: AuditKeys): Pick<AuditdConfig, "token"
  *
  * @param keyLabel of the token's key: no other appliance's
  */
-export function vaultKeyOf({ vaultToken, tpm }: AuditKeys, keyLabel: string): Pick<VaultConfig, "token" | "tpm"> {
+export function vaultKeyOf(
+  { vaultToken, tpm }: AuditKeys,
+  keyLabel: string,
+): Pick<VaultConfig, "token" | "tpm"> {
   if (vaultToken !== undefined) return { token: { ...vaultToken, keyLabel } };
   return tpm === undefined ? {} : { tpm };
 }

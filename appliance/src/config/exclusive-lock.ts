@@ -17,7 +17,9 @@ export class AlreadyRunningError extends Error {
 export function takeExclusiveLock(file: string, holder: string): Disposable {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
   const fd = openSync(file, "a", 0o600);
-  const asked = spawnSync("flock", ["--exclusive", "--nonblock", "3"], { stdio: ["ignore", "ignore", "ignore", fd] });
+  const asked = spawnSync("flock", ["--exclusive", "--nonblock", "3"], {
+    stdio: ["ignore", "ignore", "ignore", fd],
+  });
   if (asked.status !== 0) {
     closeSync(fd);
     if (asked.error !== undefined) throw asked.error;

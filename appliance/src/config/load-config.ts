@@ -15,7 +15,10 @@ export class ConfigInvalidError extends Error {
  * @param onUnknown is told of such keys: they may as well be misspelt
  * @throws ConfigInvalidError naming the key
  */
-export function loadConfig(file: string, onUnknown: (keys: readonly string[]) => void = () => {}): ApplianceConfig {
+export function loadConfig(
+  file: string,
+  onUnknown: (keys: readonly string[]) => void = () => {},
+): ApplianceConfig {
   let value: unknown;
   if (!existsSync(file))
     throw new ConfigInvalidError(
@@ -24,14 +27,19 @@ export function loadConfig(file: string, onUnknown: (keys: readonly string[]) =>
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new ConfigInvalidError(`${file} can't be read: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new ConfigInvalidError(
+      `${file} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   const config = readConfig(value);
   if (config === null) {
     const first = Value.Errors(readable(ApplianceConfig), value)[0];
-    throw new ConfigInvalidError(`${file}: ${first?.instancePath || "/"} ${first?.message ?? "is not a configuration"}`);
+    throw new ConfigInvalidError(
+      `${file}: ${first?.instancePath || "/"} ${first?.message ?? "is not a configuration"}`,
+    );
   }
   const unknown = unknownFields(ApplianceConfig, value as object);
   if (unknown.length > 0) onUnknown(unknown);

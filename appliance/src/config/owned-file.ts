@@ -2,7 +2,17 @@
  * Files and folders with an owner. Root never works inside a folder that somebody else may write: what lies there could be a link to
  * anything. Where it must look into one, it follows no link.
  */
-import { chmodSync, chownSync, closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+} from "node:fs";
 import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 
 export type Owner = { uid: number; gid: number };
@@ -14,13 +24,19 @@ export function readableBy(gid: number): Owner {
 }
 
 /** As {@link replaceFileNow}, of a file whose owner is said. */
-export function writeOwned(file: string, bytes: string | Uint8Array, owner: Owner, mode: number): void {
+export function writeOwned(
+  file: string,
+  bytes: string | Uint8Array,
+  owner: Owner,
+  mode: number,
+): void {
   replaceFileNow(file, bytes, mode, owner);
 }
 
 /** Makes the folder if need be and sets owner and mode either way. @throws when something else is there */
 export function ensureFolder(folder: string, owner: Owner, mode: number): void {
-  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) mkdirSync(folder, { recursive: true });
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined)
+    mkdirSync(folder, { recursive: true });
   if (!lstatSync(folder).isDirectory()) throw new Error(`${folder} is no folder`);
   chownSync(folder, owner.uid, owner.gid);
   chmodSync(folder, mode);
@@ -31,7 +47,8 @@ export function readForeign(file: string, maxBytes: number): Buffer {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size } = fstatSync(fd);
-    if (!fstatSync(fd).isFile() || size > maxBytes) throw new Error(`${file} is no file of at most ${maxBytes} bytes`);
+    if (!fstatSync(fd).isFile() || size > maxBytes)
+      throw new Error(`${file} is no file of at most ${maxBytes} bytes`);
     return readFileSync(fd);
   } finally {
     closeSync(fd);

@@ -24,16 +24,22 @@ export async function askCoordinator<V extends ControlRequest["verb"]>(
   const person = hostPerson();
   const line = await new Promise<string>((resolve, reject) => {
     const socket = createConnection(socketPath);
-    socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`the coordinator did not answer within ${timeoutMs / 1000} s`)));
+    socket.setTimeout(timeoutMs, () =>
+      socket.destroy(new Error(`the coordinator did not answer within ${timeoutMs / 1000} s`)),
+    );
     socket.once("error", reject);
-    socket.once("connect", () => socket.write(`${JSON.stringify({ ...request, ...(person === null ? {} : { person }) })}\n`));
+    socket.once("connect", () =>
+      socket.write(`${JSON.stringify({ ...request, ...(person === null ? {} : { person }) })}\n`),
+    );
     createInterface({ input: socket })
       .once("line", (answer) => {
         resolve(answer);
         socket.destroy();
       })
       .on("error", reject);
-    socket.once("close", () => reject(new Error("the coordinator closed its control socket without an answer")));
+    socket.once("close", () =>
+      reject(new Error("the coordinator closed its control socket without an answer")),
+    );
   });
   const reply = JSON.parse(line) as ControlReply;
   if (!reply.ok) throw new ControlRefusedError(reply);

@@ -14,7 +14,11 @@ export type FirstCredentials = {
  * the public examples read. rclone has a block of its own, with the certificate by its own option: Debian's 1.60 ends in a crash where
  * AWS_CA_BUNDLE is set.
  */
-export function renderCredentials(config: ApplianceConfig, first: FirstCredentials, rootCert: string): string {
+export function renderCredentials(
+  config: ApplianceConfig,
+  first: FirstCredentials,
+  rootCert: string,
+): string {
   const api = `https://${config.name}:${config.ports.api}`;
   const s3 = `https://${config.name}:${config.ports.s3}`;
   return `# ResonTech sovereign appliance: credentials of ${first.username}. Keep this file to yourself; each secret stands only here.

@@ -21,10 +21,17 @@ export async function ensureJoinToken({ config, layout }: PartContext): Promise<
 }
 
 /** Makes the first user and writes `data/credentials.txt` (0600). */
-export async function ensureFirstUser({ config, layout }: PartContext, username: string): Promise<string> {
+export async function ensureFirstUser(
+  { config, layout }: PartContext,
+  username: string,
+): Promise<string> {
   const file = layout.data("credentials.txt");
   if (existsSync(file)) return file;
-  const user = await askCoordinator(layout.run("coordinator", "control"), { verb: "add-user", username, admin: true });
+  const user = await askCoordinator(layout.run("coordinator", "control"), {
+    verb: "add-user",
+    username,
+    admin: true,
+  });
   writeOwned(file, renderCredentials(config, user, layout.rootCert), ROOT, 0o600);
   return file;
 }

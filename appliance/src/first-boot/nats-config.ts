@@ -21,12 +21,22 @@ export function renderNatsConfig(settings: NatsSettings): string {
     max_payload: 8 * 1024 * 1024,
     max_pending: 64 * 1024 * 1024,
     logtime: true,
-    tls: { cert_file: settings.certFile, key_file: settings.keyFile, ca_file: settings.caFile, verify: true, timeout: 5 },
+    tls: {
+      cert_file: settings.certFile,
+      key_file: settings.keyFile,
+      ca_file: settings.caFile,
+      verify: true,
+      timeout: 5,
+    },
     accounts: { [settings.account]: { users: [{ nkey: settings.coordinatorKey }] }, SYS: {} },
     system_account: "SYS",
     authorization: {
       timeout: 5,
-      auth_callout: { issuer: settings.issuerKey, account: settings.account, auth_users: [settings.coordinatorKey] },
+      auth_callout: {
+        issuer: settings.issuerKey,
+        account: settings.account,
+        auth_users: [settings.coordinatorKey],
+      },
     },
   };
   return `${JSON.stringify(config, null, 2)}\n`;

@@ -6,7 +6,10 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
-import { REGISTRY_TOKEN_ISSUER, type CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import {
+  REGISTRY_TOKEN_ISSUER,
+  type CoordinatorConfig,
+} from "@resontech/contracts/coordinator-config";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
@@ -61,23 +64,43 @@ function readBy({ config }: PartContext, process: Process): Owner {
 function makeFolders(context: PartContext): void {
   const { layout } = context;
   // Named one by one: under the supervisor's umask a parent made along the way would be closed to the processes.
-  for (const folder of [layout.etc, layout.data(), layout.run(".."), layout.run(), layout.run("audit")])
+  for (const folder of [
+    layout.etc,
+    layout.data(),
+    layout.run(".."),
+    layout.run(),
+    layout.run("audit"),
+  ])
     ensureFolder(folder, ROOT, 0o755);
   ensureFolder(layout.log(""), ROOT, 0o750);
   ensureFolder(layout.secrets(""), ROOT, 0o755);
-  for (const process of ["coordinator", "nats", "s3", "s3Front", "registry", "postgres", "keycloak"] as const)
+  for (const process of [
+    "coordinator",
+    "nats",
+    "s3",
+    "s3Front",
+    "registry",
+    "postgres",
+    "keycloak",
+  ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
   // The log's key is made by auditd alone: not even the supervisor sees it.
   ensureFolder(layout.secrets("auditd"), ownedBy(context, "auditd"), 0o700);
   ensureFolder(layout.secrets("vault"), ownedBy(context, "vault"), 0o700);
-  for (const folder of VAULT_FOLDERS) ensureFolder(layout.data(folder), ownedBy(context, "vault"), 0o700);
+  for (const folder of VAULT_FOLDERS)
+    ensureFolder(layout.data(folder), ownedBy(context, "vault"), 0o700);
   ensureFolder(layout.data("coordinator"), ownedBy(context, "coordinator"), 0o700);
   // Set-group-id: what auditd makes in it, its readers may read.
-  ensureFolder(layout.data("audit"), { uid: uidOf(context.config, "auditd"), gid: uidOf(context.config, "auditOut") }, 0o2750);
+  ensureFolder(
+    layout.data("audit"),
+    { uid: uidOf(context.config, "auditd"), gid: uidOf(context.config, "auditOut") },
+    0o2750,
+  );
   ensureFolder(layout.data("audit-out"), ownedBy(context, "auditOut"), 0o700);
   ensureFolder(layout.data("s3"), readBy(context, "s3"), 0o750);
-  for (const folder of ["objects", "versions", "iam"]) ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
+  for (const folder of ["objects", "versions", "iam"])
+    ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
@@ -95,21 +118,35 @@ async function makeCertificates(context: PartContext): Promise<void> {
   for (const process of ["coordinator", "nats", "s3Front", "registry", "keycloak"] as const) {
     await ca.ensureServer(layout.secrets(process), readBy(context, process), "server", names);
   }
-  await ca.ensureServer(layout.secrets("coordinator"), readBy(context, "coordinator"), "registry-token", [config.name]);
+  await ca.ensureServer(
+    layout.secrets("coordinator"),
+    readBy(context, "coordinator"),
+    "registry-token",
+    [config.name],
+  );
 }
 
 function makeSecrets(context: PartContext): void {
   const { layout } = context;
-  const once = (process: "coordinator" | "s3" | "postgres" | "keycloak", name: string, make: () => string): string => {
+  const once = (
+    process: "coordinator" | "s3" | "postgres" | "keycloak",
+    name: string,
+    make: () => string,
+  ): string => {
     const file = layout.secrets(process, name);
     if (!existsSync(file)) writeOwned(file, make(), readBy(context, process), 0o440);
     return readFileSync(file, "utf8");
   };
   const random = (): string => randomBytes(32).toString("base64url");
   once("coordinator", "nats-user.seed", () => new TextDecoder().decode(createUser().getSeed()));
-  once("coordinator", "nats-account.seed", () => new TextDecoder().decode(createAccount().getSeed()));
+  once("coordinator", "nats-account.seed", () =>
+    new TextDecoder().decode(createAccount().getSeed()),
+  );
   const admin = once("s3", "admin-key.json", () =>
-    JSON.stringify({ accessKeyId: `RT${randomBytes(9).toString("hex").toUpperCase()}`, secretAccessKey: random() }),
+    JSON.stringify({
+      accessKeyId: `RT${randomBytes(9).toString("hex").toUpperCase()}`,
+      secretAccessKey: random(),
+    }),
   );
   once("coordinator", "s3-admin-key.json", () => admin);
   const database = once("postgres", "password", random);
@@ -122,13 +159,23 @@ function makeSecrets(context: PartContext): void {
   }
   // The registry trusts the certificate that signs its tokens, and nothing else.
   const bundle = layout.secrets("registry", "token-issuers.pem");
-  writeOwned(bundle, readFileSync(layout.secrets("coordinator", "registry-token.crt")), readBy(context, "registry"), 0o440);
+  writeOwned(
+    bundle,
+    readFileSync(layout.secrets("coordinator", "registry-token.crt")),
+    readBy(context, "registry"),
+    0o440,
+  );
 }
 
 function writeProcessConfigs(context: PartContext): void {
   const { config, layout } = context;
   const give = (name: string, process: Process, value: unknown): void =>
-    writeOwned(layout.processConfig(name), `${JSON.stringify(value, null, 2)}\n`, readBy(context, process), 0o440);
+    writeOwned(
+      layout.processConfig(name),
+      `${JSON.stringify(value, null, 2)}\n`,
+      readBy(context, process),
+      0o440,
+    );
   give("auditd", "auditd", auditdConfig(context));
   give("audit-out", "auditOut", auditOutConfig(context));
   give("vault", "vault", vaultConfig(context));
@@ -192,7 +239,8 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     learnMs: 15_000,
     unwitnessed: config.unwitnessed ?? "mark",
     segmentBytes: 16 * 1024 ** 2,
-    ballastBytes: config.keyKind === "live" ? ballastBytes(layout.data("audit")) : TRIAL_BALLAST_BYTES,
+    ballastBytes:
+      config.keyKind === "live" ? ballastBytes(layout.data("audit")) : TRIAL_BALLAST_BYTES,
     ballastStepBytes: 64 * 1024 ** 2,
     checkpointMs: 500,
     heartbeatMs: 60_000,
@@ -203,7 +251,9 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
 /** Receivers of the log are named in `etc/audit-sinks.json`, root's own, and nowhere else; audit-out checks what stands there. */
 function auditOutConfig({ layout }: PartContext): AuditOutConfig {
   const file = join(layout.etc, "audit-sinks.json");
-  const receivers: Partial<AuditOutConfig> = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  const receivers: Partial<AuditOutConfig> = existsSync(file)
+    ? JSON.parse(readFileSync(file, "utf8"))
+    : {};
   return {
     sinks: receivers.sinks ?? [],
     worm: receivers.worm ?? null,
@@ -221,7 +271,9 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
 }
 
 function vaultConfig({ config, layout }: PartContext): VaultConfig {
-  const ofProduct = JSON.parse(readFileSync(layout.release("app", "policies", "retention.json"), "utf8")) as RetentionClasses;
+  const ofProduct = JSON.parse(
+    readFileSync(layout.release("app", "policies", "retention.json"), "utf8"),
+  ) as RetentionClasses;
   return {
     dataDir: layout.data("vault"),
     keysDir: layout.data("vault-keys"),
@@ -243,12 +295,19 @@ function vaultConfig({ config, layout }: PartContext): VaultConfig {
 
 /** Written again once the join token is there: it names the token's file while there is one. */
 export function writeAgentConfig(context: PartContext): void {
-  writeOwned(context.layout.processConfig("agent"), `${JSON.stringify(agentConfig(context), null, 2)}\n`, ROOT, 0o400);
+  writeOwned(
+    context.layout.processConfig("agent"),
+    `${JSON.stringify(agentConfig(context), null, 2)}\n`,
+    ROOT,
+    0o400,
+  );
 }
 
 function ballastBytes(auditDir: string): number {
   const { blocks, bsize } = statfsSync(auditDir);
-  return Math.round(Math.min(Math.max(blocks * bsize * BALLAST.part, BALLAST.minBytes), BALLAST.maxBytes));
+  return Math.round(
+    Math.min(Math.max(blocks * bsize * BALLAST.part, BALLAST.minBytes), BALLAST.maxBytes),
+  );
 }
 
 /** The day on which the log begins is fixed at install; a later start must find that log. */
@@ -278,7 +337,11 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
   const secret = (name: string): string => layout.secrets("coordinator", name);
   const { name, address, ports } = config;
   return {
-    listen: { host: address, port: ports.api, tls: { certFile: secret("server.crt"), keyFile: secret("server.key") } },
+    listen: {
+      host: address,
+      port: ports.api,
+      tls: { certFile: secret("server.crt"), keyFile: secret("server.key") },
+    },
     publicUrl: `https://${name}:${ports.api}`,
     databaseFile: layout.data("coordinator", "coordinator.db"),
     controlSocket: layout.run("coordinator", "control"),

@@ -61,7 +61,8 @@ export async function followHostSessions(options: HostSessionOptions): Promise<v
     } catch (error) {
       if (signal.aborted) break;
       const message = error instanceof Error ? error.message : String(error);
-      if (message !== said) log.error({ err: error }, "the host's sign-ins can't be followed; it is tried again");
+      if (message !== said)
+        log.error({ err: error }, "the host's sign-ins can't be followed; it is tried again");
       said = message;
     }
     await sleep(pollMs, undefined, { signal }).catch(() => {});
@@ -76,7 +77,10 @@ async function beginning({ wtmpFile, stateFile, log }: HostSessionOptions): Prom
     kept = readPosition(stateFile);
   } catch (error) {
     // Whatever is older than the damaged file was told before it was written.
-    log.error({ err: error }, "how far the host's sign-ins are on record can't be read; they are told from its time on");
+    log.error(
+      { err: error },
+      "how far the host's sign-ins are on record can't be read; they are told from its time on",
+    );
     return { ...NOWHERE, lastAtMs: Math.floor(statSync(stateFile).mtimeMs) };
   }
   if (kept !== null) return kept;
@@ -86,7 +90,13 @@ async function beginning({ wtmpFile, stateFile, log }: HostSessionOptions): Prom
     const offset = await wholeBytes(file);
     const last = await recordBefore(file, offset);
     if (last === null) return { ...NOWHERE, inode: file.inode };
-    return { ...NOWHERE, inode: file.inode, offset, lastSha256: digestOf(last), lastAtMs: readUtmp(last).atMs ?? 0 };
+    return {
+      ...NOWHERE,
+      inode: file.inode,
+      offset,
+      lastSha256: digestOf(last),
+      lastAtMs: readUtmp(last).atMs ?? 0,
+    };
   } finally {
     await file.handle.close();
   }
@@ -152,7 +162,8 @@ class Follower {
     for (;;) {
       const { bytesRead } = await file.handle.read(buffer, 0, buffer.length, this.#position.offset);
       if (bytesRead < UTMP_BYTES) return true;
-      for (let at = 0; at + UTMP_BYTES <= bytesRead; at += UTMP_BYTES) await this.#take(buffer.subarray(at, at + UTMP_BYTES));
+      for (let at = 0; at + UTMP_BYTES <= bytesRead; at += UTMP_BYTES)
+        await this.#take(buffer.subarray(at, at + UTMP_BYTES));
     }
   }
 
@@ -183,9 +194,15 @@ class Follower {
   async #beginLost(file: WtmpFile): Promise<void> {
     const { inode, lastSha256, lastAtMs } = this.#position;
     if (inode !== null)
-      this.#options.log.warn("the file of the host's sign-ins was cut or replaced; what it got since the last look may be lost");
+      this.#options.log.warn(
+        "the file of the host's sign-ins was cut or replaced; what it got since the last look may be lost",
+      );
     // A time that is still to come says nothing of what was told.
-    this.#told = { bytes: await wholeBytes(file), beforeMs: lastAtMs > Date.now() ? 0 : lastAtMs, lastSha256 };
+    this.#told = {
+      bytes: await wholeBytes(file),
+      beforeMs: lastAtMs > Date.now() ? 0 : lastAtMs,
+      lastSha256,
+    };
     this.#begin(file);
   }
 
@@ -202,14 +219,22 @@ class Follower {
       open = [...observed.open];
       lastAtMs = record.atMs ?? lastAtMs;
     }
-    this.#position = { ...position, offset: position.offset + UTMP_BYTES, lastSha256, lastAtMs, open };
+    this.#position = {
+      ...position,
+      offset: position.offset + UTMP_BYTES,
+      lastSha256,
+      lastAtMs,
+      open,
+    };
     this.#isKept = false;
     if (event !== null) this.#keep();
   }
 
   #isTold(atMs: number | null, sha256: string): boolean {
     const { bytes, beforeMs, lastSha256 } = this.#told;
-    return this.#position.offset < bytes && (sha256 === lastSha256 || (atMs !== null && atMs < beforeMs));
+    return (
+      this.#position.offset < bytes && (sha256 === lastSha256 || (atMs !== null && atMs < beforeMs))
+    );
   }
 
   /** @throws when it is ended before the log has it */
@@ -224,10 +249,14 @@ class Follower {
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof AuditUnavailable)) {
-          log.error({ err: error, type: event.type, pid: event.pid }, "the audit log refuses a record of the host's sign-ins");
+          log.error(
+            { err: error, type: event.type, pid: event.pid },
+            "the audit log refuses a record of the host's sign-ins",
+          );
           return;
         }
-        if (!isSaid) log.warn({ err: error }, "the audit log is away; the host's sign-ins wait for it");
+        if (!isSaid)
+          log.warn({ err: error }, "the audit log is away; the host's sign-ins wait for it");
         isSaid = true;
         await sleep(this.#pollMs, undefined, { signal });
       }
@@ -242,7 +271,10 @@ class Follower {
       this.#isUnkeepable = false;
     } catch (error) {
       if (!this.#isUnkeepable)
-        this.#options.log.error({ err: error }, "how far the host's sign-ins are on record can't be kept; it is tried again");
+        this.#options.log.error(
+          { err: error },
+          "how far the host's sign-ins are on record can't be kept; it is tried again",
+        );
       this.#isUnkeepable = true;
     }
   }
@@ -250,7 +282,8 @@ class Follower {
   #sayWhetherThere(): void {
     const { log, wtmpFile } = this.#options;
     const isAbsent = this.#file === null;
-    if (isAbsent && !this.#isAbsent) log.warn({ wtmpFile }, "the host keeps no file of its sign-ins: none are observed");
+    if (isAbsent && !this.#isAbsent)
+      log.warn({ wtmpFile }, "the host keeps no file of its sign-ins: none are observed");
     if (!isAbsent && this.#isAbsent) log.info({ wtmpFile }, "the host's sign-ins are observed");
     this.#isAbsent = isAbsent;
   }

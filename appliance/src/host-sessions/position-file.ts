@@ -20,7 +20,9 @@ const Position = Type.Object(
     /** Time of the last record that had one, milliseconds since 1970. */
     lastAtMs: Count,
     /** In order of their sign-in; no name is among it. */
-    open: Type.Array(Type.Object({ pid: Count, line: Type.Union([Type.String(), Type.Null()]), op: Uuid }, closed)),
+    open: Type.Array(
+      Type.Object({ pid: Count, line: Type.Union([Type.String(), Type.Null()]), op: Uuid }, closed),
+    ),
   },
   closed,
 );
@@ -28,7 +30,14 @@ export type Position = Static<typeof Position>;
 
 const readFrom = reader(Position);
 
-export const NOWHERE: Position = { v: 1, inode: null, offset: 0, lastSha256: null, lastAtMs: 0, open: [] };
+export const NOWHERE: Position = {
+  v: 1,
+  inode: null,
+  offset: 0,
+  lastSha256: null,
+  lastAtMs: 0,
+  open: [],
+};
 
 /** Null where there is none yet. @throws when it is no position */
 export function readPosition(file: string): Position | null {

@@ -15,14 +15,28 @@ export function sessionRecord(
   const at = atMs ?? nowMs;
   // In order of their names, as an event has them. A host that is the address says nothing beyond it.
   const pii = [
-    ...(host === null || host === address ? [] : [{ field: "hostname" as const, commitment: commit("pii.hostname", host) }]),
-    ...(user === null ? [] : [{ field: "username" as const, commitment: commit("pii.username", user) }]),
+    ...(host === null || host === address
+      ? []
+      : [{ field: "hostname" as const, commitment: commit("pii.hostname", host) }]),
+    ...(user === null
+      ? []
+      : [{ field: "username" as const, commitment: commit("pii.username", user) }]),
   ];
   const draft: HostSessionDraft = {
-    ...{ type, op, actor: { sub: "supervisor", kind: "system" }, object: { kind: "appliance", id: "appliance" } },
+    ...{
+      type,
+      op,
+      actor: { sub: "supervisor", kind: "system" },
+      object: { kind: "appliance", id: "appliance" },
+    },
     ...(address === null ? {} : { src: { addr: commit("src.addr", address) } }),
     ...(pii.length === 0 ? {} : { pii }),
-    detail: { source: "wtmp", at: new Date(at).toISOString(), lag_ms: Math.max(0, nowMs - at), pid },
+    detail: {
+      source: "wtmp",
+      at: new Date(at).toISOString(),
+      lag_ms: Math.max(0, nowMs - at),
+      pid,
+    },
   };
   return { draft, disclosures: commit.disclosures };
 }

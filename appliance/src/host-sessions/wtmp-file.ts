@@ -47,7 +47,10 @@ export async function wholeBytes({ handle }: WtmpFile): Promise<number> {
 }
 
 /** True where this is the file that was read up to the position: by what stands before it, at the beginning by inode. */
-export async function standsAt(file: WtmpFile, { inode, offset, lastSha256 }: Position): Promise<boolean> {
+export async function standsAt(
+  file: WtmpFile,
+  { inode, offset, lastSha256 }: Position,
+): Promise<boolean> {
   if (lastSha256 === null) return file.inode === inode;
   const last = await recordBefore(file, offset);
   return last !== null && digestOf(last) === lastSha256;

@@ -32,13 +32,26 @@ export class KeycloakAdmin {
   }
 
   /** The temporary administrator of the first start; null when there is none, or none any more. */
-  static async asBootstrap(context: PartContext, username: string, password: string): Promise<KeycloakAdmin | null> {
-    const token = await fetchToken(context, { grant_type: "password", client_id: "admin-cli", username, password });
+  static async asBootstrap(
+    context: PartContext,
+    username: string,
+    password: string,
+  ): Promise<KeycloakAdmin | null> {
+    const token = await fetchToken(context, {
+      grant_type: "password",
+      client_id: "admin-cli",
+      username,
+      password,
+    });
     return token === null ? null : new KeycloakAdmin(context, token);
   }
 
   /** The appliance's own client: it signs with a key that root alone reads, so there is no password to keep. */
-  static async asAppliance(context: PartContext, clientId: string, keyPem: string): Promise<KeycloakAdmin | null> {
+  static async asAppliance(
+    context: PartContext,
+    clientId: string,
+    keyPem: string,
+  ): Promise<KeycloakAdmin | null> {
     const issuer = `https://${context.config.name}:${context.config.ports.api}/realms/master`;
     const assertion = await new SignJWT({})
       .setProtectedHeader({ alg: "ES256", kid: clientId })
@@ -73,7 +86,12 @@ export class KeycloakAdmin {
     await this.#ask("DELETE", path, undefined, [404]);
   }
 
-  async #ask(method: string, path: string, body?: unknown, fine: readonly number[] = []): Promise<Answer> {
+  async #ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    fine: readonly number[] = [],
+  ): Promise<Answer> {
     const answer = await send(this.#context, method, `/admin/realms${path}`, {
       authorization: `Bearer ${this.#token}`,
       ...(body === undefined ? {} : { json: body }),
@@ -85,13 +103,22 @@ export class KeycloakAdmin {
 }
 
 /** Null when the credentials are refused. */
-async function fetchToken(context: PartContext, form: Record<string, string>): Promise<string | null> {
+async function fetchToken(
+  context: PartContext,
+  form: Record<string, string>,
+): Promise<string | null> {
   const path = "/realms/master/protocol/openid-connect/token";
   const answer = await send(context, "POST", path, { form });
   if (answer.status === 400 || answer.status === 401) return null;
-  if (answer.status !== 200) throw new KeycloakRefusedError("POST", path, answer.status, answer.text);
+  if (answer.status !== 200)
+    throw new KeycloakRefusedError("POST", path, answer.status, answer.text);
   const value: unknown = JSON.parse(answer.text);
-  if (typeof value === "object" && value !== null && "access_token" in value && typeof value.access_token === "string")
+  if (
+    typeof value === "object" &&
+    value !== null &&
+    "access_token" in value &&
+    typeof value.access_token === "string"
+  )
     return value.access_token;
   throw new KeycloakRefusedError("POST", path, answer.status, "no access token");
 }
@@ -104,7 +131,12 @@ async function send(
   path: string,
   { authorization, json, form }: Content,
 ): Promise<Answer> {
-  const body = form !== undefined ? new URLSearchParams(form).toString() : json !== undefined ? JSON.stringify(json) : null;
+  const body =
+    form !== undefined
+      ? new URLSearchParams(form).toString()
+      : json !== undefined
+        ? JSON.stringify(json)
+        : null;
   return await new Promise((resolve, reject) => {
     const asked = request(
       {
@@ -123,7 +155,8 @@ async function send(
           ...(body === null
             ? {}
             : {
-                "content-type": form === undefined ? "application/json" : "application/x-www-form-urlencoded",
+                "content-type":
+                  form === undefined ? "application/json" : "application/x-www-form-urlencoded",
                 "content-length": Buffer.byteLength(body),
               }),
         },
@@ -132,7 +165,8 @@ async function send(
         let text = "";
         response.setEncoding("utf8").on("data", (chunk: string) => {
           text += chunk;
-          if (text.length > MAX_ANSWER_BYTES) asked.destroy(new Error("keycloak's answer is too long"));
+          if (text.length > MAX_ANSWER_BYTES)
+            asked.destroy(new Error("keycloak's answer is too long"));
         });
         response.once("error", reject);
         response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));

@@ -6,5 +6,6 @@ export class RealmVariableError extends Error {
 /** @throws RealmVariableError naming the file and the variable */
 export function refuseVariables(file: string, text: string): void {
   const variable = /\$\{[^}]*\}/.exec(text)?.[0];
-  if (variable !== undefined) throw new RealmVariableError(`${file} holds ${variable}, which Keycloak would keep as it is`);
+  if (variable !== undefined)
+    throw new RealmVariableError(`${file} holds ${variable}, which Keycloak would keep as it is`);
 }

@@ -19,12 +19,21 @@ export async function replaceBootstrapAdmin(context: PartContext): Promise<void>
   const passwordFile = layout.secrets("keycloak", "bootstrap-password");
   const keyPem = readFileSync(layout.secrets("appliance", "keycloak-admin.key"), "utf8");
 
-  const bootstrap = await KeycloakAdmin.asBootstrap(context, BOOTSTRAP_USERNAME, readFileSync(passwordFile, "utf8"));
+  const bootstrap = await KeycloakAdmin.asBootstrap(
+    context,
+    BOOTSTRAP_USERNAME,
+    readFileSync(passwordFile, "utf8"),
+  );
   if (bootstrap !== null) await makeOwnClient(bootstrap, keyPem);
   const own = await KeycloakAdmin.asAppliance(context, CLIENT_ID, keyPem);
-  if (own === null) throw new Error("keycloak accepts neither its temporary administrator nor the appliance's own key");
+  if (own === null)
+    throw new Error(
+      "keycloak accepts neither its temporary administrator nor the appliance's own key",
+    );
   await own.get("/resontech");
-  for (const { id } of (await own.get(`/master/users?exact=true&username=${BOOTSTRAP_USERNAME}`)) as { id: string }[])
+  for (const { id } of (await own.get(
+    `/master/users?exact=true&username=${BOOTSTRAP_USERNAME}`,
+  )) as { id: string }[])
     await own.delete(`/master/users/${id}`);
   writeOwned(marker, "", ROOT, 0o400);
   rmSync(passwordFile, { force: true });
@@ -36,7 +45,12 @@ export function bootstrappedMarker({ layout }: PartContext): string {
 }
 
 async function makeOwnClient(admin: KeycloakAdmin, keyPem: string): Promise<void> {
-  const key = { ...createPublicKey(keyPem).export({ format: "jwk" }), kid: CLIENT_ID, alg: "ES256", use: "sig" };
+  const key = {
+    ...createPublicKey(keyPem).export({ format: "jwk" }),
+    kid: CLIENT_ID,
+    alg: "ES256",
+    use: "sig",
+  };
   await admin.post("/master/clients", {
     clientId: CLIENT_ID,
     name: "The appliance itself",
@@ -55,7 +69,9 @@ async function makeOwnClient(admin: KeycloakAdmin, keyPem: string): Promise<void
   });
   const [client] = (await admin.get(`/master/clients?clientId=${CLIENT_ID}`)) as { id: string }[];
   if (client === undefined) throw new Error(`keycloak has no client ${CLIENT_ID} after making it`);
-  const user = (await admin.get(`/master/clients/${client.id}/service-account-user`)) as { id: string };
+  const user = (await admin.get(`/master/clients/${client.id}/service-account-user`)) as {
+    id: string;
+  };
   const role: unknown = await admin.get("/master/roles/admin");
   await admin.post(`/master/users/${user.id}/role-mappings/realm`, [role]);
 }

@@ -21,7 +21,8 @@ export class FileDigests {
   /** @throws what the file system says of the first that can't be read */
   async of(paths: readonly string[]): Promise<FileDigest[]> {
     const digests: FileDigest[] = [];
-    for (const path of paths) digests.push({ path, sha256: await this.#digest(join(this.#folder, path)) });
+    for (const path of paths)
+      digests.push({ path, sha256: await this.#digest(join(this.#folder, path)) });
     return digests;
   }
 

@@ -13,7 +13,9 @@ export function filesRun(
     .map((path) => relative(folder, path));
   const loaded = tree
     .map(({ path }) => path)
-    .filter((path) => command.loads.some((one) => path === one || (one.endsWith("/") && path.startsWith(one))));
+    .filter((path) =>
+      command.loads.some((one) => path === one || (one.endsWith("/") && path.startsWith(one))),
+    );
   const libraries = named.includes(RUNTIME) ? runtimeLibraries(tree) : [];
   return [...new Set([...named, ...loaded, ...libraries])].sort();
 }

@@ -3,7 +3,13 @@ import { dirname } from "node:path";
 import type Docker from "dockerode";
 import type { Layout } from "../layout.ts";
 import type { Running } from "./part.ts";
-import { identify, signalProcess, type StopSignal, untilGone, writePidFile } from "./process-identity.ts";
+import {
+  identify,
+  signalProcess,
+  type StopSignal,
+  untilGone,
+  writePidFile,
+} from "./process-identity.ts";
 
 export type ContainerSpec = {
   name: string;
@@ -26,7 +32,8 @@ export type ContainerSpec = {
   engineKind: "podman" | "docker";
 };
 
-export const containerName = ({ instance }: Layout, part: string): string => `rt-${instance}-${part}`;
+export const containerName = ({ instance }: Layout, part: string): string =>
+  `rt-${instance}-${part}`;
 
 /** Label on every container of the appliance itself; jobs carry the agent's labels. */
 const PART_LABEL = "tech.reson.part-of";
@@ -36,7 +43,14 @@ export async function removeContainer(engine: Docker, name: string): Promise<voi
   try {
     await engine.getContainer(name).remove({ force: true });
   } catch (error) {
-    if (!(error instanceof Error && "statusCode" in error && (error.statusCode === 404 || error.statusCode === 409))) throw error;
+    if (
+      !(
+        error instanceof Error &&
+        "statusCode" in error &&
+        (error.statusCode === 404 || error.statusCode === 409)
+      )
+    )
+      throw error;
   }
 }
 
@@ -71,7 +85,12 @@ export async function startContainer(engine: Docker, spec: ContainerSpec): Promi
   const identity = identify(State.Pid);
   if (identity === null) {
     const ended = await container.inspect();
-    return { pid: null, exited: Promise.resolve(`exit ${ended.State.ExitCode}`), stop: () => {}, kill: () => {} };
+    return {
+      pid: null,
+      exited: Promise.resolve(`exit ${ended.State.ExitCode}`),
+      stop: () => {},
+      kill: () => {},
+    };
   }
   writePidFile(spec.pidFile, identity);
   const image = await manifestOf(engine, container, spec.image);
@@ -89,16 +108,26 @@ export async function startContainer(engine: Docker, spec: ContainerSpec): Promi
 }
 
 /** What the engine itself has it by; where it has several digests, the one that was asked for if that is one of them. Null where it says none. */
-async function manifestOf(engine: Docker, container: Docker.Container, wanted: string): Promise<string | null> {
+async function manifestOf(
+  engine: Docker,
+  container: Docker.Container,
+  wanted: string,
+): Promise<string | null> {
   const { Image } = await container.inspect();
   const { RepoDigests } = await engine.getImage(Image).inspect();
-  const digests = RepoDigests.map((reference) => /@sha256:([0-9a-f]{64})$/.exec(reference)?.[1] ?? null);
+  const digests = RepoDigests.map(
+    (reference) => /@sha256:([0-9a-f]{64})$/.exec(reference)?.[1] ?? null,
+  );
   return digests.find((digest) => digest !== null && wanted.endsWith(digest)) ?? digests[0] ?? null;
 }
 
 /** Podman's monitor writes our file by itself; Docker keeps its own, bounded (`docker logs`). */
-function logConfig({ engineKind, logFile }: ContainerSpec): { Type: string; Config: Record<string, string> } {
-  if (engineKind === "docker") return { Type: "json-file", Config: { "max-size": "16m", "max-file": "4" } };
+function logConfig({ engineKind, logFile }: ContainerSpec): {
+  Type: string;
+  Config: Record<string, string>;
+} {
+  if (engineKind === "docker")
+    return { Type: "json-file", Config: { "max-size": "16m", "max-file": "4" } };
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o750 });
   closeSync(openSync(logFile, "a", 0o640));
   return { Type: "k8s-file", Config: { path: logFile } };

@@ -10,7 +10,11 @@ const GET_MS = 3_000;
 const MAX_ANSWER_CHARS = 65_536;
 
 /** The first bytes that the program at the address says, to `question` or by itself; null when none came. */
-export async function firstBytes(host: string, port: number, question?: Uint8Array): Promise<Buffer | null> {
+export async function firstBytes(
+  host: string,
+  port: number,
+  question?: Uint8Array,
+): Promise<Buffer | null> {
   return await new Promise((resolve) => {
     const socket = connect({ host, port, timeout: ANSWER_MS });
     const give = (value: Buffer | null): void => {
@@ -45,10 +49,13 @@ export async function closesConnection(path: string): Promise<boolean> {
 /** Status of `GET path` over a Unix socket; null when there was no answer. */
 export async function unixHttpStatus(socketPath: string, path: string): Promise<number | null> {
   return await new Promise((resolve) => {
-    const asked = httpRequest({ socketPath, path, headers: { host: "localhost" }, timeout: 3_000, agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? null);
-    });
+    const asked = httpRequest(
+      { socketPath, path, headers: { host: "localhost" }, timeout: 3_000, agent: false },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? null);
+      },
+    );
     asked.once("error", () => resolve(null)).once("timeout", () => asked.destroy());
     asked.end();
   });

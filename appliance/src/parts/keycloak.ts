@@ -5,8 +5,18 @@ import { refuseVariables } from "../keycloak/realm-variables.ts";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
-import { containerName, type ContainerSpec, removeContainer, startContainer } from "./container-runner.ts";
-import { containerEngineParts, engineVersion, imageReference, type PartContext } from "./context.ts";
+import {
+  containerName,
+  type ContainerSpec,
+  removeContainer,
+  startContainer,
+} from "./container-runner.ts";
+import {
+  containerEngineParts,
+  engineVersion,
+  imageReference,
+  type PartContext,
+} from "./context.ts";
 import { firstBytes, httpsGet } from "./health.ts";
 import type { Part } from "./part.ts";
 import { endLeftover, type StopSignal } from "./process-identity.ts";
@@ -42,15 +52,26 @@ function containerPart(
   spec: {
     repository: string;
     stopSignal: StopSignal;
-    build: () => Omit<ContainerSpec, "image" | "instance" | "name" | "logFile" | "pidFile" | "stopSignal" | "engineKind">;
-  } & Pick<Part, "runs" | "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs">,
+    build: () => Omit<
+      ContainerSpec,
+      "image" | "instance" | "name" | "logFile" | "pidFile" | "stopSignal" | "engineKind"
+    >;
+  } & Pick<
+    Part,
+    "runs" | "name" | "after" | "port" | "version" | "isHealthy" | "startTimeoutMs" | "stopGraceMs"
+  >,
 ): Part {
   const { config, layout } = context;
   const name = containerName(layout, spec.name);
   const pidFile = layout.run(`${spec.name}.pid`);
   return {
     ...spec,
-    endLeftover: () => endLeftover(pidFile, { graceMs: spec.stopGraceMs, stopSignal: spec.stopSignal, wholeGroup: false }),
+    endLeftover: () =>
+      endLeftover(pidFile, {
+        graceMs: spec.stopGraceMs,
+        stopSignal: spec.stopSignal,
+        wholeGroup: false,
+      }),
     prepare: () => removeContainer(container.engine, name),
     start: async () => {
       const image = imageReference(context, spec.repository);
@@ -88,7 +109,8 @@ export function postgresPart(context: PartContext, container: Container): Part {
     startTimeoutMs: 120_000,
     stopGraceMs: 30_000,
     // `S` or `N`: whether it speaks TLS; who asks for nothing more leaves no line in its log.
-    isHealthy: async () => /^[SN]/.test((await firstBytes("127.0.0.1", port, POSTGRES_SSL_REQUEST))?.toString() ?? ""),
+    isHealthy: async () =>
+      /^[SN]/.test((await firstBytes("127.0.0.1", port, POSTGRES_SSL_REQUEST))?.toString() ?? ""),
     build: () => {
       return {
         user: `${uid}:${uid}`,
@@ -136,7 +158,8 @@ export function keycloakPart(context: PartContext, container: Container): Part {
         })
       )?.status === 200,
     build: () => {
-      const secret = (name: string): string => readFileSync(layout.secrets("keycloak", name), "utf8").trim();
+      const secret = (name: string): string =>
+        readFileSync(layout.secrets("keycloak", name), "utf8").trim();
       const realm = layout.release("app", "policies", "realm.json");
       refuseVariables(realm, readFileSync(realm, "utf8"));
       const isFirst = !existsSync(bootstrappedMarker(context));
@@ -151,7 +174,10 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           KC_DB_PASSWORD: secret("db-password"),
           // The temporary administrator of the first start; first boot replaces and deletes it.
           ...(isFirst
-            ? { KC_BOOTSTRAP_ADMIN_USERNAME: BOOTSTRAP_USERNAME, KC_BOOTSTRAP_ADMIN_PASSWORD: secret("bootstrap-password") }
+            ? {
+                KC_BOOTSTRAP_ADMIN_USERNAME: BOOTSTRAP_USERNAME,
+                KC_BOOTSTRAP_ADMIN_PASSWORD: secret("bootstrap-password"),
+              }
             : {}),
         },
         args: [

@@ -18,7 +18,9 @@ export function natsPart(context: PartContext): Part {
     port: config.ports.nats,
     version: engineVersion(context, "nats"),
     // Its greeting, before TLS begins.
-    isHealthy: async () => (await firstBytes(config.address, config.ports.nats))?.toString().startsWith("INFO ") === true,
+    isHealthy: async () =>
+      (await firstBytes(config.address, config.ports.nats))?.toString().startsWith("INFO ") ===
+      true,
   });
 }
 
@@ -56,11 +58,19 @@ export function s3Part(context: PartContext): Part {
         accessKeyId: string;
         secretAccessKey: string;
       };
-      return { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey };
+      return {
+        ROOT_ACCESS_KEY_ID: admin.accessKeyId,
+        ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey,
+      };
     },
     port: null,
     version: engineVersion(context, "s3"),
-    prepare: async () => makeSocketFolder(layout.run("s3"), { uid: uidOf(config, "s3"), gid: uidOf(config, "s3Front") }, socket),
+    prepare: async () =>
+      makeSocketFolder(
+        layout.run("s3"),
+        { uid: uidOf(config, "s3"), gid: uidOf(config, "s3Front") },
+        socket,
+      ),
     isHealthy: async () => (await unixHttpStatus(socket, "/healthz")) === 200,
   });
 }

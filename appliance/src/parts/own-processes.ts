@@ -50,9 +50,11 @@ export function auditdPart(context: PartContext): Part {
       chmodSync(control, 0o700);
     },
     isHealthy: async () =>
-      (await Promise.all(PRODUCER_NAMES.map((producer) => closesConnection(layout.run("audit", producer, "sock"))))).every(
-        Boolean,
-      ),
+      (
+        await Promise.all(
+          PRODUCER_NAMES.map((producer) => closesConnection(layout.run("audit", producer, "sock"))),
+        )
+      ).every(Boolean),
   });
 }
 
@@ -69,7 +71,10 @@ export function auditOutPart(context: PartContext): Part {
     port: null,
     version: release.version,
     prepare: async () =>
-      makeSocketFolder(layout.run("audit", "search"), { uid: uidOf(config, "auditOut"), gid: uidOf(config, "coordinator") }),
+      makeSocketFolder(layout.run("audit", "search"), {
+        uid: uidOf(config, "auditOut"),
+        gid: uidOf(config, "coordinator"),
+      }),
     isHealthy: async () => await closesConnection(layout.run("audit", "search", "sock")),
     oomScore: 0,
   });
@@ -108,7 +113,12 @@ export function s3FrontPart(context: PartContext): Part {
     after: ["s3", "auditd"],
     user: "s3Front",
     program: layout.release("bin", "node"),
-    args: [...S3_FRONT_NODE_FLAGS, layout.release("app", "s3-front.mjs"), "--config", layout.processConfig("s3-front")],
+    args: [
+      ...S3_FRONT_NODE_FLAGS,
+      layout.release("app", "s3-front.mjs"),
+      "--config",
+      layout.processConfig("s3-front"),
+    ],
     port: config.ports.s3,
     version: release.version,
     isHealthy: async () => (await askS3Front(context))?.status === 200,
@@ -116,7 +126,10 @@ export function s3FrontPart(context: PartContext): Part {
 }
 
 /** What the S3 front says of its own life, and not of what it stands on. */
-export async function askS3Front({ config, layout }: PartContext): Promise<{ status: number; body: string } | null> {
+export async function askS3Front({
+  config,
+  layout,
+}: PartContext): Promise<{ status: number; body: string } | null> {
   return await httpsGet({
     host: config.address,
     port: config.ports.s3,
@@ -133,7 +146,11 @@ export function coordinatorPart(context: PartContext): Part {
     after: ["nats", "s3-front", "auditd"],
     user: "coordinator",
     program: layout.release("bin", "node"),
-    args: [layout.release("app", "coordinator.mjs"), "--config", layout.processConfig("coordinator")],
+    args: [
+      layout.release("app", "coordinator.mjs"),
+      "--config",
+      layout.processConfig("coordinator"),
+    ],
     loads: [SQLITE],
     port: config.ports.api,
     version: release.version,
@@ -142,7 +159,10 @@ export function coordinatorPart(context: PartContext): Part {
       mkdirSync(folder, { recursive: true });
       chownSync(folder, uidOf(config, "coordinator"), uidOf(config, "coordinator"));
       chmodSync(folder, 0o700);
-      makeSocketFolder(layout.run("front"), { uid: uidOf(config, "coordinator"), gid: uidOf(config, "s3Front") });
+      makeSocketFolder(layout.run("front"), {
+        uid: uidOf(config, "coordinator"),
+        gid: uidOf(config, "s3Front"),
+      });
     },
     isHealthy: async () =>
       (
@@ -171,7 +191,9 @@ export function agentPart(context: PartContext): Part {
     version: release.version,
     prepare: async () => makeSocketFolder(layout.run("agent"), ROOT),
     // It has joined once it holds its certificate; whether its beats are answered, `status` asks the coordinator.
-    isHealthy: async () => existsSync(layout.data("agent", "node.crt")) && (await closesConnection(layout.run("agent", "sock"))),
+    isHealthy: async () =>
+      existsSync(layout.data("agent", "node.crt")) &&
+      (await closesConnection(layout.run("agent", "sock"))),
     stopGraceMs: 45_000,
   });
 }

@@ -55,7 +55,8 @@ function graphRoot(layout: Layout): string {
 function bindStorage(layout: Layout): void {
   const [storage, graph] = [layout.data("podman", "storage"), graphRoot(layout)];
   for (const folder of [storage, graph]) mkdirSync(folder, { recursive: true });
-  const isBound = statSync(storage).ino === statSync(graph).ino && statSync(storage).dev === statSync(graph).dev;
+  const isBound =
+    statSync(storage).ino === statSync(graph).ino && statSync(storage).dev === statSync(graph).dev;
   if (!isBound) execFileSync("mount", ["--bind", "--make-private", storage, graph]);
 }
 
@@ -83,13 +84,27 @@ function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer
   writeOwned(layout.data("podman", "containers.conf"), containersConf(layout), ROOT, 0o644);
   writeOwned(layout.data("podman", "storage.conf"), storageConf(layout), ROOT, 0o644);
   // No other registry can be named, and a short name resolves nowhere.
-  writeOwned(layout.data("podman", "registries.conf"), "unqualified-search-registries = []\n", ROOT, 0o644);
+  writeOwned(
+    layout.data("podman", "registries.conf"),
+    "unqualified-search-registries = []\n",
+    ROOT,
+    0o644,
+  );
   // What is pulled is named by digest from our own signed release; the engine's own signature policy has nothing to add.
-  writeOwned(`${home}/.config/containers/policy.json`, '{"default":[{"type":"insecureAcceptAnything"}]}\n', ROOT, 0o644);
+  writeOwned(
+    `${home}/.config/containers/policy.json`,
+    '{"default":[{"type":"insecureAcceptAnything"}]}\n',
+    ROOT,
+    0o644,
+  );
   writeOwned(`${certs}/ca.crt`, rootCertPem, ROOT, 0o644);
 }
 
-export function podmanPart(context: PartContext, readRootCert: () => Buffer, version: string): Part {
+export function podmanPart(
+  context: PartContext,
+  readRootCert: () => Buffer,
+  version: string,
+): Part {
   const { layout } = context;
   return processPart(context, {
     name: "podman",

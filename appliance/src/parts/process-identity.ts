@@ -24,7 +24,10 @@ export function isAlive({ pid, startTicks }: ProcessIdentity): boolean {
 }
 
 /** @returns false when it still runs after `timeoutMs` */
-export async function untilGone(identity: ProcessIdentity, timeoutMs: number = Number.POSITIVE_INFINITY): Promise<boolean> {
+export async function untilGone(
+  identity: ProcessIdentity,
+  timeoutMs: number = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
   const startedAt = performance.now();
   while (isAlive(identity)) {
     if (performance.now() - startedAt > timeoutMs) return false;

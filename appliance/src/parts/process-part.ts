@@ -41,14 +41,19 @@ export function processPart({ config, layout, release }: PartContext, spec: Proc
   return {
     name: spec.name,
     after: spec.after,
-    endLeftover: () => endLeftover(pidFile, { graceMs: stopGraceMs, stopSignal: "SIGTERM", wholeGroup: true }),
+    endLeftover: () =>
+      endLeftover(pidFile, { graceMs: stopGraceMs, stopSignal: "SIGTERM", wholeGroup: true }),
     ...(spec.prepare === undefined ? {} : { prepare: spec.prepare }),
     runs: filesRun({ folder: layout.current, tree: release.tree }, { loads: [], ...spec }),
     start: () =>
       startProcess({
         program: spec.program,
         args: spec.args,
-        env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8", ...spec.env?.() },
+        env: {
+          PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+          LANG: "C.UTF-8",
+          ...spec.env?.(),
+        },
         uid,
         gid: uid,
         cwd: spec.cwd ?? "/",

@@ -8,7 +8,11 @@ export class PullFailedError extends Error {
 }
 
 /** Pulls by digest from the local registry unless the engine has the image. @throws PullFailedError */
-export async function pullImage(engine: Docker, reference: string, login: () => Promise<RegistryLogin>): Promise<void> {
+export async function pullImage(
+  engine: Docker,
+  reference: string,
+  login: () => Promise<RegistryLogin>,
+): Promise<void> {
   try {
     await engine.getImage(reference).inspect();
     return;

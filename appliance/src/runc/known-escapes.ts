@@ -40,7 +40,9 @@ export function knownEscapes({ version, build }: RuncVersion): string[] {
     const fixes = fixedIn.flatMap((fix) => parse(fix) ?? []);
     const ofOwnLine = fixes.find((fix) => fix.major === own.major && fix.minor === own.minor);
     const last = fixes.at(-1);
-    return ofOwnLine === undefined ? last !== undefined && compare(own, last) < 0 : compare(own, ofOwnLine) < 0;
+    return ofOwnLine === undefined
+      ? last !== undefined && compare(own, last) < 0
+      : compare(own, ofOwnLine) < 0;
   }).map(({ name }) => name);
 }
 
@@ -52,7 +54,8 @@ type Parsed = { major: number; minor: number; patch: number; candidate: number }
 
 /** Debian writes `~rc93`, runc itself `-rc93` and later `-rc.3`. A release is newer than its candidates. */
 function parse(text: string): Parsed | null {
-  const [, major, minor, patch, candidate] = /^(\d+)\.(\d+)\.(\d+)(?:[-~]rc\.?(\d+))?/.exec(text) ?? [];
+  const [, major, minor, patch, candidate] =
+    /^(\d+)\.(\d+)\.(\d+)(?:[-~]rc\.?(\d+))?/.exec(text) ?? [];
   if (major === undefined) return null;
   return {
     major: Number(major),

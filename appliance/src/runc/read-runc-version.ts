@@ -8,8 +8,14 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** The runc that starts job containers: of Podman the host's, of Docker its server's own. Null when it can't be asked. */
 export function readRuncVersion(engine: "podman" | "docker"): RuncVersion | null {
   const [program, args] =
-    engine === "podman" ? ["runc", ["--version"]] : ["docker", ["version", "--format", "{{json .Server.Components}}"]];
-  const { status, stdout } = spawnSync(program, args, { encoding: "utf8", timeout: TIMEOUT_MS, env: { PATH } });
+    engine === "podman"
+      ? ["runc", ["--version"]]
+      : ["docker", ["version", "--format", "{{json .Server.Components}}"]];
+  const { status, stdout } = spawnSync(program, args, {
+    encoding: "utf8",
+    timeout: TIMEOUT_MS,
+    env: { PATH },
+  });
   if (status !== 0) return null;
   return engine === "podman" ? parseRuncText(stdout) : parseDockerComponents(stdout);
 }
@@ -17,7 +23,9 @@ export function readRuncVersion(engine: "podman" | "docker"): RuncVersion | null
 /** @param text what `runc --version` says: `runc version …`, `commit: …` */
 export function parseRuncText(text: string): RuncVersion | null {
   const version = /^runc version (\S+)/m.exec(text)?.[1];
-  return version === undefined ? null : { version, build: /^commit: *(\S+)/m.exec(text)?.[1] ?? "" };
+  return version === undefined
+    ? null
+    : { version, build: /^commit: *(\S+)/m.exec(text)?.[1] ?? "" };
 }
 
 /** @param text Docker's list of its server's components, JSON */
@@ -29,9 +37,15 @@ export function parseDockerComponents(text: string): RuncVersion | null {
     return null;
   }
   if (!Array.isArray(components)) return null;
-  const runc = (components as ({ Name?: unknown; Version?: unknown; Details?: { GitCommit?: unknown } } | null)[]).find(
-    (component) => component?.Name === "runc",
-  );
+  const runc = (
+    components as ({
+      Name?: unknown;
+      Version?: unknown;
+      Details?: { GitCommit?: unknown };
+    } | null)[]
+  ).find((component) => component?.Name === "runc");
   const build = runc?.Details?.GitCommit;
-  return typeof runc?.Version === "string" ? { version: runc.Version, build: typeof build === "string" ? build : "" } : null;
+  return typeof runc?.Version === "string"
+    ? { version: runc.Version, build: typeof build === "string" ? build : "" }
+    : null;
 }

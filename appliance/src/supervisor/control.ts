@@ -12,7 +12,10 @@ export type SupervisorRequest =
 export type SupervisorReply = { parts: PartStatus[] };
 
 /** Whoever asks holds the instance's lock: a socket that is there is a dead one's. */
-export async function listenControl(path: string, answer: (request: SupervisorRequest) => SupervisorReply): Promise<Server> {
+export async function listenControl(
+  path: string,
+  answer: (request: SupervisorRequest) => SupervisorReply,
+): Promise<Server> {
   rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -68,7 +71,9 @@ export async function askSupervisor(
 function readReply(line: string): SupervisorReply | null {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && "parts" in value ? (value as SupervisorReply) : null;
+    return typeof value === "object" && value !== null && "parts" in value
+      ? (value as SupervisorReply)
+      : null;
   } catch {
     return null;
   }

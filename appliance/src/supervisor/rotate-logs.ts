@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 
 const MAX_BYTES = 16 * 1024 * 1024;

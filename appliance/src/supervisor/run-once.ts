@@ -26,6 +26,9 @@ export async function runOnce(
     child.once("error", reject);
     child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
   });
-  if (status !== 0) throw new Error(`${program} ${args.slice(0, 2).join(" ")} ended with ${status}: ${errors || output}`);
+  if (status !== 0)
+    throw new Error(
+      `${program} ${args.slice(0, 2).join(" ")} ended with ${status}: ${errors || output}`,
+    );
   return output;
 }

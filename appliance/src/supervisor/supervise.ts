@@ -19,7 +19,14 @@ import { FileDigests } from "../measure/file-digests.ts";
 import type { PartContext } from "../parts/context.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
-import { agentPart, auditdPart, auditOutPart, coordinatorPart, s3FrontPart, vaultPart } from "../parts/own-processes.ts";
+import {
+  agentPart,
+  auditdPart,
+  auditOutPart,
+  coordinatorPart,
+  s3FrontPart,
+  vaultPart,
+} from "../parts/own-processes.ts";
 import type { Part } from "../parts/part.ts";
 import { PODMAN, podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
@@ -31,14 +38,20 @@ import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
 /** What every command works on. @throws ConfigInvalidError */
 export function openContext(root: string): PartContext {
   const config = loadConfig(new Layout(root, "-").configFile, (keys) =>
-    process.stderr.write(`appliance.json: this release does not know ${keys.join(", ")}, which is passed over\n`),
+    process.stderr.write(
+      `appliance.json: this release does not know ${keys.join(", ")}, which is passed over\n`,
+    ),
   );
   const layout = new Layout(root, config.instance);
   return { config, layout, release: readRelease(layout.current) };
 }
 
 /** Ends with the supervisor, before its line to auditd does. */
-function hostSessions({ layout }: PartContext, record: SupervisorRecord, log: Logger): AsyncDisposable {
+function hostSessions(
+  { layout }: PartContext,
+  record: SupervisorRecord,
+  log: Logger,
+): AsyncDisposable {
   const ended = new AbortController();
   const following = followHostSessions({
     wtmpFile: WTMP,
@@ -61,10 +74,12 @@ const OWN_FILES = ["app/appliance.mjs", RUNTIME];
 /** Every part of this appliance, in no order of its own: health decides. */
 export function partsOf(context: PartContext): Part[] {
   const { config, layout } = context;
-  const socketPath = config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket;
+  const socketPath =
+    config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket;
   const container = {
     engine: new Docker({ socketPath }),
-    login: (repository: string) => askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
+    login: (repository: string) =>
+      askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
   };
   const audit = auditdPart(context);
   const parts: Part[] = [
@@ -124,7 +139,10 @@ export async function supervise(root: string): Promise<void> {
   const { layout } = context;
   using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor");
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
-  const log = pino({ name: "supervisor" }, logDestination(openSync(layout.log("supervisor.log"), "a")));
+  const log = pino(
+    { name: "supervisor" },
+    logDestination(openSync(layout.log("supervisor.log"), "a")),
+  );
   const stopAsked = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopAsked.abort());
   const running: { supervisor: Supervisor | null } = { supervisor: null };
@@ -171,12 +189,19 @@ export async function startDetached(root: string): Promise<void> {
   }
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
   const log = openSync(layout.log("supervisor.out.log"), "a", 0o640);
-  const child = spawn(layout.release("bin", "node"), [layout.release("app", "appliance.mjs"), "--root", root, "supervise"], {
-    detached: true,
-    stdio: ["ignore", log, log],
-    cwd: "/",
-    env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" },
-  });
+  const child = spawn(
+    layout.release("bin", "node"),
+    [layout.release("app", "appliance.mjs"), "--root", root, "supervise"],
+    {
+      detached: true,
+      stdio: ["ignore", log, log],
+      cwd: "/",
+      env: {
+        PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        LANG: "C.UTF-8",
+      },
+    },
+  );
   closeSync(log);
   child.unref();
   let ended: string | null = null;
@@ -188,7 +213,9 @@ export async function startDetached(root: string): Promise<void> {
     if (ended !== null) break;
     await sleep(100);
   }
-  throw new Error(`the supervisor did not start (${ended ?? "no answer"}); see ${layout.log("supervisor.out.log")}`);
+  throw new Error(
+    `the supervisor did not start (${ended ?? "no answer"}); see ${layout.log("supervisor.out.log")}`,
+  );
 }
 
 /**
@@ -203,12 +230,15 @@ export async function stopAndWait(root: string, timeoutMs: number): Promise<bool
   const wasRunning = (await askSupervisor(socket, { verb: "status" })) !== null;
   // Else systemd would take the end for a crash and start it again.
   if (isManagedBySystemd(layout.instance)) systemctl("stop", unitName(layout.instance));
-  if ((await askSupervisor(socket, { verb: "stop" })) === null) return (await endLeftovers(context)) || wasRunning;
+  if ((await askSupervisor(socket, { verb: "stop" })) === null)
+    return (await endLeftovers(context)) || wasRunning;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
     if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
     await sleep(200);
   }
-  throw new Error(`parts are still stopping after ${timeoutMs / 1000} s; see ${layout.log("supervisor.log")}`);
+  throw new Error(
+    `parts are still stopping after ${timeoutMs / 1000} s; see ${layout.log("supervisor.log")}`,
+  );
 }
 
 /** Under the lock: a supervisor that starts meanwhile must not meet us. Reverse order of definition is reverse order of need. */

@@ -58,7 +58,12 @@ export class Supervisor {
   #wanted: "run" | "stop" = "run";
   #rotatedAtMs = 0;
 
-  constructor(parts: readonly Part[], logFolder: string, log: Logger, measuring: Measuring | null = null) {
+  constructor(
+    parts: readonly Part[],
+    logFolder: string,
+    log: Logger,
+    measuring: Measuring | null = null,
+  ) {
     this.#entries = parts.map((part) => ({
       part,
       isHeld: false,
@@ -113,7 +118,11 @@ export class Supervisor {
     return this.#entries.map(({ part, state, running, starts, lastExit, isHeld }) => ({
       name: part.name,
       phase: state.phase,
-      sinceMs: Math.round(state.phase === "idle" ? 0 : nowMs - (state.phase === "exited" ? state.atMs : state.sinceMs)),
+      sinceMs: Math.round(
+        state.phase === "idle"
+          ? 0
+          : nowMs - (state.phase === "exited" ? state.atMs : state.sinceMs),
+      ),
       restarts: Math.max(0, starts - 1),
       pid: running?.pid ?? null,
       port: part.port,
@@ -162,11 +171,13 @@ export class Supervisor {
       entry.running = running;
       entry.probedAtMs = 0;
       // Its time to become healthy counts from here: an image may have been pulled first.
-      if (entry.state.phase === "starting") entry.state = { ...entry.state, sinceMs: performance.now() };
+      if (entry.state.phase === "starting")
+        entry.state = { ...entry.state, sinceMs: performance.now() };
       this.#log.info({ part: part.name, pid: running.pid }, "started");
       const { image = null } = running;
       // One of the release whose files could not be read says so by naming none.
-      if ((part.runs ?? []).length > 0 || image !== null) this.#measuring?.started(part.name, { files, image });
+      if ((part.runs ?? []).length > 0 || image !== null)
+        this.#measuring?.started(part.name, { files, image });
       void running.exited.then((how) => this.#onExit(entry, running, how));
     } catch (error) {
       this.#log.error({ err: error, part: part.name }, "could not start");
@@ -188,7 +199,9 @@ export class Supervisor {
     if (entry.running !== running) return;
     const nowMs = performance.now();
     const { state } = entry;
-    const proven = (state.phase === "healthy" || state.phase === "unhealthy") && nowMs - state.sinceMs > PROVEN_AFTER_MS;
+    const proven =
+      (state.phase === "healthy" || state.phase === "unhealthy") &&
+      nowMs - state.sinceMs > PROVEN_AFTER_MS;
     // A restart counter of -1 makes the next start number 0: a proven part begins anew.
     const restarts = proven ? -1 : state.phase === "idle" ? 0 : state.restarts;
     entry.running = null;
@@ -214,7 +227,11 @@ export class Supervisor {
       (state.phase !== "starting" && state.phase !== "healthy" && state.phase !== "unhealthy")
     )
       return;
-    if (nowMs - entry.probedAtMs < (state.phase === "healthy" ? PROBE_HEALTHY_MS : PROBE_STARTING_MS)) return;
+    if (
+      nowMs - entry.probedAtMs <
+      (state.phase === "healthy" ? PROBE_HEALTHY_MS : PROBE_STARTING_MS)
+    )
+      return;
     entry.probing = true;
     entry.probedAtMs = nowMs;
     const { running } = entry;

@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
@@ -24,7 +32,12 @@ async function started(
   const layout = new Layout(root, instance);
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const names = ["coordinator-gate", "appliance", "vault"];
-  const producers = names.map((name) => ({ name, family: name, socket: layout.run("audit", name, "sock"), gid: null }));
+  const producers = names.map((name) => ({
+    name,
+    family: name,
+    socket: layout.run("audit", name, "sock"),
+    gid: null,
+  }));
   for (const { socket } of producers) {
     mkdirSync(dirname(socket), { recursive: true });
     chmodSync(dirname(socket), 0o750);
@@ -38,23 +51,31 @@ async function started(
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
   await auditd.start();
-  const context = { layout, config: { appliance: "box", customer: "acme", keyKind: "dev" } } as unknown as PartContext;
+  const context = {
+    layout,
+    config: { appliance: "box", customer: "acme", keyKind: "dev" },
+  } as unknown as PartContext;
   return [auditd, context, layout];
 }
 
-t.test("an export is asked for in the log, written, and its outcome names what was written", async (t) => {
-  const [auditd, context, { root }] = await started(t, `t${process.pid}-a`);
-  const result = await exportAudit(context, join(root, "export.tar"));
-  await t.rejects(exportAudit(context, join(root, "no-such-folder", "export.tar")), { code: "audit_export_failed" });
-  await auditd.stop();
-  const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export");
-  t.match(leaves, [
-    { phase: "requested", action: "appliance audit export" },
-    { phase: "completed", detail: { bundle_sha256: result.sha256, size: result.size } },
-    { phase: "requested" },
-    { phase: "failed", outcome: { code: "audit_export_failed" } },
-  ]);
-});
+t.test(
+  "an export is asked for in the log, written, and its outcome names what was written",
+  async (t) => {
+    const [auditd, context, { root }] = await started(t, `t${process.pid}-a`);
+    const result = await exportAudit(context, join(root, "export.tar"));
+    await t.rejects(exportAudit(context, join(root, "no-such-folder", "export.tar")), {
+      code: "audit_export_failed",
+    });
+    await auditd.stop();
+    const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export");
+    t.match(leaves, [
+      { phase: "requested", action: "appliance audit export" },
+      { phase: "completed", detail: { bundle_sha256: result.sha256, size: result.size } },
+      { phase: "requested" },
+      { phase: "failed", outcome: { code: "audit_export_failed" } },
+    ]);
+  },
+);
 
 t.test(
   "an evidence pack is asked for in the log like an export, covers that entry, and its outcome names what was written",
@@ -65,7 +86,9 @@ t.test(
     cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
     const folder = join(layout.root, "pack");
     const result = await exportEvidence(context, "gdpr", folder);
-    await t.rejects(exportEvidence(context, "iso", join(layout.root, "other")), { code: "audit_export_failed" });
+    await t.rejects(exportEvidence(context, "iso", join(layout.root, "other")), {
+      code: "audit_export_failed",
+    });
     await t.rejects(
       exportEvidence(context, "GDPR, all of it", folder),
       { code: "audit_export_failed" },
@@ -86,109 +109,159 @@ t.test(
   },
 );
 
-t.test("an earlier shard is exported, proven and read for a framework by its name, which stands in the log", async (t) => {
-  const [auditd, context, layout] = await started(t, `t${process.pid}-s`, {
-    ...{ inception: "2026-12-20", ms: Date.parse("2026-12-20T10:00:00Z") },
-  });
-  mkdirSync(layout.release("app", "policies"), { recursive: true });
-  cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
-  await auditd.stop();
-  auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
-  await auditd.start();
-  t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
-  cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
-  const file = join(layout.root, "export.tar");
-  const closed = await readLeaves(auditd.shardDir("2026"));
-  const result = await exportAudit(context, file, { shard: "2026" });
-  t.match(result, { origin: "box.audit.acme/2026", size: closed.length });
-  const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {
-    encoding: "utf8",
-  });
-  t.match(JSON.parse(stdout), { verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
-  const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), "2026");
-  t.match(pack, { origin: "box.audit.acme/2026", size: closed.length });
-  const proof = join(layout.root, "first.tlog-proof");
-  t.match(await proveEntry(context, 0, proof, "2026"), { shard: "2026", index: 0 });
-  t.match(readFileSync(proof, "utf8"), /box\.audit\.acme\/2026\n/);
-  await t.rejects(exportAudit(context, file), { code: "file_exists" }, "evidence that is there is never replaced");
-  await t.rejects(proveEntry(context, 0, proof), { code: "file_exists" });
-  const other = join(layout.root, "other.tar");
-  for (const slug of ["2025", "2028", "../2026", ""])
-    await t.rejects(exportAudit(context, other, { shard: slug }), { code: "shard_unknown", message: /there are 2026, 2027$/ });
-  const nonce = "0".repeat(64);
-  await t.rejects(exportAudit(context, other, { shard: "2026", nonce }), {
-    code: "audit_export_failed",
-    message: /2026 is closed/,
-  });
-  t.match(await exportAudit(context, other), { origin: "box.audit.acme/2027" });
-  await auditd.stop();
-  const leaves = (await readLeaves(auditd.shardDir("2027"))).filter(({ type }) => /^audit\.(?:export|read)$/.test(type));
-  t.same(
-    leaves.map(({ type, phase, object }) => `${type} ${phase} ${object.id}`),
-    [
-      ...["audit.export requested 2026", "audit.export completed 2026", "audit.export requested 2026"],
-      ...["audit.export completed 2026", "audit.read fact 2026", "audit.export requested box", "audit.export completed box"],
-    ],
-  );
-});
+t.test(
+  "an earlier shard is exported, proven and read for a framework by its name, which stands in the log",
+  async (t) => {
+    const [auditd, context, layout] = await started(t, `t${process.pid}-s`, {
+      ...{ inception: "2026-12-20", ms: Date.parse("2026-12-20T10:00:00Z") },
+    });
+    mkdirSync(layout.release("app", "policies"), { recursive: true });
+    cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+    await auditd.stop();
+    auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
+    await auditd.start();
+    t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
+    cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
+    const file = join(layout.root, "export.tar");
+    const closed = await readLeaves(auditd.shardDir("2026"));
+    const result = await exportAudit(context, file, { shard: "2026" });
+    t.match(result, { origin: "box.audit.acme/2026", size: closed.length });
+    const { stdout } = spawnSync(
+      process.execPath,
+      [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"],
+      {
+        encoding: "utf8",
+      },
+    );
+    t.match(JSON.parse(stdout), {
+      verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
+    });
+    const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), "2026");
+    t.match(pack, { origin: "box.audit.acme/2026", size: closed.length });
+    const proof = join(layout.root, "first.tlog-proof");
+    t.match(await proveEntry(context, 0, proof, "2026"), { shard: "2026", index: 0 });
+    t.match(readFileSync(proof, "utf8"), /box\.audit\.acme\/2026\n/);
+    await t.rejects(
+      exportAudit(context, file),
+      { code: "file_exists" },
+      "evidence that is there is never replaced",
+    );
+    await t.rejects(proveEntry(context, 0, proof), { code: "file_exists" });
+    const other = join(layout.root, "other.tar");
+    for (const slug of ["2025", "2028", "../2026", ""])
+      await t.rejects(exportAudit(context, other, { shard: slug }), {
+        code: "shard_unknown",
+        message: /there are 2026, 2027$/,
+      });
+    const nonce = "0".repeat(64);
+    await t.rejects(exportAudit(context, other, { shard: "2026", nonce }), {
+      code: "audit_export_failed",
+      message: /2026 is closed/,
+    });
+    t.match(await exportAudit(context, other), { origin: "box.audit.acme/2027" });
+    await auditd.stop();
+    const leaves = (await readLeaves(auditd.shardDir("2027"))).filter(({ type }) =>
+      /^audit\.(?:export|read)$/.test(type),
+    );
+    t.same(
+      leaves.map(({ type, phase, object }) => `${type} ${phase} ${object.id}`),
+      [
+        ...[
+          "audit.export requested 2026",
+          "audit.export completed 2026",
+          "audit.export requested 2026",
+        ],
+        ...[
+          "audit.export completed 2026",
+          "audit.read fact 2026",
+          "audit.export requested box",
+          "audit.export completed box",
+        ],
+      ],
+    );
+  },
+);
 
-t.test("an export opens what two people agreed to, for a receiver on record, and the verifier bears it out", async (t) => {
-  const [auditd, context, layout] = await started(t, `t${process.pid}-b`);
-  mkdirSync(layout.run("vault"), { mode: 0o750 });
-  const vault = new VaultFixture(join(layout.root, "v"), {
-    auditSocket: layout.run("audit", "vault", "sock"),
-    controlSocket: layout.run("vault", "sock"),
-  });
-  t.teardown(() => vault.stop("SIGKILL"));
-  await vault.start();
-  await using gate = await connectProducer({
-    socketPath: layout.run("audit", "coordinator-gate", "sock"),
-    boot: crypto.randomUUID(),
-  });
-  for (let n = 0; n < 600; n++) await say(gate, n % 100 === 0 ? "usr-1" : "usr-2", `canary-export-${n}`);
-  await say(gate, "usr-gone", "canary-export-gone");
-  await until(async () => (await vault.status()).sealed === 601);
-  t.match(await vault.ask(erase("usr-gone")), { confirmed: true });
-  const file = join(layout.root, "export.tar");
-  const disclosure = { subjects: ["usr-1"], receiver: "auditor-1", requester: "usr-dpo" };
-  const result = await exportAudit(context, file, { disclosure: { ...disclosure, approvers: ["usr-a", "usr-b"] } });
-  t.match(result, { disclosed: { opened: 6, erased: 1 } });
-  const text = readFileSync(file, "latin1");
-  t.same(
-    [0, 1, 100, 500, 599].filter((n) => text.includes(`"canary-export-${n}"`)),
-    [0, 100, 500],
-  );
-  const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {
-    encoding: "utf8",
-  });
-  t.match(JSON.parse(stdout), {
-    verdicts: {
-      INTEGRITY: { verdict: "PASS" },
-      DISCLOSURES: { verdict: "PASS", reason: /^6 values open their commitments, 1 are ERASED/ },
-    },
-  });
+t.test(
+  "an export opens what two people agreed to, for a receiver on record, and the verifier bears it out",
+  async (t) => {
+    const [auditd, context, layout] = await started(t, `t${process.pid}-b`);
+    mkdirSync(layout.run("vault"), { mode: 0o750 });
+    const vault = new VaultFixture(join(layout.root, "v"), {
+      auditSocket: layout.run("audit", "vault", "sock"),
+      controlSocket: layout.run("vault", "sock"),
+    });
+    t.teardown(() => vault.stop("SIGKILL"));
+    await vault.start();
+    await using gate = await connectProducer({
+      socketPath: layout.run("audit", "coordinator-gate", "sock"),
+      boot: crypto.randomUUID(),
+    });
+    for (let n = 0; n < 600; n++)
+      await say(gate, n % 100 === 0 ? "usr-1" : "usr-2", `canary-export-${n}`);
+    await say(gate, "usr-gone", "canary-export-gone");
+    await until(async () => (await vault.status()).sealed === 601);
+    t.match(await vault.ask(erase("usr-gone")), { confirmed: true });
+    const file = join(layout.root, "export.tar");
+    const disclosure = { subjects: ["usr-1"], receiver: "auditor-1", requester: "usr-dpo" };
+    const result = await exportAudit(context, file, {
+      disclosure: { ...disclosure, approvers: ["usr-a", "usr-b"] },
+    });
+    t.match(result, { disclosed: { opened: 6, erased: 1 } });
+    const text = readFileSync(file, "latin1");
+    t.same(
+      [0, 1, 100, 500, 599].filter((n) => text.includes(`"canary-export-${n}"`)),
+      [0, 100, 500],
+    );
+    const { stdout } = spawnSync(
+      process.execPath,
+      [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"],
+      {
+        encoding: "utf8",
+      },
+    );
+    t.match(JSON.parse(stdout), {
+      verdicts: {
+        INTEGRITY: { verdict: "PASS" },
+        DISCLOSURES: { verdict: "PASS", reason: /^6 values open their commitments, 1 are ERASED/ },
+      },
+    });
 
-  const next = join(dirname(file), "next.tar");
-  const killed = `${next}.0123456789abcdef.new`;
-  writeFileSync(killed, "canary-export-killed");
-  const alone = () => exportAudit(context, next, { disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] } });
-  await t.rejects(alone(), { code: "approver_is_requester" });
-  t.equal(readFileSync(file, "latin1"), text, "an older export stays");
-  await exportAudit(context, next);
-  t.notOk(existsSync(killed), "what a killed export left goes with the next one to its file");
-  await auditd.stop();
-  const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export" || type === "privacy.disclose");
-  t.match(
-    leaves.map(({ type, phase, detail, outcome }) => ({ type, phase, detail, outcome })),
-    [
-      { type: "audit.export", phase: "requested", detail: { receiver: "auditor-1", approvers: ["usr-a", "usr-b"] } },
-      { type: "privacy.disclose", phase: "requested", detail: { receiver: "auditor-1" } },
-      { type: "privacy.disclose", phase: "completed", detail: { commitments: 6 } },
-      { type: "audit.export", phase: "completed", detail: { disclosed: 6, bundle_sha256: result.sha256 } },
-      { type: "audit.export", phase: "requested" },
-      { type: "audit.export", phase: "failed", outcome: { code: "approver_is_requester" } },
-      { type: "audit.export", phase: "requested" },
-      { type: "audit.export", phase: "completed" },
-    ],
-  );
-});
+    const next = join(dirname(file), "next.tar");
+    const killed = `${next}.0123456789abcdef.new`;
+    writeFileSync(killed, "canary-export-killed");
+    const alone = () =>
+      exportAudit(context, next, {
+        disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] },
+      });
+    await t.rejects(alone(), { code: "approver_is_requester" });
+    t.equal(readFileSync(file, "latin1"), text, "an older export stays");
+    await exportAudit(context, next);
+    t.notOk(existsSync(killed), "what a killed export left goes with the next one to its file");
+    await auditd.stop();
+    const leaves = (await readLeaves(auditd.logDir)).filter(
+      ({ type }) => type === "audit.export" || type === "privacy.disclose",
+    );
+    t.match(
+      leaves.map(({ type, phase, detail, outcome }) => ({ type, phase, detail, outcome })),
+      [
+        {
+          type: "audit.export",
+          phase: "requested",
+          detail: { receiver: "auditor-1", approvers: ["usr-a", "usr-b"] },
+        },
+        { type: "privacy.disclose", phase: "requested", detail: { receiver: "auditor-1" } },
+        { type: "privacy.disclose", phase: "completed", detail: { commitments: 6 } },
+        {
+          type: "audit.export",
+          phase: "completed",
+          detail: { disclosed: 6, bundle_sha256: result.sha256 },
+        },
+        { type: "audit.export", phase: "requested" },
+        { type: "audit.export", phase: "failed", outcome: { code: "approver_is_requester" } },
+        { type: "audit.export", phase: "requested" },
+        { type: "audit.export", phase: "completed" },
+      ],
+    );
+  },
+);

@@ -5,10 +5,16 @@ import type { Test } from "tap";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 
 /** Made, not started; killed with the test. */
-export function auditdWithSocket(t: Test, root: string, { name, socket }: { name: string; socket: string }): AuditdFixture {
+export function auditdWithSocket(
+  t: Test,
+  root: string,
+  { name, socket }: { name: string; socket: string },
+): AuditdFixture {
   mkdirSync(dirname(socket), { recursive: true });
   chmodSync(dirname(socket), 0o750);
-  const auditd = new AuditdFixture(join(root, "log"), { producers: [{ name, family: name, socket, gid: null }] });
+  const auditd = new AuditdFixture(join(root, "log"), {
+    producers: [{ name, family: name, socket, gid: null }],
+  });
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
   return auditd;

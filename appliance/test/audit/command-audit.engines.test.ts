@@ -7,10 +7,13 @@ import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const MAIN = shippedProgram("appliance");
 
-t.test("every command of appliance declares what it leaves: one that did not would stop them all", async (t) => {
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, "status", "--help"]);
-  t.match(stdout, /appliance status/);
-});
+t.test(
+  "every command of appliance declares what it leaves: one that did not would stop them all",
+  async (t) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, "status", "--help"]);
+    t.match(stdout, /appliance status/);
+  },
+);
 
 t.test("an undeclared command is named, also inside a group", async (t) => {
   const program = new Command("dummy");

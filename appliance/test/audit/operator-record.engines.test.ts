@@ -15,12 +15,15 @@ async function started(t: Test) {
   await auditd.start();
   const about = async () => {
     await auditd.stop();
-    return (await readLeaves(auditd.logDir)).filter(({ prod, type }) => prod === "appliance" && type === "admin.stop");
+    return (await readLeaves(auditd.logDir)).filter(
+      ({ prod, type }) => prod === "appliance" && type === "admin.stop",
+    );
   };
   return { layout, auditd, about };
 }
 
-const stopOf = (id: string) => ({ type: "admin.stop", action: "appliance stop", object: { kind: "process", id } }) as const;
+const stopOf = (id: string) =>
+  ({ type: "admin.stop", action: "appliance stop", object: { kind: "process", id } }) as const;
 
 t.test("each part has a request before the effect and one outcome after it", async (t) => {
   const { layout, about } = await started(t);
@@ -59,8 +62,15 @@ t.test("what a killed command left open is closed by the next one", async (t) =>
   const { layout, about } = await started(t);
   const killed = await connectOperator(layout);
   // As kill -9 leaves it: a request, and no outcome.
-  await killed.requested({ ...stopOf("nats"), op: crypto.randomUUID(), actor: { sub: "appliance", kind: "operator" } });
+  await killed.requested({
+    ...stopOf("nats"),
+    op: crypto.randomUUID(),
+    actor: { sub: "appliance", kind: "operator" },
+  });
   await killed.close();
   await (await connectOperator(layout)).close();
-  t.match(await about(), [{ phase: "requested" }, { phase: "failed", outcome: { code: "interrupted" } }]);
+  t.match(await about(), [
+    { phase: "requested" },
+    { phase: "failed", outcome: { code: "interrupted" } },
+  ]);
 });

@@ -20,7 +20,9 @@ function made(t: Test) {
   const socket = join(root, "supervisor", "sock");
   const auditd = auditdWithSocket(t, root, { name: "supervisor", socket });
   const measured = async () =>
-    (await readLeaves(auditd.logDir)).filter(({ prod, type }) => prod === "supervisor" && type === "admin.measured");
+    (await readLeaves(auditd.logDir)).filter(
+      ({ prod, type }) => prod === "supervisor" && type === "admin.measured",
+    );
   /** Once auditd has so many of them. */
   const until = async (count: number) => {
     for (let tries = 0; (await measured()).length < count; tries += 1) {
@@ -33,24 +35,27 @@ function made(t: Test) {
   return { root, socket, auditd, measured, until };
 }
 
-t.test("what was started before auditd, and while it is away, is on record once it is there", async (t) => {
-  const { socket, auditd, until } = made(t);
-  await using record = new SupervisorRecord(socket, log);
-  record.measured("auditd", { files: [file("auditd.mjs")], image: null });
-  await auditd.start();
-  record.measured("keycloak", { files: [], image: "cd".repeat(32) });
-  await until(2);
-  record.measured("vault", { files: [file("vault.mjs")], image: null });
-  await auditd.start();
-  t.match(
-    (await until(3)).map(({ object, detail, digests }) => [object.id, detail, digests?.image]),
-    [
-      ["auditd", { files: [file("auditd.mjs")] }, undefined],
-      ["keycloak", { files: [] }, "cd".repeat(32)],
-      ["vault", { files: [file("vault.mjs")] }, undefined],
-    ],
-  );
-});
+t.test(
+  "what was started before auditd, and while it is away, is on record once it is there",
+  async (t) => {
+    const { socket, auditd, until } = made(t);
+    await using record = new SupervisorRecord(socket, log);
+    record.measured("auditd", { files: [file("auditd.mjs")], image: null });
+    await auditd.start();
+    record.measured("keycloak", { files: [], image: "cd".repeat(32) });
+    await until(2);
+    record.measured("vault", { files: [file("vault.mjs")], image: null });
+    await auditd.start();
+    t.match(
+      (await until(3)).map(({ object, detail, digests }) => [object.id, detail, digests?.image]),
+      [
+        ["auditd", { files: [file("auditd.mjs")] }, undefined],
+        ["keycloak", { files: [] }, "cd".repeat(32)],
+        ["vault", { files: [file("vault.mjs")] }, undefined],
+      ],
+    );
+  },
+);
 
 t.test("what an auditd that hangs was sent stands in the log once", async (t) => {
   const { socket, auditd, measured, until } = made(t);
@@ -103,7 +108,8 @@ t.test(
       supervisor.stop();
       await ended;
     });
-    const pidOf = (name: string) => supervisor.status().find((part) => part.name === name)?.pid ?? null;
+    const pidOf = (name: string) =>
+      supervisor.status().find((part) => part.name === name)?.pid ?? null;
     while (pidOf("one") === null || pidOf("two") === null) await sleep(20);
     process.kill(pidOf("one")!, "SIGKILL");
     const told = Map.groupBy(await until(3), ({ object }) => object.id);

@@ -8,22 +8,32 @@ import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 const owner = { uid: 0, gid: 64_111 };
 const openssl = (...args: string[]): string => execFileSync("openssl", args, { encoding: "utf8" });
 
-t.test("openssl verifies servers and the intermediate against the root, and keys are closed to others", async (t) => {
-  const dir = t.testdir();
-  const ca = new CertificateAuthority(join(dir, "ca"));
-  await ca.ensureRoot("hospital");
-  await ca.ensureServer(join(dir, "s3"), owner, "server", ["gpu.example", "10.0.0.1", "localhost"]);
-  await ca.ensureIntermediate(join(dir, "coordinator"), owner);
-  t.match(openssl("verify", "-CAfile", ca.rootCertFile, join(dir, "s3", "server.crt")), /OK/);
-  t.match(openssl("verify", "-CAfile", ca.rootCertFile, join(dir, "coordinator", "intermediate.crt")), /OK/);
-  const text = openssl("x509", "-in", join(dir, "s3", "server.crt"), "-noout", "-text");
-  t.match(text, /DNS:gpu\.example, IP Address:10\.0\.0\.1, DNS:localhost/);
-  t.match(text, /CA:FALSE/);
-  t.equal(statSync(join(dir, "ca", "root.key")).mode & 0o777, 0o400);
-  t.equal(statSync(join(dir, "s3", "server.key")).mode & 0o777, 0o440);
-  t.equal(statSync(join(dir, "s3", "server.key")).gid, 64_111);
-  t.equal(statSync(join(dir, "s3")).mode & 0o777, 0o750);
-});
+t.test(
+  "openssl verifies servers and the intermediate against the root, and keys are closed to others",
+  async (t) => {
+    const dir = t.testdir();
+    const ca = new CertificateAuthority(join(dir, "ca"));
+    await ca.ensureRoot("hospital");
+    await ca.ensureServer(join(dir, "s3"), owner, "server", [
+      "gpu.example",
+      "10.0.0.1",
+      "localhost",
+    ]);
+    await ca.ensureIntermediate(join(dir, "coordinator"), owner);
+    t.match(openssl("verify", "-CAfile", ca.rootCertFile, join(dir, "s3", "server.crt")), /OK/);
+    t.match(
+      openssl("verify", "-CAfile", ca.rootCertFile, join(dir, "coordinator", "intermediate.crt")),
+      /OK/,
+    );
+    const text = openssl("x509", "-in", join(dir, "s3", "server.crt"), "-noout", "-text");
+    t.match(text, /DNS:gpu\.example, IP Address:10\.0\.0\.1, DNS:localhost/);
+    t.match(text, /CA:FALSE/);
+    t.equal(statSync(join(dir, "ca", "root.key")).mode & 0o777, 0o400);
+    t.equal(statSync(join(dir, "s3", "server.key")).mode & 0o777, 0o440);
+    t.equal(statSync(join(dir, "s3", "server.key")).gid, 64_111);
+    t.equal(statSync(join(dir, "s3")).mode & 0o777, 0o750);
+  },
+);
 
 t.test(
   "a certificate stays until two thirds of its life are over, then it is renewed in place, even when it has expired",
@@ -77,17 +87,24 @@ t.test(
   },
 );
 
-t.test("openssl's own client accepts the server under its name and its address, and refuses it under another", async (t) => {
-  const dir = t.testdir();
-  const ca = new CertificateAuthority(join(dir, "ca"));
-  await ca.ensureRoot("hospital");
-  await ca.ensureServer(join(dir, "s3"), owner, "server", ["gpu.example", "127.0.0.1"]);
-  const check = (...args: string[]): string =>
-    execFileSync("openssl", ["verify", "-CAfile", ca.rootCertFile, ...args, join(dir, "s3", "server.crt")], {
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-  t.match(check("-verify_hostname", "gpu.example"), /OK/);
-  t.match(check("-verify_ip", "127.0.0.1"), /OK/);
-  t.throws(() => check("-verify_hostname", "evil.example"));
-});
+t.test(
+  "openssl's own client accepts the server under its name and its address, and refuses it under another",
+  async (t) => {
+    const dir = t.testdir();
+    const ca = new CertificateAuthority(join(dir, "ca"));
+    await ca.ensureRoot("hospital");
+    await ca.ensureServer(join(dir, "s3"), owner, "server", ["gpu.example", "127.0.0.1"]);
+    const check = (...args: string[]): string =>
+      execFileSync(
+        "openssl",
+        ["verify", "-CAfile", ca.rootCertFile, ...args, join(dir, "s3", "server.crt")],
+        {
+          encoding: "utf8",
+          stdio: ["ignore", "pipe", "ignore"],
+        },
+      );
+    t.match(check("-verify_hostname", "gpu.example"), /OK/);
+    t.match(check("-verify_ip", "127.0.0.1"), /OK/);
+    t.throws(() => check("-verify_hostname", "evil.example"));
+  },
+);

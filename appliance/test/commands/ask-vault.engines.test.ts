@@ -19,13 +19,24 @@ t.test("an answer comes whole, a refusal with its code, a disclosure line by lin
   const { index, salt } = await say(gate, "usr-1", "10.1.2.3");
   await gate.close();
   const { controlSocket } = vault.config;
-  await until(async () => (await askVault<VaultStatus>(controlSocket, { verb: "status" })).sealed === 1);
-  const refused = askVault(controlSocket, { ...erase("usr-1"), verb: "erase", approvers: ["usr-a", "usr-a"] });
+  await until(
+    async () => (await askVault<VaultStatus>(controlSocket, { verb: "status" })).sealed === 1,
+  );
+  const refused = askVault(controlSocket, {
+    ...erase("usr-1"),
+    verb: "erase",
+    approvers: ["usr-a", "usr-a"],
+  });
   await t.rejects(refused, { name: "VaultRefusedError", code: "approvers_equal" });
-  const origin = (await readFile(join(auditd.logDir, "checkpoint"), "utf8")).split("\n", 1)[0] ?? "";
+  const origin =
+    (await readFile(join(auditd.logDir, "checkpoint"), "utf8")).split("\n", 1)[0] ?? "";
   const lines: object[] = [];
   const asked = { verb: "disclose" as const, origin, subjects: ["usr-1"], receiver: "auditor-1" };
-  for await (const line of linesOfVault(controlSocket, { ...asked, requester: "usr-dpo", approvers: ["usr-a", "usr-b"] }))
+  for await (const line of linesOfVault(controlSocket, {
+    ...asked,
+    requester: "usr-dpo",
+    approvers: ["usr-a", "usr-b"],
+  }))
     lines.push(line);
   t.match(lines, [{ index, salt, value: "10.1.2.3" }, { end: { opened: 1, erased: 0 } }]);
   await t.rejects(askVault(join(vault.root, "nobody"), { verb: "status" }), { code: "ENOENT" });

@@ -3,10 +3,14 @@ import { join } from "node:path";
 import t from "tap";
 import { followLogs } from "../../src/commands/follow-logs.ts";
 
-const line = (second: number, msg: string): string => `${JSON.stringify({ level: 30, time: second * 1_000, msg })}\n`;
+const line = (second: number, msg: string): string =>
+  `${JSON.stringify({ level: 30, time: second * 1_000, msg })}\n`;
 
 t.test("the last lines of several parts come in the order of their times", async (t) => {
-  const dir = t.testdir({ "a.log": line(1, "a1") + line(4, "a4") + line(6, "a6"), "b.log": line(2, "b2") + line(5, "b5") });
+  const dir = t.testdir({
+    "a.log": line(1, "a1") + line(4, "a4") + line(6, "a6"),
+    "b.log": line(2, "b2") + line(5, "b5"),
+  });
   const said: string[] = [];
   const files = ["a", "b", "gone"].map((part) => ({ part, file: join(dir, `${part}.log`) }));
   await followLogs(files, { follow: false, lines: 2 }, (each) => said.push(each));

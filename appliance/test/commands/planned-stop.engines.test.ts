@@ -37,34 +37,39 @@ t.test("a stop is ended once the work is done, if it could be announced", async 
       socket.end(`${JSON.stringify({ ok: true, verb: "maintenance", until: null, untold: [] })}\n`);
     }),
   );
-  await new Promise<void>((resolve) => coordinator.listen(context.layout.run("coordinator", "control"), resolve));
+  await new Promise<void>((resolve) =>
+    coordinator.listen(context.layout.run("coordinator", "control"), resolve),
+  );
   t.teardown(() => coordinator.close());
   await duringPlannedStop(context, 900, () => {}, work);
   t.same(told, ["work", "for 900 s", "work", "for 0 s"]);
 });
 
-t.test("a start of everything starts what was stopped by name; without a supervisor there is nothing to start", async (t) => {
-  const context = contextOf(t, "held");
-  const { layout } = context;
-  const dir = layout.root;
-  t.equal(await startHeldParts(context), false);
+t.test(
+  "a start of everything starts what was stopped by name; without a supervisor there is nothing to start",
+  async (t) => {
+    const context = contextOf(t, "held");
+    const { layout } = context;
+    const dir = layout.root;
+    t.equal(await startHeldParts(context), false);
 
-  const parts = ["first", "second", "third"].map((name) => shellPart(dir, name, "exec sleep 60"));
-  const supervisor = new Supervisor(parts, dir, pino({ level: "silent" }));
-  const control = await listenControl(layout.run("supervisor.sock"), (request) => {
-    if (request.verb === "stop") supervisor.hold(request.parts ?? []);
-    if (request.verb === "start") supervisor.release(request.parts);
-    return { parts: supervisor.status() };
-  });
-  const ended = supervisor.run();
-  t.teardown(async () => {
-    supervisor.stop();
-    await ended;
-    control.close();
-  });
-  await waitHealthy(context, 10_000, () => {});
-  await stopParts(context, ["first", "third"], 5_000);
-  t.equal(await startHeldParts(context), true);
-  await t.resolves(waitHealthy(context, 10_000, () => {}));
-  t.ok(supervisor.status().every(({ isHeld }) => !isHeld));
-});
+    const parts = ["first", "second", "third"].map((name) => shellPart(dir, name, "exec sleep 60"));
+    const supervisor = new Supervisor(parts, dir, pino({ level: "silent" }));
+    const control = await listenControl(layout.run("supervisor.sock"), (request) => {
+      if (request.verb === "stop") supervisor.hold(request.parts ?? []);
+      if (request.verb === "start") supervisor.release(request.parts);
+      return { parts: supervisor.status() };
+    });
+    const ended = supervisor.run();
+    t.teardown(async () => {
+      supervisor.stop();
+      await ended;
+      control.close();
+    });
+    await waitHealthy(context, 10_000, () => {});
+    await stopParts(context, ["first", "third"], 5_000);
+    t.equal(await startHeldParts(context), true);
+    await t.resolves(waitHealthy(context, 10_000, () => {}));
+    t.ok(supervisor.status().every(({ isHeld }) => !isHeld));
+  },
+);

@@ -10,7 +10,15 @@ import { listenControl } from "../../src/supervisor/control.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";
 
 const COORDINATOR: PartStatus = {
-  ...{ name: "coordinator", phase: "healthy", sinceMs: 0, restarts: 0, pid: 1, port: 8000, version: "1" },
+  ...{
+    name: "coordinator",
+    phase: "healthy",
+    sinceMs: 0,
+    restarts: 0,
+    pid: 1,
+    port: 8000,
+    version: "1",
+  },
   ...{ lastExit: null, isHeld: false },
 };
 
@@ -23,7 +31,9 @@ function contextOf(t: Test, name: string): PartContext {
 }
 
 async function supervised(t: Test, { layout }: PartContext): Promise<void> {
-  const server = await listenControl(layout.run("supervisor.sock"), () => ({ parts: [COORDINATOR] }));
+  const server = await listenControl(layout.run("supervisor.sock"), () => ({
+    parts: [COORDINATOR],
+  }));
   t.teardown(() => server.close());
 }
 
@@ -31,7 +41,9 @@ async function supervised(t: Test, { layout }: PartContext): Promise<void> {
 async function hangingCoordinator(t: Test, { layout }: PartContext): Promise<Server> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => void sockets.push(socket));
-  await new Promise<void>((resolve) => server.listen(layout.run("coordinator", "control"), resolve));
+  await new Promise<void>((resolve) =>
+    server.listen(layout.run("coordinator", "control"), resolve),
+  );
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -44,7 +56,11 @@ t.test("a coordinator that is healthy and does not say how it is, is a fault", a
   await supervised(t, context);
   await hangingCoordinator(t, context);
   const status = await readStatus(context);
-  t.match(status, { healthy: true, fleet: null, findings: [{ severity: "fault", code: "coordinator_silent" }] });
+  t.match(status, {
+    healthy: true,
+    fleet: null,
+    findings: [{ severity: "fault", code: "coordinator_silent" }],
+  });
   t.notMatch(renderStatus(status), /nothing is wrong/);
 });
 
@@ -52,6 +68,14 @@ t.test("what is wrong is printed of an appliance that does not run as well", asy
   const context = contextOf(t, "down");
   const status = await readStatus(context);
   t.notMatch(renderStatus(status), /nothing is wrong/);
-  const finding = { severity: "fault", code: "disk_full", what: "no space is left", todo: "make space" } as const;
-  t.match(renderStatus({ ...status, findings: [finding] }), /not running[^]*FAULT +no space is left\n +→ make space\n$/);
+  const finding = {
+    severity: "fault",
+    code: "disk_full",
+    what: "no space is left",
+    todo: "make space",
+  } as const;
+  t.match(
+    renderStatus({ ...status, findings: [finding] }),
+    /not running[^]*FAULT +no space is left\n +→ make space\n$/,
+  );
 });

@@ -12,7 +12,11 @@ t.test("the digests are those of the files that the release has", async (t) => {
   const app = join(root, "current", "app");
   mkdirSync(app, { recursive: true });
   writeFileSync(join(app, "sov-verify.mjs"), "program");
-  t.throws(() => verifierDigests(new Layout(root, "test")), { code: "ENOENT" }, "a release without its page says so");
+  t.throws(
+    () => verifierDigests(new Layout(root, "test")),
+    { code: "ENOENT" },
+    "a release without its page says so",
+  );
   writeFileSync(join(app, "sov-verify.html"), "page");
   const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
   t.same(verifierDigests(new Layout(root, "test")), [

@@ -24,7 +24,17 @@ async function supervised(
     const part = states[Math.min(asked, states.length - 1)];
     asked += 1;
     return {
-      parts: [{ name: "postgres", sinceMs: 0, pid: null, port: null, version: "1", lastExit: "exit 1", ...part } as PartStatus],
+      parts: [
+        {
+          name: "postgres",
+          sinceMs: 0,
+          pid: null,
+          port: null,
+          version: "1",
+          lastExit: "exit 1",
+          ...part,
+        } as PartStatus,
+      ],
     };
   });
   t.teardown(() => {
@@ -56,7 +66,9 @@ t.test(
       asked += 1;
       socket.destroy();
     });
-    await new Promise<void>((resolve) => coordinator.listen(context.layout.run("coordinator", "control"), resolve));
+    await new Promise<void>((resolve) =>
+      coordinator.listen(context.layout.run("coordinator", "control"), resolve),
+    );
     t.teardown(() => coordinator.close());
     await waitHealthy(context, 10_000, () => undefined);
     t.equal(asked, 0);
@@ -64,7 +76,10 @@ t.test(
 );
 
 t.test("what keeps ending while one waits is given up, with where to look", async (t) => {
-  const states = Array.from({ length: 7 }, (_, restarts) => ({ phase: "exited", restarts }) as const);
+  const states = Array.from(
+    { length: 7 },
+    (_, restarts) => ({ phase: "exited", restarts }) as const,
+  );
   const docker = await supervised(t, "crash", "docker", states);
   await t.rejects(
     waitHealthy(docker, 10_000, () => undefined),
@@ -81,7 +96,9 @@ t.test("what is not healthy in time is named with its log", async (t) => {
     waitHealthy(context, 300, () => undefined),
     {
       code: "not_healthy",
-      message: new RegExp(`postgres starting \\(log: ${join(context.layout.root, "log", "postgres.log")}`),
+      message: new RegExp(
+        `postgres starting \\(log: ${join(context.layout.root, "log", "postgres.log")}`,
+      ),
     },
   );
 });

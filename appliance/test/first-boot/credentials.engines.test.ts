@@ -12,10 +12,16 @@ const text = renderCredentials(config, FIRST, "/etc/root.pem");
 
 /** What a shell has in its environment after a block was pasted into it. */
 function pasted(block: string): Record<string, string> {
-  const body = new RegExp(`^\\[${block}\\]\\n((?:(?:export|unset) .*\\n)+)`, "m").exec(text)?.[1] ?? "";
-  const { stdout } = spawnSync("sh", ["-c", `export AWS_CA_BUNDLE=outer; ${body} env`], { encoding: "utf8", env: {} });
+  const body =
+    new RegExp(`^\\[${block}\\]\\n((?:(?:export|unset) .*\\n)+)`, "m").exec(text)?.[1] ?? "";
+  const { stdout } = spawnSync("sh", ["-c", `export AWS_CA_BUNDLE=outer; ${body} env`], {
+    encoding: "utf8",
+    env: {},
+  });
   return Object.fromEntries(
-    stdout.split("\n").map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+    stdout
+      .split("\n")
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
   );
 }
 

@@ -14,10 +14,14 @@ async function contextOf(t: Test): Promise<PartContext & { asked: string[] }> {
   const server = createServer((socket) =>
     socket.once("data", (line) => {
       asked.push(line.toString());
-      socket.end(`${JSON.stringify({ ok: true, verb: "join-token", token: `token-${asked.length}`, expiresAt: "" })}\n`);
+      socket.end(
+        `${JSON.stringify({ ok: true, verb: "join-token", token: `token-${asked.length}`, expiresAt: "" })}\n`,
+      );
     }),
   );
-  await new Promise<void>((resolve) => server.listen(layout.run("coordinator", "control"), resolve));
+  await new Promise<void>((resolve) =>
+    server.listen(layout.run("coordinator", "control"), resolve),
+  );
   t.teardown(() => {
     server.close();
     rmSync(layout.run(), { recursive: true, force: true });
@@ -26,15 +30,18 @@ async function contextOf(t: Test): Promise<PartContext & { asked: string[] }> {
   return { layout, config, release: { version: "1" } as PartContext["release"], asked };
 }
 
-t.test("until the agent has joined, each start gives it a new token: the one before may be used up or too old", async (t) => {
-  const context = await contextOf(t);
-  const file = context.layout.data("agent", "join-token");
-  for (const token of ["token-1", "token-2"]) {
+t.test(
+  "until the agent has joined, each start gives it a new token: the one before may be used up or too old",
+  async (t) => {
+    const context = await contextOf(t);
+    const file = context.layout.data("agent", "join-token");
+    for (const token of ["token-1", "token-2"]) {
+      await ensureJoinToken(context);
+      t.equal(readFileSync(file, "utf8"), token);
+      t.equal(statSync(file).mode & 0o777, 0o400);
+    }
+    writeFileSync(context.layout.data("agent", "node.crt"), "certificate");
     await ensureJoinToken(context);
-    t.equal(readFileSync(file, "utf8"), token);
-    t.equal(statSync(file).mode & 0o777, 0o400);
-  }
-  writeFileSync(context.layout.data("agent", "node.crt"), "certificate");
-  await ensureJoinToken(context);
-  t.equal(context.asked.length, 2, "one that has joined needs none");
-});
+    t.equal(context.asked.length, 2, "one that has joined needs none");
+  },
+);

@@ -50,18 +50,33 @@ class Host {
     this.#ending = new AbortController();
     const { wtmpFile, stateFile } = this;
     const { signal } = this.#ending;
-    const record = async (draft: HostSessionDraft, disclosures: readonly Disclosure[]): Promise<void> => {
+    const record = async (
+      draft: HostSessionDraft,
+      disclosures: readonly Disclosure[],
+    ): Promise<void> => {
       const { type, op, detail } = draft;
       await this.answer(detail!.pid);
       const values = disclosures.map(({ value }) => value);
-      this.told.push({ is: type === "auth.host.login" ? "in" : "out", pid: detail!.pid, op, values });
+      this.told.push({
+        is: type === "auth.host.login" ? "in" : "out",
+        pid: detail!.pid,
+        op,
+        values,
+      });
       this.#notify();
     };
     const write = (line: string): void => {
       this.said.push((JSON.parse(line) as { msg: string }).msg);
       this.#notify();
     };
-    this.#ended = followHostSessions({ wtmpFile, stateFile, record, log: pino({}, { write }), signal, pollMs });
+    this.#ended = followHostSessions({
+      wtmpFile,
+      stateFile,
+      record,
+      log: pino({}, { write }),
+      signal,
+      pollMs,
+    });
   }
 
   /** Follows from the file's end on. */
@@ -116,34 +131,44 @@ class Host {
   }
 }
 
-t.test("the first start begins at the end; what comes then is told, in order, and what is no session passed over", async (t) => {
-  const host = new Host(t, Buffer.concat([signIn(1), signIn(2)]));
-  await host.begun();
-  host.append(
-    ...[signOut(1), utmpBytes({ type: 6, pid: 3, line: "tty1", user: "LOGIN" }), signOut(3, { line: "tty1" })],
-    ...[signIn(4, { user: "bob", host: "desk", address: "10.0.0.7" }), signIn(5), signOut(4)],
-  );
-  await host.toldOf(4, "out");
-  t.match(host.told, [
-    { is: "in", pid: 4, values: ["desk", "bob", "10.0.0.7"] },
-    { is: "in", pid: 5, values: ["alice"] },
-    { is: "out", pid: 4, values: [], op: host.told[0]!.op },
-  ]);
-  t.equal(host.told.length, 3);
-  t.same(host.said, []);
-});
+t.test(
+  "the first start begins at the end; what comes then is told, in order, and what is no session passed over",
+  async (t) => {
+    const host = new Host(t, Buffer.concat([signIn(1), signIn(2)]));
+    await host.begun();
+    host.append(
+      ...[
+        signOut(1),
+        utmpBytes({ type: 6, pid: 3, line: "tty1", user: "LOGIN" }),
+        signOut(3, { line: "tty1" }),
+      ],
+      ...[signIn(4, { user: "bob", host: "desk", address: "10.0.0.7" }), signIn(5), signOut(4)],
+    );
+    await host.toldOf(4, "out");
+    t.match(host.told, [
+      { is: "in", pid: 4, values: ["desk", "bob", "10.0.0.7"] },
+      { is: "in", pid: 5, values: ["alice"] },
+      { is: "out", pid: 4, values: [], op: host.told[0]!.op },
+    ]);
+    t.equal(host.told.length, 3);
+    t.same(host.said, []);
+  },
+);
 
-t.test("a torn last record waits for the rest of it; one that was cut off is told of what took its place", async (t) => {
-  const whole = signIn(1);
-  const host = new Host(t, whole.subarray(0, 100));
-  await host.begun();
-  host.append(whole.subarray(100), signIn(2).subarray(0, 383));
-  await host.toldOf(1);
-  truncateSync(host.wtmpFile, 384);
-  host.append(signIn(3));
-  await host.toldOf(3);
-  t.same(host.pids, [1, 3]);
-});
+t.test(
+  "a torn last record waits for the rest of it; one that was cut off is told of what took its place",
+  async (t) => {
+    const whole = signIn(1);
+    const host = new Host(t, whole.subarray(0, 100));
+    await host.begun();
+    host.append(whole.subarray(100), signIn(2).subarray(0, 383));
+    await host.toldOf(1);
+    truncateSync(host.wtmpFile, 384);
+    host.append(signIn(3));
+    await host.toldOf(3);
+    t.same(host.pids, [1, 3]);
+  },
+);
 
 t.test("a rotation loses nothing, also when the old file is gone at once", async (t) => {
   const host = new Host(t);
@@ -219,71 +244,86 @@ for (const names of [
     t.same(host.said, []);
   });
 
-t.test("a file that is copied and cut is followed through its copy, whether somebody looks or not", async (t) => {
-  const host = new Host(t);
-  const copyAndCut = (): void => {
-    copyFileSync(host.wtmpFile, `${host.wtmpFile}.1`);
+t.test(
+  "a file that is copied and cut is followed through its copy, whether somebody looks or not",
+  async (t) => {
+    const host = new Host(t);
+    const copyAndCut = (): void => {
+      copyFileSync(host.wtmpFile, `${host.wtmpFile}.1`);
+      truncateSync(host.wtmpFile, 0);
+    };
+    await host.begun();
+    host.append(signIn(1), signIn(2));
+    await host.toldOf(2);
+    copyAndCut();
+    host.append(signIn(3));
+    await host.toldOf(3);
+    await host.end();
+    host.append(signIn(4));
+    copyAndCut();
+    host.append(signIn(5), signIn(6), signIn(7));
+    host.begin();
+    await host.toldOf(7);
+    t.same(host.pids, [1, 2, 3, 4, 5, 6, 7]);
+  },
+);
+
+t.test(
+  "a file that is cut is followed from its beginning, even where it has grown beyond the place by then",
+  async (t) => {
+    const host = new Host(t);
+    await host.begun();
+    host.append(signIn(1));
+    await host.toldOf(1);
+    await host.end();
+    writeFileSync(host.wtmpFile, Buffer.concat([signIn(2), signIn(3)]));
+    host.begin();
+    await host.toldOf(3);
     truncateSync(host.wtmpFile, 0);
-  };
-  await host.begun();
-  host.append(signIn(1), signIn(2));
-  await host.toldOf(2);
-  copyAndCut();
-  host.append(signIn(3));
-  await host.toldOf(3);
-  await host.end();
-  host.append(signIn(4));
-  copyAndCut();
-  host.append(signIn(5), signIn(6), signIn(7));
-  host.begin();
-  await host.toldOf(7);
-  t.same(host.pids, [1, 2, 3, 4, 5, 6, 7]);
-});
+    host.append(signIn(4));
+    await host.toldOf(4);
+    t.same(host.pids, [1, 2, 3, 4]);
+    t.match(host.said, [/cut or replaced/, /cut or replaced/]);
+  },
+);
 
-t.test("a file that is cut is followed from its beginning, even where it has grown beyond the place by then", async (t) => {
-  const host = new Host(t);
-  await host.begun();
-  host.append(signIn(1));
-  await host.toldOf(1);
-  await host.end();
-  writeFileSync(host.wtmpFile, Buffer.concat([signIn(2), signIn(3)]));
-  host.begin();
-  await host.toldOf(3);
-  truncateSync(host.wtmpFile, 0);
-  host.append(signIn(4));
-  await host.toldOf(4);
-  t.same(host.pids, [1, 2, 3, 4]);
-  t.match(host.said, [/cut or replaced/, /cut or replaced/]);
-});
+t.test(
+  "a file from which records were taken away tells nothing twice, and nothing from before the install",
+  async (t) => {
+    const atS = nowSeconds() - 100;
+    const before = signIn(1, { seconds: atS });
+    const [two, three] = [signIn(2, { seconds: atS + 1 }), signIn(3, { seconds: atS + 2 })];
+    const host = new Host(t, before);
+    await host.begun();
+    host.append(two, three);
+    await host.toldOf(3);
+    writeFileSync(host.wtmpFile, Buffer.concat([before, three]));
+    host.append(signIn(4));
+    await host.toldOf(4);
+    await host.end();
+    writeFileSync(
+      `${host.wtmpFile}.new`,
+      Buffer.concat([before, signIn(4, { seconds: atS }), signIn(5)]),
+    );
+    renameSync(`${host.wtmpFile}.new`, host.wtmpFile);
+    host.begin();
+    await host.toldOf(5);
+    t.same(host.pids, [2, 3, 4, 5]);
+  },
+);
 
-t.test("a file from which records were taken away tells nothing twice, and nothing from before the install", async (t) => {
-  const atS = nowSeconds() - 100;
-  const before = signIn(1, { seconds: atS });
-  const [two, three] = [signIn(2, { seconds: atS + 1 }), signIn(3, { seconds: atS + 2 })];
-  const host = new Host(t, before);
-  await host.begun();
-  host.append(two, three);
-  await host.toldOf(3);
-  writeFileSync(host.wtmpFile, Buffer.concat([before, three]));
-  host.append(signIn(4));
-  await host.toldOf(4);
-  await host.end();
-  writeFileSync(`${host.wtmpFile}.new`, Buffer.concat([before, signIn(4, { seconds: atS }), signIn(5)]));
-  renameSync(`${host.wtmpFile}.new`, host.wtmpFile);
-  host.begin();
-  await host.toldOf(5);
-  t.same(host.pids, [2, 3, 4, 5]);
-});
-
-t.test("without a file nothing is observed, which is said once; all of one that appears is told", async (t) => {
-  const host = new Host(t, null);
-  await host.begun();
-  await host.until(() => host.said.length > 0);
-  writeFileSync(host.wtmpFile, signIn(1));
-  await host.toldOf(1);
-  await host.until(() => host.said.length > 1);
-  t.match(host.said, [/keeps no file of its sign-ins/, /are observed/]);
-});
+t.test(
+  "without a file nothing is observed, which is said once; all of one that appears is told",
+  async (t) => {
+    const host = new Host(t, null);
+    await host.begun();
+    await host.until(() => host.said.length > 0);
+    writeFileSync(host.wtmpFile, signIn(1));
+    await host.toldOf(1);
+    await host.until(() => host.said.length > 1);
+    t.match(host.said, [/keeps no file of its sign-ins/, /are observed/]);
+  },
+);
 
 t.test("a link in the file's place is not followed, which is said once", async (t) => {
   const host = new Host(t, null);
@@ -302,7 +342,8 @@ t.test("while auditd is away sign-ins wait in their order, and none is lost", as
   let tries = 0;
   host.answer = async (pid) => {
     tries += 1;
-    if (pid === 1 && tries < 5) throw new AuditUnavailable("disconnected", "no connection to auditd");
+    if (pid === 1 && tries < 5)
+      throw new AuditUnavailable("disconnected", "no connection to auditd");
   };
   host.append(signIn(1), signIn(2), signOut(1));
   await host.toldOf(1, "out");
@@ -323,44 +364,50 @@ t.test("a record that the log refuses does not hold up the next", async (t) => {
   t.match(host.said, [/refuses a record/]);
 });
 
-t.test("one that is ended while a record is under way tells it again at its next start", async (t) => {
-  const host = new Host(t);
-  await host.begun();
-  const asked = Promise.withResolvers<void>();
-  host.answer = () => {
-    asked.resolve();
-    return Promise.withResolvers<void>().promise;
-  };
-  host.append(signIn(1));
-  await asked.promise;
-  await host.end();
-  t.same(host.pids, []);
-  host.answer = () => Promise.resolve();
-  host.begin();
-  await host.toldOf(1);
-  t.same(host.pids, [1]);
-});
+t.test(
+  "one that is ended while a record is under way tells it again at its next start",
+  async (t) => {
+    const host = new Host(t);
+    await host.begun();
+    const asked = Promise.withResolvers<void>();
+    host.answer = () => {
+      asked.resolve();
+      return Promise.withResolvers<void>().promise;
+    };
+    host.append(signIn(1));
+    await asked.promise;
+    await host.end();
+    t.same(host.pids, []);
+    host.answer = () => Promise.resolve();
+    host.begin();
+    await host.toldOf(1);
+    t.same(host.pids, [1]);
+  },
+);
 
-t.test("a position older than the log tells again what followed it, and pairs what ends", async (t) => {
-  const host = new Host(t);
-  await host.begun();
-  host.append(signIn(1), signIn(2));
-  await host.toldOf(2);
-  await host.end();
-  const older = readFileSync(host.stateFile);
-  host.begin();
-  host.append(signIn(3), signOut(1));
-  await host.toldOf(1, "out");
-  await host.end();
-  // As kill -9 leaves it between the log's answer and the file.
-  writeFileSync(host.stateFile, older);
-  host.begin();
-  host.append(signIn(4));
-  await host.toldOf(4);
-  t.same(host.pids, [1, 2, 3, 1, 3, 1, 4]);
-  t.equal(host.told[3]!.op, host.told[0]!.op);
-  t.equal(host.told[5]!.op, host.told[0]!.op);
-});
+t.test(
+  "a position older than the log tells again what followed it, and pairs what ends",
+  async (t) => {
+    const host = new Host(t);
+    await host.begun();
+    host.append(signIn(1), signIn(2));
+    await host.toldOf(2);
+    await host.end();
+    const older = readFileSync(host.stateFile);
+    host.begin();
+    host.append(signIn(3), signOut(1));
+    await host.toldOf(1, "out");
+    await host.end();
+    // As kill -9 leaves it between the log's answer and the file.
+    writeFileSync(host.stateFile, older);
+    host.begin();
+    host.append(signIn(4));
+    await host.toldOf(4);
+    t.same(host.pids, [1, 2, 3, 1, 3, 1, 4]);
+    t.equal(host.told[3]!.op, host.told[0]!.op);
+    t.equal(host.told[5]!.op, host.told[0]!.op);
+  },
+);
 
 t.test("the kept position is root's alone and names nobody", async (t) => {
   const host = new Host(t);
@@ -369,29 +416,38 @@ t.test("the kept position is root's alone and names nobody", async (t) => {
   await host.toldOf(1);
   await host.end();
   t.equal(statSync(host.stateFile).mode & 0o777, 0o600);
-  t.match(JSON.parse(readFileSync(host.stateFile, "utf8")), { offset: 384, open: [{ pid: 1, line: "pts/1" }] });
+  t.match(JSON.parse(readFileSync(host.stateFile, "utf8")), {
+    offset: 384,
+    open: [{ pid: 1, line: "pts/1" }],
+  });
   t.notMatch(readFileSync(host.stateFile, "utf8"), /canary/);
 });
 
 for (const damage of ["not JSON", '{"v":1,"offset":-384}'])
-  t.test(`a damaged position (${damage}) is said, and what is younger than it is told`, async (t) => {
-    const host = new Host(t, Buffer.concat([signIn(1, { seconds: 1_000_000_000 })]));
-    writeFileSync(host.stateFile, damage);
-    host.append(signIn(2, { seconds: nowSeconds() + 1 }));
-    host.begin();
-    await host.toldOf(2);
-    t.same(host.pids, [2]);
-    t.match(host.said, [/can't be read/]);
-  });
+  t.test(
+    `a damaged position (${damage}) is said, and what is younger than it is told`,
+    async (t) => {
+      const host = new Host(t, Buffer.concat([signIn(1, { seconds: 1_000_000_000 })]));
+      writeFileSync(host.stateFile, damage);
+      host.append(signIn(2, { seconds: nowSeconds() + 1 }));
+      host.begin();
+      await host.toldOf(2);
+      t.same(host.pids, [2]);
+      t.match(host.said, [/can't be read/]);
+    },
+  );
 
-t.test("where the position can't be kept sign-ins are told all the same, which is said once", async (t) => {
-  const host = new Host(t);
-  await host.begun();
-  renameSync(join(host.folder, "state"), join(host.folder, "elsewhere"));
-  host.append(signIn(1), signIn(2));
-  await host.toldOf(2);
-  renameSync(join(host.folder, "elsewhere"), join(host.folder, "state"));
-  await host.until(() => host.offset === 768);
-  t.same(host.pids, [1, 2]);
-  t.match(host.said, [/can't be kept/]);
-});
+t.test(
+  "where the position can't be kept sign-ins are told all the same, which is said once",
+  async (t) => {
+    const host = new Host(t);
+    await host.begun();
+    renameSync(join(host.folder, "state"), join(host.folder, "elsewhere"));
+    host.append(signIn(1), signIn(2));
+    await host.toldOf(2);
+    renameSync(join(host.folder, "elsewhere"), join(host.folder, "state"));
+    await host.until(() => host.offset === 768);
+    t.same(host.pids, [1, 2]);
+    t.match(host.said, [/can't be kept/]);
+  },
+);

@@ -7,7 +7,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { commitmentsOf } from "../../../audit/src/log/format/event/event-rules.ts";
 import { commitmentOf } from "../../../audit/src/log/format/event/commitment.ts";
 import t, { type Test } from "tap";
-import { AuditdFixture, readLeaves, temporaryFolder, verified } from "../../../audit/test/helper.ts";
+import {
+  AuditdFixture,
+  readLeaves,
+  temporaryFolder,
+  verified,
+} from "../../../audit/test/helper.ts";
 import { nowSeconds, signIn, signOut } from "./utmp-bytes.ts";
 
 const PROGRAM = join(import.meta.dirname, "follow-process.ts");
@@ -33,16 +38,22 @@ async function host(t: Test) {
   };
   t.teardown(() => end("SIGKILL"));
   const begin = (): void => {
-    child = spawn(process.execPath, [PROGRAM, socket, wtmpFile, stateFile], { stdio: ["ignore", "ignore", "inherit"] });
+    child = spawn(process.execPath, [PROGRAM, socket, wtmpFile, stateFile], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
   };
   /** Bytes of the file that the kept position is past. */
   const isPast = async (bytes: number): Promise<void> => {
     const offset = (): number =>
-      existsSync(stateFile) ? (JSON.parse(readFileSync(stateFile, "utf8")) as { offset: number }).offset : -1;
+      existsSync(stateFile)
+        ? (JSON.parse(readFileSync(stateFile, "utf8")) as { offset: number }).offset
+        : -1;
     while (offset() < bytes) await sleep(5);
   };
   const leaves = async () =>
-    (await readLeaves(auditd.logDir)).filter(({ prod, phase }) => prod === "supervisor" && phase === "observed");
+    (await readLeaves(auditd.logDir)).filter(
+      ({ prod, phase }) => prod === "supervisor" && phase === "observed",
+    );
   return {
     auditd,
     begin,
@@ -53,43 +64,71 @@ async function host(t: Test) {
   };
 }
 
-t.test("a sign-in at the host is an entry without a name, which what was kept apart opens", async (t) => {
-  const { auditd, begin, end, isPast, leaves, append } = await host(t);
-  begin();
-  await isPast(0);
-  append(signIn(4_711, { user: "canary-name", host: "canary-host", address: "10.11.12.13", seconds: nowSeconds() - 60 }));
-  append(signOut(4_711));
-  await isPast(768);
-  await end("SIGTERM");
-  await auditd.settled();
-  t.match(await verified(auditd), { verdicts: { INTEGRITY: { verdict: "PASS" }, COMPLETENESS: { verdict: "PASS" } } });
-  await auditd.stop();
-  const [login, logout, ...rest] = await leaves();
-  t.same(rest, []);
-  t.match(login, {
-    ...{ type: "auth.host.login", phase: "observed", actor: { sub: "supervisor", kind: "system" } },
-    ...{ object: { kind: "appliance", id: "appliance" }, pii: [{ field: "hostname" }, { field: "username" }] },
-    detail: { source: "wtmp", at: /^\d{4}-.*\.000Z$/, pid: 4_711 },
-  });
-  t.ok((login!.detail as { lag_ms: number }).lag_ms >= 59_000);
-  t.match(logout, { type: "auth.host.logout", phase: "observed", op: login!.op, detail: { pid: 4_711 } });
-  t.notMatch(JSON.stringify([login, logout]), /canary|10\.11\.12\.13/);
-  const kept = join(auditd.logDir, "disclosures");
-  const lines = readdirSync(kept)
-    .flatMap((name) => readFileSync(join(kept, name), "utf8").trim().split("\n"))
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as { field: string; salt: string; value: string; commitment: string });
-  t.same(
-    new Map(lines.map(({ field, value }) => [field, value])),
-    new Map([
-      ["src.addr", "10.11.12.13"],
-      ["pii.hostname", "canary-host"],
-      ["pii.username", "canary-name"],
-    ]),
-  );
-  const stated = commitmentsOf(login as Parameters<typeof commitmentsOf>[0]);
-  for (const { field, salt, value } of lines) t.equal(commitmentOf(field, salt, value), stated.get(field), field);
-});
+t.test(
+  "a sign-in at the host is an entry without a name, which what was kept apart opens",
+  async (t) => {
+    const { auditd, begin, end, isPast, leaves, append } = await host(t);
+    begin();
+    await isPast(0);
+    append(
+      signIn(4_711, {
+        user: "canary-name",
+        host: "canary-host",
+        address: "10.11.12.13",
+        seconds: nowSeconds() - 60,
+      }),
+    );
+    append(signOut(4_711));
+    await isPast(768);
+    await end("SIGTERM");
+    await auditd.settled();
+    t.match(await verified(auditd), {
+      verdicts: { INTEGRITY: { verdict: "PASS" }, COMPLETENESS: { verdict: "PASS" } },
+    });
+    await auditd.stop();
+    const [login, logout, ...rest] = await leaves();
+    t.same(rest, []);
+    t.match(login, {
+      ...{
+        type: "auth.host.login",
+        phase: "observed",
+        actor: { sub: "supervisor", kind: "system" },
+      },
+      ...{
+        object: { kind: "appliance", id: "appliance" },
+        pii: [{ field: "hostname" }, { field: "username" }],
+      },
+      detail: { source: "wtmp", at: /^\d{4}-.*\.000Z$/, pid: 4_711 },
+    });
+    t.ok((login!.detail as { lag_ms: number }).lag_ms >= 59_000);
+    t.match(logout, {
+      type: "auth.host.logout",
+      phase: "observed",
+      op: login!.op,
+      detail: { pid: 4_711 },
+    });
+    t.notMatch(JSON.stringify([login, logout]), /canary|10\.11\.12\.13/);
+    const kept = join(auditd.logDir, "disclosures");
+    const lines = readdirSync(kept)
+      .flatMap((name) => readFileSync(join(kept, name), "utf8").trim().split("\n"))
+      .filter((line) => line !== "")
+      .map(
+        (line) =>
+          JSON.parse(line) as { field: string; salt: string; value: string; commitment: string },
+      );
+    t.same(
+      new Map(lines.map(({ field, value }) => [field, value])),
+      new Map([
+        ["src.addr", "10.11.12.13"],
+        ["pii.hostname", "canary-host"],
+        ["pii.username", "canary-name"],
+      ]),
+    );
+    const stated = commitmentsOf(login as Parameters<typeof commitmentsOf>[0]);
+    for (const { field, salt, value } of lines)
+      t.equal(commitmentOf(field, salt, value), stated.get(field), field);
+  },
+);
 
 t.test(
   "a follower that is killed again and again, and an auditd that is, miss nothing; a kill repeats one record at most",

@@ -14,7 +14,13 @@ export type Written = {
   microseconds?: number;
 };
 
-export function utmpBytes({ type = UTMP_TYPE.userProcess, pid = 0, seconds = 0, microseconds = 0, ...text }: Written): Buffer {
+export function utmpBytes({
+  type = UTMP_TYPE.userProcess,
+  pid = 0,
+  seconds = 0,
+  microseconds = 0,
+  ...text
+}: Written): Buffer {
   const bytes = Buffer.alloc(UTMP_BYTES);
   const put = (value: string | Buffer, at: number, length: number): void => {
     Buffer.from(value).copy(bytes, at, 0, length);
@@ -27,7 +33,13 @@ export function utmpBytes({ type = UTMP_TYPE.userProcess, pid = 0, seconds = 0, 
   bytes.writeUInt32LE(seconds, 340);
   bytes.writeInt32LE(microseconds, 344);
   const { address = "" } = text;
-  put(typeof address === "string" && isIPv4(address) ? Buffer.from(address.split(".").map(Number)) : address, 348, 16);
+  put(
+    typeof address === "string" && isIPv4(address)
+      ? Buffer.from(address.split(".").map(Number))
+      : address,
+    348,
+    16,
+  );
   return bytes;
 }
 
@@ -38,5 +50,11 @@ export function signIn(pid: number, more: Written = {}): Buffer {
 }
 
 export function signOut(pid: number, more: Written = {}): Buffer {
-  return utmpBytes({ type: UTMP_TYPE.deadProcess, pid, line: `pts/${pid}`, seconds: nowSeconds(), ...more });
+  return utmpBytes({
+    type: UTMP_TYPE.deadProcess,
+    pid,
+    line: `pts/${pid}`,
+    seconds: nowSeconds(),
+    ...more,
+  });
 }

@@ -22,7 +22,14 @@ t.test("a record is read as utmp(5) lays it out", async (t) => {
     ...{ seconds: AT_S, microseconds: 999_999 },
   });
   t.same(readUtmp(bytes), {
-    ...{ type: 7, pid: 123, line: "pts/0", user: "alice", host: "desk.example", address: "10.0.0.7" },
+    ...{
+      type: 7,
+      pid: 123,
+      line: "pts/0",
+      user: "alice",
+      host: "desk.example",
+      address: "10.0.0.7",
+    },
     atMs: Date.parse("2026-01-31T23:59:59.999Z"),
   });
 });
@@ -38,9 +45,24 @@ t.test("what utmpdump makes of text is read alike", { skip: lacks("utmpdump") },
   t.match(
     lines.map((_, at) => readUtmp(made.subarray(at * UTMP_BYTES, (at + 1) * UTMP_BYTES))),
     [
-      { type: 7, pid: 123, line: "pts/0", user: "alice", address: "10.0.0.7", atMs: Date.parse("2026-01-31T23:59:59.999Z") },
+      {
+        type: 7,
+        pid: 123,
+        line: "pts/0",
+        user: "alice",
+        address: "10.0.0.7",
+        atMs: Date.parse("2026-01-31T23:59:59.999Z"),
+      },
       { type: 7, pid: 124, user: "bob", host: "desk.example", address: "2001:db8::7" },
-      { type: 8, pid: 123, line: "pts/0", user: null, host: null, address: null, atMs: Date.parse("2026-02-01T00:00:01.500Z") },
+      {
+        type: 8,
+        pid: 123,
+        line: "pts/0",
+        user: null,
+        host: null,
+        address: null,
+        atMs: Date.parse("2026-02-01T00:00:01.500Z"),
+      },
     ],
   );
 });
@@ -48,20 +70,30 @@ t.test("what utmpdump makes of text is read alike", { skip: lacks("utmpdump") },
 t.test("what the tests write is what last reads", { skip: lacks("last") }, async (t) => {
   const file = join(t.testdir(), "wtmp");
   const alice = { line: "pts/7", host: "10.0.0.7", address: "10.0.0.7", seconds: AT_S };
-  writeFileSync(file, Buffer.concat([signIn(7, alice), signOut(7, { line: "pts/7", seconds: AT_S + 60 })]));
-  const { stdout } = spawnSync("last", ["-f", file, "--time-format", "iso"], { encoding: "utf8", env: { TZ: "UTC" } });
+  writeFileSync(
+    file,
+    Buffer.concat([signIn(7, alice), signOut(7, { line: "pts/7", seconds: AT_S + 60 })]),
+  );
+  const { stdout } = spawnSync("last", ["-f", file, "--time-format", "iso"], {
+    encoding: "utf8",
+    env: { TZ: "UTC" },
+  });
   t.match(stdout, /^alice +pts\/7 +10\.0\.0\.7 +2026-01-31T23:59:59\S+ - 2026-02-01T00:00:59/);
 });
 
 t.test("a name that fills its field, or is no text, is told by all its bytes", async (t) => {
-  t.equal(readUtmp(signIn(1, { user: "x".repeat(32), host: "y".repeat(256) })).user, "x".repeat(32));
+  t.equal(
+    readUtmp(signIn(1, { user: "x".repeat(32), host: "y".repeat(256) })).user,
+    "x".repeat(32),
+  );
   t.equal(readUtmp(signIn(1, { user: Buffer.from("6dff0061", "hex") })).user, "hex:6dff");
   t.equal(readUtmp(signIn(1, { user: "Jürgen\n" })).user, "Jürgen\n");
   t.equal(readUtmp(signIn(1, { user: "" })).user, null);
 });
 
 t.test("an address has one form", async (t) => {
-  const addressOf = (hex: string) => readUtmp(signIn(1, { address: Buffer.from(hex, "hex") })).address;
+  const addressOf = (hex: string) =>
+    readUtmp(signIn(1, { address: Buffer.from(hex, "hex") })).address;
   t.equal(addressOf("0a000007000000000000000000000000"), "10.0.0.7");
   t.equal(addressOf("00000000000000000000ffff0a000007"), "10.0.0.7");
   t.equal(addressOf("00000000000000000000000000000001"), "::1");
@@ -74,29 +106,51 @@ t.test("a time of nonsense is no reason to pass a sign-in over", async (t) => {
     const { event } = observeSession([], readUtmp(signIn(1, more)), crypto.randomUUID());
     return sessionRecord(event!, AT_S * 1_000).draft.detail;
   };
-  t.match(recordOf({ seconds: 0 }), { at: "2026-01-31T23:59:59.000Z", lag_ms: 0 }, "none: when it was seen");
-  t.match(recordOf({ seconds: AT_S - 2, microseconds: -1 }), { at: "2026-01-31T23:59:57.000Z", lag_ms: 2_000 });
-  t.match(recordOf({ seconds: 0xff_ff_ff_ff }), { at: "2106-02-07T06:28:15.000Z", lag_ms: 0 }, "the clock was set back since");
+  t.match(
+    recordOf({ seconds: 0 }),
+    { at: "2026-01-31T23:59:59.000Z", lag_ms: 0 },
+    "none: when it was seen",
+  );
+  t.match(recordOf({ seconds: AT_S - 2, microseconds: -1 }), {
+    at: "2026-01-31T23:59:57.000Z",
+    lag_ms: 2_000,
+  });
+  t.match(
+    recordOf({ seconds: 0xff_ff_ff_ff }),
+    { at: "2106-02-07T06:28:15.000Z", lag_ms: 0 },
+    "the clock was set back since",
+  );
 });
 
-t.test("whatever the bytes, what they say is an event that the log takes, and memory has an end", async (t) => {
-  let open: readonly OpenSession[] = [];
-  const type = fc.constantFrom(...Object.values(UTMP_TYPE), UTMP_TYPE.userProcess, 0, -1, 9);
-  fc.assert(
-    fc.property(fc.uint8Array({ minLength: UTMP_BYTES, maxLength: UTMP_BYTES }), type, (random, its) => {
-      const bytes = Buffer.from(random);
-      bytes.writeInt16LE(its, 0);
-      const observed = observeSession(open, readUtmp(bytes), crypto.randomUUID());
-      open = observed.open;
-      if (observed.event === null) return;
-      const { draft, disclosures } = sessionRecord(observed.event, Date.now());
-      composeEvent({ ...draft, phase: "observed" }, { boot: "b", pseq: 1 }, disclosures);
-    }),
-  );
-  for (let pid = 1; pid < 6_000; pid += 1)
-    ({ open } = observeSession(open, readUtmp(signIn(pid)), "00000000-0000-0000-0000-000000000000"));
-  t.equal(open.length, 4_096);
-});
+t.test(
+  "whatever the bytes, what they say is an event that the log takes, and memory has an end",
+  async (t) => {
+    let open: readonly OpenSession[] = [];
+    const type = fc.constantFrom(...Object.values(UTMP_TYPE), UTMP_TYPE.userProcess, 0, -1, 9);
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: UTMP_BYTES, maxLength: UTMP_BYTES }),
+        type,
+        (random, its) => {
+          const bytes = Buffer.from(random);
+          bytes.writeInt16LE(its, 0);
+          const observed = observeSession(open, readUtmp(bytes), crypto.randomUUID());
+          open = observed.open;
+          if (observed.event === null) return;
+          const { draft, disclosures } = sessionRecord(observed.event, Date.now());
+          composeEvent({ ...draft, phase: "observed" }, { boot: "b", pseq: 1 }, disclosures);
+        },
+      ),
+    );
+    for (let pid = 1; pid < 6_000; pid += 1)
+      ({ open } = observeSession(
+        open,
+        readUtmp(signIn(pid)),
+        "00000000-0000-0000-0000-000000000000",
+      ));
+    t.equal(open.length, 4_096);
+  },
+);
 
 t.test("only the end of what was seen to begin is a sign-out", async (t) => {
   let open: readonly OpenSession[] = [];

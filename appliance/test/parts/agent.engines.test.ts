@@ -26,19 +26,43 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
     for (const folder of [root, layout.run()]) rmSync(folder, { recursive: true, force: true });
   });
   const config = { containerEngine: { kind: "docker" } } as ApplianceConfig;
-  const part = agentPart({ layout, config, release: { version: "1", tree: [] as object[] } as PartContext["release"] });
+  const part = agentPart({
+    layout,
+    config,
+    release: { version: "1", tree: [] as object[] } as PartContext["release"],
+  });
   await part.prepare?.();
   mkdirSync(layout.data("agent"), { recursive: true });
   writeFileSync(join(root, "token"), "one-use");
   const settings: AgentConfig = {
-    ...{ node: "n1", apiUrl: "https://127.0.0.1:1", rootCertFile: join(root, "token"), address: "127.0.0.1" },
-    ...{ jobPorts: { from: 29_000, to: 29_001 }, dataDir: layout.data("agent"), joinTokenFile: join(root, "token") },
-    ...{ containerEngine: { kind: "docker", socket: join(root, "engine") }, initBinary: "/init", runnersDir: "/runners" },
-    ...{ cpuWorkers: null, instance: "test", logLevel: "info", livenessSocket: layout.run("agent", "sock") },
+    ...{
+      node: "n1",
+      apiUrl: "https://127.0.0.1:1",
+      rootCertFile: join(root, "token"),
+      address: "127.0.0.1",
+    },
+    ...{
+      jobPorts: { from: 29_000, to: 29_001 },
+      dataDir: layout.data("agent"),
+      joinTokenFile: join(root, "token"),
+    },
+    ...{
+      containerEngine: { kind: "docker", socket: join(root, "engine") },
+      initBinary: "/init",
+      runnersDir: "/runners",
+    },
+    ...{
+      cpuWorkers: null,
+      instance: "test",
+      logLevel: "info",
+      livenessSocket: layout.run("agent", "sock"),
+    },
   };
   const configFile = join(root, "agent.json");
   writeFileSync(configFile, JSON.stringify(settings));
-  const agent = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "pipe", "inherit"] });
+  const agent = spawn(process.execPath, [MAIN, "--config", configFile], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   t.teardown(() => agent.kill("SIGKILL"));
   let output = "";
   agent.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -29,9 +29,17 @@ async function seesStop(t: Test, pid: number, ask: () => Promise<boolean>): Prom
 
 t.test("a NATS that is stopped does not greet", async (t) => {
   const port = await freePort();
-  const nats = spawn(await engineBinary("nats-server"), ["--addr", "127.0.0.1", "--port", String(port)], { stdio: "ignore" });
+  const nats = spawn(
+    await engineBinary("nats-server"),
+    ["--addr", "127.0.0.1", "--port", String(port)],
+    { stdio: "ignore" },
+  );
   t.teardown(() => nats.kill("SIGKILL"));
-  await seesStop(t, nats.pid ?? 0, async () => (await firstBytes("127.0.0.1", port))?.toString().startsWith("INFO ") === true);
+  await seesStop(
+    t,
+    nats.pid ?? 0,
+    async () => (await firstBytes("127.0.0.1", port))?.toString().startsWith("INFO ") === true,
+  );
 });
 
 t.test("an auditd that is stopped does not hang up", async (t) => {
@@ -48,13 +56,16 @@ t.test("an auditd that is stopped does not hang up", async (t) => {
   await seesStop(t, auditd.pid, () => closesConnection(path));
 });
 
-t.test("a question is asked before the answer is waited for; who closes without a word has said nothing", async (t) => {
-  const server = createServer((socket) => {
-    socket.once("data", (question) => socket.end(question[0] === 1 ? "yes" : ""));
-  }).listen(0, "127.0.0.1");
-  t.teardown(() => server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  t.equal((await firstBytes("127.0.0.1", port, Buffer.from([1])))?.toString(), "yes");
-  t.equal(await firstBytes("127.0.0.1", port, Buffer.from([2])), null);
-});
+t.test(
+  "a question is asked before the answer is waited for; who closes without a word has said nothing",
+  async (t) => {
+    const server = createServer((socket) => {
+      socket.once("data", (question) => socket.end(question[0] === 1 ? "yes" : ""));
+    }).listen(0, "127.0.0.1");
+    t.teardown(() => server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    t.equal((await firstBytes("127.0.0.1", port, Buffer.from([1])))?.toString(), "yes");
+    t.equal(await firstBytes("127.0.0.1", port, Buffer.from([2])), null);
+  },
+);

@@ -16,28 +16,40 @@ function podman(t: Test, name: string) {
   mkdirSync(layout.run(), { recursive: true });
   mkdirSync(layout.log(""), { recursive: true });
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
-  const config = { name: "localhost", ports: { registry: 5000 }, instance: layout.instance } as ApplianceConfig;
+  const config = {
+    name: "localhost",
+    ports: { registry: 5000 },
+    instance: layout.instance,
+  } as ApplianceConfig;
   return {
     layout,
-    part: podmanPart({ config, layout, release: { tree: [] as object[] } as ReleaseManifest }, () => Buffer.from(""), "0"),
+    part: podmanPart(
+      { config, layout, release: { tree: [] as object[] } as ReleaseManifest },
+      () => Buffer.from(""),
+      "0",
+    ),
   };
 }
 
 function unmount(layout: Layout): void {
-  for (const path of [["graph", "overlay"], ["graph"]]) spawnSync("umount", [layout.run("podman", ...path)]);
+  for (const path of [["graph", "overlay"], ["graph"]])
+    spawnSync("umount", [layout.run("podman", ...path)]);
 }
 
-t.test("the container engine runs in a folder of its own, so that nothing it leaves lies on the host", async (t) => {
-  const { layout, part } = podman(t, "pt");
-  await part.prepare?.();
-  const running = await part.start();
-  const folder = readlinkSync(`/proc/${running.pid}/cwd`);
-  // Before the test's folder is removed: its storage makes a mount of itself as soon as it has come so far.
-  running.stop();
-  await running.exited;
-  unmount(layout);
-  t.equal(folder, layout.run("podman"));
-});
+t.test(
+  "the container engine runs in a folder of its own, so that nothing it leaves lies on the host",
+  async (t) => {
+    const { layout, part } = podman(t, "pt");
+    await part.prepare?.();
+    const running = await part.start();
+    const folder = readlinkSync(`/proc/${running.pid}/cwd`);
+    // Before the test's folder is removed: its storage makes a mount of itself as soon as it has come so far.
+    running.stop();
+    await running.exited;
+    unmount(layout);
+    t.equal(folder, layout.run("podman"));
+  },
+);
 
 t.test(
   "what an engine that is killed was pulling lies in the appliance's own folder, and the next start removes it",
@@ -71,18 +83,38 @@ t.test(
   },
 );
 
-const blob = (bytes: Buffer) => ({ bytes, digest: `sha256:${hash("sha256", bytes, "hex")}`, size: bytes.length });
+const blob = (bytes: Buffer) => ({
+  bytes,
+  digest: `sha256:${hash("sha256", bytes, "hex")}`,
+  size: bytes.length,
+});
 const LAYER = blob(randomBytes(4_194_304));
 const CONFIG = blob(
-  Buffer.from(JSON.stringify({ architecture: "amd64", os: "linux", rootfs: { type: "layers", diff_ids: [LAYER.digest] } })),
+  Buffer.from(
+    JSON.stringify({
+      architecture: "amd64",
+      os: "linux",
+      rootfs: { type: "layers", diff_ids: [LAYER.digest] },
+    }),
+  ),
 );
 const MANIFEST = blob(
   Buffer.from(
     JSON.stringify({
       schemaVersion: 2,
       mediaType: "application/vnd.oci.image.manifest.v1+json",
-      config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: CONFIG.digest, size: CONFIG.size },
-      layers: [{ mediaType: "application/vnd.oci.image.layer.v1.tar", digest: LAYER.digest, size: LAYER.size }],
+      config: {
+        mediaType: "application/vnd.oci.image.config.v1+json",
+        digest: CONFIG.digest,
+        size: CONFIG.size,
+      },
+      layers: [
+        {
+          mediaType: "application/vnd.oci.image.layer.v1.tar",
+          digest: LAYER.digest,
+          size: LAYER.size,
+        },
+      ],
     }),
   ),
 );
@@ -92,9 +124,14 @@ async function registryThatStalls(t: Test): Promise<string> {
   const server = createServer(({ url = "" }, response: ServerResponse) => {
     if (url === "/v2/") response.end("{}");
     else if (url.includes("/manifests/"))
-      response.setHeader("content-type", "application/vnd.oci.image.manifest.v1+json").end(MANIFEST.bytes);
+      response
+        .setHeader("content-type", "application/vnd.oci.image.manifest.v1+json")
+        .end(MANIFEST.bytes);
     else if (url.endsWith(CONFIG.digest)) response.end(CONFIG.bytes);
-    else response.setHeader("content-length", LAYER.size).write(LAYER.bytes.subarray(0, LAYER.size / 2));
+    else
+      response
+        .setHeader("content-length", LAYER.size)
+        .write(LAYER.bytes.subarray(0, LAYER.size / 2));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -11,22 +11,40 @@ async function engineThatReports(t: Test, lines: readonly object[]): Promise<Doc
   const server = createServer((request, response) => {
     const isPull = request.method === "POST";
     response.writeHead(isPull ? 200 : 404, { "content-type": "application/json" });
-    response.end(isPull ? lines.map((line) => `${JSON.stringify(line)}\n`).join("") : '{"message":"No such image"}');
+    response.end(
+      isPull
+        ? lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+        : '{"message":"No such image"}',
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => server.close());
-  return new Docker({ protocol: "http", host: "127.0.0.1", port: (server.address() as AddressInfo).port });
+  return new Docker({
+    protocol: "http",
+    host: "127.0.0.1",
+    port: (server.address() as AddressInfo).port,
+  });
 }
 
 const login = async () => ({ username: "u", password: "p" });
 
 t.test("a pull that fails after its answer has begun says why", async (t) => {
-  const error = "failed to register layer: Error processing tar file(exit status 1): archive/tar: invalid tar header";
-  const engine = await engineThatReports(t, [{ status: "Pulling fs layer" }, { errorDetail: { message: error }, error }]);
-  await t.rejects(pullImage(engine, reference, login), { code: "pull_failed", message: /invalid tar header/ });
+  const error =
+    "failed to register layer: Error processing tar file(exit status 1): archive/tar: invalid tar header";
+  const engine = await engineThatReports(t, [
+    { status: "Pulling fs layer" },
+    { errorDetail: { message: error }, error },
+  ]);
+  await t.rejects(pullImage(engine, reference, login), {
+    code: "pull_failed",
+    message: /invalid tar header/,
+  });
 });
 
 t.test("a pull that reports no error is done", async (t) => {
-  const engine = await engineThatReports(t, [{ status: "Pulling fs layer" }, { status: "Download complete" }]);
+  const engine = await engineThatReports(t, [
+    { status: "Pulling fs layer" },
+    { status: "Download complete" },
+  ]);
   await t.resolves(pullImage(engine, reference, login));
 });

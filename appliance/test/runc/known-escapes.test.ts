@@ -25,7 +25,8 @@ for (const [version, build, escapes] of cases)
   });
 
 t.test("both engines' words are read", async (t) => {
-  const text = "runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1\nspec: 1.0.2-dev\ngo: go1.19.8\nlibseccomp: 2.5.4\n";
+  const text =
+    "runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1+deb12u1\nspec: 1.0.2-dev\ngo: go1.19.8\nlibseccomp: 2.5.4\n";
   t.same(parseRuncText(text), { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" });
   t.equal(parseRuncText("no such program"), null);
   const components = JSON.stringify([
@@ -33,5 +34,6 @@ t.test("both engines' words are read", async (t) => {
     { Name: "runc", Version: "1.2.5", Details: { GitCommit: "v1.2.5-0-g59923ef" } },
   ]);
   t.same(parseDockerComponents(components), { version: "1.2.5", build: "v1.2.5-0-g59923ef" });
-  for (const wrong of ["", "{}", "[]", "[null]", '[{"Name":"runc"}]']) t.equal(parseDockerComponents(wrong), null, wrong);
+  for (const wrong of ["", "{}", "[]", "[null]", '[{"Name":"runc"}]'])
+    t.equal(parseDockerComponents(wrong), null, wrong);
 });

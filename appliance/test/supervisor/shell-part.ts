@@ -9,7 +9,8 @@ export function shellPart(dir: string, name: string, script: string, after: stri
   return {
     name,
     after,
-    endLeftover: () => endLeftover(pidFile, { graceMs: 2_000, stopSignal: "SIGTERM", wholeGroup: true }),
+    endLeftover: () =>
+      endLeftover(pidFile, { graceMs: 2_000, stopSignal: "SIGTERM", wholeGroup: true }),
     start: () =>
       startProcess({
         program: "/bin/sh",

@@ -8,6 +8,10 @@ const dir = process.argv[2] ?? "";
 const mark = join(dir, "running");
 // The folder is the test's: a part that finds the mark of a living one says so.
 const script = `echo begin; mkdir ${mark} 2>/dev/null || echo twice; trap 'rmdir ${mark}; exit 0' TERM; while :; do sleep 0.1; done`;
-const supervisor = new Supervisor([{ ...shellPart(dir, "only", script) }], dir, pino({ level: "silent" }));
+const supervisor = new Supervisor(
+  [{ ...shellPart(dir, "only", script) }],
+  dir,
+  pino({ level: "silent" }),
+);
 process.on("SIGTERM", () => supervisor.stop());
 await supervisor.run();

@@ -44,7 +44,11 @@ function phaseIn(supervisor: Supervisor, name: string): string | undefined {
 }
 
 /** Runs the parts for the test and stops them whatever happens. */
-function running(t: Test, parts: Part[], dir: string): { supervisor: Supervisor; ended: Promise<void> } {
+function running(
+  t: Test,
+  parts: Part[],
+  dir: string,
+): { supervisor: Supervisor; ended: Promise<void> } {
   const supervisor = new Supervisor(parts, dir, log);
   const ended = supervisor.run();
   t.teardown(async () => {
@@ -54,31 +58,43 @@ function running(t: Test, parts: Part[], dir: string): { supervisor: Supervisor;
   return { supervisor, ended };
 }
 
-t.test("parts run under their own user, a killed one is back at once, a stop ends all of them", async (t) => {
-  const dir = t.testdir();
-  const { supervisor, ended } = running(
-    t,
-    [shellPart(dir, "first", "id -u; exec sleep 60"), shellPart(dir, "second", "exec sleep 60", ["first"])],
-    dir,
-  );
-  await until(() => ["first", "second"].every((name) => phaseIn(supervisor, name) === "healthy"), "both are healthy");
-  t.match(readFileSync(join(dir, "first.log"), "utf8"), /^64199$/m);
+t.test(
+  "parts run under their own user, a killed one is back at once, a stop ends all of them",
+  async (t) => {
+    const dir = t.testdir();
+    const { supervisor, ended } = running(
+      t,
+      [
+        shellPart(dir, "first", "id -u; exec sleep 60"),
+        shellPart(dir, "second", "exec sleep 60", ["first"]),
+      ],
+      dir,
+    );
+    await until(
+      () => ["first", "second"].every((name) => phaseIn(supervisor, name) === "healthy"),
+      "both are healthy",
+    );
+    t.match(readFileSync(join(dir, "first.log"), "utf8"), /^64199$/m);
 
-  const before = supervisor.status()[0]?.pid ?? 0;
-  process.kill(before, "SIGKILL");
-  await until(() => phaseIn(supervisor, "first") === "healthy" && supervisor.status()[0]?.pid !== before, "it is back");
-  t.equal(supervisor.status()[0]?.restarts, 1);
-  t.equal(supervisor.status()[0]?.lastExit, "SIGKILL");
+    const before = supervisor.status()[0]?.pid ?? 0;
+    process.kill(before, "SIGKILL");
+    await until(
+      () => phaseIn(supervisor, "first") === "healthy" && supervisor.status()[0]?.pid !== before,
+      "it is back",
+    );
+    t.equal(supervisor.status()[0]?.restarts, 1);
+    t.equal(supervisor.status()[0]?.lastExit, "SIGKILL");
 
-  const pids = supervisor.status().map((part) => part.pid ?? 0);
-  supervisor.stop();
-  await ended;
-  for (const pid of pids) t.equal(identify(pid), null);
-  t.same(
-    readdirSync(dir).filter((name) => name.endsWith(".pid")),
-    [],
-  );
-});
+    const pids = supervisor.status().map((part) => part.pid ?? 0);
+    supervisor.stop();
+    await ended;
+    for (const pid of pids) t.equal(identify(pid), null);
+    t.same(
+      readdirSync(dir).filter((name) => name.endsWith(".pid")),
+      [],
+    );
+  },
+);
 
 t.test("each restart is told, of a part that had proven itself as well", async (t) => {
   const dir = t.testdir();
@@ -91,99 +107,138 @@ t.test("each restart is told, of a part that had proven itself as well", async (
     aheadMs += PROVEN_AFTER_MS + 1_000;
     const before = supervisor.status()[0]?.pid ?? 0;
     process.kill(before, "SIGKILL");
-    await until(() => phaseIn(supervisor, "steady") === "healthy" && supervisor.status()[0]?.pid !== before, "it is back");
+    await until(
+      () => phaseIn(supervisor, "steady") === "healthy" && supervisor.status()[0]?.pid !== before,
+      "it is back",
+    );
     t.equal(supervisor.status()[0]?.restarts, restarts);
   }
 });
 
-t.test("a part that ends at once is started three times without a wait, then less and less often", async (t) => {
-  const dir = t.testdir();
-  const { supervisor } = running(t, [shellPart(dir, "crashing", "date +%s%N; exit 7")], dir);
-  const lines = (): string[] =>
-    (existsSync(join(dir, "crashing.log")) ? readFileSync(join(dir, "crashing.log"), "utf8") : "").trim().split("\n");
-  await until(() => lines().length >= 5, "four restarts");
-  t.equal(supervisor.status()[0]?.lastExit, "exit 7");
-  const starts = lines().map((line) => Number(BigInt(line) / 1_000_000n));
-  const waits = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
-  t.ok(
-    waits.slice(0, 3).every((ms) => ms < 900),
-    `at once: ${waits.join(", ")} ms`,
-  );
-  t.ok((waits[3] ?? 0) >= 1000, `then a second: ${waits.join(", ")} ms`);
-});
+t.test(
+  "a part that ends at once is started three times without a wait, then less and less often",
+  async (t) => {
+    const dir = t.testdir();
+    const { supervisor } = running(t, [shellPart(dir, "crashing", "date +%s%N; exit 7")], dir);
+    const lines = (): string[] =>
+      (existsSync(join(dir, "crashing.log")) ? readFileSync(join(dir, "crashing.log"), "utf8") : "")
+        .trim()
+        .split("\n");
+    await until(() => lines().length >= 5, "four restarts");
+    t.equal(supervisor.status()[0]?.lastExit, "exit 7");
+    const starts = lines().map((line) => Number(BigInt(line) / 1_000_000n));
+    const waits = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+    t.ok(
+      waits.slice(0, 3).every((ms) => ms < 900),
+      `at once: ${waits.join(", ")} ms`,
+    );
+    t.ok((waits[3] ?? 0) >= 1000, `then a second: ${waits.join(", ")} ms`);
+  },
+);
 
-t.test("a part that ignores the stop signal is killed after its grace, its children with it", async (t) => {
-  const dir = t.testdir();
-  const part = shellPart(dir, "stubborn", "trap '' TERM; sleep 61 & echo $!; while :; do sleep 1; done");
-  const { supervisor, ended } = running(t, [{ ...part, stopGraceMs: 300 }], dir);
-  await until(() => phaseIn(supervisor, "stubborn") === "healthy", "it is healthy");
-  await until(() => readFileSync(join(dir, "stubborn.log"), "utf8").includes("\n"), "it has named its child");
-  const child = identify(Number(readFileSync(join(dir, "stubborn.log"), "utf8").trim()));
-  supervisor.stop();
-  await ended;
-  t.equal(supervisor.status()[0]?.lastExit, "SIGKILL");
-  await until(() => child !== null && !isAlive(child), "the child is gone too");
-});
+t.test(
+  "a part that ignores the stop signal is killed after its grace, its children with it",
+  async (t) => {
+    const dir = t.testdir();
+    const part = shellPart(
+      dir,
+      "stubborn",
+      "trap '' TERM; sleep 61 & echo $!; while :; do sleep 1; done",
+    );
+    const { supervisor, ended } = running(t, [{ ...part, stopGraceMs: 300 }], dir);
+    await until(() => phaseIn(supervisor, "stubborn") === "healthy", "it is healthy");
+    await until(
+      () => readFileSync(join(dir, "stubborn.log"), "utf8").includes("\n"),
+      "it has named its child",
+    );
+    const child = identify(Number(readFileSync(join(dir, "stubborn.log"), "utf8").trim()));
+    supervisor.stop();
+    await ended;
+    t.equal(supervisor.status()[0]?.lastExit, "SIGKILL");
+    await until(() => child !== null && !isAlive(child), "the child is gone too");
+  },
+);
 
-t.test("a part that stops answering is shown as unhealthy and nothing that waits for it starts", async (t) => {
-  const dir = t.testdir();
-  const first = { ...shellPart(dir, "mute", "exec sleep 60"), isHealthy: async () => false };
-  const { supervisor } = running(t, [first, shellPart(dir, "waiting", "exec sleep 60", ["mute"])], dir);
-  await until(() => phaseIn(supervisor, "mute") === "starting" && supervisor.status()[0]?.pid !== null, "it runs");
-  await sleep(700);
-  t.equal(phaseIn(supervisor, "mute"), "starting");
-  t.equal(phaseIn(supervisor, "waiting"), "idle");
-});
+t.test(
+  "a part that stops answering is shown as unhealthy and nothing that waits for it starts",
+  async (t) => {
+    const dir = t.testdir();
+    const first = { ...shellPart(dir, "mute", "exec sleep 60"), isHealthy: async () => false };
+    const { supervisor } = running(
+      t,
+      [first, shellPart(dir, "waiting", "exec sleep 60", ["mute"])],
+      dir,
+    );
+    await until(
+      () => phaseIn(supervisor, "mute") === "starting" && supervisor.status()[0]?.pid !== null,
+      "it runs",
+    );
+    await sleep(700);
+    t.equal(phaseIn(supervisor, "mute"), "starting");
+    t.equal(phaseIn(supervisor, "waiting"), "idle");
+  },
+);
 
-t.test("a supervisor killed with -9 leaves its parts running; the next one replaces them without a double run", async (t) => {
-  // Not the test's own folder: that is removed before anything is ended.
-  const dir = mkdtempSync(join(tmpdir(), "rt-supervisor-"));
-  chmodSync(dir, 0o777);
-  const start = (): ChildProcess =>
-    spawn(process.execPath, [join(import.meta.dirname, "supervise-shell-part.ts"), dir], { stdio: "ignore" });
-  const pidFile = join(dir, "only.pid");
-  t.teardown(async () => {
-    await endLeftover(pidFile, END);
-    rmSync(dir, { recursive: true });
-  });
-  const first = start();
-  await until(() => existsSync(pidFile), "the first supervisor has started its part");
-  await sleep(200);
-  const left = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
-  first.kill("SIGKILL");
-  await once(first, "exit");
-  t.ok(left !== null && isAlive(left), "the part outlives its supervisor");
+t.test(
+  "a supervisor killed with -9 leaves its parts running; the next one replaces them without a double run",
+  async (t) => {
+    // Not the test's own folder: that is removed before anything is ended.
+    const dir = mkdtempSync(join(tmpdir(), "rt-supervisor-"));
+    chmodSync(dir, 0o777);
+    const start = (): ChildProcess =>
+      spawn(process.execPath, [join(import.meta.dirname, "supervise-shell-part.ts"), dir], {
+        stdio: "ignore",
+      });
+    const pidFile = join(dir, "only.pid");
+    t.teardown(async () => {
+      await endLeftover(pidFile, END);
+      rmSync(dir, { recursive: true });
+    });
+    const first = start();
+    await until(() => existsSync(pidFile), "the first supervisor has started its part");
+    await sleep(200);
+    const left = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
+    first.kill("SIGKILL");
+    await once(first, "exit");
+    t.ok(left !== null && isAlive(left), "the part outlives its supervisor");
 
-  const second = start();
-  t.teardown(() => second.kill("SIGKILL"));
-  await until(() => left !== null && !isAlive(left), "the part that was left is ended");
-  // It is removed with the part that was left, and made anew.
-  const pidNow = (): string => {
-    try {
-      return readFileSync(pidFile, "utf8");
-    } catch {
-      return "";
-    }
-  };
-  await until(() => pidNow() !== "" && !pidNow().startsWith(`${left?.pid ?? 0} `), "a new one runs");
-  second.kill("SIGTERM");
-  await once(second, "exit");
-  t.notOk(existsSync(pidFile));
-  t.equal(readFileSync(join(dir, "only.log"), "utf8").match(/^begin$/gm)?.length, 2);
-  t.notMatch(readFileSync(join(dir, "only.log"), "utf8"), /twice/);
-});
+    const second = start();
+    t.teardown(() => second.kill("SIGKILL"));
+    await until(() => left !== null && !isAlive(left), "the part that was left is ended");
+    // It is removed with the part that was left, and made anew.
+    const pidNow = (): string => {
+      try {
+        return readFileSync(pidFile, "utf8");
+      } catch {
+        return "";
+      }
+    };
+    await until(
+      () => pidNow() !== "" && !pidNow().startsWith(`${left?.pid ?? 0} `),
+      "a new one runs",
+    );
+    second.kill("SIGTERM");
+    await once(second, "exit");
+    t.notOk(existsSync(pidFile));
+    t.equal(readFileSync(join(dir, "only.log"), "utf8").match(/^begin$/gm)?.length, 2);
+    t.notMatch(readFileSync(join(dir, "only.log"), "utf8"), /twice/);
+  },
+);
 
-t.test("one supervisor an instance: the second is refused until the first ends, however it ends", async (t) => {
-  const file = join(t.testdir(), "lock");
-  const holder = takeExclusiveLock(file, "a test");
-  t.throws(() => takeExclusiveLock(file, "a test"), { code: "already_running" });
-  holder[Symbol.dispose]();
-  const again = takeExclusiveLock(file, "a test");
-  t.teardown(() => again[Symbol.dispose]());
-  // A part must not inherit the lock, or it would hold it after its supervisor was killed.
-  const seen = spawnSync("sh", ["-c", "ls -l /proc/self/fd"], { encoding: "utf8" });
-  t.notMatch(seen.stdout, file);
-});
+t.test(
+  "one supervisor an instance: the second is refused until the first ends, however it ends",
+  async (t) => {
+    const file = join(t.testdir(), "lock");
+    const holder = takeExclusiveLock(file, "a test");
+    t.throws(() => takeExclusiveLock(file, "a test"), { code: "already_running" });
+    holder[Symbol.dispose]();
+    const again = takeExclusiveLock(file, "a test");
+    t.teardown(() => again[Symbol.dispose]());
+    // A part must not inherit the lock, or it would hold it after its supervisor was killed.
+    const seen = spawnSync("sh", ["-c", "ls -l /proc/self/fd"], { encoding: "utf8" });
+    t.notMatch(seen.stdout, file);
+  },
+);
 
 t.test("a recycled process id behind a pid file is left alone", async (t) => {
   const dir = t.testdir();
@@ -202,40 +257,56 @@ t.test("a recycled process id behind a pid file is left alone", async (t) => {
   t.equal(identify(same.pid), null);
 });
 
-t.test("a process starts with a minimal environment and the memory score that it was given", async (t) => {
-  const dir = t.testdir();
-  process.env["RT_CANARY"] = "of the supervisor";
-  t.teardown(() => delete process.env["RT_CANARY"]);
-  const started = await startProcess({
-    program: "/bin/sh",
-    args: ["-c", "env; umask; exec sleep 60"],
-    env: { PATH: "/usr/bin:/bin", ONLY: "this" },
-    uid: 64_199,
-    gid: 64_199,
-    cwd: "/",
-    logFile: join(dir, "env.log"),
-    pidFile: join(dir, "env.pid"),
-    oomScore: 300,
-  });
-  t.teardown(() => started.kill());
-  await until(() => readFileSync(join(dir, "env.log"), "utf8").includes("ONLY=this"), "it has spoken");
-  t.notMatch(readFileSync(join(dir, "env.log"), "utf8"), /RT_CANARY/);
-  t.equal(readFileSync(`/proc/${started.pid ?? 0}/oom_score_adj`, "utf8").trim(), "300");
-});
+t.test(
+  "a process starts with a minimal environment and the memory score that it was given",
+  async (t) => {
+    const dir = t.testdir();
+    process.env["RT_CANARY"] = "of the supervisor";
+    t.teardown(() => delete process.env["RT_CANARY"]);
+    const started = await startProcess({
+      program: "/bin/sh",
+      args: ["-c", "env; umask; exec sleep 60"],
+      env: { PATH: "/usr/bin:/bin", ONLY: "this" },
+      uid: 64_199,
+      gid: 64_199,
+      cwd: "/",
+      logFile: join(dir, "env.log"),
+      pidFile: join(dir, "env.pid"),
+      oomScore: 300,
+    });
+    t.teardown(() => started.kill());
+    await until(
+      () => readFileSync(join(dir, "env.log"), "utf8").includes("ONLY=this"),
+      "it has spoken",
+    );
+    t.notMatch(readFileSync(join(dir, "env.log"), "utf8"), /RT_CANARY/);
+    t.equal(readFileSync(`/proc/${started.pid ?? 0}/oom_score_adj`, "utf8").trim(), "300");
+  },
+);
 
-t.test("a log that has grown is copied aside and cut while its writer goes on; four older ones are kept", async (t) => {
-  const dir = t.testdir({ "part.log": "x".repeat(100), "small.log": "y" });
-  rotateLogs(dir, 50);
-  t.equal(readFileSync(join(dir, "part.log"), "utf8"), "");
-  t.equal(readFileSync(join(dir, "part.log.1"), "utf8"), "x".repeat(100));
-  t.equal(readFileSync(join(dir, "small.log"), "utf8"), "y");
-  for (const letter of ["a", "b", "c", "d", "e"]) {
-    writeFileSync(join(dir, "part.log"), letter.repeat(60));
+t.test(
+  "a log that has grown is copied aside and cut while its writer goes on; four older ones are kept",
+  async (t) => {
+    const dir = t.testdir({ "part.log": "x".repeat(100), "small.log": "y" });
     rotateLogs(dir, 50);
-  }
-  t.same(readdirSync(dir).sort(), ["part.log", "part.log.1", "part.log.2", "part.log.3", "part.log.4", "small.log"]);
-  t.match(readFileSync(join(dir, "part.log.1"), "utf8"), /^e+$/);
-});
+    t.equal(readFileSync(join(dir, "part.log"), "utf8"), "");
+    t.equal(readFileSync(join(dir, "part.log.1"), "utf8"), "x".repeat(100));
+    t.equal(readFileSync(join(dir, "small.log"), "utf8"), "y");
+    for (const letter of ["a", "b", "c", "d", "e"]) {
+      writeFileSync(join(dir, "part.log"), letter.repeat(60));
+      rotateLogs(dir, 50);
+    }
+    t.same(readdirSync(dir).sort(), [
+      "part.log",
+      "part.log.1",
+      "part.log.2",
+      "part.log.3",
+      "part.log.4",
+      "small.log",
+    ]);
+    t.match(readFileSync(join(dir, "part.log.1"), "utf8"), /^e+$/);
+  },
+);
 
 t.test("logs that can't be rotated do not end the supervisor", async (t) => {
   const dir = t.testdir();
@@ -256,7 +327,10 @@ function smallDisk(t: Test): { disk: string; fill: () => void } {
     execFileSync("umount", [disk]);
     rmdirSync(disk);
   });
-  const fill = (): void => void spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=4k"], { stdio: "ignore" });
+  const fill = (): void =>
+    void spawnSync("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=4k"], {
+      stdio: "ignore",
+    });
   return { disk, fill };
 }
 
@@ -264,7 +338,11 @@ t.test("a full log disk ends neither the supervisor nor its care for the parts",
   const dir = t.testdir();
   const { disk: logs, fill } = smallDisk(t);
   const supervisorLog = openSync(join(logs, "supervisor.log"), "a");
-  const supervisor = new Supervisor([shellPart(dir, "steady", "exec sleep 60")], logs, pino(logDestination(supervisorLog)));
+  const supervisor = new Supervisor(
+    [shellPart(dir, "steady", "exec sleep 60")],
+    logs,
+    pino(logDestination(supervisorLog)),
+  );
   fill();
   const ended = supervisor.run();
   t.teardown(async () => {
@@ -275,28 +353,44 @@ t.test("a full log disk ends neither the supervisor nor its care for the parts",
   await until(() => phaseIn(supervisor, "steady") === "healthy", "it is healthy");
   const before = supervisor.status()[0]?.pid ?? 0;
   process.kill(before, "SIGKILL");
-  await until(() => phaseIn(supervisor, "steady") === "healthy" && supervisor.status()[0]?.pid !== before, "it is back");
+  await until(
+    () => phaseIn(supervisor, "steady") === "healthy" && supervisor.status()[0]?.pid !== before,
+    "it is back",
+  );
   t.equal(readFileSync(join(logs, "supervisor.log"), "utf8"), "");
 });
 
 t.test("a log that can't be copied aside keeps what was written before", async (t) => {
   const { disk, fill } = smallDisk(t);
-  const before = { "part.log": "x".repeat(300_000), "part.log.1": "1", "part.log.2": "2", "part.log.4": "4" };
+  const before = {
+    "part.log": "x".repeat(300_000),
+    "part.log.1": "1",
+    "part.log.2": "2",
+    "part.log.4": "4",
+  };
   for (const [name, text] of Object.entries(before)) writeFileSync(join(disk, name), text);
   fill();
-  for (let tries = 0; tries < 5; tries += 1) t.throws(() => rotateLogs(disk, 50), { code: "ENOSPC" });
+  for (let tries = 0; tries < 5; tries += 1)
+    t.throws(() => rotateLogs(disk, 50), { code: "ENOSPC" });
   t.same(readdirSync(disk).sort(), ["filler", ...Object.keys(before)]);
-  for (const [name, text] of Object.entries(before)) t.equal(readFileSync(join(disk, name), "utf8"), text);
+  for (const [name, text] of Object.entries(before))
+    t.equal(readFileSync(join(disk, name), "utf8"), text);
 });
 
 t.test("single parts are stopped and started; the others run on", async (t) => {
   const dir = t.testdir();
   const { supervisor } = running(
     t,
-    [shellPart(dir, "first", "exec sleep 60"), shellPart(dir, "second", "exec sleep 60", ["first"])],
+    [
+      shellPart(dir, "first", "exec sleep 60"),
+      shellPart(dir, "second", "exec sleep 60", ["first"]),
+    ],
     dir,
   );
-  await until(() => ["first", "second"].every((name) => phaseIn(supervisor, name) === "healthy"), "both are healthy");
+  await until(
+    () => ["first", "second"].every((name) => phaseIn(supervisor, name) === "healthy"),
+    "both are healthy",
+  );
   const second = supervisor.status()[1]?.pid;
   supervisor.hold(["first", "nobody"]);
   await until(() => phaseIn(supervisor, "first") === "exited", "it is down");

@@ -25,7 +25,13 @@ export class OpenToken implements Disposable {
   readonly session: Buffer;
   readonly label: string;
 
-  private constructor(api: typeof pkcs11js, module: pkcs11js.PKCS11, slot: Buffer, session: Buffer, label: string) {
+  private constructor(
+    api: typeof pkcs11js,
+    module: pkcs11js.PKCS11,
+    slot: Buffer,
+    session: Buffer,
+    label: string,
+  ) {
     this.api = api;
     this.module = module;
     this.slot = slot;
@@ -42,9 +48,15 @@ export class OpenToken implements Disposable {
       const pin = await readPin(pinFile);
       module.load(file);
       module.C_Initialize();
-      const slot = module.C_GetSlotList(true).find((one) => module.C_GetTokenInfo(one).label.trim() === label);
+      const slot = module
+        .C_GetSlotList(true)
+        .find((one) => module.C_GetTokenInfo(one).label.trim() === label);
       if (slot === undefined) throw new Error(`there is no token ${label}`);
-      if ((module.C_GetTokenInfo(slot).flags & (api.CKF_USER_PIN_COUNT_LOW | api.CKF_USER_PIN_LOCKED)) !== 0)
+      if (
+        (module.C_GetTokenInfo(slot).flags &
+          (api.CKF_USER_PIN_COUNT_LOW | api.CKF_USER_PIN_LOCKED)) !==
+        0
+      )
         throw new Error(
           `a wrong PIN was given for ${label}: mend ${pinFile}, then log in once by hand, which sets its count back`,
         );
@@ -78,6 +90,7 @@ export class OpenToken implements Disposable {
 }
 
 async function readPin(file: string): Promise<string> {
-  if (((await stat(file)).mode & OTHERS) !== 0) throw new Error(`${file} is open to others: its mode must be 0400`);
+  if (((await stat(file)).mode & OTHERS) !== 0)
+    throw new Error(`${file} is open to others: its mode must be 0400`);
   return (await readFile(file, "utf8")).trimEnd();
 }

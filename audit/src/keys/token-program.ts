@@ -34,10 +34,15 @@ class SealingKey {
     const key = this.#find() ?? this.#make();
     const iv = randomBytes(IV_BYTES);
     module.C_EncryptInit(session, this.#mechanism(iv, name), key);
-    const cipher = module.C_Encrypt(session, Buffer.from(plain), Buffer.alloc(plain.length + 2 * TAG_BYTES));
+    const cipher = module.C_Encrypt(
+      session,
+      Buffer.from(plain),
+      Buffer.alloc(plain.length + 2 * TAG_BYTES),
+    );
     const sealed = Buffer.concat([iv, cipher]);
     // A module that took an IV of its own leaves what nothing opens.
-    if (!this.unseal(sealed, name).equals(plain)) throw new Error(`the token ${label} does not open what it sealed`);
+    if (!this.unseal(sealed, name).equals(plain))
+      throw new Error(`the token ${label} does not open what it sealed`);
     return sealed;
   }
 
@@ -60,15 +65,31 @@ class SealingKey {
     const [key, ...more] = this.#token.findAll(api.CKO_SECRET_KEY, this.#label);
     if (key === undefined) return null;
     if (more.length > 0) throw new Error(`the token ${label} holds two keys ${this.#label}`);
-    const wanted = [api.CKA_KEY_TYPE, api.CKA_VALUE_LEN, api.CKA_PRIVATE, api.CKA_SENSITIVE, api.CKA_EXTRACTABLE];
+    const wanted = [
+      api.CKA_KEY_TYPE,
+      api.CKA_VALUE_LEN,
+      api.CKA_PRIVATE,
+      api.CKA_SENSITIVE,
+      api.CKA_EXTRACTABLE,
+    ];
     const values = module.C_GetAttributeValue(
       session,
       key,
       wanted.map((type) => ({ type })),
     );
-    const [type, length, isPrivate, isSensitive, isExtractable] = values.map(({ value }) => numberOf(value));
-    if (type !== api.CKK_AES || length !== KEY_BYTES || isPrivate !== 1 || isSensitive !== 1 || isExtractable !== 0)
-      throw new Error(`${this.#label} in the token ${label} is no AES-256 key that stays in the token`);
+    const [type, length, isPrivate, isSensitive, isExtractable] = values.map(({ value }) =>
+      numberOf(value),
+    );
+    if (
+      type !== api.CKK_AES ||
+      length !== KEY_BYTES ||
+      isPrivate !== 1 ||
+      isSensitive !== 1 ||
+      isExtractable !== 0
+    )
+      throw new Error(
+        `${this.#label} in the token ${label} is no AES-256 key that stays in the token`,
+      );
     return key;
   }
 
@@ -106,7 +127,8 @@ class SealingKey {
 
   #require(name: "CKM_AES_GCM" | "CKM_AES_KEY_GEN"): void {
     const { api, module, slot, label } = this.#token;
-    if (!module.C_GetMechanismList(slot).includes(api[name])) throw new Error(`the token ${label} has no ${name}`);
+    if (!module.C_GetMechanismList(slot).includes(api[name]))
+      throw new Error(`the token ${label} has no ${name}`);
   }
 }
 
@@ -114,7 +136,9 @@ async function answer({ verb, token, bytes, name }: TokenRequest): Promise<Token
   try {
     using opened = await OpenToken.open(token);
     const key = new SealingKey(opened, token.keyLabel);
-    return { bytes: verb === "seal" ? key.seal(bytes, name) : key.unseal(Buffer.from(bytes), name) };
+    return {
+      bytes: verb === "seal" ? key.seal(bytes, name) : key.unseal(Buffer.from(bytes), name),
+    };
   } catch (error) {
     return { error: messageOf(error) };
   }
@@ -130,4 +154,7 @@ function messageOf(error: unknown): string {
 }
 
 // For as long as somebody listens on the other side.
-process.on("message", (request: TokenRequest) => void answer(request).then((message) => process.send?.(message)));
+process.on(
+  "message",
+  (request: TokenRequest) => void answer(request).then((message) => process.send?.(message)),
+);

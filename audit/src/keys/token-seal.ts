@@ -10,7 +10,10 @@ import type { TokenAnswer, TokenRequest } from "./token-program.ts";
 /** Twice this, for a file that is sealed and opened, is less than the supervisor waits for a start. */
 const TIMEOUT_MS = 20_000;
 /** Compiled, it stands beside the vault. */
-const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "token-program.ts" : "audit-token.mjs", import.meta.url);
+const PROGRAM = new URL(
+  import.meta.url.endsWith(".ts") ? "token-program.ts" : "audit-token.mjs",
+  import.meta.url,
+);
 
 /**
  * Sealing makes the token's key where there is none, and looks whether what it sealed opens.
@@ -19,7 +22,11 @@ const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "token-program.ts" : "
  * @param timeoutMs for each file
  */
 export function tokenSeal(token: Pkcs11Token & { keyLabel: string }, timeoutMs = TIMEOUT_MS): Seal {
-  const ask = async (verb: TokenRequest["verb"], bytes: Uint8Array, name: string): Promise<Buffer> => {
+  const ask = async (
+    verb: TokenRequest["verb"],
+    bytes: Uint8Array,
+    name: string,
+  ): Promise<Buffer> => {
     const answer = await answerOf({ verb, token, bytes, name }, timeoutMs);
     if ("error" in answer) throw new Error(answer.error);
     return Buffer.from(answer.bytes);
@@ -36,11 +43,20 @@ async function answerOf(request: TokenRequest, timeoutMs: number): Promise<Token
   const { label } = request.token;
   const answer = Promise.withResolvers<TokenAnswer>();
   // Over the channel alone: what a module prints is nobody's key.
-  const child = fork(PROGRAM, { serialization: "advanced", execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] });
-  const late = setTimeout(() => answer.reject(new Error(`the token ${label} does not answer for ${timeoutMs} ms`)), timeoutMs);
+  const child = fork(PROGRAM, {
+    serialization: "advanced",
+    execArgv: [],
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const late = setTimeout(
+    () => answer.reject(new Error(`the token ${label} does not answer for ${timeoutMs} ms`)),
+    timeoutMs,
+  );
   child.on("message", (message) => answer.resolve(message as TokenAnswer));
   child.on("error", answer.reject);
-  child.on("exit", (code, signal) => answer.reject(new Error(`the process of the token ${label} ended with ${signal ?? code}`)));
+  child.on("exit", (code, signal) =>
+    answer.reject(new Error(`the process of the token ${label} ended with ${signal ?? code}`)),
+  );
   child.send(request, (error) => {
     if (error !== null) answer.reject(error);
   });

@@ -17,23 +17,39 @@ export function tpmSeal({ device, pcrs }: Tpm): Seal {
   return {
     suffix: ".tpm",
     seal: async (plain, name) => {
-      const args = ["encrypt", "--with-key=tpm2", at, `--tpm2-pcrs=${pcrs.join("+")}`, `--name=${name}`, "-", "-"];
+      const args = [
+        "encrypt",
+        "--with-key=tpm2",
+        at,
+        `--tpm2-pcrs=${pcrs.join("+")}`,
+        `--name=${name}`,
+        "-",
+        "-",
+      ];
       const { output, said } = await run(args, plain);
       // It goes on with a warning where the registers hold nothing: the file would open in any boot.
       if (said !== "") throw new Error(`the TPM does not tie it to the boot: ${said}`);
       return output;
     },
-    unseal: async (bytes, name) => (await run(["decrypt", at, `--name=${name}`, "-", "-"], bytes)).output,
+    unseal: async (bytes, name) =>
+      (await run(["decrypt", at, `--name=${name}`, "-", "-"], bytes)).output,
   };
 }
 
 /** @throws an error with what the program said, when it fails */
-async function run(args: readonly string[], input: Uint8Array): Promise<{ output: Buffer; said: string }> {
+async function run(
+  args: readonly string[],
+  input: Uint8Array,
+): Promise<{ output: Buffer; said: string }> {
   const child = spawn(PROGRAM, args, { stdio: "pipe", timeout: TIMEOUT_MS });
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   child.stdin.on("error", () => {});
   child.stdin.end(input);
-  const [output, errors, [code, signal]] = await Promise.all([buffer(child.stdout), text(child.stderr), closed]);
+  const [output, errors, [code, signal]] = await Promise.all([
+    buffer(child.stdout),
+    text(child.stderr),
+    closed,
+  ]);
   const said = errors.trim().replaceAll("\n", "; ");
   if (code !== 0) throw new Error(`${PROGRAM} ${args[0]} ended with ${code ?? signal}: ${said}`);
   return { output, said };

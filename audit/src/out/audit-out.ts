@@ -38,11 +38,15 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
     }),
   );
   const learn = (): Promise<readonly SeenTree[]> => witnesses.learn(LEARN_MS);
-  const reporter = stack.use(new Reporter(config.auditSocket, () => seenTrees(stateDir), learn, log));
+  const reporter = stack.use(
+    new Reporter(config.auditSocket, () => seenTrees(stateDir), learn, log),
+  );
   const follower = stack.use(new LogFollower(config, log));
   spillTo(stateDir);
   const index = stack.use(
-    new SearchIndex(config.stateDir, (reason) => log.warn({ reason }, "the search index is made anew from the log")),
+    new SearchIndex(config.stateDir, (reason) =>
+      log.warn({ reason }, "the search index is made anew from the log"),
+    ),
   );
   const indexer = stack.use(new Indexer(index, follower, config.stateDir, log));
   const sinks: Sink[] = [];
@@ -51,12 +55,32 @@ export async function openAuditOut(config: AuditOutConfig, log: Logger): Promise
     const cursor = new CursorFile(config.stateDir, `sink-${name}`);
     const { retryMs } = config;
     const receiver = await receiverOf(sink);
-    sinks.push(stack.use(await Sink.start({ ...receiver, name, skipDamaged, cursor, follower, reporter, log, retryMs })));
+    sinks.push(
+      stack.use(
+        await Sink.start({
+          ...receiver,
+          name,
+          skipDamaged,
+          cursor,
+          follower,
+          reporter,
+          log,
+          retryMs,
+        }),
+      ),
+    );
   }
-  const worm = config.worm === null ? null : stack.use(await openWormCopy(config, config.worm, { follower, reporter, log }));
-  const statusOfParts = (): Record<string, unknown> => ({ sinks: sinks.map(({ status }) => status), worm: worm?.status ?? null });
+  const worm =
+    config.worm === null
+      ? null
+      : stack.use(await openWormCopy(config, config.worm, { follower, reporter, log }));
+  const statusOfParts = (): Record<string, unknown> => ({
+    sinks: sinks.map(({ status }) => status),
+    worm: worm?.status ?? null,
+  });
   const { tokensSocket } = config;
-  const tokens = tokensSocket === null ? null : stack.use(new TokenFeed(tokensSocket, index, follower, log));
+  const tokens =
+    tokensSocket === null ? null : stack.use(new TokenFeed(tokensSocket, index, follower, log));
   const app = buildSearchApp({ index, indexer, follower, tokens, log, statusOfParts });
   stack.defer(() => app.close());
   await listenOnSocket(app, config.searchSocket);

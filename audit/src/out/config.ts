@@ -23,7 +23,8 @@ export async function loadConfig(file: string): Promise<AuditOutConfig> {
   let raw: unknown;
   try {
     const { text, uid, mode } = await readOwned(file);
-    if (uid !== ROOT_UID || (mode & 0o022) !== 0) throw new Error("must be root's, and nobody else may write it");
+    if (uid !== ROOT_UID || (mode & 0o022) !== 0)
+      throw new Error("must be root's, and nobody else may write it");
     raw = JSON.parse(text);
   } catch (error) {
     throw new ConfigError(`${file}: ${messageOf(error)}`);
@@ -35,7 +36,8 @@ export async function loadConfig(file: string): Promise<AuditOutConfig> {
     throw new ConfigError(`${file}: ${first?.instancePath || "/"} ${what}`);
   }
   const names = config.sinks.map(({ name }) => name);
-  if (new Set(names).size !== names.length) throw new ConfigError(`${file}: /sinks: two have one name`);
+  if (new Set(names).size !== names.length)
+    throw new ConfigError(`${file}: /sinks: two have one name`);
   return config;
 }
 

@@ -48,6 +48,9 @@ function requestOf(positionals: readonly string[]): "run" | "rebuild" | null {
 }
 
 main().catch((error: unknown) => {
-  writeSync(2, `audit-out: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`);
+  writeSync(
+    2,
+    `audit-out: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`,
+  );
   process.exit(1);
 });

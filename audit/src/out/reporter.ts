@@ -8,7 +8,13 @@ import type { FactType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { abortable } from "@resontech/daemon/abortable";
 import type { Logger } from "pino";
-import { type AuditProducer, AuditRejected, AuditUnavailable, connectProducer, type SeenTree } from "../log/producer/producer.ts";
+import {
+  type AuditProducer,
+  AuditRejected,
+  AuditUnavailable,
+  connectProducer,
+  type SeenTree,
+} from "../log/producer/producer.ts";
 
 /** Facts that wait for auditd; older ones go first, and the process' own log has them. */
 const MAX_WAITING = 256;
@@ -16,7 +22,9 @@ const RETRY_MS = 2_000;
 /** As many as auditd hears of. */
 const MAX_SEEN = 64;
 
-export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" | "detail"> & { object: EventDraft<T>["object"] };
+export type OwnFact<T extends FactType = FactType> = Pick<EventDraft<T>, "type" | "detail"> & {
+  object: EventDraft<T>["object"];
+};
 
 /** A fact that waits, and whoever waits for it. */
 type Waiting = { fact: OwnFact; said: PromiseWithResolvers<void> };
@@ -38,7 +46,12 @@ export class Reporter implements AsyncDisposable {
    * @param seen what was read of the log, also by an earlier life
    * @param learn what the witnesses say, before the first connection
    */
-  constructor(socketPath: string, seen: () => readonly SeenTree[], learn: () => Promise<readonly SeenTree[]>, log: Logger) {
+  constructor(
+    socketPath: string,
+    seen: () => readonly SeenTree[],
+    learn: () => Promise<readonly SeenTree[]>,
+    log: Logger,
+  ) {
     this.#socketPath = socketPath;
     this.#seen = seen;
     this.#learn = learn;
@@ -71,7 +84,8 @@ export class Reporter implements AsyncDisposable {
 
   /** Hands auditd what witnesses signed. @throws AuditUnavailable while there is no connection */
   async handBack(origin: string, size: number, lines: string): Promise<void> {
-    if (this.#producer === null) throw new AuditUnavailable("disconnected", "no connection to auditd");
+    if (this.#producer === null)
+      throw new AuditUnavailable("disconnected", "no connection to auditd");
     await this.#producer.cosign(origin, size, lines);
   }
 
@@ -115,7 +129,11 @@ export class Reporter implements AsyncDisposable {
       }
       const { fact, said } = oldest;
       try {
-        await producer.fact({ ...fact, op: randomUUID(), actor: { sub: "audit-out", kind: "system" } });
+        await producer.fact({
+          ...fact,
+          op: randomUUID(),
+          actor: { sub: "audit-out", kind: "system" },
+        });
       } catch (error) {
         if (!(error instanceof AuditRejected)) throw error;
         this.#log.error({ err: error, fact }, "auditd refuses this fact");

@@ -6,13 +6,25 @@ const LOG_BYTES_OF_PAGE = 32;
 const SPARE_BYTES = 1_048_576;
 
 /** `freePages` of its `pages` hold nothing; the files may be smaller or larger than what is committed. */
-export type DatabaseSize = { pages: number; freePages: number; pageBytes: number; fileBytes: number; logBytes: number };
+export type DatabaseSize = {
+  pages: number;
+  freePages: number;
+  pageBytes: number;
+  fileBytes: number;
+  logBytes: number;
+};
 
 /**
  * Bytes that must be free. First what stands in the log of changes is written back, and the log emptied; then what lives is there twice more: in a
  * temporary file, and in the log on its way back.
  */
-export function roomToScrub({ pages, freePages, pageBytes, fileBytes, logBytes }: DatabaseSize): number {
+export function roomToScrub({
+  pages,
+  freePages,
+  pageBytes,
+  fileBytes,
+  logBytes,
+}: DatabaseSize): number {
   const grows = Math.max(0, pages * pageBytes - fileBytes);
   const copied = (pages - freePages) * (2 * pageBytes + LOG_BYTES_OF_PAGE);
   return grows + Math.max(0, copied - logBytes) + SPARE_BYTES;

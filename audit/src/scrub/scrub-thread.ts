@@ -13,7 +13,10 @@ import { type DatabaseSize, NoRoomToScrub, roomToScrub } from "./scrub-room.ts";
 /** Readers of the process take no time; that they must end before the log is emptied is all that is waited for. */
 const READERS_TIMEOUT_MS = 60_000;
 /** Compiled, it stands beside vault and audit-out. */
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? import.meta.url : "audit-scrub.mjs", import.meta.url);
+const ENTRY = new URL(
+  import.meta.url.endsWith(".ts") ? import.meta.url : "audit-scrub.mjs",
+  import.meta.url,
+);
 
 type Work = { scrub: string };
 
@@ -29,7 +32,9 @@ export async function scrubInThread(db: Database.Database): Promise<void> {
   const thread = new Worker(ENTRY, { workerData: { scrub: file } satisfies Work });
   await new Promise<void>((resolve, reject) => {
     thread.once("error", reject);
-    thread.once("exit", (code) => (code === 0 ? resolve() : reject(new Error(`the thread that scrubs ended with ${code}`))));
+    thread.once("exit", (code) =>
+      code === 0 ? resolve() : reject(new Error(`the thread that scrubs ended with ${code}`)),
+    );
   });
 }
 
@@ -37,7 +42,11 @@ function sizeOf(db: Database.Database): DatabaseSize {
   const count = (pragma: string): number => Number(db.pragma(pragma, { simple: true }));
   const bytes = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return {
-    ...{ pages: count("page_count"), freePages: count("freelist_count"), pageBytes: count("page_size") },
+    ...{
+      pages: count("page_count"),
+      freePages: count("freelist_count"),
+      pageBytes: count("page_size"),
+    },
     ...{ fileBytes: bytes(db.name), logBytes: bytes(`${db.name}-wal`) },
   };
 }

@@ -29,12 +29,15 @@ export async function loadConfig(file: string): Promise<VaultConfig> {
   if (config.epochLifeMs < config.epochMs)
     throw new ConfigError(`${file}: /epochLifeMs: an epoch key ends before the next one begins`);
   if (config.token !== undefined && config.tpm !== undefined)
-    throw new ConfigError(`${file}: /token: the key file is sealed by the token or by the TPM, not by both`);
+    throw new ConfigError(
+      `${file}: /token: the key file is sealed by the token or by the TPM, not by both`,
+    );
   for (const key of ["dataDir", "keysDir", "epochsDir", "backupsDir"] as const) {
     const { mode } = await stat(config[key]).catch(() => {
       throw new ConfigError(`${file}: /${key}: there is no ${config[key]}`);
     });
-    if ((mode & GROUP_AND_OTHERS) !== 0) throw new ConfigError(`${config[key]} is open to others: its mode must be 0700`);
+    if ((mode & GROUP_AND_OTHERS) !== 0)
+      throw new ConfigError(`${config[key]} is open to others: its mode must be 0700`);
   }
   return config;
 }

@@ -19,7 +19,8 @@ async function main(): Promise<void> {
     options: { config: { type: "string" }, help: { type: "boolean" } },
   });
   const [verb, copy, ...rest] = positionals;
-  const isCommand = verb === undefined || (verb === "restore" && copy !== undefined && rest.length === 0);
+  const isCommand =
+    verb === undefined || (verb === "restore" && copy !== undefined && rest.length === 0);
   if (values.help === true || values.config === undefined || !isCommand) {
     process.stdout.write(USAGE);
     process.exitCode = values.help === true ? 0 : 2;
@@ -42,6 +43,9 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  writeSync(2, `vault: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`);
+  writeSync(
+    2,
+    `vault: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`,
+  );
   process.exit(1);
 });

@@ -18,15 +18,20 @@ export async function restoreKeys(
 ): Promise<{ restored: number; kept: number; destroyed: number }> {
   const { epoch } = await readHead(file);
   using parts = await openParts(config);
-  const epochKey = await readEpochKey(config.epochsDir, epoch, parts.kek).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT")
-      throw new EpochOver(`the epoch ${epoch} is over, and its key is gone`);
-    throw error;
-  });
+  const epochKey = await readEpochKey(config.epochsDir, epoch, parts.kek).catch(
+    (error: unknown) => {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT")
+        throw new EpochOver(`the epoch ${epoch} is over, and its key is gone`);
+      throw error;
+    },
+  );
   const acts = (["erasure", "retention"] as const).flatMap((kind) =>
     parts.acts.all(kind).flatMap(({ subject, request, destroyedAt }): DestroyingAct[] => {
       if (destroyedAt === null) return [];
-      const { before = null, class: its = null } = request as { before?: string; class?: "anonymous" | "disclosures" };
+      const { before = null, class: its = null } = request as {
+        before?: string;
+        class?: "anonymous" | "disclosures";
+      };
       return [{ kind, subject, before, class: its, destroyedAt }];
     }),
   );

@@ -3,7 +3,11 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { VaultControlRequest, type VaultHealth, type VaultStatus } from "@resontech/contracts/vault-control";
+import {
+  VaultControlRequest,
+  type VaultHealth,
+  type VaultStatus,
+} from "@resontech/contracts/vault-control";
 import { readable } from "@resontech/contracts/readable";
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
 import { Turns } from "@resontech/daemon/turns";
@@ -66,7 +70,11 @@ export class Vault implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const opened = stack.use(await openParts(config));
     const stop = new AbortController();
-    const record = stack.use(new AuditRecord(opened.outbox, config.auditSocket, log, (connection) => vault.#heard(connection)));
+    const record = stack.use(
+      new AuditRecord(opened.outbox, config.auditSocket, log, (connection) =>
+        vault.#heard(connection),
+      ),
+    );
     const intake = new Intake(opened.keys, opened.store);
     const vault: Vault = new Vault(
       { ...opened, config, record, intake, turns: new Turns(), log, signal: stop.signal },
@@ -133,7 +141,10 @@ export class Vault implements AsyncDisposable {
     };
   }
 
-  async #answer(request: VaultControlRequest, give: (line: object) => Promise<void>): Promise<object> {
+  async #answer(
+    request: VaultControlRequest,
+    give: (line: object) => Promise<void>,
+  ): Promise<object> {
     switch (request.verb) {
       case "status":
         return this.#status();
@@ -171,7 +182,8 @@ export class Vault implements AsyncDisposable {
       if (signal.aborted) return;
       const [fault] = faults.filter((error) => !(error instanceof AuditUnavailable));
       const reason = fault === undefined ? null : reasonOf(fault);
-      if (reason !== null && reason !== this.#reason) log.error({ err: fault }, "the vault's own work fails");
+      if (reason !== null && reason !== this.#reason)
+        log.error({ err: fault }, "the vault's own work fails");
       this.#reason = reason;
       this.#fault = fault === undefined ? null : { code: codeOf(fault), message: fault.message };
       await pause(config.pollMs, undefined, { signal }).catch(() => {});
@@ -180,7 +192,11 @@ export class Vault implements AsyncDisposable {
 
   /** What the log has ended is settled first: no second end is said of it. */
   async #heard(connection: AuditConnection): Promise<void> {
-    await settleLife(this.#parts, { erasures: this.#erasures, retention: this.#retention }, connection);
+    await settleLife(
+      this.#parts,
+      { erasures: this.#erasures, retention: this.#retention },
+      connection,
+    );
     closeInterrupted(this.#parts.acts, this.#interrupted);
     this.#interrupted = new Set();
   }

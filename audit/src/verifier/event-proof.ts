@@ -28,7 +28,11 @@ export type ProofReport = {
 type Proof = { leaf: Uint8Array; index: number; hashes: Uint8Array[]; note: Uint8Array };
 
 /** Judges; does not throw for anything that the input holds. */
-export async function verifyProof(bytes: Uint8Array, policy: Uint8Array | null, platform: Platform): Promise<ProofReport> {
+export async function verifyProof(
+  bytes: Uint8Array,
+  policy: Uint8Array | null,
+  platform: Platform,
+): Promise<ProofReport> {
   const single = notChecked("one event says nothing about the rest of the log");
   const report: ProofReport = {
     verdicts: {
@@ -59,20 +63,31 @@ export async function verifyProof(bytes: Uint8Array, policy: Uint8Array | null, 
       verdicts.INTEGRITY = judgeInclusion(leafHash, index, hashes, checkpoint, platform);
     }
     if (policy === null) {
-      const selfAsserted: Verdict = { verdict: "SELF-ASSERTED", reason: "no policy was given (--policy FILE)" };
+      const selfAsserted: Verdict = {
+        verdict: "SELF-ASSERTED",
+        reason: "no policy was given (--policy FILE)",
+      };
       verdicts.SIGNATURE = selfAsserted;
       verdicts.WITNESSED = selfAsserted;
       return report;
     }
     const trusted = parsePolicy(policy, platform);
     verdicts.SIGNATURE = await judgeSignature(checkpoint, trusted, platform);
-    if (trusted.quorum === "none") verdicts.WITNESSED = notChecked("the policy asks for no witness (quorum none)");
+    if (trusted.quorum === "none")
+      verdicts.WITNESSED = notChecked("the policy asks for no witness (quorum none)");
     else {
       const found = await witnessing(checkpoint, trusted, platform);
       if (found === "invalid") verdicts.WITNESSED = fail(index, "a cosignature does not verify");
       else if (found === "unknown") verdicts.WITNESSED = notChecked(UNKNOWN_KIND);
-      else if (found === null) verdicts.WITNESSED = fail(index, "the checkpoint does not carry the policy's quorum of witnesses");
-      else verdicts.WITNESSED = pass(`${found.names.join(", ")} countersigned at ${new Date(found.timeS * 1_000).toISOString()}`);
+      else if (found === null)
+        verdicts.WITNESSED = fail(
+          index,
+          "the checkpoint does not carry the policy's quorum of witnesses",
+        );
+      else
+        verdicts.WITNESSED = pass(
+          `${found.names.join(", ")} countersigned at ${new Date(found.timeS * 1_000).toISOString()}`,
+        );
     }
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -83,13 +98,20 @@ export async function verifyProof(bytes: Uint8Array, policy: Uint8Array | null, 
 
 function parseProof(bytes: Uint8Array): Proof {
   const text = bytes.length > MAX_PROOF_BYTES ? null : textOf(bytes);
-  if (text === null || !text.startsWith(PROOF_HEADER)) throw new Refused("the input is no tlog-proof, or too long");
+  if (text === null || !text.startsWith(PROOF_HEADER))
+    throw new Refused("the input is no tlog-proof, or too long");
   const split = text.indexOf("\n\n");
   const lines = text.slice(PROOF_HEADER.length, split === -1 ? undefined : split).split("\n");
   const [, extra = ""] = /^extra (\S+)$/.exec(lines[0] ?? "") ?? [];
   const [, index = ""] = /^index (0|[1-9][0-9]{0,15})$/.exec(lines[1] ?? "") ?? [];
   const leaf = fromBase64(extra);
-  if (split === -1 || extra === "" || leaf === null || index === "" || !Number.isSafeInteger(Number(index)))
+  if (
+    split === -1 ||
+    extra === "" ||
+    leaf === null ||
+    index === "" ||
+    !Number.isSafeInteger(Number(index))
+  )
     throw new Refused("the proof lacks its leaf, its index or its checkpoint");
   if (lines.length - 2 > MAX_HASHES) throw new Refused("the proof has too many hashes");
   const hashes = lines.slice(2).map((line) => {
@@ -97,7 +119,12 @@ function parseProof(bytes: Uint8Array): Proof {
     if (hash?.length !== 32) throw new Refused("the proof has a hash that is none");
     return hash;
   });
-  return { leaf, index: Number(index), hashes, note: new TextEncoder().encode(text.slice(split + 2)) };
+  return {
+    leaf,
+    index: Number(index),
+    hashes,
+    note: new TextEncoder().encode(text.slice(split + 2)),
+  };
 }
 
 /** RFC 9162 §2.1.3.2, the same tree as RFC 6962's. */
@@ -121,6 +148,9 @@ export function judgeInclusion(
     } else computed = sha256(concat(Uint8Array.of(1), computed, hash));
     [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
   }
-  if (last !== 0 || !equal(computed, root)) return fail(index, "the proof does not lead from the entry to the checkpoint's root");
-  return pass(`entry ${index} is in the tree of ${size} entries that the checkpoint is the head of`);
+  if (last !== 0 || !equal(computed, root))
+    return fail(index, "the proof does not lead from the entry to the checkpoint's root");
+  return pass(
+    `entry ${index} is in the tree of ${size} entries that the checkpoint is the head of`,
+  );
 }

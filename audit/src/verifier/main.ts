@@ -55,7 +55,8 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const [file, ...rest] = positionals;
-  if (file === undefined || rest.length > 0) throw new UsageError("exactly one EXPORT is needed; see --help");
+  if (file === undefined || rest.length > 0)
+    throw new UsageError("exactly one EXPORT is needed; see --help");
   const required = (values.require ?? "")
     .split(",")
     .filter((name) => name !== "")
@@ -63,15 +64,23 @@ async function main(args: string[]): Promise<number> {
   const isJson = values.json === true;
   const listing = readListing(values);
   if (listing !== null && file === "-")
-    throw new UsageError("--list reads the export twice, so standard input has to be kept in a file first");
+    throw new UsageError(
+      "--list reads the export twice, so standard input has to be kept in a file first",
+    );
   const policy = values.policy === undefined ? null : await readSmall(values.policy);
   const print = (report: Report | ProofReport, text: string): number => {
-    const code = exitCode(report.verdicts, report.refused !== null, required, lacksCounterpart(report));
+    const code = exitCode(
+      report.verdicts,
+      report.refused !== null,
+      required,
+      lacksCounterpart(report),
+    );
     process.stdout.write(isJson ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
     return code;
   };
   if (file !== "-" && (await startsWith(file, PROOF_HEADER))) {
-    if (listing !== null) throw new UsageError("--list is for an export; the proof of one event shows that event");
+    if (listing !== null)
+      throw new UsageError("--list is for an export; the proof of one event shows that event");
     const report = await verifyProof(await readSmall(file, MAX_PROOF_BYTES), policy, nodePlatform);
     return print(report, renderProof(report));
   }
@@ -79,7 +88,9 @@ async function main(args: string[]): Promise<number> {
   for (const path of values.known ?? []) known.push(...parseKnown(await readSmall(path)));
   const erasures: ErasureElsewhere[] = [];
   for (const path of values.erasure ?? []) {
-    const erasure = erasureElsewhere(await verifyProof(await readSmall(path, MAX_PROOF_BYTES), policy, nodePlatform));
+    const erasure = erasureElsewhere(
+      await verifyProof(await readSmall(path, MAX_PROOF_BYTES), policy, nodePlatform),
+    );
     if (erasure === null) throw new UsageError(`${path} is no proof of an erasure`);
     erasures.push(erasure);
   }
@@ -104,7 +115,12 @@ async function main(args: string[]): Promise<number> {
 }
 
 /** @returns whether all that was shown is what was judged */
-async function list(file: string, report: Report, filter: ListingFilter, isJson: boolean): Promise<boolean> {
+async function list(
+  file: string,
+  report: Report,
+  filter: ListingFilter,
+  isJson: boolean,
+): Promise<boolean> {
   const write = (line: string): void => {
     process.stdout.write(`${line}\n`);
   };
@@ -113,7 +129,9 @@ async function list(file: string, report: Report, filter: ListingFilter, isJson:
     return true;
   }
   if (!isJson) write(`\n${LISTING_HEAD}`);
-  const show = isJson ? (entry: ListedEntry) => write(JSON.stringify(entry)) : (entry: ListedEntry) => write(listedLine(entry));
+  const show = isJson
+    ? (entry: ListedEntry) => write(JSON.stringify(entry))
+    : (entry: ListedEntry) => write(listedLine(entry));
   try {
     const shown = await listEntries({
       ...{ bundle: piecesOf(file), report, platform: nodePlatform, filter, show },
@@ -137,23 +155,28 @@ async function drained(): Promise<void> {
 function readListing(values: Readonly<Record<string, unknown>>): ListingFilter | null {
   const given = LISTING_OPTIONS.filter((name) => values[name] !== undefined);
   if (values["list"] !== true) {
-    if (given.length > 0) throw new UsageError(`--${given[0]} goes with --list; a sample has --filter`);
+    if (given.length > 0)
+      throw new UsageError(`--${given[0]} goes with --list; a sample has --filter`);
     return null;
   }
-  const filter = parseListing(Object.fromEntries(given.map((name) => [name, String(values[name])])));
+  const filter = parseListing(
+    Object.fromEntries(given.map((name) => [name, String(values[name])])),
+  );
   if ("fault" in filter) throw new UsageError(filter.fault);
   return filter;
 }
 
 function verdictName(name: string): VerdictName {
   const found = VERDICTS.find((verdict) => verdict === name.toUpperCase());
-  if (found === undefined) throw new UsageError(`--require knows ${VERDICTS.join(", ")}, not ${name}`);
+  if (found === undefined)
+    throw new UsageError(`--require knows ${VERDICTS.join(", ")}, not ${name}`);
   return found;
 }
 
 function readNonce(text: string): Uint8Array {
   const nonce = parseNonce(text);
-  if (nonce === null) throw new UsageError("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  if (nonce === null)
+    throw new UsageError("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
   return nonce;
 }
 
@@ -165,7 +188,8 @@ function readSample(countText: string, filterText: string, hasNonce: boolean): S
 
 async function readDowntime(path: string): Promise<Downtime[]> {
   const times = parseDowntime((await readSmall(path, MAX_DOWNTIME_BYTES)).toString("utf8"));
-  if (times === null) throw new UsageError(`${path} has a line that is not \`FROM TO\` in UTC, FROM before TO`);
+  if (times === null)
+    throw new UsageError(`${path} has a line that is not \`FROM TO\` in UTC, FROM before TO`);
   return times;
 }
 
@@ -203,7 +227,9 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    process.stderr.write(`verify: ${escapeText(error instanceof Error ? error.message : String(error))}\n`);
+    process.stderr.write(
+      `verify: ${escapeText(error instanceof Error ? error.message : String(error))}\n`,
+    );
     process.exitCode = EXIT_REFUSED;
   },
 );

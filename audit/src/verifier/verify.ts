@@ -5,7 +5,12 @@
 import { ArchiveReader } from "./input/archive.ts";
 import { base64, hex } from "./input/bytes.ts";
 import { Completeness, type Findings } from "./completeness/completeness.ts";
-import { Disclosures, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "./disclosures/disclosures.ts";
+import {
+  Disclosures,
+  MAX_DISCLOSURE_BYTES,
+  MAX_DISCLOSURES_BYTES,
+  readDisclosures,
+} from "./disclosures/disclosures.ts";
 import type { ErasureElsewhere } from "./disclosures/erasures.ts";
 import type { ProofReport } from "./event-proof.ts";
 import { judgeSignature } from "./signatures/judge-signature.ts";
@@ -23,7 +28,13 @@ import { draw, isKept, type Sample } from "./sample/sample.ts";
 import { type ShardsBefore, shardsBefore } from "./tree/shards-before.ts";
 import type { Downtime } from "./completeness/timeline.ts";
 import { disclosuresOf, type ExpectedFile } from "./tree/tree.ts";
-import { fail, notChecked, nothingChecked, type Verdict, type Verdicts } from "./report/verdicts.ts";
+import {
+  fail,
+  notChecked,
+  nothingChecked,
+  type Verdict,
+  type Verdicts,
+} from "./report/verdicts.ts";
 import { type Lapse, Witnessed } from "./signatures/witnessed.ts";
 
 /** Hourly ones of two years and more; a shard is one. */
@@ -138,11 +149,21 @@ class Verification {
     try {
       const { policy, known = [], erasures = [] } = this.#options;
       const trusted = policy === null ? null : parsePolicy(policy, this.#platform);
-      const checkpoint = parseCheckpoint(await this.#reader.member("checkpoint", MAX_NOTE_BYTES), "the checkpoint");
-      report.checkpoint = { origin: checkpoint.origin, size: checkpoint.size, root: base64(checkpoint.root) };
+      const checkpoint = parseCheckpoint(
+        await this.#reader.member("checkpoint", MAX_NOTE_BYTES),
+        "the checkpoint",
+      );
+      report.checkpoint = {
+        origin: checkpoint.origin,
+        size: checkpoint.size,
+        root: base64(checkpoint.root),
+      };
       this.#known = new KnownHeads(checkpoint.origin, checkpoint.size, known);
       this.#disclosures = new Disclosures(this.#platform, checkpoint.origin, erasures);
-      verdicts.SIGNATURE = trusted === null ? selfAsserted() : await judgeSignature(checkpoint, trusted, this.#platform);
+      verdicts.SIGNATURE =
+        trusted === null
+          ? selfAsserted()
+          : await judgeSignature(checkpoint, trusted, this.#platform);
       const kept = await this.#readKept(checkpoint, trusted);
       if (trusted !== null) await this.#witnessed.add(checkpoint, trusted, this.#platform);
       this.#known.note(this.#integrity.tree);
@@ -170,7 +191,11 @@ class Verification {
       if (!name.startsWith("checkpoints/")) return fault;
       if (count === MAX_KEPT_CHECKPOINTS) throw new Refused("the archive has too many checkpoints");
       const kept = keptCheckpoint(await this.#reader.member(name, MAX_NOTE_BYTES), name);
-      if (kept.origin !== checkpoint.origin || kept.size <= previous || kept.size >= checkpoint.size)
+      if (
+        kept.origin !== checkpoint.origin ||
+        kept.size <= previous ||
+        kept.size >= checkpoint.size
+      )
         throw new Refused(`${name} is of another log, or out of order`);
       previous = kept.size;
       this.#known.addOwn(kept);
@@ -219,7 +244,8 @@ class Verification {
     this.#completeness.note(leaf, index);
     this.#disclosures.note(leaf, index);
     const { detail = {} } = leaf;
-    if (index === 0 && type === "audit.shard.open") this.#before = shardsBefore(report.checkpoint!.origin, detail);
+    if (index === 0 && type === "audit.shard.open")
+      this.#before = shardsBefore(report.checkpoint!.origin, detail);
     if (this.#nonce !== null && type === "audit.export" && detail["nonce"] === this.#nonce)
       report.freshness = { entry: index, time: t_log };
     const { sample } = this.#options;
@@ -265,6 +291,7 @@ class Verification {
 function selfAsserted(): Verdict {
   return {
     verdict: "SELF-ASSERTED",
-    reason: "no policy was given (--policy FILE), so no key is known that did not come with the log",
+    reason:
+      "no policy was given (--policy FILE), so no key is known that did not come with the log",
   };
 }

@@ -18,7 +18,18 @@ const VERIFIER = shippedProgram("sov-verify");
 const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
 
 t.test("no cell is taken for a formula, and none ends before its end", async (t) => {
-  for (const hostile of ["=1+1", "+1", "-1", "@SUM(A1)", "|calc", "%0A=1", "\t=1", "\r=1", " =1", "\n=cmd|' /C calc'!A0"])
+  for (const hostile of [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "|calc",
+    "%0A=1",
+    "\t=1",
+    "\r=1",
+    " =1",
+    "\n=cmd|' /C calc'!A0",
+  ])
     t.match(csvLine([hostile]), /^"'/, JSON.stringify(hostile));
   t.equal(csvLine(['a "quoted", cell', "plain", 5]), '"a ""quoted"", cell","plain",5\r\n');
   t.equal(csvLine(["2026-03-01"]), '"2026-03-01"\r\n');
@@ -30,70 +41,91 @@ t.test("a UUID comes from its name alone", async (t) => {
   t.match(uuidV5("a"), /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-t.test("a pack counts what the log holds for each control, is the same for the same tree, and replaces nothing", async (t) => {
-  const root = temporaryFolder(t);
-  const log = await new WrittenLog(root).open("2026");
-  const leaves = await log.append([
-    ...keyLists(300),
-    { ...jobSubmit(), phase: "requested" },
-    { ...jobSubmit(), phase: "requested" },
-  ]);
-  const run = (framework: string, out: string) =>
-    writeEvidence(log.options, { framework, controlsFile: CONTROLS, outFolder: join(root, out) });
-  const read = (out: string, file: string): string => readFileSync(join(root, out, file), "utf8");
-  t.match(await run("gdpr", "one"), { origin: "box.audit.acme/2026", size: 302 });
-  t.match(
-    read("one", "controls.csv"),
-    /^"Article 30","Records of processing activities",2,0,0,"coordinator-gate 2",300,301,"Purposes[^"]+"\r$/m,
-  );
-  t.match(read("one", "controls.csv"), /^"Article 17","[^"]+",0,0,0,"","","","Copies[^"]+"\r$/m);
-  const events = read("one", "events.csv").trimEnd().split("\r\n");
-  t.equal(events.length, 3, "what bears on no control of this framework is left out");
-  t.match(
-    events[2],
-    new RegExp(
-      `^301,"[^"]+","job.submit","requested","asked","none","","user","usr-1","","","coordinator-gate","","job","job-1","${hashLeaf(leaves[301]!).toString("hex")}","Article 30"$`,
-    ),
-  );
-  const results = JSON.parse(read("one", "assessment-results.json"))["assessment-results"];
-  t.match(
-    results.results[0].observations.find(({ title }: { title: string }) => title.startsWith("Article 30 Records")),
-    {
-      props: [
-        { value: "Article 30" },
-        { name: "entries", value: "2" },
-        { name: "refused", value: "0" },
-        { name: "failed", value: "0" },
-        {},
-      ],
-      "relevant-evidence": [{ props: [{ name: "index", value: "300" }] }, { props: [{ name: "index", value: "301" }] }],
-      remarks: /^What the log can't show: /,
-    },
-  );
-  t.equal(statSync(join(root, "one")).mode & 0o007, 0);
-  await run("gdpr", "two");
-  const files = ["SHA256SUMS", "assessment-results.json", "controls.csv", "events.csv", "log.tar", "report.pdf"];
-  t.same(readdirSync(join(root, "one")).sort(), files);
-  for (const file of files) t.ok(readFileSync(join(root, "two", file)).equals(readFileSync(join(root, "one", file))), file);
-  const sums = read("one", "SHA256SUMS");
-  for (const file of files.slice(1))
-    t.ok(
-      sums.includes(
-        `${createHash("sha256")
-          .update(readFileSync(join(root, "one", file)))
-          .digest("hex")}  ${file}\n`,
-      ),
-      file,
+t.test(
+  "a pack counts what the log holds for each control, is the same for the same tree, and replaces nothing",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const log = await new WrittenLog(root).open("2026");
+    const leaves = await log.append([
+      ...keyLists(300),
+      { ...jobSubmit(), phase: "requested" },
+      { ...jobSubmit(), phase: "requested" },
+    ]);
+    const run = (framework: string, out: string) =>
+      writeEvidence(log.options, { framework, controlsFile: CONTROLS, outFolder: join(root, out) });
+    const read = (out: string, file: string): string => readFileSync(join(root, out, file), "utf8");
+    t.match(await run("gdpr", "one"), { origin: "box.audit.acme/2026", size: 302 });
+    t.match(
+      read("one", "controls.csv"),
+      /^"Article 30","Records of processing activities",2,0,0,"coordinator-gate 2",300,301,"Purposes[^"]+"\r$/m,
     );
-  await t.rejects(run("gdpr", "one"), { code: "config_invalid", message: /there already/ });
-  await t.rejects(run("iso", "three"), { message: /there is no framework iso/ });
-  await t.rejects(run("constructor", "four"), { message: /there is no framework/ });
-});
+    t.match(read("one", "controls.csv"), /^"Article 17","[^"]+",0,0,0,"","","","Copies[^"]+"\r$/m);
+    const events = read("one", "events.csv").trimEnd().split("\r\n");
+    t.equal(events.length, 3, "what bears on no control of this framework is left out");
+    t.match(
+      events[2],
+      new RegExp(
+        `^301,"[^"]+","job.submit","requested","asked","none","","user","usr-1","","","coordinator-gate","","job","job-1","${hashLeaf(leaves[301]!).toString("hex")}","Article 30"$`,
+      ),
+    );
+    const results = JSON.parse(read("one", "assessment-results.json"))["assessment-results"];
+    t.match(
+      results.results[0].observations.find(({ title }: { title: string }) =>
+        title.startsWith("Article 30 Records"),
+      ),
+      {
+        props: [
+          { value: "Article 30" },
+          { name: "entries", value: "2" },
+          { name: "refused", value: "0" },
+          { name: "failed", value: "0" },
+          {},
+        ],
+        "relevant-evidence": [
+          { props: [{ name: "index", value: "300" }] },
+          { props: [{ name: "index", value: "301" }] },
+        ],
+        remarks: /^What the log can't show: /,
+      },
+    );
+    t.equal(statSync(join(root, "one")).mode & 0o007, 0);
+    await run("gdpr", "two");
+    const files = [
+      "SHA256SUMS",
+      "assessment-results.json",
+      "controls.csv",
+      "events.csv",
+      "log.tar",
+      "report.pdf",
+    ];
+    t.same(readdirSync(join(root, "one")).sort(), files);
+    for (const file of files)
+      t.ok(
+        readFileSync(join(root, "two", file)).equals(readFileSync(join(root, "one", file))),
+        file,
+      );
+    const sums = read("one", "SHA256SUMS");
+    for (const file of files.slice(1))
+      t.ok(
+        sums.includes(
+          `${createHash("sha256")
+            .update(readFileSync(join(root, "one", file)))
+            .digest("hex")}  ${file}\n`,
+        ),
+        file,
+      );
+    await t.rejects(run("gdpr", "one"), { code: "config_invalid", message: /there already/ });
+    await t.rejects(run("iso", "three"), { message: /there is no framework iso/ });
+    await t.rejects(run("constructor", "four"), { message: /there is no framework/ });
+  },
+);
 
 type PlacedText = { str: string; width: number; transform: number[] };
 
 /** A report as somebody else's reader of PDF shows it: each page's pieces of text and where they stand. */
-async function readReport(file: string): Promise<{ created: unknown; pages: PlacedText[][]; texts: string[] }> {
+async function readReport(
+  file: string,
+): Promise<{ created: unknown; pages: PlacedText[][]; texts: string[] }> {
   const document = await getDocumentProxy(new Uint8Array(readFileSync(file)));
   const { info } = await document.getMetadata();
   const pages: PlacedText[][] = [];
@@ -110,122 +142,172 @@ async function readReport(file: string): Promise<{ created: unknown; pages: Plac
   return { created: (info as { CreationDate?: unknown }).CreationDate, pages, texts };
 }
 
-t.test("the report says what the pack is about, what it holds, how to check it and what it does not prove", async (t) => {
-  const root = temporaryFolder(t);
-  const log = await new WrittenLog(root).open("2026");
-  await log.append([...keyLists(300), { ...jobSubmit(), phase: "requested" }]);
-  await writeEvidence(log.options, { framework: "gdpr", controlsFile: CONTROLS, outFolder: join(root, "pack") });
-  const { created, texts } = await readReport(join(root, "pack/report.pdf"));
-  const text = texts.join(" ");
-  const [, , signedRoot = ""] = readFileSync(join(log.logDir, "checkpoint"), "utf8").split("\n");
-  for (const said of [
-    JSON.parse(readFileSync(CONTROLS, "utf8")).gdpr.title,
-    "box.audit.acme/2026",
-    `Root ${signedRoot}`,
-    "301, with the indices 0 to 300",
-    "2026-03-01T00:00:01.000Z to 2026-03-01T00:05:01.000Z",
-    "Article 30 Records of processing activities 1 0 0 300 300",
-    "No entry that bears on a control of this framework tells of a refusal.",
-    "Article 30 coordinator-gate 1",
-    "Article 30 Purposes, legal bases and recipients outside",
-    "sha256sum --check SHA256SUMS",
-    "node sov-verify.mjs log.tar --policy audit.policy",
-    "What this pack does not prove",
-  ])
-    t.ok(text.includes(said), said);
-  for (const file of readdirSync(join(root, "pack"))) t.ok(text.includes(file), file);
-  t.equal(created, "D:20260301000501Z", "its date is the newest entry's, and not that of its writing");
-  t.notMatch(text, /usr-1/, "nobody is named");
-});
+t.test(
+  "the report says what the pack is about, what it holds, how to check it and what it does not prove",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const log = await new WrittenLog(root).open("2026");
+    await log.append([...keyLists(300), { ...jobSubmit(), phase: "requested" }]);
+    await writeEvidence(log.options, {
+      framework: "gdpr",
+      controlsFile: CONTROLS,
+      outFolder: join(root, "pack"),
+    });
+    const { created, texts } = await readReport(join(root, "pack/report.pdf"));
+    const text = texts.join(" ");
+    const [, , signedRoot = ""] = readFileSync(join(log.logDir, "checkpoint"), "utf8").split("\n");
+    for (const said of [
+      JSON.parse(readFileSync(CONTROLS, "utf8")).gdpr.title,
+      "box.audit.acme/2026",
+      `Root ${signedRoot}`,
+      "301, with the indices 0 to 300",
+      "2026-03-01T00:00:01.000Z to 2026-03-01T00:05:01.000Z",
+      "Article 30 Records of processing activities 1 0 0 300 300",
+      "No entry that bears on a control of this framework tells of a refusal.",
+      "Article 30 coordinator-gate 1",
+      "Article 30 Purposes, legal bases and recipients outside",
+      "sha256sum --check SHA256SUMS",
+      "node sov-verify.mjs log.tar --policy audit.policy",
+      "What this pack does not prove",
+    ])
+      t.ok(text.includes(said), said);
+    for (const file of readdirSync(join(root, "pack"))) t.ok(text.includes(file), file);
+    t.equal(
+      created,
+      "D:20260301000501Z",
+      "its date is the newest entry's, and not that of its writing",
+    );
+    t.notMatch(text, /usr-1/, "nobody is named");
+  },
+);
 
-t.test("every row says what became of it and who told it, and what was refused counts as no access", async (t) => {
-  const root = temporaryFolder(t);
-  const log = await new WrittenLog(root).open("2026");
-  const object = { kind: "object", id: "a".repeat(64) } as const;
-  const fact = { ...jobSubmit(), phase: "fact", object } as const;
-  const read = (status: number, code: string) =>
-    ({ ...fact, type: "data.object.read", outcome: { code, status }, detail: { status, bytes: 0 } }) as const;
-  await log.append([
-    read(200, "ok"),
-    read(404, "NoSuchKey"),
-    // As releases before this one wrote it.
-    read(403, "AccessDenied"),
-    {
-      ...{ ...fact, type: "data.object.refused", actor: { sub: "unproven", kind: "anonymous" } },
-      ...{ outcome: { code: "SignatureDoesNotMatch", status: 403 }, src: { addr: "b".repeat(64) } },
-      detail: { status: 403, code: "SignatureDoesNotMatch", claimed: "usr-9" },
-    },
-    {
-      ...fact,
-      type: "auth.failure",
-      object: { kind: "appliance", id: "appliance" },
-      detail: { reason: "key_expired", count: 3, window_s: 60 },
-    },
-  ]);
-  await writeEvidence(log.options, { framework: "gdpr", controlsFile: CONTROLS, outFolder: join(root, "pack") });
-  const file = (name: string): string => readFileSync(join(root, "pack", name), "utf8");
-  const [head = "", ...rows] = file("events.csv").trimEnd().split("\r\n");
-  const cells = (line: string): string[] => line.split(",").map((cell) => cell.replaceAll('"', ""));
-  const column = (name: string): number => cells(head).indexOf(name);
-  t.same(
-    rows.map((row) =>
-      ["result", "code", "status", "actor", "claimed", "source", "controls"].map((name) => cells(row)[column(name)]),
-    ),
-    [
-      ["done", "ok", "200", "usr-1", "", "coordinator-gate", "Article 15"],
-      ["failed", "NoSuchKey", "404", "usr-1", "", "coordinator-gate", "Article 15"],
-      ["refused", "AccessDenied", "403", "usr-1", "", "coordinator-gate", "Article 15"],
-      ["refused", "SignatureDoesNotMatch", "403", "unproven", "usr-9", "coordinator-gate", "Article 32"],
-      ["refused", "key_expired", "", "usr-1", "", "coordinator-gate", "Article 32"],
-    ],
-  );
-  t.equal(cells(rows[3]!)[column("address")], "b".repeat(64));
-  t.match(file("controls.csv"), /^"Article 15","[^"]+",3,1,1,/m);
-  t.match(file("controls.csv"), /^"Article 32","[^"]+",2,2,0,/m);
-  const { texts } = await readReport(join(root, "pack/report.pdf"));
-  for (const said of [
-    "data.object.read AccessDenied 1 2",
-    "data.object.refused SignatureDoesNotMatch 1 3",
-    "auth.failure key_expired 1 4",
-  ])
-    t.ok(texts.join(" ").includes(said), said);
-});
+t.test(
+  "every row says what became of it and who told it, and what was refused counts as no access",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const log = await new WrittenLog(root).open("2026");
+    const object = { kind: "object", id: "a".repeat(64) } as const;
+    const fact = { ...jobSubmit(), phase: "fact", object } as const;
+    const read = (status: number, code: string) =>
+      ({
+        ...fact,
+        type: "data.object.read",
+        outcome: { code, status },
+        detail: { status, bytes: 0 },
+      }) as const;
+    await log.append([
+      read(200, "ok"),
+      read(404, "NoSuchKey"),
+      // As releases before this one wrote it.
+      read(403, "AccessDenied"),
+      {
+        ...{ ...fact, type: "data.object.refused", actor: { sub: "unproven", kind: "anonymous" } },
+        ...{
+          outcome: { code: "SignatureDoesNotMatch", status: 403 },
+          src: { addr: "b".repeat(64) },
+        },
+        detail: { status: 403, code: "SignatureDoesNotMatch", claimed: "usr-9" },
+      },
+      {
+        ...fact,
+        type: "auth.failure",
+        object: { kind: "appliance", id: "appliance" },
+        detail: { reason: "key_expired", count: 3, window_s: 60 },
+      },
+    ]);
+    await writeEvidence(log.options, {
+      framework: "gdpr",
+      controlsFile: CONTROLS,
+      outFolder: join(root, "pack"),
+    });
+    const file = (name: string): string => readFileSync(join(root, "pack", name), "utf8");
+    const [head = "", ...rows] = file("events.csv").trimEnd().split("\r\n");
+    const cells = (line: string): string[] =>
+      line.split(",").map((cell) => cell.replaceAll('"', ""));
+    const column = (name: string): number => cells(head).indexOf(name);
+    t.same(
+      rows.map((row) =>
+        ["result", "code", "status", "actor", "claimed", "source", "controls"].map(
+          (name) => cells(row)[column(name)],
+        ),
+      ),
+      [
+        ["done", "ok", "200", "usr-1", "", "coordinator-gate", "Article 15"],
+        ["failed", "NoSuchKey", "404", "usr-1", "", "coordinator-gate", "Article 15"],
+        ["refused", "AccessDenied", "403", "usr-1", "", "coordinator-gate", "Article 15"],
+        [
+          "refused",
+          "SignatureDoesNotMatch",
+          "403",
+          "unproven",
+          "usr-9",
+          "coordinator-gate",
+          "Article 32",
+        ],
+        ["refused", "key_expired", "", "usr-1", "", "coordinator-gate", "Article 32"],
+      ],
+    );
+    t.equal(cells(rows[3]!)[column("address")], "b".repeat(64));
+    t.match(file("controls.csv"), /^"Article 15","[^"]+",3,1,1,/m);
+    t.match(file("controls.csv"), /^"Article 32","[^"]+",2,2,0,/m);
+    const { texts } = await readReport(join(root, "pack/report.pdf"));
+    for (const said of [
+      "data.object.read AccessDenied 1 2",
+      "data.object.refused SignatureDoesNotMatch 1 3",
+      "auth.failure key_expired 1 4",
+    ])
+      t.ok(texts.join(" ").includes(said), said);
+  },
+);
 
-t.test("HIPAA is cited as it is written, and nothing in the OSCAL file leads nowhere", async (t) => {
-  const root = temporaryFolder(t);
-  const log = await new WrittenLog(root).open("2026");
-  await log.append([{ ...jobSubmit(), phase: "requested" }]);
-  await writeEvidence(log.options, { framework: "hipaa", controlsFile: CONTROLS, outFolder: join(root, "pack") });
-  const file = (name: string): Buffer => readFileSync(join(root, "pack", name));
-  t.match(file("controls.csv").toString(), /^"164\.308\(a\)\(1\)\(ii\)\(D\)",/m);
-  t.match(file("events.csv").toString(), /"164\.312\(b\)"\r$/m);
-  const { "assessment-results": results } = JSON.parse(file("assessment-results.json").toString());
-  const resources: { uuid: string; rlinks?: { href: string; hashes: { value: string }[] }[] }[] =
-    results["back-matter"].resources;
-  const hrefs: string[] = [];
-  JSON.stringify(results, (name, value) => {
-    if (name === "href") hrefs.push(value);
-    return value;
-  });
-  t.ok(hrefs.length >= 6, hrefs.join(" "));
-  for (const href of hrefs)
-    if (href.startsWith("#"))
-      t.ok(
-        resources.some(({ uuid }) => `#${uuid}` === href),
-        href,
-      );
-    else t.ok(readdirSync(join(root, "pack")).includes(href), href);
-  for (const { rlinks = [] } of resources)
-    for (const { href, hashes } of rlinks) t.equal(hashes[0]?.value, createHash("sha256").update(file(href)).digest("hex"), href);
-  const tokens: string[] = results.results[0]["reviewed-controls"]["control-selections"][0]["include-controls"].map(
-    (control: { "control-id": string }) => control["control-id"],
-  );
-  t.ok(tokens.includes("c-164.308-a-1-ii-D"));
-  for (const token of tokens) t.match(token, /^[\p{L}_][\p{L}\p{N}.\-_]*$/u);
-});
+t.test(
+  "HIPAA is cited as it is written, and nothing in the OSCAL file leads nowhere",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const log = await new WrittenLog(root).open("2026");
+    await log.append([{ ...jobSubmit(), phase: "requested" }]);
+    await writeEvidence(log.options, {
+      framework: "hipaa",
+      controlsFile: CONTROLS,
+      outFolder: join(root, "pack"),
+    });
+    const file = (name: string): Buffer => readFileSync(join(root, "pack", name));
+    t.match(file("controls.csv").toString(), /^"164\.308\(a\)\(1\)\(ii\)\(D\)",/m);
+    t.match(file("events.csv").toString(), /"164\.312\(b\)"\r$/m);
+    const { "assessment-results": results } = JSON.parse(
+      file("assessment-results.json").toString(),
+    );
+    const resources: { uuid: string; rlinks?: { href: string; hashes: { value: string }[] }[] }[] =
+      results["back-matter"].resources;
+    const hrefs: string[] = [];
+    JSON.stringify(results, (name, value) => {
+      if (name === "href") hrefs.push(value);
+      return value;
+    });
+    t.ok(hrefs.length >= 6, hrefs.join(" "));
+    for (const href of hrefs)
+      if (href.startsWith("#"))
+        t.ok(
+          resources.some(({ uuid }) => `#${uuid}` === href),
+          href,
+        );
+      else t.ok(readdirSync(join(root, "pack")).includes(href), href);
+    for (const { rlinks = [] } of resources)
+      for (const { href, hashes } of rlinks)
+        t.equal(hashes[0]?.value, createHash("sha256").update(file(href)).digest("hex"), href);
+    const tokens: string[] = results.results[0]["reviewed-controls"]["control-selections"][0][
+      "include-controls"
+    ].map((control: { "control-id": string }) => control["control-id"]);
+    t.ok(tokens.includes("c-164.308-a-1-ii-D"));
+    for (const token of tokens) t.match(token, /^[\p{L}_][\p{L}\p{N}.\-_]*$/u);
+  },
+);
 
 t.test("ids of one framework stay apart in OSCAL's form", async (t) => {
-  const map = JSON.parse(readFileSync(CONTROLS, "utf8")) as Record<string, { controls: { id: string }[] }>;
+  const map = JSON.parse(readFileSync(CONTROLS, "utf8")) as Record<
+    string,
+    { controls: { id: string }[] }
+  >;
   for (const [framework, { controls }] of Object.entries(map))
     t.equal(new Set(controls.map(({ id }) => tokenOf(id))).size, controls.length, framework);
 });
@@ -233,7 +315,11 @@ t.test("ids of one framework stay apart in OSCAL's form", async (t) => {
 t.test("a log without an entry has a report, too", async (t) => {
   const root = temporaryFolder(t);
   const log = await new WrittenLog(root).open("2026");
-  await writeEvidence(log.options, { framework: "gdpr", controlsFile: CONTROLS, outFolder: join(root, "pack") });
+  await writeEvidence(log.options, {
+    framework: "gdpr",
+    controlsFile: CONTROLS,
+    outFolder: join(root, "pack"),
+  });
   const { created, texts } = await readReport(join(root, "pack/report.pdf"));
   t.match(texts[0], /the log has no entry yet/);
   t.equal(created, undefined);
@@ -246,37 +332,49 @@ async function reportFor(t: Test, framework: object): ReturnType<typeof readRepo
   await log.append(keyLists(3));
   const controlsFile = join(root, "controls.json");
   writeFileSync(controlsFile, JSON.stringify({ own: framework }));
-  await writeEvidence(log.options, { framework: "own", controlsFile, outFolder: join(root, "pack") });
+  await writeEvidence(log.options, {
+    framework: "own",
+    controlsFile,
+    outFolder: join(root, "pack"),
+  });
   return await readReport(join(root, "pack/report.pdf"));
 }
 
-t.test("a table goes on over pages with its head repeated, every page is numbered, and no control is lost", async (t) => {
-  const controls = Array.from({ length: 200 }, (_, at) => ({
-    ...{
-      id: `C-${at}.`,
-      title: `Control of the number ${at}: ${"more words ".repeat(at % 15)}`,
-      limits: "l",
-      types: ["key.list"],
-    },
-  }));
-  const { texts } = await reportFor(t, { title: "Many controls", controls });
-  t.ok(texts.length > 5, `${texts.length} pages`);
-  const inTable = (text: string): boolean => /Control of the number/.test(text);
-  for (const [at, text] of texts.entries()) {
-    t.match(text, new RegExp(`page ${at + 1} of ${texts.length}$`));
-    if (inTable(text))
-      t.match(text, /^Control Title Entries Refused Failed First Last C-|for each control .* Last C-/, `head of page ${at + 1}`);
-  }
-  const counted = texts.filter(inTable).join(" ");
-  for (const { id } of controls) t.ok(counted.includes(` ${id} `), id);
-});
+t.test(
+  "a table goes on over pages with its head repeated, every page is numbered, and no control is lost",
+  async (t) => {
+    const controls = Array.from({ length: 200 }, (_, at) => ({
+      ...{
+        id: `C-${at}.`,
+        title: `Control of the number ${at}: ${"more words ".repeat(at % 15)}`,
+        limits: "l",
+        types: ["key.list"],
+      },
+    }));
+    const { texts } = await reportFor(t, { title: "Many controls", controls });
+    t.ok(texts.length > 5, `${texts.length} pages`);
+    const inTable = (text: string): boolean => /Control of the number/.test(text);
+    for (const [at, text] of texts.entries()) {
+      t.match(text, new RegExp(`page ${at + 1} of ${texts.length}$`));
+      if (inTable(text))
+        t.match(
+          text,
+          /^Control Title Entries Refused Failed First Last C-|for each control .* Last C-/,
+          `head of page ${at + 1}`,
+        );
+    }
+    const counted = texts.filter(inTable).join(" ");
+    for (const { id } of controls) t.ok(counted.includes(` ${id} `), id);
+  },
+);
 
 t.test("hostile text is shown as what it is, and nothing runs out of its page", async (t) => {
   const controls = [
     { id: "A".repeat(80), title: "\u00DE".repeat(200), limits: "l", types: ["key.list"] },
     {
       id: "B-1",
-      title: "mail\u0000 \u202Egnp.exe\u2066 \u00AD \u4E2D\u6587 \u{1F600} \uD800 \u007F caf\u00E9 5 \u20AC",
+      title:
+        "mail\u0000 \u202Egnp.exe\u2066 \u00AD \u4E2D\u6587 \u{1F600} \uD800 \u007F caf\u00E9 5 \u20AC",
       limits: "\u00DF".repeat(400),
       types: ["key.list"],
     },
@@ -287,7 +385,12 @@ t.test("hostile text is shown as what it is, and nothing runs out of its page", 
       limits: "l",
       types: Array.from({ length: 200 }, () => "data.object.refused"),
     },
-    { id: "B-4", title: "(unbalanced \\) <</JavaScript (x)>> endstream", limits: "l", types: ["key.list"] },
+    {
+      id: "B-4",
+      title: "(unbalanced \\) <</JavaScript (x)>> endstream",
+      limits: "l",
+      types: ["key.list"],
+    },
   ];
   const { pages, texts } = await reportFor(t, { title: `\u202E${"x".repeat(199)}`, controls });
   const text = texts.join(" ");
@@ -303,11 +406,20 @@ t.test("hostile text is shown as what it is, and nothing runs out of its page", 
   ])
     t.ok(text.includes(shown), shown);
   t.notMatch(text, /[^\n\P{C}]/u);
-  t.equal(text.match(/data\.object\.refused/g)?.length, 200, "a row that is higher than a page goes on with the next one");
+  t.equal(
+    text.match(/data\.object\.refused/g)?.length,
+    200,
+    "a row that is higher than a page goes on with the next one",
+  );
   t.equal(text.match(/\u00DF/g)?.length, 400);
   t.equal(text.match(/\u00DE/g)?.length, 200, "no letter of a word without an end is lost");
   for (const { str, width, transform } of pages.flat())
-    if (transform[4]! < 50 || transform[4]! + width > 545 || transform[5]! < 35 || transform[5]! > 795)
+    if (
+      transform[4]! < 50 ||
+      transform[4]! + width > 545 ||
+      transform[5]! < 35 ||
+      transform[5]! > 795
+    )
       t.fail(`outside of the margins: ${str}`);
 });
 
@@ -315,10 +427,18 @@ t.test("the verifier bears out the bundle of a pack", async (t) => {
   const root = temporaryFolder(t);
   const log = await new WrittenLog(root).open("2026");
   await log.append(keyLists(300));
-  await writeEvidence(log.options, { framework: "soc2", controlsFile: CONTROLS, outFolder: join(root, "pack") });
-  const { stdout } = spawnSync(process.execPath, [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile], {
-    encoding: "utf8",
+  await writeEvidence(log.options, {
+    framework: "soc2",
+    controlsFile: CONTROLS,
+    outFolder: join(root, "pack"),
   });
+  const { stdout } = spawnSync(
+    process.execPath,
+    [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile],
+    {
+      encoding: "utf8",
+    },
+  );
   t.match(stdout, /INTEGRITY +PASS/);
   t.match(stdout, /SIGNATURE +PASS/);
 });
@@ -331,41 +451,62 @@ t.test("of a log that goes on meanwhile the tables count what the bundle holds",
   const growing = (async () => {
     while (!over.signal.aborted) await log.append(keyLists(1));
   })();
-  const pack = await writeEvidence(log.options, { framework: "gdpr", controlsFile: CONTROLS, outFolder: join(root, "pack") });
+  const pack = await writeEvidence(log.options, {
+    framework: "gdpr",
+    controlsFile: CONTROLS,
+    outFolder: join(root, "pack"),
+  });
   over.abort();
   await growing;
   t.ok(log.size > pack.size, `${log.size} entries, ${pack.size} of them in the bundle`);
   const { texts } = await readReport(join(root, "pack/report.pdf"));
   t.ok(texts[0]!.includes(`${pack.size}, with the indices 0 to ${pack.size - 1}`));
-  const { stdout } = spawnSync(process.execPath, [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile, "--json"], {
-    encoding: "utf8",
-  });
+  const { stdout } = spawnSync(
+    process.execPath,
+    [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile, "--json"],
+    {
+      encoding: "utf8",
+    },
+  );
   const { size, root: signedRoot } = JSON.parse(stdout).checkpoint;
   t.equal(size, pack.size);
   t.ok(texts[0]!.includes(`Root ${signedRoot}`), "the verifier names the root of the report");
 });
 
-t.test("where a checkpoint that witnesses countersigned covers the request, the pack is of that one", async (t) => {
-  const root = temporaryFolder(t);
-  const log = await new WrittenLog(root).open("2026");
-  await log.append(keyLists(300));
-  copyFileSync(join(log.logDir, "checkpoint"), join(log.logDir, "checkpoint.witnessed"));
-  await log.append(keyLists(400));
-  const packOf = (out: string, witnessedFor: number) =>
-    writeEvidence(log.options, { ...{ framework: "gdpr", controlsFile: CONTROLS, witnessedFor }, outFolder: join(root, out) });
-  t.equal((await packOf("covered", 299)).size, 300);
-  t.equal((await packOf("newer", 300)).size, 700);
-  const { texts } = await readReport(join(root, "covered/report.pdf"));
-  const [, , signedRoot = ""] = readFileSync(join(log.logDir, "checkpoint.witnessed"), "utf8").split("\n");
-  t.ok(texts[0]!.includes("300, with the indices 0 to 299"));
-  t.ok(texts[0]!.includes(`Root ${signedRoot}`));
-});
+t.test(
+  "where a checkpoint that witnesses countersigned covers the request, the pack is of that one",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const log = await new WrittenLog(root).open("2026");
+    await log.append(keyLists(300));
+    copyFileSync(join(log.logDir, "checkpoint"), join(log.logDir, "checkpoint.witnessed"));
+    await log.append(keyLists(400));
+    const packOf = (out: string, witnessedFor: number) =>
+      writeEvidence(log.options, {
+        ...{ framework: "gdpr", controlsFile: CONTROLS, witnessedFor },
+        outFolder: join(root, out),
+      });
+    t.equal((await packOf("covered", 299)).size, 300);
+    t.equal((await packOf("newer", 300)).size, 700);
+    const { texts } = await readReport(join(root, "covered/report.pdf"));
+    const [, , signedRoot = ""] = readFileSync(
+      join(log.logDir, "checkpoint.witnessed"),
+      "utf8",
+    ).split("\n");
+    t.ok(texts[0]!.includes("300, with the indices 0 to 299"));
+    t.ok(texts[0]!.includes(`Root ${signedRoot}`));
+  },
+);
 
 t.test("a disk that becomes full leaves nothing of a pack", { skip: lacksMount }, async (t) => {
   const log = await new WrittenLog(temporaryFolder(t)).open("2026");
   await log.append(keyLists(1_000));
   const disk = new SmallDisk(t, 65_536);
-  const request = { framework: "soc2", controlsFile: CONTROLS, outFolder: join(disk.folder, "pack") };
+  const request = {
+    framework: "soc2",
+    controlsFile: CONTROLS,
+    outFolder: join(disk.folder, "pack"),
+  };
   await t.rejects(writeEvidence(log.options, request), { code: "ENOSPC" });
   t.same(readdirSync(disk.folder), []);
   disk.resize(16_777_216);

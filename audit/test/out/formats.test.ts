@@ -1,7 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import { type CatalogueEntry, EVENT_CATALOGUE, EVENT_TYPES } from "@resontech/contracts/audit-catalogue";
+import {
+  type CatalogueEntry,
+  EVENT_CATALOGUE,
+  EVENT_TYPES,
+} from "@resontech/contracts/audit-catalogue";
 import { ACTOR_KINDS } from "@resontech/contracts/audit-event";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import t from "tap";
@@ -11,20 +15,39 @@ import { leafLine } from "../../src/out/formats/leaf-line.ts";
 import { leefLine } from "../../src/out/formats/leef.ts";
 import { ocsfEvent } from "../../src/out/formats/ocsf/ocsf-line.ts";
 
-const schema = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/ocsf-1.8.0/schema.json"), "utf8"));
+const schema = JSON.parse(
+  readFileSync(join(import.meta.dirname, "fixtures/ocsf-1.8.0/schema.json"), "utf8"),
+);
 const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(schema, "ocsf");
 
 /** The public schema of an event's class, with the profile that it says it has. */
 function publicSchemaOf({ class_uid, metadata }: Record<string, unknown>): ValidateFunction {
   const [profile] = (metadata as { profiles?: string[] }).profiles ?? [];
-  return ajv.compile({ $ref: `ocsf#/$defs/class-${String(class_uid)}${profile === undefined ? "" : `-${profile}`}` });
+  return ajv.compile({
+    $ref: `ocsf#/$defs/class-${String(class_uid)}${profile === undefined ? "" : `-${profile}`}`,
+  });
 }
 
 function exportedOf(changes: Partial<AuditEvent>): ExportedEvent {
   const event: AuditEvent = {
-    ...{ v: 1, id: "0190b5a0-0000-7000-8000-000000000001", op: "0b5a0000-0000-4000-8000-000000000002" },
-    ...{ type: "job.submit", phase: "requested", t: "2026-03-01T00:00:00.000Z", t_log: "2026-03-01T00:00:00.001Z" },
-    ...{ prod: "coordinator-gate", boot: "boot-1", pseq: 1, action: "POST /api/tasks", schema_sha256: "0".repeat(64) },
+    ...{
+      v: 1,
+      id: "0190b5a0-0000-7000-8000-000000000001",
+      op: "0b5a0000-0000-4000-8000-000000000002",
+    },
+    ...{
+      type: "job.submit",
+      phase: "requested",
+      t: "2026-03-01T00:00:00.000Z",
+      t_log: "2026-03-01T00:00:00.001Z",
+    },
+    ...{
+      prod: "coordinator-gate",
+      boot: "boot-1",
+      pseq: 1,
+      action: "POST /api/tasks",
+      schema_sha256: "0".repeat(64),
+    },
     actor: { sub: "usr-1", kind: "user", roles: ["researcher", "viewer"] },
     object: { kind: "job", id: "job-1" },
     ...changes,
@@ -39,53 +62,67 @@ function exportedOf(changes: Partial<AuditEvent>): ExportedEvent {
   };
 }
 
-t.test("every type, phase and kind of actor is a valid event of its OCSF 1.8.0 class", async (t) => {
-  const classes = new Map<string, Record<string, unknown>>();
-  for (const type of EVENT_TYPES) {
-    const { phases, object }: CatalogueEntry = EVENT_CATALOGUE[type];
-    for (const [phase, kind] of phases.flatMap((phase) => ACTOR_KINDS.map((kind) => [phase, kind] as const))) {
-      const isOutcome = phase === "completed" || phase === "failed" || phase === "denied";
-      const changes = {
-        type,
-        phase,
-        actor: { sub: "x-1", kind },
-        object: { kind: object, id: "obj-1" },
-        ...(isOutcome ? { outcome: { code: "ok" } } : {}),
-      };
-      const made = JSON.parse(JSON.stringify(ocsfEvent(exportedOf(changes)))) as Record<string, unknown>;
-      const isValid = publicSchemaOf(made);
-      if (!isValid(made)) t.fail(`${type} ${phase} by ${kind}: ${ajv.errorsText(isValid.errors)}`);
-      classes.set(
-        `${String(made["class_uid"])} ${JSON.stringify((made["metadata"] as { profiles?: unknown }).profiles ?? [])}`,
-        made,
-      );
-      t.match(made["unmapped"], { log_index: 41, leaf_hash: "ab".repeat(32), origin: "box.audit.acme/2026", tree_size: 99 });
+t.test(
+  "every type, phase and kind of actor is a valid event of its OCSF 1.8.0 class",
+  async (t) => {
+    const classes = new Map<string, Record<string, unknown>>();
+    for (const type of EVENT_TYPES) {
+      const { phases, object }: CatalogueEntry = EVENT_CATALOGUE[type];
+      for (const [phase, kind] of phases.flatMap((phase) =>
+        ACTOR_KINDS.map((kind) => [phase, kind] as const),
+      )) {
+        const isOutcome = phase === "completed" || phase === "failed" || phase === "denied";
+        const changes = {
+          type,
+          phase,
+          actor: { sub: "x-1", kind },
+          object: { kind: object, id: "obj-1" },
+          ...(isOutcome ? { outcome: { code: "ok" } } : {}),
+        };
+        const made = JSON.parse(JSON.stringify(ocsfEvent(exportedOf(changes)))) as Record<
+          string,
+          unknown
+        >;
+        const isValid = publicSchemaOf(made);
+        if (!isValid(made))
+          t.fail(`${type} ${phase} by ${kind}: ${ajv.errorsText(isValid.errors)}`);
+        classes.set(
+          `${String(made["class_uid"])} ${JSON.stringify((made["metadata"] as { profiles?: unknown }).profiles ?? [])}`,
+          made,
+        );
+        t.match(made["unmapped"], {
+          log_index: 41,
+          leaf_hash: "ab".repeat(32),
+          origin: "box.audit.acme/2026",
+          tree_size: 99,
+        });
+      }
     }
-  }
-  t.same([...classes.keys()].sort(), [
-    "1008 []",
-    "3001 []",
-    "3002 []",
-    "3004 []",
-    "5019 []",
-    '6002 ["host"]',
-    '6003 ["ai_operation"]',
-    "6003 []",
-    "6005 []",
-    "6006 []",
-  ]);
-  for (const [name, valid] of classes) {
-    const isValid = publicSchemaOf(valid);
-    for (const wrong of [
-      { severity_id: 7 },
-      { activity_id: 77 },
-      { colour: "red" },
-      { time: "yesterday" },
-      { metadata: { version: "1.8.0" } },
-    ])
-      t.notOk(isValid({ ...valid, ...wrong }), `${name} with ${JSON.stringify(wrong)}`);
-  }
-});
+    t.same([...classes.keys()].sort(), [
+      "1008 []",
+      "3001 []",
+      "3002 []",
+      "3004 []",
+      "5019 []",
+      '6002 ["host"]',
+      '6003 ["ai_operation"]',
+      "6003 []",
+      "6005 []",
+      "6006 []",
+    ]);
+    for (const [name, valid] of classes) {
+      const isValid = publicSchemaOf(valid);
+      for (const wrong of [
+        { severity_id: 7 },
+        { activity_id: 77 },
+        { colour: "red" },
+        { time: "yesterday" },
+        { metadata: { version: "1.8.0" } },
+      ])
+        t.notOk(isValid({ ...valid, ...wrong }), `${name} with ${JSON.stringify(wrong)}`);
+    }
+  },
+);
 
 t.test("an event of a type that this release does not know is exported all the same", async (t) => {
   const made = ocsfEvent(exportedOf({ type: "egress.deny" as never }));
@@ -113,10 +150,14 @@ const hostile = exportedOf({
 /** As a collector reads CEF: seven unescaped bars, then `key=` at unescaped equal signs. */
 function readCef(line: string): { header: string[]; extension: Map<string, string> } {
   const parts = line.match(/(?:\\.|[^|\\])*(?:\||$)/gs) ?? [];
-  const header = parts.slice(0, 7).map((part) => part.replace(/\|$/, "").replace(/\\([\\|])/g, "$1"));
+  const header = parts
+    .slice(0, 7)
+    .map((part) => part.replace(/\|$/, "").replace(/\\([\\|])/g, "$1"));
   const rest = line.slice(parts.slice(0, 7).join("").length);
   const extension = new Map<string, string>();
-  for (const [, key = "", value = ""] of rest.matchAll(/([A-Za-z0-9]+)=((?:\\.|[^\\=])*?)(?= [A-Za-z0-9]+=|$)/gs))
+  for (const [, key = "", value = ""] of rest.matchAll(
+    /([A-Za-z0-9]+)=((?:\\.|[^\\=])*?)(?= [A-Za-z0-9]+=|$)/gs,
+  ))
     extension.set(
       key,
       value.replace(/\\(.)/g, (_, char: string) => ({ n: "\n", r: "\r" })[char] ?? char),
@@ -128,7 +169,15 @@ t.test("CEF: nothing in a value ends a field, a line or the header", async (t) =
   const line = cefLine(hostile);
   t.notMatch(line, /[\r\n]/);
   const { header, extension } = readCef(line);
-  t.same(header, ["CEF:0", "ResonTech", "Sovereign Appliance", "1", "job|sub\\mit ", "job|sub\\mit  failed", "5"]);
+  t.same(header, [
+    "CEF:0",
+    "ResonTech",
+    "Sovereign Appliance",
+    "1",
+    "job|sub\\mit ",
+    "job|sub\\mit  failed",
+    "5",
+  ]);
   t.equal(extension.get("suid"), HOSTILE);
   t.equal(extension.get("act"), HOSTILE);
   t.equal(extension.get("cs4"), `job/${HOSTILE}`);
@@ -150,7 +199,9 @@ t.test("LEEF: nothing in a value ends an attribute, a line or the header", async
     rest
       .join("|")
       .split("\t")
-      .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)] as const),
+      .map(
+        (pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)] as const,
+      ),
   );
   const unescaped = attributes
     .get("usrName")!

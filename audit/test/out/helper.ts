@@ -13,7 +13,12 @@ import { leafOf } from "../../src/log/format/event/leaf.ts";
 import { hashLeaf } from "../../src/log/format/tree/merkle.ts";
 import { setCurrentSlug, shardFolder } from "../../src/log/format/shard/shards.ts";
 
-import { KEY_TYPE, type NoteSigner, noteSigner, verifierKey } from "../../src/log/format/note/note-key.ts";
+import {
+  KEY_TYPE,
+  type NoteSigner,
+  noteSigner,
+  verifierKey,
+} from "../../src/log/format/note/note-key.ts";
 import { TreeWriter } from "../../src/log/auditd/checkpoint/tree-writer.ts";
 import { hasRoom, signedCheckpoint } from "../helper.ts";
 
@@ -42,7 +47,12 @@ export class WrittenLog {
 
   /** For a follower. */
   get options(): FollowerOptions {
-    return { auditDir: this.auditDir, policyFile: this.policyFile, stateDir: this.stateDir, pollMs: 10 };
+    return {
+      auditDir: this.auditDir,
+      policyFile: this.policyFile,
+      stateDir: this.stateDir,
+      pollMs: 10,
+    };
   }
 
   get logDir(): string {
@@ -66,7 +76,9 @@ export class WrittenLog {
         noteSigner(this.origin, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey),
         noteSigner(this.origin, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey),
       ]);
-    const lines = [...this.#signers.values()].flat().map((signer) => `log ${verifierKey(signer)}\n`);
+    const lines = [...this.#signers.values()]
+      .flat()
+      .map((signer) => `log ${verifierKey(signer)}\n`);
     writeFileSync(this.policyFile, `${lines.join("")}quorum none\n`);
     this.#writer = await TreeWriter.open(this.logDir, 0, hasRoom);
     await this.sign();
@@ -83,7 +95,10 @@ export class WrittenLog {
   }
 
   async sign(root: Buffer = this.#writer.root(), size: number = this.size): Promise<void> {
-    const note = signedCheckpoint({ origin: this.origin, size, root }, this.#signers.get(this.#slug)!);
+    const note = signedCheckpoint(
+      { origin: this.origin, size, root },
+      this.#signers.get(this.#slug)!,
+    );
     await replaceFile(join(this.logDir, "checkpoint"), note, 0o440);
   }
 
@@ -92,7 +107,11 @@ export class WrittenLog {
     this.#pseq += 1;
     this.#timeMs += 1_000;
     const composed = composeEvent(event, { boot: "boot-1", pseq: this.#pseq }, []);
-    return leafOf(Buffer.from(composed.event, "utf8"), "coordinator-gate", new Date(this.#timeMs).toISOString());
+    return leafOf(
+      Buffer.from(composed.event, "utf8"),
+      "coordinator-gate",
+      new Date(this.#timeMs).toISOString(),
+    );
   }
 }
 
@@ -107,13 +126,20 @@ export function keyLists(count: number, sub = "usr-1"): EventDraft<"key.list">[]
 }
 
 /** Waits until something holds; each look may take its time. @throws after `timeoutMs` */
-export async function until(holds: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
   for (const from = performance.now(); !(await holds()); await sleep(10))
-    if (performance.now() - from > timeoutMs) throw new Error(`still not after ${timeoutMs} ms: ${holds.toString()}`);
+    if (performance.now() - from > timeoutMs)
+      throw new Error(`still not after ${timeoutMs} ms: ${holds.toString()}`);
 }
 
 /** What would be told to auditd, and when it would have it. */
-export function keepingFacts(facts: OwnFact[], onRecord: Promise<void> = Promise.resolve()): Reporter {
+export function keepingFacts(
+  facts: OwnFact[],
+  onRecord: Promise<void> = Promise.resolve(),
+): Reporter {
   const report = (fact: OwnFact): number => facts.push(fact);
   const say = async (fact: OwnFact): Promise<void> => {
     report(fact);

@@ -23,7 +23,14 @@ export function withTokens(
 ): { index: SearchIndex; tokens: { addr: string; agent: string }[] } {
   const index = new SearchIndex(stateDir, () => {});
   index.beginTokens(TOKEN_KEY);
-  const names = { type: "key.list", prod: "coordinator-gate", phase: "fact", sub: "usr-1", kind: "user", object };
+  const names = {
+    type: "key.list",
+    prod: "coordinator-gate",
+    phase: "fact",
+    sub: "usr-1",
+    kind: "user",
+    object,
+  };
   const row = () => ({ ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, outcome: null });
   index.add("2026", 0, Array.from({ length: entries }, row));
   const tokens = Array.from({ length: entries }, () => ({
@@ -34,16 +41,24 @@ export function withTokens(
     { index: at, field: "src.addr", token: addr },
     { index: at, field: "src.agent", token: agent },
   ]);
-  index.addTokens("2026", { after: { index: -1, field: "" }, at: { index: entries - 1, field: "src.agent" } }, lines);
+  index.addTokens(
+    "2026",
+    { after: { index: -1, field: "" }, at: { index: entries - 1, field: "src.agent" } },
+    lines,
+  );
   return { index, tokens };
 }
 
 export const found = (index: SearchIndex, token: string): number[] =>
-  index.find({ tokens: [[token]], order: "oldest" }, index.spanOf("2026", { order: "oldest" })!, 10).map((event) => event.index);
+  index
+    .find({ tokens: [[token]], order: "oldest" }, index.spanOf("2026", { order: "oldest" })!, 10)
+    .map((event) => event.index);
 
 /** Files that hold the bytes of a token. */
 export const holding = (folder: string, token: string): string[] =>
-  readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(Buffer.from(token, "hex")));
+  readdirSync(folder).filter((file) =>
+    readFileSync(join(folder, file)).includes(Buffer.from(token, "hex")),
+  );
 
 /** A vault with one act, which it tells as far as it is let: what it says last can be held back, or cut off. */
 export class HaltingVault {
@@ -68,20 +83,29 @@ export class HaltingVault {
     this.#held.clear();
   }
 
-  async #answer(socket: Socket, lines: () => Iterable<{ index: number; field: string }>): Promise<void> {
+  async #answer(
+    socket: Socket,
+    lines: () => Iterable<{ index: number; field: string }>,
+  ): Promise<void> {
     const [asked] = (await once(socket, "data")) as [Buffer];
     const request = JSON.parse(asked.toString("utf8")) as { verb: string; after: number };
     const end = (end: object): void => void socket.end(`${JSON.stringify({ end })}\n`);
     if (request.verb === "tokens") return end({ more: false, at: null, key: TOKEN_KEY });
     if (request.after > 0) return end({ act: null, life: "a" });
     for (const line of lines())
-      if (!socket.write(`${JSON.stringify({ origin: "box.audit.acme/2026", ...line })}\n`)) await once(socket, "drain");
+      if (!socket.write(`${JSON.stringify({ origin: "box.audit.acme/2026", ...line })}\n`))
+        await once(socket, "drain");
     if (this.isHolding) this.#held.add(socket);
     else end({ act: 1, life: "a" });
   }
 }
 
-export function feedFrom(t: Test, vault: HaltingVault, index: SearchIndex, log: Logger = silent): TokenFeed {
+export function feedFrom(
+  t: Test,
+  vault: HaltingVault,
+  index: SearchIndex,
+  log: Logger = silent,
+): TokenFeed {
   const shards = [{ slug: "2026", origin: "box.audit.acme/2026" }];
   const follower = { shards, entriesFrom: () => 0 } as unknown as LogFollower; // The log itself has no part in it.
   const feed = new TokenFeed(vault.socketPath, index, follower, log);

@@ -6,7 +6,12 @@ import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { temporaryFolder } from "../helper.ts";
 import { holding } from "./indexed-tokens.ts";
 
-const [PATH, FOLDER, OTHER, ADDRESS] = ["a", "b", "c", "d"].map((digit) => digit.repeat(32)) as [string, string, string, string];
+const [PATH, FOLDER, OTHER, ADDRESS] = ["a", "b", "c", "d"].map((digit) => digit.repeat(32)) as [
+  string,
+  string,
+  string,
+  string,
+];
 const commitment = (digit: string): string => digit.repeat(64);
 const order = "oldest";
 
@@ -15,13 +20,19 @@ function entry(phase: string, object: string, outcome: string | null = null): Ev
   return { ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, phase, object, outcome };
 }
 
-function opened(t: Test): { index: SearchIndex; folder: string; find: (...tokens: string[][]) => number[] } {
+function opened(t: Test): {
+  index: SearchIndex;
+  folder: string;
+  find: (...tokens: string[][]) => number[];
+} {
   const folder = temporaryFolder(t);
   const index = new SearchIndex(folder, (reason) => t.fail(reason));
   t.teardown(() => index[Symbol.dispose]());
   index.beginTokens("k");
   const find = (...tokens: string[][]): number[] =>
-    index.find({ tokens, order }, index.spanOf("2026", { order })!, 100).map((found) => found.index);
+    index
+      .find({ tokens, order }, index.spanOf("2026", { order })!, 100)
+      .map((found) => found.index);
   return { index, folder, find };
 }
 
@@ -48,41 +59,54 @@ t.test("the end of an operation is found by its object, whichever was indexed fi
   t.same(find([PATH, OTHER]), [0, 1, 2, 3, 4, 5], "one of a list is enough");
   t.same(find([FOLDER], [OTHER]), [1, 3], "each list counts");
   t.same(find([]), [], "an empty one finds nothing");
-  const refused = index.find({ tokens: [[FOLDER]], outcome: "AccessDenied", order }, index.spanOf("2026", { order })!, 10);
+  const refused = index.find(
+    { tokens: [[FOLDER]], outcome: "AccessDenied", order },
+    index.spanOf("2026", { order })!,
+    10,
+  );
   t.match(refused, [{ index: 2, phase: "denied", outcome: "AccessDenied" }]);
 });
 
-t.test("what was erased of an object is found by none of its entries, and no byte of it is left", async (t) => {
-  const { index, folder, find } = opened(t);
-  index.add("2026", 0, [entry("requested", commitment("1")), entry("completed", commitment("1"), "ok")]);
-  addPath(index, 0, PATH, FOLDER);
-  t.same(find([FOLDER]), [0, 1]);
-  index.dropTokens([{ slug: "2026", index: 0, field: "object.id" }]);
-  t.same(find([FOLDER]), []);
-  t.same(find([PATH]), []);
-  await index.scrub();
-  t.same([...holding(folder, PATH), ...holding(folder, FOLDER)], []);
-});
+t.test(
+  "what was erased of an object is found by none of its entries, and no byte of it is left",
+  async (t) => {
+    const { index, folder, find } = opened(t);
+    index.add("2026", 0, [
+      entry("requested", commitment("1")),
+      entry("completed", commitment("1"), "ok"),
+    ]);
+    addPath(index, 0, PATH, FOLDER);
+    t.same(find([FOLDER]), [0, 1]);
+    index.dropTokens([{ slug: "2026", index: 0, field: "object.id" }]);
+    t.same(find([FOLDER]), []);
+    t.same(find([PATH]), []);
+    await index.scrub();
+    t.same([...holding(folder, PATH), ...holding(folder, FOLDER)], []);
+  },
+);
 
-t.test("entries from one address have one source, others another, and none is told where none is known", async (t) => {
-  const { index } = opened(t);
-  index.add(
-    "2026",
-    0,
-    [1, 2, 3, 4].map((at) => entry("requested", commitment(String(at)))),
-  );
-  const token = (at: number, value: string) => ({ index: at, field: "src.addr", token: value });
-  const last = { index: 2, field: "src.addr" };
-  index.addTokens("2026", { after: { index: -1, field: "" }, at: last }, [
-    ...[token(0, ADDRESS), token(1, ADDRESS), token(2, OTHER)],
-  ]);
-  addPath(index, 3, PATH);
-  const sourceOf = (at: number): string | null => index.sourceOf({ slug: "2026", index: at });
-  t.equal(sourceOf(0), ADDRESS.slice(0, 12));
-  t.equal(sourceOf(1), sourceOf(0));
-  t.not(sourceOf(2), sourceOf(0));
-  t.equal(sourceOf(3), null);
-});
+t.test(
+  "entries from one address have one source, others another, and none is told where none is known",
+  async (t) => {
+    const { index } = opened(t);
+    index.add(
+      "2026",
+      0,
+      [1, 2, 3, 4].map((at) => entry("requested", commitment(String(at)))),
+    );
+    const token = (at: number, value: string) => ({ index: at, field: "src.addr", token: value });
+    const last = { index: 2, field: "src.addr" };
+    index.addTokens("2026", { after: { index: -1, field: "" }, at: last }, [
+      ...[token(0, ADDRESS), token(1, ADDRESS), token(2, OTHER)],
+    ]);
+    addPath(index, 3, PATH);
+    const sourceOf = (at: number): string | null => index.sourceOf({ slug: "2026", index: at });
+    t.equal(sourceOf(0), ADDRESS.slice(0, 12));
+    t.equal(sourceOf(1), sourceOf(0));
+    t.not(sourceOf(2), sourceOf(0));
+    t.equal(sourceOf(3), null);
+  },
+);
 
 t.test("a search by paths is led by the index of tokens", async (t) => {
   const { index } = opened(t);

@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import Database from "better-sqlite3";
@@ -61,7 +70,9 @@ t.test(
     const gone = made.tokens.map(({ addr }) => addr);
     const kept = made.tokens[11]!.agent;
     const size = statSync(join(folder, "search.sqlite")).size;
-    const vault = new HaltingVault(t, () => made.tokens.map((_, at) => ({ index: at, field: "src.addr" })));
+    const vault = new HaltingVault(t, () =>
+      made.tokens.map((_, at) => ({ index: at, field: "src.addr" })),
+    );
     vault.isHolding = false;
     const lines: string[] = [];
     const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
@@ -125,29 +136,40 @@ t.test("a copy that fills the disk gives back what it took", { skip: lacksMount 
   t.same(found(next, tokens[11]!.agent), [11]);
 });
 
-t.test("a copy whose process was killed leaves nothing once the next one has begun", { skip: lacksMount }, async (t) => {
-  const folder = folderOf(t, "killed");
-  const { index, tokens } = withTokens(folder, 4_000, LONG);
-  index.dropTokens(tokens.slice(0, 1_000).map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })));
-  index[Symbol.dispose]();
-  const log = join(folder, "search.sqlite-wal");
-  const program = `
+t.test(
+  "a copy whose process was killed leaves nothing once the next one has begun",
+  { skip: lacksMount },
+  async (t) => {
+    const folder = folderOf(t, "killed");
+    const { index, tokens } = withTokens(folder, 4_000, LONG);
+    index.dropTokens(
+      tokens.slice(0, 1_000).map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })),
+    );
+    index[Symbol.dispose]();
+    const log = join(folder, "search.sqlite-wal");
+    const program = `
     import { spillTo } from "${SOURCE}scrub/scrub.ts";
     import { SearchIndex } from "${SOURCE}out/search/search-index.ts";
     spillTo(${JSON.stringify(disk!.folder)});
     await new SearchIndex(${JSON.stringify(folder)}, () => {}).scrub();`;
-  const script = join(temporaryFolder(t), "scrub.mjs");
-  writeFileSync(script, program);
-  const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] });
-  const exited = once(child, "exit");
-  while (child.exitCode === null && !(existsSync(log) && statSync(log).size > 2 * MIB)) await turn();
-  child.kill("SIGKILL");
-  t.same(await exited, [null, "SIGKILL"]);
-  t.ok(statSync(log).size > 2 * MIB, "it was in the middle of it");
-  using next = new SearchIndex(folder, (reason) => t.fail(reason));
-  t.ok(next.hasRemnants, "it is not taken for done");
-  t.equal(statSync(log).size, 0);
-  t.same(readdirSync(disk!.folder), ["killed"]);
-  t.same(readdirSync(folder).toSorted(), ["search.sqlite", "search.sqlite-shm", "search.sqlite-wal"]);
-  t.same(found(next, tokens[3_000]!.agent), [3_000]);
-});
+    const script = join(temporaryFolder(t), "scrub.mjs");
+    writeFileSync(script, program);
+    const child = spawn(process.execPath, [script], { stdio: ["ignore", "ignore", "inherit"] });
+    const exited = once(child, "exit");
+    while (child.exitCode === null && !(existsSync(log) && statSync(log).size > 2 * MIB))
+      await turn();
+    child.kill("SIGKILL");
+    t.same(await exited, [null, "SIGKILL"]);
+    t.ok(statSync(log).size > 2 * MIB, "it was in the middle of it");
+    using next = new SearchIndex(folder, (reason) => t.fail(reason));
+    t.ok(next.hasRemnants, "it is not taken for done");
+    t.equal(statSync(log).size, 0);
+    t.same(readdirSync(disk!.folder), ["killed"]);
+    t.same(readdirSync(folder).toSorted(), [
+      "search.sqlite",
+      "search.sqlite-shm",
+      "search.sqlite-wal",
+    ]);
+    t.same(found(next, tokens[3_000]!.agent), [3_000]);
+  },
+);

@@ -10,7 +10,14 @@ import { buildSearchApp } from "../../src/out/search/search-app.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { TokenFeed } from "../../src/out/search/token-feed.ts";
 import { type AuditdFixture, temporaryFolder } from "../helper.ts";
-import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "../vault/helper.ts";
+import {
+  erase,
+  filesHolding,
+  gateOf,
+  say,
+  startedBoth,
+  type VaultFixture,
+} from "../vault/helper.ts";
 import { silent, until } from "./helper.ts";
 import { feedFrom, found, HaltingVault, holding, withTokens } from "./indexed-tokens.ts";
 
@@ -26,11 +33,21 @@ class SearchByValue {
     this.stateDir = join(vault.root, "audit-out");
     mkdirSync(this.stateDir);
     const { auditDir, policyFile } = auditd.config;
-    const follower = new LogFollower({ auditDir, policyFile, stateDir: this.stateDir, pollMs: 20 }, silent);
+    const follower = new LogFollower(
+      { auditDir, policyFile, stateDir: this.stateDir, pollMs: 20 },
+      silent,
+    );
     const index = new SearchIndex(this.stateDir, () => {});
     const indexer = new Indexer(index, follower, this.stateDir, silent);
     this.feed = new TokenFeed(vault.config.tokensSocket, index, follower, silent);
-    this.#app = buildSearchApp({ index, indexer, follower, tokens: this.feed, log: silent, statusOfParts: () => ({}) });
+    this.#app = buildSearchApp({
+      index,
+      indexer,
+      follower,
+      tokens: this.feed,
+      log: silent,
+      statusOfParts: () => ({}),
+    });
     t.teardown(async () => {
       await this.#app.close();
       await this.feed[Symbol.asyncDispose]();
@@ -50,35 +67,57 @@ class SearchByValue {
 
   async search(query: Record<string, string>): Promise<Reply> {
     const { statusCode, body } = await this.#app.inject({ url: "/events", query });
-    const { events = [], ...rest } = JSON.parse(body) as { events?: { index: number }[]; behind: number; code?: string };
+    const { events = [], ...rest } = JSON.parse(body) as {
+      events?: { index: number }[];
+      behind: number;
+      code?: string;
+    };
     return { statusCode, indices: events.map(({ index }) => index), ...rest };
   }
 
   /** As soon as these are found. */
   async finds(query: Record<string, string>, indices: readonly number[]): Promise<void> {
-    await until(async () => JSON.stringify((await this.search(query)).indices) === JSON.stringify(indices));
+    await until(
+      async () => JSON.stringify((await this.search(query)).indices) === JSON.stringify(indices),
+    );
   }
 }
 
-t.test("entries are found by a value that they keep sealed, and by nothing else that is like it", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const first = await say(gate, "usr-1", "10.0.0.1");
-  const other = await say(gate, "usr-2", "10.0.0.2");
-  const second = await say(gate, "usr-2", "10.0.0.1");
-  const search = new SearchByValue(t, auditd, vault);
-  await search.finds({ holds: "src.addr=10.0.0.1" }, [second.index, first.index]);
-  t.same((await search.search({ holds: "src.addr=10.0.0.1", order: "oldest", limit: "1" })).indices, [first.index]);
-  t.same((await search.search({ holds: "src.addr=10.0.0.1", sub: "usr-2" })).indices, [second.index]);
-  t.same((await search.search({ holds: "src.addr=10.0.0.1", actor: "usr-1", type: "key.list" })).indices, [first.index]);
-  t.same((await search.search({ holds: "src.addr=10.0.0.1", type: "job.submit" })).indices, []);
-  t.same((await search.search({ holds: "src.agent=10.0.0.1" })).indices, []);
-  t.same((await search.search({ holds: "src.addr=10.0.0." })).indices, []);
-  t.same((await search.search({ holds: "src.addr=10.0.0.2" })).indices, [other.index]);
-  t.match(await search.search({ holds: "10.0.0.2" }), { statusCode: 400, code: "query_invalid" });
-  const holding = (value: string) => filesHolding(search.stateDir, value);
-  t.same([...holding("10.0.0.1"), ...holding("10.0.0.2"), ...holding(first.salt)], [], "the index holds no value");
-});
+t.test(
+  "entries are found by a value that they keep sealed, and by nothing else that is like it",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const first = await say(gate, "usr-1", "10.0.0.1");
+    const other = await say(gate, "usr-2", "10.0.0.2");
+    const second = await say(gate, "usr-2", "10.0.0.1");
+    const search = new SearchByValue(t, auditd, vault);
+    await search.finds({ holds: "src.addr=10.0.0.1" }, [second.index, first.index]);
+    t.same(
+      (await search.search({ holds: "src.addr=10.0.0.1", order: "oldest", limit: "1" })).indices,
+      [first.index],
+    );
+    t.same((await search.search({ holds: "src.addr=10.0.0.1", sub: "usr-2" })).indices, [
+      second.index,
+    ]);
+    t.same(
+      (await search.search({ holds: "src.addr=10.0.0.1", actor: "usr-1", type: "key.list" }))
+        .indices,
+      [first.index],
+    );
+    t.same((await search.search({ holds: "src.addr=10.0.0.1", type: "job.submit" })).indices, []);
+    t.same((await search.search({ holds: "src.agent=10.0.0.1" })).indices, []);
+    t.same((await search.search({ holds: "src.addr=10.0.0." })).indices, []);
+    t.same((await search.search({ holds: "src.addr=10.0.0.2" })).indices, [other.index]);
+    t.match(await search.search({ holds: "10.0.0.2" }), { statusCode: 400, code: "query_invalid" });
+    const holding = (value: string) => filesHolding(search.stateDir, value);
+    t.same(
+      [...holding("10.0.0.1"), ...holding("10.0.0.2"), ...holding(first.salt)],
+      [],
+      "the index holds no value",
+    );
+  },
+);
 
 t.test("what was erased is found no more, also in an index that is made anew", async (t) => {
   const [auditd, vault] = await startedBoth(t);
@@ -96,51 +135,72 @@ t.test("what was erased is found no more, also in an index that is made anew", a
   await search.finds(query, [later.index, kept.index]);
 });
 
-t.test("more values than a page holds are all found, and what is said while the vault is away is found later", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const said = await Promise.all(Array.from({ length: 1_200 }, (_, at) => say(gate, `usr-${at % 7}`, `10.1.0.${at % 3}`)));
-  const search = new SearchByValue(t, auditd, vault);
-  const indicesOf = (value: string): number[] =>
-    said
-      .filter((one) => one.value === value)
-      .map(({ index }) => index)
-      .sort((a, b) => a - b);
-  for (const value of ["10.1.0.0", "10.1.0.1", "10.1.0.2"])
-    await search.finds({ holds: `src.addr=${value}`, order: "oldest", limit: "1000" }, indicesOf(value));
-  await vault.stop();
-  const late = await say(gate, "usr-1", "10.2.0.1");
-  t.match(await search.search({ holds: "src.addr=10.2.0.1" }), { statusCode: 503, code: "vault_unavailable" });
-  await until(() => search.feed.fault !== null);
-  t.ok(search.feed.behind > 0, "what is not known yet is told");
-  await vault.start();
-  await search.finds({ holds: "src.addr=10.2.0.1" }, [late.index]);
-  await until(() => search.feed.fault === null);
-});
+t.test(
+  "more values than a page holds are all found, and what is said while the vault is away is found later",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const said = await Promise.all(
+      Array.from({ length: 1_200 }, (_, at) => say(gate, `usr-${at % 7}`, `10.1.0.${at % 3}`)),
+    );
+    const search = new SearchByValue(t, auditd, vault);
+    const indicesOf = (value: string): number[] =>
+      said
+        .filter((one) => one.value === value)
+        .map(({ index }) => index)
+        .sort((a, b) => a - b);
+    for (const value of ["10.1.0.0", "10.1.0.1", "10.1.0.2"])
+      await search.finds(
+        { holds: `src.addr=${value}`, order: "oldest", limit: "1000" },
+        indicesOf(value),
+      );
+    await vault.stop();
+    const late = await say(gate, "usr-1", "10.2.0.1");
+    t.match(await search.search({ holds: "src.addr=10.2.0.1" }), {
+      statusCode: 503,
+      code: "vault_unavailable",
+    });
+    await until(() => search.feed.fault !== null);
+    t.ok(search.feed.behind > 0, "what is not known yet is told");
+    await vault.start();
+    await search.finds({ holds: "src.addr=10.2.0.1" }, [late.index]);
+    await until(() => search.feed.fault === null);
+  },
+);
 
-t.test("a vault whose database was put back numbers its acts anew, and all of them are asked for", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const first = await say(gate, "usr-1", "10.0.0.1");
-  const second = await say(gate, "usr-2", "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 2);
-  const database = join(vault.config.dataDir, "sealed.sqlite");
-  await vault.stop();
-  const before = readFileSync(database);
-  await vault.start();
-  const search = new SearchByValue(t, auditd, vault);
-  const query = { holds: "src.addr=10.0.0.1" };
-  await search.finds(query, [second.index, first.index]);
-  t.match(await vault.ask(erase("usr-1")), { confirmed: true });
-  await search.finds(query, [second.index]);
-  await vault.stop();
-  writeFileSync(database, before);
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  t.match(await vault.ask({ verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] }), { holds: 0 });
-  await until(async () => (await vault.ask(erase("usr-2")))["confirmed"] === true);
-  await search.finds(query, []);
-});
+t.test(
+  "a vault whose database was put back numbers its acts anew, and all of them are asked for",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const first = await say(gate, "usr-1", "10.0.0.1");
+    const second = await say(gate, "usr-2", "10.0.0.1");
+    await until(async () => (await vault.status()).sealed === 2);
+    const database = join(vault.config.dataDir, "sealed.sqlite");
+    await vault.stop();
+    const before = readFileSync(database);
+    await vault.start();
+    const search = new SearchByValue(t, auditd, vault);
+    const query = { holds: "src.addr=10.0.0.1" };
+    await search.finds(query, [second.index, first.index]);
+    t.match(await vault.ask(erase("usr-1")), { confirmed: true });
+    await search.finds(query, [second.index]);
+    await vault.stop();
+    writeFileSync(database, before);
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    t.match(
+      await vault.ask({
+        verb: "confirm-holds",
+        requester: "usr-law",
+        approvers: ["usr-a", "usr-b"],
+      }),
+      { holds: 0 },
+    );
+    await until(async () => (await vault.ask(erase("usr-2")))["confirmed"] === true);
+    await search.finds(query, []);
+  },
+);
 
 t.test("a vault that has lost its key of tokens has the index begin anew", async (t) => {
   const [auditd, vault] = await startedBoth(t);
@@ -157,18 +217,21 @@ t.test("a vault that has lost its key of tokens has the index begin anew", async
   await search.finds(query, [first.index]);
 });
 
-t.test("a field that was erased goes, in every byte; another field of the same entry is found on", async (t) => {
-  const folder = temporaryFolder(t);
-  const { index, tokens } = withTokens(folder, 2);
-  t.teardown(() => index[Symbol.dispose]());
-  const [{ addr, agent }] = tokens as [{ addr: string; agent: string }];
-  t.not(holding(folder, addr).length, 0);
-  index.dropTokens([{ slug: "2026", index: 0, field: "src.addr" }]);
-  await index.scrub();
-  t.same(found(index, addr), []);
-  t.same(found(index, agent), [0]);
-  t.same(holding(folder, addr), []);
-});
+t.test(
+  "a field that was erased goes, in every byte; another field of the same entry is found on",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const { index, tokens } = withTokens(folder, 2);
+    t.teardown(() => index[Symbol.dispose]());
+    const [{ addr, agent }] = tokens as [{ addr: string; agent: string }];
+    t.not(holding(folder, addr).length, 0);
+    index.dropTokens([{ slug: "2026", index: 0, field: "src.addr" }]);
+    await index.scrub();
+    t.same(found(index, addr), []);
+    t.same(found(index, agent), [0]);
+    t.same(holding(folder, addr), []);
+  },
+);
 
 t.test(
   "what was dropped by a life that was killed before the file was made anew is known to the next one, and goes then",
@@ -181,7 +244,8 @@ t.test(
     reader.prepare("SELECT count(*) FROM tokens").get();
     index.dropTokens(tokens.map((_, at) => ({ slug: "2026", index: at, field: "src.addr" })));
     const killed = temporaryFolder(t);
-    for (const file of ["search.sqlite", "search.sqlite-wal"]) cpSync(join(folder, file), join(killed, file));
+    for (const file of ["search.sqlite", "search.sqlite-wal"])
+      cpSync(join(folder, file), join(killed, file));
     reader.close();
     index[Symbol.dispose]();
     t.ok(
@@ -208,7 +272,11 @@ t.test(
     t.teardown(() => index[Symbol.dispose]());
     const gone = tokens.map((_, at) => at).filter((at) => at % 8 < 4);
     for (const part of [0, 1, 2, 3])
-      index.dropTokens(gone.filter((at) => at % 8 === part).map((at) => ({ slug: "2026", index: at, field: "src.addr" })));
+      index.dropTokens(
+        gone
+          .filter((at) => at % 8 === part)
+          .map((at) => ({ slug: "2026", index: at, field: "src.addr" })),
+      );
     const scrubbed = index.scrub();
     let looks = 0;
     const looking = setInterval(() => {
@@ -218,8 +286,14 @@ t.test(
     clearInterval(looking);
     t.ok(looks > 1, `${looks} searches`);
     const files = readdirSync(folder).map((file) => readFileSync(join(folder, file)));
-    const left = gone.filter((at) => files.some((bytes) => bytes.includes(Buffer.from(tokens[at]!.addr, "hex"))));
-    t.same(left, [], "deleted rows alone would leave some: SQLite moves rows, and overwrites only what it deletes");
+    const left = gone.filter((at) =>
+      files.some((bytes) => bytes.includes(Buffer.from(tokens[at]!.addr, "hex"))),
+    );
+    t.same(
+      left,
+      [],
+      "deleted rows alone would leave some: SQLite moves rows, and overwrites only what it deletes",
+    );
     t.same(found(index, tokens[4]!.addr), [4]);
     t.same(found(index, tokens[0]!.agent), [0]);
   },
@@ -231,7 +305,9 @@ t.test(
     const folder = temporaryFolder(t);
     const { index, tokens } = withTokens(folder, 2_500);
     t.teardown(() => index[Symbol.dispose]());
-    const vault = new HaltingVault(t, () => tokens.map((_, at) => ({ index: at, field: "src.addr" })));
+    const vault = new HaltingVault(t, () =>
+      tokens.map((_, at) => ({ index: at, field: "src.addr" })),
+    );
     feedFrom(t, vault, index);
     await until(() => found(index, tokens[1_999]!.addr).length === 0);
     t.same(found(index, tokens[2_499]!.addr), [2_499], "its end is not told yet");

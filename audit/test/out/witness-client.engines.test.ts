@@ -18,7 +18,8 @@ import { newSigners, TestLog, WitnessFixture } from "../log/witness/helper.ts";
 const silent = pino({ level: "silent" });
 
 async function until(what: () => boolean): Promise<boolean> {
-  for (const deadline = performance.now() + 20_000; !what() && performance.now() < deadline; ) await sleep(50);
+  for (const deadline = performance.now() + 20_000; !what() && performance.now() < deadline; )
+    await sleep(50);
   return what();
 }
 
@@ -62,7 +63,8 @@ async function witnessedLog(t: Test, urlOf = (url: string) => url) {
     policyFile: auditd.config.policyFile,
     seenFile: join(root, "out", "seen.json"),
     caFile: null,
-    handBack: (origin: string, size: number, lines: string) => link.query({ verb: "cosign", origin, size, lines }),
+    handBack: (origin: string, size: number, lines: string) =>
+      link.query({ verb: "cosign", origin, size, lines }),
     log: silent,
   } satisfies WitnessClientOptions;
   const client = await WitnessClient.open(options);
@@ -80,39 +82,57 @@ async function witnessedLog(t: Test, urlOf = (url: string) => url) {
   };
 }
 
-t.test("each new checkpoint is cosigned by the witness, and its two keys are the quorum", async (t) => {
-  const { auditd, witness, producer, client, link, seenFile, witnessed } = await witnessedLog(t);
-  t.same(await client.learn(5_000), [], "nothing is cosigned yet");
-  client.follow();
-  for (let round = 0; round < 3; round++) {
-    const acks = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
-    const startedMs = performance.now();
-    const reply = await link.query({ verb: "witnessed", index: acks.at(-1)!.index });
-    t.match(reply, { witnessed: true, needsWitness: true }, `round ${round}: ${Math.round(performance.now() - startedMs)} ms`);
-  }
-  t.equal(witnessed()!.signatures.length, 4);
-  const origin = `box.audit.acme/${auditd.currentSlug}`;
-  t.match(await client.learn(5_000), [{ origin, size: witness.logs()[0]!.size, by: "witness" }]);
-  t.same(Object.values(JSON.parse(readFileSync(seenFile, "utf8"))), [{ [origin]: witness.logs()[0]!.size }]);
-});
+t.test(
+  "each new checkpoint is cosigned by the witness, and its two keys are the quorum",
+  async (t) => {
+    const { auditd, witness, producer, client, link, seenFile, witnessed } = await witnessedLog(t);
+    t.same(await client.learn(5_000), [], "nothing is cosigned yet");
+    client.follow();
+    for (let round = 0; round < 3; round++) {
+      const acks = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
+      const startedMs = performance.now();
+      const reply = await link.query({ verb: "witnessed", index: acks.at(-1)!.index });
+      t.match(
+        reply,
+        { witnessed: true, needsWitness: true },
+        `round ${round}: ${Math.round(performance.now() - startedMs)} ms`,
+      );
+    }
+    t.equal(witnessed()!.signatures.length, 4);
+    const origin = `box.audit.acme/${auditd.currentSlug}`;
+    t.match(await client.learn(5_000), [{ origin, size: witness.logs()[0]!.size, by: "witness" }]);
+    t.same(Object.values(JSON.parse(readFileSync(seenFile, "utf8"))), [
+      { [origin]: witness.logs()[0]!.size },
+    ]);
+  },
+);
 
-t.test("a witness that was away, and one whose size is not remembered, are taken up by their own answer", async (t) => {
-  const { witness, producer, client, options, seenFile, witnessed } = await witnessedLog(t);
-  await producer.covered((await producer.fact(keyList())).index);
-  client.follow();
-  t.ok(await until(() => witnessed() !== null));
-  await client[Symbol.asyncDispose]();
-  const { size } = witnessed()!;
-  await producer.covered((await Promise.all(Array.from({ length: 700 }, () => producer.fact(keyList())))).at(-1)!.index);
-  writeFileSync(seenFile, "damaged");
-  await witness.stop();
-  await using again = await WitnessClient.open(options);
-  again.follow();
-  await sleep(500);
-  t.equal(witnessed()!.size, size, "nobody answers");
-  await witness.serve("--listen", new URL(witness.url).host);
-  t.ok(await until(() => witnessed()!.size > size), "it goes on from the size that the witness says");
-});
+t.test(
+  "a witness that was away, and one whose size is not remembered, are taken up by their own answer",
+  async (t) => {
+    const { witness, producer, client, options, seenFile, witnessed } = await witnessedLog(t);
+    await producer.covered((await producer.fact(keyList())).index);
+    client.follow();
+    t.ok(await until(() => witnessed() !== null));
+    await client[Symbol.asyncDispose]();
+    const { size } = witnessed()!;
+    await producer.covered(
+      (await Promise.all(Array.from({ length: 700 }, () => producer.fact(keyList())))).at(-1)!
+        .index,
+    );
+    writeFileSync(seenFile, "damaged");
+    await witness.stop();
+    await using again = await WitnessClient.open(options);
+    again.follow();
+    await sleep(500);
+    t.equal(witnessed()!.size, size, "nobody answers");
+    await witness.serve("--listen", new URL(witness.url).host);
+    t.ok(
+      await until(() => witnessed()!.size > size),
+      "it goes on from the size that the witness says",
+    );
+  },
+);
 
 /** Stands before a witness: shows what it was sent, and may answer in its place. */
 async function relay(t: Test, answered: (body: string) => string | null) {
@@ -123,7 +143,10 @@ async function relay(t: Test, answered: (body: string) => string | null) {
       for await (const chunk of request) body += String(chunk);
       const conflict = answered(body);
       if (conflict !== null) return response.writeHead(409).end(conflict);
-      const answer = await fetch(`${target}${request.url}`, request.method === "POST" ? { method: "POST", body } : {});
+      const answer = await fetch(
+        `${target}${request.url}`,
+        request.method === "POST" ? { method: "POST", body } : {},
+      );
       return response.writeHead(answer.status).end(await answer.text());
       // Whoever is behind it hung up, as at the end of a test.
     })().catch(() => response.destroy());
@@ -144,7 +167,9 @@ t.test(
   "an unsigned claim to have seen more than there is is forgotten at once, and one that an earlier life believed too",
   async (t) => {
     let lies = 2;
-    const urlOf = await relay(t, (body) => (body !== "" && lies-- > 0 ? "9007199254740991\n" : null));
+    const urlOf = await relay(t, (body) =>
+      body !== "" && lies-- > 0 ? "9007199254740991\n" : null,
+    );
     const { producer, client, options, seenFile, witnessed } = await witnessedLog(t, urlOf);
     await producer.covered((await producer.fact(keyList())).index);
     client.follow();
@@ -161,27 +186,32 @@ t.test(
   },
 );
 
-t.test("a witness is shown the log's own signatures alone, however many have cosigned", async (t) => {
-  const shown: string[] = [];
-  const urlOf = await relay(t, (body) => {
-    shown.push(body);
-    return null;
-  });
-  const { producer, client, options, witnessed } = await witnessedLog(t, urlOf);
-  await producer.covered((await producer.fact(keyList())).index);
-  client.follow();
-  t.ok(await until(() => witnessed() !== null));
-  await client[Symbol.asyncDispose]();
-  const before = shown.length;
-  await using again = await WitnessClient.open(options);
-  again.follow();
-  t.ok(await until(() => shown.length > before));
-  const { signatures, origin } = parseCheckpoint(shown.at(-1)!.slice(shown.at(-1)!.indexOf("\n\n") + 2))!;
-  t.same(
-    signatures.map(({ name }) => name),
-    [origin, origin],
-  );
-});
+t.test(
+  "a witness is shown the log's own signatures alone, however many have cosigned",
+  async (t) => {
+    const shown: string[] = [];
+    const urlOf = await relay(t, (body) => {
+      shown.push(body);
+      return null;
+    });
+    const { producer, client, options, witnessed } = await witnessedLog(t, urlOf);
+    await producer.covered((await producer.fact(keyList())).index);
+    client.follow();
+    t.ok(await until(() => witnessed() !== null));
+    await client[Symbol.asyncDispose]();
+    const before = shown.length;
+    await using again = await WitnessClient.open(options);
+    again.follow();
+    t.ok(await until(() => shown.length > before));
+    const { signatures, origin } = parseCheckpoint(
+      shown.at(-1)!.slice(shown.at(-1)!.indexOf("\n\n") + 2),
+    )!;
+    t.same(
+      signatures.map(({ name }) => name),
+      [origin, origin],
+    );
+  },
+);
 
 t.test("answers that are too long, wrong or never come hold up nobody", async (t) => {
   const seen: string[] = [];
@@ -211,38 +241,49 @@ t.test("answers that are too long, wrong or never come hold up nobody", async (t
   t.ok(seen.every((line) => line === "POST /add-checkpoint"));
 });
 
-t.test("witnesses are asked for shards that the folder and the policy don't name any more", async (t) => {
-  const [old, young, other] = [
-    await TestLog.make(t),
-    await TestLog.make(t, "box.audit.acme/2027"),
-    await TestLog.make(t, "box.audit.acme/2027-2"),
-  ];
-  const witness = new WitnessFixture(t);
-  const lines = witness.init();
-  const root = temporaryFolder(t);
-  const policyFile = join(root, "policy");
-  const logLines = (log: TestLog) => readFileSync(log.policyFile, "utf8").replace("quorum none\n", "");
-  writeFileSync(policyFile, `${[old, young, other].map(logLines).join("")}quorum none\n`);
-  witness.run("admit", "--first", policyFile);
-  await witness.serve();
-  for (const log of [old, young, other]) t.equal((await witness.post(await log.request(0, 300))).status, 200);
-  mkdirSync(join(root, "audit", "2026"), { recursive: true });
-  writeFileSync(join(root, "audit", "2026", "checkpoint"), await old.note(200));
-  const keys = lines.match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!;
-  writeFileSync(
-    policyFile,
-    `${logLines(old)}${keys.map((key, at) => `witness w${at} ${key} ${witness.url}\n`).join("")}quorum none\n`,
-  );
-  await using client = await WitnessClient.open({
-    ...{ auditDir: join(root, "audit"), policyFile, seenFile: join(root, "witnesses.json"), caFile: null, log: silent },
-    handBack: () => Promise.resolve(),
-  });
-  const seen = await client.learn(5_000);
-  t.same(
-    seen.map(({ origin, size }) => `${origin} ${size}`).sort(),
-    [old, young, other].map(({ origin }) => `${origin} 300`),
-  );
-});
+t.test(
+  "witnesses are asked for shards that the folder and the policy don't name any more",
+  async (t) => {
+    const [old, young, other] = [
+      await TestLog.make(t),
+      await TestLog.make(t, "box.audit.acme/2027"),
+      await TestLog.make(t, "box.audit.acme/2027-2"),
+    ];
+    const witness = new WitnessFixture(t);
+    const lines = witness.init();
+    const root = temporaryFolder(t);
+    const policyFile = join(root, "policy");
+    const logLines = (log: TestLog) =>
+      readFileSync(log.policyFile, "utf8").replace("quorum none\n", "");
+    writeFileSync(policyFile, `${[old, young, other].map(logLines).join("")}quorum none\n`);
+    witness.run("admit", "--first", policyFile);
+    await witness.serve();
+    for (const log of [old, young, other])
+      t.equal((await witness.post(await log.request(0, 300))).status, 200);
+    mkdirSync(join(root, "audit", "2026"), { recursive: true });
+    writeFileSync(join(root, "audit", "2026", "checkpoint"), await old.note(200));
+    const keys = lines.match(/[^\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+/g)!;
+    writeFileSync(
+      policyFile,
+      `${logLines(old)}${keys.map((key, at) => `witness w${at} ${key} ${witness.url}\n`).join("")}quorum none\n`,
+    );
+    await using client = await WitnessClient.open({
+      ...{
+        auditDir: join(root, "audit"),
+        policyFile,
+        seenFile: join(root, "witnesses.json"),
+        caFile: null,
+        log: silent,
+      },
+      handBack: () => Promise.resolve(),
+    });
+    const seen = await client.learn(5_000);
+    t.same(
+      seen.map(({ origin, size }) => `${origin} ${size}`).sort(),
+      [old, young, other].map(({ origin }) => `${origin} 300`),
+    );
+  },
+);
 
 /** A policy with these witnesses, and the folder of a log of which nothing is known but one checkpoint. */
 async function askedOf(t: Test, log: TestLog, witnesses: [key: string, url: string][]) {
@@ -251,9 +292,18 @@ async function askedOf(t: Test, log: TestLog, witnesses: [key: string, url: stri
   mkdirSync(join(root, "audit", "2026"), { recursive: true });
   writeFileSync(join(root, "audit", "2026", "checkpoint"), await log.note(200));
   const lines = witnesses.map(([key, url], at) => `witness w${at} ${key} ${url}\n`).join("");
-  writeFileSync(policyFile, `${readFileSync(log.policyFile, "utf8").replace("quorum none\n", "")}${lines}quorum none\n`);
+  writeFileSync(
+    policyFile,
+    `${readFileSync(log.policyFile, "utf8").replace("quorum none\n", "")}${lines}quorum none\n`,
+  );
   const client = await WitnessClient.open({
-    ...{ auditDir: join(root, "audit"), policyFile, seenFile: join(root, "witnesses.json"), caFile: null, log: silent },
+    ...{
+      auditDir: join(root, "audit"),
+      policyFile,
+      seenFile: join(root, "witnesses.json"),
+      caFile: null,
+      log: silent,
+    },
     handBack: () => Promise.resolve(),
   });
   t.teardown(() => client[Symbol.asyncDispose]());
@@ -290,23 +340,33 @@ t.test("a witness that never answers takes no word from another one", async (t) 
   t.ok(performance.now() - startedMs < 3_000, "in time");
 });
 
-t.test("a witness that claims to have seen every shard there might be says no more than is heard", async (t) => {
-  const log = await TestLog.make(t);
-  const [, signer] = newSigners("lying.example/w");
-  const names = Array.from({ length: 20 }, (_, year) => [
-    2026 + year,
-    ...Array.from({ length: 12 }, (_, n) => `${2026 + year}-${n + 2}`),
-  ]);
-  const origins = names.flat().map((slug) => `box.audit.acme/${slug}`);
-  const byPath = new Map(origins.map((origin) => [`/${createHash("sha256").update(origin).digest("hex")}/checkpoint`, origin]));
-  let asked = 0;
-  const url = await served(t, (path) => {
-    asked += 1;
-    const origin = byPath.get(path);
-    return origin === undefined ? "" : signedCheckpoint({ origin, size: 1, root: Buffer.alloc(32, 1) }, [signer!]);
-  });
-  const seen = await (await askedOf(t, log, [[verifierKey(signer!), url]])).learn(5_000);
-  t.equal(seen.length, 32);
-  t.equal(seen[0]?.origin, log.origin, "what is nearest to what is here counts first");
-  t.ok(asked < 100, `${asked} questions`);
-});
+t.test(
+  "a witness that claims to have seen every shard there might be says no more than is heard",
+  async (t) => {
+    const log = await TestLog.make(t);
+    const [, signer] = newSigners("lying.example/w");
+    const names = Array.from({ length: 20 }, (_, year) => [
+      2026 + year,
+      ...Array.from({ length: 12 }, (_, n) => `${2026 + year}-${n + 2}`),
+    ]);
+    const origins = names.flat().map((slug) => `box.audit.acme/${slug}`);
+    const byPath = new Map(
+      origins.map((origin) => [
+        `/${createHash("sha256").update(origin).digest("hex")}/checkpoint`,
+        origin,
+      ]),
+    );
+    let asked = 0;
+    const url = await served(t, (path) => {
+      asked += 1;
+      const origin = byPath.get(path);
+      return origin === undefined
+        ? ""
+        : signedCheckpoint({ origin, size: 1, root: Buffer.alloc(32, 1) }, [signer!]);
+    });
+    const seen = await (await askedOf(t, log, [[verifierKey(signer!), url]])).learn(5_000);
+    t.equal(seen.length, 32);
+    t.equal(seen[0]?.origin, log.origin, "what is nearest to what is here counts first");
+    t.ok(asked < 100, `${asked} questions`);
+  },
+);

@@ -15,7 +15,8 @@ function killedBehindTheKeys({ parts }: PartsFixture): void {
 }
 
 /** Of this process alone: `resourceUsage` tells that of whoever started it, too. */
-const peakMiB = () => Number(/^VmHWM:\s+([0-9]+)/m.exec(readFileSync("/proc/self/status", "utf8"))![1]) / 1024;
+const peakMiB = () =>
+  Number(/^VmHWM:\s+([0-9]+)/m.exec(readFileSync("/proc/self/status", "utf8"))![1]) / 1024;
 /** From here on the peak is counted anew. */
 const forgetPeak = () => writeFileSync("/proc/self/clear_refs", "5");
 
@@ -28,10 +29,15 @@ t.test("the memory that retention takes does not grow with what it ends", async 
   const before = peakMiB();
   t.match(await vault.retention.goOn(op), { state: "done" });
   const grown = peakMiB() - before;
-  t.ok(grown < 190, `${grown.toFixed(0)} MiB more; needles take 300, a database made anew in memory 200`);
+  t.ok(
+    grown < 190,
+    `${grown.toFixed(0)} MiB more; needles take 300, a database made anew in memory 200`,
+  );
   t.match(vault.parts.store.counts, { sealed: 20_000, erased: 300_000 });
   t.same(
-    readdirSync(vault.config.dataDir).filter((name) => !name.startsWith("sealed.sqlite") && name !== "serving"),
+    readdirSync(vault.config.dataDir).filter(
+      (name) => !name.startsWith("sealed.sqlite") && name !== "serving",
+    ),
     [],
     "no other file is left",
   );
@@ -60,57 +66,77 @@ t.test(
   },
 );
 
-t.test("whoever asks for something writes nothing before its turn: the database may be made anew meanwhile", async (t) => {
-  using vault = await PartsFixture.open(t);
-  await vault.seal({ subject: "usr-1", month: "2026-01" }, 20);
-  const busy = Promise.withResolvers<void>();
-  const turn = vault.parts.turns.run(() => busy.promise);
-  const asked = { subject: "usr-1", request: "req-1", legalBasis: "gdpr-17", requester: "usr-dpo" };
-  const erasing = vault.erasures.erase({ ...asked, verb: "erase", approvers: ["usr-a", "usr-b"] }).catch(() => null);
-  const refusing = refuse(vault.parts, { ...asked, verb: "refuse", until: "2030-01-01T00:00:00.000Z" });
-  await sleep(50);
-  t.same(vault.parts.outbox.unanswered(0), []);
-  busy.resolve();
-  await Promise.all([turn, erasing, refusing]);
-  const said = vault.parts.outbox.unanswered(0).map(({ event }) => JSON.parse(event));
-  t.same(
-    said.map(({ type, phase }) => `${type} ${phase}`),
-    ["privacy.erasure requested", "privacy.refusal fact"],
-  );
-});
+t.test(
+  "whoever asks for something writes nothing before its turn: the database may be made anew meanwhile",
+  async (t) => {
+    using vault = await PartsFixture.open(t);
+    await vault.seal({ subject: "usr-1", month: "2026-01" }, 20);
+    const busy = Promise.withResolvers<void>();
+    const turn = vault.parts.turns.run(() => busy.promise);
+    const asked = {
+      subject: "usr-1",
+      request: "req-1",
+      legalBasis: "gdpr-17",
+      requester: "usr-dpo",
+    };
+    const erasing = vault.erasures
+      .erase({ ...asked, verb: "erase", approvers: ["usr-a", "usr-b"] })
+      .catch(() => null);
+    const refusing = refuse(vault.parts, {
+      ...asked,
+      verb: "refuse",
+      until: "2030-01-01T00:00:00.000Z",
+    });
+    await sleep(50);
+    t.same(vault.parts.outbox.unanswered(0), []);
+    busy.resolve();
+    await Promise.all([turn, erasing, refusing]);
+    const said = vault.parts.outbox.unanswered(0).map(({ event }) => JSON.parse(event));
+    t.same(
+      said.map(({ type, phase }) => `${type} ${phase}`),
+      ["privacy.erasure requested", "privacy.refusal fact"],
+    );
+  },
+);
 
-t.test("an erasure looks for the keys and so many values as there is room for, and says for how many", async (t) => {
-  using vault = await PartsFixture.open(t);
-  await vault.seal({ subject: "usr-1", month: "2026-01" }, 40_000);
-  const op = vault.erasureAsked("usr-1");
-  t.match(await vault.erasures.goOn(op), { state: "done" });
-  const said = vault.parts.outbox.unanswered(0).map(({ event }) => JSON.parse(event));
-  t.match(said.at(-1), { phase: "fact", detail: { looked_for: 100_000 } });
-  const needles = new Needles(1);
-  needles.add(Buffer.alloc(16, 1));
-  needles.add(Buffer.alloc(16, 2));
-  t.equal(needles.count, 1);
-  t.equal(needles.isIn(Buffer.alloc(20, 2)), false);
-});
+t.test(
+  "an erasure looks for the keys and so many values as there is room for, and says for how many",
+  async (t) => {
+    using vault = await PartsFixture.open(t);
+    await vault.seal({ subject: "usr-1", month: "2026-01" }, 40_000);
+    const op = vault.erasureAsked("usr-1");
+    t.match(await vault.erasures.goOn(op), { state: "done" });
+    const said = vault.parts.outbox.unanswered(0).map(({ event }) => JSON.parse(event));
+    t.match(said.at(-1), { phase: "fact", detail: { looked_for: 100_000 } });
+    const needles = new Needles(1);
+    needles.add(Buffer.alloc(16, 1));
+    needles.add(Buffer.alloc(16, 2));
+    t.equal(needles.count, 1);
+    t.equal(needles.isIn(Buffer.alloc(20, 2)), false);
+  },
+);
 
-t.test("killed once the keys are gone, an erasure says the same end of the copies, and asks for no hold any more", async (t) => {
-  const first = await PartsFixture.open(t);
-  await first.seal({ subject: "usr-1", month: "2026-01" }, 20);
-  await first.parts.epochs.backUp(Date.now());
-  const op = first.erasureAsked("usr-1");
-  killedBehindTheKeys(first);
-  await t.rejects(first.erasures.goOn(op), /killed/);
-  t.equal(first.parts.keys.count, 0);
-  using second = await first.reopened();
-  const { acts, epochs, store } = second.parts;
-  acts.transaction(() => acts.setHold(op, "case-7", "usr-1"));
-  const { state, result } = await second.erasures.goOn(op);
-  t.equal(state, "done");
-  t.equal(result?.["final_after"], new Date(epochs.living[0]!.endsAt).toISOString());
-  t.match(result?.["erased"], [{ commitments_count: 20 }]);
-  t.match(store.counts, { sealed: 0, erased: 20 });
-  t.equal(acts.isDoomed("usr-1"), false);
-});
+t.test(
+  "killed once the keys are gone, an erasure says the same end of the copies, and asks for no hold any more",
+  async (t) => {
+    const first = await PartsFixture.open(t);
+    await first.seal({ subject: "usr-1", month: "2026-01" }, 20);
+    await first.parts.epochs.backUp(Date.now());
+    const op = first.erasureAsked("usr-1");
+    killedBehindTheKeys(first);
+    await t.rejects(first.erasures.goOn(op), /killed/);
+    t.equal(first.parts.keys.count, 0);
+    using second = await first.reopened();
+    const { acts, epochs, store } = second.parts;
+    acts.transaction(() => acts.setHold(op, "case-7", "usr-1"));
+    const { state, result } = await second.erasures.goOn(op);
+    t.equal(state, "done");
+    t.equal(result?.["final_after"], new Date(epochs.living[0]!.endsAt).toISOString());
+    t.match(result?.["erased"], [{ commitments_count: 20 }]);
+    t.match(store.counts, { sealed: 0, erased: 20 });
+    t.equal(acts.isDoomed("usr-1"), false);
+  },
+);
 
 t.test("a hold is granted once its outcome is on record", async (t) => {
   using vault = await PartsFixture.open(t);
@@ -122,7 +148,13 @@ t.test("a hold is granted once its outcome is on record", async (t) => {
     return { index: 0 } as never;
   };
   const people = { requester: "usr-law", approver: "usr-a" };
-  const granted = setOrLiftHold(vault.parts, { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, ...people });
+  const granted = setOrLiftHold(vault.parts, {
+    verb: "hold",
+    subject: "usr-1",
+    hold: "case-7",
+    lift: false,
+    ...people,
+  });
   t.equal(await Promise.race([granted, sleep(200, "it waits")]), "it waits");
   t.same(asked, ["requested", "completed"]);
   onRecord.resolve();
@@ -136,9 +168,18 @@ t.test("what is being destroyed is disclosed to nobody", async (t) => {
   killedBehindTheKeys(first);
   await t.rejects(first.erasures.goOn(op), /killed/);
   using second = await first.reopened();
-  const asked = { origin: ORIGIN, subjects: ["usr-1"], receiver: "auditor-1", requester: "usr-dpo" };
+  const asked = {
+    origin: ORIGIN,
+    subjects: ["usr-1"],
+    receiver: "auditor-1",
+    requester: "usr-dpo",
+  };
   await t.rejects(
-    disclose(second.parts, { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] }, async () => {}),
+    disclose(
+      second.parts,
+      { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] },
+      async () => {},
+    ),
     { code: "erasure_under_way" },
   );
 });
@@ -149,11 +190,20 @@ t.test("nobody's erasure waits for a receiver that takes its time", async (t) =>
   await vault.seal({ subject: "usr-1", month: "2026-01" }, 20);
   const reading = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
-  const asked = { origin: ORIGIN, subjects: ["usr-slow"], receiver: "auditor-1", requester: "usr-dpo" };
-  const disclosing = disclose(vault.parts, { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] }, async () => {
-    reading.resolve();
-    await taken.promise;
-  });
+  const asked = {
+    origin: ORIGIN,
+    subjects: ["usr-slow"],
+    receiver: "auditor-1",
+    requester: "usr-dpo",
+  };
+  const disclosing = disclose(
+    vault.parts,
+    { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] },
+    async () => {
+      reading.resolve();
+      await taken.promise;
+    },
+  );
   await reading.promise;
   const op = vault.erasureAsked("usr-1");
   const erased = vault.erasures.goOn(op);
@@ -161,5 +211,9 @@ t.test("nobody's erasure waits for a receiver that takes its time", async (t) =>
   t.equal(vault.parts.acts.disclosuresOf("usr-slow"), 1);
   taken.resolve();
   await erased;
-  t.match(await disclosing.catch((error: unknown) => error), { code: "erasure_under_way" }, "the log has no place for it here");
+  t.match(
+    await disclosing.catch((error: unknown) => error),
+    { code: "erasure_under_way" },
+    "the log has no place for it here",
+  );
 });

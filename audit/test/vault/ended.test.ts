@@ -23,7 +23,11 @@ t.test("an act that the log has ended becomes what the log has of it", async (t)
     ["disclose", "requested", said("completed"), "done"],
     ["disclose", "requested", said(), "failed"],
   ] as const)
-    t.equal(endingOf({ kind, state }, log), ending, `${kind} ${state}: ${log.map(({ phase }) => phase).join(", ")}`);
+    t.equal(
+      endingOf({ kind, state }, log),
+      ending,
+      `${kind} ${state}: ${log.map(({ phase }) => phase).join(", ")}`,
+    );
   t.equal(awaitsFact({ kind: "erasure" }, said("completed")), true);
   t.equal(awaitsFact({ kind: "erasure" }, said("failed")), false);
   t.equal(awaitsFact({ kind: "retention" }, said("completed")), false);
@@ -41,5 +45,9 @@ t.test("in a new life nothing is said that the log has, or would refuse", async 
     ["fact", said(), false, true],
     ["fact", said("completed", "fact"), false, false],
   ] as const)
-    t.equal(isSaidAgain(phase, log, isOpen), isAgain, `${phase} ${log.map((one) => one.phase).join(", ")} ${isOpen}`);
+    t.equal(
+      isSaidAgain(phase, log, isOpen),
+      isAgain,
+      `${phase} ${log.map((one) => one.phase).join(", ")} ${isOpen}`,
+    );
 });

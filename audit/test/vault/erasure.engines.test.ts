@@ -16,16 +16,27 @@ import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const VERIFIER = shippedProgram("sov-verify");
 const disclose = (auditd: AuditdFixture, ...subjects: string[]) => ({
-  ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects, receiver: "auditor-1" },
+  ...{
+    verb: "disclose",
+    origin: `box.audit.acme/${auditd.currentSlug}`,
+    subjects,
+    receiver: "auditor-1",
+  },
   ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
 });
 const privacyOf = async (auditd: AuditdFixture) => {
   const leaves = await readLeaves(auditd.logDir);
-  return leaves.flatMap((event, index) => (event.type.startsWith("privacy.") ? [{ index, ...event }] : []));
+  return leaves.flatMap((event, index) =>
+    event.type.startsWith("privacy.") ? [{ index, ...event }] : [],
+  );
 };
 
 /** Exports with what was disclosed, and lets the offline verifier judge it. */
-async function verified(auditd: AuditdFixture, gate: AuditProducer, lines: readonly DisclosureLine[]) {
+async function verified(
+  auditd: AuditdFixture,
+  gate: AuditProducer,
+  lines: readonly DisclosureLine[],
+) {
   const file = join(auditd.root, "export.tar");
   const { index } = await gate.fact({
     ...{
@@ -39,11 +50,17 @@ async function verified(auditd: AuditdFixture, gate: AuditProducer, lines: reado
   await exportLog({
     ...{ logDir: auditd.logDir, file },
     disclose: async ({ from, to }) =>
-      lines.filter((line) => line.index >= from && line.index < to).map((line) => JSON.stringify(sorted(line))),
+      lines
+        .filter((line) => line.index >= from && line.index < to)
+        .map((line) => JSON.stringify(sorted(line))),
   });
-  const { stdout } = spawnSync(process.execPath, [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"], {
-    encoding: "utf8",
-  });
+  const { stdout } = spawnSync(
+    process.execPath,
+    [VERIFIER, file, "--policy", auditd.config.policyFile, "--json"],
+    {
+      encoding: "utf8",
+    },
+  );
   return JSON.parse(stdout).verdicts.DISCLOSURES;
 }
 
@@ -59,64 +76,101 @@ const linesOf = async (vault: VaultFixture, request: object) => {
   return { lines: all.slice(0, -1) as unknown as DisclosureLine[], end: all.at(-1) };
 };
 
-t.test("an erasure ends what opens a subject's commitments, on record, and the verifier bears it out", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const said = [];
-  for (let n = 0; n < 12; n++) said.push(await say(gate, n % 2 === 0 ? "usr-gone" : "usr-kept", `canary-erasure-${n}`));
-  await until(async () => (await vault.status()).sealed === 12);
-  const before = await linesOf(vault, disclose(auditd, "usr-gone", "usr-kept"));
-  t.match(before.end, { end: { opened: 12, erased: 0 } });
-  t.match(await verified(auditd, gate, before.lines), { verdict: "PASS", reason: /^12 values open/ });
+t.test(
+  "an erasure ends what opens a subject's commitments, on record, and the verifier bears it out",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const said = [];
+    for (let n = 0; n < 12; n++)
+      said.push(await say(gate, n % 2 === 0 ? "usr-gone" : "usr-kept", `canary-erasure-${n}`));
+    await until(async () => (await vault.status()).sealed === 12);
+    const before = await linesOf(vault, disclose(auditd, "usr-gone", "usr-kept"));
+    t.match(before.end, { end: { opened: 12, erased: 0 } });
+    t.match(await verified(auditd, gate, before.lines), {
+      verdict: "PASS",
+      reason: /^12 values open/,
+    });
 
-  // Out of reach of an erasure, and told as such: `handedOut`.
-  rmSync(join(auditd.root, "export.tar"));
-  // Not drained yet: it is part of what is erased.
-  await say(gate, "usr-gone", "canary-erasure-last");
-  const reply = await vault.ask(erase("usr-gone"));
-  t.match(reply, { erased: [{ origin: `box.audit.acme/${auditd.currentSlug}`, count: 7 }], handedOut: 1, confirmed: true });
-  t.match(await vault.status(), { erased: 7, underWay: 0, fault: null });
-  t.ok((await vault.status()).sealed >= 6);
+    // Out of reach of an erasure, and told as such: `handedOut`.
+    rmSync(join(auditd.root, "export.tar"));
+    // Not drained yet: it is part of what is erased.
+    await say(gate, "usr-gone", "canary-erasure-last");
+    const reply = await vault.ask(erase("usr-gone"));
+    t.match(reply, {
+      erased: [{ origin: `box.audit.acme/${auditd.currentSlug}`, count: 7 }],
+      handedOut: 1,
+      confirmed: true,
+    });
+    t.match(await vault.status(), { erased: 7, underWay: 0, fault: null });
+    t.ok((await vault.status()).sealed >= 6);
 
-  const gone = said.filter(({ subject }) => subject === "usr-gone");
-  for (const { salt } of gone) {
-    t.same(filesHolding(auditd.root, Buffer.from(salt, "hex")), []);
-    t.same(filesHolding(auditd.root, salt), []);
-  }
-  const after = await linesOf(vault, disclose(auditd, "usr-gone", "usr-kept"));
-  t.match(after.end, { end: { opened: 6, erased: 7 } });
-  t.match(await verified(auditd, gate, after.lines), { verdict: "PASS", reason: /^6 values open.* 7 are ERASED/ });
+    const gone = said.filter(({ subject }) => subject === "usr-gone");
+    for (const { salt } of gone) {
+      t.same(filesHolding(auditd.root, Buffer.from(salt, "hex")), []);
+      t.same(filesHolding(auditd.root, salt), []);
+    }
+    const after = await linesOf(vault, disclose(auditd, "usr-gone", "usr-kept"));
+    t.match(after.end, { end: { opened: 6, erased: 7 } });
+    t.match(await verified(auditd, gate, after.lines), {
+      verdict: "PASS",
+      reason: /^6 values open.* 7 are ERASED/,
+    });
 
-  const leaves = (await privacyOf(auditd)).filter(({ type }) => type === "privacy.erasure");
-  t.match(leaves, [
-    { phase: "requested", object: { id: "usr-gone" }, detail: { approvers: ["usr-a", "usr-b"], legal_basis: "gdpr-17" } },
-    { phase: "completed", outcome: { code: "ok" }, detail: { handed_out: 1 } },
-    { phase: "fact", detail: { request: "req-1" } },
-  ]);
-  t.equal(new Set(leaves.map(({ op }) => op)).size, 1);
-  t.ok(Number(leaves[2]!.detail?.["looked_for"]) >= 7 * 3, "it looked for salts, keys and sealed values");
-  const all = await readLeaves(auditd.logDir);
-  const frontier = new Frontier();
-  for (const [index, event] of all.entries())
-    if (event.object.id === "usr-gone" && event.src?.addr !== undefined)
-      frontier.append(hashLeaf(Buffer.from(`${index}\nsrc.addr\n${commitmentsOf(event as never).get("src.addr")}`)));
-  t.match(leaves[1]!.detail?.["erased"], [{ commitments_count: 7, commitments_root: frontier.root().toString("hex") }]);
-});
+    const leaves = (await privacyOf(auditd)).filter(({ type }) => type === "privacy.erasure");
+    t.match(leaves, [
+      {
+        phase: "requested",
+        object: { id: "usr-gone" },
+        detail: { approvers: ["usr-a", "usr-b"], legal_basis: "gdpr-17" },
+      },
+      { phase: "completed", outcome: { code: "ok" }, detail: { handed_out: 1 } },
+      { phase: "fact", detail: { request: "req-1" } },
+    ]);
+    t.equal(new Set(leaves.map(({ op }) => op)).size, 1);
+    t.ok(
+      Number(leaves[2]!.detail?.["looked_for"]) >= 7 * 3,
+      "it looked for salts, keys and sealed values",
+    );
+    const all = await readLeaves(auditd.logDir);
+    const frontier = new Frontier();
+    for (const [index, event] of all.entries())
+      if (event.object.id === "usr-gone" && event.src?.addr !== undefined)
+        frontier.append(
+          hashLeaf(
+            Buffer.from(`${index}\nsrc.addr\n${commitmentsOf(event as never).get("src.addr")}`),
+          ),
+        );
+    t.match(leaves[1]!.detail?.["erased"], [
+      { commitments_count: 7, commitments_root: frontier.root().toString("hex") },
+    ]);
+  },
+);
 
 t.test("it takes a requester and two other people, and no legal hold", async (t) => {
   const [auditd, vault] = await startedBoth(t);
   await using gate = await gateOf(auditd);
   await say(gate, "usr-1", "10.0.0.1");
   await until(async () => (await vault.status()).sealed === 1);
-  const refusal = async (changes: object) => (await vault.ask({ ...erase("usr-1"), ...changes }))["error"];
+  const refusal = async (changes: object) =>
+    (await vault.ask({ ...erase("usr-1"), ...changes }))["error"];
   t.match(await refusal({ approvers: ["usr-a", "usr-a"] }), { code: "approvers_equal" });
   t.match(await refusal({ approvers: ["usr-a", "usr-dpo"] }), { code: "approver_is_requester" });
   t.match(await refusal({ approvers: ["usr-a"] }), { code: "request_invalid" });
   t.match(await refusal({ approvers: ["usr-a", "usr-b", "usr-c"] }), { code: "request_invalid" });
   t.match(await refusal({ subject: "anonymous" }), { code: "subject_anonymous" });
   t.match(await refusal({ more: true }), { code: "request_invalid" });
-  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
-  t.match((await vault.ask({ ...hold, approver: "usr-law" }))["error"], { code: "approver_is_requester" });
+  const hold = {
+    verb: "hold",
+    subject: "usr-1",
+    hold: "case-7",
+    lift: false,
+    requester: "usr-law",
+    approver: "usr-a",
+  };
+  t.match((await vault.ask({ ...hold, approver: "usr-law" }))["error"], {
+    code: "approver_is_requester",
+  });
   t.match(await vault.ask(hold), { holds: ["case-7"] });
   t.match((await vault.ask(hold))["error"], { code: "hold_exists" });
   t.match(await refusal({}), { code: "legal_hold" });
@@ -132,10 +186,14 @@ t.test("it takes a requester and two other people, and no legal hold", async (t)
     }),
     { op: String },
   );
-  t.match((await vault.ask({ ...hold, lift: true, subject: "usr-2" }))["error"], { code: "hold_unknown" });
+  t.match((await vault.ask({ ...hold, lift: true, subject: "usr-2" }))["error"], {
+    code: "hold_unknown",
+  });
   t.match(await vault.ask({ ...hold, lift: true }), { holds: [] });
   t.match(await vault.ask(erase("usr-1")), { confirmed: true });
-  const leaves = await until(async () => (await privacyOf(auditd)).length >= 8).then(() => privacyOf(auditd));
+  const leaves = await until(async () => (await privacyOf(auditd)).length >= 8).then(() =>
+    privacyOf(auditd),
+  );
   t.same(
     leaves.map(({ type, phase }) => `${type} ${phase}`),
     [
@@ -187,7 +245,11 @@ t.test("killed at any moment, an erasure comes to its end once, by itself", asyn
     t.match(phases[1]!.detail?.["erased"], [{ commitments_count: 20 }]);
   }
   t.equal((await vault.status()).erased, completed * 20);
-  t.equal((await vault.status()).sealed, (rounds - completed) * 20, "nothing is sealed again after it was erased");
+  t.equal(
+    (await vault.status()).sealed,
+    (rounds - completed) * 20,
+    "nothing is sealed again after it was erased",
+  );
   t.ok(completed > 1, `${completed} of ${rounds} were completed`);
   const { lines } = await linesOf(vault, disclose(auditd, "usr-0"));
   t.match(await verified(auditd, gate, lines), { verdict: "PASS" });
@@ -201,7 +263,14 @@ t.test("while auditd is away nothing is erased, disclosed or held", async (t) =>
   await gate.close();
   await auditd.stop();
   await until(async () => !(await vault.status()).connected);
-  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  const hold = {
+    verb: "hold",
+    subject: "usr-1",
+    hold: "case-7",
+    lift: false,
+    requester: "usr-law",
+    approver: "usr-a",
+  };
   for (const request of [erase("usr-1"), disclose(auditd, "usr-1"), hold]) {
     const lines = await vault.askAll(request);
     t.match(lines, [{ error: { code: "audit_unavailable" } }]);
@@ -212,27 +281,47 @@ t.test("while auditd is away nothing is erased, disclosed or held", async (t) =>
   t.match(await vault.ask(erase("usr-1")), { confirmed: true });
 });
 
-t.test("while auditd hangs, whoever asks for something is told within 2.5 s, and nothing is done", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  process.kill(auditd.pid, "SIGSTOP");
-  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
-  for (const request of [hold, disclose(auditd, "usr-1"), hold, disclose(auditd, "usr-1"), hold]) {
-    const askedAt = performance.now();
-    t.match(await vault.ask(request), { error: { code: "audit_unavailable" } });
-    const tookMs = performance.now() - askedAt;
-    t.ok(tookMs < 2_500, `${request.verb}: ${tookMs.toFixed(0)} ms`);
-  }
-  process.kill(auditd.pid, "SIGCONT");
-  await until(async () => (await vault.status()).underWay === 0);
-  t.match(await vault.status(), { holds: 0 });
-  // Though nobody asks for anything more.
-  const isOpen = async () => {
-    const ops = Map.groupBy(await privacyOf(auditd), ({ op }) => op);
-    return [...ops.values()].some((leaves) => leaves.length !== 2);
-  };
-  await until(async () => (await privacyOf(auditd)).length > 0 && !(await isOpen()));
-  t.ok((await privacyOf(auditd)).every(({ phase, outcome }) => phase === "requested" || outcome?.code === "audit_timeout"));
-});
+t.test(
+  "while auditd hangs, whoever asks for something is told within 2.5 s, and nothing is done",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    process.kill(auditd.pid, "SIGSTOP");
+    const hold = {
+      verb: "hold",
+      subject: "usr-1",
+      hold: "case-7",
+      lift: false,
+      requester: "usr-law",
+      approver: "usr-a",
+    };
+    for (const request of [
+      hold,
+      disclose(auditd, "usr-1"),
+      hold,
+      disclose(auditd, "usr-1"),
+      hold,
+    ]) {
+      const askedAt = performance.now();
+      t.match(await vault.ask(request), { error: { code: "audit_unavailable" } });
+      const tookMs = performance.now() - askedAt;
+      t.ok(tookMs < 2_500, `${request.verb}: ${tookMs.toFixed(0)} ms`);
+    }
+    process.kill(auditd.pid, "SIGCONT");
+    await until(async () => (await vault.status()).underWay === 0);
+    t.match(await vault.status(), { holds: 0 });
+    // Though nobody asks for anything more.
+    const isOpen = async () => {
+      const ops = Map.groupBy(await privacyOf(auditd), ({ op }) => op);
+      return [...ops.values()].some((leaves) => leaves.length !== 2);
+    };
+    await until(async () => (await privacyOf(auditd)).length > 0 && !(await isOpen()));
+    t.ok(
+      (await privacyOf(auditd)).every(
+        ({ phase, outcome }) => phase === "requested" || outcome?.code === "audit_timeout",
+      ),
+    );
+  },
+);
 
 t.test("a database that was put back to an older state begins a new life in the log", async (t) => {
   const [auditd, vault] = await startedBoth(t);
@@ -260,74 +349,100 @@ t.test("a database that was put back to an older state begins a new life in the 
   await until(async () => (await vault.status()).connected);
   t.match(await vault.ask(hold("case-4")), { holds: /case-4/ });
   const lives = async () =>
-    (await readLeaves(auditd.logDir)).filter(({ type, object }) => type === "audit.producer.start" && object.id === "vault");
+    (await readLeaves(auditd.logDir)).filter(
+      ({ type, object }) => type === "audit.producer.start" && object.id === "vault",
+    );
   await until(async () => (await lives()).length > 1);
   t.equal((await lives()).length, 2);
 });
 
-t.test("a database that was put back destroys nothing until two people have confirmed its legal holds", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  for (const subject of ["usr-1", "usr-2"]) await say(gate, subject, "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 2);
-  await vault.stop();
-  const file = join(vault.config.dataDir, "sealed.sqlite");
-  for (const [path, table] of [
-    [file, "commitments"],
-    [join(vault.config.keysDir, "keys.sqlite"), "keys"],
-  ] as const) {
-    const db = new Database(path);
-    db.prepare(`UPDATE ${table} SET month = '2020-01' WHERE subject = 'usr-1'`).run();
-    db.close();
-  }
-  const older = readFileSync(file);
-  await auditd.control({ verb: "clock-is-right" });
-  // Nothing is overdue before the hold stands.
-  vault.config.retention = { leavesYears: 7, disclosuresMonths: 1_200, anonymousMonths: 1_200 };
-  vault.writeConfig();
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
-  t.match(await vault.ask(hold), { holds: ["case-7"] });
-  await vault.stop();
-  writeFileSync(file, older);
-  vault.config.retention = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
-  vault.writeConfig();
-  await vault.start();
-  await until(async () => (await vault.status()).holdsInDoubt && (await vault.status()).connected);
-  await sleep(500);
-  t.match(await vault.status(), { sealed: 2, erased: 0, holds: 0, underWay: 0, fault: null });
-  t.match(await vault.ask(erase("usr-2")), { error: { code: "holds_in_doubt" } });
-  await vault.stop();
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  t.match(await vault.status(), { holdsInDoubt: true }, "another start does not forget it");
-  t.match(await vault.ask(hold), { holds: ["case-7"] });
-  const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
-  t.match(await vault.ask({ ...confirm, approvers: ["usr-a", "usr-law"] }), { error: { code: "approver_is_requester" } });
-  t.match(await vault.ask(confirm), { holds: 1 });
-  t.match(await vault.ask(confirm), { error: { code: "holds_not_in_doubt" } });
-  t.match(await vault.ask(erase("usr-1")), { error: { code: "legal_hold" } });
-  t.match(await vault.ask(erase("usr-2")), { confirmed: true });
-  await sleep(300);
-  t.match(await vault.status(), { sealed: 1, erased: 1 }, "what is held is kept, however old");
-});
+t.test(
+  "a database that was put back destroys nothing until two people have confirmed its legal holds",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    for (const subject of ["usr-1", "usr-2"]) await say(gate, subject, "10.0.0.1");
+    await until(async () => (await vault.status()).sealed === 2);
+    await vault.stop();
+    const file = join(vault.config.dataDir, "sealed.sqlite");
+    for (const [path, table] of [
+      [file, "commitments"],
+      [join(vault.config.keysDir, "keys.sqlite"), "keys"],
+    ] as const) {
+      const db = new Database(path);
+      db.prepare(`UPDATE ${table} SET month = '2020-01' WHERE subject = 'usr-1'`).run();
+      db.close();
+    }
+    const older = readFileSync(file);
+    await auditd.control({ verb: "clock-is-right" });
+    // Nothing is overdue before the hold stands.
+    vault.config.retention = { leavesYears: 7, disclosuresMonths: 1_200, anonymousMonths: 1_200 };
+    vault.writeConfig();
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    const hold = {
+      verb: "hold",
+      subject: "usr-1",
+      hold: "case-7",
+      lift: false,
+      requester: "usr-law",
+      approver: "usr-a",
+    };
+    t.match(await vault.ask(hold), { holds: ["case-7"] });
+    await vault.stop();
+    writeFileSync(file, older);
+    vault.config.retention = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
+    vault.writeConfig();
+    await vault.start();
+    await until(
+      async () => (await vault.status()).holdsInDoubt && (await vault.status()).connected,
+    );
+    await sleep(500);
+    t.match(await vault.status(), { sealed: 2, erased: 0, holds: 0, underWay: 0, fault: null });
+    t.match(await vault.ask(erase("usr-2")), { error: { code: "holds_in_doubt" } });
+    await vault.stop();
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    t.match(await vault.status(), { holdsInDoubt: true }, "another start does not forget it");
+    t.match(await vault.ask(hold), { holds: ["case-7"] });
+    const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
+    t.match(await vault.ask({ ...confirm, approvers: ["usr-a", "usr-law"] }), {
+      error: { code: "approver_is_requester" },
+    });
+    t.match(await vault.ask(confirm), { holds: 1 });
+    t.match(await vault.ask(confirm), { error: { code: "holds_not_in_doubt" } });
+    t.match(await vault.ask(erase("usr-1")), { error: { code: "legal_hold" } });
+    t.match(await vault.ask(erase("usr-2")), { confirmed: true });
+    await sleep(300);
+    t.match(await vault.status(), { sealed: 1, erased: 1 }, "what is held is kept, however old");
+  },
+);
 
-t.test("of two equal requests for a hold one is granted, and a late one to lift it takes no other's", async (t) => {
-  const [, vault] = await startedBoth(t);
-  const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
-  const answers = await Promise.all([vault.ask(hold), vault.ask(hold)]);
-  t.match(
-    answers.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
-    [{ holds: ["case-7"] }, { error: { code: "hold_exists" } }],
-  );
-  const lift = { ...hold, lift: true };
-  const lifts = await Promise.all([vault.ask(lift), vault.ask(lift)]);
-  t.match(
-    lifts.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
-    [{ holds: [] }, { error: { code: "hold_unknown" } }],
-  );
-  t.match(await vault.ask({ ...hold, subject: "usr-2" }), { holds: ["case-7"] });
-  t.match(await vault.ask(lift), { error: { code: "hold_unknown" } });
-  t.match(await vault.status(), { holds: 1, underWay: 0 });
-});
+t.test(
+  "of two equal requests for a hold one is granted, and a late one to lift it takes no other's",
+  async (t) => {
+    const [, vault] = await startedBoth(t);
+    const hold = {
+      verb: "hold",
+      subject: "usr-1",
+      hold: "case-7",
+      lift: false,
+      requester: "usr-law",
+      approver: "usr-a",
+    };
+    const answers = await Promise.all([vault.ask(hold), vault.ask(hold)]);
+    t.match(
+      answers.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
+      [{ holds: ["case-7"] }, { error: { code: "hold_exists" } }],
+    );
+    const lift = { ...hold, lift: true };
+    const lifts = await Promise.all([vault.ask(lift), vault.ask(lift)]);
+    t.match(
+      lifts.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
+      [{ holds: [] }, { error: { code: "hold_unknown" } }],
+    );
+    t.match(await vault.ask({ ...hold, subject: "usr-2" }), { holds: ["case-7"] });
+    t.match(await vault.ask(lift), { error: { code: "hold_unknown" } });
+    t.match(await vault.status(), { holds: 1, underWay: 0 });
+  },
+);

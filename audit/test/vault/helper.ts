@@ -1,7 +1,15 @@
 /** A real vault as its own process, beside a real auditd on the same folder. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -64,15 +72,21 @@ export class VaultFixture {
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
-    child.on("close", (code) => listening.reject(new Error(`vault ended with ${code}: ${this.#output}`)));
+    child.on("close", (code) =>
+      listening.reject(new Error(`vault ended with ${code}: ${this.#output}`)),
+    );
     await listening.promise;
   }
 
   /** `vault restore COPY`. */
   restore(copy: string): { status: number | null; stdout: string; stderr: string } {
-    return spawnSync(process.execPath, [shippedProgram("vault"), "restore", copy, "--config", this.configFile], {
-      encoding: "utf8",
-    });
+    return spawnSync(
+      process.execPath,
+      [shippedProgram("vault"), "restore", copy, "--config", this.configFile],
+      {
+        encoding: "utf8",
+      },
+    );
   }
 
   get output(): string {
@@ -116,11 +130,19 @@ export const erase = (subject: string) => ({
 /** auditd that knows the vault, not started. */
 export function auditdFor(root: string): AuditdFixture {
   const names = ["coordinator-gate", "vault"];
-  const producers = names.map((name) => ({ name, family: name, socket: join(root, "run", `${name}.sock`), gid: null }));
+  const producers = names.map((name) => ({
+    name,
+    family: name,
+    socket: join(root, "run", `${name}.sock`),
+    gid: null,
+  }));
   return new AuditdFixture(root, { producers, learnMs: 0, heartbeatMs: 200 });
 }
 
-export async function startedBoth(t: Test, changes: Partial<VaultConfig> = {}): Promise<[AuditdFixture, VaultFixture]> {
+export async function startedBoth(
+  t: Test,
+  changes: Partial<VaultConfig> = {},
+): Promise<[AuditdFixture, VaultFixture]> {
   const root = temporaryFolder(t);
   const auditd = auditdFor(root);
   auditd.init();
@@ -134,7 +156,10 @@ export async function startedBoth(t: Test, changes: Partial<VaultConfig> = {}): 
 }
 
 export function gateOf(auditd: AuditdFixture): Promise<AuditProducer> {
-  return connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: crypto.randomUUID() });
+  return connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: crypto.randomUUID(),
+  });
 }
 
 export type Said = { index: number; subject: string; salt: string; value: string };
@@ -147,7 +172,10 @@ export async function say(gate: AuditProducer, subject: string, value: string): 
     {
       ...{ type: "key.list", op: crypto.randomUUID(), src: { addr } },
       ...(subject === "anonymous"
-        ? { actor: { sub: "anonymous", kind: "anonymous" }, object: { kind: "user", id: "anonymous" } }
+        ? {
+            actor: { sub: "anonymous", kind: "anonymous" },
+            object: { kind: "user", id: "anonymous" },
+          }
         : { actor: { sub: subject, kind: "user" }, object: { kind: "user", id: subject } }),
     },
     commit.disclosures,
@@ -162,7 +190,9 @@ export function backdate(root: string, subject: string | null): void {
     ["vault-keys/keys.sqlite", "keys"],
   ] as const) {
     const db = new Database(join(root, file));
-    db.prepare(`UPDATE ${table} SET month = '2023-11' WHERE subject = coalesce(?, subject)`).run(subject);
+    db.prepare(`UPDATE ${table} SET month = '2023-11' WHERE subject = coalesce(?, subject)`).run(
+      subject,
+    );
     db.close();
   }
 }
@@ -171,7 +201,11 @@ export function backdate(root: string, subject: string | null): void {
 export function filesHolding(folder: string, bytes: string | Buffer): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => join(folder, name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true && readFileSync(path).includes(bytes));
+    .filter(
+      (path) =>
+        statSync(path, { throwIfNoEntry: false })?.isFile() === true &&
+        readFileSync(path).includes(bytes),
+    );
 }
 
 export const atRest = (vault: VaultFixture) => async () => {
@@ -183,7 +217,9 @@ export const atRest = (vault: VaultFixture) => async () => {
 export async function phasesOf(auditd: AuditdFixture, type: string): Promise<string[]> {
   const leaves = (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
   const ops = Map.groupBy(leaves, ({ op }) => op);
-  return [...ops.values()].map((all) => all.map(({ phase, outcome }) => [phase, outcome?.code].join(" ").trim()).join(", "));
+  return [...ops.values()].map((all) =>
+    all.map(({ phase, outcome }) => [phase, outcome?.code].join(" ").trim()).join(", "),
+  );
 }
 
 /** The vault is at rest before what it says last is in the log: whoever looks for that waits for it. */

@@ -6,60 +6,94 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { until } from "../out/helper.ts";
 import { type AuditdFixture, verified } from "../helper.ts";
-import { atRest, backdate, damagedSegment, erase, gateOf, isSaidSo, phasesOf, say, startedBoth } from "./helper.ts";
+import {
+  atRest,
+  backdate,
+  damagedSegment,
+  erase,
+  gateOf,
+  isSaidSo,
+  phasesOf,
+  say,
+  startedBoth,
+} from "./helper.ts";
 
-const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+const hold = {
+  verb: "hold",
+  subject: "usr-1",
+  hold: "case-7",
+  lift: false,
+  requester: "usr-law",
+  approver: "usr-a",
+};
 const disclose = (auditd: AuditdFixture) => ({
-  ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" },
+  ...{
+    verb: "disclose",
+    origin: `box.audit.acme/${auditd.currentSlug}`,
+    subjects: ["usr-1"],
+    receiver: "auditor-1",
+  },
   ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
 });
 const isSaid = (auditd: AuditdFixture, type: string, count: number) => async () =>
   (await phasesOf(auditd, type)).length === count;
 
-t.test("killed before the log has what was asked for, a hold and a disclosure fail and do nothing", async (t) => {
-  // Else what waits for auditd may be the vault's own look for what there is to seal, and the request behind it.
-  const [auditd, vault] = await startedBoth(t, { pollMs: 60_000 });
-  for (const [type, request] of [
-    ["privacy.hold", hold],
-    ["privacy.disclose", disclose(auditd)],
-  ] as const) {
-    process.kill(auditd.pid, "SIGSTOP");
-    const asked = vault.askAll(request).catch(() => []);
-    await until(async () => (await vault.status()).underWay === 1);
-    await vault.stop("SIGKILL");
-    t.same(await asked, [], "nobody is told anything");
-    process.kill(auditd.pid, "SIGCONT");
-    await vault.start();
-    await until(atRest(vault));
-    await until(isSaid(auditd, type, 1));
-    await until(async () => (await phasesOf(auditd, type))[0]?.includes(",") === true);
-    t.same(await phasesOf(auditd, type), ["requested, failed interrupted"], type);
-    t.match(await vault.status(), { holds: 0 });
-  }
-  t.match(await vault.ask(hold), { holds: ["case-7"] }, "it can be asked for again");
-});
+t.test(
+  "killed before the log has what was asked for, a hold and a disclosure fail and do nothing",
+  async (t) => {
+    // Else what waits for auditd may be the vault's own look for what there is to seal, and the request behind it.
+    const [auditd, vault] = await startedBoth(t, { pollMs: 60_000 });
+    for (const [type, request] of [
+      ["privacy.hold", hold],
+      ["privacy.disclose", disclose(auditd)],
+    ] as const) {
+      process.kill(auditd.pid, "SIGSTOP");
+      const asked = vault.askAll(request).catch(() => []);
+      await until(async () => (await vault.status()).underWay === 1);
+      await vault.stop("SIGKILL");
+      t.same(await asked, [], "nobody is told anything");
+      process.kill(auditd.pid, "SIGCONT");
+      await vault.start();
+      await until(atRest(vault));
+      await until(isSaid(auditd, type, 1));
+      await until(async () => (await phasesOf(auditd, type))[0]?.includes(",") === true);
+      t.same(await phasesOf(auditd, type), ["requested, failed interrupted"], type);
+      t.match(await vault.status(), { holds: 0 });
+    }
+    t.match(await vault.ask(hold), { holds: ["case-7"] }, "it can be asked for again");
+  },
+);
 
-t.test("killed while a receiver is handed what opens commitments, a disclosure has failed", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const count = 1_500;
-  // More than the buffers between the two take.
-  for (let n = 0; n < count; n += 100)
-    await Promise.all(Array.from({ length: 100 }, (_, at) => say(gate, "usr-1", `10.0.${n + at}.1${"x".repeat(200)}`)));
-  await until(async () => (await vault.status()).sealed === count, 20_000);
-  const socket = connect(vault.config.controlSocket);
-  socket.on("error", () => {});
-  t.teardown(() => socket.destroy());
-  socket.pause();
-  socket.write(`${JSON.stringify(disclose(auditd))}\n`);
-  await until(isSaid(auditd, "privacy.disclose", 1));
-  await sleep(200);
-  t.equal((await vault.status()).underWay, 1, "it waits for its receiver");
-  await vault.stop("SIGKILL");
-  await vault.start();
-  await until(async () => (await phasesOf(auditd, "privacy.disclose"))[0]?.includes(",") === true);
-  t.same(await phasesOf(auditd, "privacy.disclose"), ["requested, failed interrupted"]);
-});
+t.test(
+  "killed while a receiver is handed what opens commitments, a disclosure has failed",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const count = 1_500;
+    // More than the buffers between the two take.
+    for (let n = 0; n < count; n += 100)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, at) =>
+          say(gate, "usr-1", `10.0.${n + at}.1${"x".repeat(200)}`),
+        ),
+      );
+    await until(async () => (await vault.status()).sealed === count, 20_000);
+    const socket = connect(vault.config.controlSocket);
+    socket.on("error", () => {});
+    t.teardown(() => socket.destroy());
+    socket.pause();
+    socket.write(`${JSON.stringify(disclose(auditd))}\n`);
+    await until(isSaid(auditd, "privacy.disclose", 1));
+    await sleep(200);
+    t.equal((await vault.status()).underWay, 1, "it waits for its receiver");
+    await vault.stop("SIGKILL");
+    await vault.start();
+    await until(
+      async () => (await phasesOf(auditd, "privacy.disclose"))[0]?.includes(",") === true,
+    );
+    t.same(await phasesOf(auditd, "privacy.disclose"), ["requested, failed interrupted"]);
+  },
+);
 
 t.test("killed at any moment, what retention ends comes to its end once, by itself", async (t) => {
   const [auditd, vault] = await startedBoth(t, { pollMs: 10 });
@@ -67,7 +101,9 @@ t.test("killed at any moment, what retention ends comes to its end once, by itse
   await auditd.control({ verb: "clock-is-right" });
   const rounds = 6;
   for (let round = 0; round < rounds; round++) {
-    await Promise.all(Array.from({ length: 20 }, (_, n) => say(gate, `usr-${round}`, `10.${round}.0.${n}`)));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => say(gate, `usr-${round}`, `10.${round}.0.${n}`)),
+    );
     await until(async () => (await vault.status()).sealed === 20);
     await vault.stop();
     backdate(auditd.root, `usr-${round}`);
@@ -78,58 +114,80 @@ t.test("killed at any moment, what retention ends comes to its end once, by itse
     await until(async () => (await vault.status()).erased === 20 * (round + 1), 20_000);
     await until(atRest(vault));
   }
-  const isEnded = (phases: string) => phases.startsWith("requested, completed") || phases === "requested, failed interrupted";
+  const isEnded = (phases: string) =>
+    phases.startsWith("requested, completed") || phases === "requested, failed interrupted";
   await until(async () => (await phasesOf(auditd, "privacy.retention")).every(isEnded));
   const said = await phasesOf(auditd, "privacy.retention");
-  t.equal(said.filter((phases) => phases.startsWith("requested, completed")).length, rounds, said.join("; "));
+  t.equal(
+    said.filter((phases) => phases.startsWith("requested, completed")).length,
+    rounds,
+    said.join("; "),
+  );
   t.match(await vault.status(), { sealed: 0, erased: 20 * rounds, keys: 0, fault: null });
 });
 
-t.test("an erasure that a database which was put back knows nothing of is ended in the log, once", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const mended = await damagedSegment(auditd, vault, gate);
-  const older = join(auditd.root, "older");
-  cpSync(vault.config.dataDir, older, { recursive: true });
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
-  t.match(await vault.status(), { underWay: 1 });
-  await vault.stop("SIGKILL");
-  await auditd.settled();
-  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested"]);
-  rmSync(vault.config.dataDir, { recursive: true });
-  cpSync(older, vault.config.dataDir, { recursive: true });
-  await vault.start();
-  const isEnded = async () => (await phasesOf(auditd, "privacy.erasure"))[0]?.includes(",") === true;
-  await until(isEnded);
-  t.match(await vault.status(), { underWay: 0, holdsInDoubt: true });
-  await vault.stop();
-  await vault.start();
-  await mended();
-  await until(atRest(vault));
-  t.match(await vault.ask({ verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] }), { holds: 0 });
-  t.match(await vault.ask(erase("usr-1")), { confirmed: true }, "it can be asked for again");
-  await auditd.settled();
-  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, failed interrupted", "requested, completed ok, fact"]);
-  t.match(await verified(auditd), {
-    verdicts: { COMPLETENESS: { verdict: "PASS" } },
-    findings: { operations: { open: 0, overdue: 0 } },
-  });
-});
+t.test(
+  "an erasure that a database which was put back knows nothing of is ended in the log, once",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const mended = await damagedSegment(auditd, vault, gate);
+    const older = join(auditd.root, "older");
+    cpSync(vault.config.dataDir, older, { recursive: true });
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
+    t.match(await vault.status(), { underWay: 1 });
+    await vault.stop("SIGKILL");
+    await auditd.settled();
+    t.same(await phasesOf(auditd, "privacy.erasure"), ["requested"]);
+    rmSync(vault.config.dataDir, { recursive: true });
+    cpSync(older, vault.config.dataDir, { recursive: true });
+    await vault.start();
+    const isEnded = async () =>
+      (await phasesOf(auditd, "privacy.erasure"))[0]?.includes(",") === true;
+    await until(isEnded);
+    t.match(await vault.status(), { underWay: 0, holdsInDoubt: true });
+    await vault.stop();
+    await vault.start();
+    await mended();
+    await until(atRest(vault));
+    t.match(
+      await vault.ask({
+        verb: "confirm-holds",
+        requester: "usr-law",
+        approvers: ["usr-a", "usr-b"],
+      }),
+      { holds: 0 },
+    );
+    t.match(await vault.ask(erase("usr-1")), { confirmed: true }, "it can be asked for again");
+    await auditd.settled();
+    t.same(await phasesOf(auditd, "privacy.erasure"), [
+      "requested, failed interrupted",
+      "requested, completed ok, fact",
+    ]);
+    t.match(await verified(auditd), {
+      verdicts: { COMPLETENESS: { verdict: "PASS" } },
+      findings: { operations: { open: 0, overdue: 0 } },
+    });
+  },
+);
 
-t.test("an operation that the vault has under way stays open while it asks auditd for those that it lacks", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  const mended = await damagedSegment(auditd, vault, gate);
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
-  await vault.stop("SIGKILL");
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  t.match(await vault.status(), { underWay: 1 });
-  await mended();
-  await until(atRest(vault));
-  await t.resolves(until(isSaidSo(auditd, "privacy.erasure", "requested, completed ok, fact")));
-});
+t.test(
+  "an operation that the vault has under way stays open while it asks auditd for those that it lacks",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    const mended = await damagedSegment(auditd, vault, gate);
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
+    await vault.stop("SIGKILL");
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    t.match(await vault.status(), { underWay: 1 });
+    await mended();
+    await until(atRest(vault));
+    await t.resolves(until(isSaidSo(auditd, "privacy.erasure", "requested, completed ok, fact")));
+  },
+);

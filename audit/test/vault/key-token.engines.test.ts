@@ -15,7 +15,10 @@ const KEY = "box.vault.acme";
 const { CKO_SECRET_KEY } = pkcs11js;
 const PLAIN = Buffer.alloc(32, 7);
 
-function withToken(t: Test, options?: ConstructorParameters<typeof SoftHsm>[2]): { vault: VaultFixture; hsm: SoftHsm } {
+function withToken(
+  t: Test,
+  options?: ConstructorParameters<typeof SoftHsm>[2],
+): { vault: VaultFixture; hsm: SoftHsm } {
   const root = temporaryFolder(t);
   const hsm = new SoftHsm(root, "vault", options);
   const vault = new VaultFixture(root, { token: { ...hsm.config, keyLabel: KEY } });
@@ -38,30 +41,38 @@ function makeKey(hsm: SoftHsm, { bytes = 32, isExtractable = false }): void {
   );
 }
 
-t.test("the key lies under one that a token made and never gives out, life after life", async (t) => {
-  const { vault, hsm } = withToken(t);
-  const sealed = `${vault.config.keyFile}.p11`;
-  await vault.start();
-  await vault.stop();
-  const before = readFileSync(sealed);
-  t.equal(before.length, 12 + 32 + 16);
-  await vault.start();
-  t.same(readFileSync(sealed), before);
-  t.notOk(existsSync(vault.config.keyFile), "nothing lies beside it");
-  t.same(hsm.keys(CKO_SECRET_KEY), [{ label: KEY, extractable: false, sensitive: true }]);
-  await vault.stop();
-  delete vault.config.token;
-  vault.writeConfig();
-  await t.rejects(vault.start(), { message: /vault\.key\.p11 is sealed by a token, and the configuration names none/ });
-  t.notOk(existsSync(vault.config.keyFile));
-});
+t.test(
+  "the key lies under one that a token made and never gives out, life after life",
+  async (t) => {
+    const { vault, hsm } = withToken(t);
+    const sealed = `${vault.config.keyFile}.p11`;
+    await vault.start();
+    await vault.stop();
+    const before = readFileSync(sealed);
+    t.equal(before.length, 12 + 32 + 16);
+    await vault.start();
+    t.same(readFileSync(sealed), before);
+    t.notOk(existsSync(vault.config.keyFile), "nothing lies beside it");
+    t.same(hsm.keys(CKO_SECRET_KEY), [{ label: KEY, extractable: false, sensitive: true }]);
+    await vault.stop();
+    delete vault.config.token;
+    vault.writeConfig();
+    await t.rejects(vault.start(), {
+      message: /vault\.key\.p11 is sealed by a token, and the configuration names none/,
+    });
+    t.notOk(existsSync(vault.config.keyFile));
+  },
+);
 
-t.test("a key that lay open is sealed, opens what it opened before, and the open file is destroyed", async (t) => {
-  const naming = (vault: VaultFixture, root: string): void => {
-    vault.config.token = { ...new SoftHsm(root, "vault").config, keyLabel: KEY };
-  };
-  await openKeyIsSealed(t, naming, ".p11");
-});
+t.test(
+  "a key that lay open is sealed, opens what it opened before, and the open file is destroyed",
+  async (t) => {
+    const naming = (vault: VaultFixture, root: string): void => {
+      vault.config.token = { ...new SoftHsm(root, "vault").config, keyLabel: KEY };
+    };
+    await openKeyIsSealed(t, naming, ".p11");
+  },
+);
 
 t.test("a token that lost the key is told, and none is made in its place", async (t) => {
   const { vault, hsm } = withToken(t);
@@ -80,7 +91,8 @@ t.test("a token that lost the key is told, and none is made in its place", async
 t.test("a wrong PIN is told and tried once, and no key is kept unsealed instead", async (t) => {
   const { vault, hsm } = withToken(t, { pin: "0000-0000" });
   await t.rejects(vault.start(), { message: /ConfigError: .*CKR_PIN_INCORRECT/ });
-  for (let tries = 0; tries < 3; tries++) await t.rejects(vault.start(), { message: /a wrong PIN was given for vault/ });
+  for (let tries = 0; tries < 3; tries++)
+    await t.rejects(vault.start(), { message: /a wrong PIN was given for vault/ });
   t.same(hsm.keys(CKO_SECRET_KEY), [], "it still takes the right one");
   t.notOk(existsSync(vault.config.keyFile));
   t.notOk(existsSync(`${vault.config.keyFile}.p11`));
@@ -91,7 +103,8 @@ t.test("a token and a TPM are not configured at once", async (t) => {
   vault.config.tpm = { device: "auto", pcrs: [7] };
   vault.writeConfig();
   await t.rejects(vault.start(), {
-    message: /ConfigError: .*\/token: the key file is sealed by the token or by the TPM, not by both/,
+    message:
+      /ConfigError: .*\/token: the key file is sealed by the token or by the TPM, not by both/,
   });
 });
 
@@ -123,20 +136,30 @@ t.test(
     await openKeyFile(keyFile, false, seal);
     t.notOk(existsSync(keyFile));
     writeFileSync(keyFile, Buffer.alloc(32, 8), { mode: 0o400 });
-    await t.rejects(openKeyFile(keyFile, false, seal), { code: "config_invalid", message: /hold two keys/ });
+    await t.rejects(openKeyFile(keyFile, false, seal), {
+      code: "config_invalid",
+      message: /hold two keys/,
+    });
     t.ok(existsSync(keyFile));
   },
 );
 
-t.test("two appliances have each a key of their own in one token, and neither opens the other's file", async (t) => {
-  const root = temporaryFolder(t);
-  const hsm = new SoftHsm(root, "vault");
-  const [ours, theirs] = ["one.vault.acme", "two.vault.acme"].map((keyLabel) => tokenSeal({ ...hsm.config, keyLabel }));
-  const sealed = await ours!.seal(PLAIN, "key.p11");
-  await theirs!.seal(PLAIN, "key.p11");
-  t.same(await ours!.unseal(sealed, "key.p11"), PLAIN);
-  await t.rejects(theirs!.unseal(sealed, "key.p11"), { message: /the token vault does not open it: CKR_/ });
-});
+t.test(
+  "two appliances have each a key of their own in one token, and neither opens the other's file",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const hsm = new SoftHsm(root, "vault");
+    const [ours, theirs] = ["one.vault.acme", "two.vault.acme"].map((keyLabel) =>
+      tokenSeal({ ...hsm.config, keyLabel }),
+    );
+    const sealed = await ours!.seal(PLAIN, "key.p11");
+    await theirs!.seal(PLAIN, "key.p11");
+    t.same(await ours!.unseal(sealed, "key.p11"), PLAIN);
+    await t.rejects(theirs!.unseal(sealed, "key.p11"), {
+      message: /the token vault does not open it: CKR_/,
+    });
+  },
+);
 
 t.test("what was changed, cut short, or sealed as another file does not open", async (t) => {
   const hsm = new SoftHsm(temporaryFolder(t), "vault");
@@ -147,31 +170,44 @@ t.test("what was changed, cut short, or sealed as another file does not open", a
   for (const at of [0, 20, 59]) {
     const changed = Buffer.from(sealed);
     changed[at]! ^= 1;
-    await t.rejects(seal.unseal(changed, "key.p11"), { message: /the token vault does not open it/ });
+    await t.rejects(seal.unseal(changed, "key.p11"), {
+      message: /the token vault does not open it/,
+    });
   }
-  await t.rejects(seal.unseal(sealed.subarray(0, 27), "key.p11"), { message: /too short to be sealed/ });
-  await t.rejects(seal.unseal(sealed, "other.p11"), { message: /the token vault does not open it/ });
-});
-
-t.test("a key of the vault's name that could leave the token, or is a shorter one, or is there twice, is not used", async (t) => {
-  for (const [make, message] of [
-    [{ isExtractable: true }, /is no AES-256 key that stays in the token/],
-    [{ bytes: 16 }, /is no AES-256 key that stays in the token/],
-  ] as const) {
-    const hsm = new SoftHsm(temporaryFolder(t), "vault");
-    makeKey(hsm, make);
-    await t.rejects(tokenSeal({ ...hsm.config, keyLabel: KEY }).seal(PLAIN, "key.p11"), { message });
-  }
-  const hsm = new SoftHsm(temporaryFolder(t), "vault");
-  for (let made = 0; made < 2; made++) makeKey(hsm, {});
-  await t.rejects(tokenSeal({ ...hsm.config, keyLabel: KEY }).seal(PLAIN, "key.p11"), {
-    message: /the token vault holds two keys box\.vault\.acme/,
+  await t.rejects(seal.unseal(sealed.subarray(0, 27), "key.p11"), {
+    message: /too short to be sealed/,
+  });
+  await t.rejects(seal.unseal(sealed, "other.p11"), {
+    message: /the token vault does not open it/,
   });
 });
 
+t.test(
+  "a key of the vault's name that could leave the token, or is a shorter one, or is there twice, is not used",
+  async (t) => {
+    for (const [make, message] of [
+      [{ isExtractable: true }, /is no AES-256 key that stays in the token/],
+      [{ bytes: 16 }, /is no AES-256 key that stays in the token/],
+    ] as const) {
+      const hsm = new SoftHsm(temporaryFolder(t), "vault");
+      makeKey(hsm, make);
+      await t.rejects(tokenSeal({ ...hsm.config, keyLabel: KEY }).seal(PLAIN, "key.p11"), {
+        message,
+      });
+    }
+    const hsm = new SoftHsm(temporaryFolder(t), "vault");
+    for (let made = 0; made < 2; made++) makeKey(hsm, {});
+    await t.rejects(tokenSeal({ ...hsm.config, keyLabel: KEY }).seal(PLAIN, "key.p11"), {
+      message: /the token vault holds two keys box\.vault\.acme/,
+    });
+  },
+);
+
 t.test("a token without AES-GCM is told, and gets no key", async (t) => {
   const { vault, hsm } = withToken(t, { mechanisms: "CKM_AES_KEY_GEN" });
-  await t.rejects(vault.start(), { message: /ConfigError: .*vault\.key\.p11: the token vault has no CKM_AES_GCM/ });
+  await t.rejects(vault.start(), {
+    message: /ConfigError: .*vault\.key\.p11: the token vault has no CKM_AES_GCM/,
+  });
   t.same(hsm.keys(CKO_SECRET_KEY), []);
 });
 
@@ -180,7 +216,9 @@ t.test("what is not there is named: the token, the module", async (t) => {
   const { token } = vault.config;
   vault.config.token = { ...token!, label: "other" };
   vault.writeConfig();
-  await t.rejects(vault.start(), { message: /vault\.key\.p11: \/usr\/lib\/softhsm\/libsofthsm2\.so: there is no token other/ });
+  await t.rejects(vault.start(), {
+    message: /vault\.key\.p11: \/usr\/lib\/softhsm\/libsofthsm2\.so: there is no token other/,
+  });
   vault.config.token = { ...token!, module: "/nowhere/module.so" };
   vault.writeConfig();
   await t.rejects(vault.start(), { message: /\/nowhere\/module\.so/ });
@@ -195,7 +233,9 @@ function hanging(root: string): string {
 
 /** Processes of this one's that work with a token. */
 function tokenProcesses(): number[] {
-  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8")
+    .split(" ")
+    .filter(Boolean);
   const isOne = (pid: string): boolean => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("token-program");
@@ -222,7 +262,10 @@ t.test("a module that hangs is left after its time, and its process ended", asyn
 t.test("a module that crashes takes its own process with it, and that is told", async (t) => {
   const root = temporaryFolder(t);
   const hsm = new SoftHsm(root, "vault");
-  const sealing = tokenSeal({ ...hsm.config, module: hanging(root), keyLabel: KEY }).seal(PLAIN, "key.p11");
+  const sealing = tokenSeal({ ...hsm.config, module: hanging(root), keyLabel: KEY }).seal(
+    PLAIN,
+    "key.p11",
+  );
   const told = t.rejects(sealing, { message: /the process of the token vault ended with SIGSEGV/ });
   await until(() => tokenProcesses().length === 1);
   for (const pid of tokenProcesses()) process.kill(pid, "SIGSEGV");

@@ -27,7 +27,16 @@ export async function openKeyIsSealed(
   t.notOk(existsSync(vault.config.keyFile));
   t.notOk(readFileSync(`${vault.config.keyFile}${suffix}`).includes(key));
   await until(async () => (await vault.status()).connected);
-  const asked = { verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" };
-  const [line] = await vault.askAll({ ...asked, requester: "usr-dpo", approvers: ["usr-a", "usr-b"] });
+  const asked = {
+    verb: "disclose",
+    origin: `box.audit.acme/${auditd.currentSlug}`,
+    subjects: ["usr-1"],
+    receiver: "auditor-1",
+  };
+  const [line] = await vault.askAll({
+    ...asked,
+    requester: "usr-dpo",
+    approvers: ["usr-a", "usr-b"],
+  });
   t.match(line, { value: "10.0.0.1", salt: said.salt });
 }

@@ -30,10 +30,23 @@ export class PartsFixture implements Disposable {
   private constructor(config: VaultConfig, opened: OpenedVault) {
     this.config = config;
     this.opened = opened;
-    const witnessed = async () => ({ needsWitness: false, witnessed: false, mayGoOn: true, witnessedSize: 0 });
-    const record = { connection: { spooled: async () => null, witnessed }, durableInTime: async () => ({ index: 0 }) };
+    const witnessed = async () => ({
+      needsWitness: false,
+      witnessed: false,
+      mayGoOn: true,
+      witnessedSize: 0,
+    });
+    const record = {
+      connection: { spooled: async () => null, witnessed },
+      durableInTime: async () => ({ index: 0 }),
+    };
     this.parts = {
-      ...{ ...opened, config, record: record as never, intake: new Intake(opened.keys, opened.store) },
+      ...{
+        ...opened,
+        config,
+        record: record as never,
+        intake: new Intake(opened.keys, opened.store),
+      },
       ...{ turns: new Turns(), log: silent, signal: new AbortController().signal },
     };
     const destruction = new Destruction(this.parts);
@@ -62,7 +75,12 @@ export class PartsFixture implements Disposable {
     for (const end = this.#sealed + count; this.#sealed < end; ) {
       const rows = Array.from({ length: Math.min(1_000, end - this.#sealed) }, () => {
         const commitment = randomBytes(32);
-        const sealed = sealValue(key, commitment, randomBytes(32).toString("hex"), "v".repeat(valueBytes));
+        const sealed = sealValue(
+          key,
+          commitment,
+          randomBytes(32).toString("hex"),
+          "v".repeat(valueBytes),
+        );
         return { origin, index: this.#sealed++, field: "src.addr", commitment, ...name, sealed };
       });
       store.add(rows);
@@ -72,14 +90,26 @@ export class PartsFixture implements Disposable {
   /** An erasure that the log knows of and nothing was done for yet. @returns its op */
   erasureAsked(subject: string): string {
     const asked: Omit<EraseRequest, "verb"> = {
-      ...{ subject, request: "req-1", legalBasis: "gdpr-17", requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
+      ...{
+        subject,
+        request: "req-1",
+        legalBasis: "gdpr-17",
+        requester: "usr-dpo",
+        approvers: ["usr-a", "usr-b"],
+      },
     };
-    return this.#asked({ kind: "erasure", subject, request: asked }, "privacy.erasure", { kind: "user", id: subject });
+    return this.#asked({ kind: "erasure", subject, request: asked }, "privacy.erasure", {
+      kind: "user",
+      id: subject,
+    });
   }
 
   retentionAsked(before: string): string {
     const request = { class: "disclosures", before };
-    return this.#asked({ kind: "retention", subject: null, request }, "privacy.retention", { kind: "log", id: "vault" });
+    return this.#asked({ kind: "retention", subject: null, request }, "privacy.retention", {
+      kind: "log",
+      id: "vault",
+    });
   }
 
   #asked(
@@ -98,7 +128,11 @@ export class PartsFixture implements Disposable {
       object,
       detail,
     } as never);
-    outbox.answered(outbox.lastPseq, { origin: ORIGIN, index: 1_000_000 + outbox.lastPseq, leafHash: "" });
+    outbox.answered(outbox.lastPseq, {
+      origin: ORIGIN,
+      index: 1_000_000 + outbox.lastPseq,
+      leafHash: "",
+    });
     acts.advance(op, "requested");
     return op;
   }

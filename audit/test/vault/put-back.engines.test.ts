@@ -18,17 +18,32 @@ import {
   type VaultFixture,
 } from "./helper.ts";
 
-const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+const hold = {
+  verb: "hold",
+  subject: "usr-1",
+  hold: "case-7",
+  lift: false,
+  requester: "usr-law",
+  approver: "usr-a",
+};
 const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
 const disclose = (auditd: AuditdFixture) => ({
-  ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" },
+  ...{
+    verb: "disclose",
+    origin: `box.audit.acme/${auditd.currentSlug}`,
+    subjects: ["usr-1"],
+    receiver: "auditor-1",
+  },
   ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
 });
 
 /** Of values and of keys. @returns puts it back, of a vault that is stopped */
 function copied({ config, root }: VaultFixture): () => void {
-  const folders = [config.dataDir, config.keysDir].map((folder, at) => [folder, join(root, `copy-${at}`)] as const);
-  for (const [folder, copy] of folders) cpSync(folder, copy, { recursive: true, filter: (path) => !path.endsWith("serving") });
+  const folders = [config.dataDir, config.keysDir].map(
+    (folder, at) => [folder, join(root, `copy-${at}`)] as const,
+  );
+  for (const [folder, copy] of folders)
+    cpSync(folder, copy, { recursive: true, filter: (path) => !path.endsWith("serving") });
   return () => {
     for (const [folder, copy] of folders) {
       rmSync(folder, { recursive: true });
@@ -40,7 +55,11 @@ function copied({ config, root }: VaultFixture): () => void {
 /** Nothing was refused, and the log is whole. */
 async function isSound(t: Tap, auditd: AuditdFixture): Promise<void> {
   await auditd.settled();
-  t.equal((await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.rejected").length, 0, "auditd refused nothing");
+  t.equal(
+    (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.rejected").length,
+    0,
+    "auditd refused nothing",
+  );
   t.match(await verified(auditd), {
     verdicts: { COMPLETENESS: { verdict: "PASS" } },
     findings: { operations: { open: 0, overdue: 0 } },
@@ -49,41 +68,49 @@ async function isSound(t: Tap, auditd: AuditdFixture): Promise<void> {
 type Tap = Pick<typeof t, "equal" | "match">;
 
 /** A second life in the log has begun, and what the first had under way is at its end. */
-const isSettled = (vault: VaultFixture) => async () => (await atRest(vault)()) && (await vault.status()).holdsInDoubt;
+const isSettled = (vault: VaultFixture) => async () =>
+  (await atRest(vault)()) && (await vault.status()).holdsInDoubt;
 
-t.test("an erasure that the log has ended since takes values and keys once more, and says nothing", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  for (const subject of ["usr-1", "usr-2", "usr-3"]) await say(gate, subject, "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 3);
-  const mended = await damagedSegment(auditd, vault, gate);
-  await vault.start();
-  await until(async () => (await vault.status()).connected);
-  t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
-  await vault.stop("SIGKILL");
-  const putBack = copied(vault);
-  await mended();
-  await vault.start();
-  await until(atRest(vault));
-  await until(isSaidSo(auditd, "privacy.erasure", "requested, completed ok, fact"));
-  t.match(await vault.status(), { sealed: 2, erased: 1 });
-  await vault.stop();
-  putBack();
-  await vault.start();
-  await until(isSettled(vault));
-  t.match(await vault.status(), { sealed: 2, erased: 1, keys: 2, fault: null }, "before anybody confirmed a hold");
-  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
-  t.match(await vault.ask(confirm), { holds: 0 });
-  const askedAt = performance.now();
-  t.match(await vault.ask(erase("usr-2")), { confirmed: true });
-  t.ok(performance.now() - askedAt < 1_500, "nothing holds it up");
-  const lines = await vault.askAll(disclose(auditd));
-  t.match(lines.at(-1), { end: { opened: 0, erased: 2 } }, "the place of the outcome is known");
-  await vault.stop();
-  await vault.start();
-  await until(atRest(vault));
-  await isSound(t, auditd);
-});
+t.test(
+  "an erasure that the log has ended since takes values and keys once more, and says nothing",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    for (const subject of ["usr-1", "usr-2", "usr-3"]) await say(gate, subject, "10.0.0.1");
+    await until(async () => (await vault.status()).sealed === 3);
+    const mended = await damagedSegment(auditd, vault, gate);
+    await vault.start();
+    await until(async () => (await vault.status()).connected);
+    t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
+    await vault.stop("SIGKILL");
+    const putBack = copied(vault);
+    await mended();
+    await vault.start();
+    await until(atRest(vault));
+    await until(isSaidSo(auditd, "privacy.erasure", "requested, completed ok, fact"));
+    t.match(await vault.status(), { sealed: 2, erased: 1 });
+    await vault.stop();
+    putBack();
+    await vault.start();
+    await until(isSettled(vault));
+    t.match(
+      await vault.status(),
+      { sealed: 2, erased: 1, keys: 2, fault: null },
+      "before anybody confirmed a hold",
+    );
+    t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
+    t.match(await vault.ask(confirm), { holds: 0 });
+    const askedAt = performance.now();
+    t.match(await vault.ask(erase("usr-2")), { confirmed: true });
+    t.ok(performance.now() - askedAt < 1_500, "nothing holds it up");
+    const lines = await vault.askAll(disclose(auditd));
+    t.match(lines.at(-1), { end: { opened: 0, erased: 2 } }, "the place of the outcome is known");
+    await vault.stop();
+    await vault.start();
+    await until(atRest(vault));
+    await isSound(t, auditd);
+  },
+);
 
 t.test("an erasure that the log has as failed destroys nothing", async (t) => {
   const [auditd, vault] = await startedBoth(t);
@@ -99,7 +126,9 @@ t.test("an erasure that the log has as failed destroys nothing", async (t) => {
   const putBack = copied(vault);
   await mended();
   await vault.start();
-  await until(async () => (await phasesOf(auditd, "privacy.erasure"))[0] === "requested, denied legal_hold");
+  await until(
+    async () => (await phasesOf(auditd, "privacy.erasure"))[0] === "requested, denied legal_hold",
+  );
   await vault.stop();
   putBack();
   await vault.start();
@@ -109,28 +138,31 @@ t.test("an erasure that the log has as failed destroys nothing", async (t) => {
   await isSound(t, auditd);
 });
 
-t.test("an erasure that was put back to before its confirmation is not confirmed twice", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  await say(gate, "usr-1", "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 1);
-  t.match(await vault.ask(erase("usr-1")), { confirmed: true });
-  await auditd.settled();
-  await vault.stop();
-  // As it stood when the log had the outcome and had not acknowledged it yet.
-  const db = new Database(join(vault.config.dataDir, "sealed.sqlite"));
-  db.exec(`DELETE FROM outbox WHERE phase = 'fact';
+t.test(
+  "an erasure that was put back to before its confirmation is not confirmed twice",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    await say(gate, "usr-1", "10.0.0.1");
+    await until(async () => (await vault.status()).sealed === 1);
+    t.match(await vault.ask(erase("usr-1")), { confirmed: true });
+    await auditd.settled();
+    await vault.stop();
+    // As it stood when the log had the outcome and had not acknowledged it yet.
+    const db = new Database(join(vault.config.dataDir, "sealed.sqlite"));
+    db.exec(`DELETE FROM outbox WHERE phase = 'fact';
     UPDATE outbox SET idx = NULL, origin = NULL, leaf_hash = NULL WHERE phase = 'completed';
     UPDATE meta SET value = (SELECT max(pseq) FROM outbox) WHERE name = 'pseq';
     UPDATE acts SET state = 'completed';`);
-  db.close();
-  await vault.start();
-  await until(isSettled(vault));
-  await auditd.settled();
-  t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
-  t.match((await vault.askAll(disclose(auditd))).at(-1), { end: { opened: 0, erased: 1 } });
-  await isSound(t, auditd);
-});
+    db.close();
+    await vault.start();
+    await until(isSettled(vault));
+    await auditd.settled();
+    t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
+    t.match((await vault.askAll(disclose(auditd))).at(-1), { end: { opened: 0, erased: 1 } });
+    await isSound(t, auditd);
+  },
+);
 
 t.test("what retention has ended since goes once more", async (t) => {
   const [auditd, vault] = await startedBoth(t);
@@ -159,7 +191,11 @@ t.test("what retention has ended since goes once more", async (t) => {
 });
 
 /** A copy of a vault that waits for auditd's word on its request. */
-async function copiedWhileAsking(auditd: AuditdFixture, vault: VaultFixture, request: object): Promise<() => void> {
+async function copiedWhileAsking(
+  auditd: AuditdFixture,
+  vault: VaultFixture,
+  request: object,
+): Promise<() => void> {
   process.kill(auditd.pid, "SIGSTOP");
   const asked = vault.ask(request);
   await until(async () => (await vault.status()).underWay === 1);
@@ -184,7 +220,10 @@ t.test("a hold stands as the log has it: set, or lifted", async (t) => {
     await until(isSettled(vault));
     t.match(await vault.status(), { holds, fault: null });
   }
-  t.same(await phasesOf(auditd, "privacy.hold"), ["requested, completed ok", "requested, completed ok"]);
+  t.same(await phasesOf(auditd, "privacy.hold"), [
+    "requested, completed ok",
+    "requested, completed ok",
+  ]);
   await isSound(t, auditd);
 });
 
@@ -199,7 +238,9 @@ t.test("a hold that the log has as failed is none", async (t) => {
   process.kill(auditd.pid, "SIGCONT");
   await vault.start();
   await until(atRest(vault));
-  await until(async () => (await phasesOf(auditd, "privacy.hold"))[0] === "requested, failed interrupted");
+  await until(
+    async () => (await phasesOf(auditd, "privacy.hold"))[0] === "requested, failed interrupted",
+  );
   await vault.stop();
   putBack();
   await vault.start();
@@ -215,7 +256,9 @@ t.test("a disclosure that the log has ended since counts as one", async (t) => {
   await say(gate, "usr-1", "10.0.0.1");
   await until(async () => (await vault.status()).sealed === 1);
   // Has its turn once what was sealed is taken over for good.
-  t.match(await vault.ask({ ...hold, approver: hold.requester }), { error: { code: "approver_is_requester" } });
+  t.match(await vault.ask({ ...hold, approver: hold.requester }), {
+    error: { code: "approver_is_requester" },
+  });
   const putBack = await copiedWhileAsking(auditd, vault, disclose(auditd));
   await vault.stop();
   putBack();
@@ -237,7 +280,9 @@ t.test("an outcome that auditd refuses ends its act: nobody waits for it again",
   await vault.stop();
   // The numbers are those of the log: only what was done is forgotten, and no life begins.
   const db = new Database(join(vault.config.dataDir, "sealed.sqlite"));
-  db.exec(`UPDATE outbox SET op = 'none' WHERE phase <> 'requested'; UPDATE acts SET state = 'destroyed';`);
+  db.exec(
+    `UPDATE outbox SET op = 'none' WHERE phase <> 'requested'; UPDATE acts SET state = 'destroyed';`,
+  );
   db.close();
   await vault.start();
   await until(atRest(vault));
@@ -245,6 +290,13 @@ t.test("an outcome that auditd refuses ends its act: nobody waits for it again",
   t.match(await vault.ask(erase("usr-2")), { confirmed: true });
   t.ok(performance.now() - askedAt < 1_500, "nothing holds it up");
   await auditd.settled();
-  t.equal((await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.rejected").length, 1);
-  t.match((await vault.askAll(disclose(auditd))).at(-1), { end: { opened: 0 } }, "the others are told of");
+  t.equal(
+    (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.rejected").length,
+    1,
+  );
+  t.match(
+    (await vault.askAll(disclose(auditd))).at(-1),
+    { end: { opened: 0 } },
+    "the others are told of",
+  );
 });

@@ -4,14 +4,32 @@ import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
 import { erase, startedBoth } from "./helper.ts";
 
-const hold = { verb: "hold", subject: "usr-1", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+const hold = {
+  verb: "hold",
+  subject: "usr-1",
+  hold: "case-7",
+  lift: false,
+  requester: "usr-law",
+  approver: "usr-a",
+};
 const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
 const refuse = {
-  ...{ verb: "refuse", subject: "usr-1", request: "req-1", legalBasis: "gdpr-17-3-e", requester: "usr-dpo" },
+  ...{
+    verb: "refuse",
+    subject: "usr-1",
+    request: "req-1",
+    legalBasis: "gdpr-17-3-e",
+    requester: "usr-dpo",
+  },
   until: "2030-01-01T00:00:00.000Z",
 };
 const disclose = (auditd: AuditdFixture) => ({
-  ...{ verb: "disclose", origin: `box.audit.acme/${auditd.currentSlug}`, subjects: ["usr-1"], receiver: "auditor-1" },
+  ...{
+    verb: "disclose",
+    origin: `box.audit.acme/${auditd.currentSlug}`,
+    subjects: ["usr-1"],
+    receiver: "auditor-1",
+  },
   ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
 });
 
@@ -21,59 +39,107 @@ async function entriesOf(auditd: AuditdFixture) {
   return (await readLeaves(auditd.logDir)).filter(({ prod }) => prod === "vault");
 }
 
-t.test("each refused request leaves one record that says who asked for what, and why not, before it is answered", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  let known = 0;
-  const refused = async (request: object, action: string, reason: string, sub: string) => {
-    t.match(await vault.ask(request), { error: { code: reason } });
-    const said = await entriesOf(auditd);
-    t.match(
-      said.slice(known),
-      [
-        {
-          ...{ type: "admin.refused", phase: "fact", action, detail: { reason } },
-          ...{ actor: { sub, kind: "operator" }, object: { kind: "appliance", id: "vault" } },
-        },
-      ],
-      `${action}: ${reason}`,
+t.test(
+  "each refused request leaves one record that says who asked for what, and why not, before it is answered",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    let known = 0;
+    const refused = async (request: object, action: string, reason: string, sub: string) => {
+      t.match(await vault.ask(request), { error: { code: reason } });
+      const said = await entriesOf(auditd);
+      t.match(
+        said.slice(known),
+        [
+          {
+            ...{ type: "admin.refused", phase: "fact", action, detail: { reason } },
+            ...{ actor: { sub, kind: "operator" }, object: { kind: "appliance", id: "vault" } },
+          },
+        ],
+        `${action}: ${reason}`,
+      );
+      t.equal(said.length, known + 1, "one record");
+      known = said.length;
+    };
+    const granted = async (request: object) => {
+      t.notMatch(await vault.ask(request), { error: {} });
+      known = (await entriesOf(auditd)).length;
+    };
+    const equal = ["usr-a", "usr-a"];
+    await refused(
+      { ...erase("usr-1"), approvers: equal },
+      "vault erase",
+      "approvers_equal",
+      "usr-dpo",
     );
-    t.equal(said.length, known + 1, "one record");
-    known = said.length;
-  };
-  const granted = async (request: object) => {
-    t.notMatch(await vault.ask(request), { error: {} });
-    known = (await entriesOf(auditd)).length;
-  };
-  const equal = ["usr-a", "usr-a"];
-  await refused({ ...erase("usr-1"), approvers: equal }, "vault erase", "approvers_equal", "usr-dpo");
-  await refused({ ...erase("usr-1"), approvers: ["usr-a", "usr-dpo"] }, "vault erase", "approver_is_requester", "usr-dpo");
-  await refused(erase("anonymous"), "vault erase", "subject_anonymous", "usr-dpo");
-  await refused({ ...hold, approver: "usr-law" }, "vault hold", "approver_is_requester", "usr-law");
-  await refused({ ...hold, lift: true }, "vault hold", "hold_unknown", "usr-law");
-  await granted(hold);
-  await refused(hold, "vault hold", "hold_exists", "usr-law");
-  await refused(erase("usr-1"), "vault erase", "legal_hold", "usr-dpo");
-  await refused({ ...confirm, approvers: equal }, "vault confirm-holds", "approvers_equal", "usr-law");
-  await refused(confirm, "vault confirm-holds", "holds_not_in_doubt", "usr-law");
-  await refused({ ...disclose(auditd), approvers: equal }, "vault disclose", "approvers_equal", "usr-dpo");
-  await refused({ ...refuse, until: "2030-02-31T99:00:00.000Z" }, "vault refuse", "request_invalid", "usr-dpo");
-  await refused({ ...erase("usr-1"), approvers: ["usr-a"] }, "vault erase", "request_invalid", "usr-dpo");
-  await refused({ ...hold, requester: "Ann Smith" }, "vault hold", "request_invalid", "operator");
-  await refused({ verb: "drop-everything", requester: "usr-x" }, "vault", "request_invalid", "usr-x");
-  await refused(["erase"], "vault", "request_invalid", "operator");
-  t.match(await verified(auditd), { verdicts: { INTEGRITY: { verdict: "PASS" }, COMPLETENESS: { verdict: "PASS" } } });
-});
+    await refused(
+      { ...erase("usr-1"), approvers: ["usr-a", "usr-dpo"] },
+      "vault erase",
+      "approver_is_requester",
+      "usr-dpo",
+    );
+    await refused(erase("anonymous"), "vault erase", "subject_anonymous", "usr-dpo");
+    await refused(
+      { ...hold, approver: "usr-law" },
+      "vault hold",
+      "approver_is_requester",
+      "usr-law",
+    );
+    await refused({ ...hold, lift: true }, "vault hold", "hold_unknown", "usr-law");
+    await granted(hold);
+    await refused(hold, "vault hold", "hold_exists", "usr-law");
+    await refused(erase("usr-1"), "vault erase", "legal_hold", "usr-dpo");
+    await refused(
+      { ...confirm, approvers: equal },
+      "vault confirm-holds",
+      "approvers_equal",
+      "usr-law",
+    );
+    await refused(confirm, "vault confirm-holds", "holds_not_in_doubt", "usr-law");
+    await refused(
+      { ...disclose(auditd), approvers: equal },
+      "vault disclose",
+      "approvers_equal",
+      "usr-dpo",
+    );
+    await refused(
+      { ...refuse, until: "2030-02-31T99:00:00.000Z" },
+      "vault refuse",
+      "request_invalid",
+      "usr-dpo",
+    );
+    await refused(
+      { ...erase("usr-1"), approvers: ["usr-a"] },
+      "vault erase",
+      "request_invalid",
+      "usr-dpo",
+    );
+    await refused({ ...hold, requester: "Ann Smith" }, "vault hold", "request_invalid", "operator");
+    await refused(
+      { verb: "drop-everything", requester: "usr-x" },
+      "vault",
+      "request_invalid",
+      "usr-x",
+    );
+    await refused(["erase"], "vault", "request_invalid", "operator");
+    t.match(await verified(auditd), {
+      verdicts: { INTEGRITY: { verdict: "PASS" }, COMPLETENESS: { verdict: "PASS" } },
+    });
+  },
+);
 
-t.test("what is only read, and a refusal that has a record of its own, leave no second one", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await vault.status();
-  await vault.ask({ verb: "health" });
-  t.match(await vault.ask(refuse), { op: String });
-  t.same(
-    (await entriesOf(auditd)).map(({ type }) => type),
-    ["privacy.refusal"],
-  );
-});
+t.test(
+  "what is only read, and a refusal that has a record of its own, leave no second one",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await vault.status();
+    await vault.ask({ verb: "health" });
+    t.match(await vault.ask(refuse), { op: String });
+    t.same(
+      (await entriesOf(auditd)).map(({ type }) => type),
+      ["privacy.refusal"],
+    );
+  },
+);
 
 t.test(
   "while auditd is away a refusal can't be recorded, and is told as such at once; nothing of it is said later",
@@ -83,7 +149,9 @@ t.test(
     await until(async () => !(await vault.status()).connected);
     for (const request of [{ ...hold, approver: "usr-law" }, confirm, ["erase"]]) {
       const askedAt = performance.now();
-      t.match(await vault.ask(request), { error: { code: "audit_unavailable", message: /refused/ } });
+      t.match(await vault.ask(request), {
+        error: { code: "audit_unavailable", message: /refused/ },
+      });
       t.ok(performance.now() - askedAt < 1_000);
     }
     await auditd.start();
@@ -93,34 +161,48 @@ t.test(
   },
 );
 
-t.test("while auditd hangs a refusal is answered within 2.5 s, and recorded once it is back", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  process.kill(auditd.pid, "SIGSTOP");
-  for (const request of [{ ...hold, approver: "usr-law" }, confirm, { ...erase("usr-1"), approvers: ["usr-a"] }]) {
-    const askedAt = performance.now();
-    t.match(await vault.ask(request), { error: { code: "audit_unavailable", message: /refused/ } });
-    const tookMs = performance.now() - askedAt;
-    t.ok(tookMs < 2_500, `${tookMs.toFixed(0)} ms`);
-  }
-  process.kill(auditd.pid, "SIGCONT");
-  await until(async () => (await entriesOf(auditd)).length === 3);
-  t.match(
-    (await entriesOf(auditd)).map(({ type, detail }) => [type, detail?.["reason"]]),
-    [
-      ["admin.refused", "approver_is_requester"],
-      ["admin.refused", "holds_not_in_doubt"],
-      ["admin.refused", "request_invalid"],
-    ],
-  );
-});
+t.test(
+  "while auditd hangs a refusal is answered within 2.5 s, and recorded once it is back",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    process.kill(auditd.pid, "SIGSTOP");
+    for (const request of [
+      { ...hold, approver: "usr-law" },
+      confirm,
+      { ...erase("usr-1"), approvers: ["usr-a"] },
+    ]) {
+      const askedAt = performance.now();
+      t.match(await vault.ask(request), {
+        error: { code: "audit_unavailable", message: /refused/ },
+      });
+      const tookMs = performance.now() - askedAt;
+      t.ok(tookMs < 2_500, `${tookMs.toFixed(0)} ms`);
+    }
+    process.kill(auditd.pid, "SIGCONT");
+    await until(async () => (await entriesOf(auditd)).length === 3);
+    t.match(
+      (await entriesOf(auditd)).map(({ type, detail }) => [type, detail?.["reason"]]),
+      [
+        ["admin.refused", "approver_is_requester"],
+        ["admin.refused", "holds_not_in_doubt"],
+        ["admin.refused", "request_invalid"],
+      ],
+    );
+  },
+);
 
-t.test("killed before auditd has the record of a refusal, the vault brings it after its next start", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  process.kill(auditd.pid, "SIGSTOP");
-  t.match(await vault.ask(confirm), { error: { code: "audit_unavailable" } });
-  await vault.stop("SIGKILL");
-  process.kill(auditd.pid, "SIGCONT");
-  await vault.start();
-  await until(async () => (await entriesOf(auditd)).length > 0);
-  t.match(await entriesOf(auditd), [{ type: "admin.refused", detail: { reason: "holds_not_in_doubt" } }]);
-});
+t.test(
+  "killed before auditd has the record of a refusal, the vault brings it after its next start",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    process.kill(auditd.pid, "SIGSTOP");
+    t.match(await vault.ask(confirm), { error: { code: "audit_unavailable" } });
+    await vault.stop("SIGKILL");
+    process.kill(auditd.pid, "SIGCONT");
+    await vault.start();
+    await until(async () => (await entriesOf(auditd)).length > 0);
+    t.match(await entriesOf(auditd), [
+      { type: "admin.refused", detail: { reason: "holds_not_in_doubt" } },
+    ]);
+  },
+);

@@ -9,33 +9,64 @@ t.test("a month is kept until all of it is older than its class allows", async (
   t.equal(firstKeptMonth(Date.UTC(2026, 10, 30, 23, 59), 24), "2024-11");
   t.equal(firstKeptMonth(Date.UTC(2026, 11, 1), 24), "2024-12");
   t.equal(firstKeptMonth(Date.UTC(2026, 0, 31), 1), "2025-12");
-  const all = ["usr-1", "usr-2", "anonymous"].flatMap((subject) => ["2024-11", "2024-12"].map((month) => ({ subject, month })));
-  t.same(overdue("disclosures", "2024-12", all, new Set(["usr-2"])), [{ subject: "usr-1", month: "2024-11" }]);
-  t.same(overdue("anonymous", "2024-12", all, new Set()), [{ subject: "anonymous", month: "2024-11" }]);
+  const all = ["usr-1", "usr-2", "anonymous"].flatMap((subject) =>
+    ["2024-11", "2024-12"].map((month) => ({ subject, month })),
+  );
+  t.same(overdue("disclosures", "2024-12", all, new Set(["usr-2"])), [
+    { subject: "usr-1", month: "2024-11" },
+  ]);
+  t.same(overdue("anonymous", "2024-12", all, new Set()), [
+    { subject: "anonymous", month: "2024-11" },
+  ]);
 });
 
 t.test("what is too old is ended on record, what a legal hold covers stays", async (t) => {
   const [auditd, vault] = await startedBoth(t);
   await using gate = await gateOf(auditd);
-  for (const subject of ["usr-1", "usr-1", "usr-held", "anonymous"]) await say(gate, subject, "10.0.0.1");
+  for (const subject of ["usr-1", "usr-1", "usr-held", "anonymous"])
+    await say(gate, subject, "10.0.0.1");
   await until(async () => (await vault.status()).sealed === 4);
-  const hold = { verb: "hold", subject: "usr-held", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  const hold = {
+    verb: "hold",
+    subject: "usr-held",
+    hold: "case-7",
+    lift: false,
+    requester: "usr-law",
+    approver: "usr-a",
+  };
   t.match(await vault.ask(hold), { holds: ["case-7"] });
   await vault.stop();
   backdate(auditd.root, null);
   await vault.start();
   await until(async () => (await vault.status()).awaitsClock);
   await sleep(500);
-  t.match(await vault.status(), { sealed: 4, erased: 0, underWay: 0, fault: null }, "nobody vouches for the clock");
+  t.match(
+    await vault.status(),
+    { sealed: 4, erased: 0, underWay: 0, fault: null },
+    "nobody vouches for the clock",
+  );
   await auditd.control({ verb: "clock-is-right" });
   // The old keys were wrapped for another month, and can't be opened: what is destroyed need not be.
   await until(async () => {
     const { erased, underWay, fault } = await vault.status();
     return (erased === 3 && underWay === 0) || fault !== null;
   });
-  t.match(await vault.status(), { erased: 3, sealed: 1, keys: 1, fault: null, underWay: 0, awaitsClock: false });
-  await until(async () => (await readLeaves(auditd.logDir)).filter(({ type }) => type === "privacy.retention").length === 4);
-  const leaves = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "privacy.retention");
+  t.match(await vault.status(), {
+    erased: 3,
+    sealed: 1,
+    keys: 1,
+    fault: null,
+    underWay: 0,
+    awaitsClock: false,
+  });
+  await until(
+    async () =>
+      (await readLeaves(auditd.logDir)).filter(({ type }) => type === "privacy.retention")
+        .length === 4,
+  );
+  const leaves = (await readLeaves(auditd.logDir)).filter(
+    ({ type }) => type === "privacy.retention",
+  );
   t.same(
     leaves.map(({ phase }) => phase),
     ["requested", "completed", "requested", "completed"],

@@ -18,15 +18,20 @@ function another(t: Test, { root, config }: VaultFixture): VaultFixture {
   return other;
 }
 
-t.test("a second vault on the same folders ends and says why, and the first one goes on", async (t) => {
-  const [, vault] = await startedBoth(t);
-  const second = another(t, vault);
-  await t.rejects(second.start(), { message: /AlreadyRunningError: another process works on .*: it goes on, and this one ends/ });
-  t.match(await vault.status(), { fault: null });
-  await vault.stop("SIGKILL");
-  await second.start();
-  t.match(await second.status(), { fault: null }, "what a killed one left holds nobody up");
-});
+t.test(
+  "a second vault on the same folders ends and says why, and the first one goes on",
+  async (t) => {
+    const [, vault] = await startedBoth(t);
+    const second = another(t, vault);
+    await t.rejects(second.start(), {
+      message: /AlreadyRunningError: another process works on .*: it goes on, and this one ends/,
+    });
+    t.match(await vault.status(), { fault: null });
+    await vault.stop("SIGKILL");
+    await second.start();
+    t.match(await second.status(), { fault: null }, "what a killed one left holds nobody up");
+  },
+);
 
 t.test("of several that start at once on what a killed one left one runs", async (t) => {
   const [, vault] = await startedBoth(t);

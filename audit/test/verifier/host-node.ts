@@ -8,6 +8,9 @@ export function hostNode(): string {
     .join(":");
   const found = spawnSync("node", ["--version"], { encoding: "utf8", env: { PATH: path } });
   return found.status === 0
-    ? execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: { PATH: path } }).trim()
+    ? execFileSync("node", ["-p", "process.execPath"], {
+        encoding: "utf8",
+        env: { PATH: path },
+      }).trim()
     : process.execPath;
 }

@@ -16,8 +16,10 @@ import { type Report, verify } from "../../src/verifier/verify.ts";
 import { keyList, signedCheckpoint } from "../helper.ts";
 
 const ORIGIN = "box.audit.acme/2026";
-const newKey = (name: string) => noteSigner(name, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey);
-const newMlDsaKey = (name: string) => noteSigner(name, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey);
+const newKey = (name: string) =>
+  noteSigner(name, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey);
+const newMlDsaKey = (name: string) =>
+  noteSigner(name, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey);
 const signer = newKey(ORIGIN);
 const POLICY = Buffer.from(`log ${verifierKey(signer)}\nquorum none\n`);
 
@@ -25,14 +27,19 @@ const POLICY = Buffer.from(`log ${verifierKey(signer)}\nquorum none\n`);
 function leaf(pseq: number, changes: Record<string, unknown> = {}): Buffer {
   const sent = JSON.parse(composeEvent({ ...keyList(), phase: "fact" }, { boot: "b", pseq }).event);
   const event = { ...sent, prod: "p", t_log: "2026-01-01T00:00:00.000Z", ...changes };
-  return Buffer.from(JSON.stringify(Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1)))));
+  return Buffer.from(
+    JSON.stringify(Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1)))),
+  );
 }
 
 /** An export of these leaves, soundly signed: only the leaves can be wrong. */
 function signedExport(leaves: readonly Buffer[]): Buffer {
   const frontier = new Frontier();
   for (const one of leaves) frontier.append(hashLeaf(one));
-  return exportOf(signedCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, [signer]), leaves);
+  return exportOf(
+    signedCheckpoint({ origin: ORIGIN, size: leaves.length, root: frontier.root() }, [signer]),
+    leaves,
+  );
 }
 
 function exportOf(note: string, leaves: readonly Buffer[]): Buffer {
@@ -53,35 +60,41 @@ const judge = (bytes: Buffer, policy: Buffer | null = POLICY): Promise<Report> =
 const parsePolicy = (bytes: Buffer) => parsePolicyOn(bytes, nodePlatform);
 const parseCheckpoint = (bytes: Buffer) => parse(bytes, "the checkpoint");
 
-t.test("leaves that are signed and yet no leaves of this log fail INTEGRITY, with their index", async (t) => {
-  t.match((await judge(signedExport([leaf(1), leaf(2), leaf(3)]))).verdicts, {
-    SIGNATURE: { verdict: "PASS" },
-    INTEGRITY: { verdict: "PASS" },
-  });
-  const sound = leaf(2).toString();
-  const wrong: [string, Buffer][] = [
-    ["space", Buffer.from(sound.replace('{"actor"', '{ "actor"'))],
-    ["duplicate", Buffer.from(sound.replace('"v":1}', '"v":1,"v":1}'))],
-    ["float", Buffer.from(sound.replace('"v":1}', '"v":1.0}'))],
-    ["unknown member", leaf(2, { zeal: 1 })],
-    ["missing member", leaf(2, { actor: undefined })],
-    ["wrong type", leaf(2, { type: "game.over" })],
-    ["wrong pseq", leaf(2, { pseq: 0 })],
-    ["time goes back", leaf(2, { t_log: "2025-12-31T23:59:59.999Z" })],
-    ["no such time", leaf(2, { t_log: "2026-99-99T99:99:99.999Z" })],
-    ["no such day", leaf(2, { t_log: "2026-02-30T00:00:00.000Z" })],
-    ["no such hour", leaf(2, { t_log: "2026-02-01T24:00:00.000Z" })],
-    ["too long", leaf(2, { action: "a".repeat(17_000) })],
-    ["no UTF-8", Buffer.concat([Buffer.from(sound.slice(0, -1)), Buffer.from([0xff]), Buffer.from("}")])],
-    ["no object", Buffer.from("[]")],
-    ["nothing", Buffer.alloc(0)],
-  ];
-  for (const [what, bytes] of wrong) {
-    const report = await judge(signedExport([leaf(1), bytes, leaf(3)]));
-    t.match(report.verdicts.INTEGRITY, { verdict: "FAIL", index: 1 }, what);
-    t.not(exitCode(report.verdicts, report.refused !== null, []), 0, what);
-  }
-});
+t.test(
+  "leaves that are signed and yet no leaves of this log fail INTEGRITY, with their index",
+  async (t) => {
+    t.match((await judge(signedExport([leaf(1), leaf(2), leaf(3)]))).verdicts, {
+      SIGNATURE: { verdict: "PASS" },
+      INTEGRITY: { verdict: "PASS" },
+    });
+    const sound = leaf(2).toString();
+    const wrong: [string, Buffer][] = [
+      ["space", Buffer.from(sound.replace('{"actor"', '{ "actor"'))],
+      ["duplicate", Buffer.from(sound.replace('"v":1}', '"v":1,"v":1}'))],
+      ["float", Buffer.from(sound.replace('"v":1}', '"v":1.0}'))],
+      ["unknown member", leaf(2, { zeal: 1 })],
+      ["missing member", leaf(2, { actor: undefined })],
+      ["wrong type", leaf(2, { type: "game.over" })],
+      ["wrong pseq", leaf(2, { pseq: 0 })],
+      ["time goes back", leaf(2, { t_log: "2025-12-31T23:59:59.999Z" })],
+      ["no such time", leaf(2, { t_log: "2026-99-99T99:99:99.999Z" })],
+      ["no such day", leaf(2, { t_log: "2026-02-30T00:00:00.000Z" })],
+      ["no such hour", leaf(2, { t_log: "2026-02-01T24:00:00.000Z" })],
+      ["too long", leaf(2, { action: "a".repeat(17_000) })],
+      [
+        "no UTF-8",
+        Buffer.concat([Buffer.from(sound.slice(0, -1)), Buffer.from([0xff]), Buffer.from("}")]),
+      ],
+      ["no object", Buffer.from("[]")],
+      ["nothing", Buffer.alloc(0)],
+    ];
+    for (const [what, bytes] of wrong) {
+      const report = await judge(signedExport([leaf(1), bytes, leaf(3)]));
+      t.match(report.verdicts.INTEGRITY, { verdict: "FAIL", index: 1 }, what);
+      t.not(exitCode(report.verdicts, report.refused !== null, []), 0, what);
+    }
+  },
+);
 
 t.test("no change of any byte passes, and none brings the verifier down", async (t) => {
   const sound = signedExport([leaf(1), leaf(2)]);
@@ -101,7 +114,8 @@ t.test("no change of any byte passes, and none brings the verifier down", async 
             repeat: Buffer.concat([sound, sound.subarray(0, at + 1)]),
           }[how];
           const report = await judge(bytes);
-          if (exitCode(report.verdicts, report.refused !== null, []) === 0) throw new Error(`${how} at ${at} passes`);
+          if (exitCode(report.verdicts, report.refused !== null, []) === 0)
+            throw new Error(`${how} at ${at} passes`);
         },
       ),
       { numRuns: 1_500 },
@@ -110,7 +124,9 @@ t.test("no change of any byte passes, and none brings the verifier down", async 
 });
 
 t.test("an export that comes byte by byte is judged as one that comes at once", async (t) => {
-  const leaves = Array.from({ length: 40 }, (_, at) => leaf(at + 1, { action: "a".repeat(15_000) }));
+  const leaves = Array.from({ length: 40 }, (_, at) =>
+    leaf(at + 1, { action: "a".repeat(15_000) }),
+  );
   const bytes = signedExport(leaves);
   const options = { policy: POLICY, platform: nodePlatform };
   const atOnce = await verify({ bundle: inChunks(bytes, bytes.length), ...options });
@@ -138,7 +154,8 @@ t.test("keys come from the policy alone", async (t) => {
   const bytes = signedExport([leaf(1)]);
   const stranger = newKey(ORIGIN);
   const other = newKey("other.audit.acme/2026");
-  const policyOf = (...keys: string[]) => Buffer.from(`${keys.map((key) => `log ${key}\n`).join("")}quorum none\n`);
+  const policyOf = (...keys: string[]) =>
+    Buffer.from(`${keys.map((key) => `log ${key}\n`).join("")}quorum none\n`);
   t.match((await judge(bytes, policyOf(verifierKey(stranger)))).verdicts.SIGNATURE, {
     verdict: "FAIL",
     reason: /lacks the signature/,
@@ -152,7 +169,10 @@ t.test("keys come from the policy alone", async (t) => {
     { verdict: "FAIL" },
     "every key of the origin must sign",
   );
-  t.match((await judge(bytes, policyOf(verifierKey(other), verifierKey(signer)))).verdicts.SIGNATURE, { verdict: "PASS" });
+  t.match(
+    (await judge(bytes, policyOf(verifierKey(other), verifierKey(signer)))).verdicts.SIGNATURE,
+    { verdict: "PASS" },
+  );
   const alone = await judge(bytes, null);
   t.match(alone.verdicts, {
     SIGNATURE: { verdict: "SELF-ASSERTED" },
@@ -163,28 +183,37 @@ t.test("keys come from the policy alone", async (t) => {
   t.equal(exitCode({ ...nothingChecked(""), SIGNATURE, INTEGRITY, WITNESSED }, false, []), 65);
 });
 
-t.test("an ML-DSA-44 key that the policy lists must have signed as well, over this very size, root and time", async (t) => {
-  const mlDsa = newMlDsaKey(ORIGIN);
-  const only = leaf(1);
-  const checkpoint = { origin: ORIGIN, size: 1, root: hashLeaf(only) };
-  const policy = Buffer.from(`log ${verifierKey(signer)}\nlog ${verifierKey(mlDsa)}\nquorum none\n`);
-  const verdictOf = async (note: string) => (await judge(exportOf(note, [only]), policy)).verdicts.SIGNATURE;
-  const note = signedCheckpoint(checkpoint, [signer, mlDsa], 1_800_000_000_000);
-  t.match(await verdictOf(note), { verdict: "PASS" });
-  t.match(await verdictOf(signedCheckpoint(checkpoint, [signer])), { verdict: "FAIL", reason: /lacks the signature/ });
-  const lines = note.split("\n");
-  const signature = Buffer.from(lines[5]!.split(" ")[2]!, "base64");
-  for (const at of [4, 11, 12, signature.length - 1]) {
-    const flipped = Buffer.from(signature);
-    flipped[at]! ^= 1;
-    const line = `— ${ORIGIN} ${flipped.toString("base64")}`;
-    t.match(
-      await verdictOf([...lines.slice(0, 5), line, ""].join("\n")),
-      { verdict: "FAIL", reason: /does not verify/ },
-      `byte ${at}`,
+t.test(
+  "an ML-DSA-44 key that the policy lists must have signed as well, over this very size, root and time",
+  async (t) => {
+    const mlDsa = newMlDsaKey(ORIGIN);
+    const only = leaf(1);
+    const checkpoint = { origin: ORIGIN, size: 1, root: hashLeaf(only) };
+    const policy = Buffer.from(
+      `log ${verifierKey(signer)}\nlog ${verifierKey(mlDsa)}\nquorum none\n`,
     );
-  }
-});
+    const verdictOf = async (note: string) =>
+      (await judge(exportOf(note, [only]), policy)).verdicts.SIGNATURE;
+    const note = signedCheckpoint(checkpoint, [signer, mlDsa], 1_800_000_000_000);
+    t.match(await verdictOf(note), { verdict: "PASS" });
+    t.match(await verdictOf(signedCheckpoint(checkpoint, [signer])), {
+      verdict: "FAIL",
+      reason: /lacks the signature/,
+    });
+    const lines = note.split("\n");
+    const signature = Buffer.from(lines[5]!.split(" ")[2]!, "base64");
+    for (const at of [4, 11, 12, signature.length - 1]) {
+      const flipped = Buffer.from(signature);
+      flipped[at]! ^= 1;
+      const line = `— ${ORIGIN} ${flipped.toString("base64")}`;
+      t.match(
+        await verdictOf([...lines.slice(0, 5), line, ""].join("\n")),
+        { verdict: "FAIL", reason: /does not verify/ },
+        `byte ${at}`,
+      );
+    }
+  },
+);
 
 t.test("refuses policies and checkpoints that the formats do not allow", async (t) => {
   const key = verifierKey(signer);
@@ -199,15 +228,29 @@ t.test("refuses policies and checkpoints that the formats do not allow", async (
     ["witness named none", `witness none ${key}\nquorum none\n`],
     ["unknown member", `log ${key}\ngroup g any w\nquorum none\n`],
     ["control character", `log ${key}\u0007\nquorum none\n`],
-    ["33 logs", `${Array.from({ length: 33 }, () => `log ${verifierKey(newKey(ORIGIN))}\n`).join("")}quorum none\n`],
+    [
+      "33 logs",
+      `${Array.from({ length: 33 }, () => `log ${verifierKey(newKey(ORIGIN))}\n`).join("")}quorum none\n`,
+    ],
   ] as const)
     t.throws(() => parsePolicy(Buffer.from(text)), { name: "Refused" }, what);
-  t.match(parsePolicy(Buffer.from(`# comment\n\n\tlog  ${key}  https://x \n witness w1 ${key}\ngroup g all w1\nquorum g\n`)), {
-    logs: [{ name: ORIGIN }],
-    quorum: "g",
-  });
+  t.match(
+    parsePolicy(
+      Buffer.from(
+        `# comment\n\n\tlog  ${key}  https://x \n witness w1 ${key}\ngroup g all w1\nquorum g\n`,
+      ),
+    ),
+    {
+      logs: [{ name: ORIGIN }],
+      quorum: "g",
+    },
+  );
   const note = signedCheckpoint({ origin: ORIGIN, size: 5, root: Buffer.alloc(32) }, [signer]);
-  t.match(parseCheckpoint(Buffer.from(note)), { origin: ORIGIN, size: 5, signatures: [{ name: ORIGIN }] });
+  t.match(parseCheckpoint(Buffer.from(note)), {
+    origin: ORIGIN,
+    size: 5,
+    signatures: [{ name: ORIGIN }],
+  });
   for (const [what, text] of [
     ["leading zero", note.replace("\n5\n", "\n05\n")],
     ["negative", note.replace("\n5\n", "\n-5\n")],
@@ -223,15 +266,24 @@ t.test("refuses policies and checkpoints that the formats do not allow", async (
   ] as const)
     t.throws(() => parseCheckpoint(Buffer.from(text)), { name: "Refused" }, what);
   const sixteen = note + "— other AAAAAAAA\n".repeat(15);
-  t.equal(parseCheckpoint(Buffer.from(sixteen)).signatures.length, 16, "signatures of strangers are no hindrance");
+  t.equal(
+    parseCheckpoint(Buffer.from(sixteen)).signatures.length,
+    16,
+    "signatures of strangers are no hindrance",
+  );
 });
 
 t.test("shows nothing of the input as it is that could mislead an eye", async (t) => {
-  t.equal(escapeText("a\u001b[2Jb\u202ec\u200bd\ud800e\nf"), "a\\u{1b}[2Jb\\u{202e}c\\u{200b}d\\u{d800}e\\u{a}f");
+  t.equal(
+    escapeText("a\u001b[2Jb\u202ec\u200bd\ud800e\nf"),
+    "a\\u{1b}[2Jb\\u{202e}c\\u{200b}d\\u{d800}e\\u{a}f",
+  );
   const origin = "evil\u202e\u200b";
   const text = Buffer.from(`${origin}\n0\n${Buffer.alloc(32).toString("base64")}\n`);
   const note = `${text.toString()}\n— x ${Buffer.concat([Buffer.alloc(4), sign(null, text, signer.privateKey)]).toString("base64")}\n`;
-  const report = await judge(Buffer.concat([ustarMember("checkpoint", Buffer.from(note)), Buffer.alloc(1_024)]));
+  const report = await judge(
+    Buffer.concat([ustarMember("checkpoint", Buffer.from(note)), Buffer.alloc(1_024)]),
+  );
   const shown = renderText(report);
   t.notMatch(shown, /[\u202e\u200b]/);
   t.match(shown, /evil\\u\{202e\}\\u\{200b\}/);

@@ -10,7 +10,12 @@ import { ustarMember } from "../../src/log/export/ustar.ts";
 import { parseCheckpoint, signatureOf } from "../../src/log/format/note/checkpoint.ts";
 import { encodeEntries } from "../../src/log/format/tree/entry-bundle.ts";
 import { Frontier, hashLeaf } from "../../src/log/format/tree/merkle.ts";
-import { KEY_TYPE, noteSigner, type NoteSigner, verifierKey } from "../../src/log/format/note/note-key.ts";
+import {
+  KEY_TYPE,
+  noteSigner,
+  type NoteSigner,
+  verifierKey,
+} from "../../src/log/format/note/note-key.ts";
 import { formatNote } from "../../src/log/format/note/signed-note.ts";
 import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
 import { type Report, verify, type VerifyOptions } from "../../src/verifier/verify.ts";
@@ -26,7 +31,11 @@ export class MadeLog {
     noteSigner(ORIGIN, KEY_TYPE.ed25519, generateKeyPairSync("ed25519").privateKey),
     noteSigner(ORIGIN, KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey),
   ];
-  witness: NoteSigner = noteSigner("w.example/w1", KEY_TYPE.ed25519Cosignature, generateKeyPairSync("ed25519").privateKey);
+  witness: NoteSigner = noteSigner(
+    "w.example/w1",
+    KEY_TYPE.ed25519Cosignature,
+    generateKeyPairSync("ed25519").privateKey,
+  );
   nowMs = START_MS;
   #positions = new Map<string, { boot: string; pseq: number }>();
   #boots = 0;
@@ -83,7 +92,13 @@ export class MadeLog {
   start(prod: string, changes: Record<string, unknown> = {}): void {
     const known = this.#positions.get(prod);
     const boot = `b-${++this.#boots}`;
-    const detail = { boot, first_pseq: 1, prev_boot: known?.boot ?? null, prev_pseq: known?.pseq ?? 0, ...changes };
+    const detail = {
+      boot,
+      first_pseq: 1,
+      prev_boot: known?.boot ?? null,
+      prev_pseq: known?.pseq ?? 0,
+      ...changes,
+    };
     if (prod === "auditd") this.#positions.set(prod, { boot, pseq: 0 });
     this.own({ type: "audit.producer.start", object: { kind: "producer", id: prod }, detail });
     if (prod !== "auditd") this.#positions.set(prod, { boot, pseq: detail.first_pseq - 1 });
@@ -95,7 +110,9 @@ export class MadeLog {
 
   /** @param away who has no connection */
   heartbeat(away: readonly string[] | null = null): void {
-    const producers = [...this.#positions].map(([prod, at]) => ({ prod, ...at })).sort((a, b) => (a.prod < b.prod ? -1 : 1));
+    const producers = [...this.#positions]
+      .map(([prod, at]) => ({ prod, ...at }))
+      .sort((a, b) => (a.prod < b.prod ? -1 : 1));
     const detail = heartbeatOf({ positions: () => producers, openCount: 0 }, away);
     this.own({ type: "audit.heartbeat", object: { kind: "log", id: "auditd" }, detail });
   }
@@ -112,13 +129,22 @@ export class MadeLog {
     return this.say({ type: "key.list" });
   }
 
-  requested(type: "job.cancel" | "job.submit" = "job.submit", op: string = crypto.randomUUID()): string {
+  requested(
+    type: "job.cancel" | "job.submit" = "job.submit",
+    op: string = crypto.randomUUID(),
+  ): string {
     this.say({ type, op, phase: "requested", object: { kind: "job", id: "job-1" } });
     return op;
   }
 
   outcome(op: string, type: "job.cancel" | "job.submit" = "job.submit"): void {
-    this.say({ type, op, phase: "completed", outcome: { code: "ok" }, object: { kind: "job", id: "job-1" } });
+    this.say({
+      type,
+      op,
+      phase: "completed",
+      outcome: { code: "ok" },
+      object: { kind: "job", id: "job-1" },
+    });
   }
 
   rootAt(size: number): Buffer {
@@ -127,8 +153,15 @@ export class MadeLog {
     return frontier.root();
   }
 
-  checkpoint(size: number = this.leaves.length, options: { witnessed?: boolean; root?: Buffer } = {}): string {
-    const note = signedCheckpoint({ origin: ORIGIN, size, root: options.root ?? this.rootAt(size) }, this.keys, this.nowMs);
+  checkpoint(
+    size: number = this.leaves.length,
+    options: { witnessed?: boolean; root?: Buffer } = {},
+  ): string {
+    const note = signedCheckpoint(
+      { origin: ORIGIN, size, root: options.root ?? this.rootAt(size) },
+      this.keys,
+      this.nowMs,
+    );
     if (options.witnessed !== true) return note;
     const checkpoint = parseCheckpoint(note)!;
     const line = signatureOf(checkpoint, this.witness, Math.floor(this.nowMs / 1_000));
@@ -137,7 +170,9 @@ export class MadeLog {
 
   policy(quorum: "none" | "w1" = "none"): Buffer {
     const witness = quorum === "none" ? "" : `witness w1 ${verifierKey(this.witness)}\n`;
-    return Buffer.from(`${this.keys.map((key) => `log ${verifierKey(key)}\n`).join("")}${witness}quorum ${quorum}\n`);
+    return Buffer.from(
+      `${this.keys.map((key) => `log ${verifierKey(key)}\n`).join("")}${witness}quorum ${quorum}\n`,
+    );
   }
 
   /** Of at most 256 leaves. */
@@ -147,8 +182,12 @@ export class MadeLog {
     const lines = options.disclosures?.map((line) => `${canonicalJson(line, 2)}\n`).join("");
     return Buffer.concat([
       ustarMember("checkpoint", Buffer.from(note)),
-      ...(options.kept ?? []).map((kept) => ustarMember(`checkpoints/${parseCheckpoint(kept)!.size}`, Buffer.from(kept))),
-      ...(lines === undefined ? [] : [ustarMember(`disclosures/000.p/${width}`, Buffer.from(lines))]),
+      ...(options.kept ?? []).map((kept) =>
+        ustarMember(`checkpoints/${parseCheckpoint(kept)!.size}`, Buffer.from(kept)),
+      ),
+      ...(lines === undefined
+        ? []
+        : [ustarMember(`disclosures/000.p/${width}`, Buffer.from(lines))]),
       ustarMember(`tile/entries/000.p/${width}`, encodeEntries(this.leaves)),
       ustarMember(`tile/0/000.p/${width}`, Buffer.concat(this.leaves.map(hashLeaf))),
       Buffer.alloc(1_024),
@@ -157,10 +196,16 @@ export class MadeLog {
 
   judge(options: Partial<VerifyOptions> & { archive?: Buffer } = {}): Promise<Report> {
     const { archive = this.archive(), ...rest } = options;
-    return verify({ bundle: inChunks(archive), policy: this.policy(), platform: nodePlatform, ...rest });
+    return verify({
+      bundle: inChunks(archive),
+      policy: this.policy(),
+      platform: nodePlatform,
+      ...rest,
+    });
   }
 }
 
 async function* inChunks(bytes: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += 4_096) yield Buffer.from(bytes.subarray(at, at + 4_096));
+  for (let at = 0; at < bytes.length; at += 4_096)
+    yield Buffer.from(bytes.subarray(at, at + 4_096));
 }

@@ -6,8 +6,17 @@ import { Releases } from "../../src/verifier/completeness/releases.ts";
 export type Held = { tree?: unknown; images?: unknown };
 
 /** @param changes of the statement */
-export function madeRelease({ tree = [], images = [] }: Held, changes: Record<string, unknown> = {}): Buffer {
-  return enveloped(JSON.stringify({ predicateType: RELEASE_PREDICATE_TYPE, predicate: { tree, images }, ...changes }));
+export function madeRelease(
+  { tree = [], images = [] }: Held,
+  changes: Record<string, unknown> = {},
+): Buffer {
+  return enveloped(
+    JSON.stringify({
+      predicateType: RELEASE_PREDICATE_TYPE,
+      predicate: { tree, images },
+      ...changes,
+    }),
+  );
 }
 
 export function enveloped(statement: string | Buffer): Buffer {

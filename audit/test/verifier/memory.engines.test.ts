@@ -35,7 +35,8 @@ function run(
   const args = [file("export", archive), "--policy", file("policy", log.policy())];
   if (known !== undefined) args.push("--known", file("known", known));
   if (downtime !== undefined) args.push("--downtime", file("downtime", downtime));
-  for (const [at, release] of releases.entries()) args.push("--release", file(`release-${at}`, release));
+  for (const [at, release] of releases.entries())
+    args.push("--release", file(`release-${at}`, release));
   const hook = `--import=data:text/javascript,${encodeURIComponent(HOOK)}`;
   const { status, stdout, stderr } = spawnSync(process.execPath, [hook, VERIFIER, ...args], {
     encoding: "utf8",
@@ -46,20 +47,30 @@ function run(
 }
 
 function around(before: string, what: string, bytes: number, after: string): Buffer {
-  return Buffer.concat([Buffer.from(before), Buffer.alloc(bytes - (bytes % what.length), what), Buffer.from(after)]);
+  return Buffer.concat([
+    Buffer.from(before),
+    Buffer.alloc(bytes - (bytes % what.length), what),
+    Buffer.from(after),
+  ]);
 }
 
 function withDisclosures(log: MadeLog, text: Buffer): Buffer {
   const whole = log.archive();
   const at = whole.indexOf("tile/entries/");
-  return Buffer.concat([whole.subarray(0, at), ustarMember(`disclosures/000.p/${log.leaves.length}`, text), whole.subarray(at)]);
+  return Buffer.concat([
+    whole.subarray(0, at),
+    ustarMember(`disclosures/000.p/${log.leaves.length}`, text),
+    whole.subarray(at),
+  ]);
 }
 
 t.test("disclosures of a hundred MiB are refused, or read line by line", async (t) => {
   const log = MadeLog.begun();
   const line = (field: string): string =>
     `${canonicalJson({ commitment: "f".repeat(64), field, index: 0, salt: "f".repeat(64), value: "" }, 2)}\n`;
-  const many = Array.from({ length: 400_000 }, (_, at) => line(`pii.${String(at).padStart(7, "0")}`));
+  const many = Array.from({ length: 400_000 }, (_, at) =>
+    line(`pii.${String(at).padStart(7, "0")}`),
+  );
   for (const [what, text] of [
     ["line ends", Buffer.alloc(100 * MIB, "\n")],
     ["one string", around('{"commitment":"', "a", 100 * MIB, '"}\n')],
@@ -97,11 +108,20 @@ t.test("releases of any form are read or refused, and as many as may be given", 
   const log = MadeLog.begun();
   const statement = (part: string): Buffer => enveloped(around('{"x":[', part, 2_300_000, "0]}"));
   const full = Array.from({ length: 16 }, (_, of) =>
-    madeRelease({ tree: Array.from({ length: 22_000 }, (_, at) => ({ path: `${of}/${at}`, sha256: sha256(`${of}/${at}`) })) }),
+    madeRelease({
+      tree: Array.from({ length: 22_000 }, (_, at) => ({
+        path: `${of}/${at}`,
+        sha256: sha256(`${of}/${at}`),
+      })),
+    }),
   );
   const payload = '{"payloadType":"application/vnd.in-toto+json","payload":"';
   const cases: [what: string, code: number, releases: Buffer[]][] = [
-    ...["{},", "[],", "1.5,"].map((part): [string, number, Buffer[]] => [part, 64, [statement(part)]]),
+    ...["{},", "[],", "1.5,"].map((part): [string, number, Buffer[]] => [
+      part,
+      64,
+      [statement(part)],
+    ]),
     ["deep", 64, [enveloped(Buffer.alloc(2_300_000, "["))]],
     ["one string", 64, [around(payload, "A", 3_000_000, '"}')]],
     ["16 MiB", 64, [around(payload, "A", 16 * MIB, '"}')]],
@@ -116,12 +136,18 @@ t.test("releases of any form are read or refused, and as many as may be given", 
   }
 });
 
-t.test("announced times are read line by line, and compared with silences in the time that both are read in", async (t) => {
-  const log = MadeLog.begun();
-  const lineEnds = run(t, log, { archive: log.archive(), downtime: Buffer.alloc(60 * MIB, "\n") });
-  t.equal(lineEnds.code, 64, lineEnds.said.slice(0, 300));
-  t.ok(lineEnds.peakMib < MAX_RSS_MIB, `${Math.round(lineEnds.peakMib)} MiB`);
-});
+t.test(
+  "announced times are read line by line, and compared with silences in the time that both are read in",
+  async (t) => {
+    const log = MadeLog.begun();
+    const lineEnds = run(t, log, {
+      archive: log.archive(),
+      downtime: Buffer.alloc(60 * MIB, "\n"),
+    });
+    t.equal(lineEnds.code, 64, lineEnds.said.slice(0, 300));
+    t.ok(lineEnds.peakMib < MAX_RSS_MIB, `${Math.round(lineEnds.peakMib)} MiB`);
+  },
+);
 
 t.test("checkpoints that an export carries are kept by their heads alone", async (t) => {
   const log = MadeLog.begun();

@@ -10,11 +10,19 @@ import { hostNode } from "./host-node.ts";
 
 const HOST_NODE = hostNode();
 
-async function exportedLog(t: Test, events: number): Promise<{ auditd: AuditdFixture; file: string; policySha256: string }> {
+async function exportedLog(
+  t: Test,
+  events: number,
+): Promise<{ auditd: AuditdFixture; file: string; policySha256: string }> {
   const auditd = await startedAuditd(t);
   const { policySha256 } = auditd.init();
-  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
-  const acks = await Promise.all(Array.from({ length: events }, () => producer.requested(jobSubmit())));
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: "b-1",
+  });
+  const acks = await Promise.all(
+    Array.from({ length: events }, () => producer.requested(jobSubmit())),
+  );
   await producer.covered(acks.at(-1)!.index);
   await producer.close();
   await auditd.stop();
@@ -27,7 +35,9 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
   const verifier = shippedProgram("sov-verify");
   const { auditd, file, policySha256 } = await exportedLog(t, 700);
   const run = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [verifier, ...args], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [verifier, ...args], {
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   const sound = run(file, "--policy", auditd.config.policyFile, "--json");
@@ -46,9 +56,22 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
     checkpoint: { size: auditd.checkpointSize() },
   });
   t.equal(run(file).status, 65, "without a policy it is self-asserted");
-  t.equal(run(file, "--policy", auditd.config.policyFile, "--require", "integrity,witnessed").status, 65);
-  t.equal(run(file, "--policy", auditd.config.policyFile, "--require", "signature,integrity").status, 0);
-  const stale = run(file, "--policy", auditd.config.policyFile, "--nonce", "00".repeat(32), "--json");
+  t.equal(
+    run(file, "--policy", auditd.config.policyFile, "--require", "integrity,witnessed").status,
+    65,
+  );
+  t.equal(
+    run(file, "--policy", auditd.config.policyFile, "--require", "signature,integrity").status,
+    0,
+  );
+  const stale = run(
+    file,
+    "--policy",
+    auditd.config.policyFile,
+    "--nonce",
+    "00".repeat(32),
+    "--json",
+  );
   t.same(
     [stale.status, JSON.parse(stale.stdout).exitCode],
     [65, 65],
@@ -59,7 +82,10 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
 
   const content = readFileSync(file);
   await exportLog({ logDir: auditd.logDir, file: join(auditd.root, "again.tar") });
-  t.ok(readFileSync(join(auditd.root, "again.tar")).equals(content), "the same checkpoint gives the same bytes");
+  t.ok(
+    readFileSync(join(auditd.root, "again.tar")).equals(content),
+    "the same checkpoint gives the same bytes",
+  );
   const damaged = join(auditd.root, "damaged.tar");
   for (const { name, at, index } of everyKindOfByte(content)) {
     const copy = Buffer.from(content);
@@ -71,9 +97,17 @@ t.test("a sound export passes, and any flipped bit does not", async (t) => {
     if (index !== null) t.equal(report.verdicts.INTEGRITY.index, index, `${name}: names the entry`);
   }
   writeFileSync(damaged, content.subarray(0, content.length - 2048));
-  t.equal(run(damaged, "--policy", auditd.config.policyFile).status, 64, "a truncated export is refused");
+  t.equal(
+    run(damaged, "--policy", auditd.config.policyFile).status,
+    64,
+    "a truncated export is refused",
+  );
   writeFileSync(damaged, Buffer.concat([content, Buffer.alloc(512)]));
-  t.equal(run(damaged, "--policy", auditd.config.policyFile).status, 64, "a longer export is refused");
+  t.equal(
+    run(damaged, "--policy", auditd.config.policyFile).status,
+    64,
+    "a longer export is refused",
+  );
 });
 
 t.test("the host's Node judges the same", async (t) => {

@@ -9,18 +9,28 @@ import type { Filters } from "./search-query.ts";
 export type JobReport = Found & { areObjectsKnown: boolean };
 
 /** @throws CliError */
-export async function reportJob(settings: Settings, queries: readonly Filters[], limit: number): Promise<JobReport> {
+export async function reportJob(
+  settings: Settings,
+  queries: readonly Filters[],
+  limit: number,
+): Promise<JobReport> {
   const options = { oldest: true, limit };
-  const search = (asked: readonly Filters[]): Promise<Found> => searchMany(settings, asked, options);
+  const search = (asked: readonly Filters[]): Promise<Found> =>
+    searchMany(settings, asked, options);
   const own = await search(queries.filter(({ objectsOf }) => objectsOf === undefined));
-  const objects = await search(queries.filter(({ objectsOf }) => objectsOf !== undefined)).catch((error: unknown) => {
-    if (error instanceof CliError && error.code === "not_found") return null;
-    throw error;
-  });
+  const objects = await search(queries.filter(({ objectsOf }) => objectsOf !== undefined)).catch(
+    (error: unknown) => {
+      if (error instanceof CliError && error.code === "not_found") return null;
+      throw error;
+    },
+  );
   // Who asked for the job, and from where, was logged when it had no id yet; and its members have ids of their own.
   const ops = new Set(own.events.filter(({ type }) => type.startsWith("job.")).map(({ op }) => op));
   const asked = await search([...ops].map((op) => ({ op })));
-  return { ...merged([own, asked, ...(objects === null ? [] : [objects])], options), areObjectsKnown: objects !== null };
+  return {
+    ...merged([own, asked, ...(objects === null ? [] : [objects])], options),
+    areObjectsKnown: objects !== null,
+  };
 }
 
 export const JOB_HEAD = [...SEARCH_HEAD.slice(0, -1), "FROM", ...SEARCH_HEAD.slice(-1)];
@@ -29,5 +39,9 @@ export const JOB_HEAD = [...SEARCH_HEAD.slice(0, -1), "FROM", ...SEARCH_HEAD.sli
 export function jobRows(events: readonly AuditEventRow[]): string[][] {
   const sources = new Map<string, string>();
   for (const { op, source } of events) if (source !== null) sources.set(op, source);
-  return events.map((event) => [...rowOf(event).slice(0, -1), sources.get(event.op) ?? "-", rowOf(event).at(-1)!]);
+  return events.map((event) => [
+    ...rowOf(event).slice(0, -1),
+    sources.get(event.op) ?? "-",
+    rowOf(event).at(-1)!,
+  ]);
 }

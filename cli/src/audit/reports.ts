@@ -10,7 +10,8 @@ const byType = (...types: readonly string[]) => types.map((type): Filters => ({ 
 
 export const REPORTS: Readonly<Record<ReportName, Report>> = {
   job: {
-    title: "who asked for, ran, read and stopped a job, who read, wrote and deleted its objects, and how each ended",
+    title:
+      "who asked for, ran, read and stopped a job, who read, wrote and deleted its objects, and how each ended",
     queries: (job) => [{ object: job ?? "" }, { objectsOf: job ?? "" }],
     limits: [
       "Objects of the job: all in its folder, its logs and rounds, and its inputs elsewhere, also what never was there or is gone.",
@@ -21,7 +22,11 @@ export const REPORTS: Readonly<Record<ReportName, Report>> = {
       "Not found any more: objects whose values were erased or are past their retention.",
     ].join("\n"),
   },
-  refused: { title: "what was refused, to whom and why", queries: () => [{ outcome: "refused" }], limits: null },
+  refused: {
+    title: "what was refused, to whom and why",
+    queries: () => [{ outcome: "refused" }],
+    limits: null,
+  },
   exports: {
     title: "what left the system: exports of the log, disclosures, outputs opened",
     queries: () => byType("audit.export", "privacy.disclose", "model.output.open", "audit.sink"),
@@ -32,7 +37,14 @@ export const REPORTS: Readonly<Record<ReportName, Report>> = {
     queries: () => [
       { actor: "operator" },
       { actor: "appliance" },
-      ...byType("iam.user.create", "iam.user.change", "iam.node.join", "key.revoke", "audit.policy", "audit.shard.open"),
+      ...byType(
+        "iam.user.create",
+        "iam.user.change",
+        "iam.node.join",
+        "key.revoke",
+        "audit.policy",
+        "audit.shard.open",
+      ),
     ],
     limits: null,
   },

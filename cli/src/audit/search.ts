@@ -41,10 +41,14 @@ export type Found = {
 const PAGE = 500;
 
 /** What a person searches for; several queries answer some searches, and their rows are put in one order. @throws CliError */
-export async function searchAudit(settings: Settings, { oldest, limit, cursor, ...filters }: SearchOptions): Promise<Found> {
+export async function searchAudit(
+  settings: Settings,
+  { oldest, limit, cursor, ...filters }: SearchOptions,
+): Promise<Found> {
   const queries = queriesOf(filters);
   const [only, ...more] = queries;
-  if (only !== undefined && more.length === 0) return await searchOne(settings, { ...only, oldest, limit, cursor });
+  if (only !== undefined && more.length === 0)
+    return await searchOne(settings, { ...only, oldest, limit, cursor });
   if (cursor !== undefined)
     throw new CliError(
       "search_invalid",
@@ -55,7 +59,11 @@ export async function searchAudit(settings: Settings, { oldest, limit, cursor, .
 }
 
 /** Each entry once, in the log's order, the first `limit` of all. @throws CliError */
-export async function searchMany(settings: Settings, queries: readonly Filters[], options: Shown): Promise<Found> {
+export async function searchMany(
+  settings: Settings,
+  queries: readonly Filters[],
+  options: Shown,
+): Promise<Found> {
   const found: Found[] = [];
   for (const query of queries) found.push(await searchOne(settings, { ...query, ...options }));
   return merged(found, options);
@@ -66,9 +74,13 @@ export type Shown = { oldest: boolean; limit: number };
 
 export function merged(found: readonly Found[], { oldest, limit }: Shown): Found {
   const byEntry = new Map(
-    found.flatMap(({ events }) => events.map((event) => [`${event.shard}/${event.index}`, event] as const)),
+    found.flatMap(({ events }) =>
+      events.map((event) => [`${event.shard}/${event.index}`, event] as const),
+    ),
   );
-  const events = [...byEntry.values()].sort((a, b) => (oldest ? 1 : -1) * (inOrder(a.shard, b.shard) || a.index - b.index));
+  const events = [...byEntry.values()].sort(
+    (a, b) => (oldest ? 1 : -1) * (inOrder(a.shard, b.shard) || a.index - b.index),
+  );
   return {
     events: events.slice(0, limit),
     cursor: null,
@@ -88,31 +100,73 @@ function inOrder(a: string, b: string): number {
 
 type OneQuery = Filters & { oldest: boolean; limit: number; cursor?: string | undefined };
 
-async function searchOne(settings: Settings, { oldest, limit, cursor, ...filters }: OneQuery): Promise<Found> {
+async function searchOne(
+  settings: Settings,
+  { oldest, limit, cursor, ...filters }: OneQuery,
+): Promise<Found> {
   const events: AuditEventRow[] = [];
   let at = cursor;
   for (;;) {
-    const query = { ...filters, order: oldest ? "oldest" : "newest", limit: Math.min(PAGE, limit - events.length), cursor: at };
+    const query = {
+      ...filters,
+      order: oldest ? "oldest" : "newest",
+      limit: Math.min(PAGE, limit - events.length),
+      cursor: at,
+    };
     const page = (await getJson(settings, "/api/audit/events", query)) as AuditEventsReply;
     events.push(...page.events);
     at = page.cursor ?? undefined;
-    if (!page.more || at === undefined) return { events, cursor: null, isCut: false, ...foundIn(page) };
+    if (!page.more || at === undefined)
+      return { events, cursor: null, isCut: false, ...foundIn(page) };
     if (events.length >= limit) return { events, cursor: at, isCut: true, ...foundIn(page) };
   }
 }
 
 /** What the newest page says of how much was looked at. */
-function foundIn({ behind, incomplete, sameFolder = [] }: AuditEventsReply): Pick<Found, "behind" | "incomplete" | "sameFolder"> {
+function foundIn({
+  behind,
+  incomplete,
+  sameFolder = [],
+}: AuditEventsReply): Pick<Found, "behind" | "incomplete" | "sameFolder"> {
   return { behind, incomplete, sameFolder };
 }
 
-export const SEARCH_HEAD = ["ENTRY", "TIME (UTC)", "TYPE", "PHASE", "OUTCOME", "BY", "FOR", "OBJECT"];
+export const SEARCH_HEAD = [
+  "ENTRY",
+  "TIME (UTC)",
+  "TYPE",
+  "PHASE",
+  "OUTCOME",
+  "BY",
+  "FOR",
+  "OBJECT",
+];
 
 /** A commitment is 64 characters; so many of them and a star find its entries with `--object`. */
 const SHOWN_COMMITMENT = 12;
 
-export function rowOf({ shard, index, t_log, type, phase, outcome, sub, onBehalfOf, kind, object }: AuditEventRow): string[] {
+export function rowOf({
+  shard,
+  index,
+  t_log,
+  type,
+  phase,
+  outcome,
+  sub,
+  onBehalfOf,
+  kind,
+  object,
+}: AuditEventRow): string[] {
   const time = t_log.slice(0, 19).replace("T", " ");
   const id = kind === "object" ? `${object.slice(0, SHOWN_COMMITMENT)}*` : object;
-  return [`${shard}/${index}`, time, type, phase, outcome ?? "-", sub, onBehalfOf ?? "-", `${kind} ${id}`];
+  return [
+    `${shard}/${index}`,
+    time,
+    type,
+    phase,
+    outcome ?? "-",
+    sub,
+    onBehalfOf ?? "-",
+    `${kind} ${id}`,
+  ];
 }

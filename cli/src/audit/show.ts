@@ -11,11 +11,21 @@ const ENTRY = /^(?:([0-9]{4}(?:-[1-9][0-9]{0,3})?)\/)?(0|[1-9][0-9]{0,15})$/;
  * @param entry as the search shows it, `2026/17`, or a number alone: then of the newest shard
  * @throws CliError
  */
-export async function showEntry(settings: Settings, entry: string, proofFile?: string): Promise<AuditEventReply> {
+export async function showEntry(
+  settings: Settings,
+  entry: string,
+  proofFile?: string,
+): Promise<AuditEventReply> {
   const [, shard, index] = ENTRY.exec(entry) ?? [];
   if (index === undefined)
-    throw new CliError("entry_invalid", `${entry} names no entry`, "Write it as the search does: 2026/17, or 17.");
-  const found = (await getJson(settings, `/api/audit/events/${index}`, { shard })) as AuditEventReply;
+    throw new CliError(
+      "entry_invalid",
+      `${entry} names no entry`,
+      "Write it as the search does: 2026/17, or 17.",
+    );
+  const found = (await getJson(settings, `/api/audit/events/${index}`, {
+    shard,
+  })) as AuditEventReply;
   if (proofFile !== undefined) writeProof(proofFile, found.proof);
   return found;
 }

@@ -22,7 +22,11 @@ export const AGENT_PROTOCOL = { min: 1, max: 2 } as const;
 const closed = { additionalProperties: false } as const;
 const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
 /** Of a file in a folder of its own: no path. */
-const FileName = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
+const FileName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$",
+});
 const Bytes = Type.Integer({ minimum: 0 });
 /** More than any log has, and sums of them are still exact. */
 const LogBytes = Type.Integer({ minimum: 0, maximum: 2 ** 50 });
@@ -48,10 +52,14 @@ export const AGENT_VERBS = [
 ] as const;
 export type AgentVerb = (typeof AGENT_VERBS)[number];
 
-export const agentSubject = (node: string, verb: AgentVerb | "hint"): string => `agent.${node}.${verb}`;
+export const agentSubject = (node: string, verb: AgentVerb | "hint"): string =>
+  `agent.${node}.${verb}`;
 export const agentInboxPrefix = (node: string): string => `_INBOX_${node}`;
 
-export const ProtocolError = Type.Object({ code: Type.String({ maxLength: 64 }), message: Text }, closed);
+export const ProtocolError = Type.Object(
+  { code: Type.String({ maxLength: 64 }), message: Text },
+  closed,
+);
 
 // ── Inventory ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -64,7 +72,9 @@ export const InventoryWorker = Type.Object(
     memoryBytes: Bytes,
     /** Device handle for the container engine (GPU UUID, /dev/dri path); absent for a CPU slot. */
     device: Type.Optional(Type.String({ maxLength: 256 })),
-    vendor: Type.Optional(Type.Union([Type.Literal("nvidia"), Type.Literal("amd"), Type.Literal("intel")])),
+    vendor: Type.Optional(
+      Type.Union([Type.Literal("nvidia"), Type.Literal("amd"), Type.Literal("intel")]),
+    ),
     healthy: Type.Boolean(),
   },
   closed,
@@ -114,7 +124,12 @@ export const RegisterRequest = Type.Object(
 export type RegisterRequest = Static<typeof RegisterRequest>;
 /** `leaseMs` counts from the moment the agent *sent* the request that this answers. */
 export const RegisterReply = Type.Object(
-  { nodeEpoch: Fence, leaseMs: Milliseconds, beatIntervalMs: Milliseconds, protocol: AgreedProtocol },
+  {
+    nodeEpoch: Fence,
+    leaseMs: Milliseconds,
+    beatIntervalMs: Milliseconds,
+    protocol: AgreedProtocol,
+  },
   closed,
 );
 export type RegisterReply = Static<typeof RegisterReply>;
@@ -176,7 +191,11 @@ export type BridgePeer = Static<typeof BridgePeer>;
 export const MemberBridge = Type.Union([
   /** The server: its agent listens on this port of its own address and admits these nodes alone. */
   Type.Object(
-    { kind: Type.Literal("listen"), port: Type.Integer({ minimum: 1, maximum: 65535 }), peers: Type.Array(BridgePeer) },
+    {
+      kind: Type.Literal("listen"),
+      port: Type.Integer({ minimum: 1, maximum: 65535 }),
+      peers: Type.Array(BridgePeer),
+    },
     closed,
   ),
   /**
@@ -222,7 +241,9 @@ export type MemberNetwork = Static<typeof MemberNetwork>;
 export const MemberOutputs = Type.Object(
   {
     /** Files that only grow, by their path in the container: stored at the end, and within seconds of the end of a round. */
-    logs: Type.Array(Type.Object({ file: ContainerPath, key: OutputKey }, closed), { maxItems: 16 }),
+    logs: Type.Array(Type.Object({ file: ContainerPath, key: OutputKey }, closed), {
+      maxItems: 16,
+    }),
     /** What the member printed, its last 64 MiB; null where its chunks below `logs/` are enough. */
     printed: Type.Union([OutputKey, Type.Null()]),
     /** The folder for the model that the payload names at its end; null where it names none. */
@@ -242,12 +263,19 @@ export const MemberPayload = Type.Object(
     /** Behind PID 1. */
     command: Type.Array(Type.String({ maxLength: 4096 }), { minItems: 1, maxItems: 1024 }),
     /** Beside what every container has. */
-    environment: Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$" }), Type.String({ maxLength: 8192 }), {
-      ...closed,
-      maxProperties: 128,
-    }),
+    environment: Type.Record(
+      Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,127}$" }),
+      Type.String({ maxLength: 8192 }),
+      {
+        ...closed,
+        maxProperties: 128,
+      },
+    ),
     /** Written below `/rt/job`, readable by the job. */
-    files: Type.Array(Type.Object({ name: FileName, text: Type.String({ maxLength: 1_048_576 }) }, closed), { maxItems: 16 }),
+    files: Type.Array(
+      Type.Object({ name: FileName, text: Type.String({ maxLength: 1_048_576 }) }, closed),
+      { maxItems: 16 },
+    ),
     /** Keys that are made on the node, with certificates of the attempt's own authority: file names below `/rt/job/kit`. */
     certificates: Type.Union([
       Type.Object(
@@ -255,7 +283,11 @@ export const MemberPayload = Type.Object(
           root: FileName,
           leaves: Type.Array(
             Type.Object(
-              { identity: Type.Union([Type.Literal("member"), Type.Literal("admin")]), key: FileName, certificate: FileName },
+              {
+                identity: Type.Union([Type.Literal("member"), Type.Literal("admin")]),
+                key: FileName,
+                certificate: FileName,
+              },
               closed,
             ),
             { minItems: 1, maxItems: 4 },
@@ -312,7 +344,10 @@ export type DesiredMember = Static<typeof DesiredMember>;
 export const DesiredRequest = Type.Object({ nodeEpoch: Fence }, closed);
 export type DesiredRequest = Static<typeof DesiredRequest>;
 /** The whole set for this node: what is not in it must not run. */
-export const DesiredReply = Type.Object({ version: Type.Integer(), members: Type.Array(DesiredMember) }, closed);
+export const DesiredReply = Type.Object(
+  { version: Type.Integer(), members: Type.Array(DesiredMember) },
+  closed,
+);
 export type DesiredReply = Static<typeof DesiredReply>;
 
 // ── report ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -322,7 +357,10 @@ const kind = <K extends string>(value: K) => Type.Literal(value);
 /** What happened to a member, told by its agent. Spooled on the agent's disk until the coordinator has committed it. */
 export const MemberEvent = Type.Union([
   /** Bytes received, or layers and files unpacked: progress that renews the deadline of PROVISIONING and STAGING. */
-  Type.Object({ kind: kind("progress"), step: Id, done: Bytes, total: Type.Optional(Bytes) }, closed),
+  Type.Object(
+    { kind: kind("progress"), step: Id, done: Bytes, total: Type.Optional(Bytes) },
+    closed,
+  ),
   /** Inputs and image are in place. */
   Type.Object({ kind: kind("staged"), bytes: Bytes }, closed),
   Type.Object({ kind: kind("started"), container: Id }, closed),
@@ -330,7 +368,14 @@ export const MemberEvent = Type.Union([
   Type.Object({ kind: kind("ready") }, closed),
   /** Server only: the NVFlare job runs, all sites present. */
   Type.Object({ kind: kind("job-started"), nvflareJob: Id }, closed),
-  Type.Object({ kind: kind("round-started"), round: RoundNumber, numRounds: Type.Union([RoundNumber, Type.Null()]) }, closed),
+  Type.Object(
+    {
+      kind: kind("round-started"),
+      round: RoundNumber,
+      numRounds: Type.Union([RoundNumber, Type.Null()]),
+    },
+    closed,
+  ),
   Type.Object(
     {
       kind: kind("round-ended"),
@@ -358,15 +403,32 @@ export const MemberEvent = Type.Union([
   /** The payload ended well; outputs follow. */
   Type.Object({ kind: kind("finished") }, closed),
   /** Every output of this member is uploaded; keys are relative to the job's output root. */
-  Type.Object({ kind: kind("outputs-uploaded"), keys: Type.Array(Type.String({ maxLength: 1024 })) }, closed),
+  Type.Object(
+    { kind: kind("outputs-uploaded"), keys: Type.Array(Type.String({ maxLength: 1024 })) },
+    closed,
+  ),
   /**
    * The payload or the platform failed; `reason` is a code of the reason table, `detail` the traceback's last lines, `site` whose failure the
    * server tells of.
    */
-  Type.Object({ kind: kind("failed"), reason: Id, message: Text, detail: Type.Optional(Text), site: Type.Optional(Id) }, closed),
+  Type.Object(
+    {
+      kind: kind("failed"),
+      reason: Id,
+      message: Text,
+      detail: Type.Optional(Text),
+      site: Type.Optional(Id),
+    },
+    closed,
+  ),
   /** Proof that nothing is left: container and network gone, file system unmounted, no process, devices at baseline. */
   Type.Object(
-    { kind: kind("released"), processesGone: Type.Boolean(), diskGone: Type.Boolean(), devicesAtBaseline: Type.Boolean() },
+    {
+      kind: kind("released"),
+      processesGone: Type.Boolean(),
+      diskGone: Type.Boolean(),
+      devicesAtBaseline: Type.Boolean(),
+    },
     closed,
   ),
 ]);
@@ -386,11 +448,18 @@ export const MemberReport = Type.Object(
 );
 export type MemberReport = Static<typeof MemberReport>;
 
-export const ReportRequest = Type.Object({ nodeEpoch: Fence, reports: Type.Array(MemberReport, { maxItems: 256 }) }, closed);
+export const ReportRequest = Type.Object(
+  { nodeEpoch: Fence, reports: Type.Array(MemberReport, { maxItems: 256 }) },
+  closed,
+);
 export type ReportRequest = Static<typeof ReportRequest>;
 /** Index by index: `accepted` is durable (or a repeat); `stale` will never be taken, the agent drops it and stops that member. */
 export const ReportReply = Type.Object(
-  { results: Type.Array(Type.Union([Type.Literal("accepted"), Type.Literal("stale")]), { maxItems: 256 }) },
+  {
+    results: Type.Array(Type.Union([Type.Literal("accepted"), Type.Literal("stale")]), {
+      maxItems: 256,
+    }),
+  },
   closed,
 );
 export type ReportReply = Static<typeof ReportReply>;
@@ -401,7 +470,10 @@ export const StageRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: F
 export type StageRequest = Static<typeof StageRequest>;
 /** One presigned GET for each input of the member, bound to its versionId. */
 export const StageReply = Type.Object(
-  { urls: Type.Array(Type.Object({ id: Id, url: Type.String() }, closed)), expiresInS: Type.Number() },
+  {
+    urls: Type.Array(Type.Object({ id: Id, url: Type.String() }, closed)),
+    expiresInS: Type.Number(),
+  },
   closed,
 );
 export type StageReply = Static<typeof StageReply>;
@@ -426,7 +498,10 @@ export type SignReply = Static<typeof SignReply>;
 export const PullTokenRequest = Type.Object({ nodeEpoch: Fence, member: Id, fence: Fence }, closed);
 export type PullTokenRequest = Static<typeof PullTokenRequest>;
 /** User name and one-use password for `X-Registry-Auth`; the registry's token realm exchanges them. */
-export const PullTokenReply = Type.Object({ username: Type.String(), password: Type.String() }, closed);
+export const PullTokenReply = Type.Object(
+  { username: Type.String(), password: Type.String() },
+  closed,
+);
 export type PullTokenReply = Static<typeof PullTokenReply>;
 
 // ── outputs: a multipart that the coordinator creates and completes ─────────────────────────────────────────────────────
@@ -478,7 +553,10 @@ export const OutputCompleteRequest = Type.Object(
   closed,
 );
 export type OutputCompleteRequest = Static<typeof OutputCompleteRequest>;
-export const OutputCompleteReply = Type.Object({ versionId: Type.Union([Type.String(), Type.Null()]) }, closed);
+export const OutputCompleteReply = Type.Object(
+  { versionId: Type.Union([Type.String(), Type.Null()]) },
+  closed,
+);
 export type OutputCompleteReply = Static<typeof OutputCompleteReply>;
 
 /**
@@ -495,7 +573,10 @@ export const TailMessage = Type.Object(
 export type TailMessage = Static<typeof TailMessage>;
 
 /** Coordinator → agent: `desired`, something changed, fetch it now; `beat`, a longer lease is to be had. */
-export const HintMessage = Type.Object({ about: Type.Union([Type.Literal("desired"), Type.Literal("beat")]) }, closed);
+export const HintMessage = Type.Object(
+  { about: Type.Union([Type.Literal("desired"), Type.Literal("beat")]) },
+  closed,
+);
 export type HintMessage = Static<typeof HintMessage>;
 
 // ── join (HTTPS, before the node has a certificate) ─────────────────────────────────────────────────────────────────────

@@ -80,10 +80,18 @@ export function certificateProfile(identity: FederationIdentity): CertificatePro
         ["serverAuth"],
       );
     case "client":
-      return leaf({ commonName: identity.site, organization: identity.org }, [identity.site], ["clientAuth"]);
+      return leaf(
+        { commonName: identity.site, organization: identity.org },
+        [identity.site],
+        ["clientAuth"],
+      );
     case "submitter":
       return leaf(
-        { commonName: SUBMITTER_NAME, organization: identity.org, unstructuredName: SUBMITTER_ROLE },
+        {
+          commonName: SUBMITTER_NAME,
+          organization: identity.org,
+          unstructuredName: SUBMITTER_ROLE,
+        },
         [SUBMITTER_NAME],
         ["clientAuth"],
       );

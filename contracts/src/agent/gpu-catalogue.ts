@@ -11,7 +11,12 @@ export type CatalogueModel = {
   pricePerGpuHourCents: number;
 };
 
-const nvidia = (id: string, name: string, memoryMb: number, pricePerGpuHourCents: number): CatalogueModel => ({
+const nvidia = (
+  id: string,
+  name: string,
+  memoryMb: number,
+  pricePerGpuHourCents: number,
+): CatalogueModel => ({
   id,
   name,
   vendor: "nvidia",
@@ -35,8 +40,20 @@ export const GPU_CATALOGUE: readonly CatalogueModel[] = [
   nvidia("h100", "NVIDIA H100", 81_559, 250),
   nvidia("h200", "NVIDIA H200", 143_771, 350),
   nvidia("b200", "NVIDIA B200", 183_359, 550),
-  { id: "mi300x", name: "AMD Instinct MI300X", vendor: "amd", memoryMb: 196_608, pricePerGpuHourCents: 300 },
-  { id: "max_1550", name: "Intel Data Center GPU Max 1550", vendor: "intel", memoryMb: 131_072, pricePerGpuHourCents: 150 },
+  {
+    id: "mi300x",
+    name: "AMD Instinct MI300X",
+    vendor: "amd",
+    memoryMb: 196_608,
+    pricePerGpuHourCents: 300,
+  },
+  {
+    id: "max_1550",
+    name: "Intel Data Center GPU Max 1550",
+    vendor: "intel",
+    memoryMb: 131_072,
+    pricePerGpuHourCents: 150,
+  },
 ];
 
 const BY_ID = new Map(GPU_CATALOGUE.map((model) => [model.id, model]));

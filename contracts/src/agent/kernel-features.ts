@@ -91,9 +91,14 @@ export function featuresLacking(kernel: string, cgroup: CgroupVersion): string[]
 }
 
 function featuresWith(cgroup: CgroupVersion): readonly KernelFeature[] {
-  return KERNEL_FEATURES.filter((feature) => feature.cgroup === undefined || cgroup === null || feature.cgroup === cgroup);
+  return KERNEL_FEATURES.filter(
+    (feature) => feature.cgroup === undefined || cgroup === null || feature.cgroup === cgroup,
+  );
 }
 
-function isOlder([major, minor]: readonly [number, number], than: readonly [number, number]): boolean {
+function isOlder(
+  [major, minor]: readonly [number, number],
+  than: readonly [number, number],
+): boolean {
   return major < than[0] || (major === than[0] && minor < than[1]);
 }

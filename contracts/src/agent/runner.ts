@@ -78,7 +78,13 @@ export const RUNNER_OUTPUTS = {
 /** One line of `metrics.jsonl` (HOSTED-API "Bucket layout"). `t` is RFC 3339 with milliseconds, UTC. */
 export type MetricsLine = { t: string } & (
   | { kind: "round-started"; round: number; numRounds: number | null }
-  | { kind: "round-ended"; round: number; sites: string[]; modelSha256?: string; updates: RoundUpdates }
+  | {
+      kind: "round-ended";
+      round: number;
+      sites: string[];
+      modelSha256?: string;
+      updates: RoundUpdates;
+    }
   /** The site's `RT_METRIC {json}` line; `metric` is that JSON, with text in place of what JSON can't hold. `site` is `server` for the server's own. */
   | { kind: "metric"; site: string; metric: unknown }
 );

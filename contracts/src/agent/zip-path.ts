@@ -30,13 +30,19 @@ const CP437 =
 /** @param raw the name as it stands in the directory; @param extra the entry's extra field */
 export function readZipPath(raw: Buffer, flags: number, extra: Buffer): ZipPath {
   const name = decode(raw, flags, extra);
-  if (name === null) return { ok: false, fault: "unreadable", shown: raw.toString("latin1").slice(0, SHOWN) };
+  if (name === null)
+    return { ok: false, fault: "unreadable", shown: raw.toString("latin1").slice(0, SHOWN) };
   const isUnsafe = { ok: false, fault: "unsafe", shown: name.slice(0, SHOWN) } as const;
   // 4.4.17.1 wants forward slashes; some tools of Windows write the others.
   const path = name.replaceAll("\\", "/");
   if (path === "" || /\p{Cc}/u.test(path) || /^[A-Za-z]:/.test(path)) return isUnsafe;
   const segments = path.replace(/\/$/, "").split("/");
-  if (segments.some((segment) => segment === "" || segment === ".." || Buffer.byteLength(segment) > MAX_SEGMENT_BYTES))
+  if (
+    segments.some(
+      (segment) =>
+        segment === "" || segment === ".." || Buffer.byteLength(segment) > MAX_SEGMENT_BYTES,
+    )
+  )
     return isUnsafe;
   const usable = segments.filter((segment) => segment !== ".").join("/");
   if (Buffer.byteLength(usable) > MAX_PATH_BYTES) return isUnsafe;
@@ -53,7 +59,9 @@ function decode(raw: Buffer, flags: number, extra: Buffer): string | null {
   if (utf8(raw) !== null) return null;
   // … and a tool of Windows the code page of its country, in some of which this byte is half a letter (Shift-JIS).
   if (raw.includes("\\")) return null;
-  return [...raw].map((byte) => (byte < 0x80 ? String.fromCodePoint(byte) : CP437[byte - 0x80])).join("");
+  return [...raw]
+    .map((byte) => (byte < 0x80 ? String.fromCodePoint(byte) : CP437[byte - 0x80]))
+    .join("");
 }
 
 function utf8(bytes: Buffer): string | null {
@@ -69,7 +77,12 @@ function unicodePath(raw: Buffer, extra: Buffer): string | null {
   for (let at = 0; at + 4 <= extra.length; ) {
     const length = extra.readUInt16LE(at + 2);
     const field = extra.subarray(at + 4, at + 4 + length);
-    if (extra.readUInt16LE(at) === UNICODE_PATH && field.length > 5 && field[0] === 1 && field.readUInt32LE(1) === crc32(raw))
+    if (
+      extra.readUInt16LE(at) === UNICODE_PATH &&
+      field.length > 5 &&
+      field[0] === 1 &&
+      field.readUInt32LE(1) === crc32(raw)
+    )
       return utf8(field.subarray(5));
     at += 4 + length;
   }

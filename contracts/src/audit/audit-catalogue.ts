@@ -35,7 +35,9 @@ export const EVENT_CATALOGUE = {
 
 export type EventType = keyof typeof EVENT_CATALOGUE;
 export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as EventType[];
-export type EventDetail<T extends EventType = EventType> = Static<(typeof EVENT_CATALOGUE)[T]["detail"]>;
+export type EventDetail<T extends EventType = EventType> = Static<
+  (typeof EVENT_CATALOGUE)[T]["detail"]
+>;
 
 /** The record that each arrival in a job state writes. */
 export const JOB_STATE_EVENT = {
@@ -62,7 +64,9 @@ export type OperationType = {
   [T in EventType]: "requested" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never;
 }[EventType];
 /** Types that may stand alone. */
-export type FactType = { [T in EventType]: "fact" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never }[EventType];
+export type FactType = {
+  [T in EventType]: "fact" extends (typeof EVENT_CATALOGUE)[T]["phases"][number] ? T : never;
+}[EventType];
 
 /** The whole closed schema of one type, as a leaf has it. */
 export function leafSchema(type: EventType): TSchema {

@@ -7,10 +7,17 @@ const closed = { additionalProperties: false } as const;
 export const AuditControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
   /** The log is older than what was seen of it: it goes on in a new shard. */
-  Type.Object({ verb: Type.Literal("open-shard"), approvers: Type.Tuple([PlainId, PlainId]) }, closed),
+  Type.Object(
+    { verb: Type.Literal("open-shard"), approvers: Type.Tuple([PlainId, PlainId]) },
+    closed,
+  ),
   /** Other witnesses, another quorum; the log's own lines stay. */
   Type.Object(
-    { verb: Type.Literal("set-policy"), policy: Type.String({ maxLength: 262_144 }), approvers: Type.Tuple([PlainId, PlainId]) },
+    {
+      verb: Type.Literal("set-policy"),
+      policy: Type.String({ maxLength: 262_144 }),
+      approvers: Type.Tuple([PlainId, PlainId]),
+    },
     closed,
   ),
   /** An officer vouches for the clock: for the turn of the year, and until it is set or auditd ends for what the vault's retention ends. */

@@ -14,9 +14,13 @@ export const PlainId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}
 /** Lower snake or kebab case codes: reasons, roles, verbs. */
 export const Code = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$" });
 export const Sha256Hex = Type.String({ pattern: "^[0-9a-f]{64}$" });
-export const Uuid = Type.String({ pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$" });
+export const Uuid = Type.String({
+  pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+});
 /** UTC with milliseconds, the only form: `2026-01-31T23:59:59.999Z`. */
-export const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$" });
+export const Instant = Type.String({
+  pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$",
+});
 export const ProducerName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,62}$" });
 /** One life of a producer: a process start, or `g<generation>` of the coordinator's database for its record producer. */
 export const Boot = Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" });
@@ -28,7 +32,14 @@ export const Origin = Type.String({
 });
 const Commitment = Sha256Hex;
 
-export const EVENT_PHASES = ["requested", "completed", "failed", "denied", "fact", "observed"] as const;
+export const EVENT_PHASES = [
+  "requested",
+  "completed",
+  "failed",
+  "denied",
+  "fact",
+  "observed",
+] as const;
 export type EventPhase = (typeof EVENT_PHASES)[number];
 
 /** Personal values that have no slot of their own in the envelope; the disclosure's field is `pii.<name>`. */
@@ -119,14 +130,21 @@ export type Outcome = Static<typeof Outcome>;
 export const ENVELOPE_FIELDS = {
   v: Type.Literal(1),
   /** UUID version 7. */
-  id: Type.String({ pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$" }),
+  id: Type.String({
+    pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$",
+  }),
   /** Shared by the one `requested` and the one outcome of an operation; on a fact, the operation that it belongs to or a fresh one. */
   op: Uuid,
   /** The producer's clock. */
   t: Instant,
   /** auditd's clock, never decreasing; set by auditd. */
   t_log: Instant,
-  clk: Type.Optional(Type.Object({ src: Code, offset_us: Type.Optional(Type.Integer()), synced: Type.Boolean() }, closed)),
+  clk: Type.Optional(
+    Type.Object(
+      { src: Code, offset_us: Type.Optional(Type.Integer()), synced: Type.Boolean() },
+      closed,
+    ),
+  ),
   /** Set by auditd from the socket. */
   prod: ProducerName,
   boot: Boot,
@@ -135,7 +153,9 @@ export const ENVELOPE_FIELDS = {
   actor: Actor,
   on_behalf_of: Type.Optional(PlainId),
   /** Commitments of network address and user agent. */
-  src: Type.Optional(Type.Object({ addr: Type.Optional(Commitment), agent: Type.Optional(Commitment) }, closed)),
+  src: Type.Optional(
+    Type.Object({ addr: Type.Optional(Commitment), agent: Type.Optional(Commitment) }, closed),
+  ),
   /** The route, control verb or command, as its pattern and never with values: `POST /api/tasks`. */
   action: Type.Optional(Type.String({ pattern: "^[A-Za-z][A-Za-z0-9 :/_.{}*-]{0,127}$" })),
   object: EventObject,

@@ -14,9 +14,15 @@ export const REFUSED_TYPES = [
 /** The object store's word for it, where an outcome has no status: that of one key of several deletions. */
 export const DENIED_CODE = "AccessDenied";
 
-type Result = { type: string; phase: string; outcome?: { code: string; status?: number } | undefined };
+type Result = {
+  type: string;
+  phase: string;
+  outcome?: { code: string; status?: number } | undefined;
+};
 
 export function isRefused({ type, phase, outcome }: Result): boolean {
-  const isDenied = outcome !== undefined && (outcome.status === 401 || outcome.status === 403 || outcome.code === DENIED_CODE);
+  const isDenied =
+    outcome !== undefined &&
+    (outcome.status === 401 || outcome.status === 403 || outcome.code === DENIED_CODE);
   return phase === "denied" || isDenied || (REFUSED_TYPES as readonly string[]).includes(type);
 }

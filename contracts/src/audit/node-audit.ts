@@ -63,19 +63,20 @@ export const NODE_EVENT_TYPES = [
 export type NodeEventType = (typeof NODE_EVENT_TYPES)[number];
 
 /** What each event that an agent reports leaves in the audit log. */
-export const AGENT_AUDIT: Record<MemberEvent["kind"], { event: NodeEventType } | { none: string }> = {
-  progress: { none: "status" },
-  staged: { event: "job.node.staged" },
-  started: { event: "job.node.started" },
-  ready: { none: "status of the payload" },
-  "job-started": { none: "status of the payload" },
-  "round-started": { none: "status of the payload" },
-  "round-ended": { none: "status of the payload" },
-  checkpoint: { none: "its files are recorded as they leave the node: model.node.output" },
-  metric: { none: "status of the payload" },
-  warning: { none: "status of the payload" },
-  finished: { none: "the container's end is recorded with its exit code: job.node.ended" },
-  "outputs-uploaded": { none: "each is recorded as it leaves the node: model.node.output" },
-  failed: { event: "job.node.failed" },
-  released: { event: "job.node.released" },
-};
+export const AGENT_AUDIT: Record<MemberEvent["kind"], { event: NodeEventType } | { none: string }> =
+  {
+    progress: { none: "status" },
+    staged: { event: "job.node.staged" },
+    started: { event: "job.node.started" },
+    ready: { none: "status of the payload" },
+    "job-started": { none: "status of the payload" },
+    "round-started": { none: "status of the payload" },
+    "round-ended": { none: "status of the payload" },
+    checkpoint: { none: "its files are recorded as they leave the node: model.node.output" },
+    metric: { none: "status of the payload" },
+    warning: { none: "status of the payload" },
+    finished: { none: "the container's end is recorded with its exit code: job.node.ended" },
+    "outputs-uploaded": { none: "each is recorded as it leaves the node: model.node.output" },
+    failed: { event: "job.node.failed" },
+    released: { event: "job.node.released" },
+  };

@@ -12,7 +12,8 @@ export const POLICIES = {
     "outputs of accepted jobs, `logs/` and `ckpt/` are written by the platform alone; a finished job's may be deleted",
   "store-keys": "key pairs of the object store are made and removed by the coordinator alone",
   "coordinator-copies": "the coordinator's key copies no objects",
-  "output-export": "where a site controls what models leave, they are read with the coordinator's key alone",
+  "output-export":
+    "where a site controls what models leave, they are read with the coordinator's key alone",
 } as const satisfies Record<string, string>;
 
 export type PolicyId = keyof typeof POLICIES;

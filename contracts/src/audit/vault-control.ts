@@ -22,7 +22,14 @@ export const EraseRequest = Type.Object(
 export type EraseRequest = Static<typeof EraseRequest>;
 
 export const HoldRequest = Type.Object(
-  { verb: Type.Literal("hold"), subject: PlainId, hold: PlainId, lift: Type.Boolean(), requester: PlainId, approver: PlainId },
+  {
+    verb: Type.Literal("hold"),
+    subject: PlainId,
+    hold: PlainId,
+    lift: Type.Boolean(),
+    requester: PlainId,
+    approver: PlainId,
+  },
   closed,
 );
 export type HoldRequest = Static<typeof HoldRequest>;
@@ -35,7 +42,14 @@ export const ConfirmHoldsRequest = Type.Object(
 export type ConfirmHoldsRequest = Static<typeof ConfirmHoldsRequest>;
 
 export const RefuseRequest = Type.Object(
-  { verb: Type.Literal("refuse"), subject: PlainId, request: PlainId, legalBasis: Code, until: Instant, requester: PlainId },
+  {
+    verb: Type.Literal("refuse"),
+    subject: PlainId,
+    request: PlainId,
+    legalBasis: Code,
+    until: Instant,
+    requester: PlainId,
+  },
   closed,
 );
 export type RefuseRequest = Static<typeof RefuseRequest>;

@@ -20,20 +20,30 @@ export const MAX_FOLDERS = 16;
 /** `b/jobs/x/a.csv` lies in `b/`, `b/jobs/` and `b/jobs/x/`. */
 export function foldersOf(path: string): string[] {
   const folders: string[] = [];
-  for (let at = path.indexOf("/"); at >= 0 && folders.length < MAX_FOLDERS; at = path.indexOf("/", at + 1))
+  for (
+    let at = path.indexOf("/");
+    at >= 0 && folders.length < MAX_FOLDERS;
+    at = path.indexOf("/", at + 1)
+  )
     folders.push(path.slice(0, at + 1));
   return folders;
 }
 
 export const VaultTokensRequest = Type.Union([
   /** The token of a value that somebody looks for. */
-  Type.Object({ verb: Type.Literal("token"), field: Field, value: Type.String({ maxLength: 8_192 }) }, closed),
+  Type.Object(
+    { verb: Type.Literal("token"), field: Field, value: Type.String({ maxLength: 8_192 }) },
+    closed,
+  ),
   /** Tokens of a shard's entries before `before`, behind a place, in order of index and field: {@link TokenLine}s of `limit` values, then {@link TokensEnd}. */
   Type.Object(
     {
       verb: Type.Literal("tokens"),
       origin: Origin,
-      after: Type.Object({ index: Type.Integer({ minimum: -1 }), field: Type.String({ maxLength: 32 }) }, closed),
+      after: Type.Object(
+        { index: Type.Integer({ minimum: -1 }), field: Type.String({ maxLength: 32 }) },
+        closed,
+      ),
       before: Count,
       limit: Type.Integer({ minimum: 1, maximum: MAX_TOKENS_PAGE }),
     },
@@ -50,7 +60,9 @@ export type TokenLine = { index: number; field: string; token: string };
  * `at` is the last place that was looked at; null when there was none: what can't be opened has no line. Tokens under another `key` are
  * worth nothing any more: whoever keeps them begins anew.
  */
-export type TokensEnd = { end: { more: boolean; at: { index: number; field: string } | null; key: string } };
+export type TokensEnd = {
+  end: { more: boolean; at: { index: number; field: string } | null; key: string };
+};
 export type ErasedLine = { origin: string; index: number; field: string };
 /** `act` is null when nothing was destroyed since. In another `life` of the vault's database acts are numbered anew: whoever asks begins at 0. */
 export type ErasedEnd = { end: { act: number | null; life: string } };

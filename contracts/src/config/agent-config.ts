@@ -20,7 +20,10 @@ export const AgentConfig = Type.Object(
     dataDir: Path,
     /** One-use join token; removed by the agent once it holds a certificate. Absent after the join. */
     joinTokenFile: Type.Union([Path, Type.Null()]),
-    containerEngine: Type.Object({ socket: Path, kind: Type.Union([Type.Literal("podman"), Type.Literal("docker")]) }, closed),
+    containerEngine: Type.Object(
+      { socket: Path, kind: Type.Union([Type.Literal("podman"), Type.Literal("docker")]) },
+      closed,
+    ),
     /** Static binary for PID 1 of job containers, and the Python of agent/runners/. */
     initBinary: Path,
     runnersDir: Path,

@@ -52,7 +52,10 @@ export const ApplianceConfig = Type.Object(
     ]),
     /** The agent of this host; null when the control node runs no jobs. */
     agent: Type.Union([
-      Type.Object({ node: Slug, cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) }, closed),
+      Type.Object(
+        { node: Slug, cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) },
+        closed,
+      ),
       Type.Null(),
     ]),
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),

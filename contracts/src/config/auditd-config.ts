@@ -50,7 +50,10 @@ export const AuditdConfig = Type.Object(
     /** Events that nodes sign come through this producer's socket; the root that vouches for their certificates. Absent: none are taken. */
     nodeRelay: Type.Optional(Type.Object({ producer: ProducerName, rootCertFile: Path }, closed)),
     /** JSON lines of the operator: open a shard after a restore, vouch for the clock. Its folder is rt-audit's alone; null: none. */
-    controlSocket: Type.Union([Type.String({ pattern: "^/", minLength: 2, maxLength: 107 }), Type.Null()]),
+    controlSocket: Type.Union([
+      Type.String({ pattern: "^/", minLength: 2, maxLength: 107 }),
+      Type.Null(),
+    ]),
     /** There while the clock is synchronized, as systemd-timesyncd keeps one; null: only an officer vouches for it. */
     clockSyncedFile: Type.Union([Path, Type.Null()]),
     /** How long a start waits for what `audit-out` has seen of the log, before it signs. @default 5000 */

@@ -83,7 +83,10 @@ export const CoordinatorConfig = Type.Object(
       closed,
     ),
     /** For node certificates and attempt CAs. */
-    ca: Type.Object({ rootCertFile: Path, intermediateCertFile: Path, intermediateKeyFile: Path }, closed),
+    ca: Type.Object(
+      { rootCertFile: Path, intermediateCertFile: Path, intermediateKeyFile: Path },
+      closed,
+    ),
     images: Type.Array(JobImage),
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** What NATS URL a joining node is told. */

@@ -8,7 +8,11 @@ import { type Static, Type } from "typebox";
 export const Tpm = Type.Object(
   {
     device: Type.String({ pattern: "^[A-Za-z0-9/:=,._-]{1,200}$", default: "auto" }),
-    pcrs: Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { minItems: 1, maxItems: 24, uniqueItems: true }),
+    pcrs: Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {
+      minItems: 1,
+      maxItems: 24,
+      uniqueItems: true,
+    }),
   },
   { additionalProperties: false },
 );

@@ -41,7 +41,10 @@ export const VaultConfig = Type.Object(
      * and not beside it. `pinFile` is 0400, rt-vault.
      */
     token: Type.Optional(
-      Type.Object({ ...Pkcs11Token.properties, keyLabel: Type.String({ minLength: 1, maxLength: 255 }) }, closed),
+      Type.Object(
+        { ...Pkcs11Token.properties, keyLabel: Type.String({ minLength: 1, maxLength: 255 }) },
+        closed,
+      ),
     ),
     /** The epoch keys, a file each, 0700, rt-vault: better on another disk than `keysDir`. In no other backup. It must exist. */
     epochsDir: Path,

@@ -19,11 +19,27 @@ export const ControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
   /** Makes user, default project, bucket, S3 key pair and one platform key of 30 days; each secret is answered once. */
   Type.Object({ verb: Type.Literal("add-user"), username: Name, admin: Type.Boolean() }, closed),
-  Type.Object({ verb: Type.Literal("join-token"), node: Name, ttlS: Type.Integer({ minimum: 1, maximum: 86_400 }) }, closed),
+  Type.Object(
+    {
+      verb: Type.Literal("join-token"),
+      node: Name,
+      ttlS: Type.Integer({ minimum: 1, maximum: 86_400 }),
+    },
+    closed,
+  ),
   /** A planned stop of so many seconds: leases outlive it. 0 ends it. */
-  Type.Object({ verb: Type.Literal("maintenance"), forS: Type.Integer({ minimum: 0, maximum: MAX_MAINTENANCE_S }) }, closed),
+  Type.Object(
+    {
+      verb: Type.Literal("maintenance"),
+      forS: Type.Integer({ minimum: 0, maximum: MAX_MAINTENANCE_S }),
+    },
+    closed,
+  ),
   /** Whether files that a user's jobs write at their sites may leave these. */
-  Type.Object({ verb: Type.Literal("site-files"), username: Name, allowed: Type.Boolean() }, closed),
+  Type.Object(
+    { verb: Type.Literal("site-files"), username: Name, allowed: Type.Boolean() },
+    closed,
+  ),
   Type.Object(
     {
       verb: Type.Literal("registry-login"),
@@ -36,7 +52,9 @@ export const ControlRequest = Type.Union([
   ...OPERATOR_REQUESTS,
 ]);
 /** Beside every request: the person of the host who asks, for the audit log; left out where nobody signed in. */
-export const ControlPerson = Type.Optional(Type.String({ minLength: 1, maxLength: 160, pattern: "^[\\x20-\\x7e]+$" }));
+export const ControlPerson = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 160, pattern: "^[\\x20-\\x7e]+$" }),
+);
 export type ControlRequest = Static<typeof ControlRequest>;
 export type ControlVerb = ControlRequest["verb"];
 

@@ -23,7 +23,12 @@ export type CoordinatorHealth = {
   plannedStopUntil: string | null;
   bus: "up" | "down";
   /** `loopLagMs`: auditd's own, null while it does not answer. `halted`: a record has no place in the log, no new work is taken; `draining`: the log's disk is nearly full, or it is far behind. */
-  audit: { state: "ok" | "away" | "draining" | "halted"; waiting: number; oldestWaitMs: number; loopLagMs: number | null };
+  audit: {
+    state: "ok" | "away" | "draining" | "halted";
+    waiting: number;
+    oldestWaitMs: number;
+    loopLagMs: number | null;
+  };
   /** Judged by a write. */
   database: "ok" | "full" | "failing";
   storage: "ok" | "unavailable";

@@ -18,24 +18,42 @@ export const OPERATOR_REQUESTS = [
   /** All users' keys, or one's. */
   Type.Object({ verb: verb("key-list"), username: Type.Optional(Name) }, closed),
   /** The same secret lives so many days from now on; a key that has expired lives again, one that was revoked never. */
-  Type.Object({ verb: verb("key-renew"), key: Id, days: Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS }) }, closed),
+  Type.Object(
+    { verb: verb("key-renew"), key: Id, days: Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS }) },
+    closed,
+  ),
   Type.Object({ verb: verb("key-revoke"), key: Id }, closed),
   Type.Object({ verb: verb("user-list") }, closed),
   Type.Object({ verb: verb("user-show"), username: Name }, closed),
   /** A quota below what is stored removes nothing; it refuses what comes. */
   Type.Object(
-    { verb: verb("user-quota"), username: Name, bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) },
+    {
+      verb: verb("user-quota"),
+      username: Name,
+      bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    },
     closed,
   ),
   /** Platform keys are refused, and the bucket's key pair is taken away. Jobs that run go on. */
   Type.Object({ verb: verb("user-disable"), username: Name }, closed),
   /** Platform keys that live are good again; the bucket gets a new key pair, whose secret is answered once. */
   Type.Object({ verb: verb("user-enable"), username: Name }, closed),
-  Type.Object({ verb: verb("job-list"), living: Type.Boolean(), limit: Type.Integer({ minimum: 1, maximum: 500 }) }, closed),
+  Type.Object(
+    {
+      verb: verb("job-list"),
+      living: Type.Boolean(),
+      limit: Type.Integer({ minimum: 1, maximum: 500 }),
+    },
+    closed,
+  ),
   Type.Object({ verb: verb("job-show"), job: Id }, closed),
   /** The job's owner reads the reason; the audit log does not hold it. */
   Type.Object(
-    { verb: verb("job-cancel"), job: Id, reason: Type.String({ minLength: 1, maxLength: MAX_REASON, pattern: "^[^\\p{Cc}]*$" }) },
+    {
+      verb: verb("job-cancel"),
+      job: Id,
+      reason: Type.String({ minLength: 1, maxLength: MAX_REASON, pattern: "^[^\\p{Cc}]*$" }),
+    },
     closed,
   ),
   Type.Object({ verb: verb("node-list") }, closed),
@@ -82,7 +100,13 @@ export type JobFacts = {
   /** Code of why it waits, stops or ended. */
   reason: string | null;
 };
-export type JobMemberFacts = { role: string; site: string | null; node: string; worker: string | null; state: string };
+export type JobMemberFacts = {
+  role: string;
+  site: string | null;
+  node: string;
+  worker: string | null;
+  state: string;
+};
 export type NodeFacts = {
   node: string;
   state: string;
@@ -93,7 +117,13 @@ export type NodeFacts = {
   silentS: number | null;
   freeBytes: number | null;
 };
-export type NodeMemberFacts = { job: string; role: string; site: string | null; worker: string | null; state: string };
+export type NodeMemberFacts = {
+  job: string;
+  role: string;
+  site: string | null;
+  worker: string | null;
+  state: string;
+};
 
 export type OperatorReply =
   | { ok: true; verb: "key-list"; keys: KeyFacts[] }
@@ -103,7 +133,13 @@ export type OperatorReply =
   | { ok: true; verb: "user-show"; user: UserFacts; keys: KeyFacts[] }
   | { ok: true; verb: "user-quota"; username: string; bytes: number }
   | { ok: true; verb: "user-disable"; username: string; livingJobs: number }
-  | { ok: true; verb: "user-enable"; username: string; accessKeyId: string; secretAccessKey: string }
+  | {
+      ok: true;
+      verb: "user-enable";
+      username: string;
+      accessKeyId: string;
+      secretAccessKey: string;
+    }
   | { ok: true; verb: "job-list"; jobs: JobFacts[] }
   | { ok: true; verb: "job-show"; job: JobFacts; members: JobMemberFacts[] }
   | { ok: true; verb: "job-cancel"; job: string; state: string }

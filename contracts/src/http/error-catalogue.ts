@@ -9,26 +9,50 @@ export const ERROR_CATALOGUE = {
   validation_failed: { status: 400, hint: "Correct the named field and send the request again." },
   malformed_request: { status: 400, hint: "Speak HTTP/1.1 over TLS to this port." },
   malformed_body: { status: 400, hint: "Send a JSON body with `Content-Type: application/json`." },
-  idempotency_key_invalid: { status: 400, hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key." },
+  idempotency_key_invalid: {
+    status: 400,
+    hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key.",
+  },
 
   // 400: paths of a task
-  path_invalid: { status: 400, hint: "Write a bucket key with one leading `/` and no empty, `.` or `..` parts." },
-  path_outside_jobs: { status: 400, hint: "Put the task's folders under `/jobs/<name>/`, as the client does." },
+  path_invalid: {
+    status: 400,
+    hint: "Write a bucket key with one leading `/` and no empty, `.` or `..` parts.",
+  },
+  path_outside_jobs: {
+    status: 400,
+    hint: "Put the task's folders under `/jobs/<name>/`, as the client does.",
+  },
   path_reserved: {
     status: 400,
     hint: "`model_out/`, `files_out/`, `logs/` and `ckpt/` are written by the platform; choose another folder.",
   },
-  too_many_objects: { status: 400, hint: "Remove files that the job does not need from this folder." },
+  too_many_objects: {
+    status: 400,
+    hint: "Remove files that the job does not need from this folder.",
+  },
 
   // 400: scripts and configs
-  script_missing: { status: 400, hint: "Upload model_def.py, custom_client_executor.py and custom_persistor.py to scripts/." },
-  command_script_missing: { status: 400, hint: "Upload the script to the path that `scriptPath` names." },
-  input_folder_empty: { status: 400, hint: "Upload the inputs to this folder, or leave it out of `inputFolders`." },
+  script_missing: {
+    status: 400,
+    hint: "Upload model_def.py, custom_client_executor.py and custom_persistor.py to scripts/.",
+  },
+  command_script_missing: {
+    status: 400,
+    hint: "Upload the script to the path that `scriptPath` names.",
+  },
+  input_folder_empty: {
+    status: 400,
+    hint: "Upload the inputs to this folder, or leave it out of `inputFolders`.",
+  },
   input_name_invalid: {
     status: 400,
     hint: "Rename the object so that it is a path of a file: parts of at most 255 bytes, none of them empty, `.` or `..`.",
   },
-  script_too_large: { status: 400, hint: "Keep each script under 4 MiB; data belongs into the shards." },
+  script_too_large: {
+    status: 400,
+    hint: "Keep each script under 4 MiB; data belongs into the shards.",
+  },
   script_not_text: { status: 400, hint: "Upload the script as UTF-8 text." },
   config_missing: {
     status: 400,
@@ -64,9 +88,15 @@ export const ERROR_CATALOGUE = {
   },
 
   // 400: requirements
-  requirements_missing: { status: 400, hint: "Upload requirements.txt to the requirements folder; it may be empty." },
+  requirements_missing: {
+    status: 400,
+    hint: "Upload requirements.txt to the requirements folder; it may be empty.",
+  },
   requirements_too_large: { status: 400, hint: "Keep requirements.txt under 64 KiB." },
-  requirement_invalid: { status: 400, hint: "Write the line as `name`, `name==1.2` or another PEP 508 form." },
+  requirement_invalid: {
+    status: 400,
+    hint: "Write the line as `name`, `name==1.2` or another PEP 508 form.",
+  },
   requirement_unsupported: {
     status: 400,
     hint: "Inside the perimeter nothing can be fetched: name packages only, without options, files or URLs.",
@@ -77,7 +107,10 @@ export const ERROR_CATALOGUE = {
   },
 
   // 400: shards and warm start
-  shard_folder_empty: { status: 400, hint: "Upload at least one `*.zip` to the shards folder: one for each worker." },
+  shard_folder_empty: {
+    status: 400,
+    hint: "Upload at least one `*.zip` to the shards folder: one for each worker.",
+  },
   shard_not_zip: { status: 400, hint: "Make the shard with a zip tool and upload it whole." },
   shard_too_many: { status: 400, hint: "A job may have at most 256 shards." },
   zip_empty: { status: 400, hint: "Put the worker's data into the shard." },
@@ -91,71 +124,161 @@ export const ERROR_CATALOGUE = {
   },
   zip_path_conflict: { status: 400, hint: "Store each path once, as a file or as a folder." },
   zip_link: { status: 400, hint: "Store files themselves; links are not unpacked." },
-  zip_encrypted: { status: 400, hint: "Store the shard without a password; the bucket is private." },
-  zip_bomb: { status: 400, hint: "The shard would unpack to far more than its size allows; check how it was made." },
-  zip_directory_too_large: { status: 400, hint: "Keep a shard under 1,000,000 entries and its directory under 64 MiB." },
-  zip_unsupported: { status: 400, hint: "Use stored or deflated entries in one file, not a split archive." },
-  model_folder_empty: { status: 400, hint: "Upload the warm-start file to this folder or leave `modelFolderPath` out." },
+  zip_encrypted: {
+    status: 400,
+    hint: "Store the shard without a password; the bucket is private.",
+  },
+  zip_bomb: {
+    status: 400,
+    hint: "The shard would unpack to far more than its size allows; check how it was made.",
+  },
+  zip_directory_too_large: {
+    status: 400,
+    hint: "Keep a shard under 1,000,000 entries and its directory under 64 MiB.",
+  },
+  zip_unsupported: {
+    status: 400,
+    hint: "Use stored or deflated entries in one file, not a split archive.",
+  },
+  model_folder_empty: {
+    status: 400,
+    hint: "Upload the warm-start file to this folder or leave `modelFolderPath` out.",
+  },
   model_file_ambiguous: { status: 400, hint: "Keep one warm-start file in this folder." },
 
   // 400: workers
   worker_count_mismatch: { status: 400, hint: "Pin as many workers as there are shards." },
   worker_duplicate: { status: 400, hint: "Pin each worker once." },
-  worker_unknown: { status: 400, hint: "Take worker ids from GET /api/customer/dashboard/workers/stats." },
-  worker_selection_missing: { status: 400, hint: "Give `workerIds`, or leave `autoSelectWorkers` out or true." },
+  worker_unknown: {
+    status: 400,
+    hint: "Take worker ids from GET /api/customer/dashboard/workers/stats.",
+  },
+  worker_selection_missing: {
+    status: 400,
+    hint: "Give `workerIds`, or leave `autoSelectWorkers` out or true.",
+  },
   gpu_model_unknown: { status: 400, hint: "Take model ids from GET /api/gpu-catalog." },
   price_ceiling_too_low: {
     status: 400,
     hint: "Raise `maxPricePerGpuHourCents` or name a cheaper model; see GET /api/gpu-catalog.",
   },
-  memory_exceeds_models: { status: 400, hint: "Name a model with more memory, or lower `estimatedMemoryMb`." },
-  image_unavailable: { status: 400, hint: "No job image of this release fits the chosen workers; ask the operator." },
+  memory_exceeds_models: {
+    status: 400,
+    hint: "Name a model with more memory, or lower `estimatedMemoryMb`.",
+  },
+  image_unavailable: {
+    status: 400,
+    hint: "No job image of this release fits the chosen workers; ask the operator.",
+  },
 
   // 400: uploads, joining, searches
-  cursor_invalid: { status: 400, hint: "Use a cursor with the very filters that it came with, or begin without one." },
-  upload_key_invalid: { status: 400, hint: "Use a key of at most 1,024 bytes without empty, `.`, `..` or `.sgwtmp` parts." },
+  cursor_invalid: {
+    status: 400,
+    hint: "Use a cursor with the very filters that it came with, or begin without one.",
+  },
+  upload_key_invalid: {
+    status: 400,
+    hint: "Use a key of at most 1,024 bytes without empty, `.`, `..` or `.sgwtmp` parts.",
+  },
   upload_too_large: { status: 400, hint: "One object may have at most 10,000 parts of 50 MiB." },
-  upload_parts_invalid: { status: 400, hint: "Send every part once, in order, with the ETag that the store answered." },
-  csr_invalid: { status: 400, hint: "Send a PKCS#10 request in PEM with an ECDSA P-256 or Ed25519 key." },
+  upload_parts_invalid: {
+    status: 400,
+    hint: "Send every part once, in order, with the ETag that the store answered.",
+  },
+  csr_invalid: {
+    status: 400,
+    hint: "Send a PKCS#10 request in PEM with an ECDSA P-256 or Ed25519 key.",
+  },
 
   // 401, 403
   invalid_api_key: { status: 401, hint: "Use a platform key that is neither revoked nor expired." },
   malformed_bearer: { status: 401, hint: "Send `Authorization: Bearer rsk_live_…`." },
   session_required: { status: 401, hint: "Sign in, or send a platform key." },
-  join_token_invalid: { status: 401, hint: "Ask the operator for a new join token; each works once and for a short time." },
-  registry_login_invalid: { status: 401, hint: "Ask the coordinator for a new pull password; each works once." },
-  user_disabled: { status: 403, hint: "Ask the operator, who disabled this user and can enable the user again." },
-  session_only: { status: 403, hint: "Platform keys are minted in a signed-in browser session, never by a key." },
+  join_token_invalid: {
+    status: 401,
+    hint: "Ask the operator for a new join token; each works once and for a short time.",
+  },
+  registry_login_invalid: {
+    status: 401,
+    hint: "Ask the coordinator for a new pull password; each works once.",
+  },
+  user_disabled: {
+    status: 403,
+    hint: "Ask the operator, who disabled this user and can enable the user again.",
+  },
+  session_only: {
+    status: 403,
+    hint: "Platform keys are minted in a signed-in browser session, never by a key.",
+  },
   role_required: { status: 403, hint: "Ask a project lead or an administrator for the role." },
   scope_missing: { status: 403, hint: "Use a platform key that has the named scope." },
-  quota_exceeded: { status: 403, hint: "Delete objects that are no longer needed, or ask the operator for a larger quota." },
+  quota_exceeded: {
+    status: 403,
+    hint: "Delete objects that are no longer needed, or ask the operator for a larger quota.",
+  },
 
   // 404, 405, 408, 409, 410, 413, 415, 417, 429, 431
-  not_found: { status: 404, hint: "Check the address and the id; another project's objects are not visible to this key." },
-  method_not_allowed: { status: 405, hint: "Use a method that GET /api/openapi.json lists for this address." },
+  not_found: {
+    status: 404,
+    hint: "Check the address and the id; another project's objects are not visible to this key.",
+  },
+  method_not_allowed: {
+    status: 405,
+    hint: "Use a method that GET /api/openapi.json lists for this address.",
+  },
   request_timeout: { status: 408, hint: "Send the whole request within a minute." },
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
-  id_ambiguous: { status: 409, hint: "Write more of the id: the message names those that begin so." },
+  id_ambiguous: {
+    status: 409,
+    hint: "Write more of the id: the message names those that begin so.",
+  },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
-  workspace_busy: { status: 409, hint: "Wait for the job that uses this folder, cancel it, or submit under another name." },
-  key_conflict: { status: 409, hint: "Choose another key, or delete the object whose key is a folder of this one." },
+  workspace_busy: {
+    status: 409,
+    hint: "Wait for the job that uses this folder, cancel it, or submit under another name.",
+  },
+  key_conflict: {
+    status: 409,
+    hint: "Choose another key, or delete the object whose key is a folder of this one.",
+  },
   idempotency_conflict: { status: 409, hint: "Use a new Idempotency-Key for a different request." },
-  rotation_in_progress: { status: 409, hint: "Wait for the other rotation of this bucket's key, then try again." },
+  rotation_in_progress: {
+    status: 409,
+    hint: "Wait for the other rotation of this bucket's key, then try again.",
+  },
   user_enabled: { status: 409, hint: "Nothing has to be done: this user's keys are good." },
   user_exists: { status: 409, hint: "Choose another user name." },
-  username_invalid: { status: 400, hint: "Use 2 to 32 lower-case letters, digits, `.`, `_` or `-`, a letter first." },
-  idempotency_gone: { status: 410, hint: "The job of this Idempotency-Key was deleted; use a new key." },
-  body_too_large: { status: 413, hint: "Upload files to the bucket; requests themselves are small." },
+  username_invalid: {
+    status: 400,
+    hint: "Use 2 to 32 lower-case letters, digits, `.`, `_` or `-`, a letter first.",
+  },
+  idempotency_gone: {
+    status: 410,
+    hint: "The job of this Idempotency-Key was deleted; use a new key.",
+  },
+  body_too_large: {
+    status: 413,
+    hint: "Upload files to the bucket; requests themselves are small.",
+  },
   unsupported_media_type: { status: 415, hint: "Send JSON with `Content-Type: application/json`." },
-  expectation_failed: { status: 417, hint: "Send the request without an Expect header, or with 100-continue." },
+  expectation_failed: {
+    status: 417,
+    hint: "Send the request without an Expect header, or with 100-continue.",
+  },
   headers_too_large: { status: 431, hint: "Send shorter headers; all of them may have 16 KiB." },
   rate_limited: { status: 429, hint: "Send fewer requests; the Retry-After header says when." },
 
   // 5xx
-  internal_error: { status: 500, hint: "Report the request id to the operator; the log has the cause." },
-  audit_unavailable: { status: 503, hint: "The audit log can't be written; the operator must look at `appliance status`." },
+  internal_error: {
+    status: 500,
+    hint: "Report the request id to the operator; the log has the cause.",
+  },
+  audit_unavailable: {
+    status: 503,
+    hint: "The audit log can't be written; the operator must look at `appliance status`.",
+  },
   audit_search_unavailable: {
     status: 503,
     hint: "The search of the audit log did not answer; try again, then ask the operator. Nothing is missing from the log.",
@@ -164,7 +287,10 @@ export const ERROR_CATALOGUE = {
     status: 503,
     hint: "Nothing was changed; the operator must look at `appliance status`, then try again.",
   },
-  storage_unavailable: { status: 503, hint: "The object store did not answer; try again, then ask the operator." },
+  storage_unavailable: {
+    status: 503,
+    hint: "The object store did not answer; try again, then ask the operator.",
+  },
   overloaded: { status: 503, hint: "Try again in a few seconds." },
 } as const satisfies Record<string, ErrorEntry>;
 

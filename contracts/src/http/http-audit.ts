@@ -1,7 +1,16 @@
 /** Looking into the audit log: `GET /api/audit/events`, and the same on audit-out's own socket. */
 import { type Static, Type } from "typebox";
 import { EVENT_TYPES } from "../audit/audit-catalogue.ts";
-import { Code, EVENT_PHASES, OBJECT_KINDS, PII_FIELDS, PlainId, ProducerName, Sha256Hex, Uuid } from "../audit/audit-event.ts";
+import {
+  Code,
+  EVENT_PHASES,
+  OBJECT_KINDS,
+  PII_FIELDS,
+  PlainId,
+  ProducerName,
+  Sha256Hex,
+  Uuid,
+} from "../audit/audit-event.ts";
 import { closed, Nullable } from "./http-common.ts";
 
 /** Entries of one answer. */
@@ -14,13 +23,22 @@ export function isInstant(text: string): boolean {
 }
 
 /** UTC; milliseconds may be left out. */
-const Instant = Type.String({ pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$" });
+const Instant = Type.String({
+  pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$",
+});
 /** Last part of a log's origin: `2026`, `2026-2`. */
 const Shard = Type.String({ pattern: "^[0-9]{4}(-[1-9][0-9]{0,3})?$" });
 
 /** Where an entry holds a personal value as a commitment, and so where it can be looked for. */
 export const HOLDS_FIELDS = [
-  ...(["actor.sid", "src.addr", "src.agent", "object.id", "digests.input", "digests.output"] as const),
+  ...([
+    "actor.sid",
+    "src.addr",
+    "src.agent",
+    "object.id",
+    "digests.input",
+    "digests.output",
+  ] as const),
   ...PII_FIELDS.map((field) => `pii.${field}` as const),
 ] as const;
 
@@ -54,7 +72,9 @@ export const AuditEventsQuery = Type.Object(
       }),
     ),
     /** A folder, `bucket/jobs/study/`: entries of objects that lie in it, at any depth. It is looked up by the vault as well. */
-    below: Type.Optional(Type.String({ pattern: "^[^/]+/(?:.*/)?$", minLength: 2, maxLength: 1_088 })),
+    below: Type.Optional(
+      Type.String({ pattern: "^[^/]+/(?:.*/)?$", minLength: 2, maxLength: 1_088 }),
+    ),
     /** A job that the caller may see: entries of the objects in its folder, of its logs and rounds, and of its inputs elsewhere. */
     objectsOf: Type.Optional(PlainId),
     order: Type.Enum(["newest", "oldest"], { default: "newest" }),
@@ -66,7 +86,10 @@ export const AuditEventsQuery = Type.Object(
 );
 export type AuditEventsQuery = Static<typeof AuditEventsQuery>;
 
-export const AuditEventParams = Type.Object({ index: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }, closed);
+export const AuditEventParams = Type.Object(
+  { index: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) },
+  closed,
+);
 export const AuditEventQuery = Type.Object(
   {
     /** @default the newest shard */

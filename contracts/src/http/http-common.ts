@@ -7,7 +7,10 @@ export const closed = { additionalProperties: false } as const;
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** UTC with milliseconds. */
-export const Instant = Type.String({ description: "UTC, RFC 3339 with milliseconds", examples: ["2026-01-31T23:59:59.999Z"] });
+export const Instant = Type.String({
+  description: "UTC, RFC 3339 with milliseconds",
+  examples: ["2026-01-31T23:59:59.999Z"],
+});
 
 export const ErrorReply = Type.Object(
   {
@@ -15,7 +18,11 @@ export const ErrorReply = Type.Object(
     message: Type.String(),
     hint: Type.String(),
   },
-  { ...closed, $id: "Error", description: "Every error of the control plane; docs/errors.md lists the codes." },
+  {
+    ...closed,
+    $id: "Error",
+    description: "Every error of the control plane; docs/errors.md lists the codes.",
+  },
 );
 export type ErrorReply = Static<typeof ErrorReply>;
 

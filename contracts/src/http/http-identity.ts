@@ -3,7 +3,14 @@ import { type Static, Type } from "typebox";
 import { closed, Instant, Nullable } from "./http-common.ts";
 
 /** What a platform key may be allowed to do. */
-export const KEY_SCOPES = ["storage", "jobs:read", "jobs:write", "keys", "nodes:read", "audit:read"] as const;
+export const KEY_SCOPES = [
+  "storage",
+  "jobs:read",
+  "jobs:write",
+  "keys",
+  "nodes:read",
+  "audit:read",
+] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export const KeyScopeSchema = Type.Enum([...KEY_SCOPES]);
@@ -33,7 +40,10 @@ export const ProjectReply = Type.Object(
   closed,
 );
 
-export const NodeReply = Type.Object({ node: Type.String(), state: Type.String(), workers: Type.Integer() }, closed);
+export const NodeReply = Type.Object(
+  { node: Type.String(), state: Type.String(), workers: Type.Integer() },
+  closed,
+);
 
 export const HealthReply = Type.Object({ status: Type.Literal("ok") }, closed);
 export const ReadyReply = Type.Object(
@@ -50,7 +60,10 @@ export const RegistryTokenQuery = Type.Object(
   {
     service: Type.Optional(Type.String({ maxLength: 255 })),
     scope: Type.Optional(
-      Type.Union([Type.String({ maxLength: 512 }), Type.Array(Type.String({ maxLength: 512 }), { maxItems: 8 })]),
+      Type.Union([
+        Type.String({ maxLength: 512 }),
+        Type.Array(Type.String({ maxLength: 512 }), { maxItems: 8 }),
+      ]),
     ),
     account: Type.Optional(Type.String({ maxLength: 255 })),
     client_id: Type.Optional(Type.String({ maxLength: 255 })),
@@ -64,6 +77,11 @@ export const RegistryErrorReply = Type.Object(
   closed,
 );
 export const RegistryTokenReply = Type.Object(
-  { token: Type.String(), access_token: Type.String(), expires_in: Type.Integer(), issued_at: Instant },
+  {
+    token: Type.String(),
+    access_token: Type.String(),
+    expires_in: Type.Integer(),
+    issued_at: Instant,
+  },
   closed,
 );

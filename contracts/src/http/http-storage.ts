@@ -8,7 +8,11 @@ export const UPLOAD_PART_BYTES = 50 * 1024 * 1024;
 export const UPLOAD_SLOWEST_BYTES_PER_S = 5_000_000;
 export const MAX_UPLOAD_PARTS = 10_000;
 
-const Key = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key, without a leading slash" });
+const Key = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Bucket key, without a leading slash",
+});
 /** As the engine makes them. */
 const UploadId = Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$" });
 
@@ -26,23 +30,33 @@ export const BucketReply = Type.Object(
 export type BucketReply = Static<typeof BucketReply>;
 
 /** Shown once; the pair before it is refused from then on. */
-export const RotatedKeyReply = Type.Object({ accessKeyId: Type.String(), secretAccessKey: Type.String() }, closed);
+export const RotatedKeyReply = Type.Object(
+  { accessKeyId: Type.String(), secretAccessKey: Type.String() },
+  closed,
+);
 
 /** `usedBytes` counts all versions and the parts of open uploads, `objects` current versions. */
-export const UsageReply = Type.Object({ usedBytes: Type.Integer(), quotaBytes: Type.Integer(), objects: Type.Integer() }, closed);
+export const UsageReply = Type.Object(
+  { usedBytes: Type.Integer(), quotaBytes: Type.Integer(), objects: Type.Integer() },
+  closed,
+);
 
 export const UploadInitBody = Type.Object(
   {
     key: Key,
     size: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Bytes" }),
-    contentType: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]+$" })),
+    contentType: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, pattern: "^[\\x20-\\x7e]+$" }),
+    ),
   },
   closed,
 );
 export const UploadInitReply = Type.Object(
   {
     uploadId: Type.String(),
-    urls: Type.Array(Type.String(), { description: "One presigned PUT for each 50 MiB part, in order" }),
+    urls: Type.Array(Type.String(), {
+      description: "One presigned PUT for each 50 MiB part, in order",
+    }),
   },
   closed,
 );

@@ -4,7 +4,11 @@ import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 
-const BucketPath = Type.String({ minLength: 1, maxLength: 1024, description: "Bucket key with a leading slash" });
+const BucketPath = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Bucket key with a leading slash",
+});
 const ModelId = Type.String({ minLength: 1, maxLength: 64 });
 
 /** What every kind of task may say: what it is called, where it may run, how long. */
@@ -13,11 +17,17 @@ const ofEveryKind = {
   estimatedMemoryMb: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_777_216 })),
   workerIds: Type.Optional(Type.Array(IdParam, { maxItems: 1024 })),
   autoSelectWorkers: Type.Optional(Type.Boolean()),
-  gpuModels: Type.Optional(Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" })),
+  gpuModels: Type.Optional(
+    Type.Array(ModelId, { maxItems: 64, description: "Ordered preference of catalogue ids" }),
+  ),
   maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
   onlyMineWorkers: Type.Optional(Type.Boolean()),
   timeLimitMinutes: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 525_600, description: "The job ends as EXPIRED so long after its first start" }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 525_600,
+      description: "The job ends as EXPIRED so long after its first start",
+    }),
   ),
 };
 
@@ -48,15 +58,24 @@ export const SubmitCommandBody = Type.Object(
     }),
     arguments: Type.Optional(Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 64 })),
     environment: Type.Optional(
-      Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }), Type.String({ maxLength: 4096 }), {
-        maxProperties: 64,
-        additionalProperties: false,
-      }),
+      Type.Record(
+        Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }),
+        Type.String({ maxLength: 4096 }),
+        {
+          maxProperties: 64,
+          additionalProperties: false,
+        },
+      ),
     ),
     inputFolders: Type.Optional(
-      Type.Array(BucketPath, { maxItems: 16, description: "Each arrives as /app/payload/<last part of its path>" }),
+      Type.Array(BucketPath, {
+        maxItems: 16,
+        description: "Each arrives as /app/payload/<last part of its path>",
+      }),
     ),
-    imageProfile: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: "One of GET /api/images" })),
+    imageProfile: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: "One of GET /api/images" }),
+    ),
   },
   closed,
 );
@@ -94,7 +113,10 @@ export const JobDetail = Type.Object(
     reason: Nullable(Reason),
     waitingFor: Nullable(Type.String()),
     attempt: Type.Integer(),
-    rounds: Type.Object({ current: Nullable(Type.Integer()), total: Nullable(Type.Integer()) }, closed),
+    rounds: Type.Object(
+      { current: Nullable(Type.Integer()), total: Nullable(Type.Integer()) },
+      closed,
+    ),
     resumable: Type.Boolean(),
     error: Nullable(
       Type.Object(
@@ -125,7 +147,10 @@ const common = {
   endedAt: Nullable(Instant),
 };
 
-export const TaskReply = Type.Object({ id: Type.String(), name: Type.String(), status: WireStatus, ...common }, closed);
+export const TaskReply = Type.Object(
+  { id: Type.String(), name: Type.String(), status: WireStatus, ...common },
+  closed,
+);
 /** What a task left, newest version of each key; a user's own S3 key reads one by its `versionId`. */
 export const TaskOutputsReply = Type.Array(
   Type.Object(
@@ -145,7 +170,10 @@ export const RemovedOutputsReply = Type.Object({ removed: Type.Integer() }, clos
 
 export type TaskReply = Static<typeof TaskReply>;
 
-export const DashboardJob = Type.Object({ jobId: Type.String(), jobName: Type.String(), state: WireStatus, ...common }, closed);
+export const DashboardJob = Type.Object(
+  { jobId: Type.String(), jobName: Type.String(), state: WireStatus, ...common },
+  closed,
+);
 export type DashboardJob = Static<typeof DashboardJob>;
 
 export const DashboardJobWithWorkers = Type.Object(
@@ -158,17 +186,35 @@ export const DashboardJobWithWorkers = Type.Object(
       Type.Object(
         {
           id: Type.String(),
-          role: Type.String({ description: "A name of the workload's, `server` or `client` of a federation" }),
+          role: Type.String({
+            description: "A name of the workload's, `server` or `client` of a federation",
+          }),
           site: Nullable(Type.String()),
           node: Type.String(),
           workerId: Nullable(Type.String()),
           model: Nullable(Type.String()),
           state: Type.Enum([...MEMBER_STATES]),
           progress: Nullable(
-            Type.Object({ step: Type.String(), done: Type.Integer(), total: Nullable(Type.Integer()), at: Instant }, closed),
+            Type.Object(
+              {
+                step: Type.String(),
+                done: Type.Integer(),
+                total: Nullable(Type.Integer()),
+                at: Instant,
+              },
+              closed,
+            ),
           ),
           heartbeat: Nullable(
-            Type.Object({ at: Instant, ageMs: Type.Integer(), loopLagMs: Type.Number(), diskFreeBytes: Type.Integer() }, closed),
+            Type.Object(
+              {
+                at: Instant,
+                ageMs: Type.Integer(),
+                loopLagMs: Type.Number(),
+                diskFreeBytes: Type.Integer(),
+              },
+              closed,
+            ),
           ),
         },
         closed,
@@ -209,7 +255,10 @@ export const WorkerStatsReply = Type.Object(
   closed,
 );
 
-export const NvflareJobsQuery = Type.Object({ job_id: IdParam, detailed: Type.Optional(Type.String({ maxLength: 8 })) }, closed);
+export const NvflareJobsQuery = Type.Object(
+  { job_id: IdParam, detailed: Type.Optional(Type.String({ maxLength: 8 })) },
+  closed,
+);
 export const NvflareJobsReply = Type.Object(
   {
     jobs: Type.Array(

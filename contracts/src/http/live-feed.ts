@@ -41,7 +41,12 @@ export const JobStateChange = Type.Union([
   /** A job that leaves QUEUED waits for nothing any more. `attempt` is the living one. */
   Type.Object(
     {
-      ...{ kind: kind("job"), ...OfJob, attempt: Nullable(IdParam), from: Nullable(Type.Enum([...JOB_STATES])) },
+      ...{
+        kind: kind("job"),
+        ...OfJob,
+        attempt: Nullable(IdParam),
+        from: Nullable(Type.Enum([...JOB_STATES])),
+      },
       ...{ to: Type.Enum([...JOB_STATES]), event: IdParam, reason: Reason, journal: Journal },
     },
     closed,
@@ -49,7 +54,14 @@ export const JobStateChange = Type.Union([
   /** A member was made. Its first `member` change follows. */
   Type.Object(
     {
-      ...{ kind: kind("member-added"), ...OfMember, attempt: IdParam, role: IdParam, site: Nullable(IdParam), node: IdParam },
+      ...{
+        kind: kind("member-added"),
+        ...OfMember,
+        attempt: IdParam,
+        role: IdParam,
+        site: Nullable(IdParam),
+        node: IdParam,
+      },
       /** Null for one that holds no device. */
       worker: Nullable(IdParam),
       /** The lost member whose place it takes. */
@@ -59,13 +71,21 @@ export const JobStateChange = Type.Union([
   ),
   Type.Object(
     {
-      ...{ kind: kind("member"), ...OfMember, attempt: IdParam, from: Nullable(Type.Enum([...MEMBER_STATES])) },
+      ...{
+        kind: kind("member"),
+        ...OfMember,
+        attempt: IdParam,
+        from: Nullable(Type.Enum([...MEMBER_STATES])),
+      },
       ...{ to: Type.Enum([...MEMBER_STATES]), event: IdParam, reason: Reason, journal: Journal },
     },
     closed,
   ),
   /** Of getting ready, told in steps of a twentieth; `total` is null where nobody knows it. */
-  Type.Object({ kind: kind("progress"), ...OfMember, step: IdParam, done: Count, total: Nullable(Count) }, closed),
+  Type.Object(
+    { kind: kind("progress"), ...OfMember, step: IdParam, done: Count, total: Nullable(Count) },
+    closed,
+  ),
   /** Why a queued job is not placed yet. */
   Type.Object({ kind: kind("waiting"), ...OfJob, why: Nullable(Type.String()) }, closed),
   /** `total` is null where the workflow names none, and at the end of a round. */
@@ -86,7 +106,13 @@ export const JobContentChange = Type.Union([
   /** `value` is the JSON that the job printed; `number` rises with each metric of a job, and names it. */
   Type.Object(
     {
-      ...{ kind: kind("metric"), ...OfJob, attempt: IdParam, site: IdParam, value: Type.String({ maxLength: 4096 }) },
+      ...{
+        kind: kind("metric"),
+        ...OfJob,
+        attempt: IdParam,
+        site: IdParam,
+        value: Type.String({ maxLength: 4096 }),
+      },
       number: Count,
     },
     closed,
@@ -94,13 +120,22 @@ export const JobContentChange = Type.Union([
   /** The newest of its site and topic, and how often it came; `text` is null when it is no longer so. */
   Type.Object(
     {
-      ...{ kind: kind("warning"), ...OfJob, site: IdParam, topic: IdParam, text: Nullable(Type.String({ maxLength: 1024 })) },
+      ...{
+        kind: kind("warning"),
+        ...OfJob,
+        site: IdParam,
+        topic: IdParam,
+        text: Nullable(Type.String({ maxLength: 1024 })),
+      },
       times: Count,
     },
     closed,
   ),
   /** The job left a new version at this key below its folder. */
-  Type.Object({ kind: kind("output"), ...OfMember, key: Type.String({ maxLength: 1024 }), sizeBytes: Count }, closed),
+  Type.Object(
+    { kind: kind("output"), ...OfMember, key: Type.String({ maxLength: 1024 }), sizeBytes: Count },
+    closed,
+  ),
   Type.Object({ kind: kind("outputs-removed"), ...OfJob, count: Count }, closed),
   /** The operator's words to the owner of a job that he stopped. */
   Type.Object({ kind: kind("explained"), ...OfJob, message: Type.String() }, closed),
@@ -120,23 +155,53 @@ export type LogChange = Static<typeof LogChange>;
 export const NodeChange = Type.Union([
   Type.Object(
     {
-      ...{ kind: kind("node"), ...OfNode, from: Type.Enum([...NODE_STATES]), to: Type.Enum([...NODE_STATES]) },
+      ...{
+        kind: kind("node"),
+        ...OfNode,
+        from: Type.Enum([...NODE_STATES]),
+        to: Type.Enum([...NODE_STATES]),
+      },
     },
     closed,
   ),
   /** For the first time or again: it is no longer cordoned, and none of its workers is quarantined. */
   Type.Object({ kind: kind("node-joined"), ...OfNode, state: Type.Enum([...NODE_STATES]) }, closed),
   /** Its agent has started: a new epoch and maybe other workers. */
-  Type.Object({ kind: kind("node-registered"), ...OfNode, agentVersion: Type.String({ maxLength: 64 }), workers: Count }, closed),
+  Type.Object(
+    {
+      kind: kind("node-registered"),
+      ...OfNode,
+      agentVersion: Type.String({ maxLength: 64 }),
+      workers: Count,
+    },
+    closed,
+  ),
   /** Why it takes no new work; null when it does again. */
   Type.Object({ kind: kind("node-cordon"), ...OfNode, reason: Nullable(Type.String()) }, closed),
   /** The first beat after a silence, and one that differs from the last that was told by more than noise. */
-  Type.Object({ kind: kind("node-beat"), ...OfNode, loopLagMs: Count, diskFreeBytes: Count, hasDisk: Type.Boolean() }, closed),
-  Type.Object({ kind: kind("worker-quarantined"), ...OfNode, worker: IdParam, reason: IdParam }, closed),
+  Type.Object(
+    {
+      kind: kind("node-beat"),
+      ...OfNode,
+      loopLagMs: Count,
+      diskFreeBytes: Count,
+      hasDisk: Type.Boolean(),
+    },
+    closed,
+  ),
+  Type.Object(
+    { kind: kind("worker-quarantined"), ...OfNode, worker: IdParam, reason: IdParam },
+    closed,
+  ),
 ]);
 export type NodeChange = Static<typeof NodeChange>;
 
-export const Change = Type.Union([...JobStateChange.anyOf, ...JobContentChange.anyOf, LogChange, ...NodeChange.anyOf]);
+export const Change = Type.Union([
+  ...JobStateChange.anyOf,
+  ...JobContentChange.anyOf,
+  LogChange,
+  ...NodeChange.anyOf,
+]);
 export type Change = Static<typeof Change>;
 
 /** What a reader gets. */
@@ -146,6 +211,9 @@ export const FeedMessage = Type.Union([
    * Something was not told: read the rows, then go on. What follows comes after `sequence`. `missed` counts the changes that a slow reader
    * was not told; it is null where nobody counted.
    */
-  Type.Object({ kind: kind("reset"), epoch: IdParam, sequence: Count, missed: Nullable(Count) }, closed),
+  Type.Object(
+    { kind: kind("reset"), epoch: IdParam, sequence: Count, missed: Nullable(Count) },
+    closed,
+  ),
 ]);
 export type FeedMessage = Static<typeof FeedMessage>;

@@ -59,7 +59,13 @@ export function wireState(state: JobState): WireState {
   return WIRE_STATE[state];
 }
 
-export const TERMINAL_JOB_STATES = ["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "REJECTED"] as const satisfies JobState[];
+export const TERMINAL_JOB_STATES = [
+  "SUCCEEDED",
+  "FAILED",
+  "CANCELLED",
+  "EXPIRED",
+  "REJECTED",
+] as const satisfies JobState[];
 
 export function isTerminal(state: JobState): boolean {
   return TERMINAL_JOB_STATES.some((terminal) => terminal === state);

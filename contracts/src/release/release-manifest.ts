@@ -97,7 +97,10 @@ export const DsseEnvelope = Type.Object(
     /** Base64 of the statement. */
     payload: Type.String(),
     /** `keyid` is the SHA-256 of the public key's SPKI (DER), hex. */
-    signatures: Type.Array(Type.Object({ keyid: Sha256, sig: Type.String() }, closed), { minItems: 1, maxItems: 16 }),
+    signatures: Type.Array(Type.Object({ keyid: Sha256, sig: Type.String() }, closed), {
+      minItems: 1,
+      maxItems: 16,
+    }),
   },
   closed,
 );
@@ -121,7 +124,9 @@ export const RUNTIME_LIBRARIES = "lib";
 
 /** Paths of the libraries that the runtime loads from the release. */
 export function runtimeLibraries(tree: readonly ReleaseFile[]): string[] {
-  return tree.filter(({ path, sha256 }) => path === `${RUNTIME_LIBRARIES}/${sha256}`).map(({ path }) => path);
+  return tree
+    .filter(({ path, sha256 }) => path === `${RUNTIME_LIBRARIES}/${sha256}`)
+    .map(({ path }) => path);
 }
 
 /** What `install.sh` needs before it may run anything, beside {@link runtimeLibraries}: the runtime, the installer and the release statement. */

@@ -21,7 +21,11 @@ export type FrontHello = Static<typeof FrontHello>;
 export const FrontHelloAnswer = Type.Union([
   Type.Object({ hello: Type.Literal("agreed"), protocol: Type.Integer({ minimum: 1 }) }, closed),
   Type.Object(
-    { hello: Type.Literal("refused"), code: Type.String({ maxLength: 64 }), message: Type.String({ maxLength: 512 }) },
+    {
+      hello: Type.Literal("refused"),
+      code: Type.String({ maxLength: 64 }),
+      message: Type.String({ maxLength: 512 }),
+    },
     closed,
   ),
 ]);
@@ -38,10 +42,22 @@ export const FrontQuestion = Type.Union([
   /** Its quota alone, which the operator may change at any time. */
   Type.Object({ id: Id, ask: Type.Literal("quota"), bucket: Bucket }, closed),
   /** Whose key pair it is. */
-  Type.Object({ id: Id, ask: Type.Literal("principal"), accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed),
+  Type.Object(
+    {
+      id: Id,
+      ask: Type.Literal("principal"),
+      accessKeyId: Type.String({ minLength: 1, maxLength: 128 }),
+    },
+    closed,
+  ),
   /** Whose outputs lie in a folder: the output root of jobs, or `logs/JOB`, `ckpt/JOB`. */
   Type.Object(
-    { id: Id, ask: Type.Literal("outputs"), bucket: Bucket, folder: Type.String({ minLength: 1, maxLength: 1024 }) },
+    {
+      id: Id,
+      ask: Type.Literal("outputs"),
+      bucket: Bucket,
+      folder: Type.String({ minLength: 1, maxLength: 1024 }),
+    },
     closed,
   ),
   /** How large a part of an open upload is. */
@@ -71,24 +87,43 @@ export const FrontQuestion = Type.Union([
 export type FrontQuestion = Static<typeof FrontQuestion>;
 
 /** `user`: the pair of a user's bucket, now or just before its rotation; `coordinator`: the engine's admin. */
-const PrincipalKind = Type.Union([Type.Literal("user"), Type.Literal("coordinator"), Type.Literal("unknown")]);
+const PrincipalKind = Type.Union([
+  Type.Literal("user"),
+  Type.Literal("coordinator"),
+  Type.Literal("unknown"),
+]);
 const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Subject = Type.Union([Type.String({ minLength: 1, maxLength: 64 }), Type.Null()]);
 
 /** `null` where there is no such bucket, key or object. */
 export const FrontAnswer = Type.Union([
   Type.Object(
-    { id: Id, ok: Type.Literal(true), ask: Type.Literal("quota"), quotaBytes: Type.Union([Bytes, Type.Null()]) },
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("quota"),
+      quotaBytes: Type.Union([Bytes, Type.Null()]),
+    },
     closed,
   ),
-  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("owner"), owner: Subject }, closed),
+  Type.Object(
+    { id: Id, ok: Type.Literal(true), ask: Type.Literal("owner"), owner: Subject },
+    closed,
+  ),
   Type.Object(
     {
       id: Id,
       ok: Type.Literal(true),
       ask: Type.Literal("bucket"),
       bucket: Type.Union([
-        Type.Object({ owner: Type.String({ minLength: 1, maxLength: 64 }), quotaBytes: Bytes, usedBytes: Bytes }, closed),
+        Type.Object(
+          {
+            owner: Type.String({ minLength: 1, maxLength: 64 }),
+            quotaBytes: Bytes,
+            usedBytes: Bytes,
+          },
+          closed,
+        ),
         Type.Null(),
       ]),
     },
@@ -107,13 +142,38 @@ export const FrontAnswer = Type.Union([
     closed,
   ),
   /** `job` is the last one of this folder, `isOver` whether all of it have ended. */
-  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("outputs"), job: Subject, isOver: Type.Boolean() }, closed),
   Type.Object(
-    { id: Id, ok: Type.Literal(true), ask: Type.Literal("object"), sizeBytes: Type.Union([Bytes, Type.Null()]) },
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("outputs"),
+      job: Subject,
+      isOver: Type.Boolean(),
+    },
     closed,
   ),
-  Type.Object({ id: Id, ok: Type.Literal(true), ask: Type.Literal("part"), sizeBytes: Type.Union([Bytes, Type.Null()]) }, closed),
+  Type.Object(
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("object"),
+      sizeBytes: Type.Union([Bytes, Type.Null()]),
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("part"),
+      sizeBytes: Type.Union([Bytes, Type.Null()]),
+    },
+    closed,
+  ),
   /** The coordinator could not find out; the front then refuses what it asked for. */
-  Type.Object({ id: Id, ok: Type.Literal(false), message: Type.String({ maxLength: 512 }) }, closed),
+  Type.Object(
+    { id: Id, ok: Type.Literal(false), message: Type.String({ maxLength: 512 }) },
+    closed,
+  ),
 ]);
 export type FrontAnswer = Static<typeof FrontAnswer>;

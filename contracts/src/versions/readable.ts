@@ -56,7 +56,8 @@ function plain(schema: TSchema): Node {
 
 function opened(node: Node): Node {
   for (const keyword of ["allOf", "oneOf", "not", "if", "$ref", "prefixItems"])
-    if (keyword in node) throw new NotReadable(`a schema with ${keyword} can't be opened for reading`);
+    if (keyword in node)
+      throw new NotReadable(`a schema with ${keyword} can't be opened for reading`);
   const { anyOf, properties, items } = node;
   if (anyOf !== undefined) {
     const members = anyOf.map(opened);
@@ -66,15 +67,26 @@ function opened(node: Node): Node {
   if (items !== undefined) return { ...node, items: opened(items) };
   if (properties === undefined) return node;
   const { additionalProperties: _closed, ...rest } = node;
-  return { ...rest, properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, opened(one)])) };
+  return {
+    ...rest,
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, one]) => [name, opened(one)]),
+    ),
+  };
 }
 
 function assertApart(members: readonly Node[]): void {
   const objects = members.filter(({ properties }) => properties !== undefined);
   for (const [at, one] of objects.entries())
     for (const other of objects.slice(at + 1))
-      if (!constantsOf(one).some(([name, value]) => constantsOf(other).some(([also, its]) => also === name && its !== value)))
-        throw new NotReadable(`objects of a union can't be told apart: ${JSON.stringify(one).slice(0, 200)}`);
+      if (
+        !constantsOf(one).some(([name, value]) =>
+          constantsOf(other).some(([also, its]) => also === name && its !== value),
+        )
+      )
+        throw new NotReadable(
+          `objects of a union can't be told apart: ${JSON.stringify(one).slice(0, 200)}`,
+        );
 }
 
 /** Required members that have one value only. */
@@ -97,7 +109,8 @@ function projection(node: Node): Project {
   return (value) => {
     const known: Record<string, unknown> = {};
     for (const [name, project] of members)
-      if (Object.hasOwn(value as object, name)) known[name] = project((value as Record<string, unknown>)[name]);
+      if (Object.hasOwn(value as object, name))
+        known[name] = project((value as Record<string, unknown>)[name]);
     return known;
   };
 }

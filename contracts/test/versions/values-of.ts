@@ -58,16 +58,23 @@ function arbitrary(node: Node): fc.Arbitrary<unknown> {
     case "string":
       return text(node);
     case "array":
-      return fc.array(arbitrary(node.items!), { minLength: minItems, maxLength: Math.max(minItems, Math.min(3, maxItems)) });
+      return fc.array(arbitrary(node.items!), {
+        minLength: minItems,
+        maxLength: Math.max(minItems, Math.min(3, maxItems)),
+      });
     case "object":
-      return node.properties === undefined ? record(node) : object(node.properties, node.required ?? []);
+      return node.properties === undefined
+        ? record(node)
+        : object(node.properties, node.required ?? []);
     default:
       throw new TypeError(`no values of ${JSON.stringify(node).slice(0, 100)}`);
   }
 }
 
 function object(properties: Record<string, Node>, required: string[]): fc.Arbitrary<unknown> {
-  const members = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, arbitrary(one)]));
+  const members = Object.fromEntries(
+    Object.entries(properties).map(([name, one]) => [name, arbitrary(one)]),
+  );
   return fc.record(members, { requiredKeys: required, noNullPrototype: true });
 }
 
@@ -76,8 +83,13 @@ function record({ patternProperties = {} }: Node): fc.Arbitrary<unknown> {
   return fc.dictionary(text({ pattern }), arbitrary(one), { maxKeys: 2, noNullPrototype: true });
 }
 
-function text({ pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY }: Node): fc.Arbitrary<string> {
-  if (pattern === undefined) return fc.string({ minLength, maxLength: Math.min(maxLength, minLength + 20) });
+function text({
+  pattern,
+  minLength = 0,
+  maxLength = Number.POSITIVE_INFINITY,
+}: Node): fc.Arbitrary<string> {
+  if (pattern === undefined)
+    return fc.string({ minLength, maxLength: Math.min(maxLength, minLength + 20) });
   const exact = new RegExp(pattern);
   // fast-check makes no text for what must not follow.
   const makeable = new RegExp(pattern.replaceAll(/\(\?!(?:[^()]|\([^()]*\))*\)/g, ""));
@@ -91,10 +103,13 @@ function cluttered(node: Node, value: unknown): unknown {
     const its = node.anyOf.find((one) => Value.Check(one as TSchema, value));
     return its === undefined ? value : cluttered(its, value);
   }
-  if (Array.isArray(value)) return value.map((one) => (node.items === undefined ? one : cluttered(node.items, one)));
+  if (Array.isArray(value))
+    return value.map((one) => (node.items === undefined ? one : cluttered(node.items, one)));
   const { properties } = node;
   if (properties === undefined || typeof value !== "object" || value === null) return value;
-  const known = Object.entries(value).map(([name, one]) => [name, cluttered(properties[name]!, one)] as const);
+  const known = Object.entries(value).map(
+    ([name, one]) => [name, cluttered(properties[name]!, one)] as const,
+  );
   // By definition, not by assignment: `__proto__` must become a field as JSON.parse makes one.
   return Object.fromEntries([...known, ...UNKNOWN]);
 }

@@ -1,7 +1,11 @@
 /** Asks audit-out, which keeps the index of the log, on its Unix socket. Who may see what is the caller's to say; so is the record of the look. */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import type { AuditEventReply, AuditEventsQuery, AuditEventsReply } from "@resontech/contracts/http-audit";
+import type {
+  AuditEventReply,
+  AuditEventsQuery,
+  AuditEventsReply,
+} from "@resontech/contracts/http-audit";
 import { ApiError } from "../api-error.ts";
 import type { RowFilter } from "../db/row-filter.ts";
 
@@ -51,29 +55,44 @@ export class AuditSearch {
 
   /** @throws ApiError `not_found` also for an entry outside the view, `audit_search_unavailable` */
   async event(index: number, shard: string | undefined, view: AuditView): Promise<AuditEventReply> {
-    return (await this.#ask(`/events/${index}`, { ...(shard === undefined ? {} : { shard }), ...view })) as AuditEventReply;
+    return (await this.#ask(`/events/${index}`, {
+      ...(shard === undefined ? {} : { shard }),
+      ...view,
+    })) as AuditEventReply;
   }
 
-  async #ask(path: string, query: Record<string, string | number>, sent: object | null = null): Promise<unknown> {
-    const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+  async #ask(
+    path: string,
+    query: Record<string, string | number>,
+    sent: object | null = null,
+  ): Promise<unknown> {
+    const text = new URLSearchParams(
+      Object.entries(query).map(([name, value]) => [name, String(value)]),
+    ).toString();
     let answer: Answer;
     try {
       answer = await ask(this.#socketPath, `${path}?${text}`, sent);
     } catch (cause) {
-      throw new ApiError("audit_search_unavailable", "the search of the audit log did not answer", { cause });
+      throw new ApiError("audit_search_unavailable", "the search of the audit log did not answer", {
+        cause,
+      });
     }
     const { status, body } = answer;
     if (status === 200) return body;
     const { code, message } = body as { code?: unknown; message?: unknown };
     if (code === "event_unknown") throw new ApiError("not_found", String(message));
     if (code === "cursor_invalid") throw new ApiError("cursor_invalid", String(message));
-    throw new ApiError("audit_search_unavailable", `the search of the audit log answered ${String(code)}`);
+    throw new ApiError(
+      "audit_search_unavailable",
+      `the search of the audit log answered ${String(code)}`,
+    );
   }
 }
 
 /** @throws what the socket says, and for an answer that is too long or no JSON */
 async function ask(socketPath: string, path: string, body: object | null): Promise<Answer> {
-  const sent = body === null ? {} : { method: "POST", headers: { "content-type": "application/json" } };
+  const sent =
+    body === null ? {} : { method: "POST", headers: { "content-type": "application/json" } };
   const asked = request({ socketPath, path, ...sent, signal: AbortSignal.timeout(TIMEOUT_MS) });
   asked.end(body === null ? undefined : JSON.stringify(body));
   const [reply] = (await once(asked, "response")) as [IncomingMessage];
@@ -82,8 +101,12 @@ async function ask(socketPath: string, path: string, body: object | null): Promi
   for await (const chunk of reply as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     // Leaving the loop ends the connection.
-    if (bytes > MAX_REPLY_BYTES) throw new RangeError(`an answer of more than ${MAX_REPLY_BYTES} bytes`);
+    if (bytes > MAX_REPLY_BYTES)
+      throw new RangeError(`an answer of more than ${MAX_REPLY_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return { status: reply.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) };
+  return {
+    status: reply.statusCode ?? 0,
+    body: JSON.parse(Buffer.concat(chunks).toString("utf8")),
+  };
 }

@@ -17,7 +17,12 @@ type OutboxRow = { pseq: number; event: string; disclosures: string };
  * @returns the generation
  */
 export async function beginGeneration(
-  { db, commit, meta, gate }: { db: WriteHandle; commit: GroupCommit; meta: Meta; gate: AuditProducer },
+  {
+    db,
+    commit,
+    meta,
+    gate,
+  }: { db: WriteHandle; commit: GroupCommit; meta: Meta; gate: AuditProducer },
   version: string,
   onChange: () => void,
 ): Promise<number> {
@@ -42,10 +47,14 @@ export async function beginGeneration(
 
 /** Records that the older life did not get rid of are told by the new one: auditd takes nothing of an ended life. */
 function restateBacklog(db: WriteHandle, meta: Meta, generation: number): void {
-  const rows = db.prepare<[], OutboxRow>("SELECT pseq, event, disclosures FROM audit_outbox ORDER BY pseq").all();
+  const rows = db
+    .prepare<[], OutboxRow>("SELECT pseq, event, disclosures FROM audit_outbox ORDER BY pseq")
+    .all();
   db.prepare("DELETE FROM audit_outbox").run();
   meta.set("record-pseq", 0);
-  const insert = db.prepare("INSERT INTO audit_outbox (pseq, event, disclosures, created_at) VALUES (?, ?, ?, ?)");
+  const insert = db.prepare(
+    "INSERT INTO audit_outbox (pseq, event, disclosures, created_at) VALUES (?, ?, ?, ?)",
+  );
   for (const row of rows) {
     const {
       v: _v,

@@ -23,7 +23,9 @@ export async function closeOpenOperations({
   const open = await gate.openOperations();
   if (open.length === 0) return;
   const told = db
-    .prepare<[string], number>("SELECT 1 FROM audit_outbox WHERE event ->> '$.op' = ? AND event ->> '$.phase' <> 'fact' LIMIT 1")
+    .prepare<[string], number>(
+      "SELECT 1 FROM audit_outbox WHERE event ->> '$.op' = ? AND event ->> '$.phase' <> 'fact' LIMIT 1",
+    )
     .pluck();
   await commit.run(() => {
     for (const { op, type } of open) {
@@ -32,7 +34,14 @@ export async function closeOpenOperations({
       const commitTo = committer();
       const id = kind === "object" ? commitTo("object.id", op) : op;
       records.write(
-        { type, phase: "failed", op, actor: COORDINATOR_ACTOR, object: { kind, id }, outcome: { code: "interrupted" } },
+        {
+          type,
+          phase: "failed",
+          op,
+          actor: COORDINATOR_ACTOR,
+          object: { kind, id },
+          outcome: { code: "interrupted" },
+        },
         commitTo.disclosures,
       );
     }

@@ -15,13 +15,19 @@ type InputRow = { key: string; versionId: string };
  */
 export function findJobObjects(db: ReadHandle, jobId: string): JobObjects | null {
   const job = db
-    .prepare<[string], JobRow>("SELECT bucket, output_root AS outputRoot, user_id AS userId FROM jobs WHERE id = ?")
+    .prepare<[string], JobRow>(
+      "SELECT bucket, output_root AS outputRoot, user_id AS userId FROM jobs WHERE id = ?",
+    )
     .get(jobId);
   if (job === undefined) return null;
   const { bucket, outputRoot, userId } = job;
-  const folders = [outputRoot, `logs/${jobId}`, `ckpt/${jobId}`].map((folder) => `${bucket}/${folder}/`);
+  const folders = [outputRoot, `logs/${jobId}`, `ckpt/${jobId}`].map(
+    (folder) => `${bucket}/${folder}/`,
+  );
   const inputs = db
-    .prepare<[string], InputRow>("SELECT key, version_id AS versionId FROM job_inputs WHERE job_id = ? ORDER BY key")
+    .prepare<[string], InputRow>(
+      "SELECT key, version_id AS versionId FROM job_inputs WHERE job_id = ? ORDER BY key",
+    )
     .all(jobId)
     .filter(({ key }) => !key.startsWith(`${outputRoot}/`));
   const sameFolder = db
@@ -30,6 +36,9 @@ export function findJobObjects(db: ReadHandle, jobId: string): JobObjects | null
     )
     .pluck()
     .all(bucket, outputRoot, jobId);
-  const paths = inputs.flatMap(({ key, versionId }) => [`${bucket}/${key}`, `${bucket}/${key}?versionId=${versionId}`]);
+  const paths = inputs.flatMap(({ key, versionId }) => [
+    `${bucket}/${key}`,
+    `${bucket}/${key}?versionId=${versionId}`,
+  ]);
   return { folders, paths, userId, sameFolder };
 }

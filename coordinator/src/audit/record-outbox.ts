@@ -19,13 +19,24 @@ export class RecordOutbox {
   constructor(db: WriteHandle, meta: Meta, now: () => number) {
     this.#meta = meta;
     this.#now = now;
-    this.#insert = db.prepare("INSERT INTO audit_outbox (pseq, event, disclosures, created_at) VALUES (?, ?, ?, ?)");
+    this.#insert = db.prepare(
+      "INSERT INTO audit_outbox (pseq, event, disclosures, created_at) VALUES (?, ?, ?, ?)",
+    );
   }
 
   /** Inside a transition. @throws AuditRejected for an event that breaks a rule: the transition then does not happen */
   write(draft: EventDraft, disclosures: readonly Disclosure[] = []): void {
     const boot = recordBoot(this.#meta.number("generation"));
-    const composed = composeEvent(draft, { boot, pseq: this.#meta.next("record-pseq"), nowMs: this.#now() }, disclosures);
-    this.#insert.run(composed.pseq, composed.event, JSON.stringify(composed.disclosures), this.#now());
+    const composed = composeEvent(
+      draft,
+      { boot, pseq: this.#meta.next("record-pseq"), nowMs: this.#now() },
+      disclosures,
+    );
+    this.#insert.run(
+      composed.pseq,
+      composed.event,
+      JSON.stringify(composed.disclosures),
+      this.#now(),
+    );
   }
 }

@@ -1,4 +1,9 @@
-import { AuditRejected, type AuditRecordProducer, AuditUnavailable, type LeafRef } from "@resontech/audit/producer";
+import {
+  AuditRejected,
+  type AuditRecordProducer,
+  AuditUnavailable,
+  type LeafRef,
+} from "@resontech/audit/producer";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
@@ -79,7 +84,10 @@ export class RecordPump {
   isDraining(): boolean {
     if (this.#isHalted) return true;
     const backlog = this.#backlog.get();
-    return backlog !== undefined && (backlog.rows > DRAIN_ROWS || this.#parts.now() - backlog.oldest > DRAIN_AGE_MS);
+    return (
+      backlog !== undefined &&
+      (backlog.rows > DRAIN_ROWS || this.#parts.now() - backlog.oldest > DRAIN_AGE_MS)
+    );
   }
 
   /** Rows that auditd has not acknowledged, and how long the oldest has waited. */
@@ -107,13 +115,21 @@ export class RecordPump {
         const forget = db.prepare("DELETE FROM audit_outbox WHERE pseq = ?");
         for (const each of settled) forget.run(each);
         const highestAck = this.#producer?.highestAck;
-        if (highestAck !== undefined) this.#parts.meta.set("record-ack", JSON.stringify(highestAck));
+        if (highestAck !== undefined)
+          this.#parts.meta.set("record-ack", JSON.stringify(highestAck));
       })
       .then(() => this.kick(), this.#parts.onError);
   }
 
-  async #send(producer: AuditRecordProducer, { pseq, event, disclosures }: OutboxRow): Promise<LeafRef> {
-    return await producer.append({ pseq, event, disclosures: JSON.parse(disclosures) as Disclosure[] });
+  async #send(
+    producer: AuditRecordProducer,
+    { pseq, event, disclosures }: OutboxRow,
+  ): Promise<LeafRef> {
+    return await producer.append({
+      pseq,
+      event,
+      disclosures: JSON.parse(disclosures) as Disclosure[],
+    });
   }
 
   #refused(pseq: number, error: unknown): void {

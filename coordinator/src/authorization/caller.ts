@@ -14,7 +14,9 @@ export type KeyCaller = {
 };
 
 /** A role of a person: on the whole appliance, or in one project. */
-export type RoleGrant = { role: ApplianceRole; projectId: null } | { role: ProjectRole; projectId: string };
+export type RoleGrant =
+  | { role: ApplianceRole; projectId: null }
+  | { role: ProjectRole; projectId: string };
 
 /** A person who signed in at the identity provider. */
 export type SessionCaller = {

@@ -56,7 +56,12 @@ function standingOf(caller: Caller, policy: PolicyRow): Verdict {
     case "service":
       return allowed(policy, rowsOf(policy.service?.[caller.service], {}));
     case "node":
-      return allowed(policy, rowsOf(policy.node?.by === caller.by ? policy.node.reach : undefined, { node: caller.node }));
+      return allowed(
+        policy,
+        rowsOf(policy.node?.by === caller.by ? policy.node.reach : undefined, {
+          node: caller.node,
+        }),
+      );
     case "operator":
       return allowed(policy, rowsOf(policy.operator, {}));
   }
@@ -68,15 +73,29 @@ function standingOfKey(caller: KeyCaller, policy: PolicyRow): Verdict {
   if (first === undefined) return refused(NO_GRANT);
   const scoped = cells.filter(({ scope }) => caller.scopes.includes(scope));
   if (scoped.length === 0)
-    return refused({ code: "scope_missing", message: `this key lacks the scope ${first.scope}`, policies: ["key-scope"] });
+    return refused({
+      code: "scope_missing",
+      message: `this key lacks the scope ${first.scope}`,
+      policies: ["key-scope"],
+    });
   const cell = scoped.find(({ admin }) => admin === undefined || caller.isAdmin);
   if (cell === undefined)
-    return refused({ code: "role_required", message: "only an administrator may do this", policies: ["admin-role"] });
-  return allowed(policy, rowsOf(cell.reach, { userId: caller.userId, projectId: caller.projectId }));
+    return refused({
+      code: "role_required",
+      message: "only an administrator may do this",
+      policies: ["admin-role"],
+    });
+  return allowed(
+    policy,
+    rowsOf(cell.reach, { userId: caller.userId, projectId: caller.projectId }),
+  );
 }
 
 /** What all the person's roles reach together; null where none has a cell. */
-function rowsOfSession({ userId, grants }: SessionCaller, { on, session }: PolicyRow): RowFilter | null {
+function rowsOfSession(
+  { userId, grants }: SessionCaller,
+  { on, session }: PolicyRow,
+): RowFilter | null {
   const cells: Partial<Record<string, Reach>> = session ?? {};
   const reached = grants.flatMap((grant) => {
     const reach = cells[grant.role];
@@ -87,9 +106,15 @@ function rowsOfSession({ userId, grants }: SessionCaller, { on, session }: Polic
 }
 
 /** A role in a project never reaches beyond the project, whatever its cell says. */
-function rowsOfGrant({ projectId }: RoleGrant, reach: Reach, userId: string, on: ResourceKind): RowFilter {
+function rowsOfGrant(
+  { projectId }: RoleGrant,
+  reach: Reach,
+  userId: string,
+  on: ResourceKind,
+): RowFilter {
   const attributes: readonly string[] = RESOURCES[on];
-  const inProject: RowMatch = projectId !== null && attributes.includes("projectId") ? { projectId } : {};
+  const inProject: RowMatch =
+    projectId !== null && attributes.includes("projectId") ? { projectId } : {};
   switch (reach) {
     case "all":
       if (projectId === null || on === "appliance") return "all";
@@ -123,7 +148,11 @@ const NO_GRANT: OutOfReach = OUT_OF_REACH.appliance;
 
 function allowed({ allowedBy }: PolicyRow, rows: RowFilter | null): Verdict {
   if (rows === null) return refused(NO_GRANT);
-  return { effect: "allow", rows, policies: allowedBy === undefined ? [] : [rows === "all" ? allowedBy.all : allowedBy.part] };
+  return {
+    effect: "allow",
+    rows,
+    policies: allowedBy === undefined ? [] : [rows === "all" ? allowedBy.all : allowedBy.part],
+  };
 }
 
 function refused({ code, message, policies }: OutOfReach): Refused {

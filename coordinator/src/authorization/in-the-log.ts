@@ -1,7 +1,13 @@
 /** How callers and verdicts stand in the audit log: the one place where an event's actor is made. */
 import type { Actor } from "@resontech/contracts/audit-event";
 import type { Decision } from "@resontech/contracts/policies";
-import { COORDINATOR, type Caller, type KeyCaller, type NodeCaller, type ServiceCaller } from "./caller.ts";
+import {
+  COORDINATOR,
+  type Caller,
+  type KeyCaller,
+  type NodeCaller,
+  type ServiceCaller,
+} from "./caller.ts";
 import type { Verdict } from "./decide.ts";
 
 /** Hides a personal value: `committer()` of `@resontech/audit/producer`. */
@@ -18,7 +24,13 @@ export function actorOf(caller: Caller | null, commit?: CommitPerson): Actor {
       return { sub: caller.keyId, kind: "key" };
     case "session": {
       const roles = [...new Set(caller.grants.map(({ role }) => role))].sort();
-      return { sub: caller.userId, kind: "user", roles, acr: caller.signIn.acr, sid: commit!("actor.sid", caller.sessionId) };
+      return {
+        sub: caller.userId,
+        kind: "user",
+        roles,
+        acr: caller.signIn.acr,
+        sid: commit!("actor.sid", caller.sessionId),
+      };
     }
     case "service":
       return { sub: caller.service, kind: "system" };

@@ -75,7 +75,11 @@ export type PolicyRow = { [K in ResourceKind]: RowOn<K> }[ResourceKind];
 const hidden = (message: string): OutOfReach => ({ code: "not_found", message, policies: [] });
 
 export const OUT_OF_REACH: Record<ResourceKind, OutOfReach> = {
-  appliance: { code: "role_required", message: "this caller may not do this", policies: ["no-grant"] },
+  appliance: {
+    code: "role_required",
+    message: "this caller may not do this",
+    policies: ["no-grant"],
+  },
   job: hidden("there is no such task"),
   project: hidden("there is no such project"),
   bucket: { code: "bucket_missing", message: "this user has no bucket yet", policies: [] },
@@ -105,12 +109,29 @@ export const POLICY = {
   // ── Jobs: a key works in its project ──────────────────────────────────────────────────────────────────────────────────
   "job.submit": { on: "job", key: [{ scope: "jobs:write", reach: "project" }], session: OWN_JOB },
   /** A task is made of objects of this bucket. */
-  "job.inputs.read": { on: "bucket", key: [{ scope: "jobs:write", reach: "own" }], session: OWN_FILES },
+  "job.inputs.read": {
+    on: "bucket",
+    key: [{ scope: "jobs:write", reach: "own" }],
+    session: OWN_FILES,
+  },
   "job.list": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: OWN_JOB },
   "job.read": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: OWN_JOB },
-  "job.cancel": { on: "job", key: [{ scope: "jobs:write", reach: "project" }], session: OWN_JOB, operator: "all" },
-  "job.outputs.list": { on: "job", key: [{ scope: "jobs:read", reach: "project" }], session: OWN_JOB },
-  "job.outputs.remove": { on: "job", key: [{ scope: "jobs:write", reach: "project" }], session: OWN_JOB },
+  "job.cancel": {
+    on: "job",
+    key: [{ scope: "jobs:write", reach: "project" }],
+    session: OWN_JOB,
+    operator: "all",
+  },
+  "job.outputs.list": {
+    on: "job",
+    key: [{ scope: "jobs:read", reach: "project" }],
+    session: OWN_JOB,
+  },
+  "job.outputs.remove": {
+    on: "job",
+    key: [{ scope: "jobs:write", reach: "project" }],
+    session: OWN_JOB,
+  },
   /** States alone, nothing that a user wrote into a job: who runs the box is no reader of the data. */
   "job.state.list": { on: "job", session: JOB_STATES, operator: "all" },
   "job.state.read": { on: "job", session: JOB_STATES, operator: "all" },
@@ -121,15 +142,33 @@ export const POLICY = {
   "bucket.key.rotate": { on: "bucket", key: [{ scope: "storage", reach: "own" }] },
 
   // ── Keys, projects, users ─────────────────────────────────────────────────────────────────────────────────────────────
-  "key.list": { on: "key", key: [{ scope: "keys", reach: "own" }], session: OWN_FILES, operator: "all" },
+  "key.list": {
+    on: "key",
+    key: [{ scope: "keys", reach: "own" }],
+    session: OWN_FILES,
+    operator: "all",
+  },
   "key.mint": {
     on: "key",
     key: [{ scope: "keys", reach: "nobody" }],
-    outOfReach: { code: "session_only", message: "a platform key can't mint a platform key", policies: ["key-by-session"] },
+    outOfReach: {
+      code: "session_only",
+      message: "a platform key can't mint a platform key",
+      policies: ["key-by-session"],
+    },
   },
-  "key.revoke": { on: "key", key: [{ scope: "keys", reach: "own" }], session: OWN_FILES, operator: "all" },
+  "key.revoke": {
+    on: "key",
+    key: [{ scope: "keys", reach: "own" }],
+    session: OWN_FILES,
+    operator: "all",
+  },
   "key.renew": { on: "key", operator: "all" },
-  "project.list": { on: "project", key: [{ scope: "jobs:read", reach: "own" }], session: OWN_FILES },
+  "project.list": {
+    on: "project",
+    key: [{ scope: "jobs:read", reach: "own" }],
+    session: OWN_FILES,
+  },
   "project.site-files": { on: "project", operator: "all" },
   "user.list": { on: "user", session: { "platform-admin": "all" }, operator: "all" },
   "user.read": { on: "user", session: { "platform-admin": "all" }, operator: "all" },
@@ -154,7 +193,13 @@ export const POLICY = {
   "fleet.read": {
     on: "appliance",
     key: [{ scope: "jobs:read", reach: "all" }],
-    session: { "platform-admin": "all", "project-lead": "all", researcher: "all", viewer: "all", "service-account": "all" },
+    session: {
+      "platform-admin": "all",
+      "project-lead": "all",
+      researcher: "all",
+      viewer: "all",
+      "service-account": "all",
+    },
   },
 
   // ── The audit log ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,7 +228,11 @@ export const POLICY = {
   /** A password that is good for pulling one repository. */
   "registry.login": { on: "appliance", operator: "all" },
   /** The token for it, against the password. */
-  "registry.pull": { on: "appliance", node: { by: "pull-password", reach: "all" }, operator: "all" },
+  "registry.pull": {
+    on: "appliance",
+    node: { by: "pull-password", reach: "all" },
+    operator: "all",
+  },
 
   // ── Agents: a node speaks for itself, and for the members that it holds ───────────────────────────────────────────────
   "agent.register": OF_AGENT,
@@ -208,10 +257,13 @@ export const POLICY = {
   "front.outputs": OF_FRONT,
   "front.part": OF_FRONT,
   "front.object": OF_FRONT,
-} as const satisfies Record<string, PolicyRow> & Record<`agent.${AgentVerb}` | `front.${FrontQuestion["ask"]}`, PolicyRow>;
+} as const satisfies Record<string, PolicyRow> &
+  Record<`agent.${AgentVerb}` | `front.${FrontQuestion["ask"]}`, PolicyRow>;
 
 /** Everything that anybody may ask for. */
 export type Action = keyof typeof POLICY;
 
 /** The attributes of a row that tell whose it is; a row that has more is one as well. */
-export type ResourceOf<A extends Action> = { [name in (typeof RESOURCES)[(typeof POLICY)[A]["on"]][number]]: string };
+export type ResourceOf<A extends Action> = {
+  [name in (typeof RESOURCES)[(typeof POLICY)[A]["on"]][number]]: string;
+};

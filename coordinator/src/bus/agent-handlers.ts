@@ -33,7 +33,19 @@ export type HandlerParts = {
 
 /** One handler a verb. Every one but `register` and `tail` demands the node's current epoch first. */
 export function agentHandlers(parts: HandlerParts): AgentHandlers {
-  const { commit, registry, desiredSets, reports, signing, staging, uploads, jobs, members, passwords, gate } = parts;
+  const {
+    commit,
+    registry,
+    desiredSets,
+    reports,
+    signing,
+    staging,
+    uploads,
+    jobs,
+    members,
+    passwords,
+    gate,
+  } = parts;
   const { clock, feed } = parts;
   return {
     register: ({ node }, request) => commit.run(() => registry.register(node, request)),
@@ -86,7 +98,11 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
       if (member === undefined || job === undefined || member.job_id !== job.id) return {};
       if (!isHeldBy(caller, member) || !mayMemberWrite(member.state)) return {};
       const whose = { projectId: job.project_id, userId: job.user_id };
-      feed.publishLog({ kind: "log", job: job.id, member: id, offset, bytes, text }, whose, clock.now());
+      feed.publishLog(
+        { kind: "log", job: job.id, member: id, offset, bytes, text },
+        whose,
+        clock.now(),
+      );
       return {};
     },
   };

@@ -47,19 +47,33 @@ const SCHEMAS = {
 } as const satisfies Record<AgentVerb, unknown>;
 
 export type AgentHandlers = {
-  [V in AgentVerb]: (caller: NodeCaller, request: Static<(typeof SCHEMAS)[V]>) => object | Promise<object>;
+  [V in AgentVerb]: (
+    caller: NodeCaller,
+    request: Static<(typeof SCHEMAS)[V]>,
+  ) => object | Promise<object>;
 };
 
 /** Agents of other releases say more than is known here; that is passed over. */
-const READERS = new Map<AgentVerb, (value: unknown) => unknown>(AGENT_VERBS.map((verb) => [verb, reader(SCHEMAS[verb])]));
+const READERS = new Map<AgentVerb, (value: unknown) => unknown>(
+  AGENT_VERBS.map((verb) => [verb, reader(SCHEMAS[verb])]),
+);
 
 const MAX_REQUEST_BYTES = 8 * 1024 ** 2;
 /** Requests of one node that may be under way in each lane; more are told to wait. */
 const MAX_IN_FLIGHT = 64;
 /** These wait for the object store, its disk or the audit log, if need be for minutes. They have a lane of their own: beats wait for nobody. */
-const WAITS: ReadonlySet<AgentVerb> = new Set(["stage", "sign", "output-open", "output-parts", "output-complete", "audit"]);
+const WAITS: ReadonlySet<AgentVerb> = new Set([
+  "stage",
+  "sign",
+  "output-open",
+  "output-parts",
+  "output-complete",
+  "audit",
+]);
 
-type Answer = ({ ok: true } & object) | { ok: false; error: { code: AgentRefusalCode; message: string } };
+type Answer =
+  | ({ ok: true } & object)
+  | { ok: false; error: { code: AgentRefusalCode; message: string } };
 
 export type AgentRequestsOptions = {
   connection: NatsConnection;
@@ -98,13 +112,15 @@ export class AgentRequests implements AsyncDisposable {
     // The coordinator's own hints pass by here too.
     if (!isVerb(verb)) return;
     const answer = await this.#answer(node, verb, message);
-    if (message.reply?.startsWith(`${agentInboxPrefix(node)}.`) === true) message.respond(JSON.stringify(answer));
+    if (message.reply?.startsWith(`${agentInboxPrefix(node)}.`) === true)
+      message.respond(JSON.stringify(answer));
   }
 
   async #answer(node: string, verb: AgentVerb, message: Msg): Promise<Answer> {
     const lane = `${node} ${WAITS.has(verb) ? "waits" : "at once"}`;
     const underWay = this.#inFlight.get(lane) ?? 0;
-    if (underWay >= MAX_IN_FLIGHT) return refusal("too_many_requests", `${MAX_IN_FLIGHT} requests are under way`);
+    if (underWay >= MAX_IN_FLIGHT)
+      return refusal("too_many_requests", `${MAX_IN_FLIGHT} requests are under way`);
     this.#inFlight.set(lane, underWay + 1);
     try {
       const request = readRequest(verb, message);
@@ -112,7 +128,10 @@ export class AgentRequests implements AsyncDisposable {
       const caller: NodeCaller = { kind: "node", node, by: "certificate" };
       const verdict = decide(caller, `agent.${verb}`, { node });
       if (verdict.effect === "deny") throw new AgentRefusal("not_allowed", verdict.message);
-      const handle = this.#options.handlers[verb] as (caller: NodeCaller, request: unknown) => object | Promise<object>;
+      const handle = this.#options.handlers[verb] as (
+        caller: NodeCaller,
+        request: unknown,
+      ) => object | Promise<object>;
       return { ok: true, ...(await handle(caller, request)) };
     } catch (error) {
       return this.#refusalOf(error, node, verb);
@@ -125,9 +144,13 @@ export class AgentRequests implements AsyncDisposable {
 
   #refusalOf(error: unknown, node: string, verb: AgentVerb): Answer {
     if (error instanceof AgentRefusal) return refusal(error.code, error.message);
-    if (error instanceof AuditUnavailable) return refusal("audit_unavailable", "the audit log did not acknowledge");
+    if (error instanceof AuditUnavailable)
+      return refusal("audit_unavailable", "the audit log did not acknowledge");
     if (error instanceof DatabaseUnavailable) return refusal("database_unavailable", error.message);
-    if (error instanceof S3UnavailableError || (error instanceof S3ResponseError && error.status === 503))
+    if (
+      error instanceof S3UnavailableError ||
+      (error instanceof S3ResponseError && error.status === 503)
+    )
       return refusal("storage_unavailable", "the object store did not answer");
     if (error instanceof ApiError) return refusal("invalid_request", error.message);
     this.#options.onError(error, node, verb);
@@ -144,7 +167,8 @@ function refusal(code: AgentRefusalCode, message: string): Answer {
 }
 
 function readRequest(verb: AgentVerb, message: Msg): unknown {
-  if (message.data.length > MAX_REQUEST_BYTES) throw new AgentRefusal("invalid_request", "the request is too large");
+  if (message.data.length > MAX_REQUEST_BYTES)
+    throw new AgentRefusal("invalid_request", "the request is too large");
   let value: unknown;
   try {
     value = JSON.parse(message.string());
@@ -152,6 +176,7 @@ function readRequest(verb: AgentVerb, message: Msg): unknown {
     throw new AgentRefusal("invalid_request", "the request is not JSON");
   }
   const request = READERS.get(verb)?.(value) ?? null;
-  if (request === null) throw new AgentRefusal("invalid_request", `the request does not match the schema of ${verb}`);
+  if (request === null)
+    throw new AgentRefusal("invalid_request", `the request does not match the schema of ${verb}`);
   return request;
 }

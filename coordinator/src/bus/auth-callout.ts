@@ -18,7 +18,9 @@ const AuthorizationRequest = Type.Object({
   server_id: Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) }),
   user_nkey: Type.String({ minLength: 1, maxLength: 128 }),
   client_tls: Type.Optional(
-    Type.Object({ verified_chains: Type.Optional(Type.Array(Type.Array(Type.String({ maxLength: 16_384 })))) }),
+    Type.Object({
+      verified_chains: Type.Optional(Type.Array(Type.Array(Type.String({ maxLength: 16_384 })))),
+    }),
   ),
 });
 type AuthorizationRequest = Static<typeof AuthorizationRequest>;
@@ -38,7 +40,13 @@ export type AuthCalloutOptions = {
 };
 
 /** Serves until the connection closes. */
-export function serveAuthCallout({ connection, accountSeed, account, admit, onError }: AuthCalloutOptions): void {
+export function serveAuthCallout({
+  connection,
+  accountSeed,
+  account,
+  admit,
+  onError,
+}: AuthCalloutOptions): void {
   const issuer = fromSeed(accountSeed);
   connection.subscribe(AUTH_SUBJECT, {
     callback: (refused, message) => {
@@ -57,7 +65,10 @@ async function answer(
   const request = readRequest(message);
   const leaf = request.client_tls?.verified_chains?.[0]?.[0];
   const admitted = leaf === undefined ? null : admit(leaf);
-  const subjects = admitted === null ? null : busSubjectsOf({ kind: "node", node: admitted.node, by: "certificate" });
+  const subjects =
+    admitted === null
+      ? null
+      : busSubjectsOf({ kind: "node", node: admitted.node, by: "certificate" });
   const verdict =
     admitted === null || subjects === null
       ? { error: "this certificate is not admitted" }
@@ -79,8 +90,10 @@ async function answer(
 }
 
 function readRequest(message: Msg): AuthorizationRequest {
-  if (message.data.length > MAX_REQUEST_BYTES) throw new RangeError(`an authorization request of ${message.data.length} bytes`);
+  if (message.data.length > MAX_REQUEST_BYTES)
+    throw new RangeError(`an authorization request of ${message.data.length} bytes`);
   const { nats } = decode(message.string());
-  if (!authorizationRequest.Check(nats)) throw new TypeError("an authorization request of unknown form");
+  if (!authorizationRequest.Check(nats))
+    throw new TypeError("an authorization request of unknown form");
   return nats;
 }

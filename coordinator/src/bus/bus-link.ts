@@ -10,7 +10,8 @@ export class BusLink {
 
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
-      if (type === "disconnect" || type === "close" || type === "staleConnection") this.isUp = false;
+      if (type === "disconnect" || type === "close" || type === "staleConnection")
+        this.isUp = false;
       if (type === "reconnect") this.isUp = true;
     }
     this.isUp = false;

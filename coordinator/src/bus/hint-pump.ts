@@ -25,7 +25,8 @@ export class HintPump {
 
   kick(): void {
     const { commands, connection, onError } = this.#parts;
-    if (this.#rounds.isUnderWay || connection.isClosed() || commands.due("hint").length === 0) return;
+    if (this.#rounds.isUnderWay || connection.isClosed() || commands.due("hint").length === 0)
+      return;
     void this.#rounds.run(() => this.#round().catch(onError));
   }
 
@@ -39,7 +40,9 @@ export class HintPump {
       await commit.run(() => {
         for (const { seq } of due) commands.done(seq);
       });
-      const nodes = new Set(due.flatMap((command) => (command.kind === "hint" ? [command.nodeId] : [])));
+      const nodes = new Set(
+        due.flatMap((command) => (command.kind === "hint" ? [command.nodeId] : [])),
+      );
       for (const node of nodes) giveHint(connection, node, { about: "desired" });
     }
   }

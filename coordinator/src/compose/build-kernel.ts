@@ -79,7 +79,20 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
     )
     .pluck();
   const bridges = new JobBridges(db);
-  const tables = { clock, meta, jobs, members, outputs, checkpoints, commands, records, warnings, changes, workloads, bridges };
+  const tables = {
+    clock,
+    meta,
+    jobs,
+    members,
+    outputs,
+    checkpoints,
+    commands,
+    records,
+    warnings,
+    changes,
+    workloads,
+    bridges,
+  };
   const transitions = new Transitions(tables, {
     onQuarantine: alarms.onQuarantine,
     largestNodeBytes: () => largest.get() ?? 0,
@@ -131,12 +144,24 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
       onBrake: alarms.onBrake,
       onDead: alarms.onNodeDead,
     }),
-    kernel: new SqliteKernel({ db, commit, tables, transitions, submissions, jobViews, fleetViews, isDraining }),
+    kernel: new SqliteKernel({
+      db,
+      commit,
+      tables,
+      transitions,
+      submissions,
+      jobViews,
+      fleetViews,
+      isDraining,
+    }),
   };
 }
 
 /** Voids what an older generation gave out: every member that still holds authority is fenced, its job starts again. */
-export function voidOlderGenerations({ db, transitions }: Pick<KernelParts, "db" | "transitions">): void {
+export function voidOlderGenerations({
+  db,
+  transitions,
+}: Pick<KernelParts, "db" | "transitions">): void {
   const held = db
     .prepare<[], { id: string; job_id: string; reason: string | null }>(
       "SELECT id, job_id, reason FROM members WHERE state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING', 'FENCED')",

@@ -4,7 +4,12 @@
  * taken back before an agent can ask; timers come from rows.
  */
 import { randomUUID } from "node:crypto";
-import { type AuditProducer, connectProducer, connectRecordProducer, type LeafRef } from "@resontech/audit/producer";
+import {
+  type AuditProducer,
+  connectProducer,
+  connectRecordProducer,
+  type LeafRef,
+} from "@resontech/audit/producer";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import { SharedRun } from "@resontech/daemon/shared-run";
@@ -37,7 +42,12 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import { VersionCollector } from "../storage/version-collector.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
 import { WORKLOADS } from "../workloads/workloads.ts";
-import { buildKernel, type KernelAlarms, type KernelParts, voidOlderGenerations } from "./build-kernel.ts";
+import {
+  buildKernel,
+  type KernelAlarms,
+  type KernelParts,
+  voidOlderGenerations,
+} from "./build-kernel.ts";
 import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -98,7 +108,8 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     commit,
     clock,
     workloads: WORKLOADS,
-    hangAfterMs: config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
+    hangAfterMs:
+      config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
   });
   stack.use(parts.feed);
@@ -108,15 +119,29 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   await parts.sweeper.giveGrace();
   const authority = await CertificateAuthority.load(config.ca);
 
-  const gate = stack.use(await connectProducer({ socketPath: config.audit.gateSocket, boot: randomUUID() }));
-  const generation = await beginGeneration({ ...parts, gate }, options.version, () => voidOlderGenerations(parts));
+  const gate = stack.use(
+    await connectProducer({ socketPath: config.audit.gateSocket, boot: randomUUID() }),
+  );
+  const generation = await beginGeneration({ ...parts, gate }, options.version, () =>
+    voidOlderGenerations(parts),
+  );
   // Before rows flow: an outcome whose row is gone by the time of the look would be told twice.
   await closeOpenOperations({ ...parts, gate, records: parts.recordOutbox });
   await attachRecords(parts, config.audit.recordSocket, generation, stack);
 
-  const uploads = new OutputUploads({ ...parts, gate, store: options.store, volume: options.volume });
+  const uploads = new OutputUploads({
+    ...parts,
+    gate,
+    store: options.store,
+    volume: options.volume,
+  });
   await uploads.recover();
-  const { connection: bus, link } = await openBus(options, parts, { gate, authority, uploads }, stack);
+  const { connection: bus, link } = await openBus(
+    options,
+    parts,
+    { gate, authority, uploads },
+    stack,
+  );
   stack.defer(() => uploads.close());
   const collector = new VersionCollector({
     ...{ db, commit, gate, store: options.store, now: () => clock.now() },
@@ -151,7 +176,10 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         pingStorage: () => options.store.ping(),
         endingKeys: () => endingKeys(db, clock.now()),
       }),
-    isReady: () => ({ bus: link.isUp, audit: gate.connected && !gate.draining && !parts.recordPump.isHalted }),
+    isReady: () => ({
+      bus: link.isUp,
+      audit: gate.connected && !gate.draining && !parts.recordPump.isHalted,
+    }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -169,7 +197,8 @@ async function attachRecords(
   generation: number,
   stack: AsyncDisposableStack,
 ): Promise<void> {
-  const pending = db.prepare<[], number | null>("SELECT min(pseq) FROM audit_outbox").pluck().get() ?? null;
+  const pending =
+    db.prepare<[], number | null>("SELECT min(pseq) FROM audit_outbox").pluck().get() ?? null;
   const highestAck = JSON.parse(meta.text("record-ack") ?? "null") as LeafRef | null;
   const producer = stack.use(
     await connectRecordProducer({
@@ -188,7 +217,11 @@ async function attachRecords(
 async function openBus(
   { config, store, passwords, alarms }: CoreOptions,
   parts: KernelParts,
-  { gate, authority, uploads }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
+  {
+    gate,
+    authority,
+    uploads,
+  }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
   stack: AsyncDisposableStack,
 ): Promise<{ connection: NatsConnection; link: BusLink }> {
   const connection = await connectBus(config.nats);
@@ -212,7 +245,8 @@ async function openBus(
     uploads,
     passwords,
   });
-  const onError = (error: unknown, node: string, verb: string) => alarms.onError(error, `agent request ${verb} of ${node}`);
+  const onError = (error: unknown, node: string, verb: string) =>
+    alarms.onError(error, `agent request ${verb} of ${node}`);
   stack.use(new AgentRequests({ connection, handlers, onError }));
   await connection.flush();
   return { connection, link };
@@ -225,9 +259,25 @@ function startTimers(
   bus: NatsConnection,
   { clockSteps, collector }: { clockSteps: ClockSteps; collector: VersionCollector },
 ): AsyncDisposable {
-  const { clock, commit, commands, hangWatch, outputs, sweeper, scheduler, liveness, transitions, recordPump } = parts;
+  const {
+    clock,
+    commit,
+    commands,
+    hangWatch,
+    outputs,
+    sweeper,
+    scheduler,
+    liveness,
+    transitions,
+    recordPump,
+  } = parts;
   const abort = new AbortController();
-  const hints = new HintPump({ commit, commands, connection: bus, onError: (error) => alarms.onError(error, "hints") });
+  const hints = new HintPump({
+    commit,
+    commands,
+    connection: bus,
+    onError: (error) => alarms.onError(error, "hints"),
+  });
   const inStore = new StorePump({
     ...{ commit, commands, outputs, store, now: () => clock.now() },
     onError: (error) => alarms.onError(error, "the object store"),

@@ -10,7 +10,10 @@ const BRAKE_LASTS_MS = 3_000;
 /** auditd that has not answered by then is told of by other means. */
 const AUDIT_ANSWER_MS = 1_000;
 
-export type OwnHealthParts = Pick<KernelParts, "clock" | "meta" | "commit" | "fleetViews" | "recordPump"> & {
+export type OwnHealthParts = Pick<
+  KernelParts,
+  "clock" | "meta" | "commit" | "fleetViews" | "recordPump"
+> & {
   gate: Pick<AuditProducer, "status">;
   isBusUp: () => boolean;
   isAuditConnected: () => boolean;
@@ -50,7 +53,10 @@ export class OwnHealth implements Disposable {
       bus: parts.isBusUp() ? "up" : "down",
       audit: { state: auditState(parts), ...recordPump.backlog(), loopLagMs: auditLoopLagMs },
       ...{ database, storage },
-      clockStep: this.#step === null ? null : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
+      clockStep:
+        this.#step === null
+          ? null
+          : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       endingKeys: parts.endingKeys(),
       nodes: fleetViews.nodeHealth(),
     };
@@ -71,7 +77,11 @@ async function auditLag({ gate }: OwnHealthParts): Promise<number | null> {
   return await promise.finally(() => clearTimeout(late));
 }
 
-async function tryWrite({ commit, meta, clock }: OwnHealthParts): Promise<CoordinatorHealth["database"]> {
+async function tryWrite({
+  commit,
+  meta,
+  clock,
+}: OwnHealthParts): Promise<CoordinatorHealth["database"]> {
   try {
     await commit.run(() => meta.set("written-at", clock.now()));
     return "ok";
@@ -80,7 +90,11 @@ async function tryWrite({ commit, meta, clock }: OwnHealthParts): Promise<Coordi
   }
 }
 
-function auditState({ recordPump, isAuditConnected, isAuditDraining }: OwnHealthParts): CoordinatorHealth["audit"]["state"] {
+function auditState({
+  recordPump,
+  isAuditConnected,
+  isAuditDraining,
+}: OwnHealthParts): CoordinatorHealth["audit"]["state"] {
   if (recordPump.isHalted) return "halted";
   if (!isAuditConnected()) return "away";
   return isAuditDraining() || recordPump.isDraining() ? "draining" : "ok";

@@ -3,7 +3,12 @@ import { committer } from "@resontech/audit/producer";
 import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
 import type { Disclosure, EventObject } from "@resontech/contracts/audit-event";
 import { ApiError } from "../api-error.ts";
-import { auditedOperation, type FailureOutcome, type OpenOperation, type OperationDeps } from "../audited-operation.ts";
+import {
+  auditedOperation,
+  type FailureOutcome,
+  type OpenOperation,
+  type OperationDeps,
+} from "../audited-operation.ts";
 import { actorOf } from "../authorization/in-the-log.ts";
 import type { OperatorCaller } from "../authorization/caller.ts";
 
@@ -21,7 +26,9 @@ export function byOperator<T extends OperationType, R>(
   const commit = committer();
   const draft = {
     ...{ type, op: randomUUID(), actor: actorOf(deps.caller, commit), object, detail },
-    ...(reason === undefined ? {} : { pii: [{ field: "reason" as const, commitment: commit("pii.reason", reason) }] }),
+    ...(reason === undefined
+      ? {}
+      : { pii: [{ field: "reason" as const, commitment: commit("pii.reason", reason) }] }),
   };
   const disclosures: readonly Disclosure[] = commit.disclosures;
   return auditedOperation(deps, draft, disclosures, failureOutcome, effect);

@@ -23,20 +23,33 @@ export type OperatorChangesDeps = ByOperatorDeps & {
 const DAY_S = 86_400;
 type Reply<V extends OperatorReply["verb"]> = Extract<OperatorReply, { verb: V }>;
 
-export async function renew(deps: OperatorChangesDeps, idOrStart: string, days: number): Promise<Reply<"key-renew">> {
+export async function renew(
+  deps: OperatorChangesDeps,
+  idOrStart: string,
+  days: number,
+): Promise<Reply<"key-renew">> {
   const key = deps.views.keyId(idOrStart);
   const seconds = days * DAY_S;
   const expiresAt = deps.now() + seconds * 1_000;
-  await byOperator(deps, "key.renew", { kind: "key", id: key }, { expires_in_s: seconds }, async ({ completeIn }) => {
-    await deps.commit.run((db) => {
-      renewKey(db, key, expiresAt);
-      completeIn(db);
-    });
-  });
+  await byOperator(
+    deps,
+    "key.renew",
+    { kind: "key", id: key },
+    { expires_in_s: seconds },
+    async ({ completeIn }) => {
+      await deps.commit.run((db) => {
+        renewKey(db, key, expiresAt);
+        completeIn(db);
+      });
+    },
+  );
   return { ok: true, verb: "key-renew", key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-export async function revoke(deps: OperatorChangesDeps, idOrStart: string): Promise<Reply<"key-revoke">> {
+export async function revoke(
+  deps: OperatorChangesDeps,
+  idOrStart: string,
+): Promise<Reply<"key-revoke">> {
   const key = deps.views.keyId(idOrStart);
   await byOperator(deps, "key.revoke", { kind: "key", id: key }, {}, async ({ completeIn }) => {
     await deps.commit.run((db) => {
@@ -47,42 +60,73 @@ export async function revoke(deps: OperatorChangesDeps, idOrStart: string): Prom
   return { ok: true, verb: "key-revoke", key };
 }
 
-export async function changeQuota(deps: OperatorChangesDeps, username: string, bytes: number): Promise<Reply<"user-quota">> {
+export async function changeQuota(
+  deps: OperatorChangesDeps,
+  username: string,
+  bytes: number,
+): Promise<Reply<"user-quota">> {
   const { userId } = deps.views.user(username);
   const detail = { change: "quota", quota_bytes: bytes } as const;
-  await byOperator(deps, "iam.user.change", { kind: "user", id: userId }, detail, async ({ completeIn }) => {
-    await deps.commit.run((db) => {
-      setQuota(db, userId, bytes);
-      completeIn(db);
-    });
-  });
+  await byOperator(
+    deps,
+    "iam.user.change",
+    { kind: "user", id: userId },
+    detail,
+    async ({ completeIn }) => {
+      await deps.commit.run((db) => {
+        setQuota(db, userId, bytes);
+        completeIn(db);
+      });
+    },
+  );
   return { ok: true, verb: "user-quota", username, bytes };
 }
 
 /** Platform keys are refused before the bucket's pair is taken away: a crash between leaves the user with less, never with more. */
-export async function disable(deps: OperatorChangesDeps, username: string): Promise<Reply<"user-disable">> {
+export async function disable(
+  deps: OperatorChangesDeps,
+  username: string,
+): Promise<Reply<"user-disable">> {
   const { userId, bucket, livingJobs } = deps.views.user(username);
-  await byOperator(deps, "iam.user.change", { kind: "user", id: userId }, { change: "disabled" }, async ({ completeIn }) => {
-    await deps.commit.run((db) => setDisabled(db, userId, deps.now()));
-    await deps.bucketKeys.withdraw(bucket, completeIn);
-  });
+  await byOperator(
+    deps,
+    "iam.user.change",
+    { kind: "user", id: userId },
+    { change: "disabled" },
+    async ({ completeIn }) => {
+      await deps.commit.run((db) => setDisabled(db, userId, deps.now()));
+      await deps.bucketKeys.withdraw(bucket, completeIn);
+    },
+  );
   return { ok: true, verb: "user-disable", username, livingJobs };
 }
 
 /** @throws ApiError user_enabled where nobody had disabled the user: a new key pair would void the one in use */
-export async function enable(deps: OperatorChangesDeps, username: string): Promise<Reply<"user-enable">> {
+export async function enable(
+  deps: OperatorChangesDeps,
+  username: string,
+): Promise<Reply<"user-enable">> {
   const { userId, bucket, isDisabled } = deps.views.user(username);
   if (!isDisabled) throw new ApiError("user_enabled", `the user ${username} is not disabled`);
-  const pair = await byOperator(deps, "iam.user.change", { kind: "user", id: userId }, { change: "enabled" }, ({ completeIn }) =>
-    deps.bucketKeys.replace(bucket, (db) => {
-      setDisabled(db, userId, null);
-      completeIn(db);
-    }),
+  const pair = await byOperator(
+    deps,
+    "iam.user.change",
+    { kind: "user", id: userId },
+    { change: "enabled" },
+    ({ completeIn }) =>
+      deps.bucketKeys.replace(bucket, (db) => {
+        setDisabled(db, userId, null);
+        completeIn(db);
+      }),
   );
   return { ok: true, verb: "user-enable", username, ...pair };
 }
 
-export async function cancelJob(deps: OperatorChangesDeps, idOrStart: string, reason: string): Promise<Reply<"job-cancel">> {
+export async function cancelJob(
+  deps: OperatorChangesDeps,
+  idOrStart: string,
+  reason: string,
+): Promise<Reply<"job-cancel">> {
   // A job that is not there leaves no operation behind.
   const id = deps.views.jobId(idOrStart);
   const stop = async (operation: OpenOperation): Promise<JobView | null> => {
@@ -102,18 +146,31 @@ export async function drain(deps: OperatorChangesDeps, node: string): Promise<Re
   return { ok: true, verb: "node-drain", node, members: deps.views.node(node).members.length };
 }
 
-export async function undrain(deps: OperatorChangesDeps, node: string): Promise<Reply<"node-undrain">> {
+export async function undrain(
+  deps: OperatorChangesDeps,
+  node: string,
+): Promise<Reply<"node-undrain">> {
   deps.views.node(node);
   await setCordon(deps, node, null);
   return { ok: true, verb: "node-undrain", node };
 }
 
-async function setCordon(deps: OperatorChangesDeps, node: string, reason: string | null): Promise<void> {
+async function setCordon(
+  deps: OperatorChangesDeps,
+  node: string,
+  reason: string | null,
+): Promise<void> {
   const change = reason === null ? "undrained" : "drained";
-  await byOperator(deps, "iam.node.change", { kind: "node", id: node }, { change }, async ({ completeIn }) => {
-    await deps.commit.run((db) => {
-      deps.cordon(node, reason);
-      completeIn(db);
-    });
-  });
+  await byOperator(
+    deps,
+    "iam.node.change",
+    { kind: "node", id: node },
+    { change },
+    async ({ completeIn }) => {
+      await deps.commit.run((db) => {
+        deps.cordon(node, reason);
+        completeIn(db);
+      });
+    },
+  );
 }

@@ -77,23 +77,33 @@ export class OperatorViews {
     if (username !== null) this.user(username);
     const where = username === null ? "" : "WHERE u.username = @username";
     const rows = this.#db
-      .prepare<{ username?: string }, KeyRow>(`${KEYS} ${where} ORDER BY u.username, k.created_at, k.id`)
+      .prepare<{ username?: string }, KeyRow>(
+        `${KEYS} ${where} ORDER BY u.username, k.created_at, k.id`,
+      )
       .all(username === null ? {} : { username });
     return rows.map((row) => this.#key(row));
   }
 
   /** @param idOrStart a key's id, or how it begins @throws ApiError not_found, id_ambiguous */
   keyId(idOrStart: string): string {
-    return idThatBegins(this.#idsThatBegin("platform_keys", idOrStart), idOrStart, { what: "key", list: "appliance key ls" });
+    return idThatBegins(this.#idsThatBegin("platform_keys", idOrStart), idOrStart, {
+      what: "key",
+      list: "appliance key ls",
+    });
   }
 
   /** @param idOrStart a job's id, or how it begins @throws ApiError not_found, id_ambiguous */
   jobId(idOrStart: string): string {
-    return idThatBegins(this.#idsThatBegin("jobs", idOrStart), idOrStart, { what: "job", list: "appliance job ls --all" });
+    return idThatBegins(this.#idsThatBegin("jobs", idOrStart), idOrStart, {
+      what: "job",
+      list: "appliance job ls --all",
+    });
   }
 
   users(): UserFacts[] {
-    const rows = this.#db.prepare<{ now: number }, UserRow>(`${USERS} ORDER BY u.username`).all({ now: this.#now() });
+    const rows = this.#db
+      .prepare<{ now: number }, UserRow>(`${USERS} ORDER BY u.username`)
+      .all({ now: this.#now() });
     return rows.map(userFacts);
   }
 
@@ -109,7 +119,10 @@ export class OperatorViews {
   /** Newest first. */
   jobs(living: boolean, limit: number): JobFacts[] {
     const where = living ? `WHERE j.state NOT IN (${OVER})` : "";
-    return this.#db.prepare<[number], JobRow>(`${JOBS} ${where} ORDER BY j.sequence DESC LIMIT ?`).all(limit).map(jobFacts);
+    return this.#db
+      .prepare<[number], JobRow>(`${JOBS} ${where} ORDER BY j.sequence DESC LIMIT ?`)
+      .all(limit)
+      .map(jobFacts);
   }
 
   /** @throws ApiError not_found, id_ambiguous */
@@ -155,7 +168,9 @@ export class OperatorViews {
   /** No id has a character above `~`. */
   #idsThatBegin(table: "platform_keys" | "jobs", start: string): string[] {
     return this.#db
-      .prepare<[string, string], string>(`SELECT id FROM ${table} WHERE id >= ? AND id < ? ORDER BY id`)
+      .prepare<[string, string], string>(
+        `SELECT id FROM ${table} WHERE id >= ? AND id < ? ORDER BY id`,
+      )
       .pluck()
       .all(start, `${start}~`);
   }
@@ -163,7 +178,12 @@ export class OperatorViews {
   #key(row: KeyRow): KeyFacts {
     const isOver = row.expires_at <= this.#now();
     return {
-      ...{ key: row.id, username: row.username, name: row.name, handle: `${row.prefix}…${row.last4}` },
+      ...{
+        key: row.id,
+        username: row.username,
+        name: row.name,
+        handle: `${row.prefix}…${row.last4}`,
+      },
       state: row.revoked_at !== null ? "revoked" : isOver ? "expired" : "living",
       expiresAt: instant(row.expires_at),
       lastUsedAt: row.last_used_at === null ? null : instant(row.last_used_at),
@@ -173,8 +193,18 @@ export class OperatorViews {
 
 function userFacts(row: UserRow): UserFacts {
   return {
-    ...{ userId: row.id, username: row.username, isAdmin: row.is_admin === 1, isDisabled: row.disabled_at !== null },
-    ...{ bucket: row.bucket, quotaBytes: row.quota_bytes, livingKeys: row.living_keys, livingJobs: row.living_jobs },
+    ...{
+      userId: row.id,
+      username: row.username,
+      isAdmin: row.is_admin === 1,
+      isDisabled: row.disabled_at !== null,
+    },
+    ...{
+      bucket: row.bucket,
+      quotaBytes: row.quota_bytes,
+      livingKeys: row.living_keys,
+      livingJobs: row.living_jobs,
+    },
     createdAt: instant(row.created_at),
   };
 }
@@ -188,7 +218,13 @@ function jobFacts(row: JobRow): JobFacts {
       since: instant(row.state_since),
       createdAt: instant(row.created_at),
     },
-    ...{ attempt: row.attempts_made, round: row.round, rounds: row.rounds, waitingFor: row.waiting_for, reason: row.reason },
+    ...{
+      attempt: row.attempts_made,
+      round: row.round,
+      rounds: row.rounds,
+      waitingFor: row.waiting_for,
+      reason: row.reason,
+    },
   };
 }
 

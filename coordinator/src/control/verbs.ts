@@ -1,7 +1,11 @@
 /** What each verb of the control socket does, and the audit event that it leaves. */
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
-import type { ControlReply, ControlRequest, ControlVerb } from "@resontech/contracts/control-protocol";
+import type {
+  ControlReply,
+  ControlRequest,
+  ControlVerb,
+} from "@resontech/contracts/control-protocol";
 import { ApiError } from "../api-error.ts";
 import { demand } from "../authorization/demand.ts";
 import type { Action } from "../authorization/policy.ts";
@@ -102,7 +106,13 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
     case "add-user": {
       const added = await addUser(deps, request.username, request.admin);
       return {
-        ...{ ok: true, verb: "add-user", userId: added.userId, username: request.username, project: added.projectId },
+        ...{
+          ok: true,
+          verb: "add-user",
+          userId: added.userId,
+          username: request.username,
+          project: added.projectId,
+        },
         ...{ bucketAlias: added.bucket, platformKey: added.platformKey },
         ...{ accessKeyId: added.accessKeyId, secretAccessKey: added.secretAccessKey },
       };
@@ -126,7 +136,12 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         { until_s: Math.floor(deps.now() / 1000) + request.forS },
         () => deps.maintain(request.forS),
       );
-      return { ok: true, verb: "maintenance", until: until === null ? null : new Date(until).toISOString(), untold };
+      return {
+        ok: true,
+        verb: "maintenance",
+        until: until === null ? null : new Date(until).toISOString(),
+        untold,
+      };
     }
     case "site-files": {
       const user = findUser(deps.read, request.username);
@@ -158,10 +173,19 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         ...{ ok: true, verb: "key-list", keys: deps.views.keys(request.username ?? null) },
       }));
     case "user-list":
-      return await looked(deps, request.verb, () => ({ ok: true, verb: "user-list", users: deps.views.users() }));
+      return await looked(deps, request.verb, () => ({
+        ok: true,
+        verb: "user-list",
+        users: deps.views.users(),
+      }));
     case "user-show":
       return await looked(deps, request.verb, () => ({
-        ...{ ok: true, verb: "user-show", user: deps.views.user(request.username), keys: deps.views.keys(request.username) },
+        ...{
+          ok: true,
+          verb: "user-show",
+          user: deps.views.user(request.username),
+          keys: deps.views.keys(request.username),
+        },
       }));
     case "job-list":
       return { ok: true, verb: "job-list", jobs: deps.views.jobs(request.living, request.limit) };
@@ -190,6 +214,16 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
   }
 }
 
-function looked(deps: ControlDeps, verb: ControlVerb, look: () => OperatorReply): Promise<OperatorReply> {
-  return byOperator(deps, "admin.control", { kind: "appliance", id: "appliance" }, { verb }, async () => look());
+function looked(
+  deps: ControlDeps,
+  verb: ControlVerb,
+  look: () => OperatorReply,
+): Promise<OperatorReply> {
+  return byOperator(
+    deps,
+    "admin.control",
+    { kind: "appliance", id: "appliance" },
+    { verb },
+    async () => look(),
+  );
 }

@@ -6,7 +6,10 @@ export class DatabaseUnavailable extends Error {
   readonly state: "full" | "failing";
 
   constructor(state: "full" | "failing", options?: ErrorOptions) {
-    super(state === "full" ? "the disk of the database is full" : "the disk of the database fails", options);
+    super(
+      state === "full" ? "the disk of the database is full" : "the disk of the database fails",
+      options,
+    );
     this.state = state;
   }
 }
@@ -14,6 +17,9 @@ export class DatabaseUnavailable extends Error {
 /** What SQLite says of its disk, as ours; every other error as it is. */
 export function asDiskFailure(error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
-  if (error.code.startsWith("SQLITE_FULL")) return new DatabaseUnavailable("full", { cause: error });
-  return error.code.startsWith("SQLITE_IOERR") ? new DatabaseUnavailable("failing", { cause: error }) : error;
+  if (error.code.startsWith("SQLITE_FULL"))
+    return new DatabaseUnavailable("full", { cause: error });
+  return error.code.startsWith("SQLITE_IOERR")
+    ? new DatabaseUnavailable("failing", { cause: error })
+    : error;
 }

@@ -21,7 +21,10 @@ export class ChangeRing {
   }
 
   add(told: Told): void {
-    while (this.#count === this.#entries.length || (this.#count > 0 && this.#bytes + told.cost > this.#maxBytes))
+    while (
+      this.#count === this.#entries.length ||
+      (this.#count > 0 && this.#bytes + told.cost > this.#maxBytes)
+    )
       this.#dropOldest();
     this.#entries[this.#slot(this.#count)] = told;
     this.#count += 1;
@@ -32,7 +35,8 @@ export class ChangeRing {
   after(sequence: number): Told[] | null {
     if (sequence < this.#floor) return null;
     const later: Told[] = [];
-    for (let at = this.#firstAfter(sequence); at < this.#count; at++) later.push(this.#entries[this.#slot(at)]!);
+    for (let at = this.#firstAfter(sequence); at < this.#count; at++)
+      later.push(this.#entries[this.#slot(at)]!);
     return later;
   }
 

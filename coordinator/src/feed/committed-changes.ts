@@ -12,11 +12,18 @@ export class CommittedChanges implements Changes {
   readonly #feed: Feed;
   readonly #ownerOf;
 
-  constructor({ db, commit, clock, feed }: { db: WriteHandle; commit: GroupCommit; clock: Clock; feed: Feed }) {
+  constructor({
+    db,
+    commit,
+    clock,
+    feed,
+  }: { db: WriteHandle; commit: GroupCommit; clock: Clock; feed: Feed }) {
     this.#commit = commit;
     this.#clock = clock;
     this.#feed = feed;
-    this.#ownerOf = db.prepare<[string], RowMatch>("SELECT project_id AS projectId, user_id AS userId FROM jobs WHERE id = ?");
+    this.#ownerOf = db.prepare<[string], RowMatch>(
+      "SELECT project_id AS projectId, user_id AS userId FROM jobs WHERE id = ?",
+    );
   }
 
   note(change: Parameters<Changes["note"]>[0]): void {

@@ -50,7 +50,12 @@ export class Feed implements Disposable {
   /** Bytes by {@link costOf}, and subscriptions. */
   get holds(): { ringBytes: number; tailBytes: number; queueBytes: number; readers: number } {
     const readers = [...this.#readers.values()].reduce((sum, { size }) => sum + size, 0);
-    return { ringBytes: this.#ring.bytes, tailBytes: this.#tails.bytes, queueBytes: this.#pool.bytes, readers };
+    return {
+      ringBytes: this.#ring.bytes,
+      tailBytes: this.#tails.bytes,
+      queueBytes: this.#pool.bytes,
+      readers,
+    };
   }
 
   /** Tells what is committed. @param at Unix milliseconds */
@@ -76,7 +81,10 @@ export class Feed implements Disposable {
     const limits: QueueLimits = { bytes: this.#bounds.queueBytes, pool: this.#pool };
     const from = this.#sequenceOf(since);
     const subscription = new Subscription({
-      queue: topic.kind === "log" ? this.#logQueue(limits, topic.job, from, reach) : this.#changeQueue(limits, name, from, reach),
+      queue:
+        topic.kind === "log"
+          ? this.#logQueue(limits, topic.job, from, reach)
+          : this.#changeQueue(limits, name, from, reach),
       reach,
       position: () => this.position,
       leave: (left) => this.#leave(name, left),
@@ -91,12 +99,19 @@ export class Feed implements Disposable {
   /** Ends every loop over it. */
   [Symbol.dispose](): void {
     this.#isClosed = true;
-    for (const readers of [...this.#readers.values()]) for (const reader of [...readers]) reader[Symbol.dispose]();
+    for (const readers of [...this.#readers.values()])
+      for (const reader of [...readers]) reader[Symbol.dispose]();
   }
 
   #tell(change: Change, whose: RowMatch, at: number): Told {
     this.#sequence += 1;
-    return { sequence: this.#sequence, at: new Date(at).toISOString(), change, whose, cost: costOf(change) };
+    return {
+      sequence: this.#sequence,
+      at: new Date(at).toISOString(),
+      change,
+      whose,
+      cost: costOf(change),
+    };
   }
 
   #offer(told: Told): void {
@@ -113,14 +128,18 @@ export class Feed implements Disposable {
 
   /** Null for a position of another life, or of none. */
   #sequenceOf(since: FeedPosition | undefined): number | null {
-    return since === undefined || since.epoch !== this.#epoch || since.sequence > this.#sequence ? null : since.sequence;
+    return since === undefined || since.epoch !== this.#epoch || since.sequence > this.#sequence
+      ? null
+      : since.sequence;
   }
 
   #changeQueue(limits: QueueLimits, topic: string, from: number | null, reach: Reach): ReaderQueue {
     const later = from === null ? null : this.#ring.after(from);
     return new ChangeQueue(
       limits,
-      later?.filter((told) => topicsOf(told.change, told.whose).includes(topic) && isShown(told, reach)) ?? null,
+      later?.filter(
+        (told) => topicsOf(told.change, told.whose).includes(topic) && isShown(told, reach),
+      ) ?? null,
     );
   }
 
@@ -128,9 +147,15 @@ export class Feed implements Disposable {
   #logQueue(limits: QueueLimits, job: string, from: number | null, reach: Reach): ReaderQueue {
     const isMine = (told: Told) => isShown(told, reach);
     const later = from === null ? null : this.#tails.after(job, from);
-    if (from !== null && later !== null) return new LogQueue(limits, null, from, later.filter(isMine));
+    if (from !== null && later !== null)
+      return new LogQueue(limits, null, from, later.filter(isMine));
     const kept = this.#tails.kept(job).filter(isMine);
     const sequence = kept[0] === undefined ? this.#sequence : kept[0].sequence - 1;
-    return new LogQueue(limits, { kind: "reset", epoch: this.#epoch, sequence, missed: null }, sequence, kept);
+    return new LogQueue(
+      limits,
+      { kind: "reset", epoch: this.#epoch, sequence, missed: null },
+      sequence,
+      kept,
+    );
   }
 }

@@ -14,7 +14,12 @@ export class LogQueue implements ReaderQueue {
   #position: number;
 
   /** @param reset what is told first; null where the reader goes on from its position */
-  constructor(limits: QueueLimits, reset: FeedMessage | null, position: number, kept: readonly Told[]) {
+  constructor(
+    limits: QueueLimits,
+    reset: FeedMessage | null,
+    position: number,
+    kept: readonly Told[],
+  ) {
     this.#list = new BoundedList(limits, true);
     this.#startsWith = reset;
     this.#position = position;
@@ -62,7 +67,10 @@ export class LogQueue implements ReaderQueue {
     const before = this.#dropped.get(member)?.change;
     const from = before?.offset ?? offset;
     const end = Math.max(before === undefined ? 0 : before.offset + before.bytes, offset + bytes);
-    this.#dropped.set(member, { change: { kind: "log", job, member, offset: from, bytes: end - from, text: null }, at });
+    this.#dropped.set(member, {
+      change: { kind: "log", job, member, offset: from, bytes: end - from, text: null },
+      at,
+    });
     this.#droppedUpTo = sequence;
   }
 }

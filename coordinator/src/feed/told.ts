@@ -1,4 +1,9 @@
-import { type Change, type FeedTopic, JobContentChange, LogChange } from "@resontech/contracts/live-feed";
+import {
+  type Change,
+  type FeedTopic,
+  JobContentChange,
+  LogChange,
+} from "@resontech/contracts/live-feed";
 import { isInFilter, type RowFilter, type RowMatch } from "../db/row-filter.ts";
 
 /** A change in its place in the feed. The ring, the queues of readers and the messages share one object. */

@@ -18,7 +18,12 @@ export type AnswerFrontDeps = {
 };
 
 /** Answers the S3 front from the coordinator's rows, and counts buckets through the object store itself. */
-export function answerFront({ caller, read, store, adminAccessKeyId }: AnswerFrontDeps): FrontHandler {
+export function answerFront({
+  caller,
+  read,
+  store,
+  adminAccessKeyId,
+}: AnswerFrontDeps): FrontHandler {
   return async (question): Promise<FrontAnswer> => {
     demand(caller, `front.${question.ask}`, "every");
     const { id } = question;
@@ -26,22 +31,38 @@ export function answerFront({ caller, read, store, adminAccessKeyId }: AnswerFro
       case "principal": {
         const { ask, accessKeyId } = question;
         const nobody = { subject: null, bucket: null };
-        if (accessKeyId === adminAccessKeyId) return { id, ok: true, ask, kind: "coordinator", ...nobody };
+        if (accessKeyId === adminAccessKeyId)
+          return { id, ok: true, ask, kind: "coordinator", ...nobody };
         const owner = findOwnerOfKey(read, accessKeyId);
         if (owner === null) return { id, ok: true, ask, kind: "unknown", ...nobody };
         const { ownerId, name, createdAt } = owner;
         return { id, ok: true, ask, kind: "user", subject: ownerId, bucket: { name, createdAt } };
       }
       case "owner":
-        return { id, ok: true, ask: question.ask, owner: findQuota(read, question.bucket)?.ownerId ?? null };
+        return {
+          id,
+          ok: true,
+          ask: question.ask,
+          owner: findQuota(read, question.bucket)?.ownerId ?? null,
+        };
       case "quota":
-        return { id, ok: true, ask: question.ask, quotaBytes: findQuota(read, question.bucket)?.quotaBytes ?? null };
+        return {
+          id,
+          ok: true,
+          ask: question.ask,
+          quotaBytes: findQuota(read, question.bucket)?.quotaBytes ?? null,
+        };
       case "bucket": {
         const { ask, bucket } = question;
         const known = findQuota(read, bucket);
         const usedBytes = known === null ? null : await usedBytesOf(store, bucket);
         if (known === null || usedBytes === null) return { id, ok: true, ask, bucket: null };
-        return { id, ok: true, ask, bucket: { owner: known.ownerId, quotaBytes: known.quotaBytes, usedBytes } };
+        return {
+          id,
+          ok: true,
+          ask,
+          bucket: { owner: known.ownerId, quotaBytes: known.quotaBytes, usedBytes },
+        };
       }
       case "object": {
         const { ask, bucket, key, versionId } = question;
@@ -49,17 +70,30 @@ export function answerFront({ caller, read, store, adminAccessKeyId }: AnswerFro
         return { id, ok: true, ask, sizeBytes: version?.sizeBytes ?? null };
       }
       case "outputs":
-        return { id, ok: true, ask: question.ask, ...findJobsOfFolder(read, question.bucket, question.folder) };
+        return {
+          id,
+          ok: true,
+          ask: question.ask,
+          ...findJobsOfFolder(read, question.bucket, question.folder),
+        };
       case "part": {
         const { ask, bucket, key, uploadId, partNumber } = question;
-        return { id, ok: true, ask, sizeBytes: await store.partBytes(bucket, key, uploadId, partNumber) };
+        return {
+          id,
+          ok: true,
+          ask,
+          sizeBytes: await store.partBytes(bucket, key, uploadId, partNumber),
+        };
       }
     }
   };
 }
 
 /** Null while the engine has no such bucket: its row is written first. */
-async function usedBytesOf(store: AnswerFrontDeps["store"], bucket: string): Promise<number | null> {
+async function usedBytesOf(
+  store: AnswerFrontDeps["store"],
+  bucket: string,
+): Promise<number | null> {
   try {
     return (await store.usage(bucket)).usedBytes;
   } catch (error) {

@@ -7,7 +7,11 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
-import { agreedVersion, PROTOCOL_UNSUPPORTED, refusalText } from "@resontech/contracts/protocol-versions";
+import {
+  agreedVersion,
+  PROTOCOL_UNSUPPORTED,
+  refusalText,
+} from "@resontech/contracts/protocol-versions";
 import { reader } from "@resontech/contracts/readable";
 import {
   FRONT_PROTOCOL,
@@ -38,7 +42,11 @@ export class FrontServer implements AsyncDisposable {
   }
 
   /** @throws when the socket's folder lets others in */
-  static async listen(path: string, handle: FrontHandler, logger: FastifyBaseLogger): Promise<FrontServer> {
+  static async listen(
+    path: string,
+    handle: FrontHandler,
+    logger: FastifyBaseLogger,
+  ): Promise<FrontServer> {
     const folder = await lstat(dirname(path));
     if (!folder.isDirectory() || (folder.mode & 0o007) !== 0)
       throw new Error(`the folder of ${path} must be closed to others: 0750`);
@@ -74,7 +82,8 @@ function serve(socket: Socket, handle: FrontHandler, logger: FastifyBaseLogger):
     if (hello !== null) {
       const answer = answerHello(hello);
       isRefused = answer.hello === "refused";
-      if (isRefused) logger.warn({ answer }, "the S3 front speaks no version that this release does");
+      if (isRefused)
+        logger.warn({ answer }, "the S3 front speaks no version that this release does");
       socket.write(`${JSON.stringify(answer)}\n`);
       if (isRefused) socket.end();
       return;

@@ -44,7 +44,8 @@ export const authentication = fp<AuthenticationOptions>(
   async (app, options) => {
     const tally = new FailureTally({
       now: options.now,
-      log: (reason, count, windowS, source) => logFailure(options.gate, reason, count, windowS, source),
+      log: (reason, count, windowS, source) =>
+        logFailure(options.gate, reason, count, windowS, source),
       onError: (err) => app.log.error({ err }, "counted refusals could not be logged"),
     });
     const lastUses = new Map<string, number>();
@@ -52,7 +53,8 @@ export const authentication = fp<AuthenticationOptions>(
     app.decorateRequest("caller", null);
     app.decorateRequest("refuseCredential", async function (code, message) {
       const { count } = await tally.add(this.ip, code);
-      if (count > options.maxFailuresPerMinute) throw new ApiError("rate_limited", "too many refused requests from this address");
+      if (count > options.maxFailuresPerMinute)
+        throw new ApiError("rate_limited", "too many refused requests from this address");
       throw new ApiError(code, message);
     });
     app.addHook("onRequest", async (request) => {
@@ -69,7 +71,9 @@ export const authentication = fp<AuthenticationOptions>(
       const now = options.now();
       if (now - (lastUses.get(keyId) ?? Number.NEGATIVE_INFINITY) < LAST_USE_STEP_MS) return;
       lastUses.set(keyId, now);
-      options.commit.run((db) => noteUse(db, keyId, now)).catch((err: unknown) => app.log.warn({ err }, "last use was not kept"));
+      options.commit
+        .run((db) => noteUse(db, keyId, now))
+        .catch((err: unknown) => app.log.warn({ err }, "last use was not kept"));
     }
   },
   { name: "authentication", dependencies: ["error-replies", "request-audit"] },
@@ -82,7 +86,10 @@ const REFUSALS: Record<Refusal, string> = {
   user_disabled: "the operator disabled the user of this key",
 };
 
-function callerOf({ read, now }: AuthenticationOptions, header: string | undefined): KeyCaller | Refusal {
+function callerOf(
+  { read, now }: AuthenticationOptions,
+  header: string | undefined,
+): KeyCaller | Refusal {
   if (header === undefined) return "session_required";
   const key = /^Bearer ([^\s]{1,256})$/i.exec(header)?.[1];
   if (key === undefined || !key.startsWith("rsk_")) return "malformed_bearer";
@@ -91,7 +98,13 @@ function callerOf({ read, now }: AuthenticationOptions, header: string | undefin
   return found === "disabled" ? "user_disabled" : (found ?? "invalid_api_key");
 }
 
-async function logFailure(gate: AuditGate, reason: string, count: number, windowS: number, source: string): Promise<void> {
+async function logFailure(
+  gate: AuditGate,
+  reason: string,
+  count: number,
+  windowS: number,
+  source: string,
+): Promise<void> {
   const commit = committer();
   await gate.fact(
     {

@@ -36,7 +36,8 @@ export const authorization = fp(
     app.addHook("preSerialization", async (request, reply, payload) => {
       const access = request.routeOptions.config.access;
       if (reply.statusCode >= 400 || access === undefined || !mustDecide(access)) return payload;
-      if (!request.allowedActions.has(access.action)) throw new UndecidedAnswer(routeNameOf(request.routeOptions));
+      if (!request.allowedActions.has(access.action))
+        throw new UndecidedAnswer(routeNameOf(request.routeOptions));
       return payload;
     });
   },
@@ -45,12 +46,17 @@ export const authorization = fp(
 
 /** The caller of a route that is not public. */
 export function callerOfRequest(request: FastifyRequest): UserCaller {
-  if (request.caller === null || !isUserCaller(request.caller)) throw new Error("a route asked for a user and has none");
+  if (request.caller === null || !isUserCaller(request.caller))
+    throw new Error("a route asked for a user and has none");
   return request.caller;
 }
 
 /** Goes on only where the caller may do it. @throws ApiError with the refusal's code; a refusal by policy is logged first */
-export async function authorize<A extends Action>(request: FastifyRequest, action: A, asked: Asked<A>): Promise<Allowed> {
+export async function authorize<A extends Action>(
+  request: FastifyRequest,
+  action: A,
+  asked: Asked<A>,
+): Promise<Allowed> {
   if (request.caller === null) throw new Error(`${action} is asked for nobody`);
   const verdict = decide(request.caller, action, asked);
   if (verdict.effect === "deny") return await refuse(request, verdict);

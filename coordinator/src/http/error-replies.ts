@@ -26,13 +26,18 @@ export const errorReplies = fp(
       const known = asApiError(error);
       if (known === null) {
         request.log.error({ err: error }, "request failed");
-        return reply.code(500).send(errorBody("internal_error", `the request failed; its id is ${request.id}`));
+        return reply
+          .code(500)
+          .send(errorBody("internal_error", `the request failed; its id is ${request.id}`));
       }
-      if (known.status >= 500) request.log.error({ err: error, code: known.code }, "request refused");
+      if (known.status >= 500)
+        request.log.error({ err: error, code: known.code }, "request refused");
       return reply.code(known.status).send(errorBody(known.code, known.message));
     });
     app.setNotFoundHandler((request, reply) =>
-      reply.code(404).send(errorBody("not_found", `there is no ${request.method} ${pathOf(request.url)}`)),
+      reply
+        .code(404)
+        .send(errorBody("not_found", `there is no ${request.method} ${pathOf(request.url)}`)),
     );
   },
   { name: "error-replies" },
@@ -42,25 +47,38 @@ export const errorReplies = fp(
 export function asApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (error instanceof WorkspaceBusy) return new ApiError("workspace_busy", error.message);
-  if (error instanceof IdempotencyConflict) return new ApiError("idempotency_conflict", error.message);
+  if (error instanceof IdempotencyConflict)
+    return new ApiError("idempotency_conflict", error.message);
   if (error instanceof IdempotencyGone) return new ApiError("idempotency_gone", error.message);
   if (error instanceof Draining) return new ApiError("audit_unavailable", error.message);
   if (error instanceof AuditUnavailable)
-    return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", { cause: error });
-  if (error instanceof DatabaseUnavailable) return new ApiError("database_unavailable", error.message, { cause: error });
+    return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {
+      cause: error,
+    });
+  if (error instanceof DatabaseUnavailable)
+    return new ApiError("database_unavailable", error.message, { cause: error });
   // The S3 front says 503 while the audit log, the engine behind it, or who owns what can't be asked.
-  if (error instanceof S3UnavailableError || (error instanceof S3ResponseError && error.status === 503))
+  if (
+    error instanceof S3UnavailableError ||
+    (error instanceof S3ResponseError && error.status === 503)
+  )
     return new ApiError("storage_unavailable", "the object store did not answer", { cause: error });
   if (!(error instanceof Error)) return null;
   const { validation, validationContext, code } = error as Partial<FastifyError>;
   if (validation !== undefined)
-    return new ApiError("validation_failed", validationMessage(validation, validationContext ?? "body"));
+    return new ApiError(
+      "validation_failed",
+      validationMessage(validation, validationContext ?? "body"),
+    );
   const mapped = code === undefined ? undefined : FASTIFY_CODES[code];
   return mapped === undefined ? null : new ApiError(mapped, error.message);
 }
 
 /** Names the field; never repeats its value. */
-function validationMessage(validation: NonNullable<FastifyError["validation"]>, part: string): string {
+function validationMessage(
+  validation: NonNullable<FastifyError["validation"]>,
+  part: string,
+): string {
   const [first] = validation;
   if (first === undefined) return `${part} is not valid`;
   const field = `${part}${first.instancePath.replaceAll("/", ".")}`;

@@ -8,7 +8,13 @@ export type FailureTallyOptions = {
   onError: (error: unknown) => void;
 };
 
-type Window = { reason: string; startedAt: number; count: number; logged: number; timer: NodeJS.Timeout };
+type Window = {
+  reason: string;
+  startedAt: number;
+  count: number;
+  logged: number;
+  timer: NodeJS.Timeout;
+};
 
 const WINDOW_MS = 60_000;
 /** Sources beyond this share one window. */

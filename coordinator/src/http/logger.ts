@@ -23,7 +23,10 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
     {
       level,
       base: { part: "coordinator" },
-      redact: { paths: SECRETS.flatMap((path) => [path, path.startsWith("req") ? path : `*.${path}`]), censor: "[secret]" },
+      redact: {
+        paths: SECRETS.flatMap((path) => [path, path.startsWith("req") ? path : `*.${path}`]),
+        censor: "[secret]",
+      },
       serializers: {
         err: pino.stdSerializers.err,
         req: (request: { id: string; method: string; url: string }) => ({

@@ -66,7 +66,9 @@ export class RequestAudit implements OperationRunner {
       ...(agent === undefined ? {} : { agent: commit("src.agent", agent.slice(0, 512)) }),
     };
     const behalf = behalfOf(caller);
-    const fields = (Object.entries(pii ?? {}) as [PiiField, string][]).sort(([a], [b]) => (a < b ? -1 : 1));
+    const fields = (Object.entries(pii ?? {}) as [PiiField, string][]).sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    );
     return {
       draft: {
         type,
@@ -75,12 +77,20 @@ export class RequestAudit implements OperationRunner {
         ...(behalf === undefined ? {} : { on_behalf_of: behalf }),
         src,
         action: `${this.#request.method} ${routeOptions.url ?? "/"}`,
-        object: "path" in object ? { kind: "object", id: commit("object.id", object.path) } : { id: op, ...object },
+        object:
+          "path" in object
+            ? { kind: "object", id: commit("object.id", object.path) }
+            : { id: op, ...object },
         ...(decision === undefined ? {} : { decision }),
         ...(detail === undefined ? {} : { detail }),
         ...(fields.length === 0
           ? {}
-          : { pii: fields.map(([field, value]) => ({ field, commitment: commit(`pii.${field}`, value) })) }),
+          : {
+              pii: fields.map(([field, value]) => ({
+                field,
+                commitment: commit(`pii.${field}`, value),
+              })),
+            }),
       },
       disclosures: commit.disclosures,
     };
@@ -90,7 +100,11 @@ export class RequestAudit implements OperationRunner {
 function failureOutcome(error: unknown): FailureOutcome {
   const known = asApiError(error);
   const status = known?.status ?? 500;
-  return { phase: status === 403 || status === 409 ? "denied" : "failed", code: known?.code ?? "internal_error", status };
+  return {
+    phase: status === 403 || status === 409 ? "denied" : "failed",
+    code: known?.code ?? "internal_error",
+    status,
+  };
 }
 
 declare module "fastify" {
@@ -113,7 +127,8 @@ export const requestAudit = fp<AuditDeps>(
     app.addHook("preSerialization", async (request, reply, payload) => {
       const declared = request.routeOptions.config.audit;
       const mustLog = declared !== undefined && "event" in declared && !("loggedBy" in declared);
-      if (mustLog && reply.statusCode < 400 && !request.audit.hasLogged) throw new UnloggedAnswer(declared.event);
+      if (mustLog && reply.statusCode < 400 && !request.audit.hasLogged)
+        throw new UnloggedAnswer(declared.event);
       return payload;
     });
   },

@@ -63,6 +63,12 @@ export const routeDeclarations = fp(
 );
 
 /** `POST /api/tasks/:id/cancel` */
-export function routeNameOf({ method, url }: { method: unknown; url?: string | undefined }): string {
+export function routeNameOf({
+  method,
+  url,
+}: {
+  method: unknown;
+  url?: string | undefined;
+}): string {
   return `${String(method)} ${url ?? "/"}`;
 }

@@ -15,8 +15,19 @@ import type { OperatorCaller } from "../authorization/caller.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { BucketKeys } from "./bucket-keys.ts";
-import { bucketNameOf, findBucket, findDefaultProject, findUser, insertUser } from "./bucket-store.ts";
-import { formatPlatformKey, hashPlatformKey, type KeyKind, keyHandle } from "./decisions/platform-key.ts";
+import {
+  bucketNameOf,
+  findBucket,
+  findDefaultProject,
+  findUser,
+  insertUser,
+} from "./bucket-store.ts";
+import {
+  formatPlatformKey,
+  hashPlatformKey,
+  type KeyKind,
+  keyHandle,
+} from "./decisions/platform-key.ts";
 import { bucketNameFor, isUsername } from "./decisions/user-names.ts";
 import { hasAnyKey, insertKey } from "./key-store.ts";
 
@@ -46,16 +57,24 @@ export type AddedUser = {
  * Safe to repeat after a crash: a user who never got bucket and key is finished.
  * @throws ApiError username_invalid, user_exists
  */
-export async function addUser(deps: AddUserDeps, username: string, isAdmin: boolean): Promise<AddedUser> {
+export async function addUser(
+  deps: AddUserDeps,
+  username: string,
+  isAdmin: boolean,
+): Promise<AddedUser> {
   if (!isUsername(username)) throw new ApiError("username_invalid", "the user name is not valid");
   const known = findUser(deps.read, username);
   // A disabled user has no key pair, and is whole all the same.
-  if (known?.isDisabled || (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id)))
+  if (
+    known?.isDisabled ||
+    (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id))
+  )
     throw new ApiError("user_exists", "there is a user of this name");
   const userId = known?.id ?? (await createUser(deps, username, isAdmin));
   const projectId = findDefaultProject(deps.read, userId);
   const bucket = bucketNameOf(deps.read, userId);
-  if (projectId === null || bucket === null) throw new Error("a user without default project and bucket");
+  if (projectId === null || bucket === null)
+    throw new Error("a user without default project and bucket");
   const pair = await createBucket(deps, userId, bucket);
   const platformKey = await mintFirstKey(deps, userId, projectId);
   return { userId, projectId, bucket, platformKey, ...pair };
@@ -68,7 +87,15 @@ async function createUser(deps: AddUserDeps, username: string, isAdmin: boolean)
     deps.commit.run((db) => {
       const projectId = `p_${randomBytes(12).toString("hex")}`;
       const bucket = bucketNameFor(username, randomBytes(4).toString("hex"));
-      insertUser(db, { userId, username, isAdmin, projectId, bucket, quotaBytes: deps.quotaBytes, now: deps.now() });
+      insertUser(db, {
+        userId,
+        username,
+        isAdmin,
+        projectId,
+        bucket,
+        quotaBytes: deps.quotaBytes,
+        now: deps.now(),
+      });
       close(db);
     }),
   );
@@ -99,7 +126,15 @@ async function mintFirstKey(deps: AddUserDeps, userId: string, projectId: string
     deps.commit.run((db) => {
       const createdAt = deps.now();
       insertKey(db, {
-        ...{ id, hash: hashPlatformKey(key), ...keyHandle(key), name: "first key", userId, projectId, scopes: KEY_SCOPES },
+        ...{
+          id,
+          hash: hashPlatformKey(key),
+          ...keyHandle(key),
+          name: "first key",
+          userId,
+          projectId,
+          scopes: KEY_SCOPES,
+        },
         ...{ createdAt, expiresAt: createdAt + FIRST_KEY_LIFE_S * 1000 },
       });
       close(db);
@@ -125,7 +160,9 @@ function operation<T extends OperationType, R>(
     ...{ type, op: randomUUID(), actor: actorOf(deps.caller, commit), object, detail },
     ...(fields.length === 0 ? {} : { pii: fields }),
   };
-  return auditedOperation(deps, draft, commit.disclosures, outcomeOf, ({ completeIn }) => effect(completeIn));
+  return auditedOperation(deps, draft, commit.disclosures, outcomeOf, ({ completeIn }) =>
+    effect(completeIn),
+  );
 }
 
 function outcomeOf(error: unknown): FailureOutcome {

@@ -49,11 +49,14 @@ export class BucketKeys {
    */
   async replace(bucket: string, settled: (db: WriteHandle) => void): Promise<S3Credentials> {
     await this.#refreshing.get(bucket);
-    if (this.#changing.has(bucket)) throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
+    if (this.#changing.has(bucket))
+      throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
     this.#changing.add(bucket);
     const { commit, users, store } = this.#deps;
     try {
-      await this.#settle(unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket));
+      await this.#settle(
+        unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket),
+      );
       const pair = newPair();
       await commit.run((db) => notePendingPair(db, bucket, pair.accessKeyId));
       await users.create(pair);
@@ -77,11 +80,14 @@ export class BucketKeys {
    */
   async withdraw(bucket: string, settled: (db: WriteHandle) => void): Promise<void> {
     await this.#refreshing.get(bucket);
-    if (this.#changing.has(bucket)) throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
+    if (this.#changing.has(bucket))
+      throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
     this.#changing.add(bucket);
     const { commit, users } = this.#deps;
     try {
-      await this.#settle(unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket));
+      await this.#settle(
+        unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket),
+      );
       const retired = await commit.run((db) => retirePair(db, bucket));
       if (retired !== null) await users.remove(retired);
       await commit.run((db) => {
@@ -104,13 +110,17 @@ export class BucketKeys {
    * @param signal after it no further bucket is begun
    * @returns how many have them now, how many are left, and why the last one of these is
    */
-  async refreshRights(signal: AbortSignal): Promise<{ refreshed: number; left: number; error: unknown }> {
+  async refreshRights(
+    signal: AbortSignal,
+  ): Promise<{ refreshed: number; left: number; error: unknown }> {
     let refreshed = 0;
     let error: unknown = null;
     for (const bucket of bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS)) {
       if (signal.aborted) break;
       // A new pair comes with them.
-      const accessKeyId = this.#changing.has(bucket) ? null : pairWithOtherRights(this.#deps.read, bucket, BUCKET_RIGHTS);
+      const accessKeyId = this.#changing.has(bucket)
+        ? null
+        : pairWithOtherRights(this.#deps.read, bucket, BUCKET_RIGHTS);
       if (accessKeyId === null) continue;
       const giving = this.#giveRights(bucket, accessKeyId);
       this.#refreshing.set(
@@ -126,7 +136,11 @@ export class BucketKeys {
         this.#refreshing.delete(bucket);
       }
     }
-    return { refreshed, left: bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS).length, error };
+    return {
+      refreshed,
+      left: bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS).length,
+      error,
+    };
   }
 
   async #giveRights(bucket: string, accessKeyId: string): Promise<void> {
@@ -139,7 +153,8 @@ export class BucketKeys {
     const { commit, users, store } = this.#deps;
     for (const { bucket, accessKeyId, pending, retired } of unsettled) {
       // The policy may already name the pending pair, whose secret nobody has seen.
-      if (pending !== null && accessKeyId !== null) await store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyId));
+      if (pending !== null && accessKeyId !== null)
+        await store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyId));
       for (const stray of [pending, retired]) if (stray !== null) await users.remove(stray);
       await commit.run((db) => settlePair(db, bucket));
     }

@@ -3,23 +3,43 @@ import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 
 export type Bucket = { name: string; ownerId: string; quotaBytes: number; accessKeyId: string };
-export type UnsettledPair = { bucket: string; accessKeyId: string | null; pending: string | null; retired: string | null };
+export type UnsettledPair = {
+  bucket: string;
+  accessKeyId: string | null;
+  pending: string | null;
+  retired: string | null;
+};
 export type Project = { id: string; name: string; isDefault: boolean; createdAt: number };
 export type UserRow = { id: string; username: string; isDisabled: boolean };
 
-type BucketRow = { name: string; owner_id: string; quota_bytes: number; access_key_id: string | null };
+type BucketRow = {
+  name: string;
+  owner_id: string;
+  quota_bytes: number;
+  access_key_id: string | null;
+};
 
 /** The bucket of a user, once it is ready. */
 export function findBucket(db: ReadHandle, userId: string): Bucket | null {
   const row = db
-    .prepare<[string], BucketRow>("SELECT name, owner_id, quota_bytes, access_key_id FROM buckets WHERE owner_id = ?")
+    .prepare<[string], BucketRow>(
+      "SELECT name, owner_id, quota_bytes, access_key_id FROM buckets WHERE owner_id = ?",
+    )
     .get(userId);
   if (row === undefined || row.access_key_id === null) return null;
-  return { name: row.name, ownerId: row.owner_id, quotaBytes: row.quota_bytes, accessKeyId: row.access_key_id };
+  return {
+    name: row.name,
+    ownerId: row.owner_id,
+    quotaBytes: row.quota_bytes,
+    accessKeyId: row.access_key_id,
+  };
 }
 
 /** Whose bucket it is and what it may hold, from the moment its row is written. */
-export function findQuota(db: ReadHandle, bucket: string): { ownerId: string; quotaBytes: number } | null {
+export function findQuota(
+  db: ReadHandle,
+  bucket: string,
+): { ownerId: string; quotaBytes: number } | null {
   const row = db
     .prepare<[string], { ownerId: string; quotaBytes: number }>(
       "SELECT owner_id AS ownerId, quota_bytes AS quotaBytes FROM buckets WHERE name = ?",
@@ -29,7 +49,10 @@ export function findQuota(db: ReadHandle, bucket: string): { ownerId: string; qu
 }
 
 /** Whose key pair it is: the bucket's own, one that is about to be, or the one before it until the engine has forgotten it. */
-export function findOwnerOfKey(db: ReadHandle, accessKeyId: string): { ownerId: string; name: string; createdAt: number } | null {
+export function findOwnerOfKey(
+  db: ReadHandle,
+  accessKeyId: string,
+): { ownerId: string; name: string; createdAt: number } | null {
   const row = db
     .prepare<[string], { ownerId: string; name: string; createdAt: number }>(
       `SELECT owner_id AS ownerId, name, created_at AS createdAt FROM buckets
@@ -45,17 +68,26 @@ export function findUser(db: ReadHandle, username: string): UserRow | null {
       "SELECT id, username, disabled_at FROM users WHERE username = ?",
     )
     .get(username);
-  return row === undefined ? null : { id: row.id, username: row.username, isDisabled: row.disabled_at !== null };
+  return row === undefined
+    ? null
+    : { id: row.id, username: row.username, isDisabled: row.disabled_at !== null };
 }
 
 export function findDefaultProject(db: ReadHandle, userId: string): string | null {
-  const row = db.prepare<[string], { id: string }>("SELECT id FROM projects WHERE owner_id = ? AND is_default = 1").get(userId);
+  const row = db
+    .prepare<[string], { id: string }>(
+      "SELECT id FROM projects WHERE owner_id = ? AND is_default = 1",
+    )
+    .get(userId);
   return row?.id ?? null;
 }
 
 /** Inside a transaction: whether files of a project's sites may leave them. */
 export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolean): void {
-  db.prepare("UPDATE projects SET returns_site_files = ? WHERE id = ?").run(Number(allowed), projectId);
+  db.prepare("UPDATE projects SET returns_site_files = ? WHERE id = ?").run(
+    Number(allowed),
+    projectId,
+  );
 }
 
 export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
@@ -65,11 +97,20 @@ export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
       `SELECT id, name, is_default, created_at FROM projects WHERE ${sql} ORDER BY created_at, id`,
     )
     .all(...values);
-  return rows.map((row) => ({ id: row.id, name: row.name, isDefault: row.is_default === 1, createdAt: row.created_at }));
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    isDefault: row.is_default === 1,
+    createdAt: row.created_at,
+  }));
 }
 
 export function bucketNameOf(db: ReadHandle, userId: string): string | null {
-  return db.prepare<[string], { name: string }>("SELECT name FROM buckets WHERE owner_id = ?").get(userId)?.name ?? null;
+  return (
+    db
+      .prepare<[string], { name: string }>("SELECT name FROM buckets WHERE owner_id = ?")
+      .get(userId)?.name ?? null
+  );
 }
 
 export type NewUser = {
@@ -89,17 +130,12 @@ export function insertUser(db: WriteHandle, user: NewUser): void {
     user.isAdmin ? 1 : 0,
     user.now,
   );
-  db.prepare("INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)").run(
-    user.projectId,
-    user.userId,
-    user.now,
-  );
-  db.prepare("INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES (?, ?, ?, ?)").run(
-    user.bucket,
-    user.userId,
-    user.quotaBytes,
-    user.now,
-  );
+  db.prepare(
+    "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)",
+  ).run(user.projectId, user.userId, user.now);
+  db.prepare(
+    "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES (?, ?, ?, ?)",
+  ).run(user.bucket, user.userId, user.quotaBytes, user.now);
 }
 
 /** Pairs that a crash may have left in the engine without a meaning. */
@@ -114,7 +150,10 @@ export function unsettledPairs(db: ReadHandle): UnsettledPair[] {
 
 /** The row names the new pair before the engine knows it, so that nothing unknown is ever left there. */
 export function notePendingPair(db: WriteHandle, bucket: string, accessKeyId: string): void {
-  db.prepare("UPDATE buckets SET pending_access_key_id = ? WHERE name = ?").run(accessKeyId, bucket);
+  db.prepare("UPDATE buckets SET pending_access_key_id = ? WHERE name = ?").run(
+    accessKeyId,
+    bucket,
+  );
 }
 
 /** The pending pair is the bucket's from here on, with these rights. Answers with the one before it, which the engine has yet to forget. */
@@ -131,7 +170,9 @@ export function promotePair(db: WriteHandle, bucket: string, rights: string): st
 /** Buckets that have a pair, and other rights than these. */
 export function bucketsWithOtherRights(db: ReadHandle, rights: string): string[] {
   return db
-    .prepare<[string], string>("SELECT name FROM buckets WHERE access_key_id IS NOT NULL AND rights IS NOT ? ORDER BY name")
+    .prepare<[string], string>(
+      "SELECT name FROM buckets WHERE access_key_id IS NOT NULL AND rights IS NOT ? ORDER BY name",
+    )
     .pluck()
     .all(rights);
 }
@@ -139,7 +180,9 @@ export function bucketsWithOtherRights(db: ReadHandle, rights: string): string[]
 /** The pair to which other rights than these were given; null where none is left to be given any. */
 export function pairWithOtherRights(db: ReadHandle, bucket: string, rights: string): string | null {
   const row = db
-    .prepare<[string, string], string | null>("SELECT access_key_id FROM buckets WHERE name = ? AND rights IS NOT ?")
+    .prepare<[string, string], string | null>(
+      "SELECT access_key_id FROM buckets WHERE name = ? AND rights IS NOT ?",
+    )
     .pluck()
     .get(bucket, rights);
   return row ?? null;
@@ -174,5 +217,7 @@ export function setQuota(db: WriteHandle, userId: string, bytes: number): void {
 }
 
 export function settlePair(db: WriteHandle, bucket: string): void {
-  db.prepare("UPDATE buckets SET pending_access_key_id = NULL, retired_access_key_id = NULL WHERE name = ?").run(bucket);
+  db.prepare(
+    "UPDATE buckets SET pending_access_key_id = NULL, retired_access_key_id = NULL WHERE name = ?",
+  ).run(bucket);
 }

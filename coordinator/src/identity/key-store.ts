@@ -36,11 +36,18 @@ type KeyRow = {
 };
 
 /** Null for a key that is unknown, revoked or over; `disabled` for a good key of a user whom the operator disabled. */
-export function findCaller(db: ReadHandle, hash: Buffer, now: number): KeyCaller | "disabled" | null {
+export function findCaller(
+  db: ReadHandle,
+  hash: Buffer,
+  now: number,
+): KeyCaller | "disabled" | null {
   const row = db
     .prepare<
       [Buffer, number],
-      Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & { is_admin: number; disabled_at: number | null }
+      Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & {
+        is_admin: number;
+        disabled_at: number | null;
+      }
     >(
       `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin, u.disabled_at FROM platform_keys k JOIN users u ON u.id = k.user_id
        WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
@@ -55,7 +62,9 @@ export function findCaller(db: ReadHandle, hash: Buffer, now: number): KeyCaller
 
 export function listKeys(db: ReadHandle, filter: RowFilter): Omit<KeyReply, "current">[] {
   const { sql, values } = whereOf(filter, { userId: "user_id" });
-  const rows = db.prepare<string[], KeyRow>(`SELECT * FROM platform_keys WHERE ${sql} ORDER BY created_at, id`).all(...values);
+  const rows = db
+    .prepare<string[], KeyRow>(`SELECT * FROM platform_keys WHERE ${sql} ORDER BY created_at, id`)
+    .all(...values);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -86,16 +95,26 @@ export function endingKeys(
        WHERE k.revoked_at IS NULL AND u.disabled_at IS NULL AND k.expires_at > ? AND k.expires_at <= ? ORDER BY k.expires_at LIMIT ?`,
     )
     .all(now - 86_400_000, now + ENDING_MS, MAX_ENDING);
-  return rows.map(({ id, username, expires_at }) => ({ key: id, username, expiresAt: instant(expires_at) }));
+  return rows.map(({ id, username, expires_at }) => ({
+    key: id,
+    username,
+    expiresAt: instant(expires_at),
+  }));
 }
 
 export function findKeyOwner(db: ReadHandle, keyId: string): { userId: string } | null {
-  const owner = db.prepare<[string], { userId: string }>("SELECT user_id AS userId FROM platform_keys WHERE id = ?").get(keyId);
+  const owner = db
+    .prepare<[string], { userId: string }>(
+      "SELECT user_id AS userId FROM platform_keys WHERE id = ?",
+    )
+    .get(keyId);
   return owner ?? null;
 }
 
 export function hasAnyKey(db: ReadHandle, userId: string): boolean {
-  return db.prepare("SELECT 1 FROM platform_keys WHERE user_id = ? LIMIT 1").get(userId) !== undefined;
+  return (
+    db.prepare("SELECT 1 FROM platform_keys WHERE user_id = ? LIMIT 1").get(userId) !== undefined
+  );
 }
 
 function countLivingKeys(db: Pick<WriteHandle, "prepare">, userId: string, now: number): number {
@@ -128,7 +147,9 @@ export function renewKey(db: WriteHandle, keyId: string, expiresAt: number): voi
 
 /** Whosever key it is; revoking twice changes nothing. @throws ApiError not_found */
 export function revokeKey(db: WriteHandle, keyId: string, now: number): void {
-  const { changes } = db.prepare("UPDATE platform_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?").run(now, keyId);
+  const { changes } = db
+    .prepare("UPDATE platform_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?")
+    .run(now, keyId);
   if (changes === 0) throw new ApiError("not_found", "there is no such key");
 }
 

@@ -24,14 +24,17 @@ export class RegistryTokens {
   constructor(options: RegistryTokensOptions) {
     this.#options = options;
     this.#key = createPrivateKey(options.keyPem);
-    const certificates = options.certPem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    const certificates =
+      options.certPem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
     this.#chain = certificates.map((pem) => new X509Certificate(pem).raw.toString("base64"));
   }
 
   /** A token for pulling the grant's repository, and nothing else. */
   async issue({ repository, username }: PullGrant) {
     const issuedAt = Math.floor(this.#options.now() / 1000);
-    const token = await new SignJWT({ access: [{ type: "repository", name: repository, actions: ["pull"] }] })
+    const token = await new SignJWT({
+      access: [{ type: "repository", name: repository, actions: ["pull"] }],
+    })
       .setProtectedHeader({ alg: "ES256", typ: "JWT", x5c: this.#chain })
       .setIssuer(REGISTRY_TOKEN_ISSUER)
       .setSubject(username)
@@ -42,6 +45,11 @@ export class RegistryTokens {
       .setExpirationTime(issuedAt + LIFE_S)
       .setJti(randomUUID())
       .sign(this.#key);
-    return { token, access_token: token, expires_in: LIFE_S, issued_at: new Date(issuedAt * 1000).toISOString() };
+    return {
+      token,
+      access_token: token,
+      expires_in: LIFE_S,
+      issued_at: new Date(issuedAt * 1000).toISOString(),
+    };
   }
 }

@@ -13,7 +13,10 @@ export class RightsRefresh implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor(bucketKeys: Pick<BucketKeys, "refreshRights">, logger: Pick<FastifyBaseLogger, "info" | "warn">) {
+  constructor(
+    bucketKeys: Pick<BucketKeys, "refreshRights">,
+    logger: Pick<FastifyBaseLogger, "info" | "warn">,
+  ) {
     this.#running = this.#run(bucketKeys, logger);
   }
 
@@ -22,18 +25,29 @@ export class RightsRefresh implements AsyncDisposable {
     await this.#running;
   }
 
-  async #run(bucketKeys: Pick<BucketKeys, "refreshRights">, logger: Pick<FastifyBaseLogger, "info" | "warn">): Promise<void> {
+  async #run(
+    bucketKeys: Pick<BucketKeys, "refreshRights">,
+    logger: Pick<FastifyBaseLogger, "info" | "warn">,
+  ): Promise<void> {
     const { signal } = this.#stop;
     let known = "";
-    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const { refreshed, left, error } = await bucketKeys.refreshRights(signal).catch((thrown: unknown) => ({
-        ...{ refreshed: 0, left: 1 },
-        error: thrown,
-      }));
-      if (refreshed > 0) logger.info({ refreshed, left }, "buckets of an older program have the rights of this one");
+    for (
+      let pauseMs = FIRST_PAUSE_MS;
+      !signal.aborted;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    ) {
+      const { refreshed, left, error } = await bucketKeys
+        .refreshRights(signal)
+        .catch((thrown: unknown) => ({
+          ...{ refreshed: 0, left: 1 },
+          error: thrown,
+        }));
+      if (refreshed > 0)
+        logger.info({ refreshed, left }, "buckets of an older program have the rights of this one");
       if (left === 0) return;
       const reason = String(error);
-      if (error !== null && reason !== known) logger.warn({ err: error, left }, "rights of buckets are tried again");
+      if (error !== null && reason !== known)
+        logger.warn({ err: error, left }, "rights of buckets are tried again");
       known = reason;
       await pause(pauseMs, undefined, { signal }).catch(() => {});
     }

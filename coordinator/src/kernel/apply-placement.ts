@@ -26,7 +26,9 @@ export class Placements {
    * @throws BindFailed when a worker was taken or its node went away; the transaction must be rolled back
    */
   apply(placement: Placement): boolean {
-    return this.#transitions.moveJob(placement.job, "place", { createAttempt: (job) => this.#createAttempt(job, placement) });
+    return this.#transitions.moveJob(placement.job, "place", {
+      createAttempt: (job) => this.#createAttempt(job, placement),
+    });
   }
 
   #createAttempt(job: JobRow, { home: homeId, workers: workerIds }: Placement): void {
@@ -34,7 +36,12 @@ export class Placements {
     const workload = workloads.of(job);
     const now = clock.now();
     const workers = workerIds.map((id) => this.#maker.freeWorker(id));
-    const hosts = new Map([homeId, ...workers.map(({ node_id }) => node_id)].map((id) => [id, this.#maker.readyNode(id)]));
+    const hosts = new Map(
+      [homeId, ...workers.map(({ node_id }) => node_id)].map((id) => [
+        id,
+        this.#maker.readyNode(id),
+      ]),
+    );
     const home = hosts.get(homeId)!;
     const port = hosts.size === 1 ? null : this.#bridgePort(home);
     const number = job.attempts_made + 1;
@@ -43,15 +50,38 @@ export class Placements {
     this.#prepared.run(
       `INSERT INTO attempts (id, job_id, number, server_name, server_port, bridge_node, bridge_port, start_round, resumed_from, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[attempt, job.id, number, `${attempt}-server`, workload.hubPort, port === null ? null : homeId, port],
+      ...[
+        attempt,
+        job.id,
+        number,
+        `${attempt}-server`,
+        workload.hubPort,
+        port === null ? null : homeId,
+        port,
+      ],
       ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null, now],
     );
 
     if (workload.gang(job).hub !== null)
-      this.#maker.create(job, attempt, { node: homeId, plan: workload.hub(job, sizeOf(home)), place: null, replaces: null });
+      this.#maker.create(job, attempt, {
+        node: homeId,
+        plan: workload.hub(job, sizeOf(home)),
+        place: null,
+        replaces: null,
+      });
     for (const [index, worker] of workers.entries()) {
-      const plan = workload.place(job, index, workerFactsOf(worker), sizeOf(hosts.get(worker.node_id)!));
-      this.#maker.create(job, attempt, { node: worker.node_id, plan, place: { index, workerId: worker.id }, replaces: null });
+      const plan = workload.place(
+        job,
+        index,
+        workerFactsOf(worker),
+        sizeOf(hosts.get(worker.node_id)!),
+      );
+      this.#maker.create(job, attempt, {
+        node: worker.node_id,
+        plan,
+        place: { index, workerId: worker.id },
+        replaces: null,
+      });
     }
     for (const node of hosts.keys()) commands.desiredChanged(node);
   }

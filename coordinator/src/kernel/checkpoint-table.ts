@@ -33,7 +33,9 @@ export class CheckpointTable {
 
   /** The newest first. */
   ofJob(jobId: string): CommittedRound[] {
-    return this.#ofJob.all(jobId).map(({ round, model_upload }) => ({ round, modelUpload: model_upload }));
+    return this.#ofJob
+      .all(jobId)
+      .map(({ round, model_upload }) => ({ round, modelUpload: model_upload }));
   }
 
   /**

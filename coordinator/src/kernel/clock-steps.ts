@@ -48,7 +48,10 @@ export class ClockSteps {
     const { meta, commit } = this.#parts;
     const former = JSON.parse(meta.text("clock-anchor") ?? "null") as Anchor | null;
     const anchor = this.#anchor();
-    const stepMs = former?.bootId === anchor.bootId ? judgeStep(anchor.wallAtBootMs - former.wallAtBootMs) : null;
+    const stepMs =
+      former?.bootId === anchor.bootId
+        ? judgeStep(anchor.wallAtBootMs - former.wallAtBootMs)
+        : null;
     await commit.run(() => this.#move(stepMs));
     if (stepMs !== null) this.#parts.onStep(stepMs);
   }
@@ -94,16 +97,23 @@ export function moveTimes(db: WriteHandle, meta: Meta, stepMs: number): void {
     db.prepare(`UPDATE ${table} SET ${moves} WHERE ${where}`).run({ stepMs });
   };
   move("jobs", ["state_since", "deadline_at", "expires_at"], "ended_at IS NULL");
-  move("members", ["state_since", "deadline_at", "progress_at"], "state NOT IN ('RELEASED', 'QUARANTINED')");
+  move(
+    "members",
+    ["state_since", "deadline_at", "progress_at"],
+    "state NOT IN ('RELEASED', 'QUARANTINED')",
+  );
   move("leases", ["acquired_at", "used_from", "used_until"], "released_at IS NULL");
   move("uploads", ["opened_at"], "state IN ('OPEN', 'COMPLETING')");
   move("join_tokens", ["created_at", "expires_at"], "used_at IS NULL");
   move("audit_outbox", ["created_at"], "true");
   move("outbox", ["created_at"], "true");
   move("outbox", ["not_before"], "not_before > 0");
-  const nodes = db.prepare<[], { id: string; flaps: string }>("SELECT id, flaps FROM nodes WHERE flaps <> '[]'").all();
+  const nodes = db
+    .prepare<[], { id: string; flaps: string }>("SELECT id, flaps FROM nodes WHERE flaps <> '[]'")
+    .all();
   const setFlaps = db.prepare("UPDATE nodes SET flaps = ? WHERE id = ?");
-  for (const { id, flaps } of nodes) setFlaps.run(JSON.stringify((JSON.parse(flaps) as number[]).map((at) => at + stepMs)), id);
+  for (const { id, flaps } of nodes)
+    setFlaps.run(JSON.stringify((JSON.parse(flaps) as number[]).map((at) => at + stepMs)), id);
   for (const name of ["maintenance-until", "leases-until"] as const) {
     const until = meta.number(name);
     if (until > 0) meta.set(name, until + stepMs);

@@ -10,7 +10,10 @@ export class SteadyClock implements Clock {
   readonly #monotonic: () => number;
   #offsetMs: number;
 
-  constructor(wall: () => number = () => Date.now(), monotonic: () => number = () => performance.now()) {
+  constructor(
+    wall: () => number = () => Date.now(),
+    monotonic: () => number = () => performance.now(),
+  ) {
     this.#wall = wall;
     this.#monotonic = monotonic;
     this.#offsetMs = wall() - monotonic();

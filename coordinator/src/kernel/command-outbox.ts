@@ -29,19 +29,31 @@ export class CommandOutbox {
     this.#hint = db.prepare(
       "INSERT INTO outbox (kind, node_id, audit_op, audit_index, audit_leaf, created_at) VALUES ('hint', ?, ?, ?, ?, ?)",
     );
-    this.#onUpload = db.prepare("INSERT INTO outbox (kind, upload_id, created_at) VALUES (?, ?, ?)");
+    this.#onUpload = db.prepare(
+      "INSERT INTO outbox (kind, upload_id, created_at) VALUES (?, ?, ?)",
+    );
     this.#due = db.prepare<[string, number], OutboxRow>(
       "SELECT seq, kind, node_id, upload_id, attempts FROM outbox WHERE kind = ? AND not_before <= ? ORDER BY seq LIMIT 1000",
     );
     this.#done = db.prepare("DELETE FROM outbox WHERE seq = ?");
-    this.#defer = db.prepare("UPDATE outbox SET attempts = attempts + 1, not_before = ? WHERE seq = ?");
-    this.#bumpDesired = db.prepare("UPDATE nodes SET desired_version = desired_version + 1 WHERE id = ?");
+    this.#defer = db.prepare(
+      "UPDATE outbox SET attempts = attempts + 1, not_before = ? WHERE seq = ?",
+    );
+    this.#bumpDesired = db.prepare(
+      "UPDATE nodes SET desired_version = desired_version + 1 WHERE id = ?",
+    );
   }
 
   /** The node's desired set changed: its version moves and its agent is told. `gate` is the request that this carries out. */
   desiredChanged(nodeId: string, gate: GateProof | null = null): void {
     this.#bumpDesired.run(nodeId);
-    this.#hint.run(nodeId, gate?.op ?? null, gate?.index ?? null, gate?.leafHash ?? null, this.#now());
+    this.#hint.run(
+      nodeId,
+      gate?.op ?? null,
+      gate?.index ?? null,
+      gate?.leafHash ?? null,
+      this.#now(),
+    );
   }
 
   abortUpload(uploadId: string): void {
@@ -62,7 +74,9 @@ export class CommandOutbox {
     return this.#due.all(kind, this.#now()).map((row) => ({
       seq: row.seq,
       attempts: row.attempts,
-      ...(row.kind === "hint" ? { kind: row.kind, nodeId: row.node_id! } : { kind: row.kind, uploadId: row.upload_id! }),
+      ...(row.kind === "hint"
+        ? { kind: row.kind, nodeId: row.node_id! }
+        : { kind: row.kind, uploadId: row.upload_id! }),
     }));
   }
 

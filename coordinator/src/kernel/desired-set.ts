@@ -11,7 +11,14 @@ import type { Workload } from "./workload.ts";
 /** The bus carries messages of 8 MiB; what a member says of itself may still grow by a bridge. */
 const MAX_SET_BYTES = 6 * 1024 ** 2;
 
-type InputRow = { id: string; kind: StagedInput["kind"]; target: string; size_bytes: number; etag: string; sha256?: string };
+type InputRow = {
+  id: string;
+  kind: StagedInput["kind"];
+  target: string;
+  size_bytes: number;
+  etag: string;
+  sha256?: string;
+};
 
 /** What must run on a node. Whoever fetches it has been told: members that were only leased are claimed in the same transaction. */
 export class DesiredSets {
@@ -31,7 +38,10 @@ export class DesiredSets {
       this.#transitions.moveMember(id, "claim");
       this.#transitions.settle(job_id);
     }
-    const version = this.#db.prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?").pluck().get(nodeId);
+    const version = this.#db
+      .prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?")
+      .pluck()
+      .get(nodeId);
     const told = this.#membersOn(nodeId).filter(({ state }) => state !== "LEASED");
     return { version: version ?? 0, members: told.map((member) => this.#describe(member)) };
   }
@@ -40,8 +50,11 @@ export class DesiredSets {
   #withRoom(members: readonly MemberRow[]): MemberRow[] {
     const leased = members.filter(({ state }) => state === "LEASED");
     if (leased.length === 0) return [];
-    const bytesOf = (member: MemberRow): number => Buffer.byteLength(JSON.stringify(this.#describe(member)));
-    let bytes = members.filter(({ state }) => state !== "LEASED").reduce((sum, member) => sum + bytesOf(member), 0);
+    const bytesOf = (member: MemberRow): number =>
+      Buffer.byteLength(JSON.stringify(this.#describe(member)));
+    let bytes = members
+      .filter(({ state }) => state !== "LEASED")
+      .reduce((sum, member) => sum + bytesOf(member), 0);
     return leased.filter((member) => {
       const own = bytesOf(member);
       if (bytes + own > MAX_SET_BYTES) return false;
@@ -61,7 +74,9 @@ export class DesiredSets {
   #describe(member: MemberRow): DesiredMember {
     const { bridges, jobs, members, workloads } = this.#tables;
     const job = jobs.get(member.job_id)!;
-    const attempt = this.#db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(member.attempt_id)!;
+    const attempt = this.#db
+      .prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?")
+      .get(member.attempt_id)!;
     const all = members.ofAttempt(attempt.id);
     const sites = [...new Set(all.map(({ site }) => site).filter((site) => site !== null))];
     const bridge = bridges.of(member, attempt, all);
@@ -73,7 +88,9 @@ export class DesiredSets {
       attempt: attempt.id,
       fence: { generation: member.generation, counter: member.counter },
       desired: member.desired,
-      ...(member.desired === "stop" && member.stop_reason !== null ? { stopReason: member.stop_reason } : {}),
+      ...(member.desired === "stop" && member.stop_reason !== null
+        ? { stopReason: member.stop_reason }
+        : {}),
       graceMs: DEADLINES.stopGraceMs,
       image: (JSON.parse(job.image) as JobImage).reference,
       resources: {
@@ -82,7 +99,11 @@ export class DesiredSets {
       },
       payload: workload.describe({
         ...{ job, attempt, member, sites, bridge },
-        inputs: inputs.map(({ kind, target, shard_index }) => ({ kind, target, shardIndex: shard_index })),
+        inputs: inputs.map(({ kind, target, shard_index }) => ({
+          kind,
+          target,
+          shardIndex: shard_index,
+        })),
         returnsSiteFiles: members.returnsFiles(job),
       }),
       ...(bridge === null ? {} : { bridge }),
@@ -95,7 +116,11 @@ export class DesiredSets {
   }
 }
 
-export type StageableInput = InputRow & { key: string; version_id: string; shard_index: number | null };
+export type StageableInput = InputRow & {
+  key: string;
+  version_id: string;
+  shard_index: number | null;
+};
 
 /** Inputs that this member may read, with where they are. */
 export function inputRows(

@@ -21,7 +21,9 @@ export class FleetViews {
 
   constructor(db: WriteHandle, heartbeats: Heartbeats) {
     this.#heartbeats = heartbeats;
-    this.#registered = db.prepare<[], NodeRow>("SELECT * FROM nodes WHERE state <> 'REVOKED' ORDER BY id");
+    this.#registered = db.prepare<[], NodeRow>(
+      "SELECT * FROM nodes WHERE state <> 'REVOKED' ORDER BY id",
+    );
     this.#quarantined = db.prepare<[string], { worker: string; reason: string }>(
       `SELECT id AS worker, coalesce(quarantine_reason, 'unknown') AS reason FROM workers
        WHERE node_id = ? AND is_present = 1 AND is_quarantined = 1 ORDER BY id`,
@@ -31,7 +33,9 @@ export class FleetViews {
          EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
        FROM workers JOIN nodes ON nodes.id = workers.node_id WHERE is_present = 1 ORDER BY workers.node_id, workers.id`,
     );
-    this.#jobStates = db.prepare<[], { state: string; jobs: number }>("SELECT state, count(*) AS jobs FROM jobs GROUP BY state");
+    this.#jobStates = db.prepare<[], { state: string; jobs: number }>(
+      "SELECT state, count(*) AS jobs FROM jobs GROUP BY state",
+    );
     this.#nodes = db.prepare<[], { node: string; state: string; workers: number }>(
       `SELECT id AS node, state, (SELECT count(*) FROM workers WHERE node_id = nodes.id AND is_present = 1) AS workers
        FROM nodes ORDER BY id`,
@@ -56,7 +60,10 @@ export class FleetViews {
         id,
         name,
         kind: vendor === null ? "cpu" : "gpu",
-        memoryMb: memoryMb === 0 ? Math.max(0, ...mine.map(({ totalMemoryMb }) => totalMemoryMb)) : memoryMb,
+        memoryMb:
+          memoryMb === 0
+            ? Math.max(0, ...mine.map(({ totalMemoryMb }) => totalMemoryMb))
+            : memoryMb,
         pricePerHourCents: pricePerGpuHourCents,
         online: mine.length,
         free: mine.filter(({ status }) => status === "free").length,
@@ -68,7 +75,11 @@ export class FleetViews {
     return this.#registered.all().map(({ id, state, is_cordoned, cordon_reason }) => {
       const beat = this.#heartbeats.last(id);
       return {
-        ...{ node: id, state, cordonReason: is_cordoned === 1 ? (cordon_reason ?? "by the operator") : null },
+        ...{
+          node: id,
+          state,
+          cordonReason: is_cordoned === 1 ? (cordon_reason ?? "by the operator") : null,
+        },
         silentMs: beat?.ageMs ?? null,
         loopLagMs: beat?.loopLagMs ?? null,
         diskFreeBytes: beat?.diskFreeBytes ?? null,
@@ -86,7 +97,11 @@ export class FleetViews {
 
 function view(row: FleetRow): WorkerView {
   const totalMemoryMb = Math.floor(row.memory_bytes / MIB);
-  const isUsable = row.node_state === "READY" && row.is_cordoned === 0 && row.is_healthy === 1 && row.is_quarantined === 0;
+  const isUsable =
+    row.node_state === "READY" &&
+    row.is_cordoned === 0 &&
+    row.is_healthy === 1 &&
+    row.is_quarantined === 0;
   const status = !isUsable ? "unavailable" : row.is_held === 1 ? "busy" : "free";
   return {
     id: row.id,

@@ -17,7 +17,13 @@ export class HangWatch {
   readonly #running;
   #nextAt = -Infinity;
 
-  constructor(db: WriteHandle, commit: GroupCommit, clock: Clock, warnings: WarningTable, hangAfterMs = HANG_AFTER_MS) {
+  constructor(
+    db: WriteHandle,
+    commit: GroupCommit,
+    clock: Clock,
+    warnings: WarningTable,
+    hangAfterMs = HANG_AFTER_MS,
+  ) {
     this.#commit = commit;
     this.#clock = clock;
     this.#warnings = warnings;
@@ -42,7 +48,12 @@ export class HangWatch {
       if (verdict === null) continue;
       await this.#commit.run(() => {
         if (verdict === "forget") this.#warnings.forget(id, "server", TOPIC);
-        else this.#warnings.note(id, { site: "server", topic: TOPIC, text: silenceText(now, lastSign) });
+        else
+          this.#warnings.note(id, {
+            site: "server",
+            topic: TOPIC,
+            text: silenceText(now, lastSign),
+          });
       });
     }
   }

@@ -1,6 +1,11 @@
 import type { Clock } from "./clock.ts";
 import { type BeatFacts, isNews } from "./decisions/beat-news.ts";
-import { type GrantedLease, longestUntil, withAcknowledged, withGrant } from "./decisions/granted-leases.ts";
+import {
+  type GrantedLease,
+  longestUntil,
+  withAcknowledged,
+  withGrant,
+} from "./decisions/granted-leases.ts";
 
 /** More than what an agent asks for before it begins members again on a disk that was full. */
 const MIN_DISK_BYTES = 2 * 1024 ** 3;
@@ -75,7 +80,8 @@ export class Heartbeats {
   /** Since the longest lease ended that it may hold; negative until then. */
   leaselessMs(node: string): number {
     const granted = this.#nodes.get(node)?.granted;
-    const until = granted === undefined ? this.#startedAt + this.#firstLeaseMs : longestUntil(granted);
+    const until =
+      granted === undefined ? this.#startedAt + this.#firstLeaseMs : longestUntil(granted);
     return this.#clock.monotonic() - until;
   }
 
@@ -117,7 +123,9 @@ export class Heartbeats {
   /** How many beats in a row have not named a member that the node should hold; naming it starts over. */
   countMissing(node: string, members: readonly string[]): Map<string, number> {
     const heard = this.#of(node);
-    heard.missing = new Map(members.map((member) => [member, (heard.missing.get(member) ?? 0) + 1]));
+    heard.missing = new Map(
+      members.map((member) => [member, (heard.missing.get(member) ?? 0) + 1]),
+    );
     return heard.missing;
   }
 

@@ -19,18 +19,27 @@ export class JobBridges {
        WHERE is_lead = 1 AND state NOT IN ('RELEASED', 'QUARANTINED') AND bridge_port IS NOT NULL`,
     );
     this.#node = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
-    this.#home = db.prepare<[string], string | null>("SELECT bridge_node FROM attempts WHERE id = ?").pluck();
+    this.#home = db
+      .prepare<[string], string | null>("SELECT bridge_node FROM attempts WHERE id = ?")
+      .pluck();
   }
 
   /** How many more attempts a node can serve to others, by node. */
   freePorts(nodes: readonly NodeRow[]): Map<string, number> {
     const used = Map.groupBy(this.#used.all(), ({ bridge_node }) => bridge_node);
-    return new Map(nodes.map((node) => [node.id, Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0))]));
+    return new Map(
+      nodes.map((node) => [
+        node.id,
+        Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0)),
+      ]),
+    );
   }
 
   /** The lowest port of the node that no attempt uses; null when there is none. */
   freePort(node: NodeRow): number | null {
-    const used = new Set(this.#used.all().flatMap((row) => (row.bridge_node === node.id ? [row.bridge_port] : [])));
+    const used = new Set(
+      this.#used.all().flatMap((row) => (row.bridge_node === node.id ? [row.bridge_port] : [])),
+    );
     const from = node.bridge_port_from ?? 0;
     for (let port = from; port < from + portCount(node); port++) if (!used.has(port)) return port;
     return null;
@@ -42,11 +51,19 @@ export class JobBridges {
     if (home === null || port === null) return null;
     if (member.is_lead === 1) {
       // A node whose members may no longer write has nothing more to say to the server.
-      const guests = all.filter(({ node_id, state }) => node_id !== home && mayMemberWrite(state)).map(({ node_id }) => node_id);
-      return { kind: "listen", port, peers: [...new Set(guests)].sort().map((node) => this.#peer(node)) };
+      const guests = all
+        .filter(({ node_id, state }) => node_id !== home && mayMemberWrite(state))
+        .map(({ node_id }) => node_id);
+      return {
+        kind: "listen",
+        port,
+        peers: [...new Set(guests)].sort().map((node) => this.#peer(node)),
+      };
     }
     const host = this.#node.get(home)?.bridge_address ?? null;
-    return member.node_id === home || host === null ? null : { kind: "dial", host, port, peer: this.#peer(home) };
+    return member.node_id === home || host === null
+      ? null
+      : { kind: "dial", host, port, peer: this.#peer(home) };
   }
 
   /** The node whose agent lets the member's node through to its server; null when that is its own, or there is no bridge. */
@@ -60,6 +77,10 @@ export class JobBridges {
   }
 }
 
-function portCount({ bridge_address, bridge_port_from: from, bridge_port_to: to }: NodeRow): number {
+function portCount({
+  bridge_address,
+  bridge_port_from: from,
+  bridge_port_to: to,
+}: NodeRow): number {
   return bridge_address === null || from === null || to === null ? 0 : Math.max(0, to - from + 1);
 }

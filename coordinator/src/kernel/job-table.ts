@@ -62,8 +62,12 @@ export class JobTable {
     this.#changes = changes;
     this.#prepared = new Prepared(db);
     this.#byId = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
-    this.#liveAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL");
-    this.#lastAttempt = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number DESC LIMIT 1");
+    this.#liveAttempt = db.prepare<[string], AttemptRow>(
+      "SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL",
+    );
+    this.#lastAttempt = db.prepare<[string], AttemptRow>(
+      "SELECT * FROM attempts WHERE job_id = ? ORDER BY number DESC LIMIT 1",
+    );
     this.#event = db.prepare(
       `INSERT INTO job_events (job_id, member_id, attempt_id, from_state, to_state, event, reason, generation, counter, at)
        VALUES (@jobId, @memberId, @attemptId, @from, @to, @event, @reason, @generation, @counter, @at)`,
@@ -103,7 +107,10 @@ export class JobTable {
   /** Facts that change no state. */
   note(jobId: string, change: JobChange): void {
     const columns = Object.keys(change).map((column) => `, ${column} = @${column}`);
-    this.#prepared.run(`UPDATE jobs SET version = version + 1${columns.join("")} WHERE id = @id`, { ...change, id: jobId });
+    this.#prepared.run(`UPDATE jobs SET version = version + 1${columns.join("")} WHERE id = @id`, {
+      ...change,
+      id: jobId,
+    });
   }
 
   /** Told to the feed as it is written: the two have the same order. */
@@ -111,10 +118,29 @@ export class JobTable {
     const journal = Number(this.#event.run(row).lastInsertRowid);
     const { jobId: job, event, reason } = row;
     if (row.memberId === null)
-      this.#changes.note({ kind: "job", job, attempt: row.attemptId, from: row.from, to: row.to, event, reason, journal });
+      this.#changes.note({
+        kind: "job",
+        job,
+        attempt: row.attemptId,
+        from: row.from,
+        to: row.to,
+        event,
+        reason,
+        journal,
+      });
     else {
       const { memberId: member, attemptId: attempt, from, to } = row;
-      this.#changes.note({ kind: "member", job, member, attempt, from, to, event, reason, journal });
+      this.#changes.note({
+        kind: "member",
+        job,
+        member,
+        attempt,
+        from,
+        to,
+        event,
+        reason,
+        journal,
+      });
     }
   }
 

@@ -26,7 +26,9 @@ export class JobViews {
     this.#warnings = warnings;
     this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     this.#prepared = new Prepared(db);
-    this.#attempts = db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE job_id = ? ORDER BY number");
+    this.#attempts = db.prepare<[string], AttemptRow>(
+      "SELECT * FROM attempts WHERE job_id = ? ORDER BY number",
+    );
     this.#members = db.prepare<[string], MemberWithModel>(
       `SELECT members.*, workers.model FROM members LEFT JOIN workers ON workers.id = members.worker_id
        WHERE attempt_id = ? AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)
@@ -56,7 +58,12 @@ export class JobViews {
         jobId,
         nvflareJob: attempt.nvflare_job!,
         attempt: attempt.number,
-        status: attempt.ended_at === null ? "RUNNING" : attempt.end_reason === null ? "FINISHED:COMPLETED" : "FINISHED:ABORTED",
+        status:
+          attempt.ended_at === null
+            ? "RUNNING"
+            : attempt.end_reason === null
+              ? "FINISHED:COMPLETED"
+              : "FINISHED:ABORTED",
         startedAt: attempt.created_at,
         endedAt: attempt.ended_at,
       }));
@@ -91,7 +98,10 @@ export class JobViews {
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
       rounds: this.#roundsOf(row),
-      members: attempt === undefined ? [] : this.#members.all(attempt.id).map((member) => this.#memberView(member)),
+      members:
+        attempt === undefined
+          ? []
+          : this.#members.all(attempt.id).map((member) => this.#memberView(member)),
       createdAt: row.created_at,
       startedAt: row.started_at,
       endedAt: row.ended_at,

@@ -35,12 +35,19 @@ export class KernelRecords {
         from,
         to,
         ...(more.reason == null ? {} : { reason: more.reason }),
-        ...(more.attempt === undefined ? {} : { attempt: more.attempt.id, attempt_no: more.attempt.number }),
+        ...(more.attempt === undefined
+          ? {}
+          : { attempt: more.attempt.id, attempt_no: more.attempt.number }),
       },
     });
   }
 
-  member(member: MemberRow, from: MemberState | null, job: Pick<JobRow, "audit_op">, reason: JobReason | null): void {
+  member(
+    member: MemberRow,
+    from: MemberState | null,
+    job: Pick<JobRow, "audit_op">,
+    reason: JobReason | null,
+  ): void {
     this.#outbox.write({
       type: "job.member",
       phase: "fact",
@@ -63,7 +70,12 @@ export class KernelRecords {
 
   /** Closes an operation that the gate opened. */
   outcome(
-    type: "job.submit" | "job.cancel" | "iam.node.join-token" | "iam.node.join" | "admin.maintenance",
+    type:
+      | "job.submit"
+      | "job.cancel"
+      | "iam.node.join-token"
+      | "iam.node.join"
+      | "admin.maintenance",
     gate: GateProof,
     object: EventDraft["object"],
     outcome: { phase: "completed" | "failed"; code: string },
@@ -124,7 +136,9 @@ export class KernelRecords {
         op: randomUUID(),
         actor: actorOf({ kind: "node", node: output.node, by: "certificate" }),
         object: { kind: "object", id: commit("object.id", `${output.bucket}/${output.key}`) },
-        digests: isModel ? { model: output.sha256 } : { output: commit("digests.output", output.sha256) },
+        digests: isModel
+          ? { model: output.sha256 }
+          : { output: commit("digests.output", output.sha256) },
         detail: {
           ...output.fence,
           node: output.node,

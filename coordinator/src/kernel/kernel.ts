@@ -16,7 +16,11 @@ export type WorkerView = {
   status: "free" | "busy" | "unavailable";
 };
 /** `onlineCount` counts workers of ready nodes, held ones included. */
-export type WorkersStats = { onlineCount: number; totalFreeMemoryMb: number; workers: WorkerView[] };
+export type WorkersStats = {
+  onlineCount: number;
+  totalFreeMemoryMb: number;
+  workers: WorkerView[];
+};
 
 export type NvflareJob = {
   jobId: string;
@@ -54,7 +58,11 @@ export interface Kernel {
    * Asks the job to stop; legal in every state, without effect on one that has ended.
    * @param audit the acknowledged `job.cancel.requested`
    */
-  requestStop(jobId: string, reason: "user_cancelled" | "operator_cancelled", audit: GateProof): Promise<JobView | null>;
+  requestStop(
+    jobId: string,
+    reason: "user_cancelled" | "operator_cancelled",
+    audit: GateProof,
+  ): Promise<JobView | null>;
   /** Tells the job's owner why somebody else stopped the job; nothing for a job that has ended otherwise. */
   explainStop(jobId: string, message: string): Promise<void>;
   /** Whosever job it is. */
@@ -72,5 +80,9 @@ export interface Kernel {
   nvflareStats(jobId: string): NvflareStats;
   catalogue(): CatalogueEntry[];
   /** Counts for the operator: jobs by state, nodes, generation. */
-  status(): { jobs: Record<string, number>; nodes: { node: string; state: string; workers: number }[]; generation: number };
+  status(): {
+    jobs: Record<string, number>;
+    nodes: { node: string; state: string; workers: number }[];
+    generation: number;
+  };
 }

@@ -44,7 +44,15 @@ export class MemberMaker {
            generation, counter, resources, replaces, state_since, created_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?)`,
       ...[id, attempt, job.id, role, Number(isLead), site, place?.index ?? null, node],
-      ...[place?.workerId ?? null, fence.generation, fence.counter, JSON.stringify(resources), replaces, now, now],
+      ...[
+        place?.workerId ?? null,
+        fence.generation,
+        fence.counter,
+        JSON.stringify(resources),
+        replaces,
+        now,
+        now,
+      ],
     );
     members.recordFence(id, fence, node, now);
     if (place !== null)
@@ -53,9 +61,27 @@ export class MemberMaker {
         ...[place.workerId, id, job.id, fence.generation, fence.counter, now],
       );
     const worker = place?.workerId ?? null;
-    changes.note({ kind: "member-added", job: job.id, member: id, attempt, role, site, node, worker, replaces });
+    changes.note({
+      kind: "member-added",
+      job: job.id,
+      member: id,
+      attempt,
+      role,
+      site,
+      node,
+      worker,
+      replaces,
+    });
     jobs.journal({
-      ...{ jobId: job.id, memberId: id, attemptId: attempt, from: null, to: "LEASED", event: "lease", reason: null },
+      ...{
+        jobId: job.id,
+        memberId: id,
+        attemptId: attempt,
+        from: null,
+        to: "LEASED",
+        event: "lease",
+        reason: null,
+      },
       ...{ ...fence, at: now },
     });
     records.member(members.get(id)!, null, job, null);
@@ -65,7 +91,8 @@ export class MemberMaker {
   /** @throws BindFailed */
   readyNode(id: string): NodeRow {
     const node = this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(id);
-    if (node === undefined || node.state !== "READY" || node.is_cordoned === 1) throw new BindFailed(`node ${id} is not ready`);
+    if (node === undefined || node.state !== "READY" || node.is_cordoned === 1)
+      throw new BindFailed(`node ${id} is not ready`);
     return node;
   }
 
@@ -94,5 +121,9 @@ export class MemberMaker {
 export function sizeOf(node: NodeRow): NodeSize {
   const inventory = JSON.parse(node.inventory ?? "null") as Inventory | null;
   if (inventory === null) throw new BindFailed(`node ${node.id} has not registered`);
-  return { cpuCores: inventory.cpuCores, memoryBytes: inventory.memoryBytes, workers: inventory.workers.length };
+  return {
+    cpuCores: inventory.cpuCores,
+    memoryBytes: inventory.memoryBytes,
+    workers: inventory.workers.length,
+  };
 }

@@ -45,10 +45,16 @@ export class MemberTable {
     this.#ofAttempt = db.prepare<[string], MemberRow>(
       "SELECT * FROM members WHERE attempt_id = ? ORDER BY is_lead DESC, shard_index, created_at, length(id), id",
     );
-    this.#nodeAlive = db.prepare<[string], number>("SELECT state IN ('READY', 'SUSPECT') FROM nodes WHERE id = ?").pluck();
-    this.#returnsFiles = db.prepare<[string], number>("SELECT returns_site_files FROM projects WHERE id = ?").pluck();
+    this.#nodeAlive = db
+      .prepare<[string], number>("SELECT state IN ('READY', 'SUSPECT') FROM nodes WHERE id = ?")
+      .pluck();
+    this.#returnsFiles = db
+      .prepare<[string], number>("SELECT returns_site_files FROM projects WHERE id = ?")
+      .pluck();
     this.#uploadBytes = db
-      .prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE member_id = ?")
+      .prepare<[string], number>(
+        "SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE member_id = ?",
+      )
       .pluck();
   }
 
@@ -86,12 +92,19 @@ export class MemberTable {
 
   /** Facts that change no state. */
   note(id: string, change: MemberChange): void {
-    this.#prepared.run(`UPDATE members SET version = version + 1${assignments(change)} WHERE id = @id`, { ...change, id });
+    this.#prepared.run(
+      `UPDATE members SET version = version + 1${assignments(change)} WHERE id = @id`,
+      { ...change, id },
+    );
   }
 
   /** Withdraws the fence that the member has and records a newer one, under which nothing has been reported yet. */
   replaceFence(member: MemberRow, next: Fence, at: number): void {
-    this.#prepared.run("UPDATE fences SET revoked_at = ? WHERE member_id = ? AND revoked_at IS NULL", at, member.id);
+    this.#prepared.run(
+      "UPDATE fences SET revoked_at = ? WHERE member_id = ? AND revoked_at IS NULL",
+      at,
+      member.id,
+    );
     this.#prepared.run(
       "UPDATE members SET generation = ?, counter = ?, last_seq = 0, version = version + 1 WHERE id = ?",
       next.generation,
@@ -129,11 +142,19 @@ export class MemberTable {
   }
 
   releaseWorker(memberId: string, at: number): void {
-    this.#prepared.run("UPDATE leases SET released_at = ? WHERE member_id = ? AND released_at IS NULL", at, memberId);
+    this.#prepared.run(
+      "UPDATE leases SET released_at = ? WHERE member_id = ? AND released_at IS NULL",
+      at,
+      memberId,
+    );
   }
 
   quarantineWorker(workerId: string, reason: string): void {
-    this.#prepared.run("UPDATE workers SET is_quarantined = 1, quarantine_reason = ? WHERE id = ?", reason, workerId);
+    this.#prepared.run(
+      "UPDATE workers SET is_quarantined = 1, quarantine_reason = ? WHERE id = ?",
+      reason,
+      workerId,
+    );
   }
 
   /** Unfinished uploads of the member, now marked aborted; the object store has yet to be told. */

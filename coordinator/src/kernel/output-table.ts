@@ -57,7 +57,11 @@ export class OutputTable {
          WHERE job_id = ? AND member_id = ? AND key = ? AND state = 'COMPLETED' LIMIT 1`,
       )
       .pluck();
-    this.#bytes = db.prepare<[string], number>("SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE job_id = ?").pluck();
+    this.#bytes = db
+      .prepare<[string], number>(
+        "SELECT coalesce(sum(size_bytes), 0) FROM uploads WHERE job_id = ?",
+      )
+      .pluck();
     this.#keep = db.prepare(
       `INSERT INTO job_outputs (job_id, key, upload_id) VALUES (?, ?, ?)
        ON CONFLICT (job_id, key) DO UPDATE SET upload_id = excluded.upload_id, is_hidden = 0`,
@@ -72,7 +76,9 @@ export class OutputTable {
          WHERE bucket = ? AND output_root = ? AND jobs.id <> ? AND is_hidden = 0`,
       )
       .pluck();
-    this.#setHidden = db.prepare<[string]>("UPDATE job_outputs SET is_hidden = 1 WHERE upload_id = ?");
+    this.#setHidden = db.prepare<[string]>(
+      "UPDATE job_outputs SET is_hidden = 1 WHERE upload_id = ?",
+    );
     this.#forgetKept = db.prepare<[string]>("DELETE FROM job_outputs WHERE job_id = ?");
     this.#isRead = db
       .prepare<[string], number>(
@@ -90,7 +96,11 @@ export class OutputTable {
   }
 
   /** The member has stored what belongs at this key below the job's output root. */
-  hasStored(job: Pick<JobRow, "id" | "output_root">, member: Pick<MemberRow, "id">, key: string): boolean {
+  hasStored(
+    job: Pick<JobRow, "id" | "output_root">,
+    member: Pick<MemberRow, "id">,
+    key: string,
+  ): boolean {
     return this.#stored.get(job.id, member.id, `${job.output_root}/${key}`) === 1;
   }
 
@@ -132,14 +142,18 @@ export class OutputTable {
   insert(upload: UploadRow): void {
     const columns = Object.keys(upload);
     this.#db
-      .prepare(`INSERT INTO uploads (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")})`)
+      .prepare(
+        `INSERT INTO uploads (${columns.join(", ")}) VALUES (${columns.map((column) => `@${column}`).join(", ")})`,
+      )
       .run(upload);
   }
 
   /** Earlier tries of the same member at the same object, still open; they are aborted by whoever asks. */
   openFor(memberId: string, key: string): UploadRow[] {
     return this.#db
-      .prepare<[string, string], UploadRow>("SELECT * FROM uploads WHERE member_id = ? AND key = ? AND state = 'OPEN'")
+      .prepare<[string, string], UploadRow>(
+        "SELECT * FROM uploads WHERE member_id = ? AND key = ? AND state = 'OPEN'",
+      )
       .all(memberId, key);
   }
 
@@ -172,11 +186,15 @@ export class OutputTable {
     id: string,
     from: UploadRow["state"],
     to: UploadRow["state"],
-    change: Partial<Pick<UploadRow, "s3_upload_id" | "etags" | "version_id" | "etag" | "closed_at">> = {},
+    change: Partial<
+      Pick<UploadRow, "s3_upload_id" | "etags" | "version_id" | "etag" | "closed_at">
+    > = {},
   ): boolean {
     const assignments = Object.keys(change).map((column) => `, ${column} = @${column}`);
     const { changes } = this.#db
-      .prepare(`UPDATE uploads SET state = @to${assignments.join("")} WHERE id = @id AND state = @from`)
+      .prepare(
+        `UPDATE uploads SET state = @to${assignments.join("")} WHERE id = @id AND state = @from`,
+      )
       .run({ ...change, id, from, to });
     return changes === 1;
   }

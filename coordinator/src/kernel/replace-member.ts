@@ -35,7 +35,12 @@ export class Replacements {
     const home = this.#openBridge(attempt, node.id);
     const index = vacancy.member.shard_index!;
     const plan = workloads.of(job).place(job, index, workerFactsOf(worker), sizeOf(node));
-    const id = this.#maker.create(job, attempt.id, { node: node.id, plan, place: { index, workerId }, replaces: lostId });
+    const id = this.#maker.create(job, attempt.id, {
+      node: node.id,
+      plan,
+      place: { index, workerId },
+      replaces: lostId,
+    });
     this.#transitions.startDeadline(id);
     jobs.note(jobId, vacancy.spending);
     commands.desiredChanged(node.id);
@@ -49,9 +54,13 @@ export class Replacements {
     const home = members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
     if (home === nodeId || attempt.bridge_port !== null) return home;
     // Its server runs there whether or not the node would be given new work.
-    const port = bridges.freePort(this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(home)!);
+    const port = bridges.freePort(
+      this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(home)!,
+    );
     if (port === null) throw new BindFailed(`node ${home} has no job port left`);
-    this.#db.prepare("UPDATE attempts SET bridge_node = ?, bridge_port = ? WHERE id = ?").run(home, port, attempt.id);
+    this.#db
+      .prepare("UPDATE attempts SET bridge_node = ?, bridge_port = ? WHERE id = ?")
+      .run(home, port, attempt.id);
     return home;
   }
 }

@@ -6,7 +6,13 @@ import type { Heartbeats } from "./heartbeats.ts";
 import type { WorkerSelection } from "./accepted-task.ts";
 import { agentProtocolOf } from "./agent-protocol-of.ts";
 import type { Placements } from "./apply-placement.ts";
-import { type Placement, plan, type Replacement, type Snapshot, type Vacancy } from "./decisions/placement.ts";
+import {
+  type Placement,
+  plan,
+  type Replacement,
+  type Snapshot,
+  type Vacancy,
+} from "./decisions/placement.ts";
 import { capacityBytes } from "./decisions/resources.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { Replacements } from "./replace-member.ts";
@@ -104,12 +110,21 @@ export class Scheduler {
   }
 
   #waitingFor(job: string): string | null {
-    return this.#parts.db.prepare<[string], string | null>("SELECT waiting_for FROM jobs WHERE id = ?").pluck().get(job) ?? null;
+    return (
+      this.#parts.db
+        .prepare<[string], string | null>("SELECT waiting_for FROM jobs WHERE id = ?")
+        .pluck()
+        .get(job) ?? null
+    );
   }
 
   #snapshot(): Snapshot {
     const { db, tables, heartbeats } = this.#parts;
-    const jobs = db.prepare<[], JobRow>("SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence").all();
+    const jobs = db
+      .prepare<[], JobRow>(
+        "SELECT * FROM jobs WHERE state = 'QUEUED' AND ended_at IS NULL ORDER BY sequence",
+      )
+      .all();
     const nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes").all();
     const freePorts = tables.bridges.freePorts(nodes);
     const workers = db
@@ -168,7 +183,9 @@ export class Scheduler {
     return candidates.flatMap((jobId) => {
       const job = jobs.get(jobId)!;
       const attempt = jobs.liveAttempt(jobId)!;
-      const home = tables.members.ofAttempt(attempt.id).find(({ is_lead }) => is_lead === 1)!.node_id;
+      const home = tables.members
+        .ofAttempt(attempt.id)
+        .find(({ is_lead }) => is_lead === 1)!.node_id;
       return transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...wishesOf({ ...job, ...spending }),
         agentProtocol: tables.workloads.of(job).agentProtocol,
@@ -182,7 +199,9 @@ function memoryOf({ inventory }: NodeRow): number {
   return (JSON.parse(inventory ?? "null") as Inventory | null)?.memoryBytes ?? 0;
 }
 
-function wishesOf(job: JobRow): Omit<Vacancy, "job" | "member" | "home" | "hasPort" | "agentProtocol"> {
+function wishesOf(
+  job: JobRow,
+): Omit<Vacancy, "job" | "member" | "home" | "hasPort" | "agentProtocol"> {
   return {
     sequence: job.sequence,
     userId: job.user_id,

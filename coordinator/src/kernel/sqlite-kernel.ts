@@ -42,14 +42,20 @@ export class SqliteKernel implements Kernel {
     return id === null ? null : this.#parts.jobViews.job(id);
   }
 
-  async requestStop(jobId: string, reason: "user_cancelled" | "operator_cancelled", audit: GateProof): Promise<JobView | null> {
+  async requestStop(
+    jobId: string,
+    reason: "user_cancelled" | "operator_cancelled",
+    audit: GateProof,
+  ): Promise<JobView | null> {
     const { commit, tables, transitions, jobViews } = this.#parts;
     return await commit.run(() => {
       const job = tables.jobs.get(jobId);
       transitions.moveJob(jobId, "stop", { reason, gate: audit });
       transitions.settle(jobId);
       const outcome =
-        job === undefined ? ({ phase: "failed", code: "not_found" } as const) : ({ phase: "completed", code: "ok" } as const);
+        job === undefined
+          ? ({ phase: "failed", code: "not_found" } as const)
+          : ({ phase: "completed", code: "ok" } as const);
       tables.records.outcome("job.cancel", audit, { kind: "job", id: jobId }, outcome);
       return jobViews.job(jobId);
     });
@@ -58,8 +64,11 @@ export class SqliteKernel implements Kernel {
   async explainStop(jobId: string, message: string): Promise<void> {
     const { commit, tables } = this.#parts;
     await commit.run((db) => {
-      const explain = db.prepare("UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'");
-      if (explain.run(message, jobId).changes === 1) tables.changes.note({ kind: "explained", job: jobId, message });
+      const explain = db.prepare(
+        "UPDATE jobs SET message = ? WHERE id = ? AND reason = 'operator_cancelled'",
+      );
+      if (explain.run(message, jobId).changes === 1)
+        tables.changes.note({ kind: "explained", job: jobId, message });
     });
   }
 
@@ -85,8 +94,10 @@ export class SqliteKernel implements Kernel {
     return await commit.run(() => {
       const forgotten = outputs.forgetKept(jobId);
       // What a living job starts from goes once that has ended.
-      for (const { uploadId } of forgotten) if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);
-      if (forgotten.length > 0) changes.note({ kind: "outputs-removed", job: jobId, count: forgotten.length });
+      for (const { uploadId } of forgotten)
+        if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);
+      if (forgotten.length > 0)
+        changes.note({ kind: "outputs-removed", job: jobId, count: forgotten.length });
       return forgotten.length;
     });
   }

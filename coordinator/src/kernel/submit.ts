@@ -22,7 +22,9 @@ export class Submissions {
       "SELECT body_sha256, job_id FROM idempotency WHERE project_id = ? AND key = ?",
     );
     this.#living = db
-      .prepare<[string, string], string>("SELECT id FROM jobs WHERE bucket = ? AND output_root = ? AND ended_at IS NULL")
+      .prepare<[string, string], string>(
+        "SELECT id FROM jobs WHERE bucket = ? AND output_root = ? AND ended_at IS NULL",
+      )
       .pluck();
   }
 
@@ -35,9 +37,17 @@ export class Submissions {
     const { clock, meta, records, jobs } = this.#tables;
     const id = newId("job");
     const object = { kind: "job", id } as const;
-    const known = task.idempotency === null ? null : this.find(task.projectId, task.idempotency.key, task.idempotency.bodySha256);
+    const known =
+      task.idempotency === null
+        ? null
+        : this.find(task.projectId, task.idempotency.key, task.idempotency.bodySha256);
     if (known !== null) {
-      records.outcome("job.submit", task.audit, { kind: "job", id: known }, { phase: "completed", code: "ok" });
+      records.outcome(
+        "job.submit",
+        task.audit,
+        { kind: "job", id: known },
+        { phase: "completed", code: "ok" },
+      );
       return known;
     }
     const busy = this.livingJobOf(task.bucket, task.outputRoot);
@@ -56,7 +66,15 @@ export class Submissions {
         now,
       );
     jobs.journal({
-      ...{ jobId: id, memberId: null, attemptId: null, from: null, to: "ACCEPTED", event: "accept", reason: null },
+      ...{
+        jobId: id,
+        memberId: null,
+        attemptId: null,
+        from: null,
+        to: "ACCEPTED",
+        event: "accept",
+        reason: null,
+      },
       ...{ generation: null, counter: null, at: now },
     });
     records.job({ id, audit_op: task.audit.op, user_id: task.userId }, null, "ACCEPTED");
@@ -88,17 +106,36 @@ export class Submissions {
            @shardBytes, @op, @index, @leafHash, @now)`,
       {
         ...{ kind: task.kind, spec: task.spec === null ? null : JSON.stringify(task.spec) },
-        ...{ id, sequence, now, projectId: task.projectId, userId: task.userId, name: task.name, slug: task.slug },
-        ...{ bucket: task.bucket, outputRoot: task.outputRoot, estimatedMemoryMb: task.estimatedMemoryMb },
+        ...{
+          id,
+          sequence,
+          now,
+          projectId: task.projectId,
+          userId: task.userId,
+          name: task.name,
+          slug: task.slug,
+        },
+        ...{
+          bucket: task.bucket,
+          outputRoot: task.outputRoot,
+          estimatedMemoryMb: task.estimatedMemoryMb,
+        },
         timeLimitMs: task.timeLimitMs,
-        modelBytes: task.inputs.reduce((bytes, { kind, sizeBytes }) => bytes + (kind === "model" ? sizeBytes : 0), 0),
+        modelBytes: task.inputs.reduce(
+          (bytes, { kind, sizeBytes }) => bytes + (kind === "model" ? sizeBytes : 0),
+          0,
+        ),
         ...{
           numRounds: task.numRounds,
           firstRound: task.firstRound,
           minClients: task.minClients,
           resumable: Number(task.resumable),
         },
-        ...{ selection: JSON.stringify(task.selection), onlyMine: Number(task.onlyMine), image: JSON.stringify(task.image) },
+        ...{
+          selection: JSON.stringify(task.selection),
+          onlyMine: Number(task.onlyMine),
+          image: JSON.stringify(task.image),
+        },
         ...{ warnings: JSON.stringify(task.warnings), shards: task.shardUncompressedBytes.length },
         ...{ shardBytes: JSON.stringify(task.shardUncompressedBytes), ...task.audit },
       },

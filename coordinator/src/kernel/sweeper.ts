@@ -18,7 +18,12 @@ export class Sweeper {
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
 
-  constructor(db: WriteHandle, commit: GroupCommit, tables: KernelTables, transitions: Transitions) {
+  constructor(
+    db: WriteHandle,
+    commit: GroupCommit,
+    tables: KernelTables,
+    transitions: Transitions,
+  ) {
     this.#db = db;
     this.#commit = commit;
     this.#tables = tables;
@@ -43,13 +48,19 @@ export class Sweeper {
   async sweep(): Promise<void> {
     const now = this.#tables.clock.now();
     // Jobs first: where both are late, the job's deadline says why.
-    await Promise.all(this.#due("jobs", now).map((id) => this.#commit.run(() => this.#lapseJob(id, now))));
-    await Promise.all(this.#due("members", now).map((id) => this.#commit.run(() => this.#lapseMember(id, now))));
+    await Promise.all(
+      this.#due("jobs", now).map((id) => this.#commit.run(() => this.#lapseJob(id, now))),
+    );
+    await Promise.all(
+      this.#due("members", now).map((id) => this.#commit.run(() => this.#lapseMember(id, now))),
+    );
   }
 
   #due(table: "jobs" | "members", now: number): string[] {
     return this.#db
-      .prepare<[number], string>(`SELECT id FROM ${table} WHERE deadline_at <= ? ORDER BY deadline_at LIMIT 256`)
+      .prepare<[number], string>(
+        `SELECT id FROM ${table} WHERE deadline_at <= ? ORDER BY deadline_at LIMIT 256`,
+      )
       .pluck()
       .all(now);
   }
@@ -58,7 +69,8 @@ export class Sweeper {
     const job = this.#tables.jobs.get(id);
     if (job?.deadline_at == null || job.deadline_at > now) return;
     const lapse = jobLapse(job.state);
-    if (lapse?.kind === "fault") this.#transitions.moveJob(id, "fault", { reason: lapse.reason, ...this.#blameOf(id) });
+    if (lapse?.kind === "fault")
+      this.#transitions.moveJob(id, "fault", { reason: lapse.reason, ...this.#blameOf(id) });
     if (lapse?.kind === "stop") this.#transitions.moveJob(id, "stop", { reason: lapse.reason });
     if (lapse?.kind === "end") this.#transitions.endWait(id);
     this.#transitions.settle(id);
@@ -76,8 +88,12 @@ export class Sweeper {
     const member = this.#tables.members.get(id);
     if (member?.deadline_at == null || member.deadline_at > now) return;
     const lapse = memberLapse(member.state);
-    if (lapse === "lose") this.#transitions.revoke(id, { reason: member.reason ?? lapseReason(member) });
-    if (lapse === "quarantine") this.#transitions.moveMember(id, "quarantine", { reason: member.reason ?? "release_timeout" });
+    if (lapse === "lose")
+      this.#transitions.revoke(id, { reason: member.reason ?? lapseReason(member) });
+    if (lapse === "quarantine")
+      this.#transitions.moveMember(id, "quarantine", {
+        reason: member.reason ?? "release_timeout",
+      });
     this.#transitions.settle(member.job_id);
   }
 }

@@ -37,10 +37,14 @@ export class Reports {
   #takeOne(report: MemberReport, isHeld: (member: MemberRow) => boolean): "accepted" | "stale" {
     const { members } = this.#tables;
     const member = members.get(report.member);
-    if (member === undefined || !isHeld(member) || compareFences(report.fence, member) !== 0) return "stale";
+    if (member === undefined || !isHeld(member) || compareFences(report.fence, member) !== 0)
+      return "stale";
     if (report.seq <= member.last_seq) return "accepted";
     if (report.seq !== member.last_seq + 1)
-      throw new AgentRefusal("out_of_order", `report ${report.seq} of ${member.id} follows ${member.last_seq}`);
+      throw new AgentRefusal(
+        "out_of_order",
+        `report ${report.seq} of ${member.id} follows ${member.last_seq}`,
+      );
     members.note(member.id, { last_seq: report.seq });
     // A report says that the node knows of the member, whatever became of its answer to `desired`.
     if (member.state === "LEASED") this.#transitions.moveMember(member.id, "claim");
@@ -53,12 +57,21 @@ export class Reports {
     const { members } = this.#tables;
     const { id } = member;
     const note = (change: MemberChange) => members.note(id, change);
-    const move = (...args: Parameters<Transitions["moveMember"]>) => this.#transitions.moveMember(...args);
+    const move = (...args: Parameters<Transitions["moveMember"]>) =>
+      this.#transitions.moveMember(...args);
     const progress = () => this.#transitions.progress(members.get(id)!);
     switch (event.kind) {
       case "progress":
-        note({ progress_step: event.step, progress_done: event.done, progress_total: event.total ?? null });
-        this.#tellProgress(member, { step: event.step, done: event.done, total: event.total ?? null });
+        note({
+          progress_step: event.step,
+          progress_done: event.done,
+          progress_total: event.total ?? null,
+        });
+        this.#tellProgress(member, {
+          step: event.step,
+          done: event.done,
+          total: event.total ?? null,
+        });
         return progress();
       case "staged":
         note({ is_staged: 1 });
@@ -81,7 +94,8 @@ export class Reports {
       case "metric":
         return this.#metric(member, event.site, event.value, at);
       case "warning":
-        if (member.is_lead === 1 || event.site === member.site) this.#tables.warnings.note(member.job_id, event);
+        if (member.is_lead === 1 || event.site === member.site)
+          this.#tables.warnings.note(member.job_id, event);
         return;
       case "finished":
         note({ is_finished: 1 });
@@ -111,13 +125,20 @@ export class Reports {
 
   #jobStarted(member: MemberRow, nvflareJob: string): void {
     if (member.is_lead === 0) return;
-    this.#db.prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?").run(nvflareJob, member.attempt_id);
+    this.#db
+      .prepare("UPDATE attempts SET nvflare_job = ? WHERE id = ?")
+      .run(nvflareJob, member.attempt_id);
     this.#transitions.moveJob(member.job_id, "start");
   }
 
   #failed(
     member: MemberRow,
-    event: { reason: string; message: string; detail?: string | undefined; site?: string | undefined },
+    event: {
+      reason: string;
+      message: string;
+      detail?: string | undefined;
+      site?: string | undefined;
+    },
   ): void {
     const reason = isAgentReason(event.reason) ? event.reason : "agent_fault";
     const failure: MemberChange = { reason, message: event.message, detail: event.detail ?? null };
@@ -126,7 +147,11 @@ export class Reports {
     const isSite = member.is_lead === 1 && attempt.some(({ site }) => site === event.site);
     if (isSite) failure.failed_site = event.site!;
     // While the quorum carries the job nothing else would name the site.
-    if (member.site !== null && member.desired === "run" && jobs.get(member.job_id)?.state === "RUNNING")
+    if (
+      member.site !== null &&
+      member.desired === "run" &&
+      jobs.get(member.job_id)?.state === "RUNNING"
+    )
       warnings.note(member.job_id, {
         site: member.site,
         topic: "site-left",
@@ -146,10 +171,24 @@ export class Reports {
          ON CONFLICT (attempt_id, round) DO NOTHING`,
       )
       .run(attempt, job, round, numRounds, this.#instant(at));
-    if (changes === 1) this.#tables.changes.note({ kind: "round", job, attempt, round, total: numRounds, phase: "started" });
+    if (changes === 1)
+      this.#tables.changes.note({
+        kind: "round",
+        job,
+        attempt,
+        round,
+        total: numRounds,
+        phase: "started",
+      });
   }
 
-  #roundEnded(member: MemberRow, round: number, sites: readonly string[], modelSha256: string | null, at: string): void {
+  #roundEnded(
+    member: MemberRow,
+    round: number,
+    sites: readonly string[],
+    modelSha256: string | null,
+    at: string,
+  ): void {
     if (member.is_lead === 0) return;
     this.#db
       .prepare(
@@ -157,7 +196,14 @@ export class Reports {
          ON CONFLICT (attempt_id, round) DO UPDATE
          SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256`,
       )
-      .run(member.attempt_id, member.job_id, round, this.#instant(at), JSON.stringify(sites), modelSha256);
+      .run(
+        member.attempt_id,
+        member.job_id,
+        round,
+        this.#instant(at),
+        JSON.stringify(sites),
+        modelSha256,
+      );
     const { attempt_id: attempt, job_id: job } = member;
     this.#tables.changes.note({ kind: "round", job, attempt, round, total: null, phase: "ended" });
   }
@@ -170,12 +216,21 @@ export class Reports {
     const folder = `ckpt/${member.job_id}/${member.attempt_id}/${member.id}-${formatFence(member)}/${event.round}/`;
     const isStored = (id: string): boolean => {
       const upload = outputs.get(id);
-      return upload?.state === "COMPLETED" && upload.member_id === member.id && upload.key.startsWith(folder);
+      return (
+        upload?.state === "COMPLETED" &&
+        upload.member_id === member.id &&
+        upload.key.startsWith(folder)
+      );
     };
     if (!isStored(event.model) || !isStored(event.manifest)) return;
     const old = checkpoints.commit(job.id, member.attempt_id, event.round, event, clock.now());
     for (const upload of old) commands.removeVersion(upload);
-    changes.note({ kind: "checkpoint", job: job.id, attempt: member.attempt_id, round: event.round });
+    changes.note({
+      kind: "checkpoint",
+      job: job.id,
+      attempt: member.attempt_id,
+      round: event.round,
+    });
   }
 
   #metric(member: MemberRow, site: string, value: string, at: string): void {
@@ -183,7 +238,14 @@ export class Reports {
     const { lastInsertRowid } = this.#db
       .prepare("INSERT INTO metrics (job_id, attempt_id, site, value, at) VALUES (?, ?, ?, ?, ?)")
       .run(job, attempt, site, value, this.#instant(at));
-    this.#tables.changes.note({ kind: "metric", job, attempt, site, value, number: Number(lastInsertRowid) });
+    this.#tables.changes.note({
+      kind: "metric",
+      job,
+      attempt,
+      site,
+      value,
+      number: Number(lastInsertRowid),
+    });
   }
 
   /** The agent's clock where it can be read, else ours. */
@@ -195,5 +257,8 @@ export class Reports {
 
 /** A runner's message names its site, and so does a warning. */
 function nameless(message: string, site: string): string {
-  return (message.startsWith(`${site}: `) ? message.slice(site.length + 2) : message).slice(0, 1000);
+  return (message.startsWith(`${site}: `) ? message.slice(site.length + 2) : message).slice(
+    0,
+    1000,
+  );
 }

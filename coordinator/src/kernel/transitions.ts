@@ -7,8 +7,19 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import type { GateProof } from "../audit-ports.ts";
 import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
-import { type AttemptFacts, judgeAttempt, stoppedEvent, vacanciesOf } from "./decisions/judge-attempt.ts";
-import { isMemberOver, mayMemberWrite, type MemberEffect, type MemberEvent, stepMember } from "./decisions/member-machine.ts";
+import {
+  type AttemptFacts,
+  judgeAttempt,
+  stoppedEvent,
+  vacanciesOf,
+} from "./decisions/judge-attempt.ts";
+import {
+  isMemberOver,
+  mayMemberWrite,
+  type MemberEffect,
+  type MemberEvent,
+  stepMember,
+} from "./decisions/member-machine.ts";
 import { reasonEntry } from "./decisions/reasons.ts";
 import { capacityBytes, type MemberResources } from "./decisions/resources.ts";
 import { judgeRetry } from "./decisions/retry.ts";
@@ -77,7 +88,8 @@ export class Transitions {
 
     if (step.effects.includes("create-attempt")) {
       // Its first attempt: what an earlier job left under this name would lie beside its own.
-      if (job.attempts_made === 0) for (const upload of outputs.ofEarlierJobs(job)) commands.hideOutput(upload);
+      if (job.attempts_made === 0)
+        for (const upload of outputs.ofEarlierJobs(job)) commands.hideOutput(upload);
       move.createAttempt?.(job);
     }
     const attempt = jobs.liveAttempt(jobId);
@@ -95,8 +107,10 @@ export class Transitions {
       at: now,
     });
     records.job(job, job.state, step.to, { reason, attempt });
-    for (const effect of step.effects) this.#onJob(effect, jobId, attempt?.id ?? null, reason, move.gate ?? null);
-    if (isTerminal(step.to)) for (const upload of checkpoints.forgetAll(jobId)) commands.removeVersion(upload);
+    for (const effect of step.effects)
+      this.#onJob(effect, jobId, attempt?.id ?? null, reason, move.gate ?? null);
+    if (isTerminal(step.to))
+      for (const upload of checkpoints.forgetAll(jobId)) commands.removeVersion(upload);
     return true;
   }
 
@@ -182,7 +196,8 @@ export class Transitions {
     const job = this.#tables.jobs.get(jobId);
     if (job === undefined) return;
     if (job.state === "STOPPING") this.moveJob(jobId, stoppedEvent(job.reason));
-    if (job.state === "RECOVERING") this.moveJob(jobId, job.desired === "run" ? "requeue" : "give-up");
+    if (job.state === "RECOVERING")
+      this.moveJob(jobId, job.desired === "run" ? "requeue" : "give-up");
     if (job.state === "PREEMPTING") this.moveJob(jobId, "vacate");
   }
 
@@ -192,9 +207,22 @@ export class Transitions {
     const now = clock.now();
     members.note(member.id, { progress_at: now, deadline_at: this.#memberDeadline(member) });
     const job = jobs.get(member.job_id);
-    if (job === undefined || (job.state !== "PROVISIONING" && job.state !== "STAGING" && job.state !== "FINALIZING")) return;
-    const bytes = job.state === "FINALIZING" ? outputs.bytesOfJob(job.id) : jobs.bytesToStage(job.id);
-    jobs.setDeadline(job.id, jobDeadline(job.state, { now, stateSince: job.state_since, bytes, expiresAt: job.expires_at }));
+    if (
+      job === undefined ||
+      (job.state !== "PROVISIONING" && job.state !== "STAGING" && job.state !== "FINALIZING")
+    )
+      return;
+    const bytes =
+      job.state === "FINALIZING" ? outputs.bytesOfJob(job.id) : jobs.bytesToStage(job.id);
+    jobs.setDeadline(
+      job.id,
+      jobDeadline(job.state, {
+        now,
+        stateSince: job.state_since,
+        bytes,
+        expiresAt: job.expires_at,
+      }),
+    );
   }
 
   /** Sets `desired: stop` on one member and tells its node. */
@@ -207,7 +235,11 @@ export class Transitions {
       commands.desiredChanged(member.node_id, gate);
       return;
     }
-    const stopped: MemberRow = { ...member, desired: "stop", stop_reason: member.stop_reason ?? reason };
+    const stopped: MemberRow = {
+      ...member,
+      desired: "stop",
+      stop_reason: member.stop_reason ?? reason,
+    };
     members.note(member.id, {
       desired: "stop",
       stop_reason: stopped.stop_reason,
@@ -225,7 +257,8 @@ export class Transitions {
             reason,
             message: blamed?.message || reasonEntry(reason).message,
             detail: blamed?.detail ?? null,
-            blamed_member: blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? blamed.role),
+            blamed_member:
+              blamed === undefined ? null : (blamed.failed_site ?? blamed.site ?? blamed.role),
           };
     switch (event) {
       case "stop":
@@ -281,10 +314,18 @@ export class Transitions {
   #regrow(job: JobRow, lead: MemberRow, reason: JobReason, mayRetry: boolean) {
     const { workloads } = this.#tables;
     const resources = JSON.parse(lead.resources) as MemberResources;
-    return workloads.of(job).regrow(resources, reason, mayRetry, capacityBytes(this.#ports.largestNodeBytes()));
+    return workloads
+      .of(job)
+      .regrow(resources, reason, mayRetry, capacityBytes(this.#ports.largestNodeBytes()));
   }
 
-  #onJob(effect: JobEffect, jobId: string, attemptId: string | null, reason: JobReason | null, gate: GateProof | null): void {
+  #onJob(
+    effect: JobEffect,
+    jobId: string,
+    attemptId: string | null,
+    reason: JobReason | null,
+    gate: GateProof | null,
+  ): void {
     const { clock, jobs, members } = this.#tables;
     const all = attemptId === null ? [] : members.ofAttempt(attemptId);
     switch (effect) {
@@ -299,13 +340,15 @@ export class Transitions {
         this.settle(jobId);
         return;
       case "stop-others":
-        for (const member of all) if (member.is_lead === 0) this.stopMember(member, "attempt_ended");
+        for (const member of all)
+          if (member.is_lead === 0) this.stopMember(member, "attempt_ended");
         return;
       case "end-attempt":
         for (const { id, state } of all) if (mayMemberWrite(state)) this.revoke(id);
         break;
       case "close-attempt":
-        for (const { id, is_lead, state } of all) if (is_lead === 1 && mayMemberWrite(state)) this.revoke(id);
+        for (const { id, is_lead, state } of all)
+          if (is_lead === 1 && mayMemberWrite(state)) this.revoke(id);
         break;
     }
     if (attemptId !== null) jobs.endAttempt(attemptId, clock.now(), reason);
@@ -326,8 +369,15 @@ export class Transitions {
         return;
       }
       case "revoke-fence": {
-        members.replaceFence(member, { generation: meta.number("generation"), counter: member.counter + 1 }, now);
-        members.note(member.id, { desired: "stop", stop_reason: member.stop_reason ?? member.reason ?? "attempt_ended" });
+        members.replaceFence(
+          member,
+          { generation: meta.number("generation"), counter: member.counter + 1 },
+          now,
+        );
+        members.note(member.id, {
+          desired: "stop",
+          stop_reason: member.stop_reason ?? member.reason ?? "attempt_ended",
+        });
         this.#abortUploads(member.id);
         commands.desiredChanged(member.node_id);
         return;
@@ -342,7 +392,12 @@ export class Transitions {
         if (member.worker_id !== null) {
           const reason = member.state === "RELEASING" ? "release_timeout" : "devices_not_free";
           members.quarantineWorker(member.worker_id, reason);
-          changes.note({ kind: "worker-quarantined", node: member.node_id, worker: member.worker_id, reason });
+          changes.note({
+            kind: "worker-quarantined",
+            node: member.node_id,
+            worker: member.worker_id,
+            reason,
+          });
         }
         members.releaseWorker(member.id, now);
         this.#abortUploads(member.id);
@@ -383,7 +438,9 @@ export class Transitions {
       state: job.state,
       reason: job.reason,
       quorum: workload.quorum(job),
-      hasRequired: lead !== undefined && workload.requiredOutputs.every((key) => outputs.hasStored(job, lead, key)),
+      hasRequired:
+        lead !== undefined &&
+        workload.requiredOutputs.every((key) => outputs.hasStored(job, lead, key)),
       startsWithMembers: workload.startsWithMembers,
       mayRetry: job.desired === "run",
       members: rows.map((row) => ({

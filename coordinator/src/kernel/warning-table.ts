@@ -27,11 +27,17 @@ export class WarningTable {
        RETURNING times`,
       )
       .pluck();
-    this.#count = db.prepare<[string], number>("SELECT count(*) FROM job_warnings WHERE job_id = ?").pluck();
-    this.#times = db
-      .prepare<[string, string, string], number>("SELECT times FROM job_warnings WHERE job_id = ? AND site = ? AND topic = ?")
+    this.#count = db
+      .prepare<[string], number>("SELECT count(*) FROM job_warnings WHERE job_id = ?")
       .pluck();
-    this.#forget = db.prepare("DELETE FROM job_warnings WHERE job_id = ? AND site = ? AND topic = ?");
+    this.#times = db
+      .prepare<[string, string, string], number>(
+        "SELECT times FROM job_warnings WHERE job_id = ? AND site = ? AND topic = ?",
+      )
+      .pluck();
+    this.#forget = db.prepare(
+      "DELETE FROM job_warnings WHERE job_id = ? AND site = ? AND topic = ?",
+    );
     this.#of = db.prepare<[string], KeptWarning>(
       "SELECT site, topic, text, times, first_round, last_round FROM job_warnings WHERE job_id = ? ORDER BY length(site), site, topic",
     );
@@ -51,7 +57,8 @@ export class WarningTable {
   /** Inside a transaction: it is no longer so. */
   forget(jobId: string, site: string, topic: string): void {
     const { changes } = this.#forget.run(jobId, site, topic);
-    if (changes === 1) this.#changes.note({ kind: "warning", job: jobId, site, topic, text: null, times: 0 });
+    if (changes === 1)
+      this.#changes.note({ kind: "warning", job: jobId, site, topic, text: null, times: 0 });
   }
 
   /** One line each, by site. */

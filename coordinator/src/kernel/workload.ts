@@ -72,7 +72,10 @@ export type Workload = {
   /** Where the next attempt goes on; null where it begins anew. */
   resume(job: JobRow, committed: readonly CommittedRound[]): ResumePoint | null;
   /** Whether the member reads this input. */
-  reads(member: Pick<MemberRow, "role" | "shard_index">, input: Pick<InputFacts, "kind" | "shardIndex">): boolean;
+  reads(
+    member: Pick<MemberRow, "role" | "shard_index">,
+    input: Pick<InputFacts, "kind" | "shardIndex">,
+  ): boolean;
   describe(member: DescribedMember): MemberPayload;
   /** The name for a certificate of the attempt's own authority; null where the member has no such certificate. */
   identity(
@@ -85,5 +88,10 @@ export type Workload = {
    * @param mayRetry the budget of this cause is not spent
    * @param largestBytes the most that a container may have on any node
    */
-  regrow(lead: { memoryBytes: number }, reason: JobReason, mayRetry: boolean, largestBytes: number): Regrowth | null;
+  regrow(
+    lead: { memoryBytes: number },
+    reason: JobReason,
+    mayRetry: boolean,
+    largestBytes: number,
+  ): Regrowth | null;
 };

@@ -20,10 +20,11 @@ const SIGNING = { name: ROOT_KEY.algorithm, hash: SIGNATURE_HASH };
 
 /** A root for one attempt; its key never leaves the coordinator. */
 export async function makeAttemptRoot(attempt: string): Promise<AttemptRoot> {
-  const keys = await crypto.subtle.generateKey({ name: ROOT_KEY.algorithm, namedCurve: ROOT_KEY.namedCurve }, true, [
-    "sign",
-    "verify",
-  ]);
+  const keys = await crypto.subtle.generateKey(
+    { name: ROOT_KEY.algorithm, namedCurve: ROOT_KEY.namedCurve },
+    true,
+    ["sign", "verify"],
+  );
   const profile = certificateProfile({ kind: "root", attempt });
   const now = Date.now();
   const cert = await x509.X509CertificateGenerator.create({
@@ -35,10 +36,16 @@ export async function makeAttemptRoot(attempt: string): Promise<AttemptRoot> {
     publicKey: keys.publicKey,
     signingKey: keys.privateKey,
     signingAlgorithm: SIGNING,
-    extensions: [...extensionsOf(profile), await x509.SubjectKeyIdentifierExtension.create(keys.publicKey)],
+    extensions: [
+      ...extensionsOf(profile),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
   });
   const pkcs8 = await crypto.subtle.exportKey("pkcs8", keys.privateKey);
-  return { certPem: `${cert.toString("pem")}\n`, keyPem: x509.PemConverter.encode(pkcs8, "PRIVATE KEY") };
+  return {
+    certPem: `${cert.toString("pem")}\n`,
+    keyPem: x509.PemConverter.encode(pkcs8, "PRIVATE KEY"),
+  };
 }
 
 /**
@@ -83,13 +90,19 @@ export async function signAttemptLeaf(
 function requireLeafKey(key: x509.PublicKey): void {
   const algorithm = key.algorithm as { name: string; modulusLength?: number };
   if (!algorithm.name.startsWith("RSA") || algorithm.modulusLength !== LEAF_KEY.modulusLength)
-    throw new ApiError("csr_invalid", `the key of a member is ${LEAF_KEY.algorithm} ${LEAF_KEY.modulusLength}`);
+    throw new ApiError(
+      "csr_invalid",
+      `the key of a member is ${LEAF_KEY.algorithm} ${LEAF_KEY.modulusLength}`,
+    );
 }
 
 function nameOf({ subject }: CertificateProfile): x509.Name {
-  const parts: Record<string, { utf8String: string }[]>[] = [{ CN: [{ utf8String: subject.commonName }] }];
+  const parts: Record<string, { utf8String: string }[]>[] = [
+    { CN: [{ utf8String: subject.commonName }] },
+  ];
   if (subject.organization !== undefined) parts.push({ O: [{ utf8String: subject.organization }] });
-  if (subject.unstructuredName !== undefined) parts.push({ [OID_UNSTRUCTURED_NAME]: [{ utf8String: subject.unstructuredName }] });
+  if (subject.unstructuredName !== undefined)
+    parts.push({ [OID_UNSTRUCTURED_NAME]: [{ utf8String: subject.unstructuredName }] });
   return new x509.Name(parts);
 }
 
@@ -107,13 +120,21 @@ function extensionsOf(profile: CertificateProfile): x509.Extension[] {
       ? new x509.BasicConstraintsExtension(true, basicConstraints.pathLength, true)
       : new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(
-      keyUsage.map((usage): x509.KeyUsageFlags => USAGE_FLAGS[usage]).reduce((all, flag) => all | flag),
+      keyUsage
+        .map((usage): x509.KeyUsageFlags => USAGE_FLAGS[usage])
+        .reduce((all, flag) => all | flag),
       true,
     ),
   ];
   if (extendedKeyUsage.length > 0)
-    extensions.push(new x509.ExtendedKeyUsageExtension(extendedKeyUsage.map((usage) => x509.ExtendedKeyUsage[usage])));
+    extensions.push(
+      new x509.ExtendedKeyUsageExtension(
+        extendedKeyUsage.map((usage) => x509.ExtendedKeyUsage[usage]),
+      ),
+    );
   if (dnsNames.length > 0)
-    extensions.push(new x509.SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: "dns", value }))));
+    extensions.push(
+      new x509.SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: "dns", value }))),
+    );
   return extensions;
 }

@@ -33,7 +33,10 @@ export class AttemptSigning {
   }
 
   /** @throws AgentRefusal `stale_fence`, `not_allowed`; ApiError `csr_invalid`; AuditUnavailable */
-  async sign(caller: NodeCaller, { member: id, fence, identity, csr }: SignRequest): Promise<SignReply> {
+  async sign(
+    caller: NodeCaller,
+    { member: id, fence, identity, csr }: SignRequest,
+  ): Promise<SignReply> {
     const { registry, gate } = this.#parts;
     const member = registry.fenced(caller, id, fence);
     if (member.desired !== "run" || !isMemberWorking(member.state))
@@ -45,17 +48,30 @@ export class AttemptSigning {
       op: randomUUID(),
       actor: actorOf(caller),
       object: { kind: "node", id: caller.node },
-      detail: { ...fence, node: caller.node, member: id, identity, certificate_sha256: certificateSha256(cert) },
+      detail: {
+        ...fence,
+        node: caller.node,
+        member: id,
+        identity,
+        certificate_sha256: certificateSha256(cert),
+      },
     });
     registry.fenced(caller, id, fence);
     return { cert, rootCert: root.certPem };
   }
 
-  #identity(member: MemberRow, identity: SignRequest["identity"]): Exclude<FederationIdentity, { kind: "root" }> {
+  #identity(
+    member: MemberRow,
+    identity: SignRequest["identity"],
+  ): Exclude<FederationIdentity, { kind: "root" }> {
     const { jobs, workloads } = this.#parts;
     const workload = workloads.of(jobs.get(member.job_id)!);
     const found = workload.identity(member, identity, this.#attempt(member.attempt_id));
-    if (found === null) throw new AgentRefusal("not_allowed", `member ${member.id} has no certificate as ${identity}`);
+    if (found === null)
+      throw new AgentRefusal(
+        "not_allowed",
+        `member ${member.id} has no certificate as ${identity}`,
+      );
     return found;
   }
 
@@ -66,7 +82,9 @@ export class AttemptSigning {
     const made = await makeAttemptRoot(attemptId);
     const stored = await this.#parts.commit.run(() => {
       this.#parts.db
-        .prepare("UPDATE attempts SET ca_cert = ?, ca_key = ? WHERE id = ? AND ca_cert IS NULL AND ended_at IS NULL")
+        .prepare(
+          "UPDATE attempts SET ca_cert = ?, ca_key = ? WHERE id = ? AND ca_cert IS NULL AND ended_at IS NULL",
+        )
         .run(made.certPem, made.keyPem, attemptId);
       return rootOf(this.#attempt(attemptId));
     });
@@ -75,7 +93,9 @@ export class AttemptSigning {
   }
 
   #attempt(id: string): AttemptRow {
-    return this.#parts.db.prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?").get(id)!;
+    return this.#parts.db
+      .prepare<[string], AttemptRow>("SELECT * FROM attempts WHERE id = ?")
+      .get(id)!;
   }
 }
 

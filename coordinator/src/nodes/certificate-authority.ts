@@ -30,7 +30,13 @@ export class CertificateAuthority {
     intermediateKeyFile: string;
   }): Promise<CertificateAuthority> {
     const pkcs8 = x509.PemConverter.decodeFirst(readFileSync(files.intermediateKeyFile, "utf8"));
-    const key = await crypto.subtle.importKey("pkcs8", pkcs8, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+    const key = await crypto.subtle.importKey(
+      "pkcs8",
+      pkcs8,
+      { name: "ECDSA", namedCurve: "P-256" },
+      false,
+      ["sign"],
+    );
     return new CertificateAuthority(
       readFileSync(files.rootCertFile, "utf8"),
       readFileSync(files.intermediateCertFile, "utf8"),
@@ -58,7 +64,10 @@ export class CertificateAuthority {
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
         // Both: the node dials the bus, and listens for its peers on job ports.
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth, x509.ExtendedKeyUsage.serverAuth]),
+        new x509.ExtendedKeyUsageExtension([
+          x509.ExtendedKeyUsage.clientAuth,
+          x509.ExtendedKeyUsage.serverAuth,
+        ]),
         new x509.SubjectAlternativeNameExtension([{ type: "dns", value: node }]),
         await x509.SubjectKeyIdentifierExtension.create(request.publicKey),
         await x509.AuthorityKeyIdentifierExtension.create(this.#intermediate),

@@ -59,7 +59,9 @@ export class JoinTokens {
     const expiresAt = now + ttlS * 1000;
     await commit.run(() =>
       db
-        .prepare("INSERT INTO join_tokens (token_sha256, node_id, created_at, expires_at) VALUES (?, ?, ?, ?)")
+        .prepare(
+          "INSERT INTO join_tokens (token_sha256, node_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+        )
         .run(hashOf(token), node, now, expiresAt),
     );
     return { token, expiresAt };
@@ -76,19 +78,24 @@ export class JoinTokens {
     const commitment = committer();
     const src = { addr: commitment("src.addr", source) };
     const row = this.#usable(token);
-    if (row === null) throw new ApiError("join_token_invalid", "the join token is unknown, used or expired");
+    if (row === null)
+      throw new ApiError("join_token_invalid", "the join token is unknown, used or expired");
     await readSigningRequest(csr);
     const node = row.node_id;
     const caller = { kind: "node", node, by: "join-token" } as const;
     demand(caller, "node.join", { node });
     const object = { kind: "node", id: node } as const;
     const op = randomUUID();
-    const ack = await gate.requested({ type: "iam.node.join", op, actor: actorOf(caller), src, object }, commitment.disclosures);
+    const ack = await gate.requested(
+      { type: "iam.node.join", op, actor: actorOf(caller), src, object },
+      commitment.disclosures,
+    );
     const proof = { op, ...ack };
     try {
       const issued = await authority.signNode(node, csr);
       await commit.run(() => {
-        if (!this.#use(token)) throw new ApiError("join_token_invalid", "the join token was used a moment ago");
+        if (!this.#use(token))
+          throw new ApiError("join_token_invalid", "the join token was used a moment ago");
         nodes.admit(node, issued.sha256, clock.now());
         records.outcome("iam.node.join", proof, object, { phase: "completed", code: "ok" });
       });
@@ -101,22 +108,30 @@ export class JoinTokens {
       };
     } catch (error) {
       const code = error instanceof ApiError ? error.code : "internal_error";
-      await commit.run(() => records.outcome("iam.node.join", proof, object, { phase: "failed", code }));
+      await commit.run(() =>
+        records.outcome("iam.node.join", proof, object, { phase: "failed", code }),
+      );
       throw error;
     }
   }
 
   #usable(token: string): TokenRow | null {
     const row = this.#parts.db
-      .prepare<[string], TokenRow>("SELECT node_id, expires_at, used_at FROM join_tokens WHERE token_sha256 = ?")
+      .prepare<[string], TokenRow>(
+        "SELECT node_id, expires_at, used_at FROM join_tokens WHERE token_sha256 = ?",
+      )
       .get(hashOf(token));
-    return row === undefined || row.used_at !== null || row.expires_at <= this.#parts.clock.now() ? null : row;
+    return row === undefined || row.used_at !== null || row.expires_at <= this.#parts.clock.now()
+      ? null
+      : row;
   }
 
   #use(token: string): boolean {
     const now = this.#parts.clock.now();
     const { changes } = this.#parts.db
-      .prepare("UPDATE join_tokens SET used_at = ? WHERE token_sha256 = ? AND used_at IS NULL AND expires_at > ?")
+      .prepare(
+        "UPDATE join_tokens SET used_at = ? WHERE token_sha256 = ? AND used_at IS NULL AND expires_at > ?",
+      )
       .run(now, hashOf(token), now);
     return changes === 1;
   }

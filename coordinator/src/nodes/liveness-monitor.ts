@@ -5,7 +5,12 @@ import type { NodeRow } from "../kernel/rows.ts";
 import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { judgeFlap, judgeLiveness, type LivenessDecision, type LivenessVerdict } from "../kernel/decisions/liveness.ts";
+import {
+  judgeFlap,
+  judgeLiveness,
+  type LivenessDecision,
+  type LivenessVerdict,
+} from "../kernel/decisions/liveness.ts";
 import type { Heartbeats } from "../kernel/heartbeats.ts";
 import type { NodeTable } from "./node-table.ts";
 
@@ -56,7 +61,8 @@ export class LivenessMonitor {
       ownLagMs,
     });
     if (brake !== null) onBrake(brake);
-    if (decisions.length > 0) await Promise.all(decisions.map((decision) => commit.run(() => this.#apply(decision))));
+    if (decisions.length > 0)
+      await Promise.all(decisions.map((decision) => commit.run(() => this.#apply(decision))));
   }
 
   #apply({ node: id, to }: LivenessDecision): void {
@@ -75,7 +81,11 @@ export class LivenessMonitor {
   #returned(node: NodeRow): void {
     const { nodes, clock } = this.#parts;
     const { flaps, isCordoned } = judgeFlap(JSON.parse(node.flaps) as number[], clock.now());
-    nodes.setFlaps(node.id, flaps, isCordoned ? "it came and went three times in ten minutes" : null);
+    nodes.setFlaps(
+      node.id,
+      flaps,
+      isCordoned ? "it came and went three times in ten minutes" : null,
+    );
     for (const member of this.#fencedOn(node.id)) this.#parts.transitions.progress(member);
   }
 
@@ -90,7 +100,8 @@ export class LivenessMonitor {
         "SELECT id, job_id, reason FROM members WHERE node_id = ? AND state IN ('LEASED', 'STARTING', 'RUNNING', 'DRAINING', 'RELEASING')",
       )
       .all(node.id);
-    for (const { id, reason } of held) transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
+    for (const { id, reason } of held)
+      transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
     for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
   }
 

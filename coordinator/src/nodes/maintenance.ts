@@ -29,7 +29,11 @@ export type MaintenanceReply = { until: number | null; untold: string[] };
  * @param forS at most 15 minutes; 0 ends it, leases are short again
  * @param askForBeats tells every agent to beat at once
  */
-export async function planStop(parts: MaintenanceParts, forS: number, askForBeats: () => void): Promise<MaintenanceReply> {
+export async function planStop(
+  parts: MaintenanceParts,
+  forS: number,
+  askForBeats: () => void,
+): Promise<MaintenanceReply> {
   const { commit, clock, meta, nodes, heartbeats } = parts;
   const until = forS === 0 ? null : clock.now() + Math.min(forS, MAX_MAINTENANCE_S) * 1000;
   await commit.run(() => {
@@ -45,7 +49,8 @@ export async function planStop(parts: MaintenanceParts, forS: number, askForBeat
       .filter(({ id, state }) => state !== "DEAD" && !heartbeats.isHeardSince(id, decidedAt))
       .map(({ id }) => id);
   if (until === null) return { until, untold: [] };
-  while (untold().length > 0 && clock.monotonic() - decidedAt < TOLD_WITHIN_MS) await sleep(LOOK_MS);
+  while (untold().length > 0 && clock.monotonic() - decidedAt < TOLD_WITHIN_MS)
+    await sleep(LOOK_MS);
   return { until, untold: untold() };
 }
 

@@ -17,7 +17,9 @@ export class NodeTable {
     this.#changes = changes;
     this.#byId = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
     this.#byCertificate = db
-      .prepare<[string], string>("SELECT id FROM nodes WHERE certificate_sha256 = ? AND state <> 'REVOKED'")
+      .prepare<[string], string>(
+        "SELECT id FROM nodes WHERE certificate_sha256 = ? AND state <> 'REVOKED'",
+      )
       .pluck();
   }
 
@@ -32,7 +34,11 @@ export class NodeTable {
 
   /** Nodes whose silence means something. */
   registered(): NodeRow[] {
-    return this.#db.prepare<[], NodeRow>("SELECT * FROM nodes WHERE state IN ('READY', 'SUSPECT', 'DEAD') ORDER BY id").all();
+    return this.#db
+      .prepare<[], NodeRow>(
+        "SELECT * FROM nodes WHERE state IN ('READY', 'SUSPECT', 'DEAD') ORDER BY id",
+      )
+      .all();
   }
 
   /**
@@ -48,12 +54,20 @@ export class NodeTable {
            state = CASE state WHEN 'REVOKED' THEN 'JOINED' ELSE state END`,
       )
       .run({ id, sha: certificateSha256, now });
-    this.#db.prepare("UPDATE workers SET is_quarantined = 0, quarantine_reason = NULL WHERE node_id = ?").run(id);
+    this.#db
+      .prepare("UPDATE workers SET is_quarantined = 0, quarantine_reason = NULL WHERE node_id = ?")
+      .run(id);
     this.#changes.note({ kind: "node-joined", node: id, state: this.get(id)!.state });
   }
 
   /** @param protocol the version that was agreed on */
-  register(id: string, epoch: Fence, request: RegisterRequest, protocol: number, now: number): void {
+  register(
+    id: string,
+    epoch: Fence,
+    request: RegisterRequest,
+    protocol: number,
+    now: number,
+  ): void {
     const { bridge } = request;
     this.#db
       .prepare(
@@ -62,18 +76,31 @@ export class NodeTable {
            version = version + 1 WHERE id = ?`,
       )
       .run(
-        ...[epoch.generation, epoch.counter, request.bootId, request.agentVersion, JSON.stringify(request.inventory)],
+        ...[
+          epoch.generation,
+          epoch.counter,
+          request.bootId,
+          request.agentVersion,
+          JSON.stringify(request.inventory),
+        ],
         ...[bridge?.address ?? null, bridge?.ports.from ?? null, bridge?.ports.to ?? null],
         ...[now, protocol, now, id],
       );
     this.#workers(id, request.inventory);
     const workers = request.inventory.workers.length;
-    this.#changes.note({ kind: "node-registered", node: id, agentVersion: request.agentVersion, workers });
+    this.#changes.note({
+      kind: "node-registered",
+      node: id,
+      agentVersion: request.agentVersion,
+      workers,
+    });
   }
 
   move(node: NodeRow, to: NodeState, now: number): boolean {
     const { changes } = this.#db
-      .prepare("UPDATE nodes SET state = ?, state_since = ?, version = version + 1 WHERE id = ? AND version = ?")
+      .prepare(
+        "UPDATE nodes SET state = ?, state_since = ?, version = version + 1 WHERE id = ? AND version = ?",
+      )
       .run(to, now, node.id, node.version);
     if (changes === 1) this.#changes.note({ kind: "node", node: node.id, from: node.state, to });
     return changes === 1;
@@ -85,7 +112,8 @@ export class NodeTable {
         "UPDATE nodes SET flaps = ?, is_cordoned = is_cordoned OR ?, cordon_reason = coalesce(?, cordon_reason) WHERE id = ?",
       )
       .run(JSON.stringify(flaps), cordonReason === null ? 0 : 1, cordonReason, id);
-    if (cordonReason !== null) this.#changes.note({ kind: "node-cordon", node: id, reason: cordonReason });
+    if (cordonReason !== null)
+      this.#changes.note({ kind: "node-cordon", node: id, reason: cordonReason });
   }
 
   /** Takes the node out of placement for a reason, or back for null; what runs there runs on. */
@@ -102,7 +130,9 @@ export class NodeTable {
   }
 
   setEpoch(id: string, epoch: Fence): void {
-    this.#db.prepare("UPDATE nodes SET generation = ?, counter = ? WHERE id = ?").run(epoch.generation, epoch.counter, id);
+    this.#db
+      .prepare("UPDATE nodes SET generation = ?, counter = ? WHERE id = ?")
+      .run(epoch.generation, epoch.counter, id);
   }
 
   #workers(nodeId: string, { workers }: Inventory): void {
@@ -115,6 +145,14 @@ export class NodeTable {
        WHERE node_id = @nodeId`,
     );
     for (const { id, kind, model, memoryBytes, vendor, healthy } of workers)
-      upsert.run({ id, nodeId, kind, model, memoryBytes, vendor: vendor ?? null, isHealthy: Number(healthy) });
+      upsert.run({
+        id,
+        nodeId,
+        kind,
+        model,
+        memoryBytes,
+        vendor: vendor ?? null,
+        isHealthy: Number(healthy),
+      });
   }
 }

@@ -9,7 +9,11 @@ import type { Registry } from "./registry.ts";
 
 /** A one-use password for the image of a member, and no other. @throws AgentRefusal `stale_fence`, `not_allowed` */
 export function pullPassword(
-  { registry, jobs, passwords }: { registry: Registry; jobs: JobTable; passwords: RegistryPasswords },
+  {
+    registry,
+    jobs,
+    passwords,
+  }: { registry: Registry; jobs: JobTable; passwords: RegistryPasswords },
   caller: NodeCaller,
   { member: id, fence }: PullTokenRequest,
 ): PullTokenReply {

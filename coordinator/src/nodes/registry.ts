@@ -6,7 +6,11 @@ import {
   type RegisterRequest,
 } from "@resontech/contracts/agent-protocol";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
-import { agreedVersion, PROTOCOL_UNSUPPORTED, refusalText } from "@resontech/contracts/protocol-versions";
+import {
+  agreedVersion,
+  PROTOCOL_UNSUPPORTED,
+  refusalText,
+} from "@resontech/contracts/protocol-versions";
 import type { NodeCaller } from "../authorization/caller.ts";
 import { isAllowed } from "../authorization/demand.ts";
 import type { Meta } from "../db/meta.ts";
@@ -57,7 +61,8 @@ export class Registry {
   /** @throws AgentRefusal `unknown_node` for one that never joined or was revoked */
   known(nodeId: string): NodeRow {
     const node = this.#nodes.get(nodeId);
-    if (node === undefined || node.state === "REVOKED") throw new AgentRefusal("unknown_node", `node ${nodeId} is not admitted`);
+    if (node === undefined || node.state === "REVOKED")
+      throw new AgentRefusal("unknown_node", `node ${nodeId} is not admitted`);
     return node;
   }
 
@@ -83,7 +88,11 @@ export class Registry {
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#tables.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
-    const reply = { nodeEpoch: epoch, leaseMs: this.#grant(nodeId, null), beatIntervalMs: BEAT_INTERVAL_MS };
+    const reply = {
+      nodeEpoch: epoch,
+      leaseMs: this.#grant(nodeId, null),
+      beatIntervalMs: BEAT_INTERVAL_MS,
+    };
     // The first version has no such field.
     return protocol === AGENT_PROTOCOL.min ? reply : { ...reply, protocol };
   }
@@ -91,7 +100,8 @@ export class Registry {
   /** Notes the beat; what it has not named for several beats in a row is lost there. */
   hear(nodeId: string, beat: BeatRequest): void {
     const node = this.current(nodeId, beat.nodeEpoch);
-    if (node.inventory_digest === null) this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
+    if (node.inventory_digest === null)
+      this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
     const hadDisk = this.#heartbeats.hasDisk(nodeId);
     const { loopLagMs, diskFreeBytes } = beat;
     const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
@@ -131,7 +141,12 @@ export class Registry {
    */
   fenced(caller: NodeCaller, memberId: string, fence: Fence): MemberRow {
     const member = this.#tables.members.get(memberId);
-    if (member === undefined || !isHeldBy(caller, member) || compareFences(fence, member) !== 0 || isMemberOver(member.state))
+    if (
+      member === undefined ||
+      !isHeldBy(caller, member) ||
+      compareFences(fence, member) !== 0 ||
+      isMemberOver(member.state)
+    )
       throw new AgentRefusal("stale_fence", `member ${memberId} is not held under this fence`);
     return member;
   }
@@ -165,7 +180,9 @@ export class Registry {
 
   #membersOn(nodeId: string): MemberRow[] {
     return this.#db
-      .prepare<[string], MemberRow>("SELECT * FROM members WHERE node_id = ? AND state NOT IN ('RELEASED', 'QUARANTINED')")
+      .prepare<[string], MemberRow>(
+        "SELECT * FROM members WHERE node_id = ? AND state NOT IN ('RELEASED', 'QUARANTINED')",
+      )
       .all(nodeId);
   }
 
@@ -182,12 +199,18 @@ export class Registry {
   /** @throws AgentRefusal for an id that another node has, or that is not `<node>-<n>` */
   #ownWorkerId(nodeId: string, workerId: string): void {
     if (!workerId.startsWith(`${nodeId}-`) || !/^\d+$/.test(workerId.slice(nodeId.length + 1)))
-      throw new AgentRefusal("invalid_request", `worker ${workerId} is not named after node ${nodeId}`);
+      throw new AgentRefusal(
+        "invalid_request",
+        `worker ${workerId} is not named after node ${nodeId}`,
+      );
   }
 }
 
 /** Whether a node may act for a member. */
-export function isHeldBy(caller: NodeCaller, { node_id: node }: Pick<MemberRow, "node_id">): boolean {
+export function isHeldBy(
+  caller: NodeCaller,
+  { node_id: node }: Pick<MemberRow, "node_id">,
+): boolean {
   return isAllowed(caller, "member.act", { node });
 }
 

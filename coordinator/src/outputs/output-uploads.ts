@@ -23,7 +23,11 @@ import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Registry } from "../nodes/registry.ts";
-import { type CompletedVersion, CompletionUnderWay, type ObjectStore } from "../storage/object-store.ts";
+import {
+  type CompletedVersion,
+  CompletionUnderWay,
+  type ObjectStore,
+} from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
 import { multipartEtag } from "./decisions/multipart-etag.ts";
@@ -69,16 +73,33 @@ export class OutputUploads {
   async open(caller: NodeCaller, request: OutputOpenRequest): Promise<OutputOpenReply> {
     const { commit, outputs, store, tables, transitions } = this.#parts;
     const parts = partPlan(request.sizeBytes);
-    if (parts === null) throw new AgentRefusal("not_allowed", `${request.sizeBytes} bytes are more than an object can hold`);
+    if (parts === null)
+      throw new AgentRefusal(
+        "not_allowed",
+        `${request.sizeBytes} bytes are more than an object can hold`,
+      );
     const upload = await commit.run(() => this.#insert(caller, request, parts));
-    const s3UploadId = await store.createUpload(upload.bucket, upload.key, "application/octet-stream");
+    const s3UploadId = await store.createUpload(
+      upload.bucket,
+      upload.key,
+      "application/octet-stream",
+    );
     try {
-      await this.#logUrls(caller, { ...upload, s3_upload_id: s3UploadId }, { parts: upload.part_count });
+      await this.#logUrls(
+        caller,
+        { ...upload, s3_upload_id: s3UploadId },
+        { parts: upload.part_count },
+      );
     } catch (error) {
       // Nobody was given a URL; the store takes the upload back, now or when it can.
       await commit.run(() => {
         const { clock, commands } = tables;
-        if (outputs.move(upload.id, "OPEN", "ABORTED", { s3_upload_id: s3UploadId, closed_at: clock.now() }))
+        if (
+          outputs.move(upload.id, "OPEN", "ABORTED", {
+            s3_upload_id: s3UploadId,
+            closed_at: clock.now(),
+          })
+        )
           commands.abortUpload(upload.id);
       });
       throw error;
@@ -147,10 +168,15 @@ export class OutputUploads {
       }
     });
     // One that can't be completed now stays as it is: its agent asks again, and the end of its fence aborts it.
-    for (const upload of left) if (!lost.includes(upload)) void this.#finish(upload).catch(() => null);
+    for (const upload of left)
+      if (!lost.includes(upload)) void this.#finish(upload).catch(() => null);
   }
 
-  #insert(caller: NodeCaller, request: OutputOpenRequest, parts: { partSizeBytes: number; partCount: number }): UploadRow {
+  #insert(
+    caller: NodeCaller,
+    request: OutputOpenRequest,
+    parts: { partSizeBytes: number; partCount: number },
+  ): UploadRow {
     const { tables, outputs } = this.#parts;
     const { clock, jobs, commands, members } = tables;
     const member = this.#writer(caller, request.member, request.fence);
@@ -170,7 +196,8 @@ export class OutputUploads {
       request.key,
       area,
     );
-    if (key === null) throw new AgentRefusal("not_allowed", `member ${member.id} may not write ${request.key}`);
+    if (key === null)
+      throw new AgentRefusal("not_allowed", `member ${member.id} may not write ${request.key}`);
     // An answer that got lost: the newer try stands alone.
     for (const { id } of outputs.openFor(member.id, key)) {
       outputs.move(id, "OPEN", "ABORTED", { closed_at: clock.now() });
@@ -214,7 +241,10 @@ export class OutputUploads {
     this.#writer(caller, request.member, request.fence);
     const etags = request.etags.map((etag) => etag.replaceAll('"', ""));
     if (etags.length !== upload.part_count)
-      throw new AgentRefusal("not_allowed", `upload ${upload.id} has ${upload.part_count} parts, not ${etags.length}`);
+      throw new AgentRefusal(
+        "not_allowed",
+        `upload ${upload.id} has ${upload.part_count} parts, not ${etags.length}`,
+      );
     outputs.move(upload.id, "OPEN", "COMPLETING", { etags: JSON.stringify(etags) });
     transitions.progress(held);
     return outputs.get(upload.id)!;
@@ -224,7 +254,9 @@ export class OutputUploads {
   #finish(upload: UploadRow): Promise<OutputCompleteReply> {
     const running = this.#completing.get(upload.id);
     if (running !== undefined) return running;
-    const finishing = this.#completeInStore(upload).finally(() => this.#completing.delete(upload.id));
+    const finishing = this.#completeInStore(upload).finally(() =>
+      this.#completing.delete(upload.id),
+    );
     this.#completing.set(upload.id, finishing);
     return finishing;
   }
@@ -235,12 +267,18 @@ export class OutputUploads {
     const stored = await this.#completeOnce(upload, etags);
     if (stored === null || stored.sizeBytes !== upload.size_bytes) {
       if (stored !== null) await store.remove(upload.bucket, upload.key, stored.versionId);
-      await commit.run(() => outputs.move(upload.id, "COMPLETING", "ABORTED", { closed_at: tables.clock.now() }));
-      throw new AgentRefusal("not_found", `upload ${upload.id} did not yield ${upload.size_bytes} bytes; open it again`);
+      await commit.run(() =>
+        outputs.move(upload.id, "COMPLETING", "ABORTED", { closed_at: tables.clock.now() }),
+      );
+      throw new AgentRefusal(
+        "not_found",
+        `upload ${upload.id} did not yield ${upload.size_bytes} bytes; open it again`,
+      );
     }
     await volume.durable();
     const isRecorded = await commit.run(() => this.#recordStored(upload, stored));
-    if (!isRecorded) throw new AgentRefusal("stale_fence", `member ${upload.member_id} lost its fence`);
+    if (!isRecorded)
+      throw new AgentRefusal("stale_fence", `member ${upload.member_id} lost its fence`);
     return { versionId: stored.versionId };
   }
 
@@ -248,7 +286,10 @@ export class OutputUploads {
    * Null when the store knows nothing of it. An upload that an earlier request completed is known by the ETag of its parts. Without an answer nothing is
    * known, and it stays as it is: whoever asks next learns what became of it.
    */
-  async #completeOnce(upload: UploadRow, etags: readonly string[]): Promise<CompletedVersion | null> {
+  async #completeOnce(
+    upload: UploadRow,
+    etags: readonly string[],
+  ): Promise<CompletedVersion | null> {
     const { outputs, store } = this.#parts;
     const { bucket, key, s3_upload_id } = upload;
     const { signal } = this.#closed;
@@ -262,11 +303,15 @@ export class OutputUploads {
         if (!isUnderWay && !(error instanceof S3ResponseError && error.status < 500)) throw error;
         const current = await store.stat(bucket, key);
         const expected = multipartEtag(etags);
-        if (current !== null && expected !== null && current.etag === expected) return { ...current, isNew: false };
+        if (current !== null && expected !== null && current.etag === expected)
+          return { ...current, isNew: false };
         if (isUnderWay) {
-          if (performance.now() > end || outputs.get(upload.id)?.state !== "COMPLETING") return null;
+          if (performance.now() > end || outputs.get(upload.id)?.state !== "COMPLETING")
+            return null;
         } else {
-          const isOpen = (await store.listUploads(bucket, key)).some(({ uploadId }) => uploadId === s3_upload_id);
+          const isOpen = (await store.listUploads(bucket, key)).some(
+            ({ uploadId }) => uploadId === s3_upload_id,
+          );
           if (isOpen) throw error;
           return null;
         }
@@ -282,24 +327,43 @@ export class OutputUploads {
     const named = { version_id: stored.versionId, etag: stored.etag };
     if (!outputs.move(upload.id, "COMPLETING", "COMPLETED", { ...named, closed_at: clock.now() })) {
       // Found by its ETag it may be another upload's, of the same bytes.
-      if (stored.isNew && outputs.move(upload.id, "ABORTED", "ABORTED", named)) commands.removeVersion(upload.id);
+      if (stored.isNew && outputs.move(upload.id, "ABORTED", "ABORTED", named))
+        commands.removeVersion(upload.id);
       return false;
     }
     const member = members.get(upload.member_id)!;
     const job = jobs.get(upload.job_id)!;
     // The end of the job has removed those that were stored by then.
-    if (isTerminal(job.state) && upload.key.startsWith(`ckpt/${job.id}/`)) commands.removeVersion(upload.id);
+    if (isTerminal(job.state) && upload.key.startsWith(`ckpt/${job.id}/`))
+      commands.removeVersion(upload.id);
     const isOutput = upload.key.startsWith(`${job.output_root}/`);
     if (isOutput) {
       outputs.keep(upload);
       const key = upload.key.slice(job.output_root.length + 1);
-      changes.note({ kind: "output", job: job.id, member: member.id, key, sizeBytes: upload.size_bytes });
+      changes.note({
+        kind: "output",
+        job: job.id,
+        member: member.id,
+        key,
+        sizeBytes: upload.size_bytes,
+      });
     }
     const root = `${job.output_root}/${FOLDER_OF_MODELS}/`;
     records.output(
       {
-        ...{ job: upload.job_id, member: upload.member_id, node: member.node_id, bucket: upload.bucket, key: upload.key },
-        ...{ fence: fenceOf(upload), sizeBytes: upload.size_bytes, sha256: upload.sha256, uploadId: upload.s3_upload_id },
+        ...{
+          job: upload.job_id,
+          member: upload.member_id,
+          node: member.node_id,
+          bucket: upload.bucket,
+          key: upload.key,
+        },
+        ...{
+          fence: fenceOf(upload),
+          sizeBytes: upload.size_bytes,
+          sha256: upload.sha256,
+          uploadId: upload.s3_upload_id,
+        },
         isExport: isSiteFile(job.output_root, upload.key),
       },
       upload.key.startsWith(root),
@@ -315,7 +379,8 @@ export class OutputUploads {
 
   #writer(caller: NodeCaller, memberId: string, fence: Fence): MemberRow {
     const member = this.#parts.registry.fenced(caller, memberId, fence);
-    if (!mayMemberWrite(member.state)) throw new AgentRefusal("not_allowed", `member ${memberId} is past its outputs`);
+    if (!mayMemberWrite(member.state))
+      throw new AgentRefusal("not_allowed", `member ${memberId} is past its outputs`);
     return member;
   }
 
@@ -330,12 +395,21 @@ export class OutputUploads {
 
   #presign(upload: UploadRow, numbers: readonly number[]): Promise<string[]> {
     const { bucket, key, s3_upload_id, size_bytes } = upload;
-    if (s3_upload_id === null) throw new AgentRefusal("not_found", `upload ${upload.id} is not open yet`);
+    if (s3_upload_id === null)
+      throw new AgentRefusal("not_found", `upload ${upload.id} is not open yet`);
     const lifeS = urlLifeS(size_bytes);
-    return Promise.all(numbers.map((number) => this.#parts.store.presignPart(bucket, key, s3_upload_id, number, lifeS)));
+    return Promise.all(
+      numbers.map((number) =>
+        this.#parts.store.presignPart(bucket, key, s3_upload_id, number, lifeS),
+      ),
+    );
   }
 
-  async #logUrls(caller: NodeCaller, upload: UploadRow, issued: { parts: number; again?: true }): Promise<void> {
+  async #logUrls(
+    caller: NodeCaller,
+    upload: UploadRow,
+    issued: { parts: number; again?: true },
+  ): Promise<void> {
     const commit = committer();
     const { s3_upload_id: uploadId } = upload;
     const { output_root: root } = this.#parts.tables.jobs.get(upload.job_id)!;
@@ -346,7 +420,12 @@ export class OutputUploads {
         actor: actorOf(caller),
         object: { kind: "object", id: commit("object.id", `${upload.bucket}/${upload.key}`) },
         detail: {
-          ...{ ...fenceOf(upload), node: caller.node, member: upload.member_id, job: upload.job_id },
+          ...{
+            ...fenceOf(upload),
+            node: caller.node,
+            member: upload.member_id,
+            job: upload.job_id,
+          },
           ...{ bytes: upload.size_bytes, ttl_s: urlLifeS(upload.size_bytes), ...issued },
           ...(isSiteFile(root, upload.key) ? { export: true } : {}),
           ...(uploadId === null ? {} : { upload_sha256: joinKey(uploadId) }),
@@ -364,5 +443,8 @@ function fenceOf({ generation, counter }: UploadRow): Fence {
 /** Rather than no answer: requests that wait are counted against the node. */
 async function refuseLate({ id }: UploadRow, answered: AbortSignal): Promise<never> {
   await sleep(ANSWER_MS, undefined, { signal: answered });
-  throw new AgentRefusal("storage_unavailable", `the object store is still putting upload ${id} together`);
+  throw new AgentRefusal(
+    "storage_unavailable",
+    `the object store is still putting upload ${id} together`,
+  );
 }

@@ -59,7 +59,13 @@ export class InputStaging {
     return member;
   }
 
-  async #logAccess(caller: NodeCaller, job: JobRow, member: MemberRow, input: StageableInput, url: string): Promise<void> {
+  async #logAccess(
+    caller: NodeCaller,
+    job: JobRow,
+    member: MemberRow,
+    input: StageableInput,
+    url: string,
+  ): Promise<void> {
     const commit = committer();
     await this.#parts.gate.fact(
       {
@@ -67,10 +73,23 @@ export class InputStaging {
         op: randomUUID(),
         actor: actorOf(caller),
         on_behalf_of: job.user_id,
-        object: { kind: "object", id: commit("object.id", `${job.bucket}/${input.key}?versionId=${input.version_id}`) },
+        object: {
+          kind: "object",
+          id: commit("object.id", `${job.bucket}/${input.key}?versionId=${input.version_id}`),
+        },
         detail: {
-          ...{ generation: member.generation, counter: member.counter, node: caller.node, member: member.id },
-          ...{ job: job.id, bytes: input.size_bytes, ttl_s: URL_LIFE_S, url_sha256: urlSha256(url) },
+          ...{
+            generation: member.generation,
+            counter: member.counter,
+            node: caller.node,
+            member: member.id,
+          },
+          ...{
+            job: job.id,
+            bytes: input.size_bytes,
+            ttl_s: URL_LIFE_S,
+            url_sha256: urlSha256(url),
+          },
         },
       },
       commit.disclosures,

@@ -84,8 +84,10 @@ export class StorePump {
     const listed = await store.listUploads(bucket, key);
     // Read after the listing: whatever of it is somebody's stands in a row by now, if only as one without an id.
     const unfinished = outputs.unfinishedOf({ bucket, key });
-    if (unfinished.includes(null)) throw new Error(`${bucket}/${key} is being opened; what is nobody's there is not known yet`);
+    if (unfinished.includes(null))
+      throw new Error(`${bucket}/${key} is being opened; what is nobody's there is not known yet`);
     for (const upload of listed)
-      if (upload.key === key && !unfinished.includes(upload.uploadId)) await store.abortUpload(bucket, key, upload.uploadId);
+      if (upload.key === key && !unfinished.includes(upload.uploadId))
+        await store.abortUpload(bucket, key, upload.uploadId);
   }
 }

@@ -1,7 +1,13 @@
 /** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
 import { LEAST_COST_BYTES, storageCost } from "@resontech/contracts/storage-cost";
 import type { StoredVersion } from "./decisions/collectable.ts";
-import { childNodes, childText, escapeXml, parseDocument, type XmlNode } from "./decisions/s3-xml.ts";
+import {
+  childNodes,
+  childText,
+  escapeXml,
+  parseDocument,
+  type XmlNode,
+} from "./decisions/s3-xml.ts";
 import { type S3Transport, S3ResponseError, S3UnavailableError } from "./s3-transport.ts";
 
 /** One version of one object. `etag` has no quotes. */
@@ -25,15 +31,30 @@ export interface ObjectStore {
   /** Null when there is no such object (or version). */
   stat(bucket: string, key: string, versionId?: string): Promise<ObjectVersion | null>;
   /** Bytes `start` … `end` (both included) of one version. */
-  getRange(version: Pick<ObjectVersion, "key" | "versionId"> & { bucket: string }, start: number, end: number): Promise<Buffer>;
+  getRange(
+    version: Pick<ObjectVersion, "key" | "versionId"> & { bucket: string },
+    start: number,
+    end: number,
+  ): Promise<Buffer>;
   /** A small object in one request; for the coordinator's own files. */
-  put(bucket: string, key: string, body: string | Uint8Array, contentType: string): Promise<ObjectVersion>;
+  put(
+    bucket: string,
+    key: string,
+    body: string | Uint8Array,
+    contentType: string,
+  ): Promise<ObjectVersion>;
   /** Without `versionId` a delete marker is set, with it the version is gone. */
   remove(bucket: string, key: string, versionId?: string): Promise<void>;
   presignGet(bucket: string, key: string, versionId: string, expiresS: number): Promise<string>;
   createUpload(bucket: string, key: string, contentType: string): Promise<string>;
   /** `partNumber` from 1. */
-  presignPart(bucket: string, key: string, uploadId: string, partNumber: number, expiresS: number): Promise<string>;
+  presignPart(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    partNumber: number,
+    expiresS: number,
+  ): Promise<string>;
   /**
    * Takes as long as the engine copies the parts.
    * @throws CompletionUnderWay
@@ -50,7 +71,12 @@ export interface ObjectStore {
   /** @throws S3UnavailableError where one key has as many as the engine lists at a time. */
   listUploads(bucket: string, prefix: string): Promise<OpenUpload[]>;
   /** Size of one part of an open upload; null when there is none. */
-  partBytes(bucket: string, key: string, uploadId: string, partNumber: number): Promise<number | null>;
+  partBytes(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    partNumber: number,
+  ): Promise<number | null>;
   /** Resolves while the engine answers. */
   ping(): Promise<void>;
 }
@@ -66,7 +92,10 @@ export class TooManyObjectsError extends Error {
 }
 
 /** One version in a listing. */
-type Listed = { version: ObjectVersion } & Pick<StoredVersion, "isLatest" | "isMarker" | "modifiedAt">;
+type Listed = { version: ObjectVersion } & Pick<
+  StoredVersion,
+  "isLatest" | "isMarker" | "modifiedAt"
+>;
 /** Without `versionId` the key itself, with it what follows that version. */
 type VersionMarker = { key: string; versionId: string };
 /** `cut` is the last entry of a page that others follow; it has no version when it is a folder. */
@@ -98,9 +127,14 @@ export class S3ObjectStore implements ObjectStore {
   async ensureBucket(bucket: string): Promise<void> {
     try {
       // Owner enforced: nobody has rights by object ACLs, the bucket policy alone speaks.
-      await this.#s3.send({ method: "PUT", path: [bucket], headers: { "x-amz-object-ownership": "BucketOwnerEnforced" } });
+      await this.#s3.send({
+        method: "PUT",
+        path: [bucket],
+        headers: { "x-amz-object-ownership": "BucketOwnerEnforced" },
+      });
     } catch (error) {
-      if (!(error instanceof S3ResponseError && error.code === "BucketAlreadyOwnedByYou")) throw error;
+      if (!(error instanceof S3ResponseError && error.code === "BucketAlreadyOwnedByYou"))
+        throw error;
     }
     await this.#s3.send({
       method: "PUT",
@@ -111,7 +145,12 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async setBucketPolicy(bucket: string, policy: object): Promise<void> {
-    await this.#s3.send({ method: "PUT", path: [bucket], query: { policy: "" }, body: JSON.stringify(policy) });
+    await this.#s3.send({
+      method: "PUT",
+      path: [bucket],
+      query: { policy: "" },
+      body: JSON.stringify(policy),
+    });
   }
 
   async list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]> {
@@ -135,7 +174,8 @@ export class S3ObjectStore implements ObjectStore {
     let objects = 0;
     // Uploads first: one that is completed in between is then counted twice. The S3 front relies on it, and itself adds what
     // is being completed meanwhile: the engine shows neither its parts nor its object.
-    for (const upload of await this.listUploads(bucket, "")) usedBytes += await this.#uploadedBytes(bucket, upload);
+    for (const upload of await this.listUploads(bucket, ""))
+      usedBytes += await this.#uploadedBytes(bucket, upload);
     for await (const page of this.#versionPages(bucket, "")) {
       for (const { version, isLatest, isMarker } of page) {
         usedBytes += storageCost(version.sizeBytes);
@@ -160,7 +200,8 @@ export class S3ObjectStore implements ObjectStore {
       };
     } catch (error) {
       // HEAD has no body: 404 is a missing key, 405 a delete marker asked for by version.
-      if (error instanceof S3ResponseError && (error.status === 404 || error.status === 405)) return null;
+      if (error instanceof S3ResponseError && (error.status === 404 || error.status === 405))
+        return null;
       throw error;
     }
   }
@@ -182,7 +223,12 @@ export class S3ObjectStore implements ObjectStore {
     return body;
   }
 
-  async put(bucket: string, key: string, body: string | Uint8Array, contentType: string): Promise<ObjectVersion> {
+  async put(
+    bucket: string,
+    key: string,
+    body: string | Uint8Array,
+    contentType: string,
+  ): Promise<ObjectVersion> {
     const bytes = Buffer.from(body);
     const { headers } = await this.#s3.send({
       method: "PUT",
@@ -217,13 +263,28 @@ export class S3ObjectStore implements ObjectStore {
       query: { uploads: "" },
       headers: { "content-type": contentType },
     });
-    const uploadId = childText(parseDocument(body.toString("utf8"), "InitiateMultipartUploadResult"), "UploadId");
-    if (uploadId === "") throw new S3UnavailableError("the object store opened an upload without an id");
+    const uploadId = childText(
+      parseDocument(body.toString("utf8"), "InitiateMultipartUploadResult"),
+      "UploadId",
+    );
+    if (uploadId === "")
+      throw new S3UnavailableError("the object store opened an upload without an id");
     return uploadId;
   }
 
-  presignPart(bucket: string, key: string, uploadId: string, partNumber: number, expiresS: number): Promise<string> {
-    return this.#s3.presign("PUT", [bucket, key], { partNumber: String(partNumber), uploadId }, expiresS);
+  presignPart(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    partNumber: number,
+    expiresS: number,
+  ): Promise<string> {
+    return this.#s3.presign(
+      "PUT",
+      [bucket, key],
+      { partNumber: String(partNumber), uploadId },
+      expiresS,
+    );
   }
 
   async completeUpload(
@@ -234,7 +295,8 @@ export class S3ObjectStore implements ObjectStore {
     signal?: AbortSignal,
   ): Promise<CompletedVersion> {
     const list = parts.map(
-      ({ partNumber, etag }) => `<Part><PartNumber>${partNumber}</PartNumber><ETag>&#34;${escapeXml(etag)}&#34;</ETag></Part>`,
+      ({ partNumber, etag }) =>
+        `<Part><PartNumber>${partNumber}</PartNumber><ETag>&#34;${escapeXml(etag)}&#34;</ETag></Part>`,
     );
     const { body, headers } = await this.#s3.send({
       method: "POST",
@@ -245,7 +307,9 @@ export class S3ObjectStore implements ObjectStore {
       ...(signal === undefined ? {} : { signal }),
     });
     // S3 may send 200 and then an error document.
-    const etag = unquote(childText(parseDocument(body.toString("utf8"), "CompleteMultipartUploadResult"), "ETag"));
+    const etag = unquote(
+      childText(parseDocument(body.toString("utf8"), "CompleteMultipartUploadResult"), "ETag"),
+    );
     const versionId = headerOf(headers["x-amz-version-id"]);
     const version = await this.stat(bucket, key, versionId === "" ? undefined : versionId);
     // The engine says 200 also to what it is at already; what is there then is an older version, or none.
@@ -277,24 +341,38 @@ export class S3ObjectStore implements ObjectStore {
         query: { uploads: "", prefix, "max-uploads": this.#pageEntries, "key-marker": after },
       });
       const result = parseDocument(body.toString("utf8"), "ListMultipartUploadsResult");
-      const cut = childText(result, "IsTruncated") === "true" ? childText(result, "NextKeyMarker") : null;
+      const cut =
+        childText(result, "IsTruncated") === "true" ? childText(result, "NextKeyMarker") : null;
       const whole = childNodes(result, "Upload")
-        .map((upload) => ({ key: childText(upload, "Key"), uploadId: childText(upload, "UploadId") }))
+        .map((upload) => ({
+          key: childText(upload, "Key"),
+          uploadId: childText(upload, "UploadId"),
+        }))
         .filter(({ key }) => key !== cut);
       found.push(...whole);
       after = cut === null ? null : (whole.at(-1)?.key ?? "");
       // Left out, their parts would be in no quota.
-      if (after === "") throw new S3UnavailableError(`${this.#pageEntries} or more open uploads of one key can't be listed`);
+      if (after === "")
+        throw new S3UnavailableError(
+          `${this.#pageEntries} or more open uploads of one key can't be listed`,
+        );
     }
     return found;
   }
 
-  async partBytes(bucket: string, key: string, uploadId: string, partNumber: number): Promise<number | null> {
+  async partBytes(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    partNumber: number,
+  ): Promise<number | null> {
     const query = { uploadId, "max-parts": "1", "part-number-marker": String(partNumber - 1) };
     try {
       const { body } = await this.#s3.send({ method: "GET", path: [bucket, key], query });
       const [part] = childNodes(parseDocument(body.toString("utf8"), "ListPartsResult"), "Part");
-      return part !== undefined && childText(part, "PartNumber") === String(partNumber) ? Number(childText(part, "Size")) : null;
+      return part !== undefined && childText(part, "PartNumber") === String(partNumber)
+        ? Number(childText(part, "Size"))
+        : null;
     } catch (error) {
       if (error instanceof S3ResponseError && error.status === 404) return null;
       throw error;
@@ -333,12 +411,16 @@ export class S3ObjectStore implements ObjectStore {
     });
     if (from.versionId !== "") await this.#checkIsThere(bucket, from);
     const result = parseDocument(body.toString("utf8"), "ListVersionsResult");
-    const read = (name: string, isMarker: boolean): Listed[] => childNodes(result, name).map((node) => listedOf(node, isMarker));
+    const read = (name: string, isMarker: boolean): Listed[] =>
+      childNodes(result, name).map((node) => listedOf(node, isMarker));
     return {
       listed: [...read("Version", false), ...read("DeleteMarker", true)],
       cut:
         childText(result, "IsTruncated") === "true"
-          ? { key: childText(result, "NextKeyMarker"), versionId: childText(result, "NextVersionIdMarker") }
+          ? {
+              key: childText(result, "NextKeyMarker"),
+              versionId: childText(result, "NextVersionIdMarker"),
+            }
           : null,
     };
   }
@@ -350,7 +432,8 @@ export class S3ObjectStore implements ObjectStore {
     } catch (error) {
       if (!(error instanceof S3ResponseError)) throw error;
       // 405 is a delete marker.
-      if (error.status === 404) throw new S3UnavailableError("a version went while its key was listed", { cause: error });
+      if (error.status === 404)
+        throw new S3UnavailableError("a version went while its key was listed", { cause: error });
       if (error.status !== 405) throw error;
     }
   }
@@ -360,11 +443,19 @@ export class S3ObjectStore implements ObjectStore {
     let marker: string | null = "0";
     try {
       while (marker !== null) {
-        const query: Record<string, string> = { uploadId, "max-parts": this.#pageEntries, "part-number-marker": marker };
+        const query: Record<string, string> = {
+          uploadId,
+          "max-parts": this.#pageEntries,
+          "part-number-marker": marker,
+        };
         const { body } = await this.#s3.send({ method: "GET", path: [bucket, key], query });
         const result = parseDocument(body.toString("utf8"), "ListPartsResult");
-        for (const part of childNodes(result, "Part")) bytes += storageCost(Number(childText(part, "Size")));
-        marker = childText(result, "IsTruncated") === "true" ? childText(result, "NextPartNumberMarker") : null;
+        for (const part of childNodes(result, "Part"))
+          bytes += storageCost(Number(childText(part, "Size")));
+        marker =
+          childText(result, "IsTruncated") === "true"
+            ? childText(result, "NextPartNumberMarker")
+            : null;
       }
       return bytes;
     } catch (error) {
@@ -384,7 +475,11 @@ function listedOf(node: XmlNode, isMarker: boolean): Listed {
       sizeBytes: Number(childText(node, "Size")),
       etag: unquote(childText(node, "ETag")),
     },
-    ...{ isMarker, isLatest: childText(node, "IsLatest") === "true", modifiedAt: Date.parse(childText(node, "LastModified")) },
+    ...{
+      isMarker,
+      isLatest: childText(node, "IsLatest") === "true",
+      modifiedAt: Date.parse(childText(node, "LastModified")),
+    },
   };
 }
 

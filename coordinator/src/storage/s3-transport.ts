@@ -84,7 +84,11 @@ export class S3Transport implements Disposable {
     this.#idleMs = options.idleMs ?? 15_000;
     this.#now = options.now ?? Date.now;
     this.#agent = options.endpoint.startsWith("https:")
-      ? new HttpsAgent({ keepAlive: true, maxSockets: 32, ...(options.ca === undefined ? {} : { ca: options.ca }) })
+      ? new HttpsAgent({
+          keepAlive: true,
+          maxSockets: 32,
+          ...(options.ca === undefined ? {} : { ca: options.ca }),
+        })
       : new HttpAgent({ keepAlive: true, maxSockets: 32 });
   }
 
@@ -95,13 +99,17 @@ export class S3Transport implements Disposable {
    */
   async send(options: S3RequestOptions): Promise<S3Response> {
     const body = options.body === undefined ? Buffer.alloc(0) : Buffer.from(options.body);
-    const headers = { ...options.headers, "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") };
+    const headers = {
+      ...options.headers,
+      "x-amz-content-sha256": createHash("sha256").update(body).digest("hex"),
+    };
     const attempt = async (): Promise<S3Response> => {
       const signed = await this.#sign(options, headers);
       return await this.#exchange(signed.url, signed.method, signed.headers, body, options);
     };
     let response = await attempt();
-    if (response.status === 403 && this.#followEngine(response.headers.date)) response = await attempt();
+    if (response.status === 403 && this.#followEngine(response.headers.date))
+      response = await attempt();
     for (const ms of isRead(options) ? READ_AGAIN_AFTER_MS : []) {
       if (response.status !== 500) break;
       await pause(ms, undefined, options.signal === undefined ? {} : { signal: options.signal });
@@ -141,7 +149,8 @@ export class S3Transport implements Disposable {
    */
   #followEngine(date: string | undefined): boolean {
     const aheadMs = Date.parse(date ?? "") - this.#now();
-    if (Number.isNaN(aheadMs) || Math.abs(aheadMs - this.#engineAheadMs) < CLOCKS_AGREE_MS) return false;
+    if (Number.isNaN(aheadMs) || Math.abs(aheadMs - this.#engineAheadMs) < CLOCKS_AGREE_MS)
+      return false;
     this.#engineAheadMs = Math.abs(aheadMs) < CLOCKS_AGREE_MS ? 0 : aheadMs;
     return true;
   }
@@ -163,7 +172,13 @@ export class S3Transport implements Disposable {
     }).sign();
   }
 
-  #exchange(url: URL, method: string, headers: Headers, body: Buffer, options: S3RequestOptions): Promise<S3Response> {
+  #exchange(
+    url: URL,
+    method: string,
+    headers: Headers,
+    body: Buffer,
+    options: S3RequestOptions,
+  ): Promise<S3Response> {
     const { maxBytes = 16 * MIB, idleMs = this.#idleMs } = options;
     const { promise, resolve, reject } = Promise.withResolvers<S3Response>();
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -189,7 +204,11 @@ export class S3Transport implements Disposable {
       });
       response.on("error", fail);
       response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks),
+        }),
       );
     });
     request.end(body);
@@ -203,7 +222,10 @@ function isRead({ method }: S3RequestOptions): boolean {
 
 /** Every byte that RFC 3986 does not reserve for itself is escaped, so that `URL` changes nothing and the signature holds. */
 function escapeSegment(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 function urlOf(endpoint: string, path: readonly string[], query: Record<string, string>): URL {
@@ -222,7 +244,11 @@ function errorOf(response: S3Response): Error {
   const text = response.body.toString("utf8");
   try {
     const error = parseDocument(text, "Error");
-    return new S3ResponseError(childText(error, "Code"), response.status, childText(error, "Message"));
+    return new S3ResponseError(
+      childText(error, "Code"),
+      response.status,
+      childText(error, "Message"),
+    );
   } catch {
     if (response.status === 404) return new S3ResponseError("NoSuchKey", 404, "not found");
     return new S3ResponseError(`Http${response.status}`, response.status, text.slice(0, 200));

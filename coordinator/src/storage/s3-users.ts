@@ -23,9 +23,14 @@ export class S3Users {
   /** The pair is refused from the next request on, also by the engine's own cache. Safe to repeat. */
   async remove(accessKeyId: string): Promise<void> {
     try {
-      await this.#s3.send({ method: "PATCH", path: ["delete-user"], query: { access: accessKeyId } });
+      await this.#s3.send({
+        method: "PATCH",
+        path: ["delete-user"],
+        query: { access: accessKeyId },
+      });
     } catch (error) {
-      if (!(error instanceof S3ResponseError && /NoSuchEntity|UserNotFound/.test(error.code))) throw error;
+      if (!(error instanceof S3ResponseError && /NoSuchEntity|UserNotFound/.test(error.code)))
+        throw error;
     }
   }
 }

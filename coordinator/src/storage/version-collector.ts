@@ -5,7 +5,12 @@ import { auditedOperation } from "../audited-operation.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
-import { collectable, type NeededVersion, type StoredVersion, type VersionRef } from "./decisions/collectable.ts";
+import {
+  collectable,
+  type NeededVersion,
+  type StoredVersion,
+  type VersionRef,
+} from "./decisions/collectable.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { S3UnavailableError } from "./s3-transport.ts";
 
@@ -48,7 +53,10 @@ export class VersionCollector {
 
   /** Until aborted. */
   run(signal: AbortSignal): void {
-    const timer = setInterval(() => void this.#rounds.run(() => this.collect().catch(this.#parts.onError)), EVERY_MS);
+    const timer = setInterval(
+      () => void this.#rounds.run(() => this.collect().catch(this.#parts.onError)),
+      EVERY_MS,
+    );
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
   }
 
@@ -59,7 +67,11 @@ export class VersionCollector {
   /** @returns what was removed, bucket by bucket; a bucket with nothing to remove is left out */
   async collect(keptMs: number = KEPT_MS): Promise<Collected[]> {
     const { db, onError } = this.#parts;
-    const buckets = db.prepare<[], { name: string; owner_id: string }>("SELECT name, owner_id FROM buckets ORDER BY name").all();
+    const buckets = db
+      .prepare<[], { name: string; owner_id: string }>(
+        "SELECT name, owner_id FROM buckets ORDER BY name",
+      )
+      .all();
     const collected: Collected[] = [];
     for (const { name, owner_id: owner } of buckets) {
       try {
@@ -83,7 +95,12 @@ export class VersionCollector {
     return { bucket, versions: old.length, bytes };
   }
 
-  async #remove(bucket: string, owner: string, old: readonly StoredVersion[], bytes: number): Promise<void> {
+  async #remove(
+    bucket: string,
+    owner: string,
+    old: readonly StoredVersion[],
+    bytes: number,
+  ): Promise<void> {
     const draft = {
       ...({ type: "data.versions.collect", op: randomUUID(), actor: COORDINATOR_ACTOR } as const),
       object: { kind: "bucket", id: owner } as const,
@@ -92,13 +109,16 @@ export class VersionCollector {
     await auditedOperation(this.#parts, draft, [], failure, async () => {
       for (const { key, versionId } of old) {
         // A task that was accepted meanwhile keeps what it reads.
-        if (!this.#isNeeded(bucket, { key, versionId })) await this.#parts.store.remove(bucket, key, versionId);
+        if (!this.#isNeeded(bucket, { key, versionId }))
+          await this.#parts.store.remove(bucket, key, versionId);
       }
     });
   }
 
   #needed(bucket: string): NeededVersion[] {
-    const rows = this.#parts.db.prepare<[{ bucket: string }], VersionRef & { untilDeleted: number }>(NEEDED).all({ bucket });
+    const rows = this.#parts.db
+      .prepare<[{ bucket: string }], VersionRef & { untilDeleted: number }>(NEEDED)
+      .all({ bucket });
     return rows.map((row) => ({ ...row, untilDeleted: row.untilDeleted === 1 }));
   }
 
@@ -114,5 +134,8 @@ export class VersionCollector {
 }
 
 function failure(error: unknown): { phase: "failed"; code: string } {
-  return { phase: "failed", code: error instanceof S3UnavailableError ? "storage_unavailable" : "internal_error" };
+  return {
+    phase: "failed",
+    code: error instanceof S3UnavailableError ? "storage_unavailable" : "internal_error",
+  };
 }

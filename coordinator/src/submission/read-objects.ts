@@ -2,8 +2,16 @@ import { ApiError } from "../api-error.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { FolderObject } from "./folder-objects.ts";
 
-export function readObject(store: Pick<ObjectStore, "getRange">, bucket: string, object: FolderObject): Promise<Buffer> {
-  return store.getRange({ bucket, key: object.key, versionId: object.versionId }, 0, object.sizeBytes - 1);
+export function readObject(
+  store: Pick<ObjectStore, "getRange">,
+  bucket: string,
+  object: FolderObject,
+): Promise<Buffer> {
+  return store.getRange(
+    { bucket, key: object.key, versionId: object.versionId },
+    0,
+    object.sizeBytes - 1,
+  );
 }
 
 export function asText(
@@ -19,7 +27,11 @@ export function asText(
 }
 
 /** Results in the order of `items`, at most `limit` under way; the first failure ends it. */
-export async function inParallel<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
+export async function inParallel<T, R>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
   const lane = async () => {

@@ -8,7 +8,11 @@ import type { VolumeSync } from "../storage/volume-sync.ts";
 import type { ValidatedTask, ValidationDeps } from "./validated-task.ts";
 
 /** Everything that can be wrong with a task, found in the bucket by the rules of its kind. @throws ApiError with the code of the first thing found wrong */
-export type ValidateTask = (deps: ValidationDeps, bucket: string, body: SubmitTaskBody) => Promise<ValidatedTask>;
+export type ValidateTask = (
+  deps: ValidationDeps,
+  bucket: string,
+  body: SubmitTaskBody,
+) => Promise<ValidatedTask>;
 
 export type SubmissionDeps = ValidationDeps & {
   validate: ValidateTask;
@@ -28,14 +32,24 @@ export async function submitTask(
   idempotencyKey: string | null,
   audit: OperationRunner,
 ): Promise<JobView> {
-  const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(body) };
+  const idempotency =
+    idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(body) };
   if (idempotency !== null) {
-    const known = deps.kernel.findSubmitted(owner.projectId, idempotency.key, idempotency.bodySha256);
-    if (known !== null) return audit.operation({ type: "job.submit", object: { kind: "job", id: known.id } }, async () => known);
+    const known = deps.kernel.findSubmitted(
+      owner.projectId,
+      idempotency.key,
+      idempotency.bodySha256,
+    );
+    if (known !== null)
+      return audit.operation(
+        { type: "job.submit", object: { kind: "job", id: known.id } },
+        async () => known,
+      );
   }
   const { hasKeyInScript, ...task } = await deps.validate(deps, bucket, body);
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
-  if (busy !== null) throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
+  if (busy !== null)
+    throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
   const inputsDurable = deps.volume.durable();
   // Awaited once the gate is open; where it stays shut nobody asks.
   inputsDurable.catch(() => undefined);
@@ -54,7 +68,13 @@ export async function submitTask(
     async (operation) => {
       await inputsDurable;
       const { projectId, userId } = owner;
-      const job = await deps.kernel.submit({ ...task, userId, projectId, audit: operation.proof, idempotency });
+      const job = await deps.kernel.submit({
+        ...task,
+        userId,
+        projectId,
+        audit: operation.proof,
+        idempotency,
+      });
       operation.closedElsewhere();
       return job;
     },

@@ -4,4 +4,6 @@ import { validateFederation } from "./federation/submission/validate-federation.
 
 /** By the rules of the kind that the body names; the schema of the route lets no other through. */
 export const validateSubmission: ValidateTask = (deps, bucket, body) =>
-  body.kind === "command" ? validateCommand(deps, bucket, body) : validateFederation(deps, bucket, body);
+  body.kind === "command"
+    ? validateCommand(deps, bucket, body)
+    : validateFederation(deps, bucket, body);

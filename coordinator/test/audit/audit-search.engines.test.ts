@@ -1,4 +1,8 @@
-import type { AuditEventReply, AuditEventRow, AuditEventsReply } from "@resontech/contracts/http-audit";
+import type {
+  AuditEventReply,
+  AuditEventRow,
+  AuditEventsReply,
+} from "@resontech/contracts/http-audit";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,12 +23,23 @@ t.test(
     const search = await coordinator.startSearch();
     const user = async (username: string, admin: boolean) =>
       (await coordinator.control({ verb: "add-user", username, admin })) as User;
-    const [alice, bob, auditor] = [await user("alice", false), await user("bob", false), await user("auditor", true)];
-    for (const { platformKey } of [alice, bob]) for (let i = 0; i < 7; i++) await coordinator.get("/api/keys", platformKey);
+    const [alice, bob, auditor] = [
+      await user("alice", false),
+      await user("bob", false),
+      await user("auditor", true),
+    ];
+    for (const { platformKey } of [alice, bob])
+      for (let i = 0; i < 7; i++) await coordinator.get("/api/keys", platformKey);
     const look = async (query: string, { platformKey }: User = auditor) =>
       await coordinator.get(`/api/audit/events${query}`, platformKey);
-    const page = async (query: string, by?: User) => (await look(query, by)).body as AuditEventsReply;
-    for (let tries = 0; tries < 200 && (await page("?type=key.list&limit=1000")).events.length < 14; tries++) await sleep(50);
+    const page = async (query: string, by?: User) =>
+      (await look(query, by)).body as AuditEventsReply;
+    for (
+      let tries = 0;
+      tries < 200 && (await page("?type=key.list&limit=1000")).events.length < 14;
+      tries++
+    )
+      await sleep(50);
 
     t.test("page by page all that an administrator may see, once and in order", async (t) => {
       const found: AuditEventRow[] = [];
@@ -59,7 +74,10 @@ t.test(
           body: { code: "not_found" },
         });
         const { cursor } = await page("?type=key.list&limit=4");
-        t.match(await look(`?type=key.list&limit=4&cursor=${cursor}`, alice), { status: 400, body: { code: "cursor_invalid" } });
+        t.match(await look(`?type=key.list&limit=4&cursor=${cursor}`, alice), {
+          status: 400,
+          body: { code: "cursor_invalid" },
+        });
         t.match(
           await look("?sub=usr-1", alice),
           { status: 400, body: { code: "validation_failed" } },
@@ -70,7 +88,10 @@ t.test(
 
     t.test("an entry comes with a proof that the offline verifier takes", async (t) => {
       const { events } = await page("?type=key.list&limit=1", bob);
-      const { status, body } = await coordinator.get(`/api/audit/events/${events[0]!.index}`, bob.platformKey);
+      const { status, body } = await coordinator.get(
+        `/api/audit/events/${events[0]!.index}`,
+        bob.platformKey,
+      );
       t.equal(status, 200);
       const { event, proof } = body as AuditEventReply;
       t.match(event, { type: "key.list", on_behalf_of: events[0]!.onBehalfOf });
@@ -79,63 +100,88 @@ t.test(
       t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } });
     });
 
-    t.test("each look is on record before it is answered: which filters, not their values", async (t) => {
-      await look("?type=key.mint&object=canary-1&from=2026-01-01T00:00:00Z", alice);
-      let found;
-      for (let tries = 0; tries < 100 && found === undefined; tries++) {
-        await sleep(50);
-        const leaves = await readLeaves(coordinator.auditd.logDir);
-        found = leaves.find((leaf) => String(leaf.detail?.["filters"]) === "from,object,type");
-      }
-      t.match(found, { phase: "fact", detail: { filters: ["from", "object", "type"], more: false } });
-      t.notMatch(JSON.stringify(found), /canary/);
-    });
-
-    t.test("each look says which policy let it see what it saw: all that there is, or the caller's own", async (t) => {
-      const { index } = (await page("?type=key.list&limit=1", alice)).events[0]!;
-      for (const { platformKey } of [alice, auditor]) await coordinator.get(`/api/audit/events/${index}`, platformKey);
-      const decided = async (type: string, by: User) => {
-        for (let tries = 0; ; tries++) {
-          const leaves = await readLeaves(coordinator.auditd.logDir);
-          const shown = leaves.filter(
-            (leaf) => leaf.type === type && leaf.on_behalf_of === by.userId && leaf.detail?.["entries"] !== 0,
-          );
-          if (shown.length > 0 || tries === 100) return shown.map(({ decision }) => decision);
+    t.test(
+      "each look is on record before it is answered: which filters, not their values",
+      async (t) => {
+        await look("?type=key.mint&object=canary-1&from=2026-01-01T00:00:00Z", alice);
+        let found;
+        for (let tries = 0; tries < 100 && found === undefined; tries++) {
           await sleep(50);
+          const leaves = await readLeaves(coordinator.auditd.logDir);
+          found = leaves.find((leaf) => String(leaf.detail?.["filters"]) === "from,object,type");
         }
-      };
-      for (const [by, policy] of [
-        [alice, "audit-own"],
-        [auditor, "audit-all"],
-      ] as const)
-        for (const type of ["audit.search", "audit.read"]) {
-          const decisions = await decided(type, by);
-          t.ok(decisions.length > 0, `${policy} ${type}`);
-          for (const decision of decisions) t.strictSame(decision, { effect: "allow", policy_ids: [policy] });
-        }
-    });
+        t.match(found, {
+          phase: "fact",
+          detail: { filters: ["from", "object", "type"], more: false },
+        });
+        t.notMatch(JSON.stringify(found), /canary/);
+      },
+    );
+
+    t.test(
+      "each look says which policy let it see what it saw: all that there is, or the caller's own",
+      async (t) => {
+        const { index } = (await page("?type=key.list&limit=1", alice)).events[0]!;
+        for (const { platformKey } of [alice, auditor])
+          await coordinator.get(`/api/audit/events/${index}`, platformKey);
+        const decided = async (type: string, by: User) => {
+          for (let tries = 0; ; tries++) {
+            const leaves = await readLeaves(coordinator.auditd.logDir);
+            const shown = leaves.filter(
+              (leaf) =>
+                leaf.type === type &&
+                leaf.on_behalf_of === by.userId &&
+                leaf.detail?.["entries"] !== 0,
+            );
+            if (shown.length > 0 || tries === 100) return shown.map(({ decision }) => decision);
+            await sleep(50);
+          }
+        };
+        for (const [by, policy] of [
+          [alice, "audit-own"],
+          [auditor, "audit-all"],
+        ] as const)
+          for (const type of ["audit.search", "audit.read"]) {
+            const decisions = await decided(type, by);
+            t.ok(decisions.length > 0, `${policy} ${type}`);
+            for (const decision of decisions)
+              t.strictSame(decision, { effect: "allow", policy_ids: [policy] });
+          }
+      },
+    );
 
     /** Waits for the record of looks that showed nothing. */
     const emptyLooks = async (type: string, least: number): Promise<number> => {
       for (let tries = 0; ; tries++) {
         const leaves = await readLeaves(coordinator.auditd.logDir);
-        const { length } = leaves.filter((leaf) => leaf.type === type && leaf.detail?.["entries"] === 0);
+        const { length } = leaves.filter(
+          (leaf) => leaf.type === type && leaf.detail?.["entries"] === 0,
+        );
         if (length >= least || tries === 60) return length;
         await sleep(50);
       }
     };
 
-    t.test("a look for an entry that is not there, or not the caller's, is on record as well", async (t) => {
-      t.match(await coordinator.get("/api/audit/events/999999", alice.platformKey), { status: 404 });
-      // The one before it was bob's entry, asked for by alice.
-      t.equal(await emptyLooks("audit.read", 2), 2);
-    });
+    t.test(
+      "a look for an entry that is not there, or not the caller's, is on record as well",
+      async (t) => {
+        t.match(await coordinator.get("/api/audit/events/999999", alice.platformKey), {
+          status: 404,
+        });
+        // The one before it was bob's entry, asked for by alice.
+        t.equal(await emptyLooks("audit.read", 2), 2);
+      },
+    );
 
     t.test("while audit-out is away nothing else is: searches say so", async (t) => {
       const before = await emptyLooks("audit.search", 0);
       await search.stop();
       t.match(await look(""), { status: 503, body: { code: "audit_search_unavailable" } });
-      t.equal(await emptyLooks("audit.search", before + 1), before + 1, "that somebody looked is on record");
+      t.equal(
+        await emptyLooks("audit.search", before + 1),
+        before + 1,
+        "that somebody looked is on record",
+      );
       t.match(await coordinator.get("/api/keys", alice.platformKey), { status: 200 });
     });
   },

@@ -23,7 +23,10 @@ export type AuditdFixture = AsyncDisposable & {
  * The real auditd as its own process, with the coordinator's two sockets under `dir` (which must be short: 107 bytes a socket).
  * @param rootCertFile of the appliance, for whoever relays what nodes sign
  */
-export async function startAuditd(dir: string, rootCertFile: string | null = null): Promise<AuditdFixture> {
+export async function startAuditd(
+  dir: string,
+  rootCertFile: string | null = null,
+): Promise<AuditdFixture> {
   mkdirSync(join(dir, "s"), { recursive: true, mode: 0o750 });
   mkdirSync(join(dir, "keys"), { recursive: true, mode: 0o700 });
   const gateSocket = join(dir, "s", "gate");
@@ -60,7 +63,9 @@ export async function startAuditd(dir: string, rootCertFile: string | null = nul
     logDir: join(config.auditDir, config.inception.slice(0, 4)),
     policyFile: config.policyFile,
     async start() {
-      child = spawn(process.execPath, [MAIN, "--config", configFile], { stdio: ["ignore", "ignore", "inherit"] });
+      child = spawn(process.execPath, [MAIN, "--config", configFile], {
+        stdio: ["ignore", "ignore", "inherit"],
+      });
       const exited = once(child, "exit");
       while (!existsSync(recordSocket) && child.exitCode === null)
         await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 20))]);

@@ -65,7 +65,8 @@ async function succeed(fixture: CoreFixture, signing: SigningAgent, slug: string
   await agent.upload(server, "model_out/checkpoint.pt", "the model");
   await signing.tell(server, { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
   await fixture.until(id, "SUCCEEDED");
-  for (const client of clients) await signing.tell(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
+  for (const client of clients)
+    await signing.tell(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
   await signing.tell(server, CLEAN);
 }
 
@@ -75,7 +76,11 @@ async function completeness(t: Test, { core, auditd, dir }: CoreFixture) {
   const file = join(dir, "export.tar");
   await exportLog({ logDir: auditd.logDir, file });
   const policy = readFileSync(auditd.policyFile);
-  const { verdicts } = await verify({ bundle: createReadStream(file), policy, platform: nodePlatform });
+  const { verdicts } = await verify({
+    bundle: createReadStream(file),
+    policy,
+    platform: nodePlatform,
+  });
   t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } });
   return verdicts.COMPLETENESS;
 }
@@ -86,7 +91,10 @@ t.test("jobs that succeed, fail, are cancelled and lost, told at once or late", 
   using signing = new SigningAgent(await fixture.agent("node-a", 2), t.testdir({}));
   await succeed(fixture, signing, "late");
   await succeed(fixture, signing, "later");
-  t.match(await completeness(t, fixture), { verdict: "PASS", reason: /; 0 starts and ends of members, .*, 14 not yet/ });
+  t.match(await completeness(t, fixture), {
+    verdict: "PASS",
+    reason: /; 0 starts and ends of members, .*, 14 not yet/,
+  });
   await signing.pump();
   t.match(await completeness(t, fixture), {
     verdict: "PASS",
@@ -116,20 +124,23 @@ t.test("jobs that succeed, fail, are cancelled and lost, told at once or late", 
   t.match(await completeness(t, fixture), { verdict: "PASS" });
 });
 
-t.test("a job that the agent reports and never signs is named as soon as the agent has signed what came after", async (t) => {
-  const fixture = await CoreFixture.start();
-  t.teardown(() => fixture.close());
-  using signing = new SigningAgent(await fixture.agent("node-a", 2), t.testdir({}));
-  await succeed(fixture, signing, "honest");
-  await signing.pump();
-  signing.isMute = true;
-  await succeed(fixture, signing, "told by the coordinator alone");
-  t.match(await completeness(t, fixture), { verdict: "PASS", reason: /, 7 not yet/ });
-  signing.isMute = false;
-  await succeed(fixture, signing, "honest again");
-  await signing.pump();
-  t.match(await completeness(t, fixture), {
-    verdict: "FAIL",
-    reason: /^CROSS-CHECK: .* was started, and the agent of node-a is not/,
-  });
-});
+t.test(
+  "a job that the agent reports and never signs is named as soon as the agent has signed what came after",
+  async (t) => {
+    const fixture = await CoreFixture.start();
+    t.teardown(() => fixture.close());
+    using signing = new SigningAgent(await fixture.agent("node-a", 2), t.testdir({}));
+    await succeed(fixture, signing, "honest");
+    await signing.pump();
+    signing.isMute = true;
+    await succeed(fixture, signing, "told by the coordinator alone");
+    t.match(await completeness(t, fixture), { verdict: "PASS", reason: /, 7 not yet/ });
+    signing.isMute = false;
+    await succeed(fixture, signing, "honest again");
+    await signing.pump();
+    t.match(await completeness(t, fixture), {
+      verdict: "FAIL",
+      reason: /^CROSS-CHECK: .* was started, and the agent of node-a is not/,
+    });
+  },
+);

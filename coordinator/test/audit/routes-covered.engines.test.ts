@@ -16,14 +16,21 @@ const coordinator = await RunningCoordinator.create();
 t.teardown(() => coordinator[Symbol.asyncDispose]());
 await coordinator.startSearch();
 type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
-const alice = (await coordinator.control({ verb: "add-user", username: CANARY, admin: true })) as Reply<"add-user">;
+const alice = (await coordinator.control({
+  verb: "add-user",
+  username: CANARY,
+  admin: true,
+})) as Reply<"add-user">;
 const key = alice.platformKey;
 
 type Declared = { event: string; loggedBy?: string } | { none: string };
 type Document = { paths: Record<string, Record<string, { "x-audit": Declared }>> };
 const document = (await coordinator.get("/api/openapi.json")).body as unknown as Document;
 const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { "x-audit": audit }]) => ({ name: `${method.toUpperCase()} ${path}`, audit })),
+  Object.entries(methods).map(([method, { "x-audit": audit }]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    audit,
+  })),
 );
 
 /** A request with the canary in whatever of it a caller may choose. */
@@ -31,7 +38,13 @@ async function call(method: string, path: string, body?: object, authorization =
   const reply = await fetchWithCa(coordinator.caPem, coordinator.url + path, {
     method,
     headers: {
-      ...{ authorization, "user-agent": CANARY, "x-request-id": CANARY, "x-forwarded-for": CANARY, cookie: CANARY },
+      ...{
+        authorization,
+        "user-agent": CANARY,
+        "x-request-id": CANARY,
+        "x-forwarded-for": CANARY,
+        cookie: CANARY,
+      },
       ...{ referer: `https://${CANARY}/`, "idempotency-key": `${CANARY}-${Math.random()}` },
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
@@ -42,7 +55,8 @@ async function call(method: string, path: string, body?: object, authorization =
 
 const storage = "/api/users/storage";
 const object = `jobs/${CANARY}/one.bin`;
-const initialised = () => call("POST", `${storage}/upload/init`, { key: object, size: 3, contentType: `text/${CANARY}` });
+const initialised = () =>
+  call("POST", `${storage}/upload/init`, { key: object, size: 3, contentType: `text/${CANARY}` });
 async function submitted(slug: string) {
   await upload(coordinator.s3, alice.bucketAlias, slug, goodFiles());
   return await call("POST", "/api/tasks", { ...goodBody(slug), name: `${CANARY} of ${slug}` });
@@ -60,15 +74,21 @@ const DRIVES: Record<string, () => Promise<number>> = {
     await call("POST", `/api/tasks/${id}/cancel`);
     return (await call("DELETE", `/api/tasks/${id}/outputs`)).status;
   },
-  [`GET ${storage}/bucket`]: async () => (await call("GET", `${storage}/bucket?x=${CANARY}`)).status,
-  [`PATCH ${storage}/bucket/rotate-key`]: async () => (await call("PATCH", `${storage}/bucket/rotate-key`)).status,
+  [`GET ${storage}/bucket`]: async () =>
+    (await call("GET", `${storage}/bucket?x=${CANARY}`)).status,
+  [`PATCH ${storage}/bucket/rotate-key`]: async () =>
+    (await call("PATCH", `${storage}/bucket/rotate-key`)).status,
   [`GET ${storage}/usage`]: async () => (await call("GET", `${storage}/usage`)).status,
   [`POST ${storage}/upload/init`]: async () => (await initialised()).status,
   [`POST ${storage}/upload/complete`]: async () => {
-    const { uploadId, urls } = (await initialised()).body as unknown as { uploadId: string; urls: string[] };
+    const { uploadId, urls } = (await initialised()).body as unknown as {
+      uploadId: string;
+      urls: string[];
+    };
     const part = await fetchWithCa(coordinator.caPem, urls[0]!, { method: "PUT", body: "abc" });
     const parts = [{ PartNumber: 1, ETag: part.headers.get("etag") }];
-    return (await call("POST", `${storage}/upload/complete`, { key: object, uploadId, parts })).status;
+    return (await call("POST", `${storage}/upload/complete`, { key: object, uploadId, parts }))
+      .status;
   },
   [`POST ${storage}/upload/abort`]: async () => {
     const { uploadId } = (await initialised()).body;
@@ -77,15 +97,28 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "GET /api/keys": async () => (await call("GET", "/api/keys")).status,
   "POST /api/keys": async () => (await call("POST", "/api/keys", { name: CANARY })).status,
   "POST /api/nodes/join": async () => {
-    const { token } = (await coordinator.control({ verb: "join-token", node: "node-a", ttlS: 60 })) as Reply<"join-token">;
-    return (await call("POST", "/api/nodes/join", { token, csr: (await makeSigningRequest(CANARY)).csrPem })).status;
+    const { token } = (await coordinator.control({
+      verb: "join-token",
+      node: "node-a",
+      ttlS: 60,
+    })) as Reply<"join-token">;
+    return (
+      await call("POST", "/api/nodes/join", {
+        token,
+        csr: (await makeSigningRequest(CANARY)).csrPem,
+      })
+    ).status;
   },
-  "GET /api/audit/events": async () => (await call("GET", "/api/audit/events?type=key.list")).status,
+  "GET /api/audit/events": async () =>
+    (await call("GET", "/api/audit/events?type=key.list")).status,
   "GET /api/audit/events/{index}": async () => {
     // Its own entries are indexed a moment after they are signed.
     for (let tries = 0; tries < 200; tries++) {
-      const { events } = (await call("GET", "/api/audit/events?limit=1")).body as unknown as { events: { index: number }[] };
-      if (events[0] !== undefined) return (await call("GET", `/api/audit/events/${events[0].index}`)).status;
+      const { events } = (await call("GET", "/api/audit/events?limit=1")).body as unknown as {
+        events: { index: number }[];
+      };
+      if (events[0] !== undefined)
+        return (await call("GET", `/api/audit/events/${events[0].index}`)).status;
       await sleep(50);
     }
     return 0;
@@ -96,12 +129,19 @@ const DRIVES: Record<string, () => Promise<number>> = {
       repository: "resontech/fl-cpu",
     })) as Reply<"registry-login">;
     const basic = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
-    const query = new URLSearchParams({ service: "registry", scope: "repository:resontech/fl-cpu:pull", account: CANARY });
+    const query = new URLSearchParams({
+      service: "registry",
+      scope: "repository:resontech/fl-cpu:pull",
+      account: CANARY,
+    });
     return (await call("GET", `/token?${query.toString()}`, undefined, basic)).status;
   },
   // The last one: the key is void afterwards.
   "DELETE /api/keys/{id}": async () => {
-    const keys = (await call("GET", "/api/keys")).body as unknown as { id: string; current: boolean }[];
+    const keys = (await call("GET", "/api/keys")).body as unknown as {
+      id: string;
+      current: boolean;
+    }[];
     return (await call("DELETE", `/api/keys/${keys.find(({ current }) => current)?.id}`)).status;
   },
 };
@@ -110,16 +150,27 @@ const ENDS: Record<string, number> = { "POST /api/tasks": 201, "POST /api/keys":
 /** Routes that say `event` and are driven by nobody, or are driven and say none. */
 function undriven(declared: readonly { name: string; audit: Declared }[]): string[] {
   const events = declared.filter(({ audit }) => "event" in audit).map(({ name }) => name);
-  return [...events.filter((name) => !(name in DRIVES)), ...Object.keys(DRIVES).filter((name) => !events.includes(name))];
+  return [
+    ...events.filter((name) => !(name in DRIVES)),
+    ...Object.keys(DRIVES).filter((name) => !events.includes(name)),
+  ];
 }
 
-t.test("every route declares an event, and is driven here, or says why it leaves none", async (t) => {
-  t.ok(routes.length >= 20);
-  for (const { name, audit } of routes)
-    t.ok(audit !== undefined && ("event" in audit || audit.none.length > 0), `${name}: ${JSON.stringify(audit)}`);
-  t.same(undriven(routes), []);
-  t.same(undriven([...routes, { name: "POST /api/dummy", audit: { event: "key.list" } }]), ["POST /api/dummy"]);
-});
+t.test(
+  "every route declares an event, and is driven here, or says why it leaves none",
+  async (t) => {
+    t.ok(routes.length >= 20);
+    for (const { name, audit } of routes)
+      t.ok(
+        audit !== undefined && ("event" in audit || audit.none.length > 0),
+        `${name}: ${JSON.stringify(audit)}`,
+      );
+    t.same(undriven(routes), []);
+    t.same(undriven([...routes, { name: "POST /api/dummy", audit: { event: "key.list" } }]), [
+      "POST /api/dummy",
+    ]);
+  },
+);
 
 t.test("the leaf of each is found, and none holds what a caller wrote", async (t) => {
   for (const name of Object.keys(DRIVES)) t.equal(await DRIVES[name]!(), ENDS[name] ?? 200, name);
@@ -141,12 +192,18 @@ t.test("the leaf of each is found, and none holds what a caller wrote", async (t
   for (const { name, audit } of routes) {
     if ("none" in audit) continue;
     const action = name.replace(/\{([^}]+)\}/g, ":$1");
-    const found = leaves.filter((leaf) => leaf.type === audit.event && (audit.loggedBy !== undefined || leaf.action === action));
+    const found = leaves.filter(
+      (leaf) =>
+        leaf.type === audit.event && (audit.loggedBy !== undefined || leaf.action === action),
+    );
     t.ok(found.length > 0, `${name} leaves ${audit.event}`);
     const requested = found.find(({ phase }) => phase === "requested");
     if (requested !== undefined)
       t.equal(
-        leaves.filter(({ op, phase }) => op === requested.op && ["completed", "failed", "denied"].includes(phase)).length,
+        leaves.filter(
+          ({ op, phase }) =>
+            op === requested.op && ["completed", "failed", "denied"].includes(phase),
+        ).length,
         1,
         `${name} has one outcome`,
       );
@@ -154,6 +211,9 @@ t.test("the leaf of each is found, and none holds what a caller wrote", async (t
   const text = JSON.stringify(leaves);
   t.ok(leaves.length > 40, `${leaves.length} leaves`);
   t.notMatch(text, /canary7f3a/i);
-  t.notOk(text.includes(Buffer.from(CANARY).toString("base64").slice(0, 12)), "nor in another spelling");
+  t.notOk(
+    text.includes(Buffer.from(CANARY).toString("base64").slice(0, 12)),
+    "nor in another spelling",
+  );
   t.notOk(text.includes(Buffer.from(CANARY).toString("hex")));
 });

@@ -3,7 +3,9 @@ import ts from "typescript";
 
 /** Whose a row is. Compared with anything but null they are a right, or a key to look a row up by. */
 const OWNERS = new Set(
-  ["userId", "ownerId", "projectId", "nodeId", "keyId", "sessionId", "accessKeyId"].flatMap((name) => [name, snake(name)]),
+  ["userId", "ownerId", "projectId", "nodeId", "keyId", "sessionId", "accessKeyId"].flatMap(
+    (name) => [name, snake(name)],
+  ),
 );
 /** What a caller may. They are read by the decision alone. */
 const RIGHTS = new Set(["isAdmin", "is_admin", "scopes", "roles", "grants"]);
@@ -27,11 +29,15 @@ export function comparisonsIn(source: string): string[] {
   const visit = (node: ts.Node): void => {
     if (ts.isBinaryExpression(node) && EQUALITIES.has(node.operatorToken.kind)) {
       const { left, right } = node;
-      if ([left, right].some((side) => isOwner(side) || isOfCaller(side)) && ![left, right].some(isNothing))
+      if (
+        [left, right].some((side) => isOwner(side) || isOfCaller(side)) &&
+        ![left, right].some(isNothing)
+      )
         found.push(text(node));
     } else if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
       const { name, expression } = node.expression;
-      if (MEMBERSHIPS.has(name.text) && [expression, ...node.arguments].some(isOwner)) found.push(text(node));
+      if (MEMBERSHIPS.has(name.text) && [expression, ...node.arguments].some(isOwner))
+        found.push(text(node));
     } else if (ts.isPropertyAccessExpression(node)) {
       if (RIGHTS.has(node.name.text)) found.push(text(node));
     } else if (ts.isBindingElement(node)) {
@@ -55,11 +61,16 @@ function isOwner(node: ts.Node): boolean {
 function isOfCaller(node: ts.Node): boolean {
   if (!ts.isPropertyAccessExpression(node)) return false;
   const { expression } = node;
-  return (ts.isPropertyAccessExpression(expression) ? expression.name : expression).getText() === "caller";
+  return (
+    (ts.isPropertyAccessExpression(expression) ? expression.name : expression).getText() ===
+    "caller"
+  );
 }
 
 function isNothing(node: ts.Node): boolean {
-  return node.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(node) && node.text === "undefined");
+  return (
+    node.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(node) && node.text === "undefined")
+  );
 }
 
 function snake(name: string): string {

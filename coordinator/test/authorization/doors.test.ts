@@ -22,7 +22,9 @@ import { keyOf } from "./callers.ts";
 
 // No request of these tests gets as far as the object store.
 const noEngine = { endpoint: "", region: "", volumePath: t.testdir() } as unknown as S3Engine;
-const api = await makeTestApp(t.testdir(), noEngine, { limits: { requestsPerMinute: 1_000_000, failuresPerMinute: 1_000_000 } });
+const api = await makeTestApp(t.testdir(), noEngine, {
+  limits: { requestsPerMinute: 1_000_000, failuresPerMinute: 1_000_000 },
+});
 t.teardown(() => api.close());
 const routes = api.app.declaredRoutes;
 
@@ -32,7 +34,15 @@ async function keyFor(user: string, scopes: readonly KeyScope[], isAdmin = false
   await api.commit.run((db) => {
     const of = { userId: `u_${user}`, projectId: `p_${user}` };
     insertUser(db, { ...of, username: user, isAdmin, bucket: `${user}-1`, quotaBytes: 1, now: 1 });
-    insertKey(db, { ...handle, ...of, id: `k_${user}`, hash: hashPlatformKey(key), scopes, createdAt: 1, expiresAt: 1e15 });
+    insertKey(db, {
+      ...handle,
+      ...of,
+      id: `k_${user}`,
+      hash: hashPlatformKey(key),
+      scopes,
+      createdAt: 1,
+      expiresAt: 1e15,
+    });
   });
   return key;
 }
@@ -60,53 +70,74 @@ t.test("every route names an action of the policy, or why anybody may call it", 
     ["GET /healthz", "GET /readyz", "GET /api/openapi.json"],
   );
   t.same(
-    routes.flatMap(({ name, access }) => ("credential" in access ? [`${name}: ${access.action}`] : [])),
+    routes.flatMap(({ name, access }) =>
+      "credential" in access ? [`${name}: ${access.action}`] : [],
+    ),
     ["POST /api/nodes/join: node.join", "GET /token: registry.pull"],
   );
 });
 
-t.test("every route but these refuses who shows no key, and a key without the scope, before it reads anything", async (t) => {
-  const bare = await keyFor("bare", []);
-  for (const { name, access } of routes) {
-    if ("public" in access || "credential" in access) continue;
-    t.match(await call(name, "x", null), { status: 401, body: { code: "session_required" } }, name);
-    const refused = await call(name, "x", bare);
-    const cells: readonly { scope: KeyScope }[] = (POLICY[access.action] as { key?: readonly { scope: KeyScope }[] }).key ?? [];
-    t.match(
-      refused,
-      { status: 403, body: { code: "scope_missing", message: `this key lacks the scope ${cells[0]?.scope}` } },
-      name,
-    );
-    t.match(api.audit.drafts.at(-1), {
-      ...{ type: "auth.refused", actor: { sub: "k_bare", kind: "key" }, on_behalf_of: "u_bare" },
-      ...{ decision: { effect: "deny", policy_ids: ["key-scope"] }, detail: { reason: "scope_missing" } },
-    });
-  }
-});
+t.test(
+  "every route but these refuses who shows no key, and a key without the scope, before it reads anything",
+  async (t) => {
+    const bare = await keyFor("bare", []);
+    for (const { name, access } of routes) {
+      if ("public" in access || "credential" in access) continue;
+      t.match(
+        await call(name, "x", null),
+        { status: 401, body: { code: "session_required" } },
+        name,
+      );
+      const refused = await call(name, "x", bare);
+      const cells: readonly { scope: KeyScope }[] =
+        (POLICY[access.action] as { key?: readonly { scope: KeyScope }[] }).key ?? [];
+      t.match(
+        refused,
+        {
+          status: 403,
+          body: { code: "scope_missing", message: `this key lacks the scope ${cells[0]?.scope}` },
+        },
+        name,
+      );
+      t.match(api.audit.drafts.at(-1), {
+        ...{ type: "auth.refused", actor: { sub: "k_bare", kind: "key" }, on_behalf_of: "u_bare" },
+        ...{
+          decision: { effect: "deny", policy_ids: ["key-scope"] },
+          detail: { reason: "scope_missing" },
+        },
+      });
+    }
+  },
+);
 
-t.test("another's row is answered as one that is not there, byte for byte, and leaves no more behind", async (t) => {
-  const stranger = await keyFor("stranger", KEY_SCOPES, true);
-  const owner = await keyFor("owner", KEY_SCOPES);
-  api.kernel.putRunning({ projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
-  const byRow = routes.filter(({ name }) => /:id|Nvflare$/.test(name));
-  t.ok(byRow.length >= 8, `${byRow.length} routes`);
-  for (const { name } of byRow) {
-    const id = name.includes("/keys/") ? "k_owner" : "state-RUNNING";
-    const before = api.audit.drafts.length;
-    const absent = await call(name, "nothing", stranger);
-    t.match(absent, { status: 404, body: { code: "not_found" } }, name);
-    t.same(await call(name, id, stranger), absent, name);
-    t.equal(api.audit.drafts.length, before, `${name} leaves nothing`);
-    if (name.startsWith("GET")) t.equal((await call(name, id, owner)).status, 200, name);
-  }
-  const jobs = async (key: string) => (await call("GET /api/customer/dashboard/jobs", "", key)).body as unknown as object[];
-  t.same(await jobs(stranger), []);
-  t.match(await jobs(owner), [{ jobId: "state-RUNNING" }]);
-  const keys = async (key: string) => (await call("GET /api/keys", "", key)).body as unknown as object[];
-  t.match(await keys(owner), [{ id: "k_owner", current: true }]);
-  t.equal((await keys(stranger)).length, 1);
-  t.match(await call("GET /api/projects", "", owner), { body: [{ id: "p_owner" }] });
-});
+t.test(
+  "another's row is answered as one that is not there, byte for byte, and leaves no more behind",
+  async (t) => {
+    const stranger = await keyFor("stranger", KEY_SCOPES, true);
+    const owner = await keyFor("owner", KEY_SCOPES);
+    api.kernel.putRunning({ projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
+    const byRow = routes.filter(({ name }) => /:id|Nvflare$/.test(name));
+    t.ok(byRow.length >= 8, `${byRow.length} routes`);
+    for (const { name } of byRow) {
+      const id = name.includes("/keys/") ? "k_owner" : "state-RUNNING";
+      const before = api.audit.drafts.length;
+      const absent = await call(name, "nothing", stranger);
+      t.match(absent, { status: 404, body: { code: "not_found" } }, name);
+      t.same(await call(name, id, stranger), absent, name);
+      t.equal(api.audit.drafts.length, before, `${name} leaves nothing`);
+      if (name.startsWith("GET")) t.equal((await call(name, id, owner)).status, 200, name);
+    }
+    const jobs = async (key: string) =>
+      (await call("GET /api/customer/dashboard/jobs", "", key)).body as unknown as object[];
+    t.same(await jobs(stranger), []);
+    t.match(await jobs(owner), [{ jobId: "state-RUNNING" }]);
+    const keys = async (key: string) =>
+      (await call("GET /api/keys", "", key)).body as unknown as object[];
+    t.match(await keys(owner), [{ id: "k_owner", current: true }]);
+    t.equal((await keys(stranger)).length, 1);
+    t.match(await call("GET /api/projects", "", owner), { body: [{ id: "p_owner" }] });
+  },
+);
 
 t.test("a handler that forgets to ask about the row is found out", async (t) => {
   const app = Fastify();
@@ -122,7 +153,9 @@ t.test("a handler that forgets to ask about the row is found out", async (t) => 
   await app.register(authorization);
   const access = { action: "job.read" } as const;
   app.get("/forgetful", { config: { access } }, async () => ({ secret: "a job" }));
-  app.get("/careful", { config: { access } }, (request) => authorizedRow(request, "job.read", { userId: "u9", projectId: "p1" }));
+  app.get("/careful", { config: { access } }, (request) =>
+    authorizedRow(request, "job.read", { userId: "u9", projectId: "p1" }),
+  );
   app.get("/other", { config: { access } }, async (request) => {
     await authorizedRow(request, "job.cancel", { userId: "u9", projectId: "p1" });
     return { secret: "a job" };
@@ -135,26 +168,41 @@ t.test("a handler that forgets to ask about the row is found out", async (t) => 
   }
 });
 
-t.test("every verb of the operator has an action that the operator may do to every row", async (t) => {
-  const verbs = ControlRequest.anyOf.map(({ properties }) => properties.verb.const);
-  t.ok(verbs.length >= 20);
-  t.same(Object.keys(CONTROL_ACTIONS).sort(), [...verbs].sort());
-  for (const [verb, action] of Object.entries(CONTROL_ACTIONS))
-    t.match(POLICY[action], { operator: "all" }, `${verb} is ${action}`);
-});
+t.test(
+  "every verb of the operator has an action that the operator may do to every row",
+  async (t) => {
+    const verbs = ControlRequest.anyOf.map(({ properties }) => properties.verb.const);
+    t.ok(verbs.length >= 20);
+    t.same(Object.keys(CONTROL_ACTIONS).sort(), [...verbs].sort());
+    for (const [verb, action] of Object.entries(CONTROL_ACTIONS))
+      t.match(POLICY[action], { operator: "all" }, `${verb} is ${action}`);
+  },
+);
 
-t.test("every verb of an agent has an action, and a subject that its node alone may publish to", async (t) => {
-  const { publish, subscribe } = busSubjectsOf({ kind: "node", node: "node-a", by: "certificate" });
-  t.same(publish, ["agent.node-a.>"]);
-  t.same(subscribe, ["agent.node-a.hint", "_INBOX_node-a.>"]);
-  for (const verb of AGENT_VERBS) {
-    t.match(POLICY[`agent.${verb}`], { on: "node", node: { by: "certificate", reach: "own" } }, verb);
-    t.ok(agentSubject("node-a", verb).startsWith("agent.node-a."));
-  }
-});
+t.test(
+  "every verb of an agent has an action, and a subject that its node alone may publish to",
+  async (t) => {
+    const { publish, subscribe } = busSubjectsOf({
+      kind: "node",
+      node: "node-a",
+      by: "certificate",
+    });
+    t.same(publish, ["agent.node-a.>"]);
+    t.same(subscribe, ["agent.node-a.hint", "_INBOX_node-a.>"]);
+    for (const verb of AGENT_VERBS) {
+      t.match(
+        POLICY[`agent.${verb}`],
+        { on: "node", node: { by: "certificate", reach: "own" } },
+        verb,
+      );
+      t.ok(agentSubject("node-a", verb).startsWith("agent.node-a."));
+    }
+  },
+);
 
 t.test("a node acts for the members that it holds, and only by its certificate", async (t) => {
-  const held = (node: string, by: NodeProof) => isHeldBy({ kind: "node", node, by }, { node_id: "node-a" });
+  const held = (node: string, by: NodeProof) =>
+    isHeldBy({ kind: "node", node, by }, { node_id: "node-a" });
   t.equal(held("node-a", "certificate"), true);
   t.equal(held("node-b", "certificate"), false);
   t.equal(held("node-a", "join-token"), false);
@@ -163,7 +211,10 @@ t.test("a node acts for the members that it holds, and only by its certificate",
 
 t.test("every question of the S3 front has an action", async (t) => {
   for (const { properties } of FrontQuestion.anyOf)
-    t.same(POLICY[`front.${properties.ask.const}`], { on: "appliance", service: { "s3-front": "all" } });
+    t.same(POLICY[`front.${properties.ask.const}`], {
+      on: "appliance",
+      service: { "s3-front": "all" },
+    });
 });
 
 t.test("every action is asked for by some way in", async (t) => {

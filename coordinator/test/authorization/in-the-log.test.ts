@@ -10,7 +10,10 @@ t.test("each kind of caller is its own actor", async (t) => {
   t.same(actorOf(keyOf(), commit), { sub: "k1", kind: "key" });
   t.same(actorOf(COORDINATOR), { sub: "coordinator", kind: "system" });
   t.same(actorOf({ kind: "node", node: "n1", by: "certificate" }), { sub: "n1", kind: "node" });
-  t.same(actorOf({ kind: "operator", person: null }, commit), { sub: "operator", kind: "operator" });
+  t.same(actorOf({ kind: "operator", person: null }, commit), {
+    sub: "operator",
+    kind: "operator",
+  });
   t.same(actorOf({ kind: "operator", person: "anna (sudo: root)" }, commit), {
     ...{ sub: "operator", kind: "operator", sid: "commitment of actor.sid anna (sudo: root)" },
   });
@@ -27,10 +30,18 @@ t.test("each kind of caller is its own actor", async (t) => {
 
 t.test("a key acts for its user, anybody else for himself", async (t) => {
   t.equal(behalfOf(keyOf()), "u1");
-  for (const caller of [null, sessionOf(), COORDINATOR, { kind: "operator", person: null } as const])
+  for (const caller of [
+    null,
+    sessionOf(),
+    COORDINATOR,
+    { kind: "operator", person: null } as const,
+  ])
     t.equal(behalfOf(caller), undefined);
 });
 
 t.test("a verdict is a decision with the ids of its policies", async (t) => {
-  t.same(decisionOf({ effect: "allow", rows: "all", policies: ["audit-all"] }), { effect: "allow", policy_ids: ["audit-all"] });
+  t.same(decisionOf({ effect: "allow", rows: "all", policies: ["audit-all"] }), {
+    effect: "allow",
+    policy_ids: ["audit-all"],
+  });
 });

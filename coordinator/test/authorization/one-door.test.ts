@@ -9,7 +9,9 @@ const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .sort();
 const found = (look: (source: string) => string[]) =>
   Object.fromEntries(
-    files.map((file) => [file, look(readFileSync(join(SRC, file), "utf8"))] as const).filter(([, texts]) => texts.length > 0),
+    files
+      .map((file) => [file, look(readFileSync(join(SRC, file), "utf8"))] as const)
+      .filter(([, texts]) => texts.length > 0),
   );
 
 const BY_NODE = "SQL node_id = ?";
@@ -20,14 +22,24 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "members of a node; a column becomes a boolean",
     texts: [BY_NODE, BY_NODE, "row.is_admin"],
   },
-  "front/answer-front.ts": { why: "finds out whose an access key is", texts: ["accessKeyId === adminAccessKeyId"] },
+  "front/answer-front.ts": {
+    why: "finds out whose an access key is",
+    texts: ["accessKeyId === adminAccessKeyId"],
+  },
   "identity/bucket-store.ts": {
     why: "a user's bucket and default project, looked up; a user is written",
     texts: [BY_OWNER, BY_OWNER, BY_OWNER, "user.isAdmin", BY_OWNER],
   },
   "identity/key-store.ts": {
     why: "a key's row becomes a caller or is shown; how many keys a user has; a key is written",
-    texts: ["row.scopes", "row.is_admin", "row.scopes", "SQL user_id = ?", "SQL user_id = ?", "key.scopes"],
+    texts: [
+      "row.scopes",
+      "row.is_admin",
+      "row.scopes",
+      "SQL user_id = ?",
+      "SQL user_id = ?",
+      "key.scopes",
+    ],
   },
   "kernel/decisions/placement.ts": {
     why: "the job's own wish for nodes of its owner",
@@ -39,17 +51,29 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "which members share a node with their server",
     texts: ["node_id !== home", "member.node_id === home", "home === member.node_id"],
   },
-  "kernel/replace-member.ts": { why: "whether a member shares a node with its server", texts: ["home === nodeId"] },
-  "kernel/submit.ts": { why: "an idempotency key is unique in its project", texts: ["SQL project_id = ?"] },
+  "kernel/replace-member.ts": {
+    why: "whether a member shares a node with its server",
+    texts: ["home === nodeId"],
+  },
+  "kernel/submit.ts": {
+    why: "an idempotency key is unique in its project",
+    texts: ["SQL project_id = ?"],
+  },
   "nodes/liveness-monitor.ts": { why: "members of a node", texts: [BY_NODE, BY_NODE] },
   "nodes/node-table.ts": { why: "workers of a node", texts: [BY_NODE, BY_NODE, "SQL node_id = @"] },
   "nodes/registry.ts": { why: "members of a node", texts: [BY_NODE] },
 };
 
-t.test("nothing but authorization/ compares whose something is, or reads what somebody may", async (t) => {
-  t.ok(files.length > 100);
-  t.same(found(comparisonsIn), Object.fromEntries(Object.entries(NO_RIGHTS).map(([file, { texts }]) => [file, texts])));
-});
+t.test(
+  "nothing but authorization/ compares whose something is, or reads what somebody may",
+  async (t) => {
+    t.ok(files.length > 100);
+    t.same(
+      found(comparisonsIn),
+      Object.fromEntries(Object.entries(NO_RIGHTS).map(([file, { texts }]) => [file, texts])),
+    );
+  },
+);
 
 t.test("every way in asks the door", async (t) => {
   const ways = {
@@ -60,7 +84,8 @@ t.test("every way in asks the door", async (t) => {
     "nodes/join-tokens.ts": 'demand(caller, "node.join",',
     "nodes/registry.ts": 'isAllowed(caller, "member.act",',
   };
-  for (const [file, call] of Object.entries(ways)) t.ok(readFileSync(join(SRC, file), "utf8").includes(call), file);
+  for (const [file, call] of Object.entries(ways))
+    t.ok(readFileSync(join(SRC, file), "utf8").includes(call), file);
 });
 
 t.test("nothing but authorization/ makes an actor of the audit log", async (t) => {
@@ -68,7 +93,8 @@ t.test("nothing but authorization/ makes an actor of the audit log", async (t) =
 });
 
 t.test("such code is found, and what only looks like it is not", async (t) => {
-  const compared = (source: string) => t.same(comparisonsIn(source), [source.replace(/;$/, "")], source);
+  const compared = (source: string) =>
+    t.same(comparisonsIn(source), [source.replace(/;$/, "")], source);
   compared("job.userId === caller.userId;");
   compared("view?.projectId !== projectId;");
   compared("row.owner_id == user;");
@@ -79,8 +105,12 @@ t.test("such code is found, and what only looks like it is not", async (t) => {
   compared('request.caller?.kind === "key";');
   t.same(comparisonsIn("function f({ isAdmin: may }: Caller) {}"), ["{ isAdmin: may }"]);
   t.same(comparisonsIn('if (caller.scopes.includes("keys")) f();'), ["caller.scopes"]);
-  t.same(comparisonsIn('db.prepare("SELECT 1 FROM platform_keys WHERE id = ? AND user_id = ?");'), ["SQL user_id = ?"]);
-  t.same(comparisonsIn("db.prepare(`SELECT * FROM jobs WHERE project_id IN (${ids}) ${more}`);"), ["SQL project_id IN ("]);
+  t.same(comparisonsIn('db.prepare("SELECT 1 FROM platform_keys WHERE id = ? AND user_id = ?");'), [
+    "SQL user_id = ?",
+  ]);
+  t.same(comparisonsIn("db.prepare(`SELECT * FROM jobs WHERE project_id IN (${ids}) ${more}`);"), [
+    "SQL project_id IN (",
+  ]);
   for (const harmless of [
     "// caller.isAdmin === true",
     "type A = { isAdmin: boolean; userId: string };",

@@ -39,7 +39,11 @@ t.test("a node is its certificate, and may say and hear only what is its own", a
     if (known) nodes.set(issued.sha256, name);
     const connection = await connect({
       servers: nats.url,
-      tls: { ca: readFileSync(ca.rootCertFile, "utf8"), cert: issued.certPem + authority.intermediatePem, key: keyPem },
+      tls: {
+        ca: readFileSync(ca.rootCertFile, "utf8"),
+        cert: issued.certPem + authority.intermediatePem,
+        key: keyPem,
+      },
       inboxPrefix: `_INBOX_${name}`,
       reconnect: false,
     });
@@ -58,8 +62,14 @@ t.test("a node is its certificate, and may say and hear only what is its own", a
   });
   await coordinator.flush();
 
-  t.equal((await a.request("agent.node-a.beat", "x", { timeout: 2000 })).string(), "to agent.node-a.beat");
-  t.equal((await b.request("agent.node-b.beat", "x", { timeout: 2000 })).string(), "to agent.node-b.beat");
+  t.equal(
+    (await a.request("agent.node-a.beat", "x", { timeout: 2000 })).string(),
+    "to agent.node-a.beat",
+  );
+  t.equal(
+    (await b.request("agent.node-b.beat", "x", { timeout: 2000 })).string(),
+    "to agent.node-b.beat",
+  );
 
   await t.test("it can't publish for another", async (t) => {
     a.publish("agent.node-b.report", "forged");
@@ -67,7 +77,13 @@ t.test("a node is its certificate, and may say and hear only what is its own", a
     await a.request("agent.node-a.beat", "x", { timeout: 2000 });
     t.notOk(heard.includes("agent.node-b.report"));
   });
-  for (const subject of ["_INBOX_node-b.>", "agent.node-b.hint", "agent.>", ">", "$SYS.REQ.USER.AUTH"]) {
+  for (const subject of [
+    "_INBOX_node-b.>",
+    "agent.node-b.hint",
+    "agent.>",
+    ">",
+    "$SYS.REQ.USER.AUTH",
+  ]) {
     await t.test(`it can't hear ${subject}`, async (t) => {
       const { promise, resolve } = Promise.withResolvers<Error | null>();
       a.subscribe(subject, { callback: (error) => resolve(error) });
@@ -89,7 +105,11 @@ t.test("a node is its certificate, and may say and hear only what is its own", a
     await t.rejects(
       connect({
         servers: nats.url,
-        tls: { ca: readFileSync(ca.rootCertFile, "utf8"), cert: foreign.certPem, key: foreign.keyPem },
+        tls: {
+          ca: readFileSync(ca.rootCertFile, "utf8"),
+          cert: foreign.certPem,
+          key: foreign.keyPem,
+        },
         reconnect: false,
         timeout: 3000,
       }),

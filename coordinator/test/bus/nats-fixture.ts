@@ -9,7 +9,11 @@ import { engineBinary } from "../helper/engine-binary.ts";
 
 export const FLEET_ACCOUNT = "FLEET";
 
-export type NatsFixture = AsyncDisposable & { url: string; config: CoordinatorConfig["nats"]; process: ChildProcess };
+export type NatsFixture = AsyncDisposable & {
+  url: string;
+  config: CoordinatorConfig["nats"];
+  process: ChildProcess;
+};
 
 /** The real server on a free port: mutual TLS, every connection but the coordinator's is put to the auth callout. */
 export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
@@ -67,8 +71,12 @@ export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
 }
 
 /** The real server as these arguments have it; they say that it listens on a free port of 127.0.0.1. */
-export async function runNats(args: readonly string[]): Promise<AsyncDisposable & { port: number; process: ChildProcess }> {
-  const child = spawn(await engineBinary("nats-server"), args, { stdio: ["ignore", "ignore", "pipe"] });
+export async function runNats(
+  args: readonly string[],
+): Promise<AsyncDisposable & { port: number; process: ChildProcess }> {
+  const child = spawn(await engineBinary("nats-server"), args, {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   return {
     port: await listeningPort(child),
     process: child,

@@ -26,7 +26,8 @@ const HEALTH: CoordinatorHealth = {
   audit: { state: "ok", waiting: 0, oldestWaitMs: 0, loopLagMs: 0 },
 };
 const handle: ControlHandler = async (request) => {
-  if (request.verb === "add-user") throw new ApiError("user_exists", "there is a user of this name");
+  if (request.verb === "add-user")
+    throw new ApiError("user_exists", "there is a user of this name");
   if (request.verb === "maintenance") throw new Error("/var/lib/secret.db is locked");
   return { ok: true, verb: "status", jobs: {}, nodes: [], generation: 7, health: HEALTH };
 };
@@ -61,7 +62,11 @@ t.test("requests are answered in order, bad ones included", async (t) => {
     '{"verb":"status"}',
   ]);
   const status = { ok: true, verb: "status", generation: 7 };
-  const invalid = { ok: false, code: "validation_failed", hint: ERROR_CATALOGUE.validation_failed.hint };
+  const invalid = {
+    ok: false,
+    code: "validation_failed",
+    hint: ERROR_CATALOGUE.validation_failed.hint,
+  };
   t.match(answers, [
     ...[status, invalid, invalid, invalid, { ok: false, code: "user_exists" }],
     ...[{ ok: false, code: "internal_error" }, status],

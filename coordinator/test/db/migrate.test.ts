@@ -29,27 +29,30 @@ const LIVING_JOB = `
   INSERT INTO job_events (job_id, to_state, event, at) VALUES ('job-1', 'RUNNING', 'start', 1);
 `;
 
-t.test("the product's migrations are numbered without gaps and make a sound, strict schema", async (t) => {
-  t.same(
-    MIGRATIONS.map(({ version }) => version),
-    MIGRATIONS.map((_, at) => at + 1),
-  );
-  const file = join(t.testdir(), "c.db");
-  using opened = openDatabase(file);
-  t.equal(opened.write.pragma("user_version", { simple: true }), MIGRATIONS.length);
-  t.equal(opened.write.pragma("synchronous", { simple: true }), 2, "FULL");
-  t.equal(opened.write.pragma("journal_mode", { simple: true }), "wal");
-  t.equal(opened.write.pragma("foreign_keys", { simple: true }), 1);
-  t.same(opened.write.pragma("foreign_key_check"), []);
-  const loose = opened.write
-    .prepare(
-      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
-    )
-    .all();
-  t.same(loose, []);
-  t.equal(statSync(file).mode & 0o777, 0o600);
-  t.throws(() => opened.read.prepare("DELETE FROM jobs").run(), /readonly/);
-});
+t.test(
+  "the product's migrations are numbered without gaps and make a sound, strict schema",
+  async (t) => {
+    t.same(
+      MIGRATIONS.map(({ version }) => version),
+      MIGRATIONS.map((_, at) => at + 1),
+    );
+    const file = join(t.testdir(), "c.db");
+    using opened = openDatabase(file);
+    t.equal(opened.write.pragma("user_version", { simple: true }), MIGRATIONS.length);
+    t.equal(opened.write.pragma("synchronous", { simple: true }), 2, "FULL");
+    t.equal(opened.write.pragma("journal_mode", { simple: true }), "wal");
+    t.equal(opened.write.pragma("foreign_keys", { simple: true }), 1);
+    t.same(opened.write.pragma("foreign_key_check"), []);
+    const loose = opened.write
+      .prepare(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'",
+      )
+      .all();
+    t.same(loose, []);
+    t.equal(statSync(file).mode & 0o777, 0o600);
+    t.throws(() => opened.read.prepare("DELETE FROM jobs").run(), /readonly/);
+  },
+);
 
 t.test("buckets of an older program have no rights noted, so they are given them", async (t) => {
   const file = join(t.testdir(), "c.db");
@@ -84,7 +87,9 @@ t.test("a living job of the release before keeps every row, and its server leads
     "job_events",
   ];
   const rowsOf = (db: Database.Database) =>
-    tables.map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1`).all() as Record<string, unknown>[]);
+    tables.map(
+      (table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1`).all() as Record<string, unknown>[],
+    );
   const old = rowsOf(before);
   before.close();
   using opened = openDatabase(file);
@@ -99,10 +104,15 @@ t.test("a living job of the release before keeps every row, and its server leads
     { id: "job-1-a1-site-1", is_lead: 0, replaces: null },
     { id: "job-1-a1-site-1-2", is_lead: 0, replaces: "job-1-a1-site-1" },
   ]);
-  t.same(opened.write.prepare("SELECT kind, spec FROM jobs").all(), [{ kind: "federation", spec: null }]);
+  t.same(opened.write.prepare("SELECT kind, spec FROM jobs").all(), [
+    { kind: "federation", spec: null },
+  ]);
   // As the release before writes it: it knows no lead.
   opened.write.exec(memberRow("job-1-a2-server", "server", null, null));
-  t.equal(opened.write.prepare("SELECT is_lead FROM members WHERE id = 'job-1-a2-server'").pluck().get(), 1);
+  t.equal(
+    opened.write.prepare("SELECT is_lead FROM members WHERE id = 'job-1-a2-server'").pluck().get(),
+    1,
+  );
 });
 
 function memberRow(id: string, role: string, site: string | null, replaces: string | null): string {

@@ -26,17 +26,28 @@ t.test("SQL and code let the same rows through", async (t) => {
   const db = new Database(":memory:");
   t.teardown(() => db.close());
   db.exec("CREATE TABLE rows (user_id TEXT, project_id TEXT) STRICT");
-  const rows = ["a", "b"].flatMap((userId) => ["p", "q"].map((projectId) => ({ userId, projectId })));
-  for (const { userId, projectId } of rows) db.prepare("INSERT INTO rows VALUES (?, ?)").run(userId, projectId);
+  const rows = ["a", "b"].flatMap((userId) =>
+    ["p", "q"].map((projectId) => ({ userId, projectId })),
+  );
+  for (const { userId, projectId } of rows)
+    db.prepare("INSERT INTO rows VALUES (?, ?)").run(userId, projectId);
   const match: fc.Arbitrary<RowMatch> = fc
-    .record({ userId: fc.constantFrom("a", "b", "c"), projectId: fc.constantFrom("p", "q", "r") }, { requiredKeys: [] })
+    .record(
+      { userId: fc.constantFrom("a", "b", "c"), projectId: fc.constantFrom("p", "q", "r") },
+      { requiredKeys: [] },
+    )
     .filter((one) => Object.keys(one).length > 0);
-  const filter: fc.Arbitrary<RowFilter> = fc.oneof(fc.constant("all" as const), fc.array(match, { maxLength: 3 }));
+  const filter: fc.Arbitrary<RowFilter> = fc.oneof(
+    fc.constant("all" as const),
+    fc.array(match, { maxLength: 3 }),
+  );
   fc.assert(
     fc.property(filter, (filter) => {
       const { sql, values } = whereOf(filter, COLUMNS);
       const selected = db
-        .prepare(`SELECT user_id AS userId, project_id AS projectId FROM rows WHERE ${sql} ORDER BY 1, 2`)
+        .prepare(
+          `SELECT user_id AS userId, project_id AS projectId FROM rows WHERE ${sql} ORDER BY 1, 2`,
+        )
         .all(...values);
       t.same(
         selected,

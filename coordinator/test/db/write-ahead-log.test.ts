@@ -8,39 +8,49 @@ import { WriteAheadLog } from "../../src/db/write-ahead-log.ts";
 const SALT = "5a17".repeat(8);
 const filesOf = (file: string): string[] => [file, `${file}-wal`];
 
-t.test("what was deleted is in no byte of the database or its log once that was emptied", async (t) => {
-  const file = join(t.testdir(), "c.db");
-  using opened = openDatabase(file);
-  const commit = new GroupCommit(opened.write);
-  using log = new WriteAheadLog(opened.write, commit, (error) => t.fail(String(error)));
-  const holding = () => filesOf(file).filter((one) => readFileSync(one).includes(SALT));
-  await commit.run((db) =>
-    db
-      .prepare("INSERT INTO audit_outbox (pseq, event, disclosures, created_at) VALUES (1, '{}', ?, 0)")
-      .run(`[{"salt":"${SALT}"}]`),
-  );
-  await commit.run((db) => db.prepare("DELETE FROM audit_outbox").run());
-  t.same(holding(), [`${file}-wal`], "it is there still");
-  log.empty();
-  t.same(holding(), []);
-  t.equal(statSync(`${file}-wal`).size, 0);
-  await commit.run((db) => db.prepare("DELETE FROM audit_outbox").run());
-  t.same(opened.read.prepare("SELECT pseq FROM audit_outbox").all(), [], "it goes on being read");
-});
+t.test(
+  "what was deleted is in no byte of the database or its log once that was emptied",
+  async (t) => {
+    const file = join(t.testdir(), "c.db");
+    using opened = openDatabase(file);
+    const commit = new GroupCommit(opened.write);
+    using log = new WriteAheadLog(opened.write, commit, (error) => t.fail(String(error)));
+    const holding = () => filesOf(file).filter((one) => readFileSync(one).includes(SALT));
+    await commit.run((db) =>
+      db
+        .prepare(
+          "INSERT INTO audit_outbox (pseq, event, disclosures, created_at) VALUES (1, '{}', ?, 0)",
+        )
+        .run(`[{"salt":"${SALT}"}]`),
+    );
+    await commit.run((db) => db.prepare("DELETE FROM audit_outbox").run());
+    t.same(holding(), [`${file}-wal`], "it is there still");
+    log.empty();
+    t.same(holding(), []);
+    t.equal(statSync(`${file}-wal`).size, 0);
+    await commit.run((db) => db.prepare("DELETE FROM audit_outbox").run());
+    t.same(opened.read.prepare("SELECT pseq FROM audit_outbox").all(), [], "it goes on being read");
+  },
+);
 
-t.test("a reader in the middle of something is waited for, and the log is emptied the next time", async (t) => {
-  const file = join(t.testdir(), "c.db");
-  using opened = openDatabase(file);
-  const commit = new GroupCommit(opened.write);
-  using log = new WriteAheadLog(opened.write, commit, (error) => t.fail(String(error)));
-  await commit.run((db) => db.prepare("INSERT INTO meta (name, value) VALUES ('a', '1'), ('b', '2')").run());
-  const rows = opened.read.prepare("SELECT name FROM meta").iterate();
-  rows.next();
-  await commit.run((db) => db.prepare("DELETE FROM meta WHERE name = 'a'").run());
-  const startedAt = performance.now();
-  t.throws(() => log.empty(), /could not be emptied/);
-  t.ok(performance.now() - startedAt < 1_000, "nobody is held up");
-  rows.return?.();
-  log.empty();
-  t.equal(statSync(`${file}-wal`).size, 0);
-});
+t.test(
+  "a reader in the middle of something is waited for, and the log is emptied the next time",
+  async (t) => {
+    const file = join(t.testdir(), "c.db");
+    using opened = openDatabase(file);
+    const commit = new GroupCommit(opened.write);
+    using log = new WriteAheadLog(opened.write, commit, (error) => t.fail(String(error)));
+    await commit.run((db) =>
+      db.prepare("INSERT INTO meta (name, value) VALUES ('a', '1'), ('b', '2')").run(),
+    );
+    const rows = opened.read.prepare("SELECT name FROM meta").iterate();
+    rows.next();
+    await commit.run((db) => db.prepare("DELETE FROM meta WHERE name = 'a'").run());
+    const startedAt = performance.now();
+    t.throws(() => log.empty(), /could not be emptied/);
+    t.ok(performance.now() - startedAt < 1_000, "nobody is held up");
+    rows.return?.();
+    log.empty();
+    t.equal(statSync(`${file}-wal`).size, 0);
+  },
+);

@@ -6,7 +6,10 @@ import type { Feed } from "../../src/feed/feed.ts";
 export async function heard(feed: Feed, since: FeedPosition): Promise<FeedMessage[]> {
   const end = feed.position.sequence;
   const messages: FeedMessage[] = [];
-  using reader = feed.subscribe({ kind: "jobs" }, { reach: { rows: "all", shows: "everything" }, since });
+  using reader = feed.subscribe(
+    { kind: "jobs" },
+    { reach: { rows: "all", shows: "everything" }, since },
+  );
   // Told last of all, so that the loop ends where the feed is.
   feed.publish({ kind: "waiting", job: "end", why: null }, {}, 0);
   for await (const each of reader) {
@@ -16,7 +19,14 @@ export async function heard(feed: Feed, since: FeedPosition): Promise<FeedMessag
   return messages;
 }
 
-export type Journaled = { journal: number; job: string; from: string | null; to: string; event: string; member: string | null };
+export type Journaled = {
+  journal: number;
+  job: string;
+  from: string | null;
+  to: string;
+  event: string;
+  member: string | null;
+};
 
 /** The journal as rows in the form of {@link journalIn}. */
 export const JOURNAL = `SELECT seq AS journal, job_id AS job, from_state AS "from", to_state AS "to", event, member_id AS member
@@ -25,9 +35,19 @@ export const JOURNAL = `SELECT seq AS journal, job_id AS job, from_state AS "fro
 /** Transitions among the messages. */
 export function journalIn(messages: readonly FeedMessage[]): Journaled[] {
   return messages.flatMap((each) => {
-    if (each.kind !== "change" || (each.change.kind !== "job" && each.change.kind !== "member")) return [];
+    if (each.kind !== "change" || (each.change.kind !== "job" && each.change.kind !== "member"))
+      return [];
     const { journal, job, from, to, event } = each.change;
-    return [{ journal, job, from, to, event, member: each.change.kind === "member" ? each.change.member : null }];
+    return [
+      {
+        journal,
+        job,
+        from,
+        to,
+        event,
+        member: each.change.kind === "member" ? each.change.member : null,
+      },
+    ];
   });
 }
 

@@ -21,12 +21,26 @@ t.teardown(() => {
   database[Symbol.dispose]();
   rmSync(dir, { recursive: true, force: true });
 });
-const user = { userId: "u_1", username: "alice", isAdmin: false, projectId: "p_1", bucket: "alice-1", quotaBytes: 1000, now: 1 };
+const user = {
+  userId: "u_1",
+  username: "alice",
+  isAdmin: false,
+  projectId: "p_1",
+  bucket: "alice-1",
+  quotaBytes: 1000,
+  now: 1,
+};
 insertUser(database.write, user);
 notePendingPair(database.write, "alice-1", "RTOLD");
 promotePair(database.write, "alice-1", "rights");
 notePendingPair(database.write, "alice-1", "RTNEW");
-insertUser(database.write, { ...user, userId: "u_2", username: "bob", projectId: "p_2", bucket: "bob-1" });
+insertUser(database.write, {
+  ...user,
+  userId: "u_2",
+  username: "bob",
+  projectId: "p_2",
+  bucket: "bob-1",
+});
 
 const store = {
   usage: async (bucket: string) => {
@@ -35,9 +49,15 @@ const store = {
   },
   stat: async (_bucket: string, key: string, versionId?: string) =>
     key === "there" ? { key, versionId: versionId ?? "v", sizeBytes: 7, etag: "" } : null,
-  partBytes: async (_bucket: string, _key: string, uploadId: string) => (uploadId === "open" ? 5 : null),
+  partBytes: async (_bucket: string, _key: string, uploadId: string) =>
+    uploadId === "open" ? 5 : null,
 };
-const answer = answerFront({ caller: S3_FRONT, read: database.read, store, adminAccessKeyId: "RTADMIN" });
+const answer = answerFront({
+  caller: S3_FRONT,
+  read: database.read,
+  store,
+  adminAccessKeyId: "RTADMIN",
+});
 mkdirSync(join(dir, "front"), { mode: 0o750 });
 const path = join(dir, "front", "sock");
 const server = await FrontServer.listen(path, answer, pino({ level: "silent" }));
@@ -45,7 +65,9 @@ t.teardown(() => server[Symbol.asyncDispose]());
 
 async function askAll(questions: readonly object[]): Promise<FrontAnswer[]> {
   const socket = connect(path);
-  socket.write(questions.map((question, id) => `${JSON.stringify({ id, ...question })}\n`).join(""));
+  socket.write(
+    questions.map((question, id) => `${JSON.stringify({ id, ...question })}\n`).join(""),
+  );
   const answers: FrontAnswer[] = [];
   for await (const line of createInterface({ input: socket })) {
     answers.push(JSON.parse(line) as FrontAnswer);
@@ -103,17 +125,23 @@ async function said(...lines: object[]): Promise<unknown[]> {
   return answers;
 }
 
-t.test("a front of another release names its versions first, and fields that are not known here are passed over", async (t) => {
-  const question = { id: 7, ask: "owner", bucket: "alice-1", ofANewerRelease: { deep: true } };
-  t.same(await said({ hello: { min: 1, max: 9 }, ofANewerRelease: 1 }, question), [
-    { hello: "agreed", protocol: 1 },
-    { id: 7, ok: true, ask: "owner", owner: "u_1" },
-  ]);
-  t.match(await said({ hello: 1 }), [{ hello: "agreed", protocol: 1 }]);
-});
+t.test(
+  "a front of another release names its versions first, and fields that are not known here are passed over",
+  async (t) => {
+    const question = { id: 7, ask: "owner", bucket: "alice-1", ofANewerRelease: { deep: true } };
+    t.same(await said({ hello: { min: 1, max: 9 }, ofANewerRelease: 1 }, question), [
+      { hello: "agreed", protocol: 1 },
+      { id: 7, ok: true, ask: "owner", owner: "u_1" },
+    ]);
+    t.match(await said({ hello: 1 }), [{ hello: "agreed", protocol: 1 }]);
+  },
+);
 
 t.test("a front without a common version is told so, and answered nothing", async (t) => {
-  const refused = await said({ hello: { min: 2, max: 3 } }, { id: 7, ask: "owner", bucket: "alice-1" });
+  const refused = await said(
+    { hello: { min: 2, max: 3 } },
+    { id: 7, ask: "owner", bucket: "alice-1" },
+  );
   t.match(refused, [
     {
       hello: "refused",
@@ -125,18 +153,33 @@ t.test("a front without a common version is told so, and answered nothing", asyn
 });
 
 t.test("no other service is answered", async (t) => {
-  const other = answerFront({ caller: COORDINATOR, read: database.read, store, adminAccessKeyId: "RTADMIN" });
+  const other = answerFront({
+    caller: COORDINATOR,
+    read: database.read,
+    store,
+    adminAccessKeyId: "RTADMIN",
+  });
   await t.rejects(other({ id: 1, ask: "owner", bucket: "alice-1" }), { code: "role_required" });
 });
 
-t.test("who sends no question is cut off; the socket is its group's, and its folder closed to others", async (t) => {
-  for (const line of ["hello", '{"id":1,"ask":"secret"}', `{"id":1,"ask":"owner","bucket":"${"x".repeat(20_000)}"}`]) {
-    const socket = connect(path);
-    socket.write(`${line}\n`);
-    await once(socket.resume(), "close");
-  }
-  t.equal(statSync(path).mode & 0o777, 0o660);
-  mkdirSync(join(dir, "open"));
-  chmodSync(join(dir, "open"), 0o755);
-  await t.rejects(FrontServer.listen(join(dir, "open", "sock"), answer, pino({ level: "silent" })), /closed to others/);
-});
+t.test(
+  "who sends no question is cut off; the socket is its group's, and its folder closed to others",
+  async (t) => {
+    for (const line of [
+      "hello",
+      '{"id":1,"ask":"secret"}',
+      `{"id":1,"ask":"owner","bucket":"${"x".repeat(20_000)}"}`,
+    ]) {
+      const socket = connect(path);
+      socket.write(`${line}\n`);
+      await once(socket.resume(), "close");
+    }
+    t.equal(statSync(path).mode & 0o777, 0o660);
+    mkdirSync(join(dir, "open"));
+    chmodSync(join(dir, "open"), 0o755);
+    await t.rejects(
+      FrontServer.listen(join(dir, "open", "sock"), answer, pino({ level: "silent" })),
+      /closed to others/,
+    );
+  },
+);

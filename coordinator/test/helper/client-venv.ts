@@ -23,7 +23,10 @@ export async function clientPython(version: ClientVersion): Promise<string> {
 
 /** Where the client's package lies, as it was installed. */
 export async function clientPackage(version: ClientVersion): Promise<string> {
-  const { stdout } = await run(await clientPython(version), ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+  const { stdout } = await run(await clientPython(version), [
+    "-c",
+    "import sysconfig; print(sysconfig.get_path('purelib'))",
+  ]);
   return join(stdout.trim(), "resontech");
 }
 
@@ -32,9 +35,17 @@ function pythonOf(venv: string): string {
 }
 
 /** Runs a Python script; its last line of output is JSON. The client's own progress lines before it are dropped. */
-export async function runPython(python: string, script: string, env: Record<string, string>): Promise<unknown> {
+export async function runPython(
+  python: string,
+  script: string,
+  env: Record<string, string>,
+): Promise<unknown> {
   const { stdout } = await run(python, ["-c", script], {
-    env: { PATH: process.env["PATH"] ?? "", PYTHONWARNINGS: "error::DeprecationWarning:resontech", ...env },
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      PYTHONWARNINGS: "error::DeprecationWarning:resontech",
+      ...env,
+    },
     timeout: 60_000,
     maxBuffer: 16 * 1024 * 1024,
   });

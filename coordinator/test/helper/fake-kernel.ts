@@ -21,13 +21,21 @@ export class FakeKernel implements Kernel {
     this.tasks.push(task);
     const view = this.#view(`job-${this.tasks.length}`, task, "QUEUED");
     this.views.set(view.id, view);
-    if (task.idempotency !== null) this.#keys.set(task.idempotency.key, { ...task.idempotency, id: view.id });
+    if (task.idempotency !== null)
+      this.#keys.set(task.idempotency.key, { ...task.idempotency, id: view.id });
     return view;
   }
 
   /** A running job that nobody submitted, `state-RUNNING`. */
   putRunning(owner: Pick<AcceptedTask, "projectId" | "userId" | "bucket">): void {
-    const task = { ...owner, name: "running", slug: "x", outputRoot: "jobs/running", warnings: [], resumable: false };
+    const task = {
+      ...owner,
+      name: "running",
+      slug: "x",
+      outputRoot: "jobs/running",
+      warnings: [],
+      resumable: false,
+    };
     this.views.set("state-RUNNING", this.#view("state-RUNNING", task, "RUNNING"));
   }
 
@@ -41,7 +49,12 @@ export class FakeKernel implements Kernel {
   async requestStop(jobId: string): Promise<JobView | null> {
     const view = this.views.get(jobId);
     if (view === undefined || isTerminal(view.state)) return view ?? null;
-    const stopping: JobView = { ...view, desired: "stop", state: "STOPPING", reason: "user_cancelled" };
+    const stopping: JobView = {
+      ...view,
+      desired: "stop",
+      state: "STOPPING",
+      reason: "user_cancelled",
+    };
     this.views.set(jobId, stopping);
     return stopping;
   }
@@ -53,7 +66,9 @@ export class FakeKernel implements Kernel {
   }
 
   jobs(filter: RowFilter, limit: number, offset: number): JobView[] {
-    return [...this.views.values()].filter((view) => isInFilter(filter, view)).slice(offset, offset + limit);
+    return [...this.views.values()]
+      .filter((view) => isInFilter(filter, view))
+      .slice(offset, offset + limit);
   }
 
   outputs() {
@@ -66,19 +81,41 @@ export class FakeKernel implements Kernel {
 
   livingJobOf(bucket: string, outputRoot: string): string | null {
     const views = [...this.views.values()];
-    return views.find((view) => view.bucket === bucket && view.outputRoot === outputRoot && !isTerminal(view.state))?.id ?? null;
+    return (
+      views.find(
+        (view) =>
+          view.bucket === bucket && view.outputRoot === outputRoot && !isTerminal(view.state),
+      )?.id ?? null
+    );
   }
 
   workersStats(): WorkersStats {
     const workers = ["node-a-0", "node-a-1"].map((id) => ({
-      ...{ id, node: "node-a", model: "cpu", kind: "cpu" as const, totalMemoryMb: 4096, freeMemoryMb: 4096, priceCents: 5 },
+      ...{
+        id,
+        node: "node-a",
+        model: "cpu",
+        kind: "cpu" as const,
+        totalMemoryMb: 4096,
+        freeMemoryMb: 4096,
+        priceCents: 5,
+      },
       status: "free" as const,
     }));
     return { onlineCount: 2, totalFreeMemoryMb: 8192, workers };
   }
 
   nvflareJobs() {
-    return [{ jobId: "x", nvflareJob: "nv-1", attempt: 1, status: "FINISHED", startedAt: this.#now(), endedAt: null }];
+    return [
+      {
+        jobId: "x",
+        nvflareJob: "nv-1",
+        attempt: 1,
+        status: "FINISHED",
+        startedAt: this.#now(),
+        endedAt: null,
+      },
+    ];
   }
 
   nvflareStats() {
@@ -87,9 +124,33 @@ export class FakeKernel implements Kernel {
 
   catalogue(): CatalogueEntry[] {
     return [
-      { id: "cpu", name: "CPU slot", kind: "cpu", memoryMb: 0, pricePerHourCents: 5, online: 2, free: 2 },
-      { id: "rtx_4090", name: "RTX 4090", kind: "gpu", memoryMb: 24_564, pricePerHourCents: 60, online: 0, free: 0 },
-      { id: "h100", name: "H100", kind: "gpu", memoryMb: 81_559, pricePerHourCents: 250, online: 0, free: 0 },
+      {
+        id: "cpu",
+        name: "CPU slot",
+        kind: "cpu",
+        memoryMb: 0,
+        pricePerHourCents: 5,
+        online: 2,
+        free: 2,
+      },
+      {
+        id: "rtx_4090",
+        name: "RTX 4090",
+        kind: "gpu",
+        memoryMb: 24_564,
+        pricePerHourCents: 60,
+        online: 0,
+        free: 0,
+      },
+      {
+        id: "h100",
+        name: "H100",
+        kind: "gpu",
+        memoryMb: 81_559,
+        pricePerHourCents: 250,
+        online: 0,
+        free: 0,
+      },
     ];
   }
 
@@ -99,7 +160,10 @@ export class FakeKernel implements Kernel {
 
   #view(
     id: string,
-    task: Pick<AcceptedTask, "name" | "slug" | "projectId" | "userId" | "bucket" | "outputRoot" | "resumable" | "warnings">,
+    task: Pick<
+      AcceptedTask,
+      "name" | "slug" | "projectId" | "userId" | "bucket" | "outputRoot" | "resumable" | "warnings"
+    >,
     state: JobState,
   ): JobView {
     const { name, slug, projectId, userId, bucket, outputRoot, resumable, warnings } = task;
@@ -109,10 +173,21 @@ export class FakeKernel implements Kernel {
     return {
       kind: "federation",
       ...{ id, name, slug, projectId, userId, bucket, outputRoot, state, resumable, warnings },
-      ...{ desired: "run", stateSince: at, deadlineAt: state === "STAGING" ? at + 120_000 : null, attempt: 1 },
+      ...{
+        desired: "run",
+        stateSince: at,
+        deadlineAt: state === "STAGING" ? at + 120_000 : null,
+        attempt: 1,
+      },
       ...{ reason: hasFailed ? code : null, waitingFor: state === "HELD" ? "a person" : null },
       error: hasFailed
-        ? { code, message: "the script raised ValueError", hint: "Read it.", detail: "ValueError: 1", member: "site-1" }
+        ? {
+            code,
+            message: "the script raised ValueError",
+            hint: "Read it.",
+            detail: "ValueError: 1",
+            member: "site-1",
+          }
         : null,
       rounds: { current: null, total: 3 },
       members: [

@@ -11,10 +11,12 @@ export class RecordingAudit {
   refusal: Error | null = null;
 
   readonly gate: Pick<AuditProducer, "requested" | "fact"> = {
-    requested: async (draft, disclosures) => this.#take({ ...draft, phase: "requested" }, disclosures, true),
+    requested: async (draft, disclosures) =>
+      this.#take({ ...draft, phase: "requested" }, disclosures, true),
     fact: async (draft, disclosures) => this.#take({ ...draft, phase: "fact" }, disclosures, true),
   };
-  readonly record: RecordEvent = (_, draft, disclosures) => void this.#take(draft, disclosures, false);
+  readonly record: RecordEvent = (_, draft, disclosures) =>
+    void this.#take(draft, disclosures, false);
 
   /** `type:phase` of each event in order. */
   get names(): string[] {
@@ -23,7 +25,11 @@ export class RecordingAudit {
 
   #take(draft: EventDraft, disclosures: readonly Disclosure[] | undefined, isGate: boolean) {
     if (isGate && this.refusal !== null) throw this.refusal;
-    const { event } = composeEvent(draft, { boot: "test", pseq: this.drafts.length + 1 }, disclosures ?? []);
+    const { event } = composeEvent(
+      draft,
+      { boot: "test", pseq: this.drafts.length + 1 },
+      disclosures ?? [],
+    );
     this.drafts.push(draft);
     this.leaves.push(event);
     return { index: this.drafts.length, leafHash: "0".repeat(64), unwitnessed: false };

@@ -61,9 +61,16 @@ export class RunningCoordinator implements AsyncDisposable {
     const s3 = await startS3Engine(dir);
     stack.defer(() => s3.close());
     const auditRoot = join(dir, "audit");
-    const producers = ["coordinator-gate", "coordinator-record", "appliance", "vault"].map((name) => ({
-      ...{ name, family: name.split("-")[0]!, socket: join(auditRoot, "run", `${name}.sock`), gid: null },
-    }));
+    const producers = ["coordinator-gate", "coordinator-record", "appliance", "vault"].map(
+      (name) => ({
+        ...{
+          name,
+          family: name.split("-")[0]!,
+          socket: join(auditRoot, "run", `${name}.sock`),
+          gid: null,
+        },
+      }),
+    );
     const auditd = new AuditdFixture(auditRoot, options.vault === true ? { producers } : {});
     auditd.init();
     await auditd.start();
@@ -89,10 +96,20 @@ export class RunningCoordinator implements AsyncDisposable {
       },
       nats: nats.config,
       s3: {
-        ...{ endpoint: s3.endpoint, region: s3.region, caFile: s3.caFile, adminKeyFile: join(dir, "s3-admin.json") },
+        ...{
+          endpoint: s3.endpoint,
+          region: s3.region,
+          caFile: s3.caFile,
+          adminKeyFile: join(dir, "s3-admin.json"),
+        },
         ...{ volumePath: dir, bucketQuotaBytes: 1024 ** 3 },
       },
-      registry: { host: "localhost:5000", service: "registry", tokenKeyFile: s3.keyFile, tokenCertFile: s3.certFile },
+      registry: {
+        host: "localhost:5000",
+        service: "registry",
+        tokenKeyFile: s3.keyFile,
+        tokenCertFile: s3.certFile,
+      },
       ca,
       images: [TEST_IMAGE],
       keyKind: "dev",
@@ -117,20 +134,28 @@ export class RunningCoordinator implements AsyncDisposable {
 
   /** Resolves when it is ready; rejects with its output when it ends before. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [SERVER, "--config", this.#configFile], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [SERVER, "--config", this.#configFile], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child = child;
     this.#output = "";
     child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
     child.stderr.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
     for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
-      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`the coordinator is not ready: ${this.#output}`);
-      if (this.#output.includes('"msg":"listening"') && (await this.get("/readyz").catch(() => null))?.status === 200) return;
+      if (child.exitCode !== null || Date.now() > deadline)
+        throw new Error(`the coordinator is not ready: ${this.#output}`);
+      if (
+        this.#output.includes('"msg":"listening"') &&
+        (await this.get("/readyz").catch(() => null))?.status === 200
+      )
+        return;
     }
   }
 
   async stop(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null)
+      return child?.exitCode ?? null;
     const ended = once(child, "exit");
     child.kill(signal);
     const [code] = await ended;
@@ -147,16 +172,27 @@ export class RunningCoordinator implements AsyncDisposable {
     const auditSocket = this.auditd.socket("audit-out");
     rmSync(configFile, { force: true });
     const tokensSocket = this.#vault?.config.tokensSocket ?? null;
-    const searchConfig = { auditDir, policyFile, stateDir, auditSocket, searchSocket, tokensSocket, pollMs: 20 };
+    const searchConfig = {
+      auditDir,
+      policyFile,
+      stateDir,
+      auditSocket,
+      searchSocket,
+      tokensSocket,
+      pollMs: 20,
+    };
     writeFileSync(configFile, JSON.stringify(searchConfig), { mode: 0o440 });
-    const child = spawn(process.execPath, [AUDIT_OUT, "--config", configFile], { stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [AUDIT_OUT, "--config", configFile], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const stop = async (): Promise<void> => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
       await once(child, "exit");
     };
     this.#cleanup.defer(stop);
-    for await (const line of createInterface({ input: child.stdout })) if (line.includes('"msg":"listening"')) break;
+    for await (const line of createInterface({ input: child.stdout }))
+      if (line.includes('"msg":"listening"')) break;
     child.stdout.resume();
     return { stop };
   }
@@ -164,7 +200,8 @@ export class RunningCoordinator implements AsyncDisposable {
   async control(request: ControlRequest): Promise<ControlReply> {
     const socket = connect(this.config.controlSocket);
     socket.end(`${JSON.stringify(request)}\n`);
-    for await (const line of createInterface({ input: socket })) return JSON.parse(line) as ControlReply;
+    for await (const line of createInterface({ input: socket }))
+      return JSON.parse(line) as ControlReply;
     throw new Error("the control socket closed without an answer");
   }
 

@@ -30,15 +30,38 @@ export async function startS3Engine(dir: string): Promise<S3Engine> {
   const binary = await engineBinary("versitygw");
   const ca = await makeTestCa(dir);
   const volumePath = join(dir, "s3-data");
-  for (const path of [volumePath, join(dir, "s3-versions"), join(dir, "s3-iam")]) await mkdir(path, { mode: 0o700 });
-  const admin = { accessKeyId: `ADMIN${randomBytes(6).toString("hex")}`, secretAccessKey: randomBytes(24).toString("base64url") };
+  for (const path of [volumePath, join(dir, "s3-versions"), join(dir, "s3-iam")])
+    await mkdir(path, { mode: 0o700 });
+  const admin = {
+    accessKeyId: `ADMIN${randomBytes(6).toString("hex")}`,
+    secretAccessKey: randomBytes(24).toString("base64url"),
+  };
   const port = await freePort();
   const region = "garage";
   const engine = spawn(
     binary,
     [
-      ...["--port", `127.0.0.1:${port}`, "--region", region, "--iam-dir", join(dir, "s3-iam"), "--health", "/healthz", "--quiet"],
-      ...["--cert", ca.certFile, "--key", ca.keyFile, "posix", "--versioning-dir", join(dir, "s3-versions"), volumePath],
+      ...[
+        "--port",
+        `127.0.0.1:${port}`,
+        "--region",
+        region,
+        "--iam-dir",
+        join(dir, "s3-iam"),
+        "--health",
+        "/healthz",
+        "--quiet",
+      ],
+      ...[
+        "--cert",
+        ca.certFile,
+        "--key",
+        ca.keyFile,
+        "posix",
+        "--versioning-dir",
+        join(dir, "s3-versions"),
+        volumePath,
+      ],
     ],
     {
       env: { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey },
@@ -47,7 +70,12 @@ export async function startS3Engine(dir: string): Promise<S3Engine> {
   );
   const exited = once(engine, "exit");
   const endpoint = `https://localhost:${port}`;
-  const transport = new S3Transport({ endpoint, region, ca: await readFile(ca.caFile, "utf8"), credentials: admin });
+  const transport = new S3Transport({
+    endpoint,
+    region,
+    ca: await readFile(ca.caFile, "utf8"),
+    credentials: admin,
+  });
   const store = new S3ObjectStore(transport);
   for (let attempt = 0; ; attempt++) {
     try {

@@ -21,7 +21,13 @@ export const TEST_IMAGE: JobImage = {
   profile: "fl-cpu",
   reference: `localhost:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`,
   sizeBytes: 1,
-  packages: { torch: "2.15.0", nvflare: "2.9.0", numpy: "2.3.1", "scikit-learn": "1.8.0", resontech: "0.3.0" },
+  packages: {
+    torch: "2.15.0",
+    nvflare: "2.9.0",
+    numpy: "2.3.1",
+    "scikit-learn": "1.8.0",
+    resontech: "0.3.0",
+  },
   pythonVersion: "3.11.2",
 };
 
@@ -57,7 +63,12 @@ export async function makeTestApp(
   const clock = { now: Date.now() };
   const now = () => clock.now;
   const kernel = new FakeKernel(now);
-  const bucketKeys = new BucketKeys({ read: database.read, commit, store: engine.store, users: engine.users });
+  const bucketKeys = new BucketKeys({
+    read: database.read,
+    commit,
+    store: engine.store,
+    users: engine.users,
+  });
   const passwords = new RegistryPasswords(now);
   const logLines: string[] = [];
   const app = await buildApp({
@@ -86,7 +97,15 @@ export async function makeTestApp(
     ...overrides,
   });
   const userDeps = {
-    ...{ read: database.read, commit, gate: audit.gate, record: audit.record, store: engine.store, bucketKeys, now },
+    ...{
+      read: database.read,
+      commit,
+      gate: audit.gate,
+      record: audit.record,
+      store: engine.store,
+      bucketKeys,
+      now,
+    },
     caller: { kind: "operator" as const, person: null },
     ...{ keyKind: "dev" as const, quotaBytes: 10 * 1024 ** 3 },
   };

@@ -24,10 +24,29 @@ export async function makeTestCa(dir: string): Promise<TestCa> {
     "-subj",
     "/CN=test CA",
   ]);
-  await run("openssl", ["req", ...ec, "-keyout", file("server.key"), "-out", file("server.csr"), "-subj", "/CN=localhost"]);
+  await run("openssl", [
+    "req",
+    ...ec,
+    "-keyout",
+    file("server.key"),
+    "-out",
+    file("server.csr"),
+    "-subj",
+    "/CN=localhost",
+  ]);
   await writeFile(file("server.ext"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
   await run("openssl", [
-    ...["x509", "-req", "-in", file("server.csr"), "-CA", file("ca.pem"), "-CAkey", file("ca.key"), "-CAcreateserial"],
+    ...[
+      "x509",
+      "-req",
+      "-in",
+      file("server.csr"),
+      "-CA",
+      file("ca.pem"),
+      "-CAkey",
+      file("ca.key"),
+      "-CAcreateserial",
+    ],
     ...["-out", file("server.pem"), "-days", "2", "-extfile", file("server.ext")],
   ]);
   return { caFile: file("ca.pem"), certFile: file("server.pem"), keyFile: file("server.key") };

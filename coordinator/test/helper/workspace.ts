@@ -9,13 +9,22 @@ export function goodFiles(): Record<string, string | Uint8Array> {
     "scripts/custom_persistor.py": "class GenericPersistor: pass\n",
     "configs/config_fed_client.json": JSON.stringify({
       format_version: 2,
-      executors: [{ tasks: ["train"], executor: { path: "custom_client_executor.GenericClientExecutor", args: {} } }],
+      executors: [
+        {
+          tasks: ["train"],
+          executor: { path: "custom_client_executor.GenericClientExecutor", args: {} },
+        },
+      ],
       components: [],
     }),
     "configs/config_fed_server.json": JSON.stringify({
       format_version: 2,
       components: [
-        { id: "persistor", path: "custom_persistor.GenericPersistor", args: { model: { path: "model_def.Net", args: {} } } },
+        {
+          id: "persistor",
+          path: "custom_persistor.GenericPersistor",
+          args: { model: { path: "model_def.Net", args: {} } },
+        },
       ],
       workflows: [
         {
@@ -25,7 +34,12 @@ export function goodFiles(): Record<string, string | Uint8Array> {
         },
       ],
     }),
-    "configs/meta.json": JSON.stringify({ name: "digits", resource_spec: {}, deploy_map: { app: ["@ALL"] }, min_clients: 2 }),
+    "configs/meta.json": JSON.stringify({
+      name: "digits",
+      resource_spec: {},
+      deploy_map: { app: ["@ALL"] },
+      min_clients: 2,
+    }),
     "requirements/requirements.txt": "torch\nnvflare\n",
     "shards/shard_0.zip": zipOf({ "data.npz": "zero" }),
     "shards/shard_1.ZIP": zipOf({ "data.npz": "one" }),
@@ -54,7 +68,8 @@ export async function upload(
 ): Promise<void> {
   await Promise.all(
     Object.entries(files).map(async ([path, body]) => {
-      if (body !== null) await engine.store.put(bucket, `jobs/${slug}/${path}`, body, "application/octet-stream");
+      if (body !== null)
+        await engine.store.put(bucket, `jobs/${slug}/${path}`, body, "application/octet-stream");
     }),
   );
 }

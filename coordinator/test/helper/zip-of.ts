@@ -11,7 +11,10 @@ export type ZipEntryOptions = {
 };
 
 /** A zip archive with one entry for each name, made by hand so that a test can make it wrong. */
-export function zipOf(files: Record<string, string | Uint8Array>, options: ZipEntryOptions = {}): Buffer {
+export function zipOf(
+  files: Record<string, string | Uint8Array>,
+  options: ZipEntryOptions = {},
+): Buffer {
   const { flags = 0x800, method = 8, mode = 0o100644, declaredBytes } = options;
   const locals: Buffer[] = [];
   const central: Buffer[] = [];

@@ -18,7 +18,11 @@ t.teardown(() => api.close());
 const alice = await api.addUser("alice");
 const bob = await api.addUser("bob");
 
-const get = async (authorization: string | null, url = "/api/projects", remoteAddress = "10.0.0.1") => {
+const get = async (
+  authorization: string | null,
+  url = "/api/projects",
+  remoteAddress = "10.0.0.1",
+) => {
   const headers = authorization === null ? {} : { authorization };
   const reply = await api.app.inject({ url, headers, remoteAddress });
   return { status: reply.statusCode, code: reply.json<{ code?: string }>().code };
@@ -31,8 +35,16 @@ t.test("what is no credential is told apart", async (t) => {
   t.same(await get("Bearer eyJhbGciOi"), { status: 401, code: "malformed_bearer" });
   t.same(await get("Bearer rsk_live_short"), { status: 401, code: "invalid_api_key" });
   t.same(await get(`Bearer ${strange}`), { status: 401, code: "invalid_api_key" });
-  t.same(await get(`Bearer ${strange}`), { status: 429, code: "rate_limited" }, "the sixth refusal of one source in a minute");
-  t.equal((await get(`Bearer ${alice.platformKey}`)).status, 200, "a good key from the same source is served");
+  t.same(
+    await get(`Bearer ${strange}`),
+    { status: 429, code: "rate_limited" },
+    "the sixth refusal of one source in a minute",
+  );
+  t.equal(
+    (await get(`Bearer ${alice.platformKey}`)).status,
+    200,
+    "a good key from the same source is served",
+  );
   t.same(
     await get(null, "/api/projects", "10.0.0.2"),
     { status: 401, code: "session_required" },
@@ -43,13 +55,25 @@ t.test("what is no credential is told apart", async (t) => {
 t.test("repeated refusals from one source are one record with a count", async (t) => {
   const failures = api.audit.drafts.filter(({ type }) => type === "auth.failure");
   t.equal(failures.length, 2, "the first of each source at once, the rest when its minute ends");
-  t.match(failures[0], { detail: { reason: "session_required", count: 1 }, actor: { kind: "anonymous" } });
+  t.match(failures[0], {
+    detail: { reason: "session_required", count: 1 },
+    actor: { kind: "anonymous" },
+  });
 });
 
 t.test("an expired and a revoked key are refused at once", async (t) => {
   const listed = await api.call(alice, { url: "/api/keys" });
-  const [key] = listed.body as unknown as { id: string; last4: string; prefix: string; current: boolean }[];
-  t.match(key, { current: true, last4: alice.platformKey.slice(-4), prefix: alice.platformKey.slice(0, key!.prefix.length) });
+  const [key] = listed.body as unknown as {
+    id: string;
+    last4: string;
+    prefix: string;
+    current: boolean;
+  }[];
+  t.match(key, {
+    current: true,
+    last4: alice.platformKey.slice(-4),
+    prefix: alice.platformKey.slice(0, key!.prefix.length),
+  });
   t.notMatch(JSON.stringify(listed.body), alice.platformKey);
   t.match(
     await api.call(bob, { method: "DELETE", url: `/api/keys/${key?.id}` }),
@@ -57,10 +81,19 @@ t.test("an expired and a revoked key are refused at once", async (t) => {
     "another user's key is not there",
   );
   api.clock.now += 31 * 24 * 3600 * 1000;
-  t.same(await get(`Bearer ${alice.platformKey}`, "/api/projects", "10.0.0.3"), { status: 401, code: "invalid_api_key" });
+  t.same(await get(`Bearer ${alice.platformKey}`, "/api/projects", "10.0.0.3"), {
+    status: 401,
+    code: "invalid_api_key",
+  });
   api.clock.now -= 31 * 24 * 3600 * 1000;
-  t.match(await api.call(alice, { method: "DELETE", url: `/api/keys/${key?.id}` }), { status: 200, body: { revoked: true } });
-  t.same(await get(`Bearer ${alice.platformKey}`, "/api/projects", "10.0.0.4"), { status: 401, code: "invalid_api_key" });
+  t.match(await api.call(alice, { method: "DELETE", url: `/api/keys/${key?.id}` }), {
+    status: 200,
+    body: { revoked: true },
+  });
+  t.same(await get(`Bearer ${alice.platformKey}`, "/api/projects", "10.0.0.4"), {
+    status: 401,
+    code: "invalid_api_key",
+  });
   t.ok(api.audit.names.includes("key.revoke:completed"));
 });
 
@@ -70,7 +103,11 @@ t.test(
     const before = api.audit.drafts.length;
     const wrong = { authorization: `Basic ${Buffer.from("node-a:wrong").toString("base64")}` };
     for (let round = 0; round < 3; round += 1) {
-      const login = await api.app.inject({ url: "/token?service=registry", headers: wrong, remoteAddress: "10.0.0.20" });
+      const login = await api.app.inject({
+        url: "/token?service=registry",
+        headers: wrong,
+        remoteAddress: "10.0.0.20",
+      });
       t.match(login, { statusCode: 401, headers: { "www-authenticate": /Basic/ } });
       const join = await api.app.inject({
         ...{ method: "POST", url: "/api/nodes/join", remoteAddress: "10.0.0.21" },
@@ -114,14 +151,28 @@ t.test("a key can't mint a key, and the attempt is logged", async (t) => {
 });
 
 t.test("a key without the scope is refused", async (t) => {
-  await api.commit.run((db) => db.prepare(`UPDATE platform_keys SET scopes = '["jobs:read"]' WHERE user_id = ?`).run(bob.userId));
-  t.match(await api.call(bob, { url: "/api/keys" }), { status: 403, body: { code: "scope_missing" } });
+  await api.commit.run((db) =>
+    db
+      .prepare(`UPDATE platform_keys SET scopes = '["jobs:read"]' WHERE user_id = ?`)
+      .run(bob.userId),
+  );
+  t.match(await api.call(bob, { url: "/api/keys" }), {
+    status: 403,
+    body: { code: "scope_missing" },
+  });
   t.match(await api.call(bob, { url: "/api/projects" }), { status: 200 });
   await api.commit.run((db) =>
-    db.prepare(`UPDATE platform_keys SET scopes = '["jobs:read","nodes:read"]' WHERE user_id = ?`).run(bob.userId),
+    db
+      .prepare(`UPDATE platform_keys SET scopes = '["jobs:read","nodes:read"]' WHERE user_id = ?`)
+      .run(bob.userId),
   );
-  t.match(await api.call(bob, { url: "/api/nodes" }), { status: 403, body: { code: "role_required" } });
-  await api.commit.run((db) => db.prepare("UPDATE users SET is_admin = 1 WHERE id = ?").run(bob.userId));
+  t.match(await api.call(bob, { url: "/api/nodes" }), {
+    status: 403,
+    body: { code: "role_required" },
+  });
+  await api.commit.run((db) =>
+    db.prepare("UPDATE users SET is_admin = 1 WHERE id = ?").run(bob.userId),
+  );
   t.match(await api.call(bob, { url: "/api/nodes" }), { status: 200, body: [{ node: "node-a" }] });
   const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused");
   t.same(
@@ -133,23 +184,29 @@ t.test("a key without the scope is refused", async (t) => {
   );
 });
 
-t.test("keys are nowhere in the clear: not in the database, not in the log, not in the audit log", async (t) => {
-  const stored = JSON.stringify(api.database.read.prepare("SELECT * FROM platform_keys").all());
-  for (const text of [stored, api.logLines.join(""), api.audit.leaves.join("")]) {
-    t.notOk(text.includes(alice.platformKey) || text.includes(bob.platformKey));
-  }
-  const used = api.database.read.prepare("SELECT last_used_at FROM platform_keys WHERE user_id = ?").get(bob.userId) as {
-    last_used_at: number;
-  };
-  t.ok(used.last_used_at >= api.clock.now - 120_000);
-});
+t.test(
+  "keys are nowhere in the clear: not in the database, not in the log, not in the audit log",
+  async (t) => {
+    const stored = JSON.stringify(api.database.read.prepare("SELECT * FROM platform_keys").all());
+    for (const text of [stored, api.logLines.join(""), api.audit.leaves.join("")]) {
+      t.notOk(text.includes(alice.platformKey) || text.includes(bob.platformKey));
+    }
+    const used = api.database.read
+      .prepare("SELECT last_used_at FROM platform_keys WHERE user_id = ?")
+      .get(bob.userId) as {
+      last_used_at: number;
+    };
+    t.ok(used.last_used_at >= api.clock.now - 120_000);
+  },
+);
 
 t.test(
   "no key and no address can flood the API; those who share an address don't share their limit; probes count against nobody",
   async (t) => {
     const [carol, dave] = [await api.addUser("carol"), await api.addUser("dave")];
     const limitedAfter = async (key: string | null, url: string): Promise<number | null> => {
-      for (let count = 1; count <= 230; count++) if ((await get(key, url, "10.0.0.9")).status === 429) return count;
+      for (let count = 1; count <= 230; count++)
+        if ((await get(key, url, "10.0.0.9")).status === 429) return count;
       return null;
     };
     t.equal(await limitedAfter(null, "/healthz"), null);
@@ -171,8 +228,16 @@ t.test(
 );
 
 t.test("what is not there is a 404 with a hint, inference included", async (t) => {
-  for (const url of ["/api/inference/jobs/x", "/nowhere", "/api/tasks/%00", `/api/tasks/${"x".repeat(500)}`]) {
-    const reply = await api.app.inject({ url, headers: { authorization: `Bearer ${bob.platformKey}` } });
+  for (const url of [
+    "/api/inference/jobs/x",
+    "/nowhere",
+    "/api/tasks/%00",
+    `/api/tasks/${"x".repeat(500)}`,
+  ]) {
+    const reply = await api.app.inject({
+      url,
+      headers: { authorization: `Bearer ${bob.platformKey}` },
+    });
     t.ok(reply.statusCode === 404 || reply.statusCode === 400, `${url}: ${reply.statusCode}`);
     t.match(reply.json(), { code: /./, hint: /./, message: /./ });
   }

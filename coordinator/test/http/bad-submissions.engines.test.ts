@@ -25,7 +25,13 @@ type BadTask = {
 };
 
 const meta = (change: Record<string, unknown>) =>
-  JSON.stringify({ name: "x", resource_spec: {}, deploy_map: { app: ["@ALL"] }, min_clients: 2, ...change });
+  JSON.stringify({
+    name: "x",
+    resource_spec: {},
+    deploy_map: { app: ["@ALL"] },
+    min_clients: 2,
+    ...change,
+  });
 const requirements = (text: string) => ({ "requirements/requirements.txt": text });
 const shard = (body: Uint8Array | string) => ({ "shards/shard_0.zip": body });
 const noFolder = (folder: string) =>
@@ -40,10 +46,25 @@ const BAD: BadTask[] = [
   { what: "no name", code: "validation_failed", says: "name", without: "name" },
   { what: "a blank name", code: "validation_failed", says: "name", body: { name: "   " } },
   { what: "an unknown field", code: "validation_failed", says: "numGpus", body: { numGpus: 4 } },
-  { what: "a number as text", code: "validation_failed", says: "estimatedMemoryMb", body: { estimatedMemoryMb: "4096" } },
-  { what: "a negative price", code: "validation_failed", says: "maxPricePerGpuHourCents", body: { maxPricePerGpuHourCents: -1 } },
+  {
+    what: "a number as text",
+    code: "validation_failed",
+    says: "estimatedMemoryMb",
+    body: { estimatedMemoryMb: "4096" },
+  },
+  {
+    what: "a negative price",
+    code: "validation_failed",
+    says: "maxPricePerGpuHourCents",
+    body: { maxPricePerGpuHourCents: -1 },
+  },
   // paths
-  { what: "a path without leading slash", code: "path_invalid", says: "shardsDirPath", body: { shardsDirPath: "jobs/x/shards" } },
+  {
+    what: "a path without leading slash",
+    code: "path_invalid",
+    says: "shardsDirPath",
+    body: { shardsDirPath: "jobs/x/shards" },
+  },
   {
     what: "a path that climbs",
     code: "path_invalid",
@@ -75,8 +96,18 @@ const BAD: BadTask[] = [
     body: { shardsDirPath: "/jobs/x/files_out/shards" },
   },
   // scripts
-  { what: "no scripts at all", code: "script_missing", says: "model_def.py", files: noFolder("scripts/") },
-  { what: "no persistor", code: "script_missing", says: "custom_persistor.py", files: { "scripts/custom_persistor.py": null } },
+  {
+    what: "no scripts at all",
+    code: "script_missing",
+    says: "model_def.py",
+    files: noFolder("scripts/"),
+  },
+  {
+    what: "no persistor",
+    code: "script_missing",
+    says: "custom_persistor.py",
+    files: { "scripts/custom_persistor.py": null },
+  },
   {
     what: "a script of 5 MiB",
     code: "script_too_large",
@@ -114,7 +145,12 @@ const BAD: BadTask[] = [
     says: "64",
     files: { "configs/meta.json": "[".repeat(100_000) },
   },
-  { what: "a config that is a list", code: "config_not_object", says: "meta.json", files: { "configs/meta.json": "[1]" } },
+  {
+    what: "a config that is a list",
+    code: "config_not_object",
+    says: "meta.json",
+    files: { "configs/meta.json": "[1]" },
+  },
   {
     what: "a client config without executors",
     code: "config_executors_missing",
@@ -132,7 +168,9 @@ const BAD: BadTask[] = [
     code: "config_class_missing",
     says: "custom_executor.Mine",
     files: {
-      "configs/config_fed_client.json": JSON.stringify({ executors: [{ executor: { path: "custom_executor.Mine", args: {} } }] }),
+      "configs/config_fed_client.json": JSON.stringify({
+        executors: [{ executor: { path: "custom_executor.Mine", args: {} } }],
+      }),
     },
   },
   {
@@ -184,10 +222,30 @@ const BAD: BadTask[] = [
     says: "line 1",
     files: requirements("torch===\u0001 what"),
   },
-  { what: "a marker that is none", code: "requirement_invalid", says: "marker", files: requirements('torch; python == "3"') },
-  { what: "another file", code: "requirement_unsupported", says: "options", files: requirements("-r other.txt") },
-  { what: "a URL", code: "requirement_unsupported", says: "URLs", files: requirements("torch @ https://example.org/torch.whl") },
-  { what: "an editable one", code: "requirement_unsupported", says: "options", files: requirements("-e .") },
+  {
+    what: "a marker that is none",
+    code: "requirement_invalid",
+    says: "marker",
+    files: requirements('torch; python == "3"'),
+  },
+  {
+    what: "another file",
+    code: "requirement_unsupported",
+    says: "options",
+    files: requirements("-r other.txt"),
+  },
+  {
+    what: "a URL",
+    code: "requirement_unsupported",
+    says: "URLs",
+    files: requirements("torch @ https://example.org/torch.whl"),
+  },
+  {
+    what: "an editable one",
+    code: "requirement_unsupported",
+    says: "options",
+    files: requirements("-e ."),
+  },
   // shards
   { what: "no shards", code: "shard_folder_empty", says: "/shards", files: noFolder("shards/") },
   {
@@ -210,7 +268,12 @@ const BAD: BadTask[] = [
     files: shard(zipOf({ a: "x".repeat(500), b: "y" }).subarray(0, 80)),
   },
   { what: "a zip without files", code: "zip_empty", says: "shard_0.zip", files: shard(zipOf({})) },
-  { what: "a zip with a path that climbs", code: "zip_unsafe_path", says: "../evil", files: shard(zipOf({ "../evil": "x" })) },
+  {
+    what: "a zip with a path that climbs",
+    code: "zip_unsafe_path",
+    says: "../evil",
+    files: shard(zipOf({ "../evil": "x" })),
+  },
   {
     what: "a zip with an absolute path",
     code: "zip_unsafe_path",
@@ -223,28 +286,68 @@ const BAD: BadTask[] = [
     says: "evil",
     files: shard(zipOf({ "a\\..\\..\\evil": "x" })),
   },
-  { what: "a zip with a link", code: "zip_link", says: "link", files: shard(zipOf({ link: "/etc/passwd" }, { mode: 0o120777 })) },
-  { what: "a zip with a device", code: "zip_link", says: "null", files: shard(zipOf({ null: "" }, { mode: 0o020666 })) },
-  { what: "an encrypted zip", code: "zip_encrypted", says: "secret", files: shard(zipOf({ secret: "x" }, { flags: 0x801 })) },
+  {
+    what: "a zip with a link",
+    code: "zip_link",
+    says: "link",
+    files: shard(zipOf({ link: "/etc/passwd" }, { mode: 0o120777 })),
+  },
+  {
+    what: "a zip with a device",
+    code: "zip_link",
+    says: "null",
+    files: shard(zipOf({ null: "" }, { mode: 0o020666 })),
+  },
+  {
+    what: "an encrypted zip",
+    code: "zip_encrypted",
+    says: "secret",
+    files: shard(zipOf({ secret: "x" }, { flags: 0x801 })),
+  },
   {
     what: "a zip packed by another method",
     code: "zip_unsupported",
     says: "method 14",
     files: shard(zipOf({ a: "x" }, { method: 14 })),
   },
-  { what: "a zip bomb", code: "zip_bomb", says: "200 times", files: shard(zipOf({ a: "x" }, { declaredBytes: 0xffff_fff0 })) },
+  {
+    what: "a zip bomb",
+    code: "zip_bomb",
+    says: "200 times",
+    files: shard(zipOf({ a: "x" }, { declaredBytes: 0xffff_fff0 })),
+  },
   // warm start
-  { what: "an empty model folder", code: "model_folder_empty", says: "/model", body: { modelFolderPath: "/jobs/x/model" } },
+  {
+    what: "an empty model folder",
+    code: "model_folder_empty",
+    says: "/model",
+    body: { modelFolderPath: "/jobs/x/model" },
+  },
   // workers
-  { what: "one worker for two shards", code: "worker_count_mismatch", says: "1 workers", body: { workerIds: ["node-a-0"] } },
-  { what: "a worker pinned twice", code: "worker_duplicate", says: "twice", body: { workerIds: ["node-a-0", "node-a-0"] } },
+  {
+    what: "one worker for two shards",
+    code: "worker_count_mismatch",
+    says: "1 workers",
+    body: { workerIds: ["node-a-0"] },
+  },
+  {
+    what: "a worker pinned twice",
+    code: "worker_duplicate",
+    says: "twice",
+    body: { workerIds: ["node-a-0", "node-a-0"] },
+  },
   {
     what: "a worker that does not exist",
     code: "worker_unknown",
     says: "node-z-9",
     body: { workerIds: ["node-a-0", "node-z-9"] },
   },
-  { what: "a model that does not exist", code: "gpu_model_unknown", says: "rtx_9999", body: { gpuModels: ["rtx_9999"] } },
+  {
+    what: "a model that does not exist",
+    code: "gpu_model_unknown",
+    says: "rtx_9999",
+    body: { gpuModels: ["rtx_9999"] },
+  },
   {
     what: "a price that buys nothing",
     code: "price_ceiling_too_low",
@@ -257,7 +360,12 @@ const BAD: BadTask[] = [
     says: "99999",
     body: { gpuModels: ["rtx_4090"], estimatedMemoryMb: 99_999 },
   },
-  { what: "no workers wanted", code: "worker_selection_missing", says: "autoSelectWorkers", body: { autoSelectWorkers: false } },
+  {
+    what: "no workers wanted",
+    code: "worker_selection_missing",
+    says: "autoSelectWorkers",
+    body: { autoSelectWorkers: false },
+  },
 ];
 
 t.test(`${BAD.length} bad submissions, each with its status, code and hint`, async (t) => {
@@ -268,7 +376,8 @@ t.test(`${BAD.length} bad submissions, each with its status, code and hint`, asy
     const payload: Record<string, unknown> = { ...goodBody(slug), ...body };
     if (without !== undefined) delete payload[without];
     for (const [field, value] of Object.entries(payload)) {
-      if (typeof value === "string" && field.endsWith("Path")) payload[field] = value.replace("/jobs/x/", `/jobs/${slug}/`);
+      if (typeof value === "string" && field.endsWith("Path"))
+        payload[field] = value.replace("/jobs/x/", `/jobs/${slug}/`);
     }
     const reply = await api.call(alice, { method: "POST", url: "/api/tasks", payload });
     t.match(
@@ -276,7 +385,10 @@ t.test(`${BAD.length} bad submissions, each with its status, code and hint`, asy
       { status: 400, code, hint: ERROR_CATALOGUE[code].hint },
       `${what}: ${JSON.stringify(reply.body)}`,
     );
-    t.ok(String(reply.body["message"]).includes(says), `${what} names ${says}: ${String(reply.body["message"])}`);
+    t.ok(
+      String(reply.body["message"]).includes(says),
+      `${what} names ${says}: ${String(reply.body["message"])}`,
+    );
     t.same(Object.keys(reply.body).sort(), ["code", "hint", "message"]);
   }
   t.same(api.kernel.tasks, [], "none reached the kernel");
@@ -288,10 +400,21 @@ t.test(`${BAD.length} bad submissions, each with its status, code and hint`, asy
 
 t.test("what the body is not even JSON for", async (t) => {
   const post = (payload: string, type: string) =>
-    api.call(alice, { method: "POST", url: "/api/tasks", payload, headers: { "content-type": type } });
+    api.call(alice, {
+      method: "POST",
+      url: "/api/tasks",
+      payload,
+      headers: { "content-type": type },
+    });
   t.match(await post("{", "application/json"), { status: 400, body: { code: "malformed_body" } });
   t.match(await post("", "application/json"), { status: 400, body: { code: "malformed_body" } });
-  t.match(await post("a=b", "application/x-www-form-urlencoded"), { status: 415, body: { code: "unsupported_media_type" } });
-  t.match(await post(`{"name":"${"x".repeat(300_000)}"}`, "application/json"), { status: 413, body: { code: "body_too_large" } });
+  t.match(await post("a=b", "application/x-www-form-urlencoded"), {
+    status: 415,
+    body: { code: "unsupported_media_type" },
+  });
+  t.match(await post(`{"name":"${"x".repeat(300_000)}"}`, "application/json"), {
+    status: 413,
+    body: { code: "body_too_large" },
+  });
   t.match(await post('{"__proto__":{"a":1}}', "application/json"), { status: 400 });
 });

@@ -30,7 +30,11 @@ t.test("a request that the parser refuses is answered with code, message and hin
     ["GET / HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n", 400, "malformed_request"],
     ["nonsense\r\n\r\n", 405, "method_not_allowed"],
     [`GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431, "headers_too_large"],
-    ["GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: more\r\nConnection: close\r\n\r\n", 417, "expectation_failed"],
+    [
+      "GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: more\r\nConnection: close\r\n\r\n",
+      417,
+      "expectation_failed",
+    ],
     ["PROPFIND /api/tasks HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 404, "not_found"],
   ] as const) {
     const answer = await said(bytes);
@@ -40,18 +44,29 @@ t.test("a request that the parser refuses is answered with code, message and hin
   }
 });
 
-t.test("TLS 1.2 with a suite without AEAD or forward secrecy, and TLS 1.1, find no server", async (t) => {
-  const agreed = (options: ConnectionOptions): Promise<string> =>
-    new Promise((resolve) => {
-      const socket = connect({ ...trusted, ...options }, () => {
-        resolve(`${socket.getProtocol()} ${socket.getCipher().standardName}`);
-        socket.destroy();
+t.test(
+  "TLS 1.2 with a suite without AEAD or forward secrecy, and TLS 1.1, find no server",
+  async (t) => {
+    const agreed = (options: ConnectionOptions): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = connect({ ...trusted, ...options }, () => {
+          resolve(`${socket.getProtocol()} ${socket.getCipher().standardName}`);
+          socket.destroy();
+        });
+        socket.on("error", () => resolve("refused"));
       });
-      socket.on("error", () => resolve("refused"));
-    });
-  t.match(await agreed({}), "TLSv1.3");
-  t.match(await agreed({ maxVersion: "TLSv1.2" }), /TLSv1\.2 .*(GCM|POLY1305)/);
-  for (const ciphers of ["ECDHE-ECDSA-AES256-SHA384", "ECDHE-RSA-AES128-SHA256", "AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA"])
-    t.equal(await agreed({ maxVersion: "TLSv1.2", ciphers }), "refused", ciphers);
-  t.equal(await agreed({ minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }), "refused");
-});
+    t.match(await agreed({}), "TLSv1.3");
+    t.match(await agreed({ maxVersion: "TLSv1.2" }), /TLSv1\.2 .*(GCM|POLY1305)/);
+    for (const ciphers of [
+      "ECDHE-ECDSA-AES256-SHA384",
+      "ECDHE-RSA-AES128-SHA256",
+      "AES128-GCM-SHA256",
+      "ECDHE-ECDSA-AES128-SHA",
+    ])
+      t.equal(await agreed({ maxVersion: "TLSv1.2", ciphers }), "refused", ciphers);
+    t.equal(
+      await agreed({ minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }),
+      "refused",
+    );
+  },
+);

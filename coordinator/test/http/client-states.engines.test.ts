@@ -8,10 +8,11 @@ import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 
 const coordinator = await RunningCoordinator.create();
 t.teardown(() => coordinator[Symbol.asyncDispose]());
-const alice = (await coordinator.control({ verb: "add-user", username: "alice", admin: false })) as Extract<
-  ControlReply,
-  { verb: "add-user" }
->;
+const alice = (await coordinator.control({
+  verb: "add-user",
+  username: "alice",
+  admin: false,
+})) as Extract<ControlReply, { verb: "add-user" }>;
 
 /** The real kernel's rows, put by hand into each state: no run of a job stands still in all of them. */
 const ids: Record<string, string> = {};
@@ -23,7 +24,9 @@ for (const state of JOB_STATES) {
 }
 const db = new Database(coordinator.config.databaseFile);
 t.teardown(() => db.close());
-const put = db.prepare("UPDATE jobs SET state = ?, ended_at = ?, reason = ?, message = ? WHERE id = ?");
+const put = db.prepare(
+  "UPDATE jobs SET state = ?, ended_at = ?, reason = ?, message = ? WHERE id = ?",
+);
 for (const state of JOB_STATES) {
   const isBad = isTerminal(state) && state !== "SUCCEEDED";
   put.run(
@@ -51,28 +54,40 @@ print(json.dumps({state: {
 
 type Seen = Record<
   string,
-  { listed: string; got: string; terminal: boolean; task: { status: string; error: string | null; detail: { state: string } } }
+  {
+    listed: string;
+    got: string;
+    terminal: boolean;
+    task: { status: string; error: string | null; detail: { state: string } };
+  }
 >;
 
 for (const version of CLIENT_VERSIONS) {
-  t.test(`client ${version} reads every state of the machine as one of its own words`, async (t) => {
-    const env = {
-      RESON_API_KEY: alice.platformKey,
-      SSL_CERT_FILE: coordinator.s3.caFile,
-      BASE_URL: coordinator.url,
-      S3: coordinator.s3.endpoint,
-      IDS: JSON.stringify(ids),
-    };
-    const seen = (await runPython(await clientPython(version), READ, env)) as Seen;
-    for (const state of JOB_STATES) {
-      // The client shows QUEUED as PENDING; a word that it does not know would be PENDING too, and polled for ever.
-      const word = wireState(state) === "QUEUED" ? "PENDING" : wireState(state);
-      t.match(seen[state], {
-        ...{ listed: word, got: word, terminal: isTerminal(state) },
-        task: { status: wireState(state), detail: { state } },
-      });
-      const error = seen[state]?.task.error;
-      t.equal(typeof error, wireState(state) === "FAILED" ? "string" : "object", `error of ${state}: ${String(error)}`);
-    }
-  });
+  t.test(
+    `client ${version} reads every state of the machine as one of its own words`,
+    async (t) => {
+      const env = {
+        RESON_API_KEY: alice.platformKey,
+        SSL_CERT_FILE: coordinator.s3.caFile,
+        BASE_URL: coordinator.url,
+        S3: coordinator.s3.endpoint,
+        IDS: JSON.stringify(ids),
+      };
+      const seen = (await runPython(await clientPython(version), READ, env)) as Seen;
+      for (const state of JOB_STATES) {
+        // The client shows QUEUED as PENDING; a word that it does not know would be PENDING too, and polled for ever.
+        const word = wireState(state) === "QUEUED" ? "PENDING" : wireState(state);
+        t.match(seen[state], {
+          ...{ listed: word, got: word, terminal: isTerminal(state) },
+          task: { status: wireState(state), detail: { state } },
+        });
+        const error = seen[state]?.task.error;
+        t.equal(
+          typeof error,
+          wireState(state) === "FAILED" ? "string" : "object",
+          `error of ${state}: ${String(error)}`,
+        );
+      }
+    },
+  );
 }

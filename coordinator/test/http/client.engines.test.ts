@@ -8,7 +8,10 @@ import { zipOf } from "../helper/zip-of.ts";
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
 t.teardown(() => engine.close());
-const tls = { cert: readFileSync(engine.certFile, "utf8"), key: readFileSync(engine.keyFile, "utf8") };
+const tls = {
+  cert: readFileSync(engine.certFile, "utf8"),
+  key: readFileSync(engine.keyFile, "utf8"),
+};
 const api = await makeTestApp(`${dir}/app`, engine, { tls });
 t.teardown(() => api.close());
 const port = await freePort();
@@ -17,7 +20,8 @@ const alice = await api.addUser("alice");
 
 const shards = `${dir}/shards`;
 mkdirSync(shards);
-for (const name of ["shard_0.zip", "shard_1.zip"]) writeFileSync(`${shards}/${name}`, zipOf({ "data.txt": name }));
+for (const name of ["shard_0.zip", "shard_1.zip"])
+  writeFileSync(`${shards}/${name}`, zipOf({ "data.txt": name }));
 writeFileSync(
   `${dir}/net.py`,
   "class Net:\n    def __init__(self, width=4):\n        self.width = width\n\ndef fl_train(model, env, out_dir, logger=None):\n    return {'weights': {}, 'samples': 1}\n",
@@ -59,19 +63,29 @@ print(json.dumps({"id": job.id, "state": job.state.value, "url": job.dashboard_u
         env,
       );
       const { id } = submitted as { id: string };
-      t.match(submitted, { state: "PENDING", again: "PENDING", url: `https://localhost:${port}/dashboard/jobs/${id}` });
+      t.match(submitted, {
+        state: "PENDING",
+        again: "PENDING",
+        url: `https://localhost:${port}/dashboard/jobs/${id}`,
+      });
       const slug = `digits-${version.replaceAll(".", "")}`;
       const task = api.kernel.tasks.at(-1);
       t.match(task, { name, slug, outputRoot: `jobs/${slug}`, numRounds: 5, warnings: [] });
       t.equal(task?.inputs.filter(({ kind }) => kind === "shard").length, 2);
       t.match(
         task?.selection,
-        version === "0.3.0" ? { gpuModels: ["cpu"], maxPriceCents: 100 } : { gpuModels: null, maxPriceCents: null },
+        version === "0.3.0"
+          ? { gpuModels: ["cpu"], maxPriceCents: 100 }
+          : { gpuModels: null, maxPriceCents: null },
       );
     });
 
     t.test("reads progress, workers and its errors", async (t) => {
-      api.kernel.putRunning({ projectId: alice.projectId, userId: alice.userId, bucket: alice.bucket });
+      api.kernel.putRunning({
+        projectId: alice.projectId,
+        userId: alice.userId,
+        bucket: alice.bucket,
+      });
       const seen = await runPython(
         python,
         `${OPEN}
@@ -131,7 +145,13 @@ delete = denied(lambda: sdk.storage.boto3.delete_object(Bucket=sdk.storage.bucke
 print(json.dumps({"size": size, "stale": stale, "same": same, "gone": gone, "delete": delete}))`,
         env,
       );
-      t.same(seen, { size: 11 * 1024 * 1024, stale: 1, same: true, gone: true, delete: "AccessDenied" });
+      t.same(seen, {
+        size: 11 * 1024 * 1024,
+        stale: 1,
+        same: true,
+        gone: true,
+        delete: "AccessDenied",
+      });
     });
   });
 }

@@ -19,7 +19,8 @@ function tally(log: (entry: Logged) => Promise<void> = async () => {}) {
 
 t.test("the first is logged at once, the rest of its minute as one", async (t) => {
   const { made, logged, clock } = tally();
-  for (let count = 1; count <= 1000; count++) t.equal((await made.add("10.0.0.1", "invalid_api_key")).count, count);
+  for (let count = 1; count <= 1000; count++)
+    t.equal((await made.add("10.0.0.1", "invalid_api_key")).count, count);
   await made.add("10.0.0.2", "malformed_bearer");
   clock.now = 42_000;
   await made.close();

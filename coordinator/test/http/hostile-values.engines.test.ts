@@ -29,30 +29,43 @@ t.test("numbers beyond any machine, dates that no calendar has, ids of another f
     [`${upload}/abort`, { key: "jobs/a/b", uploadId: "../x" }],
     [`${upload}/abort`, { key: "jobs/a/b", uploadId: "\u0000" }],
   ] as const) {
-    const { status, body: said } = await api.call(alice, body === null ? { url } : { url, method: "POST", payload: body });
-    t.ok(status >= 400 && status < 500, `${url} ${JSON.stringify(body)}: ${status} ${JSON.stringify(said)}`);
+    const { status, body: said } = await api.call(
+      alice,
+      body === null ? { url } : { url, method: "POST", payload: body },
+    );
+    t.ok(
+      status >= 400 && status < 500,
+      `${url} ${JSON.stringify(body)}: ${status} ${JSON.stringify(said)}`,
+    );
     t.match(said, { code: String, message: String, hint: String }, url);
   }
 });
 
-t.test("an upload below a key that is a file is refused by name, when it is begun and when it is completed", async (t) => {
-  const init = (key: string) =>
-    api.call(alice, { url: "/api/users/storage/upload/init", method: "POST", payload: { key, size: 1 } });
-  const { body: opened } = await init("jobs/one/inner");
-  await engine.store.put(alice.bucket, "jobs/one", "a file", "text/plain");
-  const part = await engine.transport.send({
-    method: "PUT",
-    path: [alice.bucket, "jobs", "one", "inner"],
-    query: { partNumber: "1", uploadId: String(opened["uploadId"]) },
-    body: "x",
-  });
-  const parts = [{ PartNumber: 1, ETag: String(part.headers["etag"]) }];
-  const completed = await api.call(alice, {
-    url: "/api/users/storage/upload/complete",
-    method: "POST",
-    payload: { key: "jobs/one/inner", uploadId: opened["uploadId"], parts },
-  });
-  t.match(completed, { status: 409, body: { code: "key_conflict" } });
-  const { status } = await init("jobs/one/other");
-  t.ok(status === 200 || status === 409, `${status}`);
-});
+t.test(
+  "an upload below a key that is a file is refused by name, when it is begun and when it is completed",
+  async (t) => {
+    const init = (key: string) =>
+      api.call(alice, {
+        url: "/api/users/storage/upload/init",
+        method: "POST",
+        payload: { key, size: 1 },
+      });
+    const { body: opened } = await init("jobs/one/inner");
+    await engine.store.put(alice.bucket, "jobs/one", "a file", "text/plain");
+    const part = await engine.transport.send({
+      method: "PUT",
+      path: [alice.bucket, "jobs", "one", "inner"],
+      query: { partNumber: "1", uploadId: String(opened["uploadId"]) },
+      body: "x",
+    });
+    const parts = [{ PartNumber: 1, ETag: String(part.headers["etag"]) }];
+    const completed = await api.call(alice, {
+      url: "/api/users/storage/upload/complete",
+      method: "POST",
+      payload: { key: "jobs/one/inner", uploadId: opened["uploadId"], parts },
+    });
+    t.match(completed, { status: 409, body: { code: "key_conflict" } });
+    const { status } = await init("jobs/one/other");
+    t.ok(status === 200 || status === 409, `${status}`);
+  },
+);

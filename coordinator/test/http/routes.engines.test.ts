@@ -18,7 +18,9 @@ const api = await makeTestApp(`${dir}/app`, engine, { limits: { requestsPerMinut
 t.teardown(() => api.close());
 const alice = await api.addUser("alice");
 
-type OpenApi = { paths: Record<string, Record<string, { responses: Record<string, unknown>; summary?: string }>> };
+type OpenApi = {
+  paths: Record<string, Record<string, { responses: Record<string, unknown>; summary?: string }>>;
+};
 
 t.test("the OpenAPI document is valid and names every route with its errors", async (t) => {
   const reply = await api.app.inject({ url: "/api/openapi.json" });
@@ -31,29 +33,41 @@ t.test("the OpenAPI document is valid and names every route with its errors", as
     for (const [method, operation] of Object.entries(methods)) {
       t.type(operation.summary, "string", `${method} ${path}`);
       const isProbe = ["/healthz", "/readyz", "/api/openapi.json"].includes(path);
-      t.ok(isProbe || ("4XX" in operation.responses && "5XX" in operation.responses), `${method} ${path} states its errors`);
+      t.ok(
+        isProbe || ("4XX" in operation.responses && "5XX" in operation.responses),
+        `${method} ${path} states its errors`,
+      );
     }
   }
 });
 
-t.test("a route that declares neither access nor audit event nor answers stops the start", async (t) => {
-  const app = Fastify();
-  await app.register(routeDeclarations);
-  const schema = { response: { 200: {} } };
-  const access = { public: "a dummy" };
-  const dummy = (options: object) => () => app.get("/dummy", options, async () => null);
-  t.throws(dummy({ schema, config: { access } }), UndeclaredRoute);
-  t.throws(dummy({ schema, config: { audit: { none: "status" } } }), UndeclaredRoute);
-  t.throws(dummy({ config: { access, audit: { none: "status" } } }), UndeclaredRoute);
-  t.doesNotThrow(dummy({ schema, config: { access, audit: { none: "status" } } }));
-});
+t.test(
+  "a route that declares neither access nor audit event nor answers stops the start",
+  async (t) => {
+    const app = Fastify();
+    await app.register(routeDeclarations);
+    const schema = { response: { 200: {} } };
+    const access = { public: "a dummy" };
+    const dummy = (options: object) => () => app.get("/dummy", options, async () => null);
+    t.throws(dummy({ schema, config: { access } }), UndeclaredRoute);
+    t.throws(dummy({ schema, config: { audit: { none: "status" } } }), UndeclaredRoute);
+    t.throws(dummy({ config: { access, audit: { none: "status" } } }), UndeclaredRoute);
+    t.doesNotThrow(dummy({ schema, config: { access, audit: { none: "status" } } }));
+  },
+);
 
 t.test("a route that declares an event and does not log it is withheld", async (t) => {
   const app = Fastify();
   await app.register(errorReplies);
-  await app.register(requestAudit, { gate: api.audit.gate, record: api.audit.record, commit: api.commit });
+  await app.register(requestAudit, {
+    gate: api.audit.gate,
+    record: api.audit.record,
+    commit: api.commit,
+  });
   app.decorateRequest("caller", null);
-  app.get("/forgetful", { config: { audit: { event: "key.list" } } }, async () => ({ secret: "the keys" }));
+  app.get("/forgetful", { config: { audit: { event: "key.list" } } }, async () => ({
+    secret: "the keys",
+  }));
   const reply = await app.inject({ url: "/forgetful" });
   t.equal(reply.statusCode, 500);
   t.match(reply.json(), { code: "internal_error" });
@@ -61,9 +75,15 @@ t.test("a route that declares an event and does not log it is withheld", async (
 });
 
 t.test("readiness names the part that is away", async (t) => {
-  t.match((await api.app.inject({ url: "/readyz" })).json(), { ready: true, parts: { storage: "ok" } });
+  t.match((await api.app.inject({ url: "/readyz" })).json(), {
+    ready: true,
+    parts: { storage: "ok" },
+  });
   const broken = await makeTestApp(`${dir}/broken`, engine, {
-    readiness: { storage: () => engine.store.ping(), audit: () => Promise.reject(new Error("/run/secret/path")) },
+    readiness: {
+      storage: () => engine.store.ping(),
+      audit: () => Promise.reject(new Error("/run/secret/path")),
+    },
   });
   t.teardown(() => broken.close());
   const reply = await broken.app.inject({ url: "/readyz" });
@@ -97,7 +117,10 @@ t.test("no body and no query makes the server fail or talk", async () => {
     fc.asyncProperty(fc.constantFrom(...posts), body, async (url, payload) => {
       const reply = await api.app.inject({
         ...{ method: "POST", url, payload: JSON.stringify(payload) },
-        headers: { authorization: `Bearer ${alice.platformKey}`, "content-type": "application/json" },
+        headers: {
+          authorization: `Bearer ${alice.platformKey}`,
+          "content-type": "application/json",
+        },
       });
       const answer = reply.json<{ code?: string }>();
       return reply.statusCode >= 400 && reply.statusCode < 500 && known.has(answer.code ?? "");
@@ -110,12 +133,28 @@ t.test("no body and no query makes the server fail or talk", async () => {
     "/api/customer/dashboard/showStatsNvflare",
     "/token",
   ];
-  const parameter = fc.constantFrom("limit", "offset", "job_id", "target_job_id", "scope", "service", "x");
+  const parameter = fc.constantFrom(
+    "limit",
+    "offset",
+    "job_id",
+    "target_job_id",
+    "scope",
+    "service",
+    "x",
+  );
   await fc.assert(
-    fc.asyncProperty(fc.constantFrom(...gets), fc.dictionary(parameter, fc.string({ unit: "grapheme" })), async (url, query) => {
-      const reply = await api.app.inject({ url, query, headers: { authorization: `Bearer ${alice.platformKey}` } });
-      return reply.statusCode < 500;
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...gets),
+      fc.dictionary(parameter, fc.string({ unit: "grapheme" })),
+      async (url, query) => {
+        const reply = await api.app.inject({
+          url,
+          query,
+          headers: { authorization: `Bearer ${alice.platformKey}` },
+        });
+        return reply.statusCode < 500;
+      },
+    ),
     { numRuns: 300 },
   );
 });
@@ -134,11 +173,24 @@ t.test("nothing that a caller writes stands in a leaf in clear", async (t) => {
   };
   const bodies: Record<string, Record<string, unknown>> = {
     "/api/tasks": {
-      ...{ name: text, shardsDirPath: path, trainingScriptsFolderPath: path, trainingConfigFolderPath: path },
+      ...{
+        name: text,
+        shardsDirPath: path,
+        trainingScriptsFolderPath: path,
+        trainingConfigFolderPath: path,
+      },
       ...{ trainingRequirementsFolderPath: path, modelFolderPath: path, workerIds: [canary] },
     },
-    "/api/users/storage/upload/init": { key: `jobs/${canary}/a`, size: 1, contentType: `text/${canary}` },
-    "/api/users/storage/upload/complete": { key: `jobs/${canary}/a`, uploadId: canary, parts: [{ PartNumber: 1, ETag: canary }] },
+    "/api/users/storage/upload/init": {
+      key: `jobs/${canary}/a`,
+      size: 1,
+      contentType: `text/${canary}`,
+    },
+    "/api/users/storage/upload/complete": {
+      key: `jobs/${canary}/a`,
+      uploadId: canary,
+      parts: [{ PartNumber: 1, ETag: canary }],
+    },
     "/api/users/storage/upload/abort": { key: `jobs/${canary}/a`, uploadId: canary },
     "/api/nodes/join": { token: canary, csr: canary },
     "/api/keys": { name: canary },
@@ -197,7 +249,12 @@ t.test("a failure of ours shows its request id and nothing else", async (t) => {
 });
 
 t.test("job images are listed with their packages", async (t) => {
-  const reply = await api.app.inject({ url: "/api/images", headers: { authorization: `Bearer ${alice.platformKey}` } });
+  const reply = await api.app.inject({
+    url: "/api/images",
+    headers: { authorization: `Bearer ${alice.platformKey}` },
+  });
   t.equal(reply.statusCode, 200);
-  t.match(reply.json(), [{ profile: "fl-cpu", pythonVersion: "3.11.2", packages: [{ name: "numpy", version: "2.3.1" }] }]);
+  t.match(reply.json(), [
+    { profile: "fl-cpu", pythonVersion: "3.11.2", packages: [{ name: "numpy", version: "2.3.1" }] },
+  ]);
 });

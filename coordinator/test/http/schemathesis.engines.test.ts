@@ -40,7 +40,13 @@ for (const [who, headers] of [
   ["without a key", []],
 ] as const)
   t.test(`no answer is the server's fault or unlike its description, ${who}`, async (t) => {
-    const args = ["-m", "schemathesis.cli", "run", `${coordinator.url}/api/openapi.json`, ...headers];
+    const args = [
+      "-m",
+      "schemathesis.cli",
+      "run",
+      `${coordinator.url}/api/openapi.json`,
+      ...headers,
+    ];
     const options = [
       "--checks",
       CHECKS.join(","),
@@ -52,15 +58,22 @@ for (const [who, headers] of [
       "--phases",
       "examples,fuzzing",
     ];
-    const { stdout, code } = await run(python, [...args, ...options, "--tls-verify", coordinator.s3.caFile], {
-      env: { PATH: process.env["PATH"] ?? "", REQUESTS_CA_BUNDLE: coordinator.s3.caFile },
-      // It keeps what it found in its folder, and finds its configuration there.
-      cwd: t.testdir({ "schemathesis.toml": CONFIGURATION }),
-      timeout: 300_000,
-      maxBuffer: 64 * 1024 ** 2,
-    }).then(
+    const { stdout, code } = await run(
+      python,
+      [...args, ...options, "--tls-verify", coordinator.s3.caFile],
+      {
+        env: { PATH: process.env["PATH"] ?? "", REQUESTS_CA_BUNDLE: coordinator.s3.caFile },
+        // It keeps what it found in its folder, and finds its configuration there.
+        cwd: t.testdir({ "schemathesis.toml": CONFIGURATION }),
+        timeout: 300_000,
+        maxBuffer: 64 * 1024 ** 2,
+      },
+    ).then(
       ({ stdout }) => ({ stdout, code: 0 }),
-      (error: { stdout?: string; code?: number }) => ({ stdout: error.stdout ?? "it did not run", code: error.code ?? -1 }),
+      (error: { stdout?: string; code?: number }) => ({
+        stdout: error.stdout ?? "it did not run",
+        code: error.code ?? -1,
+      }),
     );
     t.equal(code, 0, stdout.slice(-6_000));
     t.match(stdout, /[1-9]\d* (?:passed|generated|test cases)/i, stdout.slice(-1_500));

@@ -16,9 +16,15 @@ t.teardown(() => api.close());
 const alice = await api.addUser("alice");
 const bob = await api.addUser("bob");
 const ca = await readFile(engine.caFile, "utf8");
-const post = (url: string, payload: Record<string, unknown>, user = alice) => api.call(user, { method: "POST", url, payload });
+const post = (url: string, payload: Record<string, unknown>, user = alice) =>
+  api.call(user, { method: "POST", url, payload });
 const ownStore = (pair: { accessKeyId: string; secretAccessKey: string }) => {
-  const transport = new S3Transport({ endpoint: engine.endpoint, region: engine.region, ca, credentials: pair });
+  const transport = new S3Transport({
+    endpoint: engine.endpoint,
+    region: engine.region,
+    ca,
+    credentials: pair,
+  });
   t.teardown(() => transport[Symbol.dispose]());
   return new S3ObjectStore(transport);
 };
@@ -40,57 +46,99 @@ t.test("the bucket is told, with its usage", async (t) => {
     status: 200,
     body: { usedBytes: 2 * LEAST_COST_BYTES, objects: 1, quotaBytes: 10 * 1024 ** 3 },
   });
-  await api.commit.run((db) => db.prepare("UPDATE buckets SET access_key_id = NULL WHERE name = ?").run(bob.bucket));
-  t.match(await api.call(bob, { url: "/api/users/storage/bucket" }), { status: 404, body: { code: "bucket_missing" } });
   await api.commit.run((db) =>
-    db.prepare("UPDATE buckets SET access_key_id = ? WHERE name = ?").run(bob.accessKeyId, bob.bucket),
+    db.prepare("UPDATE buckets SET access_key_id = NULL WHERE name = ?").run(bob.bucket),
+  );
+  t.match(await api.call(bob, { url: "/api/users/storage/bucket" }), {
+    status: 404,
+    body: { code: "bucket_missing" },
+  });
+  await api.commit.run((db) =>
+    db
+      .prepare("UPDATE buckets SET access_key_id = ? WHERE name = ?")
+      .run(bob.accessKeyId, bob.bucket),
   );
 });
 
-t.test("an upload goes init, PUT, complete, and is in the audit log with one outcome", async (t) => {
-  const key = "jobs/up/shards/shard_0.zip";
-  const before = api.audit.names.length;
-  const init = await post("/api/users/storage/upload/init", { key, size: 11, contentType: "application/zip" });
-  t.equal(init.status, 200);
-  const [url] = init.body["urls"] as string[];
-  t.match(url, /X-Amz-Expires=900/, "a small upload's URLs live 15 minutes");
-  const put = await fetchWithCa(ca, url!, { method: "PUT", body: "hello world" });
-  t.equal(put.status, 200);
-  const etag = put.headers.get("etag")!.replaceAll('"', "");
-  const uploadId = init.body["uploadId"];
-  const wrong = { uploadId, key, parts: [{ PartNumber: 1, ETag: "0".repeat(32) }] };
-  t.match(await post("/api/users/storage/upload/complete", wrong), { status: 400, body: { code: "upload_parts_invalid" } });
-  const gap = { uploadId, key, parts: [{ PartNumber: 2, ETag: etag }] };
-  t.match(await post("/api/users/storage/upload/complete", gap), { status: 400, body: { code: "upload_parts_invalid" } });
-  const done = await post("/api/users/storage/upload/complete", { uploadId, key, parts: [{ PartNumber: 1, ETag: etag }] });
-  t.match(done, { status: 200, body: { key, size: 11 } });
-  t.equal((await engine.store.stat(alice.bucket, key))?.versionId, done.body["versionId"]);
-  const again = await post("/api/users/storage/upload/complete", { uploadId, key, parts: [{ PartNumber: 1, ETag: etag }] });
-  t.same(again.body, done.body, "a repeat after a lost answer is told the same");
-  const unknown = { uploadId: "0c5d1f3e-0000-4000-8000-000000000000", key, parts: [{ PartNumber: 1, ETag: etag }] };
-  t.match(await post("/api/users/storage/upload/complete", { ...unknown, key: `${key}.other` }), {
-    status: 404,
-    body: { code: "upload_not_found" },
-  });
-  t.same(api.audit.names.slice(before), [
-    ...["data.upload.init:requested", "data.upload.init:completed"],
-    ...["data.upload.complete:requested", "data.upload.complete:failed"],
-    ...["data.upload.complete:requested", "data.upload.complete:completed"],
-    ...["data.upload.complete:requested", "data.upload.complete:completed"],
-    ...["data.upload.complete:requested", "data.upload.complete:failed"],
-  ]);
-  const leaves = api.audit.leaves.slice(before).join("\n");
-  for (const secret of ["shard_0", alice.bucket, "alice", "127.0.0.1", url!.slice(-64)]) t.notOk(leaves.includes(secret), secret);
-});
+t.test(
+  "an upload goes init, PUT, complete, and is in the audit log with one outcome",
+  async (t) => {
+    const key = "jobs/up/shards/shard_0.zip";
+    const before = api.audit.names.length;
+    const init = await post("/api/users/storage/upload/init", {
+      key,
+      size: 11,
+      contentType: "application/zip",
+    });
+    t.equal(init.status, 200);
+    const [url] = init.body["urls"] as string[];
+    t.match(url, /X-Amz-Expires=900/, "a small upload's URLs live 15 minutes");
+    const put = await fetchWithCa(ca, url!, { method: "PUT", body: "hello world" });
+    t.equal(put.status, 200);
+    const etag = put.headers.get("etag")!.replaceAll('"', "");
+    const uploadId = init.body["uploadId"];
+    const wrong = { uploadId, key, parts: [{ PartNumber: 1, ETag: "0".repeat(32) }] };
+    t.match(await post("/api/users/storage/upload/complete", wrong), {
+      status: 400,
+      body: { code: "upload_parts_invalid" },
+    });
+    const gap = { uploadId, key, parts: [{ PartNumber: 2, ETag: etag }] };
+    t.match(await post("/api/users/storage/upload/complete", gap), {
+      status: 400,
+      body: { code: "upload_parts_invalid" },
+    });
+    const done = await post("/api/users/storage/upload/complete", {
+      uploadId,
+      key,
+      parts: [{ PartNumber: 1, ETag: etag }],
+    });
+    t.match(done, { status: 200, body: { key, size: 11 } });
+    t.equal((await engine.store.stat(alice.bucket, key))?.versionId, done.body["versionId"]);
+    const again = await post("/api/users/storage/upload/complete", {
+      uploadId,
+      key,
+      parts: [{ PartNumber: 1, ETag: etag }],
+    });
+    t.same(again.body, done.body, "a repeat after a lost answer is told the same");
+    const unknown = {
+      uploadId: "0c5d1f3e-0000-4000-8000-000000000000",
+      key,
+      parts: [{ PartNumber: 1, ETag: etag }],
+    };
+    t.match(await post("/api/users/storage/upload/complete", { ...unknown, key: `${key}.other` }), {
+      status: 404,
+      body: { code: "upload_not_found" },
+    });
+    t.same(api.audit.names.slice(before), [
+      ...["data.upload.init:requested", "data.upload.init:completed"],
+      ...["data.upload.complete:requested", "data.upload.complete:failed"],
+      ...["data.upload.complete:requested", "data.upload.complete:completed"],
+      ...["data.upload.complete:requested", "data.upload.complete:completed"],
+      ...["data.upload.complete:requested", "data.upload.complete:failed"],
+    ]);
+    const leaves = api.audit.leaves.slice(before).join("\n");
+    for (const secret of ["shard_0", alice.bucket, "alice", "127.0.0.1", url!.slice(-64)])
+      t.notOk(leaves.includes(secret), secret);
+  },
+);
 
 t.test("URLs live as long as the size needs, and parts are 50 MiB", async (t) => {
-  const init = await post("/api/users/storage/upload/init", { key: "jobs/up/shards/large.zip", size: 6 * 1024 ** 3 });
+  const init = await post("/api/users/storage/upload/init", {
+    key: "jobs/up/shards/large.zip",
+    size: 6 * 1024 ** 3,
+  });
   const urls = init.body["urls"] as string[];
   t.equal(urls.length, Math.ceil((6 * 1024 ** 3) / (50 * 1024 ** 2)));
   t.match(urls[0], new RegExp(`X-Amz-Expires=${Math.ceil((6 * 1024 ** 3) / 5_000_000)}`));
   const abort = { uploadId: init.body["uploadId"], key: "jobs/up/shards/large.zip" };
-  t.match(await post("/api/users/storage/upload/abort", abort), { status: 200, body: { aborted: true } });
-  t.match(await post("/api/users/storage/upload/abort", abort), { status: 200, body: { aborted: false } });
+  t.match(await post("/api/users/storage/upload/abort", abort), {
+    status: 200,
+    body: { aborted: true },
+  });
+  t.match(await post("/api/users/storage/upload/abort", abort), {
+    status: 200,
+    body: { aborted: false },
+  });
   t.equal((await fetchWithCa(ca, urls[0]!, { method: "PUT", body: "late" })).status, 404);
 });
 
@@ -106,26 +154,46 @@ t.test("refused uploads", async (t) => {
     "jobs/.sgwtmp/x",
     "jobs/.sgwtmp",
   ]) {
-    t.match(await init(key), { status: 400, body: { code: "upload_key_invalid" } }, JSON.stringify(key));
+    t.match(
+      await init(key),
+      { status: 400, body: { code: "upload_key_invalid" } },
+      JSON.stringify(key),
+    );
   }
   for (const folder of ["model_out", "files_out", "logs", "ckpt"]) {
-    t.match(await init(`jobs/x/${folder}/checkpoint.pt`), { status: 400, body: { code: "path_reserved" } });
+    t.match(await init(`jobs/x/${folder}/checkpoint.pt`), {
+      status: 400,
+      body: { code: "path_reserved" },
+    });
     const key = `jobs/x/${folder}/checkpoint.pt`;
     const platform = await engine.store.createUpload(alice.bucket, key, "application/octet-stream");
     t.match(await post("/api/users/storage/upload/abort", { uploadId: platform, key }), {
       status: 400,
       body: { code: "path_reserved" },
     });
-    t.equal(await engine.store.abortUpload(alice.bucket, key, platform), true, "the platform's upload was still open");
+    t.equal(
+      await engine.store.abortUpload(alice.bucket, key, platform),
+      true,
+      "the platform's upload was still open",
+    );
   }
-  t.match(await init("jobs/x/a", 600 * 1024 ** 3), { status: 400, body: { code: "upload_too_large" } });
-  t.match(await init("jobs/x/a", 11 * 1024 ** 3), { status: 403, body: { code: "quota_exceeded" } });
+  t.match(await init("jobs/x/a", 600 * 1024 ** 3), {
+    status: 400,
+    body: { code: "upload_too_large" },
+  });
+  t.match(await init("jobs/x/a", 11 * 1024 ** 3), {
+    status: 403,
+    body: { code: "quota_exceeded" },
+  });
 });
 
 t.test("another user's bucket is out of reach", async (t) => {
   await engine.store.put(alice.bucket, "jobs/private/a", "x", "text/plain");
   const bobs = ownStore(bob);
-  await t.rejects(bobs.stat(alice.bucket, "jobs/private/a"), { name: "S3ResponseError", status: 403 });
+  await t.rejects(bobs.stat(alice.bucket, "jobs/private/a"), {
+    name: "S3ResponseError",
+    status: 403,
+  });
   await t.rejects(bobs.list(alice.bucket, "", 10), { name: "S3ResponseError", status: 403 });
   const body = {
     name: "x",
@@ -144,12 +212,17 @@ t.test("another user's bucket is out of reach", async (t) => {
 t.test("rotation shows the new pair once and the old one is dead at once", async (t) => {
   const old = ownStore(alice);
   await old.list(alice.bucket, "", 1000);
-  const rotated = await api.call(alice, { method: "PATCH", url: "/api/users/storage/bucket/rotate-key" });
+  const rotated = await api.call(alice, {
+    method: "PATCH",
+    url: "/api/users/storage/bucket/rotate-key",
+  });
   t.equal(rotated.status, 200);
   await t.rejects(old.list(alice.bucket, "", 1000), { name: "S3ResponseError", status: 403 });
   const pair = rotated.body as { accessKeyId: string; secretAccessKey: string };
   await ownStore(pair).list(alice.bucket, "", 1000);
-  t.match(await api.call(alice, { url: "/api/users/storage/bucket" }), { body: { accessKeyId: pair.accessKeyId } });
+  t.match(await api.call(alice, { url: "/api/users/storage/bucket" }), {
+    body: { accessKeyId: pair.accessKeyId },
+  });
   t.equal(api.audit.names.filter((name) => name === "key.bucket.rotate:completed").length, 1);
   t.notOk(api.audit.leaves.join("").includes(pair.secretAccessKey));
   t.notOk(api.logLines.join("").includes(pair.secretAccessKey));
@@ -158,11 +231,20 @@ t.test("rotation shows the new pair once and the old one is dead at once", async
 t.test("a rotation that a crash cut short is swept at the next start", async (t) => {
   const stray = { accessKeyId: "RTSTRAY", secretAccessKey: "nobody-has-seen-it" };
   await engine.users.create(stray);
-  await api.commit.run((db) => db.prepare("UPDATE buckets SET pending_access_key_id = 'RTSTRAY' WHERE name = ?").run(bob.bucket));
+  await api.commit.run((db) =>
+    db
+      .prepare("UPDATE buckets SET pending_access_key_id = 'RTSTRAY' WHERE name = ?")
+      .run(bob.bucket),
+  );
   await api.bucketKeys.sweep();
-  await t.rejects(ownStore(stray).list(bob.bucket, "", 10), { name: "S3ResponseError", status: 403 });
+  await t.rejects(ownStore(stray).list(bob.bucket, "", 10), {
+    name: "S3ResponseError",
+    status: 403,
+  });
   await ownStore(bob).list(bob.bucket, "", 1000);
-  const left = api.database.read.prepare("SELECT 1 FROM buckets WHERE pending_access_key_id IS NOT NULL").all();
+  const left = api.database.read
+    .prepare("SELECT 1 FROM buckets WHERE pending_access_key_id IS NOT NULL")
+    .all();
   t.same(left, []);
 });
 
@@ -176,7 +258,10 @@ t.test("without the audit log nothing happens, and the caller is told why", asyn
   t.same(await engine.store.listUploads(alice.bucket, "jobs/no/"), []);
   t.match(await api.call(alice, { url: "/api/users/storage/bucket" }), unavailable);
   t.match(await api.call(alice, { url: "/api/keys" }), unavailable);
-  t.match(await api.call(bob, { method: "PATCH", url: "/api/users/storage/bucket/rotate-key" }), unavailable);
+  t.match(
+    await api.call(bob, { method: "PATCH", url: "/api/users/storage/bucket/rotate-key" }),
+    unavailable,
+  );
   await ownStore(bob).list(bob.bucket, "", 1000);
   t.match(
     (await api.app.inject({ url: "/api/tasks/x", headers: {} })).statusCode,
@@ -186,7 +271,12 @@ t.test("without the audit log nothing happens, and the caller is told why", asyn
 });
 
 t.test("when the object store is away the answer says so without its insides", async (t) => {
-  const gone = new S3Transport({ endpoint: "https://localhost:1", region: "garage", ca, credentials: engine.admin });
+  const gone = new S3Transport({
+    endpoint: "https://localhost:1",
+    region: "garage",
+    ca,
+    credentials: engine.admin,
+  });
   const away = await makeTestApp(`${dir}/away`, engine, { store: new S3ObjectStore(gone) });
   t.teardown(() => away.close());
   const carol = await away.addUser("carol");

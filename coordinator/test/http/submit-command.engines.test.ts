@@ -18,7 +18,12 @@ await upload(engine, alice.bucket, "prepare", {
   "raw/a.csv": "1,2\n",
   "raw/deep/b.csv": "3,4\n",
 });
-const good = { kind: "command", name: "Prepare it", scriptPath: "/jobs/prepare/scripts/prepare.py", gpuModels: ["cpu"] };
+const good = {
+  kind: "command",
+  name: "Prepare it",
+  scriptPath: "/jobs/prepare/scripts/prepare.py",
+  gpuModels: ["cpu"],
+};
 const submit = (change: Record<string, unknown>) =>
   api.call(alice, { method: "POST", url: "/api/tasks", payload: { ...good, ...change } });
 
@@ -33,7 +38,13 @@ t.test("script, inputs and image are recorded by version; it takes one worker", 
   t.match(body, { name: "Prepare it", status: "QUEUED", outputPath: "/jobs/prepare-it" });
   const task = api.kernel.tasks.at(-1);
   t.match(task, {
-    ...{ kind: "command", slug: "prepare-it", outputRoot: "jobs/prepare-it", timeLimitMs: 300_000, resumable: false },
+    ...{
+      kind: "command",
+      slug: "prepare-it",
+      outputRoot: "jobs/prepare-it",
+      timeLimitMs: 300_000,
+      resumable: false,
+    },
     spec: {
       ...{ interpreter: ["python3", "-u"], script: "prepare.py" },
       ...{ arguments: ["--out", "/app/out"], environment: { LEVEL: "3" } },
@@ -54,23 +65,63 @@ t.test("script, inputs and image are recorded by version; it takes one worker", 
 t.test("a platform key in a script is a warning", async () => {
   const { body } = await submit({ name: "keyed", scriptPath: "/jobs/prepare/scripts/run.sh" });
   t.match(body, { status: "QUEUED" });
-  t.same(api.kernel.tasks.at(-1)?.spec, { interpreter: ["/bin/sh"], script: "run.sh", arguments: [], environment: {} });
+  t.same(api.kernel.tasks.at(-1)?.spec, {
+    interpreter: ["/bin/sh"],
+    script: "run.sh",
+    arguments: [],
+    environment: {},
+  });
 });
 
 const BAD: [what: string, change: Record<string, unknown>, code: string, says: string][] = [
-  ["a field of a federation", { shardsDirPath: "/jobs/x/shards" }, "validation_failed", "shardsDirPath"],
+  [
+    "a field of a federation",
+    { shardsDirPath: "/jobs/x/shards" },
+    "validation_failed",
+    "shardsDirPath",
+  ],
   ["no script", { scriptPath: undefined }, "validation_failed", "scriptPath"],
-  ["a script of no known kind", { scriptPath: "/jobs/prepare/scripts/data.bin" }, "validation_failed", "scriptPath"],
-  ["a script that is not there", { scriptPath: "/jobs/prepare/scripts/none.py" }, "command_script_missing", "none.py"],
-  ["a script that is no text", { scriptPath: "/jobs/prepare/scripts/latin.py" }, "script_not_text", "latin.py"],
+  [
+    "a script of no known kind",
+    { scriptPath: "/jobs/prepare/scripts/data.bin" },
+    "validation_failed",
+    "scriptPath",
+  ],
+  [
+    "a script that is not there",
+    { scriptPath: "/jobs/prepare/scripts/none.py" },
+    "command_script_missing",
+    "none.py",
+  ],
+  [
+    "a script that is no text",
+    { scriptPath: "/jobs/prepare/scripts/latin.py" },
+    "script_not_text",
+    "latin.py",
+  ],
   ["a script outside jobs", { scriptPath: "/elsewhere/x.py" }, "path_outside_jobs", "scriptPath"],
   ["a path that climbs", { inputFolders: ["/jobs/x/../y"] }, "path_invalid", "inputFolders"],
   ["inputs from logs", { inputFolders: ["/jobs/x/logs"] }, "path_reserved", "logs"],
   ["an empty folder", { inputFolders: ["/jobs/prepare/nothing"] }, "input_folder_empty", "nothing"],
-  ["one folder twice", { inputFolders: ["/jobs/prepare/raw", "/jobs/prepare/raw/"] }, "input_name_invalid", "raw"],
+  [
+    "one folder twice",
+    { inputFolders: ["/jobs/prepare/raw", "/jobs/prepare/raw/"] },
+    "input_name_invalid",
+    "raw",
+  ],
   ["an image that is none", { imageProfile: "no-such" }, "image_unavailable", "no-such"],
-  ["a name of a variable that is none", { environment: { "a-b": "1" } }, "validation_failed", "environment"],
-  ["two workers", { workerIds: ["node-1-0", "node-1-1"], gpuModels: undefined }, "worker_count_mismatch", "2 workers"],
+  [
+    "a name of a variable that is none",
+    { environment: { "a-b": "1" } },
+    "validation_failed",
+    "environment",
+  ],
+  [
+    "two workers",
+    { workerIds: ["node-1-0", "node-1-1"], gpuModels: undefined },
+    "worker_count_mismatch",
+    "2 workers",
+  ],
   ["a kind that is none", { kind: "no-such" }, "validation_failed", "kind"],
 ];
 

@@ -26,7 +26,13 @@ t.test("a good task is accepted with the versions of all its objects", async (t)
     outputPath: "/jobs/good",
   });
   const task = api.kernel.tasks.at(-1);
-  t.match(task, { slug: "good", outputRoot: "jobs/good", numRounds: 3, minClients: 2, projectId: alice.projectId });
+  t.match(task, {
+    slug: "good",
+    outputRoot: "jobs/good",
+    numRounds: 3,
+    minClients: 2,
+    projectId: alice.projectId,
+  });
   t.same(
     task?.inputs.filter(({ kind }) => kind === "shard").map(({ key }) => key),
     ["jobs/good/shards/shard_0.zip", "jobs/good/shards/shard_1.ZIP"],
@@ -49,8 +55,14 @@ t.test("a platform key in a script is accepted with a warning, and the log says 
   t.equal(status, 201);
   t.match(body["warnings"], [/scripts\/model_def\.py holds a platform key/]);
   t.notOk(JSON.stringify(body).includes(alice.platformKey));
-  const requested = api.audit.drafts.findLast(({ type, phase }) => type === "job.submit" && phase === "requested");
-  t.match(requested, { detail: { key_in_script: true, shards: 2 }, object: { kind: "job" }, on_behalf_of: alice.userId });
+  const requested = api.audit.drafts.findLast(
+    ({ type, phase }) => type === "job.submit" && phase === "requested",
+  );
+  t.match(requested, {
+    detail: { key_in_script: true, shards: 2 },
+    object: { kind: "job" },
+    on_behalf_of: alice.userId,
+  });
   t.notOk(api.audit.leaves.join("").includes("leaky"), "the task's name is a commitment");
 });
 
@@ -59,10 +71,16 @@ t.test("an Idempotency-Key gives the same job once, and refuses another body", a
   const headers = { "idempotency-key": "try-1" };
   const first = await submit(goodBody("once"), headers);
   const accepted = api.kernel.tasks.length;
-  const second = await submit(Object.fromEntries(Object.entries(goodBody("once")).reverse()), headers);
+  const second = await submit(
+    Object.fromEntries(Object.entries(goodBody("once")).reverse()),
+    headers,
+  );
   t.equal(second.body["id"], first.body["id"], "whatever the order of the fields");
   t.equal(api.kernel.tasks.length, accepted);
-  t.match(await submit({ ...goodBody("once"), name: "other" }, headers), { status: 409, body: { code: "idempotency_conflict" } });
+  t.match(await submit({ ...goodBody("once"), name: "other" }, headers), {
+    status: 409,
+    body: { code: "idempotency_conflict" },
+  });
   t.match(await submit(goodBody("once"), { "idempotency-key": "a b" }), {
     status: 400,
     body: { code: "idempotency_key_invalid" },
@@ -76,10 +94,16 @@ t.test("a folder with a living job is busy until it is over", async (t) => {
     status: 409,
     body: { code: "workspace_busy", message: new RegExp(String(body["id"])) },
   });
-  const cancelled = await api.call(alice, { method: "POST", url: `/api/tasks/${String(body["id"])}/cancel` });
+  const cancelled = await api.call(alice, {
+    method: "POST",
+    url: `/api/tasks/${String(body["id"])}/cancel`,
+  });
   t.match(cancelled, {
     status: 200,
-    body: { status: "RUNNING", detail: { state: "STOPPING", reason: "user_cancelled", desired: "stop" } },
+    body: {
+      status: "RUNNING",
+      detail: { state: "STOPPING", reason: "user_cancelled", desired: "stop" },
+    },
   });
   const view = api.kernel.views.get(String(body["id"]))!;
   api.kernel.views.set(view.id, { ...view, state: "CANCELLED" });
@@ -103,12 +127,24 @@ t.test("another project's task is not there", async (t) => {
 t.test("a warm start names one file, an earlier job's output included", async (t) => {
   await upload(engine, alice.bucket, "warm", { ...goodFiles(), "model/start.pt": "weights" });
   await upload(engine, alice.bucket, "earlier", { "model_out/checkpoint.pt": "weights" });
-  t.match(await submit({ ...goodBody("warm"), modelFolderPath: "/jobs/warm/model" }), { status: 201 });
-  t.match(api.kernel.tasks.at(-1)?.inputs.at(-1), { kind: "model", key: "jobs/warm/model/start.pt", target: "model/start.pt" });
-  await upload(engine, alice.bucket, "warm2", { ...goodFiles(), "model/a.pt": "1", "model/b.pt": "2" });
+  t.match(await submit({ ...goodBody("warm"), modelFolderPath: "/jobs/warm/model" }), {
+    status: 201,
+  });
+  t.match(api.kernel.tasks.at(-1)?.inputs.at(-1), {
+    kind: "model",
+    key: "jobs/warm/model/start.pt",
+    target: "model/start.pt",
+  });
+  await upload(engine, alice.bucket, "warm2", {
+    ...goodFiles(),
+    "model/a.pt": "1",
+    "model/b.pt": "2",
+  });
   const two = await submit({ ...goodBody("warm2"), modelFolderPath: "/jobs/warm2/model" });
   t.match(two, { status: 400, body: { code: "model_file_ambiguous" } });
-  t.match(await submit({ ...goodBody("warm2"), modelFolderPath: "/jobs/earlier/model_out" }), { status: 201 });
+  t.match(await submit({ ...goodBody("warm2"), modelFolderPath: "/jobs/earlier/model_out" }), {
+    status: 201,
+  });
 });
 
 t.test("the gate comes before the kernel: without it nothing is accepted", async (t) => {
@@ -126,5 +162,9 @@ t.test("what the kernel refuses closes the operation as denied", async (t) => {
   api.kernel.submit = () => Promise.reject(new WorkspaceBusy("job-x", "jobs/race"));
   t.match(await submit(goodBody("race")), { status: 409, body: { code: "workspace_busy" } });
   api.kernel.submit = submitReal;
-  t.match(api.audit.drafts.at(-1), { type: "job.submit", phase: "denied", outcome: { code: "workspace_busy", status: 409 } });
+  t.match(api.audit.drafts.at(-1), {
+    type: "job.submit",
+    phase: "denied",
+    outcome: { code: "workspace_busy", status: 409 },
+  });
 });

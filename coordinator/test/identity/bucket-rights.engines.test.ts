@@ -42,11 +42,15 @@ async function olderUser(name: string): Promise<AddedUser> {
 }
 
 async function makeOlder({ bucket, accessKeyId }: AddedUser): Promise<void> {
-  const policy = JSON.parse(JSON.stringify(bucketPolicy(bucket, accessKeyId))) as { Statement: { Action: string[] }[] };
+  const policy = JSON.parse(JSON.stringify(bucketPolicy(bucket, accessKeyId))) as {
+    Statement: { Action: string[] }[];
+  };
   for (const statement of policy.Statement)
     statement.Action = statement.Action.filter((action) => !/Tagging|Attributes/.test(action));
   await engine.store.setBucketPolicy(bucket, policy);
-  await commit.run((db) => db.prepare("UPDATE buckets SET rights = NULL WHERE name = ?").run(bucket));
+  await commit.run((db) =>
+    db.prepare("UPDATE buckets SET rights = NULL WHERE name = ?").run(bucket),
+  );
 }
 
 /** Puts tags on an object with the user's own pair. @returns `ok` or the engine's code */
@@ -65,7 +69,11 @@ async function tags({ bucket, accessKeyId, secretAccessKey }: AddedUser): Promis
 async function refreshed(keys: BucketKeys = bucketKeys): Promise<void> {
   await using _refresh = new RightsRefresh(keys, pino({ level: "silent" }));
   for (let tries = 0; tries < 200; tries++) {
-    const { n } = read.prepare("SELECT count(*) AS n FROM buckets WHERE rights IS NULL AND access_key_id IS NOT NULL").get() as {
+    const { n } = read
+      .prepare(
+        "SELECT count(*) AS n FROM buckets WHERE rights IS NULL AND access_key_id IS NOT NULL",
+      )
+      .get() as {
       n: number;
     };
     if (n === 0) return;
@@ -73,24 +81,36 @@ async function refreshed(keys: BucketKeys = bucketKeys): Promise<void> {
   }
 }
 
-t.test("an older bucket's own pair may set tags after the start, and the store is asked nothing at the next one", async (t) => {
-  const [first, second] = [await olderUser("older-a"), await olderUser("older-b")];
-  const current = await api.addUser("current");
-  t.equal(await tags(first), "AccessDenied", "what the older program allowed");
-  await refreshed();
-  for (const user of [first, second, current]) t.equal(await tags(user), "ok", user.bucket);
-  t.same(given.splice(0).sort(), [first.bucket, second.bucket].sort(), "one made by this program has them already");
-  const signal = new AbortController().signal;
-  t.same(await bucketKeys.refreshRights(signal), { refreshed: 0, left: 0, error: null });
-  t.same(given, []);
-});
+t.test(
+  "an older bucket's own pair may set tags after the start, and the store is asked nothing at the next one",
+  async (t) => {
+    const [first, second] = [await olderUser("older-a"), await olderUser("older-b")];
+    const current = await api.addUser("current");
+    t.equal(await tags(first), "AccessDenied", "what the older program allowed");
+    await refreshed();
+    for (const user of [first, second, current]) t.equal(await tags(user), "ok", user.bucket);
+    t.same(
+      given.splice(0).sort(),
+      [first.bucket, second.bucket].sort(),
+      "one made by this program has them already",
+    );
+    const signal = new AbortController().signal;
+    t.same(await bucketKeys.refreshRights(signal), { refreshed: 0, left: 0, error: null });
+    t.same(given, []);
+  },
+);
 
 t.test("a store that is not up yet is waited for, and keeps nothing else waiting", async (t) => {
   const user = await olderUser("older-c");
   const port = await freePort();
   const options = { endpoint: `https://localhost:${port}`, region, ca, credentials: admin };
   using away = new S3Transport(options);
-  const keys = new BucketKeys({ read, commit, store: new S3ObjectStore(away), users: new S3Users(away) });
+  const keys = new BucketKeys({
+    read,
+    commit,
+    store: new S3ObjectStore(away),
+    users: new S3Users(away),
+  });
   const refresh = new RightsRefresh(keys, pino({ level: "silent" }));
   t.teardown(() => refresh[Symbol.asyncDispose]());
   await sleep(300);
@@ -119,20 +139,27 @@ t.test("one bucket that fails keeps no other from its rights", async (t) => {
     },
   };
   const keys = new BucketKeys({ read, commit, store: failing, users: engine.users });
-  t.match(await keys.refreshRights(new AbortController().signal), { refreshed: 1, left: 1, error: /does not want to/ });
+  t.match(await keys.refreshRights(new AbortController().signal), {
+    refreshed: 1,
+    left: 1,
+    error: /does not want to/,
+  });
   t.equal(await tags(whole), "ok");
   await refreshed();
   t.equal(await tags(broken), "ok");
 });
 
-t.test("a pair that is replaced meanwhile is the one that has the rights, and a disabled user's bucket gets none", async (t) => {
-  const [user, disabled] = [await olderUser("older-f"), await olderUser("older-g")];
-  await bucketKeys.withdraw(disabled.bucket, () => {});
-  given.length = 0;
-  const refresh = refreshed();
-  const pair = await bucketKeys.replace(user.bucket, () => {});
-  await refresh;
-  t.equal(await tags({ ...user, ...pair }), "ok");
-  t.equal(await tags(user), "InvalidAccessKeyId", "the older pair did not come back");
-  t.notOk(given.includes(disabled.bucket));
-});
+t.test(
+  "a pair that is replaced meanwhile is the one that has the rights, and a disabled user's bucket gets none",
+  async (t) => {
+    const [user, disabled] = [await olderUser("older-f"), await olderUser("older-g")];
+    await bucketKeys.withdraw(disabled.bucket, () => {});
+    given.length = 0;
+    const refresh = refreshed();
+    const pair = await bucketKeys.replace(user.bucket, () => {});
+    await refresh;
+    t.equal(await tags({ ...user, ...pair }), "ok");
+    t.equal(await tags(user), "InvalidAccessKeyId", "the older pair did not come back");
+    t.notOk(given.includes(disabled.bucket));
+  },
+);

@@ -35,10 +35,17 @@ writeFileSync(
     storageDir: `${dir}/images`,
     certFile: engine.certFile,
     keyFile: engine.keyFile,
-    token: { realm: "https://localhost:8000/token", service, issuer: REGISTRY_TOKEN_ISSUER, rootCertBundle: engine.caFile },
+    token: {
+      realm: "https://localhost:8000/token",
+      service,
+      issuer: REGISTRY_TOKEN_ISSUER,
+      rootCertBundle: engine.caFile,
+    },
   }),
 );
-const registry = spawn(await engineBinary("registry"), ["serve", `${dir}/registry.json`], { stdio: "ignore" });
+const registry = spawn(await engineBinary("registry"), ["serve", `${dir}/registry.json`], {
+  stdio: "ignore",
+});
 const exited = once(registry, "exit");
 t.teardown(async () => {
   registry.kill("SIGTERM");
@@ -63,36 +70,64 @@ for (let attempt = 0; attempt < 100; attempt++) {
 const login = (username: string, password: string) =>
   api.app.inject({
     url: `/token?service=${service}&scope=repository:resontech/fl-cpu:pull`,
-    headers: { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` },
+    headers: {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
+    },
   });
 
-t.test("a one-use password becomes a token that pulls its one repository from the real registry", async (t) => {
-  t.equal((await ask("/v2/", null)).status, 401);
-  const issued = api.passwords.issue("resontech/fl-cpu", { node: "node-a", member: "m-1" });
-  const reply = await login(issued.username, issued.password);
-  t.equal(reply.statusCode, 200, reply.body);
-  const { token } = reply.json<{ token: string }>();
-  t.equal((await ask("/v2/resontech/fl-cpu/manifests/latest", token)).status, 404, "admitted: the image is not there");
-  t.equal((await ask("/v2/resontech/other/manifests/latest", token)).status, 401, "another repository");
-  t.equal((await ask("/v2/resontech/fl-cpu/blobs/uploads/", token, "POST")).status, 405, "no push");
-  t.match(api.audit.drafts.at(-1), {
-    type: "key.registry.token",
-    actor: { sub: "node-a", kind: "node" },
-    detail: { member: "m-1" },
-    object: { kind: "node", id: "node-a" },
-  });
-  t.notMatch(api.audit.leaves.at(-1), /fl-cpu/);
-  t.equal((await login(issued.username, issued.password)).statusCode, 401, "the password is used up");
-});
+t.test(
+  "a one-use password becomes a token that pulls its one repository from the real registry",
+  async (t) => {
+    t.equal((await ask("/v2/", null)).status, 401);
+    const issued = api.passwords.issue("resontech/fl-cpu", { node: "node-a", member: "m-1" });
+    const reply = await login(issued.username, issued.password);
+    t.equal(reply.statusCode, 200, reply.body);
+    const { token } = reply.json<{ token: string }>();
+    t.equal(
+      (await ask("/v2/resontech/fl-cpu/manifests/latest", token)).status,
+      404,
+      "admitted: the image is not there",
+    );
+    t.equal(
+      (await ask("/v2/resontech/other/manifests/latest", token)).status,
+      401,
+      "another repository",
+    );
+    t.equal(
+      (await ask("/v2/resontech/fl-cpu/blobs/uploads/", token, "POST")).status,
+      405,
+      "no push",
+    );
+    t.match(api.audit.drafts.at(-1), {
+      type: "key.registry.token",
+      actor: { sub: "node-a", kind: "node" },
+      detail: { member: "m-1" },
+      object: { kind: "node", id: "node-a" },
+    });
+    t.notMatch(api.audit.leaves.at(-1), /fl-cpu/);
+    t.equal(
+      (await login(issued.username, issued.password)).statusCode,
+      401,
+      "the password is used up",
+    );
+  },
+);
 
-t.test("a person's password is good as often as a client asks, and for as long as was said", async (t) => {
-  const issued = api.passwords.issue("resontech/fl-cpu", {}, 600);
-  for (let turn = 0; turn < 3; turn++) t.equal((await login(issued.username, issued.password)).statusCode, 200);
-  t.match(api.audit.drafts.at(-1), { actor: { sub: "operator", kind: "operator" }, object: { kind: "node", id: "operator" } });
-  t.equal((await login(issued.username, "guess")).statusCode, 401);
-  api.clock.now += 601_000;
-  t.equal((await login(issued.username, issued.password)).statusCode, 401);
-});
+t.test(
+  "a person's password is good as often as a client asks, and for as long as was said",
+  async (t) => {
+    const issued = api.passwords.issue("resontech/fl-cpu", {}, 600);
+    for (let turn = 0; turn < 3; turn++)
+      t.equal((await login(issued.username, issued.password)).statusCode, 200);
+    t.match(api.audit.drafts.at(-1), {
+      actor: { sub: "operator", kind: "operator" },
+      object: { kind: "node", id: "operator" },
+    });
+    t.equal((await login(issued.username, "guess")).statusCode, 401);
+    api.clock.now += 601_000;
+    t.equal((await login(issued.username, issued.password)).statusCode, 401);
+  },
+);
 
 t.test("a password is not used up by a request that the audit log could not take", async (t) => {
   const issued = api.passwords.issue("resontech/fl-cpu", { node: "node-a" });
@@ -109,14 +144,23 @@ t.test("wrong, late and missing passwords are refused with a challenge", async (
   t.equal(wrong.statusCode, 401);
   t.match(wrong.headers["www-authenticate"], /^Basic/);
   t.strictSame(wrong.json(), {
-    errors: [{ code: "UNAUTHORIZED", message: "the user name or the password is not valid, or no longer" }],
+    errors: [
+      { code: "UNAUTHORIZED", message: "the user name or the password is not valid, or no longer" },
+    ],
   });
-  const push = await api.app.inject({ url: `/token?service=${service}&scope=repository:resontech/fl-cpu:pull,push` });
-  t.match(push.json(), { errors: [{ code: "UNAUTHORIZED", message: /read-only, nobody can push/ }] });
+  const push = await api.app.inject({
+    url: `/token?service=${service}&scope=repository:resontech/fl-cpu:pull,push`,
+  });
+  t.match(push.json(), {
+    errors: [{ code: "UNAUTHORIZED", message: /read-only, nobody can push/ }],
+  });
   const odd = await api.app.inject({ url: `/token?service=${"x".repeat(300)}` });
   t.match(odd.json(), { errors: [{ code: "UNSUPPORTED" }] }, "whatever is wrong with it");
   api.clock.now += 5 * 60_000;
   t.equal((await login(issued.username, issued.password)).statusCode, 401);
   t.equal((await api.app.inject({ url: "/token" })).statusCode, 401);
-  t.equal((await api.app.inject({ url: "/token", headers: { authorization: "Basic %%%" } })).statusCode, 401);
+  t.equal(
+    (await api.app.inject({ url: "/token", headers: { authorization: "Basic %%%" } })).statusCode,
+    401,
+  );
 });

@@ -5,7 +5,12 @@ import type { CommandSpec } from "../../src/workloads/command/command.ts";
 import { KernelWorld } from "./kernel-world.ts";
 import { SimAgent } from "./sim-agent.ts";
 
-const spec: CommandSpec = { interpreter: ["python3", "-u"], script: "x.py", arguments: ["a b"], environment: { LEVEL: "3" } };
+const spec: CommandSpec = {
+  interpreter: ["python3", "-u"],
+  script: "x.py",
+  arguments: ["a b"],
+  environment: { LEVEL: "3" },
+};
 
 async function placed(t: Test) {
   const world = new KernelWorld();
@@ -15,8 +20,18 @@ async function placed(t: Test) {
   await agent.register();
   const file = (kind: "script" | "file", key: string, target: string) =>
     ({ kind, key, target, versionId: "v", etag: "e", sizeBytes: 10 }) as const;
-  const inputs = [file("script", "jobs/c/x.py", "scripts/x.py"), file("file", "jobs/c/raw/a", "payload/raw/a")];
-  const task = { kind: "command", spec, numRounds: null, minClients: 0, inputs, shardUncompressedBytes: [10] };
+  const inputs = [
+    file("script", "jobs/c/x.py", "scripts/x.py"),
+    file("file", "jobs/c/raw/a", "payload/raw/a"),
+  ];
+  const task = {
+    kind: "command",
+    spec,
+    numRounds: null,
+    minClients: 0,
+    inputs,
+    shardUncompressedBytes: [10],
+  };
   const { id } = await world.parts.kernel.submit(world.task("commanded", task));
   await world.parts.scheduler.cycle();
   await agent.fetch();
@@ -33,7 +48,12 @@ const STARTED: MemberEvent[] = [
   { kind: "staged", bytes: 1 },
   { kind: "started", container: "c" },
 ];
-const RELEASED: MemberEvent = { kind: "released", processesGone: true, diskGone: true, devicesAtBaseline: true };
+const RELEASED: MemberEvent = {
+  kind: "released",
+  processesGone: true,
+  diskGone: true,
+  devicesAtBaseline: true,
+};
 
 t.test("the agent is told a payload, and nothing of a federation", async (t) => {
   const { agent, member } = await placed(t);
@@ -42,7 +62,11 @@ t.test("the agent is told a payload, and nothing of a federation", async (t) => 
     command: ["python3", "-u", "/rt/job/scripts/x.py", "a b"],
     environment: { LEVEL: "3", RESONTECH_OUT_DIR: "/app/out" },
     ...{ files: [], certificates: null, network: { shape: "closed" }, sites: [] },
-    outputs: { printed: "files_out/logs/command.log", models: null, files: { folder: "files_out" } },
+    outputs: {
+      printed: "files_out/logs/command.log",
+      models: null,
+      files: { folder: "files_out" },
+    },
   });
   t.same(
     inputs.map(({ kind, target }) => [kind, target]),
@@ -54,30 +78,43 @@ t.test("the agent is told a payload, and nothing of a federation", async (t) => 
   t.equal(resources.workers.length, 1);
 });
 
-t.test("it runs once its member does, and succeeds once its outputs are stored: no model is asked for", async (t) => {
-  const { world, say, job } = await placed(t);
-  await say(...STARTED);
-  t.equal(job().state, "RUNNING");
-  t.same(
-    job().members.map(({ role, site, workerId }) => ({ role, site, workerId })),
-    [{ role: "command", site: null, workerId: "node-a-0" }],
-  );
-  await say({ kind: "finished" });
-  t.equal(job().state, "FINALIZING");
-  await say({ kind: "outputs-uploaded", keys: ["files_out/logs/command.log"] }, RELEASED);
-  t.equal(job().state, "SUCCEEDED");
-  t.equal(world.one("SELECT count(*) FROM leases WHERE released_at IS NULL"), 0);
-  t.equal(world.one("SELECT count(*) FROM attempts WHERE bridge_port IS NOT NULL"), 0);
-});
+t.test(
+  "it runs once its member does, and succeeds once its outputs are stored: no model is asked for",
+  async (t) => {
+    const { world, say, job } = await placed(t);
+    await say(...STARTED);
+    t.equal(job().state, "RUNNING");
+    t.same(
+      job().members.map(({ role, site, workerId }) => ({ role, site, workerId })),
+      [{ role: "command", site: null, workerId: "node-a-0" }],
+    );
+    await say({ kind: "finished" });
+    t.equal(job().state, "FINALIZING");
+    await say({ kind: "outputs-uploaded", keys: ["files_out/logs/command.log"] }, RELEASED);
+    t.equal(job().state, "SUCCEEDED");
+    t.equal(world.one("SELECT count(*) FROM leases WHERE released_at IS NULL"), 0);
+    t.equal(world.one("SELECT count(*) FROM attempts WHERE bridge_port IS NOT NULL"), 0);
+  },
+);
 
 t.test("a script that ends with another code than 0 is its user's failure, at once", async (t) => {
   const { say, job } = await placed(t);
   await say(...STARTED);
-  await say({ kind: "failed", reason: "payload_exited", message: "the payload ended with exit code 3", detail: "ValueError: x" });
+  await say({
+    kind: "failed",
+    reason: "payload_exited",
+    message: "the payload ended with exit code 3",
+    detail: "ValueError: x",
+  });
   await say({ kind: "outputs-uploaded", keys: [] }, RELEASED);
   t.match(job(), {
     ...{ state: "FAILED", attempt: 1 },
-    error: { code: "payload_exited", message: /exit code 3/, detail: "ValueError: x", member: "command" },
+    error: {
+      code: "payload_exited",
+      message: /exit code 3/,
+      detail: "ValueError: x",
+      member: "command",
+    },
   });
   t.match(job().error?.hint, /files_out\/logs\/command\.log/);
 });

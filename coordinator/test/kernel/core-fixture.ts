@@ -40,7 +40,13 @@ export class CoreFixture {
   core!: Core;
   readonly #agents: ScriptedAgent[] = [];
 
-  private constructor(dir: string, ca: TestCa, nats: NatsFixture, auditd: AuditdFixture, s3: S3Engine) {
+  private constructor(
+    dir: string,
+    ca: TestCa,
+    nats: NatsFixture,
+    auditd: AuditdFixture,
+    s3: S3Engine,
+  ) {
     this.dir = dir;
     this.ca = ca;
     this.nats = nats;
@@ -50,7 +56,8 @@ export class CoreFixture {
 
   static async start(): Promise<CoreFixture> {
     const dir = mkdtempSync(join(tmpdir(), "core-"));
-    for (const folder of ["ca", "nats", "audit", "s3"]) mkdirSync(join(dir, folder), { mode: 0o700 });
+    for (const folder of ["ca", "nats", "audit", "s3"])
+      mkdirSync(join(dir, folder), { mode: 0o700 });
     const ca = await makeTestCa(join(dir, "ca"));
     const [nats, auditd, s3] = await Promise.all([
       startNats(join(dir, "nats"), ca),
@@ -61,7 +68,9 @@ export class CoreFixture {
     await fixture.open();
     await s3.store.ensureBucket(BUCKET);
     await fixture.core.commit.run((db) => {
-      db.prepare("INSERT INTO users (id, username, is_admin, created_at) VALUES ('user-a', 'a', 0, 1)").run();
+      db.prepare(
+        "INSERT INTO users (id, username, is_admin, created_at) VALUES ('user-a', 'a', 0, 1)",
+      ).run();
       db.prepare(
         "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('project-a', 'user-a', 'p', 1, 1)",
       ).run();
@@ -120,8 +129,17 @@ export class CoreFixture {
 
   async task(slug: string, change: Partial<AcceptedTask> = {}): Promise<AcceptedTask> {
     const root = `jobs/${slug}`;
-    const put = async (kind: AcceptedInput["kind"], path: string, target: string): Promise<AcceptedInput> => {
-      const stored = await this.s3.store.put(BUCKET, `${root}/${path}`, `content of ${path}`, "text/plain");
+    const put = async (
+      kind: AcceptedInput["kind"],
+      path: string,
+      target: string,
+    ): Promise<AcceptedInput> => {
+      const stored = await this.s3.store.put(
+        BUCKET,
+        `${root}/${path}`,
+        `content of ${path}`,
+        "text/plain",
+      );
       return { kind, target, ...stored };
     };
     const inputs = [
@@ -139,7 +157,15 @@ export class CoreFixture {
     });
     return {
       ...{ kind: "federation", spec: null },
-      ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: BUCKET, outputRoot: root, inputs },
+      ...{
+        userId: "user-a",
+        projectId: "project-a",
+        name: slug,
+        slug,
+        bucket: BUCKET,
+        outputRoot: root,
+        inputs,
+      },
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
       ...{
         onlyMine: false,
@@ -151,7 +177,12 @@ export class CoreFixture {
         minClients: 2,
         resumable: false,
       },
-      ...{ warnings: [], shardUncompressedBytes: [100, 200], audit: { op, ...ack }, idempotency: null },
+      ...{
+        warnings: [],
+        shardUncompressedBytes: [100, 200],
+        audit: { op, ...ack },
+        idempotency: null,
+      },
       ...change,
     };
   }
@@ -191,7 +222,11 @@ export class CoreFixture {
       databaseFile: join(this.dir, "coordinator.db"),
       controlSocket: unused,
       frontSocket: unused,
-      audit: { gateSocket: this.auditd.gateSocket, recordSocket: this.auditd.recordSocket, searchSocket: "/nowhere" },
+      audit: {
+        gateSocket: this.auditd.gateSocket,
+        recordSocket: this.auditd.recordSocket,
+        searchSocket: "/nowhere",
+      },
       nats: this.nats.config,
       s3: {
         endpoint: this.s3.endpoint,
@@ -201,7 +236,12 @@ export class CoreFixture {
         volumePath: this.s3.volumePath,
         bucketQuotaBytes: 0,
       },
-      registry: { host: "localhost:5000", service: "registry", tokenKeyFile: unused, tokenCertFile: unused },
+      registry: {
+        host: "localhost:5000",
+        service: "registry",
+        tokenKeyFile: unused,
+        tokenCertFile: unused,
+      },
       ca: this.ca,
       images: [IMAGE],
       keyKind: "dev",
@@ -212,7 +252,11 @@ export class CoreFixture {
 }
 
 /** Asks until there is an answer. */
-export async function eventually<T>(ask: () => T | null | Promise<T | null>, what: string, limitMs = 10_000): Promise<T> {
+export async function eventually<T>(
+  ask: () => T | null | Promise<T | null>,
+  what: string,
+  limitMs = 10_000,
+): Promise<T> {
   for (const end = Date.now() + limitMs; Date.now() < end; ) {
     const answer = await ask();
     if (answer !== null) return answer;

@@ -32,6 +32,7 @@ const core = await openCore({
   },
 });
 process.on("message", (message: { kind: "job" | "cancel"; id: string }) => {
-  if (message.kind === "job") process.send?.({ kind: "job", state: core.kernel.job(message.id)?.state ?? null });
+  if (message.kind === "job")
+    process.send?.({ kind: "job", state: core.kernel.job(message.id)?.state ?? null });
 });
 process.send?.({ kind: "ready", boot: randomUUID() });

@@ -21,7 +21,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 3, arbitrary: fc.constant<Action>({ kind: "submit" }) },
   { weight: 2, arbitrary: fc.constant<Action>({ kind: "crash" }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("cancel" as const), job: fc.nat(5) }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant("fetch" as const), agent, lost: fc.boolean() }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant("fetch" as const), agent, lost: fc.boolean() }),
+  },
   {
     weight: 14,
     arbitrary: fc.record({
@@ -31,23 +34,50 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       times: fc.integer({ min: 1, max: 6 }),
       failure: fc.oneof(
         { weight: 3, arbitrary: fc.constant(null) },
-        { weight: 1, arbitrary: fc.constantFrom("user_exception", "container_failed", "out_of_memory", "lease_lost") },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom(
+            "user_exception",
+            "container_failed",
+            "out_of_memory",
+            "lease_lost",
+          ),
+        },
       ),
     }),
   },
   {
     weight: 3,
     arbitrary: fc.record({
-      kind: fc.constantFrom("finish-clients" as const, "restart-agent" as const, "wipe-agent" as const, "beat" as const),
+      kind: fc.constantFrom(
+        "finish-clients" as const,
+        "restart-agent" as const,
+        "wipe-agent" as const,
+        "beat" as const,
+      ),
       agent,
     }),
   },
   {
     weight: 8,
-    arbitrary: fc.record({ kind: fc.constant("send" as const), agent, lost: fc.constantFrom("request", "answer", null, null) }),
+    arbitrary: fc.record({
+      kind: fc.constant("send" as const),
+      agent,
+      lost: fc.constantFrom("request", "answer", null, null),
+    }),
   },
-  { weight: 12, arbitrary: fc.record({ kind: fc.constant("work" as const), agent, times: fc.integer({ min: 1, max: 5 }) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("replay" as const), agent, at: fc.nat(60) }) },
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      kind: fc.constant("work" as const),
+      agent,
+      times: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant("replay" as const), agent, at: fc.nat(60) }),
+  },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -65,13 +95,20 @@ async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Pr
     case "submit": {
       const number = world.one<number>("SELECT count(*) FROM jobs");
       // Two workers a node: every third gang needs both.
-      await parts.kernel.submit(world.task(`s${number}`, { minClients: 1 }, number % 3 === 1 ? 3 : 2));
+      await parts.kernel.submit(
+        world.task(`s${number}`, { minClients: 1 }, number % 3 === 1 ? 3 : 2),
+      );
       return;
     }
     case "cancel": {
       const jobs = world.all<{ id: string }>("SELECT id FROM jobs ORDER BY sequence");
       const { id } = jobs[step.job % Math.max(1, jobs.length)] ?? { id: null };
-      const gate = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false };
+      const gate = {
+        op: crypto.randomUUID(),
+        index: 1,
+        leafHash: "0".repeat(64),
+        unwitnessed: false,
+      };
       if (id !== null) await parts.kernel.requestStop(id, "user_cancelled", gate);
       return;
     }
@@ -115,21 +152,32 @@ async function perform(world: KernelWorld, agents: SimAgent[], step: Action): Pr
 }
 
 /** What must hold after every single step, whatever was lost on the way. */
-function violations(world: KernelWorld, agents: readonly SimAgent[], ended: Map<string, JobState>): string[] {
+function violations(
+  world: KernelWorld,
+  agents: readonly SimAgent[],
+  ended: Map<string, JobState>,
+): string[] {
   const found: string[] = [];
   for (const { worker, member } of agents.flatMap((each) => each.inUse())) {
     const holder = world.one<string | undefined>(
       "SELECT member_id FROM leases WHERE worker_id = ? AND released_at IS NULL",
       worker,
     );
-    if (holder !== undefined && holder !== member) found.push(`${worker} is given to ${holder} while ${member} uses it`);
+    if (holder !== undefined && holder !== member)
+      found.push(`${worker} is given to ${holder} while ${member} uses it`);
   }
   const none = (what: string, sql: string) => {
     const rows = world.all<object>(sql);
     if (rows.length > 0) found.push(`${what}: ${JSON.stringify(rows)}`);
   };
-  none("two live attempts", "SELECT job_id FROM attempts WHERE ended_at IS NULL GROUP BY job_id HAVING count(*) > 1");
-  none("two holders", "SELECT worker_id FROM leases WHERE released_at IS NULL GROUP BY worker_id HAVING count(*) > 1");
+  none(
+    "two live attempts",
+    "SELECT job_id FROM attempts WHERE ended_at IS NULL GROUP BY job_id HAVING count(*) > 1",
+  );
+  none(
+    "two holders",
+    "SELECT worker_id FROM leases WHERE released_at IS NULL GROUP BY worker_id HAVING count(*) > 1",
+  );
   none(
     "two servers behind a port",
     `SELECT bridge_node, bridge_port FROM attempts JOIN members ON attempt_id = attempts.id AND role = 'server'
@@ -170,9 +218,12 @@ function violations(world: KernelWorld, agents: readonly SimAgent[], ended: Map<
     "a gap in the records",
     "SELECT pseq FROM audit_outbox WHERE pseq > 1 AND NOT EXISTS (SELECT 1 FROM audit_outbox b WHERE b.pseq = audit_outbox.pseq - 1)",
   );
-  for (const { id, state } of world.all<{ id: string; state: JobState }>("SELECT id, state FROM jobs")) {
+  for (const { id, state } of world.all<{ id: string; state: JobState }>(
+    "SELECT id, state FROM jobs",
+  )) {
     const before = ended.get(id);
-    if (before !== undefined && before !== state) found.push(`job ${id} left ${before} for ${state}`);
+    if (before !== undefined && before !== state)
+      found.push(`job ${id} left ${before} for ${state}`);
     if (isTerminal(state)) ended.set(id, state);
   }
   return found;
@@ -222,7 +273,8 @@ t.test(
           await perform(world, agents, step);
           await world.parts.scheduler.cycle();
           const found = [...violations(world, agents, ended), ...(await told.difference(world))];
-          if (found.length > 0) throw new Error(`after ${JSON.stringify(step)}: ${found.join("; ")}`);
+          if (found.length > 0)
+            throw new Error(`after ${JSON.stringify(step)}: ${found.join("; ")}`);
         }
         await comeToRest(world, agents);
         for (const { state } of world.all<{ state: JobState }>(
@@ -231,14 +283,25 @@ t.test(
           seen.add(state);
         spread += world.one<number>("SELECT count(*) FROM attempts WHERE bridge_port IS NOT NULL");
         const found = violations(world, agents, ended);
-        const left = world.all<object>("SELECT id, state, reason, waiting_for FROM jobs WHERE ended_at IS NULL");
-        const held = world.all<object>("SELECT worker_id, member_id FROM leases WHERE released_at IS NULL");
-        const members = world.all<object>("SELECT id, state FROM members WHERE state NOT IN ('RELEASED', 'QUARANTINED')");
+        const left = world.all<object>(
+          "SELECT id, state, reason, waiting_for FROM jobs WHERE ended_at IS NULL",
+        );
+        const held = world.all<object>(
+          "SELECT worker_id, member_id FROM leases WHERE released_at IS NULL",
+        );
+        const members = world.all<object>(
+          "SELECT id, state FROM members WHERE state NOT IN ('RELEASED', 'QUARANTINED')",
+        );
         if (found.length + left.length + held.length + world.errors.length > 0)
-          throw new Error(JSON.stringify({ found, left, held, members, errors: world.errors.map(String) }));
+          throw new Error(
+            JSON.stringify({ found, left, held, members, errors: world.errors.map(String) }),
+          );
       }),
       // One seed, so that what passes here passes everywhere; FC_SEED and FC_RUNS search further.
-      { numRuns: Number(process.env.FC_RUNS ?? 100), seed: Number(process.env.FC_SEED ?? 20260101) },
+      {
+        numRuns: Number(process.env.FC_RUNS ?? 100),
+        seed: Number(process.env.FC_SEED ?? 20260101),
+      },
     );
     // The walk must have been through what it is about.
     for (const state of [

@@ -57,7 +57,9 @@ t.test("a site that leaves while the quorum holds is a warning by name", async (
   const { job, say } = await running(t, { minClients: 1 });
   await say("site-2", left(0));
   t.equal(job().state, "RUNNING");
-  t.strictSame(job().warnings, ["site-2: it left the job: its training process ended early with exit code 0"]);
+  t.strictSame(job().warnings, [
+    "site-2: it left the job: its training process ended early with exit code 0",
+  ]);
 });
 
 t.test(
@@ -79,74 +81,101 @@ t.test(
   },
 );
 
-t.test("what the server tells of a site is that site's failure, and of no stranger's", async (t) => {
-  for (const [site, member] of [
-    ["site-2", "site-2"],
-    ["site-9", "server"],
-  ] as const) {
-    const { job, say, pass } = await running(t);
-    await say("server", { kind: "failed", reason: "user_exception", message: "no", site });
+t.test(
+  "what the server tells of a site is that site's failure, and of no stranger's",
+  async (t) => {
+    for (const [site, member] of [
+      ["site-2", "site-2"],
+      ["site-9", "server"],
+    ] as const) {
+      const { job, say, pass } = await running(t);
+      await say("server", { kind: "failed", reason: "user_exception", message: "no", site });
+      await pass(70);
+      t.match(job(), { state: "FAILED", error: { member } });
+    }
+  },
+);
+
+t.test(
+  "warnings are kept once by site and topic, with how often and in which rounds",
+  async (t) => {
+    const { job, say } = await running(t);
+    const warning = {
+      kind: "warning",
+      topic: "update-rejected",
+      text: "its update was rejected",
+    } as const;
+    for (const round of [0, 1, 4]) await say("server", { ...warning, site: "site-2", round });
+    await say("server", { ...warning, site: "site-1", round: 2 });
+    await say("site-1", { ...warning, site: "site-2", topic: "forged" });
+    t.strictSame(job().warnings, [
+      "site-1: its update was rejected (round 2)",
+      "site-2: its update was rejected (3 times, rounds 0 to 4)",
+    ]);
+  },
+);
+
+t.test(
+  "a job ends when the time that it stated is over, counted from its first start",
+  async (t) => {
+    const { world, job, pass } = await running(t, { timeLimitMs: 120_000 });
+    await pass(115);
+    t.equal(job().state, "RUNNING");
+    await pass(10);
+    t.equal(job().state, "STOPPING");
     await pass(70);
-    t.match(job(), { state: "FAILED", error: { member } });
-  }
-});
+    t.match(job(), { state: "EXPIRED", error: { code: "expired" } });
+    t.equal(world.one("SELECT expires_at - started_at FROM jobs"), 120_000);
+  },
+);
 
-t.test("warnings are kept once by site and topic, with how often and in which rounds", async (t) => {
-  const { job, say } = await running(t);
-  const warning = { kind: "warning", topic: "update-rejected", text: "its update was rejected" } as const;
-  for (const round of [0, 1, 4]) await say("server", { ...warning, site: "site-2", round });
-  await say("server", { ...warning, site: "site-1", round: 2 });
-  await say("site-1", { ...warning, site: "site-2", topic: "forged" });
-  t.strictSame(job().warnings, [
-    "site-1: its update was rejected (round 2)",
-    "site-2: its update was rejected (3 times, rounds 0 to 4)",
-  ]);
-});
+t.test(
+  "a silent job is reported as hanging, once for each hour, and no longer once it is heard",
+  async (t) => {
+    const { job, say, pass } = await running(t);
+    await pass(3_590);
+    t.strictSame(job().warnings, []);
+    await pass(60);
+    t.match(job().warnings, [
+      /^server: the job may hang: no step, round, log or metric for 60 minutes$/,
+    ]);
+    await pass(3_600);
+    t.match(job().warnings, [/for 120 minutes \(2 times\)$/]);
+    await say("server", { kind: "metric", site: "site-1", value: "{}" });
+    await pass(35);
+    t.strictSame(job().warnings, []);
+    t.equal(job().state, "RUNNING");
+  },
+);
 
-t.test("a job ends when the time that it stated is over, counted from its first start", async (t) => {
-  const { world, job, pass } = await running(t, { timeLimitMs: 120_000 });
-  await pass(115);
-  t.equal(job().state, "RUNNING");
-  await pass(10);
-  t.equal(job().state, "STOPPING");
-  await pass(70);
-  t.match(job(), { state: "EXPIRED", error: { code: "expired" } });
-  t.equal(world.one("SELECT expires_at - started_at FROM jobs"), 120_000);
-});
-
-t.test("a silent job is reported as hanging, once for each hour, and no longer once it is heard", async (t) => {
-  const { job, say, pass } = await running(t);
-  await pass(3_590);
-  t.strictSame(job().warnings, []);
-  await pass(60);
-  t.match(job().warnings, [/^server: the job may hang: no step, round, log or metric for 60 minutes$/]);
-  await pass(3_600);
-  t.match(job().warnings, [/for 120 minutes \(2 times\)$/]);
-  await say("server", { kind: "metric", site: "site-1", value: "{}" });
-  await pass(35);
-  t.strictSame(job().warnings, []);
-  t.equal(job().state, "RUNNING");
-});
-
-t.test("a server that ends out of memory starts once more with twice as much, then the job names the number", async (t) => {
-  const { world, job, say, pass, again } = await running(t);
-  const bytes = () =>
-    world
-      .all<{ resources: string }>("SELECT resources FROM members WHERE role = 'server' ORDER BY created_at")
-      .map(({ resources }) => (JSON.parse(resources) as { memoryBytes: number }).memoryBytes);
-  const outOfMemory = { kind: "failed", reason: "out_of_memory", message: "a process was killed" } as const;
-  await say("server", outOfMemory);
-  await again();
-  const [first, second] = bytes();
-  t.equal(second, first! * 2);
-  await say("server", outOfMemory);
-  await pass(130);
-  t.match(job(), {
-    state: "FAILED",
-    attempt: 2,
-    error: { code: "out_of_memory", member: "server", message: /estimatedMemoryMb: \d+/ },
-  });
-});
+t.test(
+  "a server that ends out of memory starts once more with twice as much, then the job names the number",
+  async (t) => {
+    const { world, job, say, pass, again } = await running(t);
+    const bytes = () =>
+      world
+        .all<{ resources: string }>(
+          "SELECT resources FROM members WHERE role = 'server' ORDER BY created_at",
+        )
+        .map(({ resources }) => (JSON.parse(resources) as { memoryBytes: number }).memoryBytes);
+    const outOfMemory = {
+      kind: "failed",
+      reason: "out_of_memory",
+      message: "a process was killed",
+    } as const;
+    await say("server", outOfMemory);
+    await again();
+    const [first, second] = bytes();
+    t.equal(second, first! * 2);
+    await say("server", outOfMemory);
+    await pass(130);
+    t.match(job(), {
+      state: "FAILED",
+      attempt: 2,
+      error: { code: "out_of_memory", member: "server", message: /estimatedMemoryMb: \d+/ },
+    });
+  },
+);
 
 t.test("a cancelled job says so, whatever its members say on their way out", async (t) => {
   const { world, job, say, pass } = await running(t);
@@ -158,6 +187,11 @@ t.test("a cancelled job says so, whatever its members say on their way out", asy
   t.match(job(), {
     state: "CANCELLED",
     warnings: [],
-    error: { code: "user_cancelled", message: "The job was cancelled.", detail: null, member: null },
+    error: {
+      code: "user_cancelled",
+      message: "The job was cancelled.",
+      detail: null,
+      member: null,
+    },
   });
 });

@@ -17,7 +17,9 @@ t.test("outputs are recorded by job and version through two runs of one name", a
   const { db, commit, gate, record, kernel } = fixture.core;
   await commit.run((write) =>
     write
-      .prepare("INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1000000, 1)")
+      .prepare(
+        "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1000000, 1)",
+      )
       .run(),
   );
   const collector = new VersionCollector({
@@ -56,10 +58,17 @@ t.test("outputs are recorded by job and version through two runs of one name", a
   t.not(await store.stat("bucket-a", MODEL), null, "in the folder until the name is used again");
 
   const second = await run("second run's log", null);
-  await eventually(async () => ((await store.stat("bucket-a", MODEL)) === null ? true : null), "the first run's model is hidden");
+  await eventually(
+    async () => ((await store.stat("bucket-a", MODEL)) === null ? true : null),
+    "the first run's model is hidden",
+  );
   await second.store();
   await second.end();
-  t.equal(await store.stat("bucket-a", MODEL), null, "no model of another run lies beside this one's log");
+  t.equal(
+    await store.stat("bucket-a", MODEL),
+    null,
+    "no model of another run lies beside this one's log",
+  );
   t.strictSame(outputs(second.id), [[LOG, 16]]);
 
   await collector.collect(0);
@@ -70,7 +79,10 @@ t.test("outputs are recorded by job and version through two runs of one name", a
   t.equal(await kernel.forgetOutputs(first.id), 2);
   t.strictSame(outputs(first.id), []);
   await eventually(
-    async () => ((await store.usage("bucket-a")).usedBytes === usedWithBoth - 2 * LEAST_COST_BYTES ? true : null),
+    async () =>
+      (await store.usage("bucket-a")).usedBytes === usedWithBoth - 2 * LEAST_COST_BYTES
+        ? true
+        : null,
     "they no longer count in the quota",
   );
   const [log] = kernel.outputs(second.id);
@@ -82,21 +94,29 @@ t.test("outputs are recorded by job and version through two runs of one name", a
   t.same(fixture.errors, []);
 });
 
-t.test("a site's own file is stored only where its project says so, and stands on record as an export", async (t) => {
-  const fixture = await CoreFixture.start();
-  t.teardown(() => fixture.close());
-  const agent = await fixture.agent("node-a", 2);
-  const { commit, kernel } = fixture.core;
-  const { id } = await fixture.submit("lets-out");
-  const [, client] = (await agent.desiredOf(id, 3)) as [unknown, Parameters<typeof agent.upload>[0]];
-  const key = "files_out/sites/site-1/table.csv";
-  await t.rejects(agent.upload(client, key, "kept"), /not_allowed|may not write/);
-  await commit.run((db) => db.prepare("UPDATE projects SET returns_site_files = 1").run());
-  await agent.upload(client, key, "let out");
-  t.match(kernel.outputs(id), [{ key: `jobs/lets-out/${key}`, sizeBytes: 7 }]);
-  await fixture.core[Symbol.asyncDispose]();
-  await fixture.auditd.stop();
-  const leaves = await readLeaves(fixture.auditd.logDir);
-  const exported = leaves.filter(({ detail }) => (detail as { export?: boolean } | undefined)?.export === true);
-  t.same(exported.map(({ type }) => type).toSorted(), ["model.output", "model.output.open"]);
-});
+t.test(
+  "a site's own file is stored only where its project says so, and stands on record as an export",
+  async (t) => {
+    const fixture = await CoreFixture.start();
+    t.teardown(() => fixture.close());
+    const agent = await fixture.agent("node-a", 2);
+    const { commit, kernel } = fixture.core;
+    const { id } = await fixture.submit("lets-out");
+    const [, client] = (await agent.desiredOf(id, 3)) as [
+      unknown,
+      Parameters<typeof agent.upload>[0],
+    ];
+    const key = "files_out/sites/site-1/table.csv";
+    await t.rejects(agent.upload(client, key, "kept"), /not_allowed|may not write/);
+    await commit.run((db) => db.prepare("UPDATE projects SET returns_site_files = 1").run());
+    await agent.upload(client, key, "let out");
+    t.match(kernel.outputs(id), [{ key: `jobs/lets-out/${key}`, sizeBytes: 7 }]);
+    await fixture.core[Symbol.asyncDispose]();
+    await fixture.auditd.stop();
+    const leaves = await readLeaves(fixture.auditd.logDir);
+    const exported = leaves.filter(
+      ({ detail }) => (detail as { export?: boolean } | undefined)?.export === true,
+    );
+    t.same(exported.map(({ type }) => type).toSorted(), ["model.output", "model.output.open"]);
+  },
+);

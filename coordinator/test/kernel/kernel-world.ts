@@ -79,8 +79,18 @@ export class KernelWorld implements Disposable {
     });
     return {
       ...{ kind: "federation", spec: null },
-      ...{ userId: "user-a", projectId: "project-a", name: slug, slug, bucket: "bucket-a", outputRoot: `jobs/${slug}` },
-      inputs: [input("script", "scripts/model_def.py"), ...names.map((name) => input("shard", name))],
+      ...{
+        userId: "user-a",
+        projectId: "project-a",
+        name: slug,
+        slug,
+        bucket: "bucket-a",
+        outputRoot: `jobs/${slug}`,
+      },
+      inputs: [
+        input("script", "scripts/model_def.py"),
+        ...names.map((name) => input("shard", name)),
+      ],
       selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
       ...{
         onlyMine: false,
@@ -93,7 +103,11 @@ export class KernelWorld implements Disposable {
         warnings: [],
       },
       image: {
-        ...{ profile: "fl-cpu", reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`, sizeBytes: 1 },
+        ...{
+          profile: "fl-cpu",
+          reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`,
+          sizeBytes: 1,
+        },
         ...{ packages: {}, pythonVersion: "3.11.2" },
       },
       shardUncompressedBytes: names.map(() => 100),

@@ -4,7 +4,10 @@ import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config"
 import type { S3Credentials } from "../../src/storage/s3-transport.ts";
 
 export type CoreProcessOptions = { config: CoordinatorConfig; admin: S3Credentials };
-type Message = { kind: "ready" } | { kind: "job"; state: string | null } | { kind: "error"; message: string };
+type Message =
+  | { kind: "ready" }
+  | { kind: "job"; state: string | null }
+  | { kind: "error"; message: string };
 
 /** Starts the core as a process, kills it without a word, starts it again. */
 export class KilledCore {
@@ -17,7 +20,11 @@ export class KilledCore {
   }
 
   async start(): Promise<void> {
-    const child = fork(new URL("./core-process.ts", import.meta.url), [JSON.stringify(this.#options)], { execArgv: [] });
+    const child = fork(
+      new URL("./core-process.ts", import.meta.url),
+      [JSON.stringify(this.#options)],
+      { execArgv: [] },
+    );
     child.on("message", (message: Message) => {
       if (message.kind === "error") this.errors.push(message.message);
     });

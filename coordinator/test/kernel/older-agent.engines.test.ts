@@ -21,14 +21,26 @@ const FIELDS_OF_1 = [
     "stopReason",
   ],
 ];
-const PAYLOAD_OF_1 = ["certificates", "command", "environment", "files", "network", "outputs", "sites"];
+const PAYLOAD_OF_1 = [
+  "certificates",
+  "command",
+  "environment",
+  "files",
+  "network",
+  "outputs",
+  "sites",
+];
 
 t.test("an agent of version 1 takes a federation to its end", async (t) => {
   const fixture = await CoreFixture.start();
   t.teardown(() => fixture.close());
   const agent = await fixture.agent("node-a", 2);
   agent.protocol = 1;
-  t.same(Object.keys(await agent.register(2)).toSorted(), ["beatIntervalMs", "leaseMs", "nodeEpoch"]);
+  t.same(Object.keys(await agent.register(2)).toSorted(), [
+    "beatIntervalMs",
+    "leaseMs",
+    "nodeEpoch",
+  ]);
 
   const { id } = await fixture.submit("older");
   const members = await agent.desiredOf(id, 3);
@@ -41,7 +53,10 @@ t.test("an agent of version 1 takes a federation to its end", async (t) => {
     t.same(Object.keys(member.payload).toSorted(), PAYLOAD_OF_1);
     await agent.stage(member);
   }
-  t.match(await agent.beat(members.map(({ member, fence }) => ({ member, fence }))), { reregister: false, leaseMs: 30_000 });
+  t.match(await agent.beat(members.map(({ member, fence }) => ({ member, fence }))), {
+    reregister: false,
+    leaseMs: 30_000,
+  });
   await agent.bringUp(members);
   const [server, ...clients] = members as [DesiredMember, ...DesiredMember[]];
   await agent.report(server, { kind: "job-started", nvflareJob: "nv-1" });
@@ -54,7 +69,8 @@ t.test("an agent of version 1 takes a federation to its end", async (t) => {
   await agent.upload(server, "model_out/checkpoint.pt", "the model");
   await agent.report(server, { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
   t.equal((await fixture.until(id, "SUCCEEDED")).error, null);
-  for (const client of clients) await agent.report(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
+  for (const client of clients)
+    await agent.report(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
   await agent.report(server, CLEAN);
   t.same(await agent.desired(), []);
   t.same(fixture.errors, []);

@@ -12,7 +12,11 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     const { id } = await fixture.submit("good");
     const members = await agent.desiredOf(id, 3);
     t.match(
-      members.map((member) => ({ site: runnerSpecOf(member).site, network: member.payload.network, desired: member.desired })),
+      members.map((member) => ({
+        site: runnerSpecOf(member).site,
+        network: member.payload.network,
+        desired: member.desired,
+      })),
       [
         { site: null, network: { shape: "hub", index: null }, desired: "run" },
         { site: "site-1", network: { shape: "hub", index: 0 }, desired: "run" },
@@ -63,11 +67,19 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
         "a client's log",
         "log",
       );
-      await agent.report(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
+      await agent.report(
+        client,
+        { kind: "finished" },
+        { kind: "outputs-uploaded", keys: [] },
+        CLEAN,
+      );
     }
     await agent.report(server, CLEAN);
     t.same(await agent.desired(), []);
-    t.equal(fixture.core.kernel.workersStats().workers.filter(({ status }) => status === "free").length, 2);
+    t.equal(
+      fixture.core.kernel.workersStats().workers.filter(({ status }) => status === "free").length,
+      2,
+    );
     const stored = await fixture.s3.store.stat("bucket-a", "jobs/good/model_out/checkpoint.pt");
     t.equal(stored?.versionId, versionId);
   });
@@ -85,17 +97,33 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
       detail: 'File "model_def.py", line 3\nValueError: no',
     });
     t.equal(fixture.job(id).state, "STOPPING");
-    t.ok((await agent.desired()).every(({ desired, stopReason }) => desired === "stop" && stopReason === "user_exception"));
+    t.ok(
+      (await agent.desired()).every(
+        ({ desired, stopReason }) => desired === "stop" && stopReason === "user_exception",
+      ),
+    );
     for (const member of members) await agent.report(member, CLEAN);
     const done = await fixture.until(id, "FAILED");
-    t.match(done.error, { code: "user_exception", message: "ValueError: no", detail: /line 3/, member: "site-1" });
+    t.match(done.error, {
+      code: "user_exception",
+      message: "ValueError: no",
+      detail: /line 3/,
+      member: "site-1",
+    });
     t.same(await agent.desired(), []);
   });
 
   await t.test("to CANCELLED, from every state of a run", async (t) => {
-    const queued = await fixture.submit("cancel-queued", { selection: { kind: "pinned", workerIds: ["nobody-1", "nobody-2"] } });
+    const queued = await fixture.submit("cancel-queued", {
+      selection: { kind: "pinned", workerIds: ["nobody-1", "nobody-2"] },
+    });
     t.match(
-      (await eventually(() => (fixture.job(queued.id).waitingFor ? fixture.job(queued.id) : null), "why")).waitingFor,
+      (
+        await eventually(
+          () => (fixture.job(queued.id).waitingFor ? fixture.job(queued.id) : null),
+          "why",
+        )
+      ).waitingFor,
       /pinned/,
     );
     await fixture.cancel(queued.id);
@@ -115,7 +143,11 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     const { id } = await fixture.submit("no-model");
     const members = await agent.desiredOf(id, 3);
     await agent.bringUp(members);
-    await agent.report(members[0]!, { kind: "job-started", nvflareJob: "nv-4" }, { kind: "finished" });
+    await agent.report(
+      members[0]!,
+      { kind: "job-started", nvflareJob: "nv-4" },
+      { kind: "finished" },
+    );
     await agent.report(members[0]!, { kind: "outputs-uploaded", keys: [] });
     for (const member of members) await agent.report(member, CLEAN);
     t.match((await fixture.until(id, "FAILED")).error, { code: "output_missing" });
@@ -124,7 +156,11 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
   await t.test("through an infrastructure fault to a second attempt", async (t) => {
     const { id } = await fixture.submit("retried");
     const members = await agent.desiredOf(id, 3);
-    await agent.report(members[1]!, { kind: "failed", reason: "container_failed", message: "runc: no" });
+    await agent.report(members[1]!, {
+      kind: "failed",
+      reason: "container_failed",
+      message: "runc: no",
+    });
     t.equal(fixture.job(id).state, "RECOVERING");
     for (const member of members) await agent.report(member, CLEAN);
     const again = await agent.desiredOf(id, 3);
@@ -144,71 +180,118 @@ t.test("a scripted agent takes jobs through the whole protocol", async (t) => {
     const older = { ...server!, fence: { generation: 1, counter: 0 } };
     t.same(await agent.report(older, { kind: "ready" }), ["stale"]);
     await t.rejects(agent.stage(older), { code: "stale_fence" });
-    await t.rejects(agent.openUpload(older, "model_out/checkpoint.pt", "x"), { code: "stale_fence" });
-    t.same(await agent.report(server!, { kind: "progress", step: "image", done: 1 }), ["accepted"]);
-    t.same(await agent.reportAt(server!, 1, { kind: "failed", reason: "user_exception", message: "replayed" }), {
-      results: ["accepted"],
+    await t.rejects(agent.openUpload(older, "model_out/checkpoint.pt", "x"), {
+      code: "stale_fence",
     });
+    t.same(await agent.report(server!, { kind: "progress", step: "image", done: 1 }), ["accepted"]);
+    t.same(
+      await agent.reportAt(server!, 1, {
+        kind: "failed",
+        reason: "user_exception",
+        message: "replayed",
+      }),
+      {
+        results: ["accepted"],
+      },
+    );
     await t.rejects(agent.reportAt(server!, 9, { kind: "ready" }), { code: "out_of_order" });
     t.equal(fixture.job(id).error, null);
-    t.match(await agent.call("desired", { nodeEpoch: agent.epoch, ofANewerRelease: 1 }), { members: Array });
-    await t.rejects(agent.call("desired", { nodeEpoch: { generation: "1", counter: 1 } }), { code: "invalid_request" });
+    t.match(await agent.call("desired", { nodeEpoch: agent.epoch, ofANewerRelease: 1 }), {
+      members: Array,
+    });
+    await t.rejects(agent.call("desired", { nodeEpoch: { generation: "1", counter: 1 } }), {
+      code: "invalid_request",
+    });
     await fixture.cancel(id);
     for (const member of await agent.desired()) await agent.report(member, CLEAN);
     await fixture.until(id, "CANCELLED");
   });
 
-  await t.test("of the log chunks that a member has stored the last one is remembered", async (t) => {
-    const { id } = await fixture.submit("logged");
-    const members = await agent.desiredOf(id, 3);
-    const [server, client] = members as [(typeof members)[0], (typeof members)[0]];
-    const chunk = (member: typeof server, seq: number) =>
-      `${member.member}-${member.fence.generation}.${member.fence.counter}/${seq}`;
-    await agent.upload(client, chunk(client, 1), "of another member", "log");
-    for (const seq of [1, 2]) await agent.upload(server, chunk(server, seq), `chunk ${seq}`, "log");
-    const opened = await agent.openUpload(server, chunk(server, 3), "chunk 3", "log");
-    const etag = await putPart(opened.urls[0]!, "chunk 3");
-    const { versionId } = await agent.completeUpload(server, opened.upload, [etag]);
-    t.same(await agent.completeUpload(server, opened.upload, [etag]), { versionId }, "it may be asked for again");
-    const rows = fixture.core.read
-      .prepare<[string], string>("SELECT key FROM uploads WHERE job_id = ? ORDER BY key")
-      .pluck()
-      .all(id);
-    t.same(rows, [`logs/${id}/${server.member}-1.1/3`, `logs/${id}/${client.member}-1.1/1`].sort());
-    t.equal((await fixture.s3.store.list("bucket-a", `logs/${id}/`, 10)).length, 4, "all of them are stored");
-    await fixture.cancel(id);
-    for (const member of await agent.desired()) await agent.report(member, CLEAN);
-    await fixture.until(id, "CANCELLED");
-  });
+  await t.test(
+    "of the log chunks that a member has stored the last one is remembered",
+    async (t) => {
+      const { id } = await fixture.submit("logged");
+      const members = await agent.desiredOf(id, 3);
+      const [server, client] = members as [(typeof members)[0], (typeof members)[0]];
+      const chunk = (member: typeof server, seq: number) =>
+        `${member.member}-${member.fence.generation}.${member.fence.counter}/${seq}`;
+      await agent.upload(client, chunk(client, 1), "of another member", "log");
+      for (const seq of [1, 2])
+        await agent.upload(server, chunk(server, seq), `chunk ${seq}`, "log");
+      const opened = await agent.openUpload(server, chunk(server, 3), "chunk 3", "log");
+      const etag = await putPart(opened.urls[0]!, "chunk 3");
+      const { versionId } = await agent.completeUpload(server, opened.upload, [etag]);
+      t.same(
+        await agent.completeUpload(server, opened.upload, [etag]),
+        { versionId },
+        "it may be asked for again",
+      );
+      const rows = fixture.core.read
+        .prepare<[string], string>("SELECT key FROM uploads WHERE job_id = ? ORDER BY key")
+        .pluck()
+        .all(id);
+      t.same(
+        rows,
+        [`logs/${id}/${server.member}-1.1/3`, `logs/${id}/${client.member}-1.1/1`].sort(),
+      );
+      t.equal(
+        (await fixture.s3.store.list("bucket-a", `logs/${id}/`, 10)).length,
+        4,
+        "all of them are stored",
+      );
+      await fixture.cancel(id);
+      for (const member of await agent.desired()) await agent.report(member, CLEAN);
+      await fixture.until(id, "CANCELLED");
+    },
+  );
 
-  await t.test("keys are bound to role and fence; a bumped fence kills open uploads and their URLs", async (t) => {
-    const { id } = await fixture.submit("fenced");
-    const members = await agent.desiredOf(id, 3);
-    const [server, client] = members as [(typeof members)[0], (typeof members)[0]];
-    for (const key of ["../x/y", "other/x", "model_out", "model_out/../../x", "model_out/a b", "/model_out/x"])
-      await t.rejects(agent.openUpload(server, key, "x"), { code: "not_allowed" }, key);
-    await t.rejects(agent.openUpload(client, "model_out/checkpoint.pt", "x"), { code: "not_allowed" });
-    await t.rejects(agent.openUpload(client, `${server.member}-1.1/1`, "x", "log"), { code: "not_allowed" });
+  await t.test(
+    "keys are bound to role and fence; a bumped fence kills open uploads and their URLs",
+    async (t) => {
+      const { id } = await fixture.submit("fenced");
+      const members = await agent.desiredOf(id, 3);
+      const [server, client] = members as [(typeof members)[0], (typeof members)[0]];
+      for (const key of [
+        "../x/y",
+        "other/x",
+        "model_out",
+        "model_out/../../x",
+        "model_out/a b",
+        "/model_out/x",
+      ])
+        await t.rejects(agent.openUpload(server, key, "x"), { code: "not_allowed" }, key);
+      await t.rejects(agent.openUpload(client, "model_out/checkpoint.pt", "x"), {
+        code: "not_allowed",
+      });
+      await t.rejects(agent.openUpload(client, `${server.member}-1.1/1`, "x", "log"), {
+        code: "not_allowed",
+      });
 
-    const opened = await agent.openUpload(server, "model_out/checkpoint.pt", "late");
-    t.equal((await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length, 1);
-    // The agent comes back without the member that it had begun with, and begins anew under the same fence.
-    await agent.report(server, { kind: "started", container: "c" });
-    await agent.register(2, []);
-    await agent.beat(members.map(({ member, fence }) => ({ member, fence })));
-    await eventually(
-      async () => ((await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length === 0 ? true : null),
-      "the upload is aborted",
-    );
-    await t.rejects(putPart(opened.urls[0]!, "late"), { code: "404" });
-    await t.rejects(agent.completeUpload(server, opened.upload, ["0".repeat(32)]), { code: "stale_fence" });
-    const fenced = (await agent.desired()).find(({ member }) => member === server.member)!;
-    t.equal(fenced.desired, "stop");
-    t.ok(fenced.fence.counter > server.fence.counter);
-    await fixture.cancel(id);
-    for (const member of await agent.desired()) await agent.report(member, CLEAN);
-    await fixture.until(id, "CANCELLED");
-  });
+      const opened = await agent.openUpload(server, "model_out/checkpoint.pt", "late");
+      t.equal((await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length, 1);
+      // The agent comes back without the member that it had begun with, and begins anew under the same fence.
+      await agent.report(server, { kind: "started", container: "c" });
+      await agent.register(2, []);
+      await agent.beat(members.map(({ member, fence }) => ({ member, fence })));
+      await eventually(
+        async () =>
+          (await fixture.s3.store.listUploads("bucket-a", "jobs/fenced/")).length === 0
+            ? true
+            : null,
+        "the upload is aborted",
+      );
+      await t.rejects(putPart(opened.urls[0]!, "late"), { code: "404" });
+      await t.rejects(agent.completeUpload(server, opened.upload, ["0".repeat(32)]), {
+        code: "stale_fence",
+      });
+      const fenced = (await agent.desired()).find(({ member }) => member === server.member)!;
+      t.equal(fenced.desired, "stop");
+      t.ok(fenced.fence.counter > server.fence.counter);
+      await fixture.cancel(id);
+      for (const member of await agent.desired()) await agent.report(member, CLEAN);
+      await fixture.until(id, "CANCELLED");
+    },
+  );
 
   t.same(fixture.errors, []);
 });

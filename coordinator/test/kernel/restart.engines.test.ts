@@ -19,7 +19,9 @@ t.test("a restart at any point of a run continues it", async (t) => {
     await agent.report(server, { kind: "job-started", nvflareJob: "nv-1" });
     await fixture.restart();
     t.equal(fixture.job(id).state, "RUNNING");
-    t.same(await agent.reportAt(server, 5, { kind: "job-started", nvflareJob: "nv-1" }), { results: ["accepted"] });
+    t.same(await agent.reportAt(server, 5, { kind: "job-started", nvflareJob: "nv-1" }), {
+      results: ["accepted"],
+    });
     t.same(await agent.desired(), members);
     await agent.report(server, { kind: "finished" });
     const opened = await agent.openUpload(server, "model_out/checkpoint.pt", "the model");
@@ -54,10 +56,14 @@ t.test("a restart at any point of a run continues it", async (t) => {
     );
     // As a kill between the object store's answer and our commit leaves it.
     await fixture.core.commit.run((db) =>
-      db.prepare("UPDATE uploads SET state = 'COMPLETING', etags = ? WHERE id = ?").run(JSON.stringify([etag]), opened.upload),
+      db
+        .prepare("UPDATE uploads SET state = 'COMPLETING', etags = ? WHERE id = ?")
+        .run(JSON.stringify([etag]), opened.upload),
     );
     await fixture.restart();
-    t.same(await agent.completeUpload(server, opened.upload, [etag]), { versionId: stored.versionId });
+    t.same(await agent.completeUpload(server, opened.upload, [etag]), {
+      versionId: stored.versionId,
+    });
     await agent.report(server, { kind: "outputs-uploaded", keys: [] });
     for (const member of members) await agent.report(member, CLEAN);
     await fixture.until(id, "SUCCEEDED");
@@ -67,7 +73,9 @@ t.test("a restart at any point of a run continues it", async (t) => {
     const { id } = await fixture.submit("unnamed");
     const members = await agent.desiredOf(id, 3);
     await agent.openUpload(members[0]!, "model_out/checkpoint.pt", "x");
-    await fixture.core.commit.run((db) => db.prepare("UPDATE uploads SET s3_upload_id = NULL WHERE state = 'OPEN'").run());
+    await fixture.core.commit.run((db) =>
+      db.prepare("UPDATE uploads SET s3_upload_id = NULL WHERE state = 'OPEN'").run(),
+    );
     await fixture.restart();
     const open = () => fixture.s3.store.listUploads("bucket-a", "jobs/unnamed/");
     t.ok(await eventually(async () => ((await open()).length === 0 ? true : null), "aborted"));
@@ -76,34 +84,37 @@ t.test("a restart at any point of a run continues it", async (t) => {
     await fixture.until(id, "CANCELLED");
   });
 
-  await t.test("a restored database gets a new generation: older fences are void and the job starts again", async (t) => {
-    const { id } = await fixture.submit("restored");
-    const before = await agent.desiredOf(id, 3);
-    await agent.bringUp(before);
-    // The log has seen a start that this database knows nothing of.
-    await fixture.core.gate.fact({
-      type: "admin.coordinator.start",
-      op: crypto.randomUUID(),
-      actor: { sub: "coordinator", kind: "system" },
-      object: { kind: "process", id: "coordinator" },
-      detail: { generation: 7, version: "0.1.0" },
-    });
-    await fixture.restart();
-    t.equal(fixture.core.generation, 8);
-    t.same(await agent.report(before[0]!, { kind: "ready" }), ["stale"]);
-    await agent.register(2, []);
-    t.equal(agent.epoch.generation, 8);
-    const toRelease = (await agent.desired()).filter(({ desired }) => desired === "stop");
-    t.equal(toRelease.length, 3);
-    t.ok(toRelease.every(({ fence }) => fence.generation === 8));
-    for (const member of toRelease) await agent.report(member, CLEAN);
-    const again = await agent.desiredOf(id, 3);
-    t.equal(fixture.job(id).attempt, 2);
-    t.equal(again[0]!.fence.generation, 8);
-    await fixture.cancel(id);
-    for (const member of again) await agent.report(member, CLEAN);
-    await fixture.until(id, "CANCELLED");
-  });
+  await t.test(
+    "a restored database gets a new generation: older fences are void and the job starts again",
+    async (t) => {
+      const { id } = await fixture.submit("restored");
+      const before = await agent.desiredOf(id, 3);
+      await agent.bringUp(before);
+      // The log has seen a start that this database knows nothing of.
+      await fixture.core.gate.fact({
+        type: "admin.coordinator.start",
+        op: crypto.randomUUID(),
+        actor: { sub: "coordinator", kind: "system" },
+        object: { kind: "process", id: "coordinator" },
+        detail: { generation: 7, version: "0.1.0" },
+      });
+      await fixture.restart();
+      t.equal(fixture.core.generation, 8);
+      t.same(await agent.report(before[0]!, { kind: "ready" }), ["stale"]);
+      await agent.register(2, []);
+      t.equal(agent.epoch.generation, 8);
+      const toRelease = (await agent.desired()).filter(({ desired }) => desired === "stop");
+      t.equal(toRelease.length, 3);
+      t.ok(toRelease.every(({ fence }) => fence.generation === 8));
+      for (const member of toRelease) await agent.report(member, CLEAN);
+      const again = await agent.desiredOf(id, 3);
+      t.equal(fixture.job(id).attempt, 2);
+      t.equal(again[0]!.fence.generation, 8);
+      await fixture.cancel(id);
+      for (const member of again) await agent.report(member, CLEAN);
+      await fixture.until(id, "CANCELLED");
+    },
+  );
 
   await t.test("records go on without a gap, and what was left open is closed", async (t) => {
     const op = crypto.randomUUID();
@@ -113,9 +124,15 @@ t.test("a restart at any point of a run continues it", async (t) => {
     });
     t.equal((await fixture.core.gate.openOperations()).length, 1);
     await fixture.restart();
-    await eventually(async () => ((await fixture.core.gate.openOperations()).length === 0 ? true : null), "closed");
     await eventually(
-      () => (fixture.core.read.prepare("SELECT count(*) FROM audit_outbox").pluck().get() === 0 ? true : null),
+      async () => ((await fixture.core.gate.openOperations()).length === 0 ? true : null),
+      "closed",
+    );
+    await eventually(
+      () =>
+        fixture.core.read.prepare("SELECT count(*) FROM audit_outbox").pluck().get() === 0
+          ? true
+          : null,
       "the outbox is empty",
     );
   });

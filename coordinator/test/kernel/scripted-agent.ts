@@ -54,7 +54,12 @@ export class ScriptedAgent {
     this.#url = url;
   }
 
-  static async join(node: string, token: string, tokens: JoinTokens, url: string): Promise<ScriptedAgent> {
+  static async join(
+    node: string,
+    token: string,
+    tokens: JoinTokens,
+    url: string,
+  ): Promise<ScriptedAgent> {
     const { csrPem, keyPem } = await makeSigningRequest("whatever it says");
     const reply = await tokens.join({ token, csr: csrPem }, "127.0.0.1");
     const agent = new ScriptedAgent(node, { ...reply, keyPem }, url);
@@ -71,7 +76,9 @@ export class ScriptedAgent {
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
     });
-    this.connection.subscribe(agentSubject(this.node, "hint"), { callback: () => void (this.hints += 1) });
+    this.connection.subscribe(agentSubject(this.node, "hint"), {
+      callback: () => void (this.hints += 1),
+    });
   }
 
   close(): Promise<void> {
@@ -80,8 +87,14 @@ export class ScriptedAgent {
 
   /** @throws Refused */
   async call<T extends object>(verb: AgentVerb, request: object): Promise<T> {
-    const message = await this.connection.request(agentSubject(this.node, verb), JSON.stringify(request), { timeout: 10_000 });
-    const reply = message.json<{ ok: true } | { ok: false; error: { code: string; message: string } }>();
+    const message = await this.connection.request(
+      agentSubject(this.node, verb),
+      JSON.stringify(request),
+      { timeout: 10_000 },
+    );
+    const reply = message.json<
+      { ok: true } | { ok: false; error: { code: string; message: string } }
+    >();
     if (!reply.ok) throw new Refused(reply.error.code, reply.error.message);
     const { ok: _ok, ...rest } = reply;
     return rest as T;
@@ -93,10 +106,16 @@ export class ScriptedAgent {
   }
 
   get certificateSha256(): string {
-    return new X509Certificate(this.#identity.certChain).fingerprint256.replaceAll(":", "").toLowerCase();
+    return new X509Certificate(this.#identity.certChain).fingerprint256
+      .replaceAll(":", "")
+      .toLowerCase();
   }
 
-  async register(workers: number, held: { member: string; fence: Fence }[] = [], bridge?: BridgeAddress): Promise<RegisterReply> {
+  async register(
+    workers: number,
+    held: { member: string; fence: Fence }[] = [],
+    bridge?: BridgeAddress,
+  ): Promise<RegisterReply> {
     const reply = await this.call<RegisterReply>("register", {
       protocol: this.protocol,
       bootId: this.#bootId,
@@ -111,10 +130,23 @@ export class ScriptedAgent {
 
   inventory(workers: number): Inventory {
     return {
-      ...{ hostname: this.node, os: "Debian 12", kernel: "6.18", cpuModel: "test", cpuCores: 2, memoryBytes: 8e9 },
+      ...{
+        hostname: this.node,
+        os: "Debian 12",
+        kernel: "6.18",
+        cpuModel: "test",
+        cpuCores: 2,
+        memoryBytes: 8e9,
+      },
       ...{ diskFreeBytes: 1e11, containerEngine: "podman 4.3" },
       workers: Array.from({ length: workers }, (_, n) => ({
-        ...{ id: `${this.node}-${n}`, kind: "cpu" as const, model: "cpu", memoryBytes: 4e9, healthy: true },
+        ...{
+          id: `${this.node}-${n}`,
+          kind: "cpu" as const,
+          model: "cpu",
+          memoryBytes: 4e9,
+          healthy: true,
+        },
       })),
     };
   }
@@ -140,7 +172,10 @@ export class ScriptedAgent {
     throw new Error(`no ${count} members of ${job}`);
   }
 
-  async report(member: { member: string; fence: Fence }, ...events: MemberEvent[]): Promise<ReportReply["results"]> {
+  async report(
+    member: { member: string; fence: Fence },
+    ...events: MemberEvent[]
+  ): Promise<ReportReply["results"]> {
     const key = `${member.member} ${member.fence.generation}.${member.fence.counter}`;
     const first = (this.#seqs.get(key) ?? 0) + 1;
     const reply = await this.reportAt(member, first, ...events);
@@ -198,7 +233,11 @@ export class ScriptedAgent {
     });
   }
 
-  completeUpload({ member, fence }: DesiredMember, upload: string, etags: string[]): Promise<OutputCompleteReply> {
+  completeUpload(
+    { member, fence }: DesiredMember,
+    upload: string,
+    etags: string[],
+  ): Promise<OutputCompleteReply> {
     return this.call("output-complete", { nodeEpoch: this.epoch, member, fence, upload, etags });
   }
 
@@ -215,7 +254,12 @@ export class ScriptedAgent {
   }
 }
 
-export const CLEAN = { kind: "released", processesGone: true, diskGone: true, devicesAtBaseline: true } as const;
+export const CLEAN = {
+  kind: "released",
+  processesGone: true,
+  diskGone: true,
+  devicesAtBaseline: true,
+} as const;
 
 /** PUTs one part as an agent does; answers with its ETag. @throws Refused with S3's status */
 export function putPart(url: string, content: string): Promise<string> {

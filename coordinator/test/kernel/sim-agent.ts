@@ -12,9 +12,20 @@ import { versionsOf } from "@resontech/contracts/protocol-versions";
 import type { KernelWorld } from "./kernel-world.ts";
 import { isServer } from "./told-role.ts";
 
-type Held = { desired: DesiredMember; step: number; seq: number; spool: MemberReport[]; isOver: boolean };
+type Held = {
+  desired: DesiredMember;
+  step: number;
+  seq: number;
+  spool: MemberReport[];
+  isOver: boolean;
+};
 
-const RELEASED: MemberEvent = { kind: "released", processesGone: true, diskGone: true, devicesAtBaseline: true };
+const RELEASED: MemberEvent = {
+  kind: "released",
+  processesGone: true,
+  diskGone: true,
+  devicesAtBaseline: true,
+};
 const SERVER_STEPS: MemberEvent[] = [
   { kind: "progress", step: "inputs", done: 1 },
   { kind: "staged", bytes: 1 },
@@ -32,7 +43,11 @@ const CLIENT_STEPS: MemberEvent[] = [
   { kind: "started", container: "c" },
   { kind: "ready" },
 ];
-const CLIENT_END: MemberEvent[] = [{ kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, RELEASED];
+const CLIENT_END: MemberEvent[] = [
+  { kind: "finished" },
+  { kind: "outputs-uploaded", keys: [] },
+  RELEASED,
+];
 
 /**
  * An agent in memory that keeps the protocol: it spools each report until it was accepted, tears down what it is told to stop, drops
@@ -77,7 +92,9 @@ export class SimAgent {
   inUse(): { worker: string; member: string }[] {
     return [...this.held.values()]
       .filter(({ isOver }) => !isOver)
-      .flatMap(({ desired }) => desired.resources.workers.map((worker) => ({ worker, member: desired.member })));
+      .flatMap(({ desired }) =>
+        desired.resources.workers.map((worker) => ({ worker, member: desired.member })),
+      );
   }
 
   /** It comes back without anything that it knew: every container was swept. */
@@ -123,7 +140,9 @@ export class SimAgent {
   }
 
   #advanceOnce(which: number, failure: string | null): void {
-    const working = [...this.held.values()].filter(({ isOver, desired }) => !isOver && desired.desired === "run");
+    const working = [...this.held.values()].filter(
+      ({ isOver, desired }) => !isOver && desired.desired === "run",
+    );
     const held = working[which % Math.max(1, working.length)];
     if (held === undefined) return;
     if (failure !== null) {
@@ -166,7 +185,8 @@ export class SimAgent {
         return reports.take(spooled, ({ node_id: node }) => node === this.node);
       });
       if (lost === "answer") return;
-      for (const [at, { member, fence }] of spooled.entries()) this.#settled(member, fence, results[at]!);
+      for (const [at, { member, fence }] of spooled.entries())
+        this.#settled(member, fence, results[at]!);
     });
   }
 
@@ -217,7 +237,13 @@ export class SimAgent {
   #tell(held: Held, event: MemberEvent): void {
     held.seq += 1;
     const { member, fence } = held.desired;
-    const report = { member, fence, seq: held.seq, at: new Date(this.#world.nowMs).toISOString(), event };
+    const report = {
+      member,
+      fence,
+      seq: held.seq,
+      at: new Date(this.#world.nowMs).toISOString(),
+      event,
+    };
     held.spool.push(report);
     this.sent.push(report);
   }
@@ -225,13 +251,35 @@ export class SimAgent {
   #storeModel({ member, job, fence }: DesiredMember): void {
     const { outputs } = this.#world.parts;
     const slug = this.#world.one<string>("SELECT slug FROM jobs WHERE id = ?", job);
-    const isCurrent = this.#world.one<number>("SELECT counter FROM members WHERE id = ?", member) === fence.counter;
+    const isCurrent =
+      this.#world.one<number>("SELECT counter FROM members WHERE id = ?", member) === fence.counter;
     const id = `up-${member}-${fence.counter}`;
     if (!isCurrent || outputs.get(id) !== undefined) return;
     outputs.insert({
-      ...{ id, job_id: job, member_id: member, ...fence, bucket: "bucket-a", key: `jobs/${slug}/model_out/checkpoint.pt` },
-      ...{ s3_upload_id: "s", is_log: 0, size_bytes: 1, sha256: "0".repeat(64), part_size_bytes: 1, part_count: 1 },
-      ...{ state: "COMPLETED", etags: "[]", version_id: "v", etag: "e", opened_at: 1, closed_at: 1 },
+      ...{
+        id,
+        job_id: job,
+        member_id: member,
+        ...fence,
+        bucket: "bucket-a",
+        key: `jobs/${slug}/model_out/checkpoint.pt`,
+      },
+      ...{
+        s3_upload_id: "s",
+        is_log: 0,
+        size_bytes: 1,
+        sha256: "0".repeat(64),
+        part_size_bytes: 1,
+        part_count: 1,
+      },
+      ...{
+        state: "COMPLETED",
+        etags: "[]",
+        version_id: "v",
+        etag: "e",
+        opened_at: 1,
+        closed_at: 1,
+      },
     });
   }
 
@@ -252,10 +300,24 @@ export class SimAgent {
 
   #inventory(): Inventory {
     return {
-      ...{ hostname: this.node, os: "o", kernel: "k", cpuModel: "c", cpuCores: 2, memoryBytes: 8e9, diskFreeBytes: 1e11 },
+      ...{
+        hostname: this.node,
+        os: "o",
+        kernel: "k",
+        cpuModel: "c",
+        cpuCores: 2,
+        memoryBytes: 8e9,
+        diskFreeBytes: 1e11,
+      },
       containerEngine: "e",
       workers: Array.from({ length: this.#workers }, (_, n) => ({
-        ...{ id: `${this.node}-${n}`, kind: "cpu" as const, model: "cpu", memoryBytes: 4e9, healthy: true },
+        ...{
+          id: `${this.node}-${n}`,
+          kind: "cpu" as const,
+          model: "cpu",
+          memoryBytes: 4e9,
+          healthy: true,
+        },
       })),
     };
   }

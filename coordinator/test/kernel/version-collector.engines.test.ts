@@ -15,7 +15,9 @@ t.test(
     const { db, commit, gate, record } = fixture.core;
     await commit.run((write) =>
       write
-        .prepare("INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1000000, 1)")
+        .prepare(
+          "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1000000, 1)",
+        )
         .run(),
     );
     const collector = new VersionCollector({
@@ -26,7 +28,9 @@ t.test(
     const members = await agent.desiredOf(id, 3);
     const key = "jobs/reads/scripts/model_def.py";
     const read = fixture.core.read
-      .prepare<[string, string], string>("SELECT version_id FROM job_inputs WHERE job_id = ? AND key = ?")
+      .prepare<[string, string], string>(
+        "SELECT version_id FROM job_inputs WHERE job_id = ? AND key = ?",
+      )
       .pluck()
       .get(id, key)!;
     for (const text of ["second", "third"]) await store.put("bucket-a", key, text, "text/plain");
@@ -37,12 +41,22 @@ t.test(
     const usedBefore = (await store.usage("bucket-a")).usedBytes;
     t.same(await collector.collect(0), [{ bucket: "bucket-a", versions: 3, bytes: 106 }]);
     t.equal((await store.usage("bucket-a")).usedBytes, usedBefore - 3 * LEAST_COST_BYTES);
-    t.equal((await store.stat("bucket-a", key, read))?.versionId, read, "the job's version is there");
-    t.equal((await store.getRange({ bucket: "bucket-a", ...(await store.stat("bucket-a", key))! }, 0, 4)).toString(), "third");
+    t.equal(
+      (await store.stat("bucket-a", key, read))?.versionId,
+      read,
+      "the job's version is there",
+    );
+    t.equal(
+      (
+        await store.getRange({ bucket: "bucket-a", ...(await store.stat("bucket-a", key))! }, 0, 4)
+      ).toString(),
+      "third",
+    );
 
     const [server] = members as [(typeof members)[0]];
     const log = "files_out/training_log.txt";
-    for (const text of ["round 0", "rounds 0 and 1", "all rounds"]) await agent.upload(server, log, text);
+    for (const text of ["round 0", "rounds 0 and 1", "all rounds"])
+      await agent.upload(server, log, text);
     t.match(
       await collector.collect(0),
       [{ versions: 2, bytes: 21 }],
@@ -53,7 +67,11 @@ t.test(
     await agent.upload(server, round, "another", "checkpoint");
     t.same(await collector.collect(0), []);
     const model = `ckpt/${id}/${server.attempt}/${round}`;
-    t.equal((await store.stat("bucket-a", model, first.versionId!))?.sizeBytes, 7, "an attempt may go on from it");
+    t.equal(
+      (await store.stat("bucket-a", model, first.versionId!))?.sizeBytes,
+      7,
+      "an attempt may go on from it",
+    );
 
     await fixture.cancel(id);
     for (const member of members) await agent.report(member, CLEAN);
@@ -65,7 +83,10 @@ t.test(
     t.match(await collector.collect(0), [{ versions: 1 }], "now nobody reads it");
     t.equal(await store.stat("bucket-a", key, read), null);
     t.same(await collector.collect(0), []);
-    await eventually(async () => ((await gate.openOperations()).length === 0 ? true : null), "each removal has its outcome");
+    await eventually(
+      async () => ((await gate.openOperations()).length === 0 ? true : null),
+      "each removal has its outcome",
+    );
     t.same(fixture.errors, []);
   },
 );

@@ -60,15 +60,20 @@ t.test("members that need a newer agent wait for one, and say so", async (t) => 
   t.equal(kernel.job(id)!.state, "RESERVED");
 });
 
-t.test("what an older coordinator registered counts as version 1, whatever was agreed before", async (t) => {
-  const { world, agent } = begun(t, {
-    has: (kind) => WORKLOADS.has(kind),
-    of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: 2 }),
-  });
-  await agent.register();
-  // It writes the columns that it knows.
-  world.parts.db.exec("UPDATE nodes SET counter = counter + 1, registered_at = registered_at + 1");
-  const { id } = await world.parts.kernel.submit(world.task("waits"));
-  await world.parts.scheduler.cycle();
-  t.match(world.parts.kernel.job(id)!.waitingFor, /agent is too old/);
-});
+t.test(
+  "what an older coordinator registered counts as version 1, whatever was agreed before",
+  async (t) => {
+    const { world, agent } = begun(t, {
+      has: (kind) => WORKLOADS.has(kind),
+      of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: 2 }),
+    });
+    await agent.register();
+    // It writes the columns that it knows.
+    world.parts.db.exec(
+      "UPDATE nodes SET counter = counter + 1, registered_at = registered_at + 1",
+    );
+    const { id } = await world.parts.kernel.submit(world.task("waits"));
+    await world.parts.scheduler.cycle();
+    t.match(world.parts.kernel.job(id)!.waitingFor, /agent is too old/);
+  },
+);

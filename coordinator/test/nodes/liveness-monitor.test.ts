@@ -35,38 +35,52 @@ async function planned(world: KernelWorld, hearing: SimAgent[], forS: number) {
   return reply;
 }
 
-t.test("a silent node is SUSPECT, then DEAD; its job starts again elsewhere within 45 s", async (t) => {
-  const { world, agents, state, pass } = await build();
-  t.teardown(() => world[Symbol.dispose]());
-  const [a, b] = agents;
-  const { id } = await world.parts.kernel.submit(world.task("moved"));
-  await world.parts.scheduler.cycle();
-  await a.fetch();
-  for (let step = 0; step < 15; step++) a.advance(step, null);
-  await a.send();
-  await pass(11, [b]);
-  t.equal(state("node-a"), "READY");
-  await pass(1, [b]);
-  t.equal(state("node-a"), "SUSPECT");
-  await pass(28, [b]);
-  t.equal(state("node-a"), "DEAD");
-  t.equal(world.one("SELECT state FROM jobs WHERE id = ?", id), "QUEUED");
-  await world.parts.scheduler.cycle();
-  t.same(world.all("SELECT DISTINCT node_id FROM members WHERE state = 'LEASED'"), [{ node_id: "node-b" }]);
-  t.equal(world.one("SELECT retries_lease_lost FROM jobs WHERE id = ?", id), 1);
-
-  await t.test("what it says under its old fences is stale, and it proves release under new ones", async (t) => {
-    await a.send();
-    t.equal(world.one("SELECT count(*) FROM members WHERE node_id = 'node-a' AND state = 'FENCED'"), 3);
-    await a.register();
+t.test(
+  "a silent node is SUSPECT, then DEAD; its job starts again elsewhere within 45 s",
+  async (t) => {
+    const { world, agents, state, pass } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    const [a, b] = agents;
+    const { id } = await world.parts.kernel.submit(world.task("moved"));
+    await world.parts.scheduler.cycle();
     await a.fetch();
+    for (let step = 0; step < 15; step++) a.advance(step, null);
     await a.send();
-    t.equal(world.one("SELECT count(*) FROM members WHERE node_id = 'node-a' AND state = 'RELEASED'"), 3);
-    t.equal(state("node-a"), "DEAD", "it owes three good beats");
-    await pass(11, [a, b]);
+    await pass(11, [b]);
     t.equal(state("node-a"), "READY");
-  });
-});
+    await pass(1, [b]);
+    t.equal(state("node-a"), "SUSPECT");
+    await pass(28, [b]);
+    t.equal(state("node-a"), "DEAD");
+    t.equal(world.one("SELECT state FROM jobs WHERE id = ?", id), "QUEUED");
+    await world.parts.scheduler.cycle();
+    t.same(world.all("SELECT DISTINCT node_id FROM members WHERE state = 'LEASED'"), [
+      { node_id: "node-b" },
+    ]);
+    t.equal(world.one("SELECT retries_lease_lost FROM jobs WHERE id = ?", id), 1);
+
+    await t.test(
+      "what it says under its old fences is stale, and it proves release under new ones",
+      async (t) => {
+        await a.send();
+        t.equal(
+          world.one("SELECT count(*) FROM members WHERE node_id = 'node-a' AND state = 'FENCED'"),
+          3,
+        );
+        await a.register();
+        await a.fetch();
+        await a.send();
+        t.equal(
+          world.one("SELECT count(*) FROM members WHERE node_id = 'node-a' AND state = 'RELEASED'"),
+          3,
+        );
+        t.equal(state("node-a"), "DEAD", "it owes three good beats");
+        await pass(11, [a, b]);
+        t.equal(state("node-a"), "READY");
+      },
+    );
+  },
+);
 
 t.test("a restart of the coordinator owes every lease a full TTL", async (t) => {
   const { world, agents, state, pass } = await build();
@@ -100,50 +114,59 @@ t.test(
   },
 );
 
-t.test("whoever was started during a planned stop waits as long as the longest lease that may be out there", async (t) => {
-  const { world, state, pass, agents } = await build();
-  t.teardown(() => world[Symbol.dispose]());
-  await planned(world, agents, 300);
-  world.nowMs += 200_000;
-  world.crash();
-  await pass(105, [agents[1]]);
-  t.equal(state("node-a"), "SUSPECT");
-  await pass(10, [agents[1]]);
-  t.equal(state("node-a"), "DEAD");
-});
+t.test(
+  "whoever was started during a planned stop waits as long as the longest lease that may be out there",
+  async (t) => {
+    const { world, state, pass, agents } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    await planned(world, agents, 300);
+    world.nowMs += 200_000;
+    world.crash();
+    await pass(105, [agents[1]]);
+    t.equal(state("node-a"), "SUSPECT");
+    await pass(10, [agents[1]]);
+    t.equal(state("node-a"), "DEAD");
+  },
+);
 
-t.test("a stop that was ended takes no lease back from a node that heard of its begin alone, also after a kill", async (t) => {
-  const { world, state, pass, agents } = await build();
-  t.teardown(() => world[Symbol.dispose]());
-  await planned(world, agents, 300);
-  // From here on node-a is cut off, with a lease of 300 s.
-  await planned(world, [agents[1]], 0);
-  await pass(100, [agents[1]]);
-  t.equal(state("node-a"), "SUSPECT");
-  world.crash();
-  await pass(180, [agents[1]]);
-  t.equal(state("node-a"), "SUSPECT", "280 s after it was granted 300");
-  await pass(35, [agents[1]]);
-  t.equal(state("node-a"), "DEAD");
+t.test(
+  "a stop that was ended takes no lease back from a node that heard of its begin alone, also after a kill",
+  async (t) => {
+    const { world, state, pass, agents } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    await planned(world, agents, 300);
+    // From here on node-a is cut off, with a lease of 300 s.
+    await planned(world, [agents[1]], 0);
+    await pass(100, [agents[1]]);
+    t.equal(state("node-a"), "SUSPECT");
+    world.crash();
+    await pass(180, [agents[1]]);
+    t.equal(state("node-a"), "SUSPECT", "280 s after it was granted 300");
+    await pass(35, [agents[1]]);
+    t.equal(state("node-a"), "DEAD");
 
-  await t.test("whoever heard of the end is missed as soon as ever", async (t) => {
-    await pass(42, []);
-    t.equal(state("node-b"), "DEAD");
-  });
-});
+    await t.test("whoever heard of the end is missed as soon as ever", async (t) => {
+      await pass(42, []);
+      t.equal(state("node-b"), "DEAD");
+    });
+  },
+);
 
-t.test("a node that was told of the end of a stop, and never learnt it, keeps the lease that it has", async (t) => {
-  const { world, state, pass, agents } = await build();
-  t.teardown(() => world[Symbol.dispose]());
-  await planned(world, agents, 300);
-  await planned(world, [agents[1]], 0);
-  await agents[0].beat(true);
-  // From here on node-a is cut off.
-  await pass(280, [agents[1]]);
-  t.equal(state("node-a"), "SUSPECT");
-  await pass(35, [agents[1]]);
-  t.equal(state("node-a"), "DEAD");
-});
+t.test(
+  "a node that was told of the end of a stop, and never learnt it, keeps the lease that it has",
+  async (t) => {
+    const { world, state, pass, agents } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    await planned(world, agents, 300);
+    await planned(world, [agents[1]], 0);
+    await agents[0].beat(true);
+    // From here on node-a is cut off.
+    await pass(280, [agents[1]]);
+    t.equal(state("node-a"), "SUSPECT");
+    await pass(35, [agents[1]]);
+    t.equal(state("node-a"), "DEAD");
+  },
+);
 
 t.test("a living node that does not answer is named: its work would stop", async (t) => {
   const { world, agents } = await build();

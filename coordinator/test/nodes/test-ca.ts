@@ -72,7 +72,11 @@ export async function makeSigningRequest(name: string) {
 /** A certificate of the right form and name that nobody of ours signed. */
 export async function makeForeignCertificate(name: string) {
   const keys = await crypto.subtle.generateKey(P256, true, ["sign", "verify"]);
-  const cert = await x509.X509CertificateGenerator.createSelfSigned({ name: `CN=${name}`, keys, signingAlgorithm: SIGNATURE });
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    name: `CN=${name}`,
+    keys,
+    signingAlgorithm: SIGNATURE,
+  });
   return { certPem: cert.toString("pem"), keyPem: await privatePem(keys.privateKey) };
 }
 

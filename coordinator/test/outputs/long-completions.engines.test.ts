@@ -19,7 +19,10 @@ async function draining(fixture: CoreFixture, agent: ScriptedAgent, slug: string
   const { upload, urls } = await agent.openUpload(server, KEY, "the model");
   const etag = (await putPart(urls[0]!, "the model")).replaceAll('"', "");
   const column = (name: string) =>
-    fixture.core.read.prepare<[string], string>(`SELECT ${name} FROM uploads WHERE id = ?`).pluck().get(upload)!;
+    fixture.core.read
+      .prepare<[string], string>(`SELECT ${name} FROM uploads WHERE id = ?`)
+      .pluck()
+      .get(upload)!;
   const end = async () => {
     await agent.report(server, { kind: "outputs-uploaded", keys: [] });
     await fixture.until(id, "SUCCEEDED");
@@ -47,7 +50,10 @@ t.test("an output whose parts take long to put together", async (t) => {
       },
     });
     const deadline = () =>
-      fixture.core.read.prepare<[string], number>("SELECT deadline_at FROM members WHERE id = ?").pluck().get(server.member)!;
+      fixture.core.read
+        .prepare<[string], number>("SELECT deadline_at FROM members WHERE id = ?")
+        .pluck()
+        .get(server.member)!;
     await t.rejects(agent.completeUpload(server, upload, [etag]), { code: "storage_unavailable" });
     const before = deadline();
     const again = agent.completeUpload(server, upload, [etag]);
@@ -60,32 +66,41 @@ t.test("an output whose parts take long to put together", async (t) => {
     await end();
   });
 
-  await t.test("is waited for by a start in between, and never taken for the older version that is there", async (t) => {
-    const older = await store.put("bucket-a", `jobs/restarted/${KEY}`, "old model", "text/plain");
-    const { server, upload, etag, column, end } = await draining(fixture, agent, "restarted");
-    // As the engine has it while it copies the parts.
-    const folder = join(
-      volumePath,
-      "bucket-a/.sgwtmp/multipart",
-      createHash("sha256").update(`jobs/restarted/${KEY}`).digest("hex"),
-    );
-    const open = join(folder, column("s3_upload_id"));
-    const inProgress = `${open}.${multipartEtag([etag])}.inprogress`;
-    await rename(open, inProgress);
-    await fixture.core.commit.run((db) =>
-      db.prepare("UPDATE uploads SET state = 'COMPLETING', etags = ? WHERE id = ?").run(JSON.stringify([etag]), upload),
-    );
-    await fixture.restart();
-    const completed = agent.completeUpload(server, upload, [etag]);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    t.equal(column("state"), "COMPLETING");
-    t.equal((await store.stat("bucket-a", `jobs/restarted/${KEY}`))?.versionId, older.versionId, "nobody removed the older one");
-    await rename(inProgress, open);
-    const { versionId } = await completed;
-    t.not(versionId, older.versionId);
-    t.equal((await store.stat("bucket-a", `jobs/restarted/${KEY}`))?.versionId, versionId);
-    await end();
-  });
+  await t.test(
+    "is waited for by a start in between, and never taken for the older version that is there",
+    async (t) => {
+      const older = await store.put("bucket-a", `jobs/restarted/${KEY}`, "old model", "text/plain");
+      const { server, upload, etag, column, end } = await draining(fixture, agent, "restarted");
+      // As the engine has it while it copies the parts.
+      const folder = join(
+        volumePath,
+        "bucket-a/.sgwtmp/multipart",
+        createHash("sha256").update(`jobs/restarted/${KEY}`).digest("hex"),
+      );
+      const open = join(folder, column("s3_upload_id"));
+      const inProgress = `${open}.${multipartEtag([etag])}.inprogress`;
+      await rename(open, inProgress);
+      await fixture.core.commit.run((db) =>
+        db
+          .prepare("UPDATE uploads SET state = 'COMPLETING', etags = ? WHERE id = ?")
+          .run(JSON.stringify([etag]), upload),
+      );
+      await fixture.restart();
+      const completed = agent.completeUpload(server, upload, [etag]);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      t.equal(column("state"), "COMPLETING");
+      t.equal(
+        (await store.stat("bucket-a", `jobs/restarted/${KEY}`))?.versionId,
+        older.versionId,
+        "nobody removed the older one",
+      );
+      await rename(inProgress, open);
+      const { versionId } = await completed;
+      t.not(versionId, older.versionId);
+      t.equal((await store.stat("bucket-a", `jobs/restarted/${KEY}`))?.versionId, versionId);
+      await end();
+    },
+  );
 
   await t.test("holds no stop up, and the next start completes it", async (t) => {
     const { server, upload, etag, column, end } = await draining(fixture, agent, "stopped");
@@ -102,7 +117,9 @@ t.test("an output whose parts take long to put together", async (t) => {
         return promise;
       },
     });
-    const refused = t.rejects(agent.completeUpload(server, upload, [etag]), { code: "storage_unavailable" });
+    const refused = t.rejects(agent.completeUpload(server, upload, [etag]), {
+      code: "storage_unavailable",
+    });
     await asked.promise;
     await fixture.restart();
     await refused;

@@ -30,46 +30,57 @@ async function oldVersionsCollected({ parts, nowMs }: KernelWorld): Promise<void
   await collector.collect(0);
 }
 
-t.test("no statement reads the uploads of other members and jobs, however many there are", async (t) => {
-  // oxlint-disable-next-line typescript/unbound-method -- it is called with the database as `this`
-  const prepared = t.capture(Database.prototype, "prepare", Database.prototype.prepare);
-  using world = new KernelWorld();
-  const { parts } = world;
-  const agent = new SimAgent(world, "node-a", 2);
-  world.admit("node-a");
-  await agent.register();
-  const { id } = await parts.kernel.submit(world.task("stored"));
-  await parts.scheduler.cycle();
-  for (let turn = 0; turn < 20; turn++) {
-    await agent.fetch();
-    for (let member = 0; member < 3; member++) agent.advance(member, null);
-    if (turn > 10) agent.finishClients();
-    await agent.send();
-  }
-  t.equal(parts.kernel.job(id)?.state, "SUCCEEDED");
-  const [upload] = world.all<{ id: string; member_id: string; key: string }>(
-    "SELECT id, member_id, key FROM uploads WHERE job_id = ?",
-    id,
-  );
-  parts.outputs.openFor(upload!.member_id, upload!.key);
-  parts.outputs.unfinished();
-  parts.outputs.move(upload!.id, "OPEN", "ABORTED", { closed_at: 1 });
-  parts.members.bytesToUpload(upload!.member_id);
-  parts.outputs.forgetStoredLogs(upload!.member_id);
-  moveTimes(parts.db, parts.meta, 1);
-  parts.outputs.unfinishedOf({ bucket: "bucket-a", key: upload!.key });
-  parts.db.exec("INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1, 1)");
-  await oldVersionsCollected(world);
+t.test(
+  "no statement reads the uploads of other members and jobs, however many there are",
+  async (t) => {
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with the database as `this`
+    const prepared = t.capture(Database.prototype, "prepare", Database.prototype.prepare);
+    using world = new KernelWorld();
+    const { parts } = world;
+    const agent = new SimAgent(world, "node-a", 2);
+    world.admit("node-a");
+    await agent.register();
+    const { id } = await parts.kernel.submit(world.task("stored"));
+    await parts.scheduler.cycle();
+    for (let turn = 0; turn < 20; turn++) {
+      await agent.fetch();
+      for (let member = 0; member < 3; member++) agent.advance(member, null);
+      if (turn > 10) agent.finishClients();
+      await agent.send();
+    }
+    t.equal(parts.kernel.job(id)?.state, "SUCCEEDED");
+    const [upload] = world.all<{ id: string; member_id: string; key: string }>(
+      "SELECT id, member_id, key FROM uploads WHERE job_id = ?",
+      id,
+    );
+    parts.outputs.openFor(upload!.member_id, upload!.key);
+    parts.outputs.unfinished();
+    parts.outputs.move(upload!.id, "OPEN", "ABORTED", { closed_at: 1 });
+    parts.members.bytesToUpload(upload!.member_id);
+    parts.outputs.forgetStoredLogs(upload!.member_id);
+    moveTimes(parts.db, parts.meta, 1);
+    parts.outputs.unfinishedOf({ bucket: "bucket-a", key: upload!.key });
+    parts.db.exec(
+      "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1, 1)",
+    );
+    await oldVersionsCollected(world);
 
-  const statements = new Set(prepared.args().map(([sql]) => sql));
-  const aboutUploads = [...statements].filter((sql) => /\buploads\b/.test(sql) && !sql.startsWith("SELECT id, member_id"));
-  t.ok(aboutUploads.length >= 10, `${aboutUploads.length} statements`);
-  for (const sql of aboutUploads) {
-    const plan = world.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/\?|@\w+/g, "'x'")}`);
-    // Of the index of those that are under way every row may be read: they are few.
-    const scans = plan
-      .map(({ detail }) => detail)
-      .filter((detail) => /SCAN (job_inputs|uploads)(?! USING (COVERING )?INDEX uploads_unfinished)/.test(detail));
-    t.same(scans, [], sql);
-  }
-});
+    const statements = new Set(prepared.args().map(([sql]) => sql));
+    const aboutUploads = [...statements].filter(
+      (sql) => /\buploads\b/.test(sql) && !sql.startsWith("SELECT id, member_id"),
+    );
+    t.ok(aboutUploads.length >= 10, `${aboutUploads.length} statements`);
+    for (const sql of aboutUploads) {
+      const plan = world.all<{ detail: string }>(
+        `EXPLAIN QUERY PLAN ${sql.replaceAll(/\?|@\w+/g, "'x'")}`,
+      );
+      // Of the index of those that are under way every row may be read: they are few.
+      const scans = plan
+        .map(({ detail }) => detail)
+        .filter((detail) =>
+          /SCAN (job_inputs|uploads)(?! USING (COVERING )?INDEX uploads_unfinished)/.test(detail),
+        );
+      t.same(scans, [], sql);
+    }
+  },
+);

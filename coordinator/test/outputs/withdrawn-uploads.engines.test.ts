@@ -21,7 +21,12 @@ async function running(fixture: CoreFixture, agent: ScriptedAgent, slug: string)
   return { id, members, server, stored };
 }
 
-async function end(fixture: CoreFixture, agent: ScriptedAgent, id: string, members: readonly DesiredMember[]) {
+async function end(
+  fixture: CoreFixture,
+  agent: ScriptedAgent,
+  id: string,
+  members: readonly DesiredMember[],
+) {
   await fixture.cancel(id);
   for (const member of members) await agent.report(member, CLEAN);
   await fixture.until(id, "CANCELLED");
@@ -49,23 +54,39 @@ t.test("a member without authority leaves no output behind", async (t) => {
   const agent = await fixture.agent("node-a", 2);
   const { store } = fixture.s3;
   const gone = (key: string) =>
-    eventually(async () => ((await store.stat("bucket-a", key)) === null ? true : null), `${key} is gone`);
+    eventually(
+      async () => ((await store.stat("bucket-a", key)) === null ? true : null),
+      `${key} is gone`,
+    );
   const noneOpen = () =>
-    eventually(async () => ((await store.listUploads("bucket-a", "jobs/")).length === 0 ? true : null), "none is open");
+    eventually(
+      async () => ((await store.listUploads("bucket-a", "jobs/")).length === 0 ? true : null),
+      "none is open",
+    );
 
-  await t.test("what the store could not complete is aborted with the fence, and no later start completes it", async (t) => {
-    const { id, members, server, stored } = await running(fixture, agent, "away");
-    const { upload, etags } = await stored(MODEL);
-    await t.test("while the store completes nothing", async (t) => {
-      t.intercept(store, "completeUpload", { value: () => Promise.reject(new S3UnavailableError("no room")) });
-      await t.rejects(agent.completeUpload(server, upload, etags), { code: "storage_unavailable" });
-    });
-    await end(fixture, agent, id, members);
-    await noneOpen();
-    await fixture.restart();
-    t.equal(await store.stat("bucket-a", `jobs/away/${MODEL}`), null);
-    t.equal(fixture.core.read.prepare("SELECT state FROM uploads WHERE id = ?").pluck().get(upload), "ABORTED");
-  });
+  await t.test(
+    "what the store could not complete is aborted with the fence, and no later start completes it",
+    async (t) => {
+      const { id, members, server, stored } = await running(fixture, agent, "away");
+      const { upload, etags } = await stored(MODEL);
+      await t.test("while the store completes nothing", async (t) => {
+        t.intercept(store, "completeUpload", {
+          value: () => Promise.reject(new S3UnavailableError("no room")),
+        });
+        await t.rejects(agent.completeUpload(server, upload, etags), {
+          code: "storage_unavailable",
+        });
+      });
+      await end(fixture, agent, id, members);
+      await noneOpen();
+      await fixture.restart();
+      t.equal(await store.stat("bucket-a", `jobs/away/${MODEL}`), null);
+      t.equal(
+        fixture.core.read.prepare("SELECT state FROM uploads WHERE id = ?").pluck().get(upload),
+        "ABORTED",
+      );
+    },
+  );
 
   await t.test("a start takes back what an older one left under a withdrawn fence", async (t) => {
     const { id, members, stored } = await running(fixture, agent, "older");
@@ -73,7 +94,9 @@ t.test("a member without authority leaves no output behind", async (t) => {
     const write = (state: string) => {
       const unquoted = etags.map((etag) => etag.replaceAll('"', ""));
       return fixture.core.commit.run((db) =>
-        db.prepare("UPDATE uploads SET state = ?, etags = ? WHERE id = ?").run(state, JSON.stringify(unquoted), upload),
+        db
+          .prepare("UPDATE uploads SET state = ?, etags = ? WHERE id = ?")
+          .run(state, JSON.stringify(unquoted), upload),
       );
     };
     // Hidden from the end of the fence, which would abort it.
@@ -100,7 +123,10 @@ t.test("a member without authority leaves no output behind", async (t) => {
   await t.test("a checkpoint that is stored after its job ended is removed", async (t) => {
     const { id, members, server, stored } = await running(fixture, agent, "late");
     await agent.upload(server, MODEL, "the model");
-    const { upload, etags } = await stored(`${server.member}-${formatFence(server.fence)}/0/model`, "checkpoint");
+    const { upload, etags } = await stored(
+      `${server.member}-${formatFence(server.fence)}/0/model`,
+      "checkpoint",
+    );
     const answers = holdAnswers(t, fixture.s3);
     // On a busy machine it is told to ask again.
     const completed = agent.completeUpload(server, upload, etags).catch(() => null);
@@ -117,18 +143,31 @@ t.test("a member without authority leaves no output behind", async (t) => {
   t.same(fixture.errors, []);
 });
 
-t.test("a start does not wait for the object store, and takes unnamed uploads back once it answers", async (t) => {
-  const fixture = await CoreFixture.start();
-  t.teardown(() => fixture.close());
-  const agent = await fixture.agent("node-a", 2);
-  const { store } = fixture.s3;
-  const { stored } = await running(fixture, agent, "unnamed");
-  await stored(MODEL);
-  await fixture.core.commit.run((db) => db.prepare("UPDATE uploads SET s3_upload_id = NULL WHERE state = 'OPEN'").run());
-  await t.test("while the store is away", async (t) => {
-    t.intercept(store, "listUploads", { value: () => Promise.reject(new S3UnavailableError("away")) });
-    await fixture.restart();
-    await eventually(() => (fixture.errors.some((error) => error.includes("away")) ? true : null), "it was asked");
-  });
-  await eventually(async () => ((await store.listUploads("bucket-a", "jobs/")).length === 0 ? true : null), "aborted");
-});
+t.test(
+  "a start does not wait for the object store, and takes unnamed uploads back once it answers",
+  async (t) => {
+    const fixture = await CoreFixture.start();
+    t.teardown(() => fixture.close());
+    const agent = await fixture.agent("node-a", 2);
+    const { store } = fixture.s3;
+    const { stored } = await running(fixture, agent, "unnamed");
+    await stored(MODEL);
+    await fixture.core.commit.run((db) =>
+      db.prepare("UPDATE uploads SET s3_upload_id = NULL WHERE state = 'OPEN'").run(),
+    );
+    await t.test("while the store is away", async (t) => {
+      t.intercept(store, "listUploads", {
+        value: () => Promise.reject(new S3UnavailableError("away")),
+      });
+      await fixture.restart();
+      await eventually(
+        () => (fixture.errors.some((error) => error.includes("away")) ? true : null),
+        "it was asked",
+      );
+    });
+    await eventually(
+      async () => ((await store.listUploads("bucket-a", "jobs/")).length === 0 ? true : null),
+      "aborted",
+    );
+  },
+);

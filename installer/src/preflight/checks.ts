@@ -1,13 +1,23 @@
 /** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
-import { type CgroupVersion, featuresLacking, oldestKernel } from "@resontech/contracts/kernel-features";
+import {
+  type CgroupVersion,
+  featuresLacking,
+  oldestKernel,
+} from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
 import { type FoundTool, toolsFor } from "./tools.ts";
 import type { RootState } from "../steps/root-folder.ts";
 
-export type Disk = { path: string; freeBytes: number; freeInodes: number; neededBytes: number; neededInodes: number };
+export type Disk = {
+  path: string;
+  freeBytes: number;
+  freeInodes: number;
+  neededBytes: number;
+  neededInodes: number;
+};
 
 export type HostFacts = {
   platform: string;
@@ -57,7 +67,13 @@ export type Wanted = {
   clockFloorS: number;
 };
 
-export type Finding = { id: string; ok: boolean; severity: "error" | "warning"; found: string; remedy: string };
+export type Finding = {
+  id: string;
+  ok: boolean;
+  severity: "error" | "warning";
+  found: string;
+  remedy: string;
+};
 
 const GIB = 1024 ** 3;
 /** File systems that write elsewhere what is overwritten, by `f_type`: linux/magic.h, and bcachefs and OpenZFS of their own. */
@@ -112,13 +128,17 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
   warn(
     "copy-on-write",
     copyOnWrite === undefined,
-    copyOnWrite === undefined ? "what is overwritten is overwritten in place" : `${root} is on ${copyOnWrite}`,
+    copyOnWrite === undefined
+      ? "what is overwritten is overwritten in place"
+      : `${root} is on ${copyOnWrite}`,
     `give ${root}/data an ext4 or XFS of its own: here the space that the audit log holds back may be gone when it is needed, and erased values may stay readable on the disk, also in snapshots`,
   );
   warn(
     "users",
     facts.usersInRange.length === 0,
-    facts.usersInRange.length === 0 ? "none of ours is taken" : `taken by ${facts.usersInRange.join(", ")}`,
+    facts.usersInRange.length === 0
+      ? "none of ours is taken"
+      : `taken by ${facts.usersInRange.join(", ")}`,
     "choose another --uid-base: those users could read what the processes of the same number own",
   );
   const escapes = facts.runc === null ? [] : knownEscapes(facts.runc);
@@ -169,9 +189,24 @@ function checkMachine(facts: HostFacts, need: Add): void {
     gib(facts.memoryBytes),
     `give this host ${gib(MIN_MEMORY_BYTES)} or more`,
   );
-  need("cpu", facts.cpuCount >= MIN_CPUS, `${facts.cpuCount} cores`, `give this host ${MIN_CPUS} cores or more`);
-  need("cgroups", facts.cgroup !== null, presence(facts.cgroup !== null), "mount cgroups: job containers are limited by them");
-  need("overlay", facts.hasOverlay, presence(facts.hasOverlay), "load the kernel module overlay: images are unpacked by it");
+  need(
+    "cpu",
+    facts.cpuCount >= MIN_CPUS,
+    `${facts.cpuCount} cores`,
+    `give this host ${MIN_CPUS} cores or more`,
+  );
+  need(
+    "cgroups",
+    facts.cgroup !== null,
+    presence(facts.cgroup !== null),
+    "mount cgroups: job containers are limited by them",
+  );
+  need(
+    "overlay",
+    facts.hasOverlay,
+    presence(facts.hasOverlay),
+    "load the kernel module overlay: images are unpacked by it",
+  );
   need(
     "loop-devices",
     facts.hasLoopDevices,
@@ -181,7 +216,11 @@ function checkMachine(facts: HostFacts, need: Add): void {
 }
 
 /** One that is not installed has a finding of its own. */
-function checkEngineVersion({ tools, engineVersion }: HostFacts, kind: "podman" | "docker", need: Add): void {
+function checkEngineVersion(
+  { tools, engineVersion }: HostFacts,
+  kind: "podman" | "docker",
+  need: Add,
+): void {
   if (!isFound({ tools }, kind)) return;
   const [major, minor] = MIN_ENGINE[kind];
   need(
@@ -192,7 +231,10 @@ function checkEngineVersion({ tools, engineVersion }: HostFacts, kind: "podman" 
   );
 }
 
-function checkDisk({ path, freeBytes, freeInodes, neededBytes, neededInodes }: Disk, need: Add): void {
+function checkDisk(
+  { path, freeBytes, freeInodes, neededBytes, neededInodes }: Disk,
+  need: Add,
+): void {
   need(
     `disk ${path}`,
     freeBytes >= neededBytes,
@@ -219,7 +261,9 @@ function checkRoot(facts: HostFacts, root: string, need: Add): void {
   need(
     "root-reachable",
     facts.closedParent === null,
-    facts.closedParent === null ? "searchable" : `${facts.closedParent} can't be searched by other users`,
+    facts.closedParent === null
+      ? "searchable"
+      : `${facts.closedParent} can't be searched by other users`,
     `choose a --root that has mode o+x like its parents (chmod o+x ${facts.closedParent ?? ""}): the parts run under users of their own`,
   );
   need(
@@ -231,10 +275,17 @@ function checkRoot(facts: HostFacts, root: string, need: Add): void {
 }
 
 /** A job's processes and files would be that user's, and the user's the job's. */
-function checkJobUsers({ jobUsersInRange }: HostFacts, { uidBase, jobUids }: ApplianceConfig, need: Add): void {
+function checkJobUsers(
+  { jobUsersInRange }: HostFacts,
+  { uidBase, jobUids }: ApplianceConfig,
+  need: Add,
+): void {
   const { from, to } = jobUids ?? DEFAULT_JOB_UIDS;
   const ours = Object.values(UID_OFFSETS).map((offset) => uidBase + offset);
-  const taken = [...jobUsersInRange, ...(ours.some((uid) => from <= uid && uid <= to) ? ["the appliance's own processes"] : [])];
+  const taken = [
+    ...jobUsersInRange,
+    ...(ours.some((uid) => from <= uid && uid <= to) ? ["the appliance's own processes"] : []),
+  ];
   need(
     "job-users",
     taken.length === 0 && to - from + 1 >= MIN_JOB_USERS,
@@ -243,7 +294,11 @@ function checkJobUsers({ jobUsersInRange }: HostFacts, { uidBase, jobUids }: App
   );
 }
 
-function checkPerimeter(facts: HostFacts, { instance, name, address, ports, jobPorts }: ApplianceConfig, need: Add): void {
+function checkPerimeter(
+  facts: HostFacts,
+  { instance, name, address, ports, jobPorts }: ApplianceConfig,
+  need: Add,
+): void {
   need(
     "instance",
     !facts.instanceIsTaken,
@@ -282,7 +337,9 @@ function checkPerimeter(facts: HostFacts, { instance, name, address, ports, jobP
   need(
     "name",
     facts.nameResolvesTo.includes(address),
-    facts.nameResolvesTo.length === 0 ? `${name} does not resolve` : `${name} → ${facts.nameResolvesTo.join(", ")}`,
+    facts.nameResolvesTo.length === 0
+      ? `${name} does not resolve`
+      : `${name} → ${facts.nameResolvesTo.join(", ")}`,
     `make ${name} resolve to ${address} on this host, the nodes and the clients (DNS or /etc/hosts)`,
   );
 }

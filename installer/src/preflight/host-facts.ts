@@ -1,8 +1,22 @@
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync, lstatSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { lookup } from "node:dns/promises";
 import { connect, createServer } from "node:net";
-import { availableParallelism, networkInterfaces, release as kernelRelease, totalmem } from "node:os";
+import {
+  availableParallelism,
+  networkInterfaces,
+  release as kernelRelease,
+  totalmem,
+} from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import type { CgroupVersion } from "@resontech/contracts/kernel-features";
@@ -26,10 +40,19 @@ const ENGINE_TIMEOUT_MS = 15_000;
 const TOOL_TIMEOUT_MS = 5_000;
 const VERSION_FLAG: Readonly<Record<string, string>> = { "mkfs.ext4": "-V", ip: "-V" };
 /** Where Podman looks for its helpers beside PATH. */
-const HELPER_FOLDERS = ["/usr/libexec/podman", "/usr/lib/podman", "/usr/local/libexec/podman", "/usr/local/lib/podman"];
+const HELPER_FOLDERS = [
+  "/usr/libexec/podman",
+  "/usr/lib/podman",
+  "/usr/local/libexec/podman",
+  "/usr/local/lib/podman",
+];
 
 /** Looks at the host; changes nothing. */
-export async function readHostFacts(root: string, config: ApplianceConfig, release: ReleaseManifest): Promise<HostFacts> {
+export async function readHostFacts(
+  root: string,
+  config: ApplianceConfig,
+  release: ReleaseManifest,
+): Promise<HostFacts> {
   const runFolder = join("/run/resontech", config.instance);
   const isRunning = await acceptsUnix(join(runFolder, "supervisor.sock"));
   const { owned } = new Journal(root);
@@ -45,18 +68,23 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
     engineVersion: engineVersion(config.containerEngine.kind),
     runc: readRuncVersion(config.containerEngine.kind),
     disks: readDisks(root, release),
-    tools: Object.fromEntries(Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, findTool(tool)])),
+    tools: Object.fromEntries(
+      Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, findTool(tool)]),
+    ),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
     jobPortsInUse: isRunning && isOwnInstance ? [] : jobPortsInUse(config),
     rootState: rootState(root),
     closedParent: firstClosed(root),
-    instanceIsTaken: (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
+    instanceIsTaken:
+      (isRunning && !isOwnInstance) || (existsSync(unitFile(config.instance)) && !isOwnUnit),
     rootIsNoexec: isNoexec(nearestExisting(root)),
     rootFileSystemType: statfsSync(nearestExisting(root)).type,
     cgroup: cgroupVersion(),
     hasLoopDevices: existsSync("/dev/loop-control"),
     hasOverlay: hasOverlay(),
-    localAddresses: Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address)),
+    localAddresses: Object.values(networkInterfaces()).flatMap((addresses) =>
+      (addresses ?? []).map(({ address }) => address),
+    ),
     nameResolvesTo: await lookup(config.name, { all: true }).then(
       (answers) => answers.map((answer) => answer.address),
       () => [],
@@ -81,10 +109,17 @@ export async function readHostFacts(root: string, config: ApplianceConfig, relea
 function readDisks(root: string, release: ReleaseManifest): Disk[] {
   const store = join(root, "blobs", "sha256");
   const storedBytes = release.blobs
-    .filter(({ sha256, sizeBytes }) => lstatSync(join(store, sha256), { throwIfNoEntry: false })?.size === sizeBytes)
+    .filter(
+      ({ sha256, sizeBytes }) =>
+        lstatSync(join(store, sha256), { throwIfNoEntry: false })?.size === sizeBytes,
+    )
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const wanted = [
-    { path: nearestExisting(root), neededBytes: Math.max(0, release.diskNeedBytes - storedBytes), neededInodes: ROOT_INODES },
+    {
+      path: nearestExisting(root),
+      neededBytes: Math.max(0, release.diskNeedBytes - storedBytes),
+      neededInodes: ROOT_INODES,
+    },
     { path: "/run", neededBytes: RUN_BYTES, neededInodes: RUN_INODES },
   ];
   return wanted.map(({ path, neededBytes, neededInodes }) => {
@@ -105,10 +140,18 @@ function nearestExisting(path: string): string {
 }
 
 function findTool(tool: string): FoundTool | null {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/sbin", ...HELPER_FOLDERS];
+  const folders = [
+    ...(process.env["PATH"] ?? "").split(delimiter),
+    "/usr/sbin",
+    "/sbin",
+    ...HELPER_FOLDERS,
+  ];
   const path = folders.map((folder) => join(folder, tool)).find(isExecutable);
   if (path === undefined) return null;
-  const { stdout, stderr } = spawnSync(path, [VERSION_FLAG[tool] ?? "--version"], { encoding: "utf8", timeout: TOOL_TIMEOUT_MS });
+  const { stdout, stderr } = spawnSync(path, [VERSION_FLAG[tool] ?? "--version"], {
+    encoding: "utf8",
+    timeout: TOOL_TIMEOUT_MS,
+  });
   return { path, version: versionIn(`${stdout}${stderr}`) };
 }
 
@@ -124,15 +167,26 @@ function isExecutable(path: string): boolean {
 /** Docker's client is asked for its server's: that is what pulls. Podman is not asked for its storage, of which ours is independent. */
 function engineVersion(kind: "podman" | "docker"): string | null {
   const args = kind === "docker" ? ["version", "--format", "{{.Server.Version}}"] : ["--version"];
-  const { status, stdout } = spawnSync(kind, args, { encoding: "utf8", timeout: ENGINE_TIMEOUT_MS });
+  const { status, stdout } = spawnSync(kind, args, {
+    encoding: "utf8",
+    timeout: ENGINE_TIMEOUT_MS,
+  });
   return status === 0 ? (/\d+\.\d+\S*/.exec(stdout)?.[0] ?? null) : null;
 }
 
 async function portsInUse({ address, ports }: ApplianceConfig): Promise<number[]> {
-  const perimeter = [ports.api, ports.s3, ports.registry, ports.nats].map((port) => ({ host: address, port }));
-  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres].map((port) => ({ host: "127.0.0.1", port }));
+  const perimeter = [ports.api, ports.s3, ports.registry, ports.nats].map((port) => ({
+    host: address,
+    port,
+  }));
+  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres].map((port) => ({
+    host: "127.0.0.1",
+    port,
+  }));
   const asked = await Promise.all(
-    [...perimeter, ...loopback].map(async ({ host, port }) => ((await isInUse(host, port)) ? port : null)),
+    [...perimeter, ...loopback].map(async ({ host, port }) =>
+      (await isInUse(host, port)) ? port : null,
+    ),
   );
   return asked.filter((port) => port !== null);
 }
@@ -153,7 +207,9 @@ function jobPortsInUse({ address, jobPorts = DEFAULT_JOB_PORTS }: ApplianceConfi
       .filter(([at = ""]) => /^0+$/.test(at) || at.endsWith(own))
       .map(([, port = ""]) => Number.parseInt(port, 16)),
   );
-  return [...new Set(listening)].filter((port) => jobPorts.from <= port && port <= jobPorts.to).sort((a, b) => a - b);
+  return [...new Set(listening)]
+    .filter((port) => jobPorts.from <= port && port <= jobPorts.to)
+    .sort((a, b) => a - b);
 }
 
 async function isInUse(host: string, port: number): Promise<boolean> {

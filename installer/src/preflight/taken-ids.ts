@@ -6,7 +6,10 @@ export type IdFiles = Record<"passwd" | "group" | "subuid" | "subgid", string>;
 type IdsOf = (fields: readonly string[]) => { first: number; count: number };
 
 const one: IdsOf = ([, , id = ""]) => ({ first: id === "" ? Number.NaN : Number(id), count: 1 });
-const many: IdsOf = ([, first = "", count = ""]) => ({ first: Number(first), count: Number(count) });
+const many: IdsOf = ([, first = "", count = ""]) => ({
+  first: Number(first),
+  count: Number(count),
+});
 const KINDS: Readonly<Record<keyof IdFiles, { what: string; idsOf: IdsOf }>> = {
   passwd: { what: "user", idsOf: one },
   group: { what: "group", idsOf: one },

@@ -21,9 +21,14 @@ const PODMAN_TOOLS: Readonly<Record<string, Tool>> = {
   runc: { package: "runc", why: "containers, for Podman" },
   conmon: { package: "conmon", why: "containers, for Podman" },
   netavark: { package: "netavark", why: "networks of containers, for Podman" },
-  iptables: { package: "iptables (netavark calls it)", why: "networks of containers, for netavark" },
+  iptables: {
+    package: "iptables (netavark calls it)",
+    why: "networks of containers, for netavark",
+  },
 };
-const DOCKER_TOOLS: Readonly<Record<string, Tool>> = { docker: { package: "docker.io", why: "containers" } };
+const DOCKER_TOOLS: Readonly<Record<string, Tool>> = {
+  docker: { package: "docker.io", why: "containers" },
+};
 
 /** Every tool that an engine of this kind makes necessary. */
 export function toolsFor(engine: "podman" | "docker"): Readonly<Record<string, Tool>> {
@@ -43,7 +48,9 @@ export function describeTools(
       const tool = found[name] ?? null;
       return tool === null
         ? []
-        : [`${name}: the host's, ${tool.version ?? "of no version that it says"} (${tool.path}), for ${why}`];
+        : [
+            `${name}: the host's, ${tool.version ?? "of no version that it says"} (${tool.path}), for ${why}`,
+          ];
     }),
   ];
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 /** The installed release's own command failed; what it said stands above. */
 export class ApplianceFailedError extends Error {
   readonly code = "appliance_failed";
-  readonly hint = "see what it said above, put that right and run the same command again: it goes on from here";
+  readonly hint =
+    "see what it said above, put that right and run the same command again: it goes on from here";
 }
 
 /**
@@ -31,6 +32,8 @@ export async function applianceCommand(
     child.once("close", resolve);
   });
   if (status === null || !accepted.includes(status))
-    throw new ApplianceFailedError(`appliance ${args.slice(0, 2).join(" ")} ended with ${status ?? "a signal"}`);
+    throw new ApplianceFailedError(
+      `appliance ${args.slice(0, 2).join(" ")} ended with ${status ?? "a signal"}`,
+    );
   return output;
 }

@@ -26,6 +26,9 @@ export async function checkImages(root: string, journal: Journal): Promise<void>
   }
   for (const problem of unserved) say(`  ✗ ${problem}`);
   // Started, and not done: the next run repeats them.
-  for (const step of ["import", "registry"]) journal.append({ kind: "step", step, state: "started" });
-  throw new ImagesUnservedError(`the local registry does not serve the whole release: ${unserved.length} things are missing`);
+  for (const step of ["import", "registry"])
+    journal.append({ kind: "step", step, state: "started" });
+  throw new ImagesUnservedError(
+    `the local registry does not serve the whole release: ${unserved.length} things are missing`,
+  );
 }

@@ -1,9 +1,23 @@
 /** The steps of an install in their order. Each may be repeated from any point: a crash can come between its effect and its journal line. */
-import { existsSync, mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
-import { hasSystemd, renderUnit, systemctl, unitFile, unitName } from "@resontech/appliance/systemd-unit";
+import {
+  hasSystemd,
+  renderUnit,
+  systemctl,
+  unitFile,
+  unitName,
+} from "@resontech/appliance/systemd-unit";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
 import type { InstallRequest } from "../request.ts";
@@ -46,7 +60,9 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       run: async () => {
         // Parts of another release or configuration must not run on files of this one. Longer leases for it come with the upgrade.
         const isSame =
-          currentRelease(root) === releaseDir && existsSync(configFile) && readFileSync(configFile, "utf8") === configText;
+          currentRelease(root) === releaseDir &&
+          existsSync(configFile) &&
+          readFileSync(configFile, "utf8") === configText;
         if (existsSync(join(root, "current")) && !isSame) await applianceCommand(root, ["stop"]);
         mkdirSync(join(root, "etc"), { recursive: true, mode: 0o755 });
         writeOwned(configFile, configText, ROOT, 0o644);
@@ -86,7 +102,9 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       name: "first-boot",
       title: "make the first user, project and bucket; write data/credentials.txt",
       run: async () => {
-        const answer = JSON.parse(await applianceCommand(root, ["first-boot", "--username", request.username])) as {
+        const answer = JSON.parse(
+          await applianceCommand(root, ["first-boot", "--username", request.username]),
+        ) as {
           credentials: string;
           auditPolicy: { file: string; sha256: string };
         };

@@ -4,7 +4,17 @@ import { syncNow } from "@resontech/daemon/durable-file-now";
 import { Journal, journalFile } from "../journal.ts";
 
 /** What an install makes directly below its root; uninstall removes these and nothing else there. The journal goes last. */
-export const ROOT_ENTRIES = ["boot", "current", "current.part", "releases", "blobs", "data", "log", "etc", "journal"] as const;
+export const ROOT_ENTRIES = [
+  "boot",
+  "current",
+  "current.part",
+  "releases",
+  "blobs",
+  "data",
+  "log",
+  "etc",
+  "journal",
+] as const;
 
 /** Ends the name of what is not whole yet or is on its way out; nothing else may be called so. `install.sh` knows it as well. */
 const HALF = ".resontech-part";
@@ -57,7 +67,8 @@ export function removeRoot(root: string, made: ReadonlySet<string>): void {
     top = folder;
     [folder, only] = [dirname(folder), basename(folder)];
   }
-  const [from, beside] = top === null ? [join(root, "journal"), join(root, HALF_JOURNAL)] : [top, `${top}${HALF}`];
+  const [from, beside] =
+    top === null ? [join(root, "journal"), join(root, HALF_JOURNAL)] : [top, `${top}${HALF}`];
   renameSync(from, beside);
   rmSync(beside, { recursive: true });
 }

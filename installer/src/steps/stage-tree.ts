@@ -1,10 +1,23 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 
 /** A hard link into the store for each file of the release tree; the tree appears whole, by one rename. */
-export function stageTree(release: ReleaseManifest, store: string, releaseDir: string, manifest: string): void {
+export function stageTree(
+  release: ReleaseManifest,
+  store: string,
+  releaseDir: string,
+  manifest: string,
+): void {
   if (existsSync(releaseDir)) return;
   const beside = `${releaseDir}.part`;
   rmSync(beside, { recursive: true, force: true });
@@ -16,7 +29,9 @@ export function stageTree(release: ReleaseManifest, store: string, releaseDir: s
   }
   writeFileSync(join(beside, "release-manifest.json"), manifest, { mode: 0o644 });
   // The files themselves are links to synced blobs; what a power cut could take are the folders' entries.
-  const folders = readdirSync(beside, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const folders = readdirSync(beside, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
   for (const { parentPath, name } of folders) syncNow(join(parentPath, name));
   for (const path of [join(beside, "release-manifest.json"), beside]) syncNow(path);
   renameSync(beside, releaseDir);

@@ -18,10 +18,17 @@ export type Ended = { status: number; stderr: string };
 /** What was not as it should be after a cut at `point`; empty when all was. */
 export type CutOutcome = { point: number; faults: string[] };
 
-export function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+export function run(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = execFile(command, args, { encoding: "utf8", env: { ...process.env, ...env } }, (_, __, stderr) =>
-      resolve({ status: child.exitCode ?? -1, stderr }),
+    const child = execFile(
+      command,
+      args,
+      { encoding: "utf8", env: { ...process.env, ...env } },
+      (_, __, stderr) => resolve({ status: child.exitCode ?? -1, stderr }),
     );
   });
 }
@@ -52,7 +59,13 @@ export class Place {
 
   uninstall(): Promise<Ended> {
     const current = join(this.root, "current");
-    return run(join(current, "bin", "node"), [join(current, "app", "installer.mjs"), "uninstall", "--root", this.root, "--yes"]);
+    return run(join(current, "bin", "node"), [
+      join(current, "app", "installer.mjs"),
+      "uninstall",
+      "--root",
+      this.root,
+      "--yes",
+    ]);
   }
 
   installed(): string[] {
@@ -67,14 +80,19 @@ export class Place {
   changes(): string[] {
     const now = [...listing(this.parent), ...this.host()];
     const before = [...this.#before.files, ...this.#before.host];
-    return [...now.filter((line) => !before.includes(line)), ...before.filter((line) => !now.includes(line))];
+    return [
+      ...now.filter((line) => !before.includes(line)),
+      ...before.filter((line) => !now.includes(line)),
+    ];
   }
 }
 
 export type Unbroken = { place: Place; ended: Ended; expected: string[] };
 
 /** Two installs that nobody cuts, at the same time, and how many points an install has. `base` is an empty folder. */
-export async function installUnbroken(base: string): Promise<{ unbroken: Unbroken[]; points: number }> {
+export async function installUnbroken(
+  base: string,
+): Promise<{ unbroken: Unbroken[]; points: number }> {
   const { bundle } = makeSmallRelease(base);
   const countFile = join(base, "count");
   const unbroken = await Promise.all(
@@ -113,10 +131,19 @@ async function cutAt(place: Place, expected: readonly string[], point: number): 
   const cut = await place.install({ RT_TEST_CRASH_AT: String(point) });
   if (cut.status === 0) faults.push("it was not cut");
   const again = await place.install();
-  if (again.status !== 0) faults.push(`the same command ended with ${again.status}: ${again.stderr}`);
+  if (again.status !== 0)
+    faults.push(`the same command ended with ${again.status}: ${again.stderr}`);
   const [is, shouldBe] = [new Set(place.installed()), new Set(expected)];
-  faults.push(...[...is].filter((line) => !shouldBe.has(line)).map((line) => `not in an unbroken install: ${line}`));
-  faults.push(...[...shouldBe].filter((line) => !is.has(line)).map((line) => `only in an unbroken install: ${line}`));
+  faults.push(
+    ...[...is]
+      .filter((line) => !shouldBe.has(line))
+      .map((line) => `not in an unbroken install: ${line}`),
+  );
+  faults.push(
+    ...[...shouldBe]
+      .filter((line) => !is.has(line))
+      .map((line) => `only in an unbroken install: ${line}`),
+  );
   const gone = await place.uninstall();
   if (gone.status !== 0) faults.push(`the uninstall ended with ${gone.status}: ${gone.stderr}`);
   faults.push(...place.changes().map((line) => `after the uninstall: ${line}`));

@@ -45,15 +45,20 @@ const NODE = `#!/bin/sh\nexec ${process.execPath} --disable-warning=Experimental
  * @param dir an empty folder for the tree and the bundle
  * @param parts text of another runtime; program that checks signatures where openssl 3 is missing, none unless named
  */
-export function makeSmallRelease(dir: string, parts: { node?: string; verifier?: string } = {}): SmallRelease {
+export function makeSmallRelease(
+  dir: string,
+  parts: { node?: string; verifier?: string } = {},
+): SmallRelease {
   const tree = join(dir, "tree");
-  for (const folder of ["bin", "app", "engines"]) mkdirSync(join(tree, folder), { recursive: true });
+  for (const folder of ["bin", "app", "engines"])
+    mkdirSync(join(tree, folder), { recursive: true });
   program(join(tree, "bin", "node"), parts.node ?? NODE);
   if (parts.verifier !== undefined) copyFileSync(parts.verifier, join(tree, SIGNATURE_VERIFIER));
   program(join(tree, "bin", "appliance"), APPLIANCE);
-  const imports = [join(repository, "installer/test/helper/crash-point.ts"), shippedProgram("installer")].map(
-    (file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`,
-  );
+  const imports = [
+    join(repository, "installer/test/helper/crash-point.ts"),
+    shippedProgram("installer"),
+  ].map((file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`);
   writeFileSync(join(tree, "app", "installer.mjs"), imports.join(""));
   writeFileSync(join(tree, "app", "data"), "data");
   const [bundle, keyFile] = [join(dir, "bundle"), join(dir, "signing-key.pem")];
@@ -68,10 +73,15 @@ function program(file: string, text: string): void {
 
 /** Every port is free on a machine that runs other appliances, so the numbers only have to differ. */
 export function flagsFor(root: string, instance: string, firstPort: number): string[] {
-  const ports = ["api", "s3", "registry", "nats", "keycloak", "keycloak-management", "postgres"].flatMap((name, index) => [
-    `--port-${name}`,
-    String(firstPort + index),
-  ]);
+  const ports = [
+    "api",
+    "s3",
+    "registry",
+    "nats",
+    "keycloak",
+    "keycloak-management",
+    "postgres",
+  ].flatMap((name, index) => [`--port-${name}`, String(firstPort + index)]);
   return ["--root", root, "--instance", instance, "--node", "node", ...ports];
 }
 

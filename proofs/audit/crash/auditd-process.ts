@@ -30,7 +30,12 @@ export class AuditdProcess {
    * @param root a folder of its own, for sockets and configuration
    * @param disk what auditd writes: `audit/`, `keys/`, `policy/`
    */
-  constructor(root: string, disk: string, changes: Partial<AuditdConfig> = {}, environment: NodeJS.ProcessEnv = {}) {
+  constructor(
+    root: string,
+    disk: string,
+    changes: Partial<AuditdConfig> = {},
+    environment: NodeJS.ProcessEnv = {},
+  ) {
     mkdirSync(root, { recursive: true });
     const made = makeAuditdConfig(root);
     this.config = {
@@ -104,7 +109,8 @@ export class AuditdProcess {
     socket.end(`${JSON.stringify(request)}\n`);
     let text = "";
     for await (const chunk of socket) text += String(chunk);
-    if (!text.endsWith("\n") || text.includes('"error"')) throw new Error(`${JSON.stringify(request)}: ${text}`);
+    if (!text.endsWith("\n") || text.includes('"error"'))
+      throw new Error(`${JSON.stringify(request)}: ${text}`);
     return JSON.parse(text) as T;
   }
 

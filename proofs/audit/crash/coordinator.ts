@@ -26,7 +26,13 @@ export class Coordinator {
    * @param onAcks called before anything else happens in this process with those that came in one frame
    * @param told its highest acknowledgement so far
    */
-  constructor(auditd: AuditdProcess, rows: Rows, random: () => number, onAcks: (acks: readonly Ack[]) => void, told?: Ack) {
+  constructor(
+    auditd: AuditdProcess,
+    rows: Rows,
+    random: () => number,
+    onAcks: (acks: readonly Ack[]) => void,
+    told?: Ack,
+  ) {
     this.#auditd = auditd;
     this.rows = rows;
     this.#random = random;
@@ -38,12 +44,21 @@ export class Coordinator {
   /** Resolves once so many rows are acknowledged, and all older ones. @throws when `signal` aborts */
   async write(count: number, signal: AbortSignal): Promise<void> {
     const { recordSocket: socketPath } = this.#auditd;
-    await using producer = await connectRecordProducer({ socketPath, boot: BOOT, highestAck: this.#highestAck, signal });
-    await Promise.all(this.rows.all.slice(this.#acknowledged).map((row) => this.#send(producer, row)));
+    await using producer = await connectRecordProducer({
+      socketPath,
+      boot: BOOT,
+      highestAck: this.#highestAck,
+      signal,
+    });
+    await Promise.all(
+      this.rows.all.slice(this.#acknowledged).map((row) => this.#send(producer, row)),
+    );
     for (let left = count; left > 0; ) {
       // Half of the bursts are a single row: its acknowledgement is then the last thing that happens before the next call.
       const burst = this.#random() < 0.5 ? 1 : Math.ceil(this.#random() * MAX_BURST);
-      const refs = await Promise.all(Array.from({ length: burst }, () => this.#send(producer, this.rows.next())));
+      const refs = await Promise.all(
+        Array.from({ length: burst }, () => this.#send(producer, this.rows.next())),
+      );
       if (this.#random() < 0.1) await producer.covered(refs.at(-1)!.index).catch(ignoreUnavailable);
       left -= burst;
     }

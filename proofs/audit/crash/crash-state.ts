@@ -2,7 +2,15 @@
  * Chooses one state that POSIX allows after a power cut. Every kind says why it is allowed; all draw from one seeded source, so a seed repeats
  * its images. What was synced is in every one of them.
  */
-import { type BytesChange, type Disk, DiskFile, type DiskFolder, type DiskNode, type NameChange, resized } from "./disk-model.ts";
+import {
+  type BytesChange,
+  type Disk,
+  DiskFile,
+  type DiskFolder,
+  type DiskNode,
+  type NameChange,
+  resized,
+} from "./disk-model.ts";
 
 /** One file has one object here, under however many names. */
 export type ImageFile = { bytes: Buffer; mode: number };
@@ -57,17 +65,28 @@ export function crashState(disk: Disk, kind: CrashKind, random: () => number): I
   };
   const folderOf = (folder: DiskFolder): ImageFolder => ({
     mode: folder.mode,
-    entries: new Map([...namesAfter(folder, fate, cutAt, random)].map(([name, node]) => [name, imageOf(node)])),
+    entries: new Map(
+      [...namesAfter(folder, fate, cutAt, random)].map(([name, node]) => [name, imageOf(node)]),
+    ),
   });
   return folderOf(disk.root);
 }
 
 /** What the blocks of removed key files hold then. */
-export function keyBlocks({ removedKeys, remains }: Disk, kind: CrashKind, random: () => number): Buffer[] {
+export function keyBlocks(
+  { removedKeys, remains }: Disk,
+  kind: CrashKind,
+  random: () => number,
+): Buffer[] {
   return removedKeys.map((file) => fileAfter(file, CRASH_KINDS[kind], remains, random).bytes);
 }
 
-function namesAfter(folder: DiskFolder, { names }: Fate, cutAt: number, random: () => number): Map<string, DiskNode> {
+function namesAfter(
+  folder: DiskFolder,
+  { names }: Fate,
+  cutAt: number,
+  random: () => number,
+): Map<string, DiskNode> {
   const kept = new Map(folder.durable);
   const keep = ({ name, node }: NameChange): void => {
     if (node === null) kept.delete(name);
@@ -98,7 +117,12 @@ function namesAfter(folder: DiskFolder, { names }: Fate, cutAt: number, random: 
   return kept;
 }
 
-function fileAfter(file: DiskFile, { bytes }: Fate, remains: readonly Buffer[], random: () => number): ImageFile {
+function fileAfter(
+  file: DiskFile,
+  { bytes }: Fate,
+  remains: readonly Buffer[],
+  random: () => number,
+): ImageFile {
   const modes = [file.durableMode, ...file.modes.pending];
   switch (bytes) {
     case "none":
@@ -115,11 +139,19 @@ function fileAfter(file: DiskFile, { bytes }: Fate, remains: readonly Buffer[], 
 }
 
 /** Each sector as it was after any one of the changes since the sync; the size likewise, apart from them. */
-function tornBytes({ durable, changes: { pending } }: DiskFile, remains: readonly Buffer[] | null, random: () => number): Buffer {
+function tornBytes(
+  { durable, changes: { pending } }: DiskFile,
+  remains: readonly Buffer[] | null,
+  random: () => number,
+): Buffer {
   if (pending.length === 0) return durable;
   const sizes = [durable.length];
   for (const change of pending)
-    sizes.push(change.kind === "truncate" ? change.length : Math.max(sizes.at(-1)!, change.offset + change.bytes.length));
+    sizes.push(
+      change.kind === "truncate"
+        ? change.length
+        : Math.max(sizes.at(-1)!, change.offset + change.bytes.length),
+    );
   const size = sizes[Math.floor(random() * sizes.length)]!;
   const result = resized(Buffer.from(durable), size);
   if (remains !== null) spreadRemains(result, durable.length, remains, random);
@@ -133,10 +165,17 @@ function tornBytes({ durable, changes: { pending } }: DiskFile, remains: readonl
 }
 
 /** Fills what was never synced with what another file left in such blocks, which may well be an older one of its kind. */
-function spreadRemains(bytes: Buffer, from: number, remains: readonly Buffer[], random: () => number): void {
+function spreadRemains(
+  bytes: Buffer,
+  from: number,
+  remains: readonly Buffer[],
+  random: () => number,
+): void {
   const large = remains.filter(({ length }) => length >= bytes.length);
-  const left = large[Math.floor(random() * large.length)] ?? remains[Math.floor(random() * remains.length)];
-  if (left === undefined || random() < 0.2) for (let at = from; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
+  const left =
+    large[Math.floor(random() * large.length)] ?? remains[Math.floor(random() * remains.length)];
+  if (left === undefined || random() < 0.2)
+    for (let at = from; at < bytes.length; at++) bytes[at] = Math.floor(random() * 256);
   else if (from < left.length) left.copy(bytes, from, from);
 }
 
@@ -144,11 +183,16 @@ function changesBySector(pending: readonly BytesChange[]): Map<number, BytesChan
   const bySector = new Map<number, BytesChange[]>();
   for (const change of pending) {
     if (change.kind === "truncate") {
-      for (const [sector, changes] of bySector) if ((sector + 1) * SECTOR_BYTES > change.length) changes.push(change);
+      for (const [sector, changes] of bySector)
+        if ((sector + 1) * SECTOR_BYTES > change.length) changes.push(change);
       continue;
     }
     const end = change.offset + change.bytes.length;
-    for (let sector = Math.floor(change.offset / SECTOR_BYTES); sector * SECTOR_BYTES < end; sector++) {
+    for (
+      let sector = Math.floor(change.offset / SECTOR_BYTES);
+      sector * SECTOR_BYTES < end;
+      sector++
+    ) {
       const changes = bySector.get(sector);
       if (changes === undefined) bySector.set(sector, [change]);
       else changes.push(change);
@@ -158,7 +202,11 @@ function changesBySector(pending: readonly BytesChange[]): Map<number, BytesChan
 }
 
 /** The sector that begins at `from`, after these changes that touch it. */
-function sectorAfter(durable: Buffer<ArrayBuffer>, changes: readonly BytesChange[], from: number): Buffer {
+function sectorAfter(
+  durable: Buffer<ArrayBuffer>,
+  changes: readonly BytesChange[],
+  from: number,
+): Buffer {
   const sector = Buffer.alloc(SECTOR_BYTES);
   if (from < durable.length) durable.copy(sector, 0, from, from + SECTOR_BYTES);
   for (const change of changes) {

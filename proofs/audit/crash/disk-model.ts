@@ -7,7 +7,9 @@
  */
 import type { Call } from "./recording.ts";
 
-export type BytesChange = { kind: "write"; offset: number; bytes: Buffer } | { kind: "truncate"; length: number };
+export type BytesChange =
+  | { kind: "write"; offset: number; bytes: Buffer }
+  | { kind: "truncate"; length: number };
 /** `node` is null where the name was removed. */
 export type NameChange = { at: number; name: string; node: DiskNode | null };
 
@@ -45,7 +47,12 @@ export class DiskFile {
   readonly changes = new Changes<BytesChange>();
   readonly modes = new Changes<number>();
 
-  constructor(path: string, mode: number, bornIn: number, bytes: Buffer<ArrayBuffer> = Buffer.alloc(0)) {
+  constructor(
+    path: string,
+    mode: number,
+    bornIn: number,
+    bytes: Buffer<ArrayBuffer> = Buffer.alloc(0),
+  ) {
     this.path = path;
     this.bornIn = bornIn;
     this.durable = bytes;
@@ -98,7 +105,12 @@ export class DiskFolder {
 }
 
 /** `path` is relative to the recorded root, which is ""; `bytes` is null for a folder. */
-export type FoundNode = { path: string; inode: number; mode: number; bytes: Buffer<ArrayBuffer> | null };
+export type FoundNode = {
+  path: string;
+  inode: number;
+  mode: number;
+  bytes: Buffer<ArrayBuffer> | null;
+};
 export type DiskNode = DiskFile | DiskFolder;
 
 export class Disk {
@@ -119,7 +131,9 @@ export class Disk {
     this.root = new DiskFolder("", root!.mode);
     this.#inodes.set(root!.inode, this.root);
     for (const { path, inode, mode, bytes } of others) {
-      const node = this.#inodes.get(inode) ?? (bytes === null ? new DiskFolder(path, mode) : new DiskFile(path, mode, 0, bytes));
+      const node =
+        this.#inodes.get(inode) ??
+        (bytes === null ? new DiskFolder(path, mode) : new DiskFile(path, mode, 0, bytes));
       const [parent, name] = this.#place(path);
       parent.durable.set(name, node);
       parent.current.set(name, node);
@@ -148,12 +162,19 @@ export class Disk {
     switch (call.op) {
       case "create":
       case "mkdir": {
-        const node = call.op === "create" ? new DiskFile(call.path, call.mode, this.#life) : new DiskFolder(call.path, call.mode);
+        const node =
+          call.op === "create"
+            ? new DiskFile(call.path, call.mode, this.#life)
+            : new DiskFolder(call.path, call.mode);
         this.#inodes.set(call.inode, node);
         return this.#setName(at, call.path, node);
       }
       case "write":
-        this.#file(call.inode).changes.pending.push({ kind: "write", offset: call.offset, bytes: call.bytes });
+        this.#file(call.inode).changes.pending.push({
+          kind: "write",
+          offset: call.offset,
+          bytes: call.bytes,
+        });
         return;
       case "truncate":
         this.#file(call.inode).changes.pending.push({ kind: "truncate", length: call.length });
@@ -222,7 +243,8 @@ export class Disk {
     let folder = this.root;
     for (const name of names.slice(0, -1)) {
       const next = folder.current.get(name);
-      if (!(next instanceof DiskFolder)) throw new Error(`the record names ${path}, whose folder is not there`);
+      if (!(next instanceof DiskFolder))
+        throw new Error(`the record names ${path}, whose folder is not there`);
       folder = next;
     }
     return [folder, names.at(-1)!];
@@ -230,7 +252,8 @@ export class Disk {
 
   node(inode: number): DiskNode {
     const node = this.#inodes.get(inode);
-    if (node === undefined) throw new Error(`the record names inode ${inode}, which was never made`);
+    if (node === undefined)
+      throw new Error(`the record names inode ${inode}, which was never made`);
     return node;
   }
 
@@ -242,7 +265,10 @@ export class Disk {
 }
 
 /** May change `bytes` itself. */
-export function applyTo(bytes: Buffer<ArrayBuffer>, changes: readonly BytesChange[]): Buffer<ArrayBuffer> {
+export function applyTo(
+  bytes: Buffer<ArrayBuffer>,
+  changes: readonly BytesChange[],
+): Buffer<ArrayBuffer> {
   let result = bytes;
   for (const change of changes) {
     if (change.kind === "truncate") result = resized(result, change.length);

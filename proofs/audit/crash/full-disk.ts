@@ -31,10 +31,15 @@ export type FullDiskRound = {
 };
 
 /** @param root an empty place; needs the right to mount */
-export async function fillDisk(root: string, lack: Lack, random: () => number): Promise<FullDiskRound> {
+export async function fillDisk(
+  root: string,
+  lack: Lack,
+  random: () => number,
+): Promise<FullDiskRound> {
   const disk = join(root, "disk");
   mkdirSync(disk, { recursive: true });
-  const inodes = lack === "inodes" ? MIN_INODES + Math.floor(random() * MAX_MORE_INODES) : ROOM_INODES;
+  const inodes =
+    lack === "inodes" ? MIN_INODES + Math.floor(random() * MAX_MORE_INODES) : ROOM_INODES;
   mount("-t", "tmpfs", "-o", `size=${SIZE_BYTES},nr_inodes=${inodes}`, "tmpfs", disk);
   const withBallast = random() < 0.5;
   const auditd = new AuditdProcess(root, disk, withBallast ? {} : { ballastBytes: 0 });
@@ -49,7 +54,13 @@ export async function fillDisk(root: string, lack: Lack, random: () => number): 
     const hasEnded = await writeUntilItEnds(auditd, coordinator);
     const startOnFull = await triedStart(auditd);
     mount("-o", `remount,size=${ROOM_BYTES},nr_inodes=${ROOM_INODES}`, disk);
-    const trial = { acks, checkpoints: [], commitments: rows.commitments, isInitialized: true, turn: null };
+    const trial = {
+      acks,
+      checkpoints: [],
+      commitments: rows.commitments,
+      isInitialized: true,
+      turn: null,
+    };
     const { broken } = await takeUp(auditd, trial);
     return { lack, broken, acks: acks.length, hasEnded, startOnFull };
   } finally {
@@ -62,7 +73,9 @@ async function writeUntilItEnds(auditd: AuditdProcess, coordinator: Coordinator)
   const ended = new AbortController();
   auditd.ended().then(() => ended.abort());
   const limit = AbortSignal.timeout(LOAD_LIMIT_MS);
-  await coordinator.write(Number.POSITIVE_INFINITY, AbortSignal.any([ended.signal, limit])).catch(() => {});
+  await coordinator
+    .write(Number.POSITIVE_INFINITY, AbortSignal.any([ended.signal, limit]))
+    .catch(() => {});
   // A connection that breaks is seen a moment before the process that ended.
   const hasEnded = limit.aborted ? !auditd.isRunning : await auditd.hasEnded(1_000);
   await auditd.stop("SIGKILL");

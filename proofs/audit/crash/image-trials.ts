@@ -37,7 +37,11 @@ export class ImageTrials {
       const blocks = keyBlocks(disk, kind, this.#random);
       this.#made += 1;
       const trial = run.trialAt(point);
-      const one = tryImage(join(this.#folder, `i${this.#made}`), { files: image, blocks }, trial).then((verdict) => {
+      const one = tryImage(
+        join(this.#folder, `i${this.#made}`),
+        { files: image, blocks },
+        trial,
+      ).then((verdict) => {
         const all = { ...verdict, kind, point, acks: trial.acks.length };
         tried.push(all);
         onTried(all);

@@ -13,7 +13,11 @@ export type Told = {
  * What a log breaks, in words; empty when it keeps everything.
  * @param policyKeys `name+key id` of the keys that its policy lists
  */
-export function brokenPromises(shards: readonly ReadShard[], policyKeys: readonly string[], told: Told): string[] {
+export function brokenPromises(
+  shards: readonly ReadShard[],
+  policyKeys: readonly string[],
+  told: Told,
+): string[] {
   const leaves = shards.map(({ log }) => leavesOf(log));
   return [
     ...brokenAcks(shards, told.acks),
@@ -28,7 +32,9 @@ export function brokenPromises(shards: readonly ReadShard[], policyKeys: readonl
     ...shards.flatMap(strangeDisclosures),
     ...lostDisclosures(shards, told),
     ...shards.flatMap(({ log }) => brokenSignatures(log, policyKeys)),
-    ...shards.slice(1).flatMap(({ log }, at) => brokenTurn(shards[at]!.log, log, leaves[at]!, leaves[at + 1]!)),
+    ...shards
+      .slice(1)
+      .flatMap(({ log }, at) => brokenTurn(shards[at]!.log, log, leaves[at]!, leaves[at + 1]!)),
     ...leaves
       .flat()
       .filter(({ type }) => type === "audit.lost" || type === "audit.rejected")
@@ -49,16 +55,27 @@ function brokenAcks(shards: readonly ReadShard[], acks: readonly Ack[]): string[
 }
 
 /** A shard is begun once a checkpoint covers its first leaves. */
-function lostShards(shards: readonly ReadShard[], checkpoints: readonly SeenCheckpoint[]): string[] {
+function lostShards(
+  shards: readonly ReadShard[],
+  checkpoints: readonly SeenCheckpoint[],
+): string[] {
   const begun = new Set(checkpoints.flatMap(({ slug, size }) => (size > 0 ? [slug] : [])));
-  return [...begun].filter((slug) => !shards.some((shard) => shard.slug === slug)).map((slug) => `shard lost: ${slug}`);
+  return [...begun]
+    .filter((slug) => !shards.some((shard) => shard.slug === slug))
+    .map((slug) => `shard lost: ${slug}`);
 }
 
-function brokenRoots({ hashes, size, root }: ReadLog, checkpoints: readonly Omit<SeenCheckpoint, "slug">[]): string[] {
+function brokenRoots(
+  { hashes, size, root }: ReadLog,
+  checkpoints: readonly Omit<SeenCheckpoint, "slug">[],
+): string[] {
   const roots = rootsAt(hashes, new Set([size, ...checkpoints.map((seen) => seen.size)]));
   return [{ size, root }, ...checkpoints]
     .filter((seen) => roots.get(seen.size) !== seen.root)
-    .map((seen) => `checkpoint contradicted: that of ${seen.size} leaves is no beginning of this log of ${size}`);
+    .map(
+      (seen) =>
+        `checkpoint contradicted: that of ${seen.size} leaves is no beginning of this log of ${size}`,
+    );
 }
 
 /** Each producer's events of one life stand in order, each once. */
@@ -67,7 +84,8 @@ function brokenSequences(leaves: readonly Leaf[]): string[] {
   const broken: string[] = [];
   for (const [index, { prod, boot, pseq }] of leaves.entries()) {
     const expected = (last.get(`${prod} ${boot}`) ?? 0) + 1;
-    if (pseq !== expected) broken.push(`sequence broken: leaf ${index} is event ${pseq} of ${prod}, not ${expected}`);
+    if (pseq !== expected)
+      broken.push(`sequence broken: leaf ${index} is event ${pseq} of ${prod}, not ${expected}`);
     last.set(`${prod} ${boot}`, pseq);
   }
   return broken;
@@ -75,24 +93,32 @@ function brokenSequences(leaves: readonly Leaf[]): string[] {
 
 /** What opens an acknowledged event's commitments is there. */
 function lostDisclosures(shards: readonly ReadShard[], { acks, commitments }: Told): string[] {
-  const held = new Map(shards.map(({ slug, sidecar }) => [slug, Map.groupBy(sidecar, ({ index }) => index)]));
+  const held = new Map(
+    shards.map(({ slug, sidecar }) => [slug, Map.groupBy(sidecar, ({ index }) => index)]),
+  );
   return acks
     .filter((ack) => {
       const shard = shardOf(shards, ack);
       const lines = (shard && held.get(shard.slug)?.get(ack.index)) ?? [];
-      return (commitments.get(ack.pseq) ?? []).some((one) => !lines.some(({ commitment }) => commitment === one));
+      return (commitments.get(ack.pseq) ?? []).some(
+        (one) => !lines.some(({ commitment }) => commitment === one),
+      );
     })
     .map(({ pseq, index }) => `disclosure lost: event ${pseq} at ${index}`);
 }
 
 /** Nothing is kept that opens no commitment of its leaf. */
 function strangeDisclosures({ log, sidecar }: ReadShard): string[] {
-  const strange = sidecar.filter(({ index, commitment }) => !log.leaves[index]?.includes(commitment));
+  const strange = sidecar.filter(
+    ({ index, commitment }) => !log.leaves[index]?.includes(commitment),
+  );
   const doubled = [...Map.groupBy(sidecar, ({ index }) => index)].filter(
     ([, lines]) => new Set(lines.map(({ commitment }) => commitment)).size !== lines.length,
   );
   return [
-    ...strange.map(({ index }) => `strange disclosure: for ${index}, whose leaf has no such commitment`),
+    ...strange.map(
+      ({ index }) => `strange disclosure: for ${index}, whose leaf has no such commitment`,
+    ),
     ...doubled.map(([index]) => `doubled disclosure: for ${index}`),
   ];
 }

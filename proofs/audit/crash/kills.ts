@@ -17,7 +17,11 @@ const MAX_LOAD_MS = 400;
 export type KillRound = { broken: string[]; acks: number };
 
 /** One log, killed so many times. */
-export async function killAgainAndAgain(root: string, kills: number, random: () => number): Promise<KillRound[]> {
+export async function killAgainAndAgain(
+  root: string,
+  kills: number,
+  random: () => number,
+): Promise<KillRound[]> {
   const disk = join(root, "disk");
   mkdirSync(root);
   makeDiskFolders(disk);
@@ -32,7 +36,13 @@ export async function killAgainAndAgain(root: string, kills: number, random: () 
     if (random() < TAKING_UP_SHARE) await killWhileTakingUp(auditd, random() * MAX_TAKING_UP_MS);
     else await killUnderLoad(auditd, coordinator, random() * MAX_LOAD_MS);
     const { commitments } = rows;
-    const { broken } = await takeUp(auditd, { acks, checkpoints: [], commitments, isInitialized: true, turn: null });
+    const { broken } = await takeUp(auditd, {
+      acks,
+      checkpoints: [],
+      commitments,
+      isInitialized: true,
+      turn: null,
+    });
     rounds.push({ broken, acks: acks.length - before });
   }
   return rounds;
@@ -46,7 +56,11 @@ async function killWhileTakingUp(auditd: AuditdProcess, afterMs: number): Promis
   await started;
 }
 
-async function killUnderLoad(auditd: AuditdProcess, coordinator: Coordinator, afterMs: number): Promise<void> {
+async function killUnderLoad(
+  auditd: AuditdProcess,
+  coordinator: Coordinator,
+  afterMs: number,
+): Promise<void> {
   await auditd.start();
   const killed = new AbortController();
   const kill = sleep(afterMs)

@@ -8,8 +8,11 @@ export function drawPoints(
   kinds: ReadonlyMap<string, readonly number[]>,
   random: () => number,
 ): number[] {
-  const isWithin = (at: number): boolean => windows.some(({ from, until }) => from <= at && at < until);
-  const groups = [...kinds.values()].map((group) => group.filter(isWithin)).filter(({ length }) => length > 0);
+  const isWithin = (at: number): boolean =>
+    windows.some(({ from, until }) => from <= at && at < until);
+  const groups = [...kinds.values()]
+    .map((group) => group.filter(isWithin))
+    .filter(({ length }) => length > 0);
   return Array.from({ length: count }, (_, n) => {
     if (n % 2 === 0) return pointIn(windows, Math.floor(random() * lengthOf(windows)));
     const group = groups[Math.floor(random() * groups.length)]!;
@@ -19,11 +22,19 @@ export function drawPoints(
 }
 
 /** Within these windows, half of them at one's end, where most was built upon what was not made durable. Ascending. */
-export function drawPointsWithin(count: number, calls: number, windows: readonly Window[], random: () => number): number[] {
+export function drawPointsWithin(
+  count: number,
+  calls: number,
+  windows: readonly Window[],
+  random: () => number,
+): number[] {
   return Array.from({ length: count }, (_, n) => {
     const { from, until } = windows[Math.floor(random() * windows.length)]!;
     const length = Math.max(1, until - from + 1);
-    const point = n % 2 === 0 ? from + Math.floor(random() * length) : until - Math.floor(random() * Math.min(length, END_CALLS));
+    const point =
+      n % 2 === 0
+        ? from + Math.floor(random() * length)
+        : until - Math.floor(random() * Math.min(length, END_CALLS));
     return Math.min(calls, Math.max(from, point));
   }).sort((a, b) => a - b);
 }

@@ -44,8 +44,12 @@ export class Promises {
     const text = file.current().toString("utf8");
     // From this moment on anybody may have read it.
     if (file.path.endsWith("/checkpoint"))
-      this.#checkpoints.push({ at, told: { slug: basename(dirname(file.path)), ...parseCheckpoint(text) } });
-    if (isKey(file.path)) this.#secrets.push({ at, told: { slug: basename(file.path).split(".", 1)[0]!, text } });
+      this.#checkpoints.push({
+        at,
+        told: { slug: basename(dirname(file.path)), ...parseCheckpoint(text) },
+      });
+    if (isKey(file.path))
+      this.#secrets.push({ at, told: { slug: basename(file.path).split(".", 1)[0]!, text } });
   }
 
   acksBefore(point: number): Ack[] {

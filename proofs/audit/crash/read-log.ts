@@ -34,7 +34,11 @@ export function readShards(auditDir: string): ReadShard[] {
   return readdirSync(auditDir)
     .filter((name) => SHARD.test(name))
     .sort()
-    .map((slug) => ({ slug, log: readLog(join(auditDir, slug)), sidecar: readSidecar(join(auditDir, slug)) }));
+    .map((slug) => ({
+      slug,
+      log: readLog(join(auditDir, slug)),
+      sidecar: readSidecar(join(auditDir, slug)),
+    }));
 }
 
 /** Every leaf under the newest checkpoint. @throws when a file is missing or does not divide into entries */
@@ -45,10 +49,13 @@ export function readLog(logDir: string): ReadLog {
   for (let bundle = 0; bundle * WIDTH < size; bundle++) {
     const width = Math.min(WIDTH, size - bundle * WIDTH);
     const entries = entriesOf(readFileSync(bundlePath(logDir, bundle, width)));
-    if (entries.length < width) throw new Error(`bundle ${bundle} has ${entries.length} of ${width} entries`);
+    if (entries.length < width)
+      throw new Error(`bundle ${bundle} has ${entries.length} of ${width} entries`);
     leaves.push(...entries.slice(0, width));
   }
-  const hashes = leaves.map((leaf) => hash("sha256", Buffer.concat([Buffer.of(0), leaf]), "buffer"));
+  const hashes = leaves.map((leaf) =>
+    hash("sha256", Buffer.concat([Buffer.of(0), leaf]), "buffer"),
+  );
   return { origin: note.split("\n", 1)[0]!, size, root, leaves, hashes, signers: signersOf(note) };
 }
 
@@ -58,18 +65,26 @@ export function leavesOf({ leaves }: ReadLog): Leaf[] {
 
 /** `name+key id` of each key that a policy lists for a log. */
 export function readPolicyKeys(policyFile: string): string[] {
-  return [...readFileSync(policyFile, "utf8").matchAll(/^log ([^ +]+\+[0-9a-f]{8})\+/gm)].map(([, key]) => key!);
+  return [...readFileSync(policyFile, "utf8").matchAll(/^log ([^ +]+\+[0-9a-f]{8})\+/gm)].map(
+    ([, key]) => key!,
+  );
 }
 
 /** Roots of the trees of these sizes over the first so many leaves. */
-export function rootsAt(hashes: readonly Buffer[], sizes: ReadonlySet<number>): Map<number, string> {
+export function rootsAt(
+  hashes: readonly Buffer[],
+  sizes: ReadonlySet<number>,
+): Map<number, string> {
   const roots = new Map<number, string>();
   const stack: { hash: Buffer; leaves: number }[] = [];
   const note = (size: number): void => {
     if (!sizes.has(size)) return;
     const root = stack
       .map((subtree) => subtree.hash)
-      .reduceRight<Buffer | null>((right, left) => (right === null ? left : node(left, right)), null);
+      .reduceRight<Buffer | null>(
+        (right, left) => (right === null ? left : node(left, right)),
+        null,
+      );
     roots.set(size, (root ?? hash("sha256", "", "buffer")).toString("base64"));
   };
   note(0);
@@ -116,7 +131,9 @@ function entriesOf(bundle: Buffer): Buffer[] {
 function signersOf(note: string): string[] {
   return note.split("\n").flatMap((line) => {
     const [, name, encoded] = SIGNATURE.exec(line) ?? [];
-    return name === undefined ? [] : [`${name}+${Buffer.from(encoded!, "base64").subarray(0, 4).toString("hex")}`];
+    return name === undefined
+      ? []
+      : [`${name}+${Buffer.from(encoded!, "base64").subarray(0, 4).toString("hex")}`];
   });
 }
 

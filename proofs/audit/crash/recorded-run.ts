@@ -50,11 +50,17 @@ export class RecordedRun {
   /** From the word of somebody that a year has begun until its shard has. */
   readonly #turning: readonly Window[];
 
-  private constructor(calls: readonly Call[], found: readonly FoundNode[], { kept, rows, auditd }: Options) {
+  private constructor(
+    calls: readonly Call[],
+    found: readonly FoundNode[],
+    { kept, rows, auditd }: Options,
+  ) {
     this.calls = calls;
     this.whole = [{ from: 0, until: calls.length }];
     this.#inception = auditd instanceof DatedAuditd ? auditd.config.inception : null;
-    this.#initializedAt = calls.findIndex((call) => call.op === "mark" && "initialized" in (call.mark as Mark));
+    this.#initializedAt = calls.findIndex(
+      (call) => call.op === "mark" && "initialized" in (call.mark as Mark),
+    );
     this.#turning = turnsFrom("begins", calls, 0);
     this.turns = turnsFrom("comes", calls, CALLS_AFTER_A_TURN);
     this.#found = found;
@@ -87,11 +93,17 @@ export class RecordedRun {
    * The disk after so many calls, for each of `points`, which must ascend. The next one changes it: what is made of it must be made at once.
    * @param leftOut a sync call that the program is taken not to make
    */
-  *disksAt(points: readonly number[], leftOut: string | null): Generator<{ point: number; disk: Disk }> {
+  *disksAt(
+    points: readonly number[],
+    leftOut: string | null,
+  ): Generator<{ point: number; disk: Disk }> {
     const disk = this.#foundDisk();
     for (const point of points) {
       while (disk.position < point)
-        disk.apply(this.calls[disk.position]!, (node) => leftOut === null || this.#syncCall(node, disk) !== leftOut);
+        disk.apply(
+          this.calls[disk.position]!,
+          (node) => leftOut === null || this.#syncCall(node, disk) !== leftOut,
+        );
       yield { point, disk };
     }
   }
@@ -111,7 +123,9 @@ export class RecordedRun {
         open.delete(node);
       };
       // A name beside the one that it is to have is not its last.
-      const isGone = (call.op === "unlink" && !call.path.endsWith(".new") && !isKey(call.path)) || call.op === "rmdir";
+      const isGone =
+        (call.op === "unlink" && !call.path.endsWith(".new") && !isKey(call.path)) ||
+        call.op === "rmdir";
       if (isGone) close(disk.lookup(call.path), at + 2);
       disk.apply(call, (node) => {
         close(node, at + 1);
@@ -151,8 +165,10 @@ export class RecordedRun {
   #syncCall(node: DiskNode, disk: Disk): string | null {
     const name = syncCallOf(node, disk);
     const at = disk.position;
-    const isPreparing = this.#initializedAt !== -1 && at > this.#initializedAt && PREPARED.test(node.path);
-    const isAtTurn = isPreparing || this.#turning.some(({ from, until }) => from <= at && at <= until);
+    const isPreparing =
+      this.#initializedAt !== -1 && at > this.#initializedAt && PREPARED.test(node.path);
+    const isAtTurn =
+      isPreparing || this.#turning.some(({ from, until }) => from <= at && at <= until);
     return name !== null && isAtTurn ? `${name} at a turn` : name;
   }
 
@@ -172,15 +188,22 @@ export class RecordedRun {
   }
 
   #foundDisk(): Disk {
-    return new Disk(this.#found.map((node) => ({ ...node, bytes: node.bytes && Buffer.from(node.bytes) })));
+    return new Disk(
+      this.#found.map((node) => ({ ...node, bytes: node.bytes && Buffer.from(node.bytes) })),
+    );
   }
 }
 
 function turnsFrom(begin: TurnMark["turn"], calls: readonly Call[], callsAfter: number): Window[] {
   const marksOf = (turn: TurnMark["turn"]): number[] =>
-    calls.flatMap((call, at) => (call.op === "mark" && (call.mark as Partial<TurnMark>).turn === turn ? [at] : []));
+    calls.flatMap((call, at) =>
+      call.op === "mark" && (call.mark as Partial<TurnMark>).turn === turn ? [at] : [],
+    );
   const ends = marksOf("ended");
-  return marksOf(begin).map((from, turn) => ({ from, until: Math.min(ends[turn]! + callsAfter, calls.length) }));
+  return marksOf(begin).map((from, turn) => ({
+    from,
+    until: Math.min(ends[turn]! + callsAfter, calls.length),
+  }));
 }
 
 function* nodesOf(root: string, path: string): Generator<FoundNode> {
@@ -191,7 +214,12 @@ function* nodesOf(root: string, path: string): Generator<FoundNode> {
     if (entry.isDirectory()) yield* nodesOf(root, at);
     else {
       const file = statSync(join(root, at));
-      yield { path: at, inode: file.ino, mode: file.mode & 0o7777, bytes: readFileSync(join(root, at)) };
+      yield {
+        path: at,
+        inode: file.ino,
+        mode: file.mode & 0o7777,
+        bytes: readFileSync(join(root, at)),
+      };
     }
   }
 }

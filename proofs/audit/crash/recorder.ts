@@ -26,7 +26,16 @@ export class Recorder {
     this.#library = join(folder, "record-calls.so");
     this.#file = join(folder, "record");
     this.#root = root;
-    execFileSync("gcc", ["-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", this.#library, SOURCE]);
+    execFileSync("gcc", [
+      "-shared",
+      "-fPIC",
+      "-O2",
+      "-Wall",
+      "-Werror",
+      "-o",
+      this.#library,
+      SOURCE,
+    ]);
     writeFileSync(this.#file, "");
   }
 

@@ -51,7 +51,8 @@ export function encodeMark(mark: unknown): Buffer {
 export function* readRecording(bytes: Buffer): Generator<Call> {
   for (let at = 0; at < bytes.length; ) {
     const recordBytes = at + HEADER_BYTES > bytes.length ? 0 : bytes.readUInt32LE(at);
-    if (recordBytes < HEADER_BYTES || at + recordBytes > bytes.length) throw new Error(`no record at byte ${at}`);
+    if (recordBytes < HEADER_BYTES || at + recordBytes > bytes.length)
+      throw new Error(`no record at byte ${at}`);
     yield callOf(bytes.subarray(at, at + recordBytes));
     at += recordBytes;
   }
@@ -73,7 +74,12 @@ function callOf(record: Buffer): Call {
     case "mkdir":
       return { op, path, inode, mode };
     case "write":
-      return { op, inode, offset, bytes: record.readUInt8(5) === 1 ? Buffer.alloc(length) : record.subarray(toEnd) };
+      return {
+        op,
+        inode,
+        offset,
+        bytes: record.readUInt8(5) === 1 ? Buffer.alloc(length) : record.subarray(toEnd),
+      };
     case "truncate":
       return { op, inode, length: offset };
     case "sync-begin":

@@ -2,7 +2,10 @@
 import { type ComposedEvent, committer, composeEvent } from "@resontech/audit/producer";
 
 export const BOOT = "1";
-const LONG_LIST = Array.from({ length: 32 }, (_, at) => `rule-${String(at).padStart(3, "0")}-${"x".repeat(48)}`);
+const LONG_LIST = Array.from(
+  { length: 32 },
+  (_, at) => `rule-${String(at).padStart(3, "0")}-${"x".repeat(48)}`,
+);
 const SHARE = { large: 0.15, disclosing: 0.3, operation: 0.3 };
 
 export class Rows {
@@ -33,9 +36,16 @@ export class Rows {
       actor: { sub: "usr-1", kind: "user" as const, ...(isLarge ? { roles: LONG_LIST } : {}) },
       ...(isLarge ? { decision: { effect: "allow" as const, policy_ids: LONG_LIST } } : {}),
     };
-    const src = this.#random() < SHARE.disclosing ? { addr: commit("src.addr", `10.0.0.${this.all.length % 250}`) } : undefined;
+    const src =
+      this.#random() < SHARE.disclosing
+        ? { addr: commit("src.addr", `10.0.0.${this.all.length % 250}`) }
+        : undefined;
     const place = { boot: BOOT, pseq: this.all.length + 1 };
-    const row = composeEvent({ ...common, ...this.#kind(), ...(src && { src }) }, place, commit.disclosures);
+    const row = composeEvent(
+      { ...common, ...this.#kind(), ...(src && { src }) },
+      place,
+      commit.disclosures,
+    );
     this.all.push(row);
     this.commitments.set(place.pseq, src === undefined ? [] : [src.addr]);
     return row;
@@ -50,7 +60,12 @@ export class Rows {
     }
     const op = crypto.randomUUID();
     if (this.#random() >= SHARE.operation)
-      return { type: "key.list" as const, op, phase: "fact" as const, object: { kind: "user" as const, id: "usr-1" } };
+      return {
+        type: "key.list" as const,
+        op,
+        phase: "fact" as const,
+        object: { kind: "user" as const, id: "usr-1" },
+      };
     this.#openOp = op;
     return { ...job, op, phase: "requested" as const };
   }

@@ -18,7 +18,12 @@ const RECORDS_TO_CURRENT = 28;
 const LIVES_IN_A_ROUND = 5;
 const ROWS_AFTER_A_CUT = 40;
 
-export function recordLog(folder: string, rows: Rows, rounds: number, random: () => number): Promise<RecordedRun> {
+export function recordLog(
+  folder: string,
+  rows: Rows,
+  rounds: number,
+  random: () => number,
+): Promise<RecordedRun> {
   const between = (from: number, to: number): number => from + Math.floor(random() * (to - from));
   // At a rename: the next one finds a name that may not be durable.
   const brokenOff: Kill[] = [
@@ -44,7 +49,9 @@ export function recordLog(folder: string, rows: Rows, rounds: number, random: ()
     kept: null,
     live: async (recorder) => {
       await recordInit(auditd, recorder, brokenOff);
-      const coordinator = new Coordinator(auditd, rows, random, (acks) => recorder.mark({ acks } satisfies Mark));
+      const coordinator = new Coordinator(auditd, rows, random, (acks) =>
+        recorder.mark({ acks } satisfies Mark),
+      );
       for (const life of lives) await recordLife(auditd, recorder, coordinator, life);
     },
   });
@@ -59,7 +66,10 @@ export async function* recordSecondLives(
   random: () => number,
 ): AsyncGenerator<RecordedRun> {
   const writes = run.kinds.get("write WAL segment") ?? [];
-  const points = Array.from({ length: count }, () => writes[Math.floor(random() * writes.length)]! + 1).sort((a, b) => a - b);
+  const points = Array.from(
+    { length: count },
+    () => writes[Math.floor(random() * writes.length)]! + 1,
+  ).sort((a, b) => a - b);
   for (const { point, disk } of run.disksAt(points, null)) {
     const second = join(folder, `second-${point}-${Math.floor(random() * 1e9)}`);
     mkdirSync(second);

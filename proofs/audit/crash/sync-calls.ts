@@ -7,7 +7,10 @@ import type { Call } from "./recording.ts";
 const SYNCED_AGAIN = /^(key|audit\.policy|current|tile|entry bundle|folder .*)$/;
 
 /** The call that is about to sync `node`; null when it has nothing to do. What an earlier life changed is synced by calls of their own. */
-export function syncCallOf(node: DiskNode, { life, lifeFrom }: Pick<Disk, "life" | "lifeFrom">): string | null {
+export function syncCallOf(
+  node: DiskNode,
+  { life, lifeFrom }: Pick<Disk, "life" | "lifeFrom">,
+): string | null {
   if (node instanceof DiskFile) {
     if (node.changes.pending.length === 0) return null;
     const isOlder = node.bornIn < life;

@@ -1,6 +1,16 @@
 /** Writes one image, lets a real auditd take it up, and says what it breaks. */
 import { hash } from "node:crypto";
-import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { connectProducer, connectRecordProducer } from "@resontech/audit/producer";
 import { AuditdProcess, StartRefusedError } from "./auditd-process.ts";
@@ -36,12 +46,19 @@ export type Verdict = {
 export type Image = { files: ImageFolder; blocks: readonly Buffer[] };
 
 /** @param root an empty place; it is removed */
-export async function tryImage(root: string, { files, blocks }: Image, trial: Trial): Promise<Verdict> {
+export async function tryImage(
+  root: string,
+  { files, blocks }: Image,
+  trial: Trial,
+): Promise<Verdict> {
   const disk = join(root, "disk");
   mkdirSync(root, { recursive: true });
   writeImage(disk, files);
   const left = [...blocks, ...filesIn(join(disk, "keys"))];
-  const auditd = trial.turn === null ? new AuditdProcess(root, disk) : new DatedAuditd(root, disk, trial.turn.inception);
+  const auditd =
+    trial.turn === null
+      ? new AuditdProcess(root, disk)
+      : new DatedAuditd(root, disk, trial.turn.inception);
   try {
     const { broken, size } = await takeUp(auditd, trial);
     return { broken: [...leftKeys(left, trial.turn?.destroyed ?? []), ...broken], size };
@@ -53,7 +70,8 @@ export async function tryImage(root: string, { files, blocks }: Image, trial: Tr
 
 /** What must be there before a log is made. */
 export function makeDiskFolders(disk: string): void {
-  for (const name of ["keys", "policy"]) mkdirSync(join(disk, name), { recursive: true, mode: 0o700 });
+  for (const name of ["keys", "policy"])
+    mkdirSync(join(disk, name), { recursive: true, mode: 0o700 });
 }
 
 /** Starts it on files that it left, wants one more event from it, in the new year's shard another one, and reads the log. */
@@ -69,8 +87,12 @@ export async function takeUp(auditd: AuditdProcess, trial: Trial): Promise<Verdi
     if (auditd instanceof DatedAuditd) broken.push(...(await brokenNewYear(auditd, trial.turn!)));
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof StartRefusedError) return { broken: [`start refused: ${message.trim().slice(-400)}`], size: 0 };
-    return { broken: [...broken, `not taken up: ${message} ${auditd.output.trim().slice(-400)}`], size: 0 };
+    if (error instanceof StartRefusedError)
+      return { broken: [`start refused: ${message.trim().slice(-400)}`], size: 0 };
+    return {
+      broken: [...broken, `not taken up: ${message} ${auditd.output.trim().slice(-400)}`],
+      size: 0,
+    };
   }
   await auditd.stop("SIGKILL");
   try {
@@ -78,7 +100,10 @@ export async function takeUp(auditd: AuditdProcess, trial: Trial): Promise<Verdi
     const newest = shards.at(-1);
     const older = (trial.turn?.secrets ?? []).filter(({ slug }) => slug !== newest?.slug);
     broken.unshift(...brokenPromises(shards, readPolicyKeys(policyFile), trial));
-    return { broken: [...broken, ...leftKeys(filesIn(keysDir), older)], size: newest?.log.size ?? 0 };
+    return {
+      broken: [...broken, ...leftKeys(filesIn(keysDir), older)],
+      size: newest?.log.size ?? 0,
+    };
   } catch (error) {
     return { broken: [`the log can't be read: ${(error as Error).message}`], size: 0 };
   }
@@ -87,18 +112,27 @@ export async function takeUp(auditd: AuditdProcess, trial: Trial): Promise<Verdi
 /** Until somebody vouches for the clock the year that went by is written; then the new one. */
 async function brokenNewYear(auditd: DatedAuditd, { newYear }: Turn): Promise<string[]> {
   const { auditDir, policyFile } = auditd.config;
-  const unlisted = unlistedNextKeys(leavesOf(readShards(auditDir).at(-1)!.log), readPolicyKeys(policyFile));
+  const unlisted = unlistedNextKeys(
+    leavesOf(readShards(auditDir).at(-1)!.log),
+    readPolicyKeys(policyFile),
+  );
   await auditd.vouch();
   await takesOne(auditd);
   const current = readFileSync(join(auditDir, "current"), "utf8").trim();
   const newest = readShards(auditDir).at(-1)!.slug;
   const isTurned = current === String(newYear) && newest === current;
-  return [...unlisted, ...(isTurned ? [] : [`shard not turned: ${current} is written, the newest is ${newest}`])];
+  return [
+    ...unlisted,
+    ...(isTurned ? [] : [`shard not turned: ${current} is written, the newest is ${newest}`]),
+  ];
 }
 
 /** The producer of the rows presents its last acknowledgement; another producer's new event is taken and signed. */
 async function takesOneMore(auditd: AuditdProcess, { acks }: Trial): Promise<void> {
-  const last = acks.reduce<Ack | undefined>((best, ack) => (best === undefined || ack.pseq > best.pseq ? ack : best), undefined);
+  const last = acks.reduce<Ack | undefined>(
+    (best, ack) => (best === undefined || ack.pseq > best.pseq ? ack : best),
+    undefined,
+  );
   if (last !== undefined) {
     const { index, leafHash } = last;
     await using rows = await connectRecordProducer({
@@ -126,7 +160,10 @@ function brokenBallast({ config }: AuditdProcess): string[] {
   const folder = join(config.auditDir, "ballast");
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => name.endsWith(".zero") && statSync(join(folder, name)).size !== config.ballastStepBytes)
+    .filter(
+      (name) =>
+        name.endsWith(".zero") && statSync(join(folder, name)).size !== config.ballastStepBytes,
+    )
     .map((name) => `ballast hollow: ${name} has ${statSync(join(folder, name)).size} bytes`);
 }
 
@@ -155,7 +192,9 @@ function keyLines(text: string): string[] {
 }
 
 function filesIn(folder: string): Buffer[] {
-  return existsSync(folder) ? readdirSync(folder).map((name) => readFileSync(join(folder, name))) : [];
+  return existsSync(folder)
+    ? readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+    : [];
 }
 
 /** @param path where its root is to be */
@@ -187,7 +226,11 @@ export function firstDifference(path: string, image: ImageFolder): string | null
     const isFolder = statSync(at).isDirectory();
     if (isFolder !== "entries" in node) return `${at} is of another kind`;
     const found =
-      "entries" in node ? firstDifference(at, node) : readFileSync(at).equals(node.bytes) ? null : `${at} has other bytes`;
+      "entries" in node
+        ? firstDifference(at, node)
+        : readFileSync(at).equals(node.bytes)
+          ? null
+          : `${at} has other bytes`;
     if (found !== null) return found;
   }
   return null;

@@ -40,7 +40,11 @@ const TURNS: readonly ((year: number, next: number) => Kills)[] = [
 ];
 
 /** Its ceremony is not broken off: what that leaves out nobody makes up for. */
-export function recordTurns(folder: string, rows: Rows, random: () => number): Promise<RecordedRun> {
+export function recordTurns(
+  folder: string,
+  rows: Rows,
+  random: () => number,
+): Promise<RecordedRun> {
   mkdirSync(folder);
   const auditd = new DatedAuditd(folder, diskIn(folder), `${FIRST_YEAR}-10-05`);
   return RecordedRun.record({
@@ -49,7 +53,9 @@ export function recordTurns(folder: string, rows: Rows, random: () => number): P
     rows,
     kept: null,
     live: async (recorder) => {
-      const coordinator = new Coordinator(auditd, rows, random, (acks) => recorder.mark({ acks } satisfies Mark));
+      const coordinator = new Coordinator(auditd, rows, random, (acks) =>
+        recorder.mark({ acks } satisfies Mark),
+      );
       await recordInit(auditd, recorder, []);
       await recordLife(auditd, recorder, coordinator, { rows: ROWS_IN_AUTUMN });
       for (const [turn, killsOf] of TURNS.entries()) {
@@ -71,16 +77,31 @@ export function recordTurns(folder: string, rows: Rows, random: () => number): P
   });
 }
 
-async function prepared(auditd: DatedAuditd, recorder: Recorder, coordinator: Coordinator, next: number): Promise<void> {
+async function prepared(
+  auditd: DatedAuditd,
+  recorder: Recorder,
+  coordinator: Coordinator,
+  next: number,
+): Promise<void> {
   await auditd.start(recorder.environment(null));
-  const isListed = (): boolean => readPolicyKeys(auditd.config.policyFile).some((key) => key.includes(`/${next}+`));
-  for (const until = performance.now() + PREPARED_LIMIT_MS; !isListed() && performance.now() < until; ) await sleep(10);
+  const isListed = (): boolean =>
+    readPolicyKeys(auditd.config.policyFile).some((key) => key.includes(`/${next}+`));
+  for (
+    const until = performance.now() + PREPARED_LIMIT_MS;
+    !isListed() && performance.now() < until;
+  )
+    await sleep(10);
   await coordinator.write(ROWS, AbortSignal.timeout(PREPARED_LIMIT_MS));
   await auditd.stop("SIGTERM");
 }
 
 /** Rows are under way while the shard turns. */
-async function turned(auditd: DatedAuditd, recorder: Recorder, coordinator: Coordinator, kill: Kill | null): Promise<void> {
+async function turned(
+  auditd: DatedAuditd,
+  recorder: Recorder,
+  coordinator: Coordinator,
+  kill: Kill | null,
+): Promise<void> {
   const ended = new AbortController();
   try {
     await auditd.start(recorder.environment(kill));

@@ -13,13 +13,22 @@ export type Life = { kill: Kill } | { rows: number };
 const KILL_SEEN_LIMIT_MS = 5_000;
 
 /** A ceremony that is broken off again and again, then one that ends. */
-export async function recordInit(auditd: AuditdProcess, recorder: Recorder, brokenOff: readonly Kill[]): Promise<void> {
+export async function recordInit(
+  auditd: AuditdProcess,
+  recorder: Recorder,
+  brokenOff: readonly Kill[],
+): Promise<void> {
   for (const kill of brokenOff) await auditd.init(recorder.environment(kill)).catch(() => {});
   await auditd.init(recorder.environment(null));
   recorder.mark({ initialized: true } satisfies Mark);
 }
 
-export async function recordLife(auditd: AuditdProcess, recorder: Recorder, coordinator: Coordinator, life: Life): Promise<void> {
+export async function recordLife(
+  auditd: AuditdProcess,
+  recorder: Recorder,
+  coordinator: Coordinator,
+  life: Life,
+): Promise<void> {
   const kill = "kill" in life ? life.kill : null;
   const ended = new AbortController();
   try {

@@ -4,7 +4,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openBox } from "./box.ts";
 import { attack, type Attacked, type Lock } from "./key-attack.ts";
-import { epochKeyIn, epochsIn, type KeptCopies, type KeyCopy, keysOfCopy, type SealedRow } from "./kept-copies.ts";
+import {
+  epochKeyIn,
+  epochsIn,
+  type KeptCopies,
+  type KeyCopy,
+  keysOfCopy,
+  type SealedRow,
+} from "./kept-copies.ts";
 import type { Said } from "./said.ts";
 
 type Moment = "before" | "between" | "after";
@@ -57,7 +64,9 @@ export async function attackCopies(
   const [known] = living;
   if (known === undefined) throw new Error("no copy was made since the erasure");
   const forms = plantKey(given.planted, epochKeyIn(epochsDir, known.epoch, kek));
-  const rows = kept.sealed.filter(({ subject }) => erased.includes(subject) || subject === somebody);
+  const rows = kept.sealed.filter(
+    ({ subject }) => erased.includes(subject) || subject === somebody,
+  );
   // One key opens all of a person's month.
   const ofPeople = new Map(rows.map((row) => [nameOf(row), lockOf(row, said)]));
   const locks = [...copies.map(({ lock }) => lock), ...ofPeople.values()];
@@ -70,21 +79,35 @@ export async function attackCopies(
       return epochKey === undefined ? [] : [keysOfCopy(copy, epochKey, kek)];
     });
     const values = (keys: ReadonlyMap<string, Uint8Array>): number =>
-      rows.filter((row) => erased.includes(row.subject) && reads(row, keys.get(nameOf(row)), said)).length;
+      rows.filter((row) => erased.includes(row.subject) && reads(row, keys.get(nameOf(row)), said))
+        .length;
     return {
       copies: copies.map(({ name }) => name).filter((name) => opened.has(name)),
       valuesByCopies: values(new Map(fromCopies.flatMap((keys) => [...keys]))),
       valuesByKeys: values(opened),
-      findsSomebody: rows.some((row) => row.subject === somebody && reads(row, opened.get(nameOf(row)), said)),
+      findsSomebody: rows.some(
+        (row) => row.subject === somebody && reads(row, opened.get(nameOf(row)), said),
+      ),
     };
   };
   const at = { before: ofMoment("before"), between: ofMoment("between"), after: ofMoment("after") };
-  const openedForms = Object.keys(forms).filter((form) => attacked.opened.get(form)!.has(known.name));
-  return { at, older, living, planted: { forms: Object.keys(forms).length, opened: openedForms.length }, attacked };
+  const openedForms = Object.keys(forms).filter((form) =>
+    attacked.opened.get(form)!.has(known.name),
+  );
+  return {
+    at,
+    older,
+    living,
+    planted: { forms: Object.keys(forms).length, opened: openedForms.length },
+    attacked,
+  };
 }
 
 /** In each form in which the attack must know it, among other bytes. @returns folders by the form's name */
-function plantKey(parent: string, key: { wrapped: Buffer; key: Buffer }): Record<string, readonly string[]> {
+function plantKey(
+  parent: string,
+  key: { wrapped: Buffer; key: Buffer },
+): Record<string, readonly string[]> {
   const forms = Object.entries(key).flatMap(([kind, bytes]): [string, Buffer | string][] => [
     [kind, bytes],
     [`${kind} hex`, bytes.toString("hex")],
@@ -98,7 +121,10 @@ function plantKey(parent: string, key: { wrapped: Buffer; key: Buffer }): Record
     forms.map(([form, text], at) => {
       const folder = join(parent, form.replaceAll(" ", "-"));
       mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, "file"), Buffer.concat([randomBytes(5_000 + at), Buffer.from(text), randomBytes(100)]));
+      writeFileSync(
+        join(folder, "file"),
+        Buffer.concat([randomBytes(5_000 + at), Buffer.from(text), randomBytes(100)]),
+      );
       return [form, [folder]];
     }),
   );
@@ -115,8 +141,14 @@ function lockOf(row: SealedRow, said: ReadonlyMap<string, Said>): Lock {
   return { name: nameOf(row), box: row.sealed, context: row.commitment, begins };
 }
 
-function reads({ commitment, sealed }: SealedRow, key: Uint8Array | undefined, said: ReadonlyMap<string, Said>): boolean {
+function reads(
+  { commitment, sealed }: SealedRow,
+  key: Uint8Array | undefined,
+  said: ReadonlyMap<string, Said>,
+): boolean {
   if (key === undefined) return false;
   const { salt, value } = said.get(commitment.toString("hex"))!;
-  return openBox(key, sealed, commitment).equals(Buffer.concat([Buffer.from(salt, "hex"), Buffer.from(value)]));
+  return openBox(key, sealed, commitment).equals(
+    Buffer.concat([Buffer.from(salt, "hex"), Buffer.from(value)]),
+  );
 }

@@ -4,7 +4,11 @@
  */
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type AuditProducer, type AuditRecordProducer, connectRecordProducer } from "@resontech/audit/producer";
+import {
+  type AuditProducer,
+  type AuditRecordProducer,
+  connectRecordProducer,
+} from "@resontech/audit/producer";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
@@ -21,7 +25,12 @@ const DRAIN_MS = 30_000;
 
 /** Call it before auditd starts. */
 export function addCoordinatorProducer(root: string, { producers }: AuditdConfig): void {
-  producers.push({ name: "coordinator-record", family: "coordinator", socket: socketOf(root), gid: null });
+  producers.push({
+    name: "coordinator-record",
+    family: "coordinator",
+    socket: socketOf(root),
+    gid: null,
+  });
 }
 
 export class CoordinatorDatabase implements AsyncDisposable {
@@ -79,7 +88,11 @@ export class CoordinatorDatabase implements AsyncDisposable {
   async attach(): Promise<void> {
     const { commit, recordPump } = this.#parts;
     const producer: AuditRecordProducer = this.#owned.use(
-      await connectRecordProducer({ socketPath: socketOf(this.#root), boot: recordBoot(this.#generation), firstPseq: 1 }),
+      await connectRecordProducer({
+        socketPath: socketOf(this.#root),
+        boot: recordBoot(this.#generation),
+        firstPseq: 1,
+      }),
     );
     recordPump.attach(producer);
     commit.listeners.add(() => recordPump.kick());
@@ -89,7 +102,9 @@ export class CoordinatorDatabase implements AsyncDisposable {
   async drained(): Promise<void> {
     await this.#parts.recordPump.drained(AbortSignal.timeout(DRAIN_MS));
     if (this.waiting > 0 || this.#faults.length > 0)
-      throw new Error(`${this.waiting} records of the coordinator wait: ${this.#faults.join("; ")}`);
+      throw new Error(
+        `${this.waiting} records of the coordinator wait: ${this.#faults.join("; ")}`,
+      );
   }
 
   get waiting(): number {
@@ -98,7 +113,9 @@ export class CoordinatorDatabase implements AsyncDisposable {
 
   /** Of its write-ahead log. */
   get logBytes(): number {
-    return statSync(join(this.folder, "coordinator.sqlite-wal"), { throwIfNoEntry: false })?.size ?? 0;
+    return (
+      statSync(join(this.folder, "coordinator.sqlite-wal"), { throwIfNoEntry: false })?.size ?? 0
+    );
   }
 
   [Symbol.asyncDispose](): Promise<void> {

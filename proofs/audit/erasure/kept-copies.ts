@@ -46,7 +46,9 @@ export class KeptCopies {
   /** Every copy of the keys that there is, and each one that is made until then. */
   async keepKeys(signal: AbortSignal): Promise<void> {
     for (; !signal.aborted; await pause(LOOK_MS))
-      for (const name of readdirSync(this.#config.backupsDir).filter((each) => each.endsWith(".keys")))
+      for (const name of readdirSync(this.#config.backupsDir).filter((each) =>
+        each.endsWith(".keys"),
+      ))
         if (!existsSync(join(this.folder, "keys", name)))
           copyIfThere(join(this.#config.backupsDir, name), join(this.folder, "keys", name));
   }
@@ -54,14 +56,18 @@ export class KeptCopies {
   get sealed(): SealedRow[] {
     const db = new Database(join(this.folder, "sealed", "sealed.sqlite"), { readonly: true });
     try {
-      return db.prepare<[], SealedRow>("SELECT commitment, subject, month, sealed FROM commitments").all();
+      return db
+        .prepare<[], SealedRow>("SELECT commitment, subject, month, sealed FROM commitments")
+        .all();
     } finally {
       db.close();
     }
   }
 
   get keyCopies(): KeyCopy[] {
-    return filesBelow(join(this.folder, "keys")).map((name) => keyCopyOf(name, readFileSync(join(this.folder, "keys", name))));
+    return filesBelow(join(this.folder, "keys")).map((name) =>
+      keyCopyOf(name, readFileSync(join(this.folder, "keys", name))),
+    );
   }
 }
 
@@ -69,13 +75,24 @@ export class KeptCopies {
 function keyCopyOf(name: string, bytes: Buffer): KeyCopy {
   const end = bytes.indexOf(0x0a) + 1;
   const { epoch, at } = JSON.parse(bytes.toString("utf8", 0, end)) as { epoch: string; at: string };
-  const lock: Lock = { name, box: bytes.subarray(end), context: bytes.subarray(0, end), begins: Buffer.from('[{"subject":"') };
+  const lock: Lock = {
+    name,
+    box: bytes.subarray(end),
+    context: bytes.subarray(0, end),
+    begins: Buffer.from('[{"subject":"'),
+  };
   return { name, atMs: Date.parse(at), epoch, lock };
 }
 
 /** Of every person and month; what a copy has under the key-encryption key is unwrapped. */
-export function keysOfCopy({ lock }: KeyCopy, epochKey: Uint8Array, kek: Uint8Array): Map<string, Buffer> {
-  const rows = JSON.parse(openBox(epochKey, lock.box, lock.context).toString("utf8")) as CopiedKey[];
+export function keysOfCopy(
+  { lock }: KeyCopy,
+  epochKey: Uint8Array,
+  kek: Uint8Array,
+): Map<string, Buffer> {
+  const rows = JSON.parse(
+    openBox(epochKey, lock.box, lock.context).toString("utf8"),
+  ) as CopiedKey[];
   return new Map(
     rows.map(({ subject, month, wrapped }) => {
       const name = `${subject}\n${month}`;
@@ -85,7 +102,11 @@ export function keysOfCopy({ lock }: KeyCopy, epochKey: Uint8Array, kek: Uint8Ar
 }
 
 /** The key of an epoch, as it lies wrapped and as it is. */
-export function epochKeyIn(folder: string, epoch: string, kek: Uint8Array): { wrapped: Buffer; key: Buffer } {
+export function epochKeyIn(
+  folder: string,
+  epoch: string,
+  kek: Uint8Array,
+): { wrapped: Buffer; key: Buffer } {
   const wrapped = readFileSync(join(folder, `${epoch}.epoch`));
   return { wrapped, key: openBox(kek, wrapped, Buffer.from(`epoch\n${epoch}`)) };
 }
@@ -101,7 +122,10 @@ export function snapshot(folder: string, to: string): void {
 /** Ids of the epochs whose key is in a folder; a file of zeros is at its end. */
 export function epochsIn(folder: string): string[] {
   return filesBelow(folder)
-    .filter((name) => name.endsWith(".epoch") && readFileSync(join(folder, name)).some((byte) => byte !== 0))
+    .filter(
+      (name) =>
+        name.endsWith(".epoch") && readFileSync(join(folder, name)).some((byte) => byte !== 0),
+    )
     .map((name) => basename(name, ".epoch"));
 }
 

@@ -63,31 +63,53 @@ export async function attack(
     ends[at] = filled += content.length;
   }
   const next = new Int32Array(new SharedArrayBuffer(4));
-  const told = setInterval(() => progress(`attacked ${Math.min(next[0]!, pieces.length)} of ${pieces.length} pieces`), TOLD_MS);
-  const work: Work = { bytes, starts, ends, next, locks, kek };
-  const done = await Promise.all(Array.from({ length: availableParallelism() }, () => inThread(work))).finally(() =>
-    clearInterval(told),
+  const told = setInterval(
+    () => progress(`attacked ${Math.min(next[0]!, pieces.length)} of ${pieces.length} pieces`),
+    TOLD_MS,
   );
-  const opened = new Map(Object.keys(moments).map((moment) => [moment, new Map<string, Uint8Array>()]));
+  const work: Work = { bytes, starts, ends, next, locks, kek };
+  const done = await Promise.all(
+    Array.from({ length: availableParallelism() }, () => inThread(work)),
+  ).finally(() => clearInterval(told));
+  const opened = new Map(
+    Object.keys(moments).map((moment) => [moment, new Map<string, Uint8Array>()]),
+  );
   for (const { piece, lock, key } of done.flatMap(({ hits }) => hits))
     for (const moment of pieces[piece]!.moments) opened.get(moment)!.set(locks[lock]!.name, key);
-  const sumOf = (number: "tried" | "skipped"): number => done.reduce((sum, one) => sum + one[number], 0);
-  return { opened, files, windows, distinctBytes, keysTried: sumOf("tried"), keysSkipped: sumOf("skipped") };
+  const sumOf = (number: "tried" | "skipped"): number =>
+    done.reduce((sum, one) => sum + one[number], 0);
+  return {
+    opened,
+    files,
+    windows,
+    distinctBytes,
+    keysTried: sumOf("tried"),
+    keysSkipped: sumOf("skipped"),
+  };
 }
 
 async function inThread(work: Work): Promise<WorkDone> {
-  const [done] = (await once(new Worker(new URL("try-keys.ts", import.meta.url), { workerData: work }), "message")) as [WorkDone];
+  const [done] = (await once(
+    new Worker(new URL("try-keys.ts", import.meta.url), { workerData: work }),
+    "message",
+  )) as [WorkDone];
   return done;
 }
 
 type Piece = { content: Buffer; moments: Set<string> };
 
-function piecesOf(moments: Record<string, readonly string[]>): { pieces: Piece[]; files: number; windows: number } {
+function piecesOf(moments: Record<string, readonly string[]>): {
+  pieces: Piece[];
+  files: number;
+  windows: number;
+} {
   const pieces = new Map<string, Piece>();
   let files = 0;
   let windows = 0;
   for (const [moment, folders] of Object.entries(moments))
-    for (const path of folders.flatMap((folder) => filesBelow(folder).map((name) => join(folder, name)))) {
+    for (const path of folders.flatMap((folder) =>
+      filesBelow(folder).map((name) => join(folder, name)),
+    )) {
       const file = readFileSync(path);
       files += 1;
       windows += file.length;

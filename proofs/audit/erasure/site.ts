@@ -46,15 +46,25 @@ export async function startSite(epochMs: number, epochLifeMs: number): Promise<S
   addCoordinatorProducer(root, config);
   addAuditOutProducer(root, config);
   addVaultProducer(root, config);
-  const vault = new VaultInstance(root, epochMs, epochLifeMs, { printsTo: printsOf("vault"), logLevel: LOG_LEVEL });
+  const vault = new VaultInstance(root, epochMs, epochLifeMs, {
+    printsTo: printsOf("vault"),
+    logLevel: LOG_LEVEL,
+  });
   running.adopt(await startAuditd(root, config, printsOf("auditd")), ended);
-  const gate = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+  const gate = await connectProducer({
+    socketPath: config.producers[0]!.socket,
+    boot: crypto.randomUUID(),
+  });
   running.defer(() => gate.close());
   const coordinator = running.use(await CoordinatorDatabase.open(root, gate));
   running.defer(() => vault.end());
   const { tokensSocket } = vault.config;
   const out = running.adopt(
-    new AuditOutInstance(root, config, [], { tokensSocket, printsTo: printsOf("audit-out"), logLevel: LOG_LEVEL }),
+    new AuditOutInstance(root, config, [], {
+      tokensSocket,
+      printsTo: printsOf("audit-out"),
+      logLevel: LOG_LEVEL,
+    }),
     (one) => one.end(),
   );
   const owned = stack.move();
@@ -73,7 +83,8 @@ export async function startSite(epochMs: number, epochLifeMs: number): Promise<S
     },
     isSpoolEmpty: () => readdirSync(join(logDirOf(config), "disclosures")).length === 0,
     printed: () => PROCESSES.map((name) => statSync(printsOf(name)).size),
-    lastPrinted: () => PROCESSES.flatMap((name) => lastLines(printsOf(name)).map((line) => `${name}: ${line}`)),
+    lastPrinted: () =>
+      PROCESSES.flatMap((name) => lastLines(printsOf(name)).map((line) => `${name}: ${line}`)),
     stop: () => running.disposeAsync(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

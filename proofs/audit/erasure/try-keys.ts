@@ -19,8 +19,12 @@ const LAST_ASCII = 0x7f;
 const FIRST_COUNTER = Buffer.from([0, 0, 0, 2]);
 
 const { bytes, starts, ends, next, locks, kek } = workerData as Work;
-const counters = Buffer.concat(locks.flatMap(({ box }) => [box.subarray(0, NONCE_BYTES), FIRST_COUNTER]));
-const expected = locks.map(({ box, begins }) => (wordAt(box, NONCE_BYTES) ^ wordAt(begins, 0)) >>> 0);
+const counters = Buffer.concat(
+  locks.flatMap(({ box }) => [box.subarray(0, NONCE_BYTES), FIRST_COUNTER]),
+);
+const expected = locks.map(
+  ({ box, begins }) => (wordAt(box, NONCE_BYTES) ^ wordAt(begins, 0)) >>> 0,
+);
 const hits: Hit[] = [];
 let tried = 0;
 let skipped = 0;
@@ -92,7 +96,9 @@ function decodedRuns(content: Buffer): Buffer[] {
   const text = content.toString("latin1");
   const hex = text.match(/[0-9a-fA-F]{64,}/g) ?? [];
   // Of a key made at random not every character of its base64 is a hexadecimal digit.
-  const base64 = (text.match(/[A-Za-z0-9+/_-]{43,}/g) ?? []).filter((run) => !/^[0-9a-fA-F]+$/.test(run));
+  const base64 = (text.match(/[A-Za-z0-9+/_-]{43,}/g) ?? []).filter(
+    (run) => !/^[0-9a-fA-F]+$/.test(run),
+  );
   return [
     ...hex.flatMap((run) => [0, 1].map((at) => Buffer.from(run.slice(at), "hex"))),
     ...base64.flatMap((run) => [0, 1, 2, 3].map((at) => Buffer.from(run.slice(at), "base64"))),

@@ -14,7 +14,11 @@ import { faultOfRun, runProgram } from "./program.ts";
 import type { Samples } from "./samples.ts";
 
 /** An input by its numbers alone, over the samples that were kept with it, is the very one; what comes of it now. */
-export async function again(folder: string, program: string, progress: ProofContext["progress"]): Promise<ProofResult> {
+export async function again(
+  folder: string,
+  program: string,
+  progress: ProofContext["progress"],
+): Promise<ProofResult> {
   const { finding, samplesFile } = readFinding(folder);
   const samples = deserialize(readFileSync(samplesFile)) as Samples;
   const root = temporaryRoot();
@@ -22,7 +26,11 @@ export async function again(folder: string, program: string, progress: ProofCont
     const input =
       "path" in finding
         ? new InputMaker(samples, finding.seed).at(finding.path).input
-        : largeInput(finding.large as LargeKind, new NoteKeys(samples.ring), Dice.numbered(finding.seed, finding.number));
+        : largeInput(
+            finding.large as LargeKind,
+            new NoteKeys(samples.ring),
+            Dice.numbered(finding.seed, finding.number),
+          );
     const made = asFiles(input, join(root, "made")).filter((argument) => argument.startsWith(root));
     const same = made.filter((file) =>
       readFileSync(file).equals(readFileSync(join(folder, file.slice(file.lastIndexOf("/") + 1)))),
@@ -30,9 +38,22 @@ export async function again(folder: string, program: string, progress: ProofCont
     const run = await runProgram(program, input, join(root, "run"), process.execPath);
     const faults = [faultOfRun(run, bytesOf(input))];
     if ("path" in finding) {
-      const task = { first: 0, stride: 1, only: finding.path, judge: "verifier", program: null } as const;
-      const files = { samplesFile, seed: finding.seed, progressFile: join(root, "progress"), folder: root };
-      const process = new JudgeProcess({ ...task, ...files }, ({ found }) => faults.push(...found.map(({ fault }) => fault)));
+      const task = {
+        first: 0,
+        stride: 1,
+        only: finding.path,
+        judge: "verifier",
+        program: null,
+      } as const;
+      const files = {
+        samplesFile,
+        seed: finding.seed,
+        progressFile: join(root, "progress"),
+        folder: root,
+      };
+      const process = new JudgeProcess({ ...task, ...files }, ({ found }) =>
+        faults.push(...found.map(({ fault }) => fault)),
+      );
       const ending = await process.ended();
       if (ending !== null) faults.push(ending.fault);
     }
@@ -41,7 +62,12 @@ export async function again(folder: string, program: string, progress: ProofCont
     const { code, signal, peakMib, cpuS } = run;
     return {
       ok: found.length === 0,
-      figures: { finding, same_files: `${same.length} of ${made.length}`, program: { code, signal, peakMib, cpuS }, found },
+      figures: {
+        finding,
+        same_files: `${same.length} of ${made.length}`,
+        program: { code, signal, peakMib, cpuS },
+        found,
+      },
     };
   } finally {
     rmSync(root, { recursive: true, force: true });

@@ -20,7 +20,11 @@ export const BROKEN_JUDGES = {
   allocates: brokenAfter(() => {
     const held: Buffer[] = [];
     // Slowly enough for a watcher that waits for its turn on a busy machine.
-    for (const sleeper = new Int32Array(new SharedArrayBuffer(4)); ; Atomics.wait(sleeper, 0, 0, PAUSE_MS))
+    for (
+      const sleeper = new Int32Array(new SharedArrayBuffer(4));
+      ;
+      Atomics.wait(sleeper, 0, 0, PAUSE_MS)
+    )
       held.push(Buffer.alloc(8 * MIB, 1));
   }),
   passes: brokenAfter(async (input) => ({ ...(await judged(input)), code: 0 })),

@@ -2,17 +2,98 @@
 import type { Dice } from "./dice.ts";
 
 export const NUMBERS = [
-  ...["0", "-0", "00", "-1", "1", "2", "255", "256", "257", "511", "512", "65535", "65536", "4294967295", "4294967296"],
-  ...["9007199254740991", "9007199254740992", "18446744073709551615", "18446744073709551616", "99999999999999999999"],
-  ...["1.5", "1e308", "0x10", "+5", " 5", "٣", "NaN", "Infinity", "", "8640000000000001", "9".repeat(400)],
+  ...[
+    "0",
+    "-0",
+    "00",
+    "-1",
+    "1",
+    "2",
+    "255",
+    "256",
+    "257",
+    "511",
+    "512",
+    "65535",
+    "65536",
+    "4294967295",
+    "4294967296",
+  ],
+  ...[
+    "9007199254740991",
+    "9007199254740992",
+    "18446744073709551615",
+    "18446744073709551616",
+    "99999999999999999999",
+  ],
+  ...[
+    "1.5",
+    "1e308",
+    "0x10",
+    "+5",
+    " 5",
+    "٣",
+    "NaN",
+    "Infinity",
+    "",
+    "8640000000000001",
+    "9".repeat(400),
+  ],
 ];
 const TOKENS = [
-  ...["\n", "\n\n", "\r\n", "\0", "\t", " ", "— ", "+", "=", ",", ":", "#", "quorum none\n", "none", "ustar", "L", "x"],
-  ...['"', "{", "}", "[", "]", "\\", "\\u0000", "\\ud800", "null", "__proto__", "constructor", "toString", "valueOf"],
-  ...["\ufeff", "\u202e", "\u2028", "\u0085", "\ud83d\ude00", "tile/", "checkpoints/", "disclosures/", "../", ".p/"],
+  ...[
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\0",
+    "\t",
+    " ",
+    "— ",
+    "+",
+    "=",
+    ",",
+    ":",
+    "#",
+    "quorum none\n",
+    "none",
+    "ustar",
+    "L",
+    "x",
+  ],
+  ...[
+    '"',
+    "{",
+    "}",
+    "[",
+    "]",
+    "\\",
+    "\\u0000",
+    "\\ud800",
+    "null",
+    "__proto__",
+    "constructor",
+    "toString",
+    "valueOf",
+  ],
+  ...[
+    "\ufeff",
+    "\u202e",
+    "\u2028",
+    "\u0085",
+    "\ud83d\ude00",
+    "tile/",
+    "checkpoints/",
+    "disclosures/",
+    "../",
+    ".p/",
+  ],
 ].map((text) => Buffer.from(text));
-const RAW = [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x80]].map((bytes) => Buffer.from(bytes));
-const BYTES = [0x00, 0x01, 0x0a, 0x0d, 0x20, 0x22, 0x2b, 0x2d, 0x30, 0x39, 0x5c, 0x7b, 0x7f, 0x80, 0xff];
+const RAW = [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x80]].map(
+  (bytes) => Buffer.from(bytes),
+);
+const BYTES = [
+  0x00, 0x01, 0x0a, 0x0d, 0x20, 0x22, 0x2b, 0x2d, 0x30, 0x39, 0x5c, 0x7b, 0x7f, 0x80, 0xff,
+];
 const MAX_COPIES = 64;
 const MAX_LONG = 20_000;
 
@@ -39,7 +120,8 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     6,
     (bytes, dice) => {
       const copy = Buffer.from(bytes);
-      for (let left = dice.size(8); left >= 0 && copy.length > 0; left--) copy[dice.below(copy.length)]! ^= 1 << dice.below(8);
+      for (let left = dice.size(8); left >= 0 && copy.length > 0; left--)
+        copy[dice.below(copy.length)]! ^= 1 << dice.below(8);
       return copy;
     },
   ],
@@ -54,12 +136,17 @@ const CHANGES: readonly (readonly [number, Change])[] = [
   [2, (bytes, dice) => bytes.subarray(0, dice.below(bytes.length))],
   [1, (bytes, dice) => bytes.subarray(dice.size(bytes.length))],
   [3, (bytes, dice) => within(bytes, dice, () => Buffer.alloc(0))],
-  [3, (bytes, dice) => inserted(bytes, dice, dice.chance(0.2) ? dice.pick(RAW) : dice.pick(TOKENS))],
+  [
+    3,
+    (bytes, dice) => inserted(bytes, dice, dice.chance(0.2) ? dice.pick(RAW) : dice.pick(TOKENS)),
+  ],
   [2, (bytes, dice) => inserted(bytes, dice, dice.bytes(dice.size(100)))],
   [
     2,
     (bytes, dice) =>
-      within(bytes, dice, (range) => Buffer.concat(Array.from({ length: 2 + dice.size(MAX_COPIES) }, () => range))),
+      within(bytes, dice, (range) =>
+        Buffer.concat(Array.from({ length: 2 + dice.size(MAX_COPIES) }, () => range)),
+      ),
   ],
   [1, (bytes, dice) => inserted(bytes, dice, Buffer.alloc(dice.size(MAX_LONG), dice.pick(BYTES)))],
   [3, (bytes, dice, others) => inserted(bytes, dice, rangeOf(dice.pick([bytes, ...others]), dice))],
@@ -75,7 +162,10 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     2,
     (bytes, dice, others) => {
       const other = dice.pick([bytes, ...others]);
-      return Buffer.concat([bytes.subarray(0, dice.below(bytes.length)), other.subarray(dice.below(other.length))]);
+      return Buffer.concat([
+        bytes.subarray(0, dice.below(bytes.length)),
+        other.subarray(dice.below(other.length)),
+      ]);
     },
   ],
   [5, changeNumber],

@@ -6,13 +6,28 @@ const HEX = "0".repeat(64);
 
 /** What readers of JSON take for something else. */
 const VALUES: readonly (() => unknown)[] = [
-  ...[null, true, false, 0, 1, -1, 255, 65_536, MAX_SAFE, -MAX_SAFE, 1.5, 1e21].map((value) => () => value),
-  ...["", "a", "auditd", "__proto__", "constructor", "\u202e\u200b", "\ud83d\ude00", HEX, "0", "-1", "NaN"].map(
+  ...[null, true, false, 0, 1, -1, 255, 65_536, MAX_SAFE, -MAX_SAFE, 1.5, 1e21].map(
     (value) => () => value,
   ),
-  ...["9999-99-99T99:99:99.999Z", "2026-02-30T00:00:00.000Z", "0000-01-01T00:00:00.000Z", "2026-01-01T24:00:00.000Z"].map(
-    (value) => () => value,
-  ),
+  ...[
+    "",
+    "a",
+    "auditd",
+    "__proto__",
+    "constructor",
+    "\u202e\u200b",
+    "\ud83d\ude00",
+    HEX,
+    "0",
+    "-1",
+    "NaN",
+  ].map((value) => () => value),
+  ...[
+    "9999-99-99T99:99:99.999Z",
+    "2026-02-30T00:00:00.000Z",
+    "0000-01-01T00:00:00.000Z",
+    "2026-01-01T24:00:00.000Z",
+  ].map((value) => () => value),
   () => "x".repeat(70),
   () => "x".repeat(300),
   () => "x".repeat(8_000),
@@ -31,9 +46,43 @@ const VALUES: readonly (() => unknown)[] = [
   () => nested(50),
 ];
 const NAMES = [
-  ...["__proto__", "constructor", "toString", "valueOf", "hasOwnProperty", "length", "", "0", "detail", "erased"],
-  ...["producers", "vector", "away", "boot", "pseq", "index", "taken", "url_sha256", "ttl_s", "status", "nonce", "reason"],
-  ...["prev_origin", "prev_size", "prev_root", "seen_size", "first_pseq", "prev_boot", "prev_pseq", "logged_at", "step_ms"],
+  ...[
+    "__proto__",
+    "constructor",
+    "toString",
+    "valueOf",
+    "hasOwnProperty",
+    "length",
+    "",
+    "0",
+    "detail",
+    "erased",
+  ],
+  ...[
+    "producers",
+    "vector",
+    "away",
+    "boot",
+    "pseq",
+    "index",
+    "taken",
+    "url_sha256",
+    "ttl_s",
+    "status",
+    "nonce",
+    "reason",
+  ],
+  ...[
+    "prev_origin",
+    "prev_size",
+    "prev_root",
+    "seen_size",
+    "first_pseq",
+    "prev_boot",
+    "prev_pseq",
+    "logged_at",
+    "step_ms",
+  ],
 ];
 
 /** One change somewhere in it. @param others whose values may come here */
@@ -53,8 +102,18 @@ export function changeJson(value: unknown, dice: Dice, others: readonly unknown[
     ],
     [3, () => insert(of[name], dice)],
     [1, () => void (of[name] = [of[name]])],
-    [1, () => void (of[name] = typeof of[name] === "string" ? `${of[name]}${of[name]}` : JSON.stringify(of[name]))],
-    [1, () => void (of[name] = typeof of[name] === "number" ? of[name] + 1 - 2 * dice.below(2) : of[name])],
+    [
+      1,
+      () =>
+        void (of[name] =
+          typeof of[name] === "string" ? `${of[name]}${of[name]}` : JSON.stringify(of[name])),
+    ],
+    [
+      1,
+      () =>
+        void (of[name] =
+          typeof of[name] === "number" ? of[name] + 1 - 2 * dice.below(2) : of[name]),
+    ],
   ])();
   return root.value;
 }
@@ -80,7 +139,12 @@ function insert(into: unknown, dice: Dice): void {
   const value = dice.pick(VALUES)();
   if (Array.isArray(into)) into.splice(dice.below(into.length + 1), 0, value);
   else if (typeof into === "object" && into !== null)
-    Object.defineProperty(into, dice.pick(NAMES), { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(into, dice.pick(NAMES), {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
 }
 
 function nested(depth: number): unknown {

@@ -22,7 +22,10 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     2,
     (lines, dice) => {
       const at = dice.below(lines.length);
-      const copies = Math.min(1 + dice.size(MAX_REPEATS), Math.ceil(MAX_REPEATED / (1 + lines[at]!.length)));
+      const copies = Math.min(
+        1 + dice.size(MAX_REPEATS),
+        Math.ceil(MAX_REPEATED / (1 + lines[at]!.length)),
+      );
       lines.splice(at, 0, ...Array.from({ length: copies }, () => lines[at]!));
     },
   ],
@@ -34,10 +37,22 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     },
   ],
   [5, (lines, dice) => inOne(lines, dice, changeNumber)],
-  [6, (lines, dice, others) => inOne(lines, dice, (line) => changeBytes(line, dice, others.slice(0, 1)))],
-  [3, (lines, dice, others) => void lines.splice(dice.below(lines.length + 1), 0, dice.pick(linesOf(dice.pick(others))))],
+  [
+    6,
+    (lines, dice, others) =>
+      inOne(lines, dice, (line) => changeBytes(line, dice, others.slice(0, 1))),
+  ],
+  [
+    3,
+    (lines, dice, others) =>
+      void lines.splice(dice.below(lines.length + 1), 0, dice.pick(linesOf(dice.pick(others)))),
+  ],
   [1, (lines, dice) => void lines.splice(dice.below(lines.length + 1), 0, Buffer.alloc(0))],
-  [1, (lines, dice) => inOne(lines, dice, (line) => Buffer.concat([line, Buffer.alloc(dice.size(LONG), "A")]))],
+  [
+    1,
+    (lines, dice) =>
+      inOne(lines, dice, (line) => Buffer.concat([line, Buffer.alloc(dice.size(LONG), "A")])),
+  ],
   [1, (lines, dice) => inOne(lines, dice, (line) => Buffer.concat([line, Buffer.from("\r")]))],
   [
     1,
@@ -46,7 +61,13 @@ const CHANGES: readonly (readonly [number, Change])[] = [
       lines.splice(at, 2, Buffer.concat(lines.slice(at, at + 2)));
     },
   ],
-  [1, (lines, dice) => inOne(lines, dice, (line) => Buffer.concat([Buffer.from(dice.pick(["# ", "— ", " ", "\ufeff"])), line]))],
+  [
+    1,
+    (lines, dice) =>
+      inOne(lines, dice, (line) =>
+        Buffer.concat([Buffer.from(dice.pick(["# ", "— ", " ", "\ufeff"])), line]),
+      ),
+  ],
 ];
 
 function inOne(lines: Buffer[], dice: Dice, change: (line: Buffer, dice: Dice) => Buffer): void {

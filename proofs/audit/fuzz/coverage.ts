@@ -27,9 +27,12 @@ export class Coverage {
    * @param keeps whether it counts from now on as having run
    */
   isNew(keeps: boolean): boolean {
-    const { result } = this.#post("Profiler.takePreciseCoverage") as Profiler.TakePreciseCoverageReturnType;
+    const { result } = this.#post(
+      "Profiler.takePreciseCoverage",
+    ) as Profiler.TakePreciseCoverageReturnType;
     let added = 0;
-    for (const script of result) if (script.url.includes(this.#part)) added += this.#note(script, keeps);
+    for (const script of result)
+      if (script.url.includes(this.#part)) added += this.#note(script, keeps);
     return added > 0;
   }
 
@@ -46,24 +49,35 @@ export class Coverage {
         byFunction.set(owner, byFunction.get(owner) === true || script.ran[at] === 1);
       }
       for (const [id, { name }] of script.functions.entries())
-        if (byFunction.get(id) === false) never.push(`${url.slice(url.lastIndexOf("/") + 1)} ${name}`);
+        if (byFunction.get(id) === false)
+          never.push(`${url.slice(url.lastIndexOf("/") + 1)} ${name}`);
     }
     return { part: all === 0 ? 0 : ran / all, never };
   }
 
   #note({ url, functions }: Profiler.ScriptCoverage, keeps: boolean): number {
-    const script = this.#scripts.get(url) ?? { ran: new Uint8Array(0), owner: new Int32Array(0), functions: [] };
+    const script = this.#scripts.get(url) ?? {
+      ran: new Uint8Array(0),
+      owner: new Int32Array(0),
+      functions: [],
+    };
     this.#scripts.set(url, script);
     let added = 0;
     // Outer functions come before those within them.
-    for (const { functionName, ranges } of functions.toSorted((a, b) => lengthOf(b) - lengthOf(a))) {
+    for (const { functionName, ranges } of functions.toSorted(
+      (a, b) => lengthOf(b) - lengthOf(a),
+    )) {
       const [whole] = ranges;
       if (whole === undefined) continue;
       const id = idOf(script, whole, functionName);
       const mask = new Uint8Array(lengthOf({ ranges }));
       // So do outer ranges.
       for (const { startOffset, endOffset, count } of ranges)
-        mask.fill(count > 0 ? 1 : 0, startOffset - whole.startOffset, endOffset - whole.startOffset);
+        mask.fill(
+          count > 0 ? 1 : 0,
+          startOffset - whole.startOffset,
+          endOffset - whole.startOffset,
+        );
       for (let at = 0; at < mask.length; at++) {
         const place = whole.startOffset + at;
         if (mask[at] === 0 || script.owner[place] !== id || script.ran[place] === 1) continue;
@@ -86,8 +100,14 @@ export class Coverage {
 }
 
 /** V8 tells of a function once it has looked into it; what belonged to the function around it until then is the new one's. */
-function idOf(script: Script, { startOffset, endOffset }: Profiler.CoverageRange, name: string): number {
-  const known = script.functions.findIndex(({ from, to }) => from === startOffset && to === endOffset);
+function idOf(
+  script: Script,
+  { startOffset, endOffset }: Profiler.CoverageRange,
+  name: string,
+): number {
+  const known = script.functions.findIndex(
+    ({ from, to }) => from === startOffset && to === endOffset,
+  );
   if (known !== -1) return known;
   if (endOffset > script.ran.length) {
     const [ran, owner] = [new Uint8Array(endOffset), new Int32Array(endOffset).fill(-1)];
@@ -95,7 +115,8 @@ function idOf(script: Script, { startOffset, endOffset }: Profiler.CoverageRange
     owner.set(script.owner);
     Object.assign(script, { ran, owner });
   }
-  const id = script.functions.push({ from: startOffset, to: endOffset, name: name || "(anonymous)" }) - 1;
+  const id =
+    script.functions.push({ from: startOffset, to: endOffset, name: name || "(anonymous)" }) - 1;
   for (let place = startOffset; place < endOffset; place++) {
     const around = script.functions[script.owner[place]!];
     if (around !== undefined && around.to - around.from < endOffset - startOffset) continue;

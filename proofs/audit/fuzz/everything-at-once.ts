@@ -28,7 +28,17 @@ const SILENCE_MS = 180_000;
 
 const ROOT = Buffer.alloc(32).toString("base64");
 const COMMITMENT = "f".repeat(64);
-const FIELDS = ["bucket-alias", "email", "hostname", "key-name", "path", "project-name", "reason", "task-name", "username"];
+const FIELDS = [
+  "bucket-alias",
+  "email",
+  "hostname",
+  "key-name",
+  "path",
+  "project-name",
+  "reason",
+  "task-name",
+  "username",
+];
 /** Numbers so long that every entry is read thoroughly, which leaves the most behind. */
 const FIRST_PSEQ = 1_000_000_000_000_000;
 
@@ -44,13 +54,23 @@ export function everythingAtOnce(): ForgedLog {
   const times = (count: number, make: (at: number) => void): void => {
     for (let at = 0; at < count; at++) make(at);
   };
-  const member = (type: string, id: string, changes: object): number => say(type, { object: { id, kind: "member" }, ...changes });
+  const member = (type: string, id: string, changes: object): number =>
+    say(type, { object: { id, kind: "member" }, ...changes });
   const recorded = (id: string, detail: object): number =>
     member("job.member", id, {
       prod: "coordinator-record",
       // Under others no members are compared.
       schema_sha256: SCHEMA_SHA256,
-      detail: { job: "j", attempt: "a", role: "r", from: null, to: "LEASED", generation: 0, counter: 0, ...detail },
+      detail: {
+        job: "j",
+        attempt: "a",
+        role: "r",
+        from: null,
+        to: "LEASED",
+        generation: 0,
+        counter: 0,
+        ...detail,
+      },
     });
 
   times(PRODUCERS, (at) =>
@@ -60,15 +80,27 @@ export function everythingAtOnce(): ForgedLog {
     }),
   );
   times(OPERATIONS, (at) =>
-    say("audit.op.carried", { detail: { type: long(`${at}`), logged_at: new Date(START_MS).toISOString() } }),
+    say("audit.op.carried", {
+      detail: { type: long(`${at}`), logged_at: new Date(START_MS).toISOString() },
+    }),
   );
   times(URLS, (at) =>
-    say("data.stage", { prod: "coordinator-gate", detail: { url_sha256: digest(`url ${at}`), ttl_s: 86_400 } }),
+    say("data.stage", {
+      prod: "coordinator-gate",
+      detail: { url_sha256: digest(`url ${at}`), ttl_s: 86_400 },
+    }),
   );
   const atDoor = (type: string, detail: object): number =>
-    say(type, { prod: "s3-front", phase: "requested", actor: { kind: "system", sub: "coordinator" }, detail });
+    say(type, {
+      prod: "s3-front",
+      phase: "requested",
+      actor: { kind: "system", sub: "coordinator" },
+      detail,
+    });
   times(UNDER_WAY, (at) => atDoor("data.object.write", { url_sha256: digest(`url ${at}`) }));
-  times(UNDER_WAY, (at) => atDoor("data.object.multipart", { upload_sha256: digest(`passed ${at}`), step: "complete" }));
+  times(UNDER_WAY, (at) =>
+    atDoor("data.object.multipart", { upload_sha256: digest(`passed ${at}`), step: "complete" }),
+  );
   times(UNDER_WAY, (at) =>
     say("data.upload.complete", {
       prod: "coordinator-gate",
@@ -76,20 +108,33 @@ export function everythingAtOnce(): ForgedLog {
       detail: { upload_sha256: digest(`announced ${at}`) },
     }),
   );
-  times(WAITING, (at) => member("job.node.started", long(`w-${at}`), { prod: `node-${nodeOf(at)}`, detail: { attempt: "a" } }));
-  times(UNDER_WAY, (at) => recorded(long(`m-${at}`), { attempt: long(`a${at}`), role: "server", node: nodeOf(at) }));
-  times(UNDER_WAY, (at) => recorded(long(`m-${at}`), { attempt: long(`a${at}`), from: "STARTING", to: "RUNNING" }));
+  times(WAITING, (at) =>
+    member("job.node.started", long(`w-${at}`), {
+      prod: `node-${nodeOf(at)}`,
+      detail: { attempt: "a" },
+    }),
+  );
+  times(UNDER_WAY, (at) =>
+    recorded(long(`m-${at}`), { attempt: long(`a${at}`), role: "server", node: nodeOf(at) }),
+  );
+  times(UNDER_WAY, (at) =>
+    recorded(long(`m-${at}`), { attempt: long(`a${at}`), from: "STARTING", to: "RUNNING" }),
+  );
   times(PLACED, (at) => recorded(`q-${at}`, {}));
   // Their lines go with whole bundles of entries.
   while (leaves.length % 256 !== 0) say("key.list", {});
   times(MARKED_ENTRIES / 256, (bundle) => {
     const lines: string[] = [];
     times(256, (at) => {
-      const index = say("key.list", { pii: FIELDS.map((field) => ({ field, commitment: COMMITMENT })) });
+      const index = say("key.list", {
+        pii: FIELDS.map((field) => ({ field, commitment: COMMITMENT })),
+      });
       for (const [slot, field] of FIELDS.entries()) {
         const by = ((bundle * 256 + at) * FIELDS.length + slot) % ERASED_BY;
         const erased = { index: 0, origin: `${by}`.padEnd(200, "o") };
-        lines.push(`${canonicalText({ commitment: COMMITMENT, erased, field: `pii.${field}`, index })}\n`);
+        lines.push(
+          `${canonicalText({ commitment: COMMITMENT, erased, field: `pii.${field}`, index })}\n`,
+        );
       }
     });
     disclosures.set(leaves.length / 256 - 1, Buffer.from(lines.join("")));
@@ -97,7 +142,11 @@ export function everythingAtOnce(): ForgedLog {
   times(ERASURES, (at) =>
     say("privacy.erasure", {
       phase: "completed",
-      detail: { erased: [{ origin: ORIGIN, commitments_count: 1, commitments_root: digest(`erasure ${at}`) }] },
+      detail: {
+        erased: [
+          { origin: ORIGIN, commitments_count: 1, commitments_root: digest(`erasure ${at}`) },
+        ],
+      },
     }),
   );
   const fromMs = START_MS + leaves.length;
@@ -106,13 +155,22 @@ export function everythingAtOnce(): ForgedLog {
     say("key.list", { t: time, t_log: time });
   });
 
-  const note = { ...HONEST, root: ROOT, lines: [...HONEST.lines, { ...HONEST.lines[0]!, key: "witness1" as const }] };
+  const note = {
+    ...HONEST,
+    root: ROOT,
+    lines: [...HONEST.lines, { ...HONEST.lines[0]!, key: "witness1" as const }],
+  };
   return forged({
     leaves,
     disclosures,
-    kept: Array.from({ length: KEPT }, (_, at) => ({ size: at + 1, note: { ...note, size: String(at + 1) } })),
+    kept: Array.from({ length: KEPT }, (_, at) => ({
+      size: at + 1,
+      note: { ...note, size: String(at + 1) },
+    })),
     policy: [{ key: "ed25519", as: "log" }, { key: "witness1", as: "witness" }, "quorum witness1"],
-    known: [Buffer.from(Array.from({ length: KNOWN }, (_, at) => `${ORIGIN}\n${at}\n${ROOT}\n`).join(""))],
+    known: [
+      Buffer.from(Array.from({ length: KNOWN }, (_, at) => `${ORIGIN}\n${at}\n${ROOT}\n`).join("")),
+    ],
     releases: Array.from({ length: RELEASES }, (_, at) => fullRelease(at)),
     nonce: COMMITMENT,
     sample: { count: "10000", filter: "" },

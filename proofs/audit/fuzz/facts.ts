@@ -9,7 +9,11 @@ export const START_MS = Date.parse("2026-01-01T00:00:00.000Z");
 export function fact(at: number, type: string, changes: object = {}): Buffer {
   const time = new Date(START_MS + at).toISOString();
   const id = `${at.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
-  const named = { actor: { kind: "system", sub: "auditd" }, object: { id: "auditd", kind: "log" }, op: id.replace("-7", "-4") };
+  const named = {
+    actor: { kind: "system", sub: "auditd" },
+    object: { id: "auditd", kind: "log" },
+    op: id.replace("-7", "-4"),
+  };
   const placed = {
     boot: "b",
     id,

@@ -18,8 +18,17 @@ export const ERASURE = {
 };
 
 export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
-  (dice) => own("audit.heartbeat", { producers: [{ prod: "auditd", boot: "b", pseq: dice.below(9) }], open_operations: 0 }),
-  (dice) => own("audit.heartbeat", { away: ["p", "q"].slice(dice.below(3)), open_operations: 0, producers: [] }),
+  (dice) =>
+    own("audit.heartbeat", {
+      producers: [{ prod: "auditd", boot: "b", pseq: dice.below(9) }],
+      open_operations: 0,
+    }),
+  (dice) =>
+    own("audit.heartbeat", {
+      away: ["p", "q"].slice(dice.below(3)),
+      open_operations: 0,
+      producers: [],
+    }),
   () => own("audit.heartbeat", { vector: { producers: 1, sha256: FOREIGN }, open_operations: 0 }),
   (dice) =>
     own(
@@ -30,7 +39,15 @@ export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
   (dice) =>
     own(
       "audit.rejected",
-      { type: "x", sha256: FOREIGN, bytes: 1, reason: "r", boot: "b", pseq: dice.below(9), taken: true },
+      {
+        type: "x",
+        sha256: FOREIGN,
+        bytes: 1,
+        reason: "r",
+        boot: "b",
+        pseq: dice.below(9),
+        taken: true,
+      },
       "p",
     ),
   (dice) => own("audit.lost", { index: dice.below(300), leaf_sha256: FOREIGN, size: 9 }, "p"),
@@ -44,7 +61,10 @@ export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
       requested_at: T,
       logged_at: T,
     }),
-  (dice) => own("admin.clock.step", { step_ms: dice.pick([-Number.MAX_SAFE_INTEGER, 0, 3_600_000, Number.MAX_SAFE_INTEGER]) }),
+  (dice) =>
+    own("admin.clock.step", {
+      step_ms: dice.pick([-Number.MAX_SAFE_INTEGER, 0, 3_600_000, Number.MAX_SAFE_INTEGER]),
+    }),
   () => own("audit.shard.close", {}),
   () => own("audit.stop", {}),
   (dice) =>
@@ -78,8 +98,18 @@ export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
     detail: { url_sha256: dice.pick([FOREIGN, "0".repeat(64)]), status: 200 },
     schema_sha256: FOREIGN,
   }),
-  (dice) => ({ type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }),
-  (dice) => ({ type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }),
+  (dice) => ({
+    type: "key.list",
+    phase: "fact",
+    ...committed(dice.pick(OPENINGS)),
+    schema_sha256: FOREIGN,
+  }),
+  (dice) => ({
+    type: "key.list",
+    phase: "fact",
+    ...committed(dice.pick(OPENINGS)),
+    schema_sha256: FOREIGN,
+  }),
   (dice) => ({
     type: "job.submit",
     phase: dice.pick(["requested", "completed"]),
@@ -87,7 +117,10 @@ export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
     schema_sha256: FOREIGN,
   }),
   (dice) => ({ ...started(dice), schema_sha256: FOREIGN }),
-  () => ({ ...ERASURE, detail: { erased: [{ origin: ORIGIN, commitments_count: 0, commitments_root: FOREIGN }] } }),
+  () => ({
+    ...ERASURE,
+    detail: { erased: [{ origin: ORIGIN, commitments_count: 0, commitments_root: FOREIGN }] },
+  }),
   (dice) => ({
     t_log: dice.pick([
       "0000-01-01T00:00:00.000Z",
@@ -99,7 +132,14 @@ export const TEMPLATES: readonly ((dice: Dice) => Leaf)[] = [
 ];
 
 function own(type: string, detail: object, about = "auditd"): Leaf {
-  return { type, phase: "fact", prod: "auditd", detail, object: { kind: "log", id: about }, schema_sha256: FOREIGN };
+  return {
+    type,
+    phase: "fact",
+    prod: "auditd",
+    detail,
+    object: { kind: "log", id: about },
+    schema_sha256: FOREIGN,
+  };
 }
 
 export function committed({ field, commitment }: (typeof OPENINGS)[number]): Leaf {
@@ -110,8 +150,14 @@ export function committed({ field, commitment }: (typeof OPENINGS)[number]): Lea
 
 /** Of this release: coordinator, agents and S3 door speak of the same members and uploads, or do not. */
 export const SAID_BY_SEVERAL: readonly ((dice: Dice) => Leaf)[] = [
-  (dice) => member(dice, "job.member", "coordinator-record", { ...placed(dice), from: null, to: "LEASED" }),
-  (dice) => member(dice, "job.member", "coordinator-record", { ...placed(dice), from: "STARTING", to: "RUNNING" }),
+  (dice) =>
+    member(dice, "job.member", "coordinator-record", { ...placed(dice), from: null, to: "LEASED" }),
+  (dice) =>
+    member(dice, "job.member", "coordinator-record", {
+      ...placed(dice),
+      from: "STARTING",
+      to: "RUNNING",
+    }),
   (dice) =>
     member(dice, "job.member", "coordinator-record", {
       ...placed(dice),
@@ -119,7 +165,12 @@ export const SAID_BY_SEVERAL: readonly ((dice: Dice) => Leaf)[] = [
       to: dice.pick(["RELEASED", "QUARANTINED"]),
     }),
   (dice) => member(dice, "job.node.started", agent(dice), { ...of(dice), container: "c-1" }),
-  (dice) => member(dice, "job.node.ended", agent(dice), { ...of(dice), exit_code: 0, out_of_memory: false }),
+  (dice) =>
+    member(dice, "job.node.ended", agent(dice), {
+      ...of(dice),
+      exit_code: 0,
+      out_of_memory: false,
+    }),
   (dice) =>
     member(dice, "job.node.released", agent(dice), {
       ...of(dice),
@@ -133,8 +184,13 @@ export const SAID_BY_SEVERAL: readonly ((dice: Dice) => Leaf)[] = [
       to: "SUCCEEDED",
       ...attempt(dice),
     }),
-  (dice) => fact("iam.node.lost", "coordinator-record", "node", { generation: 1, counter: 1 }, node(dice)),
-  (dice) => fact("admin.coordinator.start", "coordinator-gate", "process", { generation: dice.below(3), version: "1" }),
+  (dice) =>
+    fact("iam.node.lost", "coordinator-record", "node", { generation: 1, counter: 1 }, node(dice)),
+  (dice) =>
+    fact("admin.coordinator.start", "coordinator-gate", "process", {
+      generation: dice.below(3),
+      version: "1",
+    }),
   (dice) =>
     fact(
       "audit.producer.start",
@@ -148,16 +204,32 @@ export const SAID_BY_SEVERAL: readonly ((dice: Dice) => Leaf)[] = [
       "audit.rejected",
       "auditd",
       "producer",
-      { type: "x", sha256: FOREIGN, bytes: 1, reason: "r", boot: "b", pseq: 1, taken: dice.chance(0.5) },
+      {
+        type: "x",
+        sha256: FOREIGN,
+        bytes: 1,
+        reason: "r",
+        boot: "b",
+        pseq: 1,
+        taken: dice.chance(0.5),
+      },
       agent(dice),
     ),
   (dice) => ({
-    ...upload(dice, "data.object.multipart", "s3-front", { step: dice.pick(["complete", "abort", "create"]) }),
+    ...upload(dice, "data.object.multipart", "s3-front", {
+      step: dice.pick(["complete", "abort", "create"]),
+    }),
     actor: { sub: "coordinator", kind: "system" },
   }),
   (dice) => upload(dice, "data.upload.complete", "coordinator-gate", { parts: 1 }),
-  (dice) => ({ ...upload(dice, "model.output", "coordinator-record", { job: "job-1" }), phase: "fact" }),
-  (dice) => ({ ...upload(dice, "model.output.open", "coordinator-gate", { job: "job-1" }), phase: "fact" }),
+  (dice) => ({
+    ...upload(dice, "model.output", "coordinator-record", { job: "job-1" }),
+    phase: "fact",
+  }),
+  (dice) => ({
+    ...upload(dice, "model.output.open", "coordinator-gate", { job: "job-1" }),
+    phase: "fact",
+  }),
   (dice) => ({
     ...upload(dice, "data.object.write", "s3-front", {}, "url_sha256"),
     actor: { sub: "coordinator", kind: "system" },
@@ -169,7 +241,11 @@ const node = (dice: Dice): string => `n-${dice.below(2)}`;
 const agent = (dice: Dice): string => `node-${node(dice)}`;
 const attempt = (dice: Dice): Leaf => ({ attempt: `a-${dice.below(2)}` });
 const of = (dice: Dice): Leaf => ({ job: "job-1", ...attempt(dice), generation: 1, counter: 1 });
-const placed = (dice: Dice): Leaf => ({ ...of(dice), role: dice.pick(["server", "site"]), node: node(dice) });
+const placed = (dice: Dice): Leaf => ({
+  ...of(dice),
+  role: dice.pick(["server", "site"]),
+  node: node(dice),
+});
 
 function member(dice: Dice, type: string, prod: string, detail: Leaf): Leaf {
   return fact(type, prod, "member", detail, `m-${dice.below(3)}`);
@@ -184,13 +260,24 @@ function started(dice: Dice): Leaf {
   const version = dice.below(VERSIONS + 1);
   const files = filesOf(version).filter(() => dice.chance(0.7));
   if (dice.chance(0.2)) files.push(...filesOf(dice.below(VERSIONS)).slice(0, dice.below(3)));
-  const image = dice.chance(0.3) ? { digests: { image: imageOf(dice.chance(0.7) ? version : dice.below(VERSIONS)) } } : {};
+  const image = dice.chance(0.3)
+    ? { digests: { image: imageOf(dice.chance(0.7) ? version : dice.below(VERSIONS)) } }
+    : {};
   const prod = dice.chance(0.9) ? "supervisor" : "coordinator-gate";
-  return { ...fact("admin.measured", prod, "process", { files }, dice.pick(["auditd", "vault"])), ...image };
+  return {
+    ...fact("admin.measured", prod, "process", { files }, dice.pick(["auditd", "vault"])),
+    ...image,
+  };
 }
 
 /** Asked for, or ended, by one of few operations. */
-function upload(dice: Dice, type: string, prod: string, detail: Leaf, member = "upload_sha256"): Leaf {
+function upload(
+  dice: Dice,
+  type: string,
+  prod: string,
+  detail: Leaf,
+  member = "upload_sha256",
+): Leaf {
   const phase = dice.pick(["requested", "completed", "failed"]);
   const op = `00000000-0000-4000-8000-00000000001${dice.below(4)}`;
   return {

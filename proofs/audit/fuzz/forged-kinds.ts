@@ -3,7 +3,16 @@ import { changeBytes, NUMBERS } from "./change-bytes.ts";
 import { canonicalText, changeJson } from "./change-json.ts";
 import { changeLines } from "./change-lines.ts";
 import type { Dice } from "./dice.ts";
-import { committed, ERASURE, FOREIGN, type Leaf, NONCE, SAID_BY_SEVERAL, T, TEMPLATES } from "./forged-entries.ts";
+import {
+  committed,
+  ERASURE,
+  FOREIGN,
+  type Leaf,
+  NONCE,
+  SAID_BY_SEVERAL,
+  T,
+  TEMPLATES,
+} from "./forged-entries.ts";
 import {
   erasedRoot,
   Forge,
@@ -18,7 +27,14 @@ import {
 import { inputOf } from "./input.ts";
 import type { Kind } from "./kind.ts";
 import { changeReleases } from "./releases.ts";
-import { type KeyName, type Line, LOG_KEYS, type NoteKeys, STRANGE_KEYS, WITNESS_NAMES } from "./note-keys.ts";
+import {
+  type KeyName,
+  type Line,
+  LOG_KEYS,
+  type NoteKeys,
+  STRANGE_KEYS,
+  WITNESS_NAMES,
+} from "./note-keys.ts";
 import { sha256 } from "./merkle.ts";
 
 const MAX_LEAF = 65_535;
@@ -28,10 +44,22 @@ const MAX_KEPT = 40;
 const MAX_LOG_BYTES = 1_048_576;
 const WIDTHS = [0, 1, 2, 255, 256, 257, 511, 512, 513];
 const WITNESSES = Object.keys(WITNESS_NAMES) as KeyName[];
-const TIMES = [0n, 1n, 1_790_000_000n, 8_640_000_000_000n, 8_640_000_000_001n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 64n - 1n];
+const TIMES = [
+  0n,
+  1n,
+  1_790_000_000n,
+  8_640_000_000_000n,
+  8_640_000_000_001n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 64n - 1n,
+];
 
 /** @param logs texts of the entries of real logs */
-export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys): Record<string, Kind<ForgedLog>> {
+export function forgedKinds(
+  logs: readonly (readonly string[])[],
+  keys: NoteKeys,
+): Record<string, Kind<ForgedLog>> {
   const values = logs.map((leaves) => leaves.map((leaf) => JSON.parse(leaf) as Leaf));
   const all = values.flat();
   const begin = (dice: Dice): ForgedLog => {
@@ -41,7 +69,15 @@ export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys
     const note: Note = { ...HONEST, lines: LOG_KEYS.slice(0, dice.chance(0.3) ? 2 : 1).map(sound) };
     const witnesses = dice.chance(0.4) ? WITNESSES.filter(() => dice.chance(0.6)) : [];
     return {
-      ...{ origin: ORIGIN, leaves, kept: [], disclosures: new Map(), known: [], knownSizes: [], erasures: [] },
+      ...{
+        origin: ORIGIN,
+        leaves,
+        kept: [],
+        disclosures: new Map(),
+        known: [],
+        knownSizes: [],
+        erasures: [],
+      },
       releases: [],
       ...{ downtime: null, nonce: null, sample: null },
       note: { ...note, lines: [...note.lines, ...witnesses.map(sound)] },
@@ -52,7 +88,8 @@ export function forgedKinds(logs: readonly (readonly string[])[], keys: NoteKeys
       ],
     };
   };
-  const change = (log: ForgedLog, dice: Dice): ForgedLog => shortened(dice.weighted(CHANGES)(log, dice, all));
+  const change = (log: ForgedLog, dice: Dice): ForgedLog =>
+    shortened(dice.weighted(CHANGES)(log, dice, all));
   return {
     forged: { begin, change, input: (log, dice) => new Forge(keys, dice).input(log) },
     "forged proof": {
@@ -79,7 +116,9 @@ function shortened(log: ForgedLog): ForgedLog {
     ...log,
     leaves: log.leaves.slice(0, MAX_LEAVES).filter(({ length }) => (left -= length) > 0),
     kept: log.kept.slice(0, MAX_KEPT),
-    disclosures: new Map([...log.disclosures].map(([bundle, text]) => [bundle, text.subarray(0, MAX_LOG_BYTES)])),
+    disclosures: new Map(
+      [...log.disclosures].map(([bundle, text]) => [bundle, text.subarray(0, MAX_LOG_BYTES)]),
+    ),
   };
 }
 
@@ -87,7 +126,11 @@ type Change = (log: ForgedLog, dice: Dice, all: readonly Leaf[]) => ForgedLog;
 
 const CHANGES: readonly (readonly [number, Change])[] = [
   [14, (log, dice, all) => inOneLeaf(log, dice, (leaf) => changedLeaf(leaf, dice, all))],
-  [8, (log, dice, all) => withLeaf(log, dice, bytesOf({ ...dice.pick(all), ...dice.pick(TEMPLATES)(dice) }))],
+  [
+    8,
+    (log, dice, all) =>
+      withLeaf(log, dice, bytesOf({ ...dice.pick(all), ...dice.pick(TEMPLATES)(dice) })),
+  ],
   [
     6,
     (log, dice, all) => {
@@ -100,11 +143,19 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     (log, dice, all) => {
       let grown = log;
       for (let left = dice.size(12); left > 0; left--)
-        grown = withLeaf(grown, dice, bytesOf({ ...dice.pick(all), ...dice.pick(SAID_BY_SEVERAL)(dice) }));
+        grown = withLeaf(
+          grown,
+          dice,
+          bytesOf({ ...dice.pick(all), ...dice.pick(SAID_BY_SEVERAL)(dice) }),
+        );
       return grown;
     },
   ],
-  [2, (log, dice) => inOneLeaf(log, dice, (leaf) => changeBytes(leaf, dice, []).subarray(0, MAX_LEAF))],
+  [
+    2,
+    (log, dice) =>
+      inOneLeaf(log, dice, (leaf) => changeBytes(leaf, dice, []).subarray(0, MAX_LEAF)),
+  ],
   [1, (log, dice) => inOneLeaf(log, dice, () => dice.pick(GARBAGE)(dice).subarray(0, MAX_LEAF))],
   [2, (log, dice) => ({ ...log, leaves: reordered(log.leaves, dice) })],
   [1, (log, dice) => ({ ...log, leaves: ofWidth(log.leaves, dice.pick(WIDTHS)) })],
@@ -115,29 +166,65 @@ const CHANGES: readonly (readonly [number, Change])[] = [
     (log, dice) => {
       const size = 1 + dice.below(log.leaves.length);
       const note = dice.chance(0.6) ? log.note : changeNote(log.note, dice);
-      return { ...log, kept: [...log.kept, { size, note }].sort((a, b) => (dice.chance(0.05) ? 1 : a.size - b.size)) };
+      return {
+        ...log,
+        kept: [...log.kept, { size, note }].sort((a, b) =>
+          dice.chance(0.05) ? 1 : a.size - b.size,
+        ),
+      };
     },
   ],
-  [1, (log, dice) => ({ ...log, kept: log.kept.map((one) => ({ ...one, note: changeNote(one.note, dice) })) })],
-  [3, (log, dice) => disclosed(log, dice.below(Math.ceil(log.leaves.length / 256)), { index: 0, origin: log.origin })],
+  [
+    1,
+    (log, dice) => ({
+      ...log,
+      kept: log.kept.map((one) => ({ ...one, note: changeNote(one.note, dice) })),
+    }),
+  ],
+  [
+    3,
+    (log, dice) =>
+      disclosed(log, dice.below(Math.ceil(log.leaves.length / 256)), {
+        index: 0,
+        origin: log.origin,
+      }),
+  ],
   [4, erase],
   [
     4,
     (log, dice) => {
       const disclosures = new Map(log.disclosures);
-      for (const [bundle, text] of disclosures) disclosures.set(bundle, changedDisclosures(text, dice));
+      for (const [bundle, text] of disclosures)
+        disclosures.set(bundle, changedDisclosures(text, dice));
       return { ...log, disclosures };
     },
   ],
   [5, (log, dice) => changePolicy(log, dice)],
-  [2, (log, dice) => ({ ...log, knownSizes: [...log.knownSizes, dice.below(log.leaves.length + 1)].slice(-8) })],
-  [2, (log, dice, all) => ({ ...log, erasures: log.erasures.map((proof) => changeProof(proof, dice, all)) })],
+  [
+    2,
+    (log, dice) => ({
+      ...log,
+      knownSizes: [...log.knownSizes, dice.below(log.leaves.length + 1)].slice(-8),
+    }),
+  ],
+  [
+    2,
+    (log, dice, all) => ({
+      ...log,
+      erasures: log.erasures.map((proof) => changeProof(proof, dice, all)),
+    }),
+  ],
   [4, (log, dice) => ({ ...log, releases: changeReleases(log.releases, dice) })],
   [
     1,
     (log, dice) => ({
       ...log,
-      downtime: dice.pick(["", "2000-01-01T00:00Z 2099-01-01T00:00Z\n", "2026-11-01T00:00Z 2026-11-30T00:00Z\n", "x"]),
+      downtime: dice.pick([
+        "",
+        "2000-01-01T00:00Z 2099-01-01T00:00Z\n",
+        "2026-11-01T00:00Z 2026-11-30T00:00Z\n",
+        "x",
+      ]),
     }),
   ],
   [
@@ -176,7 +263,10 @@ function changedLeaf(leaf: Buffer, dice: Dice, all: readonly Leaf[]): Buffer {
   const object = typeof value === "object" && value !== null ? (value as Leaf) : {};
   const from = dice.chance(0.7) ? { ...object, schema_sha256: FOREIGN } : object;
   const others = Array.from({ length: 3 }, () => dice.pick(all));
-  if (dice.chance(0.7)) return clipped(canonicalText({ ...from, detail: changeJson(from["detail"] ?? {}, dice, others) }));
+  if (dice.chance(0.7))
+    return clipped(
+      canonicalText({ ...from, detail: changeJson(from["detail"] ?? {}, dice, others) }),
+    );
   return clipped(canonicalText(changeJson(from, dice, others)));
 }
 
@@ -191,7 +281,11 @@ function bytesOf(leaf: Leaf): Buffer {
 type Marked = { index: number; field: string; commitment: string };
 
 /** Lines that open what the leaves of a bundle commit to, in order; every third value is marked as erased by the entry that is named. */
-function linesOf(log: ForgedLog, bundle: number, by: { index: number; origin: string }): (Marked & Record<string, unknown>)[] {
+function linesOf(
+  log: ForgedLog,
+  bundle: number,
+  by: { index: number; origin: string },
+): (Marked & Record<string, unknown>)[] {
   return log.leaves.slice(bundle * 256, (bundle + 1) * 256).flatMap((leaf, at) => {
     const text = leaf.toString();
     const index = bundle * 256 + at;
@@ -199,12 +293,18 @@ function linesOf(log: ForgedLog, bundle: number, by: { index: number; origin: st
       .filter(({ commitment }) => text.includes(commitment))
       .toSorted((a, b) => (a.field < b.field ? -1 : 1))
       .map(({ field, commitment, salt, value, isErased }) =>
-        isErased ? { commitment, erased: by, field, index } : { commitment, field, index, salt, value },
+        isErased
+          ? { commitment, erased: by, field, index }
+          : { commitment, field, index, salt, value },
       );
   });
 }
 
-function disclosed(log: ForgedLog, bundle: number, by: { index: number; origin: string }): ForgedLog {
+function disclosed(
+  log: ForgedLog,
+  bundle: number,
+  by: { index: number; origin: string },
+): ForgedLog {
   const text = linesOf(log, bundle, by)
     .map((line) => `${canonicalText(line)}\n`)
     .join("");
@@ -214,8 +314,14 @@ function disclosed(log: ForgedLog, bundle: number, by: { index: number; origin: 
 /** What an erasure says that ended the values that are marked so. */
 function stated(log: ForgedLog): Record<string, unknown> {
   const bundles = Array.from({ length: Math.ceil(log.leaves.length / 256) }, (_, bundle) => bundle);
-  const erased = bundles.flatMap((bundle) => linesOf(log, bundle, { index: 0, origin: "" })).filter((line) => "erased" in line);
-  return { origin: log.origin, commitments_count: erased.length, commitments_root: erasedRoot(erased) };
+  const erased = bundles
+    .flatMap((bundle) => linesOf(log, bundle, { index: 0, origin: "" }))
+    .filter((line) => "erased" in line);
+  return {
+    origin: log.origin,
+    commitments_count: erased.length,
+    commitments_root: erasedRoot(erased),
+  };
 }
 
 /** Entries that commit to values, the erasure of some, here or in the next shard, and what is disclosed of them. */
@@ -224,16 +330,29 @@ function erase(log: ForgedLog, dice: Dice, all: readonly Leaf[]): ForgedLog {
   const [, time = T] = /"t_log":"([^"]*)"/.exec(leaves.at(-1)?.toString() ?? "") ?? [];
   const like: Leaf = { ...dice.pick(all), t_log: time };
   for (let left = 1 + dice.size(6); left > 0; left--)
-    leaves.push(bytesOf({ ...like, type: "key.list", phase: "fact", ...committed(dice.pick(OPENINGS)), schema_sha256: FOREIGN }));
+    leaves.push(
+      bytesOf({
+        ...like,
+        type: "key.list",
+        phase: "fact",
+        ...committed(dice.pick(OPENINGS)),
+        schema_sha256: FOREIGN,
+      }),
+    );
   const grown: ForgedLog = { ...log, leaves };
   const erasure = { ...ERASURE, detail: { erased: [stated(grown)] } };
   const isHere = dice.chance(0.5);
-  const by = isHere ? { index: leaves.length, origin: log.origin } : { index: 0, origin: OTHER_ORIGIN };
+  const by = isHere
+    ? { index: leaves.length, origin: log.origin }
+    : { index: 0, origin: OTHER_ORIGIN };
   if (isHere) leaves.push(bytesOf({ ...like, ...erasure }));
   else {
     const elsewhere = bytesOf({ ...like, ...erasure });
     const leaf = dice.chance(0.3) ? changedLeaf(elsewhere, dice, all) : elsewhere;
-    const proof: ForgedProof = { ...proofOf([leaf, ...leaves.slice(0, dice.below(9))], OTHER_ORIGIN, dice), index: "0" };
+    const proof: ForgedProof = {
+      ...proofOf([leaf, ...leaves.slice(0, dice.below(9))], OTHER_ORIGIN, dice),
+      index: "0",
+    };
     grown.erasures = [...log.erasures, proof].slice(-3);
     if (dice.chance(0.8)) grown.policy = withOtherLog(log);
   }
@@ -246,7 +365,9 @@ function changedDisclosures(text: Buffer, dice: Dice): Buffer {
   if (lines.length === 0 || dice.chance(0.4)) return changeLines(text, dice, [text]);
   const at = dice.below(lines.length);
   try {
-    lines[at] = canonicalText(changeJson(JSON.parse(lines[at]!), dice, [JSON.parse(dice.pick(lines))]));
+    lines[at] = canonicalText(
+      changeJson(JSON.parse(lines[at]!), dice, [JSON.parse(dice.pick(lines))]),
+    );
   } catch {
     lines[at] = "{}";
   }
@@ -254,13 +375,34 @@ function changedDisclosures(text: Buffer, dice: Dice): Buffer {
 }
 
 function proofOf(leaves: Buffer[], origin: string, dice: Dice): ForgedProof {
-  return { origin, leaves, index: String(dice.below(leaves.length)), note: HONEST, dropped: 0, added: 0 };
+  return {
+    origin,
+    leaves,
+    index: String(dice.below(leaves.length)),
+    note: HONEST,
+    dropped: 0,
+    added: 0,
+  };
 }
 
 function changeProof(proof: ForgedProof, dice: Dice, all: readonly Leaf[]): ForgedProof {
   return dice.weighted<() => ForgedProof>([
-    [6, () => ({ ...proof, leaves: proof.leaves.map((leaf) => (dice.chance(0.5) ? changedLeaf(leaf, dice, all) : leaf)) })],
-    [2, () => ({ ...proof, index: dice.pick([...NUMBERS.slice(0, 20), String(dice.below(proof.leaves.length))]) })],
+    [
+      6,
+      () => ({
+        ...proof,
+        leaves: proof.leaves.map((leaf) =>
+          dice.chance(0.5) ? changedLeaf(leaf, dice, all) : leaf,
+        ),
+      }),
+    ],
+    [
+      2,
+      () => ({
+        ...proof,
+        index: dice.pick([...NUMBERS.slice(0, 20), String(dice.below(proof.leaves.length))]),
+      }),
+    ],
     [2, () => ({ ...proof, note: changeNote(proof.note, dice) })],
     [1, () => ({ ...proof, dropped: dice.below(5) })],
     [1, () => ({ ...proof, added: dice.pick([1, 10, 63, 64]) })],
@@ -276,10 +418,23 @@ function changeNote(note: Note, dice: Dice): Note {
   };
   return dice.weighted<() => Note>([
     [2, () => ({ ...note, size: dice.pick(NUMBERS) })],
-    [1, () => ({ ...note, root: dice.pick([sha256(dice.bytes(4)).toString("base64"), "", "AAAA", "A".repeat(44)]) })],
+    [
+      1,
+      () => ({
+        ...note,
+        root: dice.pick([sha256(dice.bytes(4)).toString("base64"), "", "AAAA", "A".repeat(44)]),
+      }),
+    ],
     [1, () => ({ ...note, more: dice.pick(["more\n", "\n", "\n\n", "— x AAAA\n"]) })],
     [6, () => inLine((line) => ({ ...line, timeS: dice.pick(TIMES) }))],
-    [3, () => inLine((line) => ({ ...line, form: dice.pick(["flipped", "cut", "long", "random", "sound"]) }))],
+    [
+      3,
+      () =>
+        inLine((line) => ({
+          ...line,
+          form: dice.pick(["flipped", "cut", "long", "random", "sound"]),
+        })),
+    ],
     [3, () => withLine(sound(dice.pick([...WITNESSES, ...LOG_KEYS, "otherEd25519"])))],
     [3, () => withLine(sound(dice.pick(STRANGE_KEYS)))],
     [1, () => ({ ...note, lines: note.lines.filter(() => dice.chance(0.7)) })],
@@ -287,7 +442,10 @@ function changeNote(note: Note, dice: Dice): Note {
       1,
       () => ({
         ...note,
-        lines: Array.from({ length: dice.pick([16, 64, 65]) }, () => dice.pick(note.lines) ?? sound("ed25519")),
+        lines: Array.from(
+          { length: dice.pick([16, 64, 65]) },
+          () => dice.pick(note.lines) ?? sound("ed25519"),
+        ),
       }),
     ],
   ])();
@@ -295,7 +453,10 @@ function changeNote(note: Note, dice: Dice): Note {
 
 function changePolicy(log: ForgedLog, dice: Dice): ForgedLog {
   const { policy } = log;
-  const beforeQuorum = (...lines: ForgedLog["policy"]): ForgedLog => ({ ...log, policy: [...lines, ...policy] });
+  const beforeQuorum = (...lines: ForgedLog["policy"]): ForgedLog => ({
+    ...log,
+    policy: [...lines, ...policy],
+  });
   return dice.weighted<() => ForgedLog>([
     [
       4,
@@ -304,7 +465,10 @@ function changePolicy(log: ForgedLog, dice: Dice): ForgedLog {
         const key = dice.pick([...STRANGE_KEYS, "otherEd25519" as const]);
         const note = {
           ...log.note,
-          lines: [...log.note.lines, { ...sound(key), form: dice.pick(["sound", "random"] as const) }].slice(-60),
+          lines: [
+            ...log.note.lines,
+            { ...sound(key), form: dice.pick(["sound", "random"] as const) },
+          ].slice(-60),
         };
         return { ...log, note, policy: [{ key, as: "log" as const }, ...policy] };
       },
@@ -313,15 +477,28 @@ function changePolicy(log: ForgedLog, dice: Dice): ForgedLog {
       4,
       () => {
         const key = dice.pick([...WITNESSES, ...STRANGE_KEYS]);
-        const note = { ...log.note, lines: [...log.note.lines, { ...sound(key), timeS: dice.pick(TIMES) }].slice(-60) };
+        const note = {
+          ...log.note,
+          lines: [...log.note.lines, { ...sound(key), timeS: dice.pick(TIMES) }].slice(-60),
+        };
         return {
           ...log,
           note,
-          policy: [{ key, as: "witness" as const }, ...policy.filter((line) => !isQuorum(line)), `quorum ${key}`],
+          policy: [
+            { key, as: "witness" as const },
+            ...policy.filter((line) => !isQuorum(line)),
+            `quorum ${key}`,
+          ],
         };
       },
     ],
-    [2, () => ({ ...log, policy: [...policy.filter((line) => !isQuorum(line)), ...groups(policy, dice)] })],
+    [
+      2,
+      () => ({
+        ...log,
+        policy: [...policy.filter((line) => !isQuorum(line)), ...groups(policy, dice)],
+      }),
+    ],
     [1, () => ({ ...log, policy: policy.filter(() => dice.chance(0.8)) })],
     [
       1,
@@ -340,12 +517,20 @@ function changePolicy(log: ForgedLog, dice: Dice): ForgedLog {
           ]),
         ),
     ],
-    [1, () => ({ ...log, policy: [...policy, ...Array.from({ length: 40 }, (_, at) => `group g${at} any witness1`)] })],
+    [
+      1,
+      () => ({
+        ...log,
+        policy: [...policy, ...Array.from({ length: 40 }, (_, at) => `group g${at} any witness1`)],
+      }),
+    ],
   ])();
 }
 
 function groups(policy: ForgedLog["policy"], dice: Dice): string[] {
-  const names = policy.flatMap((line) => (typeof line !== "string" && line.as === "witness" ? [line.key] : []));
+  const names = policy.flatMap((line) =>
+    typeof line !== "string" && line.as === "witness" ? [line.key] : [],
+  );
   if (names.length === 0) return [`quorum ${dice.pick(["none", "x", "__proto__"])}`];
   const threshold = dice.pick(["any", "all", "1", "2", "0", "99", "-1"]);
   return [`group g ${threshold} ${names.join(" ")}`, "group h any g", "quorum h"];
@@ -403,7 +588,10 @@ function reordered(leaves: readonly Buffer[], dice: Dice): Buffer[] {
 }
 
 function ofWidth(leaves: readonly Buffer[], width: number): Buffer[] {
-  return Array.from({ length: width }, (_, at) => leaves[at % Math.max(1, leaves.length)] ?? Buffer.from("{}"));
+  return Array.from(
+    { length: width },
+    (_, at) => leaves[at % Math.max(1, leaves.length)] ?? Buffer.from("{}"),
+  );
 }
 
 /** Leaves that are none. */
@@ -418,7 +606,10 @@ const GARBAGE: readonly ((dice: Dice) => Buffer)[] = [
   () => Buffer.from("[]"),
   () => Buffer.from("{}"),
   () => Buffer.from('{"__proto__":{}}'),
-  () => Buffer.from(`{${Array.from({ length: 2_000 }, (_, at) => `"${String(at).padStart(4, "0")}":0`).join(",")}}`),
+  () =>
+    Buffer.from(
+      `{${Array.from({ length: 2_000 }, (_, at) => `"${String(at).padStart(4, "0")}":0`).join(",")}}`,
+    ),
   (dice) => dice.bytes(dice.size(2_000)),
   (dice) => Buffer.alloc(dice.pick([16_383, 16_384, 16_385, MAX_LEAF]), " "),
 ];

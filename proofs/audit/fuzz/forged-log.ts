@@ -14,7 +14,14 @@ export const OTHER_ORIGIN = "box.audit.acme/2027";
 /** What a note says; null: the truth. */
 export type Note = { size: string | null; root: string | null; lines: Line[]; more: string };
 /** Of another shard, or of this log: a proof of one of its leaves. */
-export type ForgedProof = { origin: string; leaves: Buffer[]; index: string; note: Note; dropped: number; added: number };
+export type ForgedProof = {
+  origin: string;
+  leaves: Buffer[];
+  index: string;
+  note: Note;
+  dropped: number;
+  added: number;
+};
 
 export type ForgedLog = {
   origin: string;
@@ -46,7 +53,10 @@ export class Forge {
   input(log: ForgedLog): Input {
     const dice = this.#dice;
     return inputOf(this.archive(log), this.policy(log), {
-      known: [...log.known, ...log.knownSizes.map((size) => this.note(log.origin, log.leaves.slice(0, size), HONEST))],
+      known: [
+        ...log.known,
+        ...log.knownSizes.map((size) => this.note(log.origin, log.leaves.slice(0, size), HONEST)),
+      ],
       erasures: log.erasures.map((proof) => this.proof(proof)),
       releases: log.releases,
       downtime: log.downtime === null ? null : Buffer.from(log.downtime),
@@ -62,12 +72,19 @@ export class Forge {
     const members: Member[] = [member("checkpoint", this.note(origin, leaves, note, hashes))];
     for (const one of kept) {
       const name = `checkpoints/${one.note.size ?? one.size}`;
-      members.push(member(name, this.note(origin, leaves.slice(0, one.size), one.note, hashes.slice(0, one.size))));
+      members.push(
+        member(
+          name,
+          this.note(origin, leaves.slice(0, one.size), one.note, hashes.slice(0, one.size)),
+        ),
+      );
     }
     for (const { path, content } of filesOf(leaves, hashes)) {
       const [, bundle] = /^tile\/entries\/([^.]*)/.exec(path) ?? [];
-      const lines = bundle === undefined ? undefined : disclosures.get(Number(bundle.replaceAll(/[x/]/g, "")));
-      if (lines !== undefined) members.push(member(path.replace(/^tile\/entries/, "disclosures"), lines));
+      const lines =
+        bundle === undefined ? undefined : disclosures.get(Number(bundle.replaceAll(/[x/]/g, "")));
+      if (lines !== undefined)
+        members.push(member(path.replace(/^tile\/entries/, "disclosures"), lines));
       members.push(member(path, content));
     }
     return putTogether(members);
@@ -86,13 +103,31 @@ export class Forge {
     const hashes = leaves.map(leafHash);
     const at = Math.max(0, Math.min(Number(index) || 0, leaves.length - 1));
     const path = pathTo(at, hashes).slice(dropped);
-    const lines = ["c2sp.org/tlog-proof@v1", `extra ${leaves[at]!.toString("base64")}`, `index ${index}`];
-    const all = [...path, ...Array.from({ length: added }, () => hashes[0]!)].map((hash) => hash.toString("base64"));
-    return Buffer.concat([Buffer.from(`${[...lines, ...all].join("\n")}\n\n`), this.note(origin, leaves, note, hashes)]);
+    const lines = [
+      "c2sp.org/tlog-proof@v1",
+      `extra ${leaves[at]!.toString("base64")}`,
+      `index ${index}`,
+    ];
+    const all = [...path, ...Array.from({ length: added }, () => hashes[0]!)].map((hash) =>
+      hash.toString("base64"),
+    );
+    return Buffer.concat([
+      Buffer.from(`${[...lines, ...all].join("\n")}\n\n`),
+      this.note(origin, leaves, note, hashes),
+    ]);
   }
 
-  note(origin: string, leaves: readonly Buffer[], { size, root, lines, more }: Note, hashes = leaves.map(leafHash)): Buffer {
-    const head: Head = { origin, size: size ?? String(leaves.length), root: root ?? rootOf(hashes).toString("base64") };
+  note(
+    origin: string,
+    leaves: readonly Buffer[],
+    { size, root, lines, more }: Note,
+    hashes = leaves.map(leafHash),
+  ): Buffer {
+    const head: Head = {
+      origin,
+      size: size ?? String(leaves.length),
+      root: root ?? rootOf(hashes).toString("base64"),
+    };
     const signed = lines.map((line) => this.#keys.line(line, head, this.#dice)).join("");
     return Buffer.from(`${origin}\n${head.size}\n${head.root}\n${more}\n${signed}`);
   }
@@ -106,18 +141,33 @@ export const HONEST: Note = {
 };
 
 /** Values that can be opened: the commitment of each stands in some leaves. */
-export const OPENINGS = ["10.0.0.7", "Ada", "ward 3", "", "\u202e", "\u0000\n", "x".repeat(8_192), "ü".repeat(300)].map(
-  (value, at) => {
-    const field = ["src.addr", "src.agent", "pii.username", "digests.input"][at % 4]!;
-    const salt = sha256(Buffer.of(at)).toString("hex");
-    const text = Buffer.concat([Buffer.from(`sov-pii-v1\0${field}\0`), Buffer.from(salt, "hex"), Buffer.from(value)]);
-    return { field, salt, value, commitment: sha256(text).toString("hex") };
-  },
-);
+export const OPENINGS = [
+  "10.0.0.7",
+  "Ada",
+  "ward 3",
+  "",
+  "\u202e",
+  "\u0000\n",
+  "x".repeat(8_192),
+  "ü".repeat(300),
+].map((value, at) => {
+  const field = ["src.addr", "src.agent", "pii.username", "digests.input"][at % 4]!;
+  const salt = sha256(Buffer.of(at)).toString("hex");
+  const text = Buffer.concat([
+    Buffer.from(`sov-pii-v1\0${field}\0`),
+    Buffer.from(salt, "hex"),
+    Buffer.from(value),
+  ]);
+  return { field, salt, value, commitment: sha256(text).toString("hex") };
+});
 
 /** Root over what an erasure ended. */
-export function erasedRoot(lines: readonly { index: number; field: string; commitment: string }[]): string {
-  return rootOf(lines.map(({ index, field, commitment }) => leafHash(Buffer.from(`${index}\n${field}\n${commitment}`)))).toString(
-    "hex",
-  );
+export function erasedRoot(
+  lines: readonly { index: number; field: string; commitment: string }[],
+): string {
+  return rootOf(
+    lines.map(({ index, field, commitment }) =>
+      leafHash(Buffer.from(`${index}\n${field}\n${commitment}`)),
+    ),
+  ).toString("hex");
 }

@@ -82,7 +82,9 @@ export class FuzzRun {
     const workers = availableParallelism();
     const timer = setInterval(() => this.#tell(), TELL_MS);
     const stop = new AbortController();
-    const judging = Array.from({ length: workers }, (_, worker) => this.#judge(worker, workers, stop.signal));
+    const judging = Array.from({ length: workers }, (_, worker) =>
+      this.#judge(worker, workers, stop.signal),
+    );
     await this.#judgeLarge(endsMs);
     stop.abort();
     await Promise.all(judging);
@@ -94,8 +96,12 @@ export class FuzzRun {
   result(): { isSound: boolean; figures: Record<string, unknown> } {
     const { crash, hang, memory, wrong } = this.#findings.counts;
     const inputs = this.#inputs;
-    const allNodes = this.#given.nodes.every(({ version }) => (this.#programRuns[version] ?? 0) > 0);
-    const allLarge = Object.keys(LARGE_INPUTS).every((kind) => (this.#large[kind as LargeKind] ?? 0) > 0);
+    const allNodes = this.#given.nodes.every(
+      ({ version }) => (this.#programRuns[version] ?? 0) > 0,
+    );
+    const allLarge = Object.keys(LARGE_INPUTS).every(
+      (kind) => (this.#large[kind as LargeKind] ?? 0) > 0,
+    );
     return {
       isSound: crash + hang + memory + wrong === 0 && inputs > 0 && allNodes && allLarge,
       figures: {
@@ -106,7 +112,13 @@ export class FuzzRun {
         by_exit_code: this.#byCode,
         program_runs: this.#programRuns,
         large_inputs: this.#large,
-        ...{ crashes: crash, hangs: hang, over_memory: memory, wrong, workers_begun_again: this.#restarts },
+        ...{
+          crashes: crash,
+          hangs: hang,
+          over_memory: memory,
+          wrong,
+          workers_begun_again: this.#restarts,
+        },
         peak_rss_mib: {
           program: Math.round(this.#programPeakMib),
           program_on_large_inputs: Math.round(this.#largePeakMib),
@@ -149,11 +161,21 @@ export class FuzzRun {
     return told ?? ending?.fault.what ?? null;
   }
 
-  #task(changes: Pick<WorkerTask, "first" | "stride" | "judge" | "program">, name: string): WorkerTask {
+  #task(
+    changes: Pick<WorkerTask, "first" | "stride" | "judge" | "program">,
+    name: string,
+  ): WorkerTask {
     const folder = join(this.#given.root, `judging-${name}`);
     mkdirSync(folder, { recursive: true });
     const progressFile = join(folder, "progress");
-    return { ...changes, only: null, samplesFile: this.#given.samplesFile, seed: this.#given.seed, progressFile, folder };
+    return {
+      ...changes,
+      only: null,
+      samplesFile: this.#given.samplesFile,
+      seed: this.#given.seed,
+      progressFile,
+      folder,
+    };
   }
 
   /** One process after the other: each ends only of what must not be. */
@@ -169,15 +191,28 @@ export class FuzzRun {
       if (ending === null) return;
       this.#restarts += 1;
       const { path, fault } = ending;
-      if (path.length === 0) throw new Error(`a judging process ended before its first input: ${fault.said}`);
+      if (path.length === 0)
+        throw new Error(`a judging process ended before its first input: ${fault.said}`);
       this.#found({ path }, fault, () => this.#maker.at(path).input);
       first = (path.at(-1) ?? first) + stride;
     }
   }
 
-  #note({ byKind, byCode, programRuns, programPeakMib, peakMib, slowestMs, found, heavy, reached }: WorkerNews): void {
-    for (const [kind, count] of Object.entries(byKind)) this.#byKind[kind] = (this.#byKind[kind] ?? 0) + count;
-    for (const [code, count] of Object.entries(byCode)) this.#byCode[code] = (this.#byCode[code] ?? 0) + count;
+  #note({
+    byKind,
+    byCode,
+    programRuns,
+    programPeakMib,
+    peakMib,
+    slowestMs,
+    found,
+    heavy,
+    reached,
+  }: WorkerNews): void {
+    for (const [kind, count] of Object.entries(byKind))
+      this.#byKind[kind] = (this.#byKind[kind] ?? 0) + count;
+    for (const [code, count] of Object.entries(byCode))
+      this.#byCode[code] = (this.#byCode[code] ?? 0) + count;
     for (const [version, count] of Object.entries(programRuns))
       this.#programRuns[version] = (this.#programRuns[version] ?? 0) + count;
     this.#programPeakMib = Math.max(this.#programPeakMib, programPeakMib);
@@ -185,7 +220,8 @@ export class FuzzRun {
     this.#slowestMs = Math.max(this.#slowestMs, slowestMs);
     if (reached.part > this.#reached.part) this.#reached = reached;
     this.#heavy.push(...heavy);
-    for (const { path, fault } of found) this.#found({ path }, fault, () => this.#maker.at(path).input);
+    for (const { path, fault } of found)
+      this.#found({ path }, fault, () => this.#maker.at(path).input);
   }
 
   #found(place: Place, fault: Fault, input: () => Input): void {
@@ -200,9 +236,13 @@ export class FuzzRun {
     for (let number = 0; number < kinds.length || performance.now() < endsMs; number++) {
       const fromMs = performance.now();
       const large = kinds[number % kinds.length]!;
-      await this.#judgeByProgram({ large, number }, largeInput(large, keys, Dice.numbered(this.#given.seed, number)));
+      await this.#judgeByProgram(
+        { large, number },
+        largeInput(large, keys, Dice.numbered(this.#given.seed, number)),
+      );
       this.#large[large] = (this.#large[large] ?? 0) + 1;
-      for (const path of this.#heavy.splice(0)) await this.#judgeByProgram({ path }, this.#maker.at(path).input);
+      for (const path of this.#heavy.splice(0))
+        await this.#judgeByProgram({ path }, this.#maker.at(path).input);
       if (number + 1 < kinds.length) continue;
       const restMs = (performance.now() - fromMs) * (1 / LARGE_PART - 1);
       await pause(Math.max(0, Math.min(restMs, endsMs - performance.now())));
@@ -210,7 +250,12 @@ export class FuzzRun {
   }
 
   async #judgeByProgram(place: Place, input: Input): Promise<void> {
-    const run = await runProgram(this.#given.program, input, join(this.#given.root, "large"), process.execPath);
+    const run = await runProgram(
+      this.#given.program,
+      input,
+      join(this.#given.root, "large"),
+      process.execPath,
+    );
     const bytes = bytesOf(input);
     this.#largePeakMib = Math.max(this.#largePeakMib, run.peakMib ?? 0);
     this.#largeCpuPart = Math.max(this.#largeCpuPart, (run.cpuS ?? 0) / cpuLimitS(bytes));

@@ -11,7 +11,13 @@ import { leavesOf, nameOf, takenApart } from "./members.ts";
 import { releaseObjection, startsOf } from "./releases.ts";
 import type { Samples } from "./samples.ts";
 
-type Log = { policy: Buffer; heads: Set<string>; trees: Map<string, Map<string, Buffer>>; lines: Set<string>; leaves: string[] };
+type Log = {
+  policy: Buffer;
+  heads: Set<string>;
+  trees: Map<string, Map<string, Buffer>>;
+  lines: Set<string>;
+  leaves: string[];
+};
 
 export class HonestContent {
   readonly #logs: Log[] = [];
@@ -65,7 +71,8 @@ function exportObjection(file: Buffer, { heads, trees, lines }: Log): string | n
       found += 1;
       if (tree.get(name)?.equals(member.content) !== true) return `passes with another ${name}`;
     } else if (name.startsWith("disclosures/")) {
-      if (!linesOf(member.content).every((line) => lines.has(line.toString("latin1")))) return `passes with another ${name}`;
+      if (!linesOf(member.content).every((line) => lines.has(line.toString("latin1"))))
+        return `passes with another ${name}`;
     } else if (!heads.has(headOf(member.content))) return `passes with another ${name}`;
   }
   return found === tree.size ? null : `passes with ${found} of ${tree.size} files of its tree`;
@@ -76,7 +83,9 @@ function proofObjection(proof: Buffer, { heads, leaves }: Log): string | null {
   const [, leaf = "", index = ""] = /\nextra (\S+)\nindex (\S+)\n/.exec(text) ?? [];
   if (!heads.has(headOf(noteOf(proof)))) return "passes under a checkpoint that was never signed";
   const honest = leaves[Number(index)];
-  return honest !== undefined && Buffer.from(honest).toString("base64") === leaf ? null : "passes with another entry";
+  return honest !== undefined && Buffer.from(honest).toString("base64") === leaf
+    ? null
+    : "passes with another entry";
 }
 
 function headOf(note: Buffer): string {

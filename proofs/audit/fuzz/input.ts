@@ -26,7 +26,16 @@ export type Input = {
 };
 
 export function inputOf(file: Buffer, policy: Buffer | null, changes: Partial<Input> = {}): Input {
-  const none = { known: [], erasures: [], releases: [], downtime: null, nonce: null, sample: null, required: [], isPiped: false };
+  const none = {
+    known: [],
+    erasures: [],
+    releases: [],
+    downtime: null,
+    nonce: null,
+    sample: null,
+    required: [],
+    isPiped: false,
+  };
   return { file, policy, chunkBytes: 65_536, ...none, ...changes };
 }
 
@@ -61,13 +70,17 @@ export function asFiles(input: Input, folder: string): string[] {
   };
   const args = [written("export", input.file)];
   if (input.policy !== null) args.push("--policy", written("policy", input.policy));
-  for (const [at, known] of input.known.entries()) args.push("--known", written(`known-${at}`, known));
-  for (const [at, erasure] of input.erasures.entries()) args.push("--erasure", written(`erasure-${at}`, erasure));
-  for (const [at, release] of input.releases.entries()) args.push("--release", written(`release-${at}`, release));
+  for (const [at, known] of input.known.entries())
+    args.push("--known", written(`known-${at}`, known));
+  for (const [at, erasure] of input.erasures.entries())
+    args.push("--erasure", written(`erasure-${at}`, erasure));
+  for (const [at, release] of input.releases.entries())
+    args.push("--release", written(`release-${at}`, release));
   if (input.downtime !== null) args.push("--downtime", written("downtime", input.downtime));
   // With an equals sign: a value may begin with a dash.
   if (input.nonce !== null) args.push(`--nonce=${input.nonce}`);
-  if (input.sample !== null) args.push(`--sample=${input.sample.count}`, `--filter=${input.sample.filter}`);
+  if (input.sample !== null)
+    args.push(`--sample=${input.sample.count}`, `--filter=${input.sample.filter}`);
   if (input.required.length > 0) args.push(`--require=${input.required.join()}`);
   return args;
 }

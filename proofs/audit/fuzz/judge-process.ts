@@ -25,12 +25,23 @@ export class JudgeProcess {
   #fault: Fault | null = null;
 
   /** @param limitS of CPU for one input */
-  constructor(task: WorkerTask, onNews: (news: WorkerNews) => void, limitS: number = cpuLimitS(INPUT_BYTES)) {
+  constructor(
+    task: WorkerTask,
+    onNews: (news: WorkerNews) => void,
+    limitS: number = cpuLimitS(INPUT_BYTES),
+  ) {
     this.#progressFile = task.progressFile;
-    const flags = [`--max-old-space-size=${WORKER_HEAP_MIB}`, "--expose-gc", "--disable-warning=ExperimentalWarning"];
-    this.#child = spawn(...boundedNode(process.execPath, [...flags, WORKER, JSON.stringify(task)]), {
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
-    });
+    const flags = [
+      `--max-old-space-size=${WORKER_HEAP_MIB}`,
+      "--expose-gc",
+      "--disable-warning=ExperimentalWarning",
+    ];
+    this.#child = spawn(
+      ...boundedNode(process.execPath, [...flags, WORKER, JSON.stringify(task)]),
+      {
+        stdio: ["ignore", "ignore", "pipe", "ipc"],
+      },
+    );
     this.#child.stderr!.on("data", (part: Buffer) => {
       this.#stderr = (this.#stderr + part.toString("utf8")).slice(-STDERR_KEPT);
     });
@@ -40,7 +51,8 @@ export class JudgeProcess {
 
   /** Resolves when it is gone: at which input and why, or null when it was asked to, or had done its task. */
   async ended(): Promise<Ending> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
+    if (this.#child.exitCode === null && this.#child.signalCode === null)
+      await once(this.#child, "close");
     if (this.#fault === null && (this.#isAsked || this.#child.exitCode === 0)) return null;
     return { path: this.path, fault: this.#fault ?? this.#ownEnd() };
   }
@@ -75,7 +87,8 @@ export class JudgeProcess {
       if (took === null) return;
       const now = this.path.join();
       if (now !== at) [at, cpuAtS] = [now, took.cpuS];
-      else if (took.cpuS - cpuAtS > limitS) this.#kill({ what: "hang", said: `over ${limitS} s of CPU` });
+      else if (took.cpuS - cpuAtS > limitS)
+        this.#kill({ what: "hang", said: `over ${limitS} s of CPU` });
       if (took.rssMib > KILL_MIB) this.#kill({ what: "memory", said: `over ${KILL_MIB} MiB` });
     }, LOOK_MS);
     await once(this.#child, "close");

@@ -57,7 +57,11 @@ async function judgedAnyhow({
   if (!isPiped && file.subarray(0, PROOF_HEADER.length).toString("latin1") === PROOF_HEADER) {
     if (file.length > MAX_PROOF_BYTES) return REFUSED;
     const report = await verifyProof(file, policy, nodePlatform);
-    return { code: exitCode(report.verdicts, report.refused !== null, required), report, text: renderProof(report) };
+    return {
+      code: exitCode(report.verdicts, report.refused !== null, required),
+      report,
+      text: renderProof(report),
+    };
   }
   if (downtime !== null && downtime.length > MAX_DOWNTIME_BYTES) return REFUSED;
   const heads = known.flatMap((one) => parseKnown(one));
@@ -75,7 +79,11 @@ async function judgedAnyhow({
   }
   const seed = nonce === null ? null : parseNonce(nonce);
   const drawn = sample === null ? null : parseSample(sample.count, sample.filter, nonce !== null);
-  if ((downtime !== null && times === null) || (nonce !== null && seed === null) || (drawn !== null && "fault" in drawn))
+  if (
+    (downtime !== null && times === null) ||
+    (nonce !== null && seed === null) ||
+    (drawn !== null && "fault" in drawn)
+  )
     return REFUSED;
   const report = await verify({
     bundle: inChunks(file, chunkBytes),
@@ -88,7 +96,12 @@ async function judgedAnyhow({
     ...(seed === null ? {} : { nonce: seed }),
     ...(drawn === null ? {} : { sample: drawn }),
   });
-  const code = exitCode(report.verdicts, report.refused !== null, required, lacksCounterpart(report));
+  const code = exitCode(
+    report.verdicts,
+    report.refused !== null,
+    required,
+    lacksCounterpart(report),
+  );
   return { code, report, text: renderText(report) };
 }
 
@@ -106,5 +119,6 @@ function holdsNoNumber(value: unknown): boolean {
 
 /** Copies: a judge may write into what it is given. */
 async function* inChunks(bytes: Buffer, chunkBytes: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += chunkBytes) yield Uint8Array.from(bytes.subarray(at, at + chunkBytes));
+  for (let at = 0; at < bytes.length; at += chunkBytes)
+    yield Uint8Array.from(bytes.subarray(at, at + chunkBytes));
 }

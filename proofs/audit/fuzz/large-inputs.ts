@@ -19,15 +19,26 @@ const WIDE = ["{},", "[],", "0,", '"a",', "1.5,"];
 const ROOT = Buffer.alloc(32).toString("base64");
 
 export const LARGE_INPUTS = {
-  "disclosures of line ends": (forge, dice) => withDisclosures(forge, Buffer.alloc(megabytes(dice), "\n")),
-  "disclosures of one string": (forge, dice) => withDisclosures(forge, around('{"commitment":"', megabytes(dice), "a", '"}\n')),
-  "disclosures of one array": (forge, dice) => withDisclosures(forge, around('{"a":[', megabytes(dice), "0,", "0]}\n")),
+  "disclosures of line ends": (forge, dice) =>
+    withDisclosures(forge, Buffer.alloc(megabytes(dice), "\n")),
+  "disclosures of one string": (forge, dice) =>
+    withDisclosures(forge, around('{"commitment":"', megabytes(dice), "a", '"}\n')),
+  "disclosures of one array": (forge, dice) =>
+    withDisclosures(forge, around('{"a":[', megabytes(dice), "0,", "0]}\n")),
   "disclosures of many values": (forge, dice) => {
     const line = (at: number): string =>
-      canonicalText({ commitment: FOREIGN, field: `f${String(at).padStart(9, "0")}`, index: 0, salt: FOREIGN, value: "" });
+      canonicalText({
+        commitment: FOREIGN,
+        field: `f${String(at).padStart(9, "0")}`,
+        index: 0,
+        salt: FOREIGN,
+        value: "",
+      });
     return withDisclosures(
       forge,
-      Buffer.from(Array.from({ length: megabytes(dice) / 250 }, (_, at) => `${line(at)}\n`).join("")),
+      Buffer.from(
+        Array.from({ length: megabytes(dice) / 250 }, (_, at) => `${line(at)}\n`).join(""),
+      ),
     );
   },
   "disclosures of long values": (forge, dice) => {
@@ -41,7 +52,9 @@ export const LARGE_INPUTS = {
       });
     return withDisclosures(
       forge,
-      Buffer.from(Array.from({ length: megabytes(dice) / 66_000 }, (_, at) => `${line(at)}\n`).join("")),
+      Buffer.from(
+        Array.from({ length: megabytes(dice) / 66_000 }, (_, at) => `${line(at)}\n`).join(""),
+      ),
     );
   },
   "disclosures that are erased by many entries": (forge) => forge.input(erasedByMany()),
@@ -51,32 +64,54 @@ export const LARGE_INPUTS = {
     fixChecksum(claimed.header);
     return inputOf(Buffer.concat([claimed.header, Buffer.alloc(megabytes(dice))]), policyOf(forge));
   },
-  "known checkpoints of line ends": (forge, dice) => withKnown(forge, Buffer.alloc(64 * MIB, dice.pick(["\n", "\r\n", " "]))),
+  "known checkpoints of line ends": (forge, dice) =>
+    withKnown(forge, Buffer.alloc(64 * MIB, dice.pick(["\n", "\r\n", " "]))),
   "known checkpoints of one line": (forge) => withKnown(forge, around("# ", 60 * MIB, "a", "\n")),
   "many known checkpoints": (forge, dice) => {
     const origin = dice.pick([ORIGIN, "o".repeat(255), "ü".repeat(120)]);
-    return withKnown(forge, Buffer.from(Array.from({ length: 50_000 }, (_, at) => `${origin}\n${at}\n${ROOT}\n`).join("")));
+    return withKnown(
+      forge,
+      Buffer.from(
+        Array.from({ length: 50_000 }, (_, at) => `${origin}\n${at}\n${ROOT}\n`).join(""),
+      ),
+    );
   },
   "a known report that is deep": (forge, dice) =>
     withKnown(forge, around('{"checkpoint":', reportBytes(dice), dice.pick(["[", '{"a":']), "")),
   "a known report that is wide": (forge, dice) =>
     withKnown(
       forge,
-      around(`{"x":[`, reportBytes(dice), dice.pick(WIDE), `0],"checkpoint":{"origin":"${ORIGIN}","size":1,"root":"${ROOT}"}}`),
+      around(
+        `{"x":[`,
+        reportBytes(dice),
+        dice.pick(WIDE),
+        `0],"checkpoint":{"origin":"${ORIGIN}","size":1,"root":"${ROOT}"}}`,
+      ),
     ),
   "a release that is deep": (forge, dice) =>
     withRelease(forge, around('{"payload":', releaseBytes(dice), dice.pick(["[", '{"a":']), "")),
-  "a release that is wide": (forge, dice) => withRelease(forge, around('{"x":[', releaseBytes(dice), dice.pick(WIDE), "0]}")),
+  "a release that is wide": (forge, dice) =>
+    withRelease(forge, around('{"x":[', releaseBytes(dice), dice.pick(WIDE), "0]}")),
   "a release of one string": (forge, dice) =>
     withRelease(
       forge,
-      around('{"payloadType":"application/vnd.in-toto+json","payload":"', releaseBytes(dice), dice.pick(["A", "=", "AA="]), '"}'),
+      around(
+        '{"payloadType":"application/vnd.in-toto+json","payload":"',
+        releaseBytes(dice),
+        dice.pick(["A", "=", "AA="]),
+        '"}',
+      ),
     ),
   "a release whose statement is wide": (forge, dice) =>
     withRelease(
       forge,
       enveloped(
-        around(`{"predicateType":"https://reson.tech/sovereign/release/v1","x":[`, STATEMENT_BYTES, dice.pick(WIDE), `0]}`),
+        around(
+          `{"predicateType":"https://reson.tech/sovereign/release/v1","x":[`,
+          STATEMENT_BYTES,
+          dice.pick(WIDE),
+          `0]}`,
+        ),
       ),
     ),
   "a release of many files that are none": (forge, dice) =>
@@ -92,7 +127,10 @@ export const LARGE_INPUTS = {
       ),
     ),
   "a policy of many lines": (forge, dice) =>
-    inputOf(smallArchive(forge), Buffer.alloc(dice.pick([262_144, 60 * MIB]), dice.pick(["\n", "# \n", "a "]))),
+    inputOf(
+      smallArchive(forge),
+      Buffer.alloc(dice.pick([262_144, 60 * MIB]), dice.pick(["\n", "# \n", "a "])),
+    ),
   "many checkpoints": (forge) => forge.input(manyCheckpoints()),
   "announced times of line ends": (forge, dice) =>
     withDowntime(forge, Buffer.alloc(dice.pick([262_144, 60 * MIB]), dice.pick(["\n", "a ", " "]))),
@@ -102,9 +140,16 @@ export const LARGE_INPUTS = {
     const lines = `${line.repeat(dice.pick([2_000, 260_000, 30 * MIB]) / line.length)}2000-01-01T00:00Z 2099-01-01T00:00Z\n`;
     return { ...forge.input(silences(11_000)), downtime: Buffer.from(lines) };
   },
-  "entries of nothing": (forge) => forge.input(forged({ leaves: Array.from({ length: 300_000 }, () => Buffer.alloc(0)) })),
+  "entries of nothing": (forge) =>
+    forge.input(forged({ leaves: Array.from({ length: 300_000 }, () => Buffer.alloc(0)) })),
   "three levels of tiles": (forge, dice) =>
-    forge.input(forged({ leaves: Array.from({ length: 65_536 + dice.pick([-1, 0, 1, 300]) }, (_, at) => fact(at, "key.list")) })),
+    forge.input(
+      forged({
+        leaves: Array.from({ length: 65_536 + dice.pick([-1, 0, 1, 300]) }, (_, at) =>
+          fact(at, "key.list"),
+        ),
+      }),
+    ),
   "operations and URLs without end": (forge) => forge.input(operationsAndUrls()),
   "long values that the judges keep": (forge) => forge.input(longValues()),
   "everything at once": (forge) => forge.input(everythingAtOnce()),
@@ -133,7 +178,11 @@ function reportBytes(dice: Dice): number {
 }
 
 function around(before: string, bytes: number, what: string, after: string): Buffer {
-  return Buffer.concat([Buffer.from(before), Buffer.alloc(bytes - (bytes % what.length), what), Buffer.from(after)]);
+  return Buffer.concat([
+    Buffer.from(before),
+    Buffer.alloc(bytes - (bytes % what.length), what),
+    Buffer.from(after),
+  ]);
 }
 
 function policyOf(forge: Forge): Buffer {
@@ -162,7 +211,17 @@ function withDisclosures(forge: Forge, text: Buffer): Input {
 
 /** Each entry commits to as many values as one can, each of which is marked as erased by one of ten thousand entries. */
 function erasedByMany(): ForgedLog {
-  const names = ["bucket-alias", "email", "hostname", "key-name", "path", "project-name", "reason", "task-name", "username"];
+  const names = [
+    "bucket-alias",
+    "email",
+    "hostname",
+    "key-name",
+    "path",
+    "project-name",
+    "reason",
+    "task-name",
+    "username",
+  ];
   const pii = names.map((field) => ({ field, commitment: OPENINGS[0]!.commitment }));
   const leaves = Array.from({ length: 60 * 256 }, (_, at) => fact(at, "key.list", { pii }));
   const disclosures = new Map<number, Buffer>();
@@ -172,7 +231,9 @@ function erasedByMany(): ForgedLog {
     for (let index = bundle * 256; index < (bundle + 1) * 256; index++)
       for (const name of names) {
         const erased = { index: marked++ % 10_000, origin: OTHER_ORIGIN };
-        lines.push(`${canonicalText({ commitment: OPENINGS[0]!.commitment, erased, field: `pii.${name}`, index })}\n`);
+        lines.push(
+          `${canonicalText({ commitment: OPENINGS[0]!.commitment, erased, field: `pii.${name}`, index })}\n`,
+        );
       }
     disclosures.set(bundle, Buffer.from(lines.join("")));
   }
@@ -183,11 +244,15 @@ function erasedByMany(): ForgedLog {
 function manyCheckpoints(): ForgedLog {
   const leaves = Array.from({ length: 2_500 }, (_, at) => fact(at, "key.list"));
   const line = { key: "ed25519", timeS: 0n, form: "sound" } as const;
-  const note = { ...HONEST, lines: [line, { ...line, key: "otherEd25519", form: "long" }] } as const;
+  const note = {
+    ...HONEST,
+    lines: [line, { ...line, key: "otherEd25519", form: "long" }],
+  } as const;
   const root = sha256(leafHash(leaves[0]!)).toString("base64");
-  const kept = leaves
-    .slice(1)
-    .map((_, at) => ({ size: at + 1, note: { ...note, root, size: String(at + 1), lines: [...note.lines] } }));
+  const kept = leaves.slice(1).map((_, at) => ({
+    size: at + 1,
+    note: { ...note, root, size: String(at + 1), lines: [...note.lines] },
+  }));
   return forged({ leaves, kept });
 }
 
@@ -207,7 +272,9 @@ function operationsAndUrls(): ForgedLog {
     url_sha256: at.toString(16).padStart(32, "0").padEnd(64, "0"),
     ttl_s: 9_000_000_000,
   });
-  const operations = Array.from({ length: 51_000 }, (_, at) => fact(at, "audit.op.carried", { detail: carried }));
+  const operations = Array.from({ length: 51_000 }, (_, at) =>
+    fact(at, "audit.op.carried", { detail: carried }),
+  );
   const urls = Array.from({ length: 301_000 }, (_, at) =>
     fact(operations.length + at, "data.stage", { prod: "coordinator-gate", detail: issued(at) }),
   );
@@ -218,16 +285,31 @@ function operationsAndUrls(): ForgedLog {
 function longValues(): ForgedLog {
   const long = (at: number): string => `${at}`.padEnd(12_000, "x");
   const kinds = [
-    (at: number) => fact(at, "audit.op.carried", { detail: { type: long(at), logged_at: new Date(START_MS).toISOString() } }),
+    (at: number) =>
+      fact(at, "audit.op.carried", {
+        detail: { type: long(at), logged_at: new Date(START_MS).toISOString() },
+      }),
     (at: number) =>
       fact(at, "audit.producer.start", {
         object: { id: `p-${at}`, kind: "producer" },
         detail: { boot: long(at), first_pseq: 1 },
       }),
-    (at: number) => fact(at, "data.stage", { prod: "coordinator-gate", detail: { url_sha256: long(at), ttl_s: 9_000_000_000 } }),
-    (at: number) => fact(at, "audit.heartbeat", { detail: { away: at % 3 === 2 ? [] : [long(at - (at % 3))] } }),
     (at: number) =>
-      fact(at, "privacy.erasure", { phase: "completed", detail: { erased: [{ origin: ORIGIN, commitments_root: long(at) }] } }),
+      fact(at, "data.stage", {
+        prod: "coordinator-gate",
+        detail: { url_sha256: long(at), ttl_s: 9_000_000_000 },
+      }),
+    (at: number) =>
+      fact(at, "audit.heartbeat", { detail: { away: at % 3 === 2 ? [] : [long(at - (at % 3))] } }),
+    (at: number) =>
+      fact(at, "privacy.erasure", {
+        phase: "completed",
+        detail: { erased: [{ origin: ORIGIN, commitments_root: long(at) }] },
+      }),
   ];
-  return forged({ leaves: Array.from({ length: 10_000 }, (_, at) => kinds[at % 4 === 0 ? 3 : at % kinds.length]!(at)) });
+  return forged({
+    leaves: Array.from({ length: 10_000 }, (_, at) =>
+      kinds[at % 4 === 0 ? 3 : at % kinds.length]!(at),
+    ),
+  });
 }

@@ -12,7 +12,11 @@ import type { Samples } from "./samples.ts";
 
 export type Path = readonly number[];
 /** What an input is assembled from, and can be changed further. */
-export type Made = { kind: string; changed: (dice: Dice) => Made; assembled: (dice: Dice) => Input };
+export type Made = {
+  kind: string;
+  changed: (dice: Dice) => Made;
+  assembled: (dice: Dice) => Input;
+};
 
 const MAX_CHANGES = 6;
 /** Others have 1. */
@@ -53,7 +57,10 @@ export class InputMaker {
   }
 }
 
-function beginning<State>(name: string, kind: Kind<State>): readonly [number, (dice: Dice) => Made] {
+function beginning<State>(
+  name: string,
+  kind: Kind<State>,
+): readonly [number, (dice: Dice) => Made] {
   const made = (state: State): Made => ({
     kind: name,
     changed: (dice) => made(kind.change(state, dice)),

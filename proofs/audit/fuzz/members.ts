@@ -20,8 +20,15 @@ export function takenApart(tar: Buffer): { members: Member[]; rest: Buffer } {
   return { members, rest: tar.subarray(at) };
 }
 
-export function putTogether(members: readonly Member[], rest: Buffer = Buffer.alloc(2 * BLOCK)): Buffer {
-  const parts = members.flatMap(({ header, content }) => [header, content, Buffer.alloc(-content.length & (BLOCK - 1))]);
+export function putTogether(
+  members: readonly Member[],
+  rest: Buffer = Buffer.alloc(2 * BLOCK),
+): Buffer {
+  const parts = members.flatMap(({ header, content }) => [
+    header,
+    content,
+    Buffer.alloc(-content.length & (BLOCK - 1)),
+  ]);
   return Buffer.concat([...parts, rest]);
 }
 

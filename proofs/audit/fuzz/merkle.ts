@@ -34,7 +34,9 @@ export function filesOf(leaves: readonly Buffer[], hashes: readonly Buffer[]): T
   const levels = [[...hashes]];
   for (let below = levels[0]!; below.length >= WIDTH; below = levels.at(-1)!)
     levels.push(
-      Array.from({ length: Math.floor(below.length / WIDTH) }, (_, at) => rootOf(below.slice(at * WIDTH, (at + 1) * WIDTH))),
+      Array.from({ length: Math.floor(below.length / WIDTH) }, (_, at) =>
+        rootOf(below.slice(at * WIDTH, (at + 1) * WIDTH)),
+      ),
     );
   const files: Tile[] = [];
   const tile = (level: number, at: number): Tile => {
@@ -43,7 +45,10 @@ export function filesOf(leaves: readonly Buffer[], hashes: readonly Buffer[]): T
   };
   const entries = (at: number): Tile => {
     const some = leaves.slice(at * WIDTH, (at + 1) * WIDTH);
-    const content = some.flatMap((leaf) => [Buffer.of((leaf.length >> 8) & 255, leaf.length & 255), leaf]);
+    const content = some.flatMap((leaf) => [
+      Buffer.of((leaf.length >> 8) & 255, leaf.length & 255),
+      leaf,
+    ]);
     return { path: `tile/entries/${pathOf(at, some.length)}`, content: Buffer.concat(content) };
   };
   const full = Math.floor(leaves.length / WIDTH);
@@ -55,7 +60,8 @@ export function filesOf(leaves: readonly Buffer[], hashes: readonly Buffer[]): T
     }
   }
   if (leaves.length % WIDTH > 0) files.push(entries(full));
-  for (const [level, { length }] of levels.entries()) if (length % WIDTH > 0) files.push(tile(level, Math.floor(length / WIDTH)));
+  for (const [level, { length }] of levels.entries())
+    if (length % WIDTH > 0) files.push(tile(level, Math.floor(length / WIDTH)));
   return files;
 }
 
@@ -69,6 +75,10 @@ export function pathOf(at: number, width: number): string {
 function parentsOf(level: readonly Buffer[]): Buffer[] {
   const parents: Buffer[] = [];
   for (let at = 0; at < level.length; at += 2)
-    parents.push(at + 1 < level.length ? sha256(Buffer.concat([Buffer.of(1), level[at]!, level[at + 1]!])) : level[at]!);
+    parents.push(
+      at + 1 < level.length
+        ? sha256(Buffer.concat([Buffer.of(1), level[at]!, level[at + 1]!]))
+        : level[at]!,
+    );
   return parents;
 }

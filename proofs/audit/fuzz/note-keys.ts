@@ -1,5 +1,11 @@
 /** Keys of the fuzzer's own: those that notes are signed with, and others that a policy can name and no note is ever signed with. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from "node:crypto";
 import type { Dice } from "./dice.ts";
 import { sha256 } from "./merkle.ts";
 
@@ -22,18 +28,32 @@ const KEYS = {
   witness3: { as: "mlDsa", make: () => generateKeyPairSync("ml-dsa-44") },
   p256: { as: "ecdsa", make: () => generateKeyPairSync("ec", { namedCurve: "P-256" }) },
   p384: { as: "ecdsa", make: () => generateKeyPairSync("ec", { namedCurve: "P-384" }) },
-  explicitCurve: { as: "ecdsa", make: () => generateKeyPairSync("ec", { namedCurve: "P-256", paramEncoding: "explicit" }) },
+  explicitCurve: {
+    as: "ecdsa",
+    make: () => generateKeyPairSync("ec", { namedCurve: "P-256", paramEncoding: "explicit" }),
+  },
   rsa: { as: "ecdsa", make: () => generateKeyPairSync("rsa", { modulusLength: 2_048 }) },
-  rsaPss: { as: "ecdsa", make: () => generateKeyPairSync("rsa-pss", { modulusLength: 2_048, hashAlgorithm: "sha512" }) },
-  dsa: { as: "ecdsa", make: () => generateKeyPairSync("dsa", { modulusLength: 1_024, divisorLength: 160 }) },
+  rsaPss: {
+    as: "ecdsa",
+    make: () => generateKeyPairSync("rsa-pss", { modulusLength: 2_048, hashAlgorithm: "sha512" }),
+  },
+  dsa: {
+    as: "ecdsa",
+    make: () => generateKeyPairSync("dsa", { modulusLength: 1_024, divisorLength: 160 }),
+  },
   x25519: { as: "ecdsa", make: () => generateKeyPairSync("x25519") },
   ed448: { as: "ecdsa", make: () => generateKeyPairSync("ed448") },
   plainEd25519: { as: "ecdsa", make: () => generateKeyPairSync("ed25519") },
   plainMlDsa: { as: "ecdsa", make: () => generateKeyPairSync("ml-dsa-65") },
-} as const satisfies Record<string, { as: keyof typeof TYPE; make: () => { privateKey: KeyObject } }>;
+} as const satisfies Record<
+  string,
+  { as: keyof typeof TYPE; make: () => { privateKey: KeyObject } }
+>;
 
 export const LOG_KEYS = ["ed25519", "mlDsa"] as const satisfies readonly KeyName[];
-export const STRANGE_KEYS = (Object.keys(KEYS) as KeyName[]).filter((name) => KEYS[name].as === "ecdsa");
+export const STRANGE_KEYS = (Object.keys(KEYS) as KeyName[]).filter(
+  (name) => KEYS[name].as === "ecdsa",
+);
 export const WITNESS_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
   witness1: "w.example/w1",
   witness2: "w.example/w2",
@@ -41,13 +61,20 @@ export const WITNESS_NAMES: Readonly<Partial<Record<KeyName, string>>> = {
 };
 
 export function newKeyRing(): KeyRing {
-  const made = Object.entries(KEYS).map(([name, { make }]) => [name, make().privateKey.export({ format: "der", type: "pkcs8" })]);
+  const made = Object.entries(KEYS).map(([name, { make }]) => [
+    name,
+    make().privateKey.export({ format: "der", type: "pkcs8" }),
+  ]);
   return Object.fromEntries(made) as KeyRing;
 }
 
 export type Head = { origin: string; size: string; root: string };
 /** A signature's line. `form` says what became of it after it was made. */
-export type Line = { key: KeyName; timeS: bigint; form: "sound" | "flipped" | "cut" | "long" | "random" };
+export type Line = {
+  key: KeyName;
+  timeS: bigint;
+  form: "sound" | "flipped" | "cut" | "long" | "random";
+};
 
 export class NoteKeys {
   readonly #ring: KeyRing;
@@ -65,7 +92,9 @@ export class NoteKeys {
 
   line({ key, timeS, form }: Line, head: Head, dice: Dice): string {
     const name = WITNESS_NAMES[key] ?? head.origin;
-    const made = Buffer.from(form === "random" ? dice.bytes(dice.size(100)) : this.#signature(key, timeS, head));
+    const made = Buffer.from(
+      form === "random" ? dice.bytes(dice.size(100)) : this.#signature(key, timeS, head),
+    );
     if (form === "flipped") made[dice.below(made.length)]! ^= 1 << dice.below(8);
     const bytes = form === "cut" ? made.subarray(0, dice.below(made.length)) : made;
     const longer = form === "long" ? Buffer.alloc(dice.size(40_000)) : Buffer.alloc(0);
@@ -82,12 +111,24 @@ export class NoteKeys {
       case "cosignature":
         return Buffer.concat([
           time,
-          sign(null, Buffer.concat([Buffer.from(`cosignature/v1\ntime ${timeS}\n`), text]), privateKey),
+          sign(
+            null,
+            Buffer.concat([Buffer.from(`cosignature/v1\ntime ${timeS}\n`), text]),
+            privateKey,
+          ),
         ]);
       case "mlDsa": {
         const name = opaque(WITNESS_NAMES[key] ?? head.origin);
-        const tree = Buffer.concat([opaque(head.origin), u64(0n), u64(sizeOf(head)), Buffer.from(head.root, "base64")]);
-        return Buffer.concat([time, sign(null, Buffer.concat([SUBTREE_LABEL, name, time, tree]), privateKey)]);
+        const tree = Buffer.concat([
+          opaque(head.origin),
+          u64(0n),
+          u64(sizeOf(head)),
+          Buffer.from(head.root, "base64"),
+        ]);
+        return Buffer.concat([
+          time,
+          sign(null, Buffer.concat([SUBTREE_LABEL, name, time, tree]), privateKey),
+        ]);
       }
       case "ecdsa":
         return ecdsa(text, privateKey);
@@ -96,21 +137,34 @@ export class NoteKeys {
 
   #keyId(key: KeyName, name: string): Buffer {
     const typed = this.#typed(key);
-    const hashed = KEYS[key].as === "ecdsa" ? typed.subarray(1) : Buffer.concat([Buffer.from(`${name}\n`), typed]);
+    const hashed =
+      KEYS[key].as === "ecdsa"
+        ? typed.subarray(1)
+        : Buffer.concat([Buffer.from(`${name}\n`), typed]);
     return sha256(hashed).subarray(0, 4);
   }
 
   #typed(key: KeyName): Buffer {
     const { as } = KEYS[key];
     const { publicKey } = this.#open(key);
-    return Buffer.concat([Buffer.of(TYPE[as]), as === "ecdsa" ? publicKey : publicKey.subarray(-RAW_BYTES[as])]);
+    return Buffer.concat([
+      Buffer.of(TYPE[as]),
+      as === "ecdsa" ? publicKey : publicKey.subarray(-RAW_BYTES[as]),
+    ]);
   }
 
   #open(key: KeyName): { privateKey: KeyObject; publicKey: Buffer } {
     let opened = this.#opened.get(key);
     if (opened === undefined) {
-      const privateKey = createPrivateKey({ key: Buffer.from(this.#ring[key]), format: "der", type: "pkcs8" });
-      opened = { privateKey, publicKey: createPublicKey(privateKey).export({ format: "der", type: "spki" }) };
+      const privateKey = createPrivateKey({
+        key: Buffer.from(this.#ring[key]),
+        format: "der",
+        type: "pkcs8",
+      });
+      opened = {
+        privateKey,
+        publicKey: createPublicKey(privateKey).export({ format: "der", type: "spki" }),
+      };
       this.#opened.set(key, opened);
     }
     return opened;

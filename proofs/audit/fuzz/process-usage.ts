@@ -8,7 +8,10 @@ const TICKS_A_SECOND = 100;
 const MAX_DATA_KIB = 2_097_152;
 
 /** Program and arguments of a Node process that can't take the machine's memory. */
-export function boundedNode(node: string, args: readonly string[]): [command: string, args: string[]] {
+export function boundedNode(
+  node: string,
+  args: readonly string[],
+): [command: string, args: string[]] {
   return ["/bin/sh", ["-c", `ulimit -d ${MAX_DATA_KIB}; exec "$0" "$@"`, node, ...args]];
 }
 

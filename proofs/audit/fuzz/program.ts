@@ -35,9 +35,12 @@ export async function runProgram(
 ): Promise<ProgramRun> {
   const [file = "", ...options] = asFiles(input, folder);
   const hook = `--import=data:text/javascript,${encodeURIComponent(HOOK)}`;
-  const child = spawn(...boundedNode(node, [hook, program, input.isPiped ? "-" : file, ...options, ...flags]), {
-    stdio: ["pipe", "pipe", "pipe", "pipe"],
-  });
+  const child = spawn(
+    ...boundedNode(node, [hook, program, input.isPiped ? "-" : file, ...options, ...flags]),
+    {
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
+    },
+  );
   // A program that has seen enough reads no further.
   child.stdin.on("error", () => {});
   child.stdin.end(input.isPiped ? input.file : undefined);
@@ -48,24 +51,36 @@ export async function runProgram(
   let tooMuch: Fault | null = null;
   const timer = setInterval(() => {
     const took = usageOf(child.pid!);
-    if (took !== null && took.cpuS > limitS) tooMuch = { what: "hang", said: `over ${Math.round(limitS)} s of CPU` };
-    if (took !== null && took.rssMib > KILL_MIB) tooMuch = { what: "memory", said: `over ${KILL_MIB} MiB` };
+    if (took !== null && took.cpuS > limitS)
+      tooMuch = { what: "hang", said: `over ${Math.round(limitS)} s of CPU` };
+    if (took !== null && took.rssMib > KILL_MIB)
+      tooMuch = { what: "memory", said: `over ${KILL_MIB} MiB` };
     if (tooMuch !== null) child.kill("SIGKILL");
   }, LOOK_MS);
   const [code, signal] = (await once(child, "close")) as [number | null, string | null];
   clearInterval(timer);
   rmSync(folder, { recursive: true });
-  const [stdout = "", stderr = "", took = ""] = texts.map((parts) => Buffer.concat(parts).toString("utf8"));
-  const { peakMib = null, cpuS = null } = (took === "" ? {} : JSON.parse(took)) as { peakMib?: number; cpuS?: number };
+  const [stdout = "", stderr = "", took = ""] = texts.map((parts) =>
+    Buffer.concat(parts).toString("utf8"),
+  );
+  const { peakMib = null, cpuS = null } = (took === "" ? {} : JSON.parse(took)) as {
+    peakMib?: number;
+    cpuS?: number;
+  };
   return { code, signal, stdout, stderr, peakMib, cpuS, tooMuch };
 }
 
 /** What is wrong with how it ended, whatever it was given. */
-export function faultOfRun({ code, signal, stderr, peakMib, cpuS, tooMuch }: ProgramRun, inputBytes: number): Fault | null {
+export function faultOfRun(
+  { code, signal, stderr, peakMib, cpuS, tooMuch }: ProgramRun,
+  inputBytes: number,
+): Fault | null {
   if (tooMuch !== null) return tooMuch;
-  if (cpuS !== null && cpuS > cpuLimitS(inputBytes)) return { what: "hang", said: `${Math.round(cpuS)} s of CPU` };
+  if (cpuS !== null && cpuS > cpuLimitS(inputBytes))
+    return { what: "hang", said: `${Math.round(cpuS)} s of CPU` };
   if (OUT_OF_MEMORY.test(stderr)) return { what: "memory", said: firstLines(stderr) };
-  if (peakMib !== null && peakMib > MAX_PROGRAM_RSS_MIB) return { what: "memory", said: `${Math.round(peakMib)} MiB` };
+  if (peakMib !== null && peakMib > MAX_PROGRAM_RSS_MIB)
+    return { what: "memory", said: `${Math.round(peakMib)} MiB` };
   if (signal !== null || code === null || code < 0 || code > 65)
     return { what: "crash", said: `${code ?? signal}: ${firstLines(stderr)}` };
   const isOneLine = /^verify: [^\n]*\n$/.test(stderr) && code === 64;

@@ -18,14 +18,19 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
   const { exports, proofs, known } = samples;
   // Small ones are judged faster and have the same parts.
   const weights = exports.map((one) => [one.bundle.length < SMALL ? 8 : 1, one] as const);
-  const texts = [...exports.map(({ policy }) => policy), ...known, ...proofs.map(({ proof }) => proof)];
+  const texts = [
+    ...exports.map(({ policy }) => policy),
+    ...known,
+    ...proofs.map(({ proof }) => proof),
+  ];
   const others = exports.map(({ bundle }) => bundle);
 
   const begin = (dice: Dice): Input => {
     const real = dice.weighted(weights);
     return inputOf(real.bundle, real.policy, {
       known: dice.chance(0.2) ? [dice.pick(known)] : [],
-      chunkBytes: real.bundle.length < TINY && dice.chance(0.1) ? 1 + dice.below(9) : dice.pick(CHUNKS),
+      chunkBytes:
+        real.bundle.length < TINY && dice.chance(0.1) ? 1 + dice.below(9) : dice.pick(CHUNKS),
       isPiped: dice.chance(0.2),
     });
   };
@@ -39,7 +44,11 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
   const input = (state: Input): Input => state;
 
   const kinds: Record<string, Kind<Input>> = {
-    bytes: { begin, input, change: (state, dice) => ({ ...state, file: changeBytes(state.file, dice, others) }) },
+    bytes: {
+      begin,
+      input,
+      change: (state, dice) => ({ ...state, file: changeBytes(state.file, dice, others) }),
+    },
     members: {
       begin,
       input,
@@ -48,25 +57,40 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
     notes: {
       begin: beginWith(/^witnessed$|^few/),
       input,
-      change: (state, dice) => ({ ...state, file: changeText(state.file, dice, /^checkpoint/, texts) }),
+      change: (state, dice) => ({
+        ...state,
+        file: changeText(state.file, dice, /^checkpoint/, texts),
+      }),
     },
     disclosures: {
       begin: beginWith(/^values/),
       input,
-      change: (state, dice) => ({ ...state, file: changeText(state.file, dice, /^disclosures/, texts) }),
+      change: (state, dice) => ({
+        ...state,
+        file: changeText(state.file, dice, /^disclosures/, texts),
+      }),
     },
     policy: {
       begin,
       input,
-      change: (state, dice) => ({ ...state, policy: changeAnyText(state.policy ?? texts[0]!, dice, texts) }),
+      change: (state, dice) => ({
+        ...state,
+        policy: changeAnyText(state.policy ?? texts[0]!, dice, texts),
+      }),
     },
     known: {
       begin: (dice) => ({ ...begin(dice), known: [dice.pick(known), dice.pick(known)] }),
       input,
-      change: (state, dice) => ({ ...state, known: state.known.map((one) => changeAnyText(one, dice, texts)) }),
+      change: (state, dice) => ({
+        ...state,
+        known: state.known.map((one) => changeAnyText(one, dice, texts)),
+      }),
     },
     releases: {
-      begin: (dice) => ({ ...beginWith(/^witnessed$/)(dice), releases: MEASURED_VERSIONS.map(release) }),
+      begin: (dice) => ({
+        ...beginWith(/^witnessed$/)(dice),
+        releases: MEASURED_VERSIONS.map(release),
+      }),
       input,
       change: (state, dice) => ({ ...state, releases: changeReleases(state.releases, dice) }),
     },
@@ -78,7 +102,9 @@ export function realKinds(samples: Samples): Record<string, Kind<Input>> {
       input,
       change: (state, dice) => ({
         ...state,
-        file: dice.chance(0.3) ? changeExtra(state.file, dice) : changeAnyText(state.file, dice, texts),
+        file: dice.chance(0.3)
+          ? changeExtra(state.file, dice)
+          : changeAnyText(state.file, dice, texts),
       }),
     },
     options: {
@@ -110,7 +136,15 @@ function changeMembers(tar: Buffer, dice: Dice, others: readonly Buffer[]): Buff
   dice.weighted<() => void>([
     [3, () => void members.splice(at, 1)],
     [3, () => void members.splice(dice.below(members.length + 1), 0, one)],
-    [2, () => void members.splice(dice.below(members.length + 1), 0, dice.pick(takenApart(dice.pick(others)).members))],
+    [
+      2,
+      () =>
+        void members.splice(
+          dice.below(members.length + 1),
+          0,
+          dice.pick(takenApart(dice.pick(others)).members),
+        ),
+    ],
     [
       2,
       () => {
@@ -118,7 +152,10 @@ function changeMembers(tar: Buffer, dice: Dice, others: readonly Buffer[]): Buff
         [members[at], members[other]] = [members[other]!, one];
       },
     ],
-    [2, () => void (members[at] = member(dice.pick([...members.map(nameOf), ...NAMES]), one.content))],
+    [
+      2,
+      () => void (members[at] = member(dice.pick([...members.map(nameOf), ...NAMES]), one.content)),
+    ],
     [6, () => void (members[at] = { ...one, header: changedHeader(one.header, dice) })],
     [4, () => void (members[at] = member(nameOf(one), changeBytes(one.content, dice, [])))],
     [1, () => void (members[at] = member(nameOf(one), Buffer.alloc(0)))],
@@ -127,7 +164,15 @@ function changeMembers(tar: Buffer, dice: Dice, others: readonly Buffer[]): Buff
 }
 
 const NAMES = [
-  ...["", "checkpoint", "checkpoints/0", "checkpoints/-1", "checkpoints/01", "checkpoints/9007199254740993", "checkpoints/"],
+  ...[
+    "",
+    "checkpoint",
+    "checkpoints/0",
+    "checkpoints/-1",
+    "checkpoints/01",
+    "checkpoints/9007199254740993",
+    "checkpoints/",
+  ],
   ...[
     "disclosures/000",
     "disclosures/000.p/12",
@@ -176,8 +221,13 @@ function changedHeader(header: Buffer, dice: Dice): Buffer {
   const copy = Buffer.from(header);
   const [at, length] = dice.chance(0.4) ? [124, 12] : dice.pick(FIELDS);
   if (at === 124)
-    copy.write(dice.chance(0.5) ? dice.pick(SIZES) : dice.below(10_000).toString(8).padStart(11, "0"), at, "latin1");
-  else if (at === 156) copy.write(dice.pick(["\0", "1", "2", "5", "7", "L", "K", "x", "g", "S"]), at, "latin1");
+    copy.write(
+      dice.chance(0.5) ? dice.pick(SIZES) : dice.below(10_000).toString(8).padStart(11, "0"),
+      at,
+      "latin1",
+    );
+  else if (at === 156)
+    copy.write(dice.pick(["\0", "1", "2", "5", "7", "L", "K", "x", "g", "S"]), at, "latin1");
   else changeBytes(copy.subarray(at, at + length), dice, []).copy(copy, at, 0, length);
   if (dice.chance(0.9)) fixChecksum(copy);
   return copy;
@@ -224,7 +274,14 @@ function changeExtra(proof: Buffer, dice: Dice): Buffer {
   );
 }
 
-const VERDICTS: readonly VerdictName[] = ["SIGNATURE", "INTEGRITY", "APPEND-ONLY", "WITNESSED", "COMPLETENESS", "DISCLOSURES"];
+const VERDICTS: readonly VerdictName[] = [
+  "SIGNATURE",
+  "INTEGRITY",
+  "APPEND-ONLY",
+  "WITNESSED",
+  "COMPLETENESS",
+  "DISCLOSURES",
+];
 const TIMES = [
   "2026-01-01T00:00Z",
   "2030-12-31T23:59:59.999999999Z",
@@ -251,21 +308,35 @@ function changeOptions(state: Input, dice: Dice, proofs: readonly Buffer[]): Inp
         return { ...state, downtime: dice.chance(0.5) ? changeLines(text, dice, [text]) : text };
       },
     ],
-    [1, () => ({ ...state, downtime: Buffer.from("2000-01-01T00:00Z 2099-01-01T00:00Z\n# all of it\n") })],
+    [
+      1,
+      () => ({
+        ...state,
+        downtime: Buffer.from("2000-01-01T00:00Z 2099-01-01T00:00Z\n# all of it\n"),
+      }),
+    ],
     [
       3,
       () => ({
         ...state,
-        erasures: [...state.erasures, dice.chance(0.5) ? dice.pick(proofs) : changeLines(dice.pick(proofs), dice, proofs)].slice(
-          -4,
-        ),
+        erasures: [
+          ...state.erasures,
+          dice.chance(0.5) ? dice.pick(proofs) : changeLines(dice.pick(proofs), dice, proofs),
+        ].slice(-4),
       }),
     ],
     [
       2,
       () => ({
         ...state,
-        nonce: dice.pick(["0".repeat(64), "f".repeat(64), "", "0".repeat(63), "F".repeat(64), "\u0660".repeat(64)]),
+        nonce: dice.pick([
+          "0".repeat(64),
+          "f".repeat(64),
+          "",
+          "0".repeat(63),
+          "F".repeat(64),
+          "\u0660".repeat(64),
+        ]),
       }),
     ],
     [
@@ -288,7 +359,10 @@ function changeOptions(state: Input, dice: Dice, proofs: readonly Buffer[]): Inp
         return {
           ...state,
           nonce: "0".repeat(64),
-          sample: { count: dice.pick(["1", "25", "10000", "10001", ...NUMBERS.slice(0, 20)]), filter: chosen },
+          sample: {
+            count: dice.pick(["1", "25", "10000", "10001", ...NUMBERS.slice(0, 20)]),
+            filter: chosen,
+          },
         };
       },
     ],

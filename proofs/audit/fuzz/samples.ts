@@ -3,7 +3,12 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type DisclosedRange, exportLog, exportProof, printedCheckpoint } from "@resontech/audit/export";
+import {
+  type DisclosedRange,
+  exportLog,
+  exportProof,
+  printedCheckpoint,
+} from "@resontech/audit/export";
 import { type AuditProducer, committer, connectProducer } from "@resontech/audit/producer";
 import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
 import { logDirOf, makeAuditdConfig, startAuditd } from "../auditd-instance.ts";
@@ -42,8 +47,14 @@ export async function makeSamples(root: string, random: () => number): Promise<S
   const grown = await grownLog(join(root, "grown"));
   const lived = await livedLog(join(root, "lived"), random);
   const { exports } = grown;
-  const leaves = [grown.exports.at(-1)!, lived.exports.at(-1)!].map(({ bundle }) => leavesOf(bundle));
-  const report = await verify({ bundle: onePiece(exports[0]!.bundle), policy: exports[0]!.policy, platform: nodePlatform });
+  const leaves = [grown.exports.at(-1)!, lived.exports.at(-1)!].map(({ bundle }) =>
+    leavesOf(bundle),
+  );
+  const report = await verify({
+    bundle: onePiece(exports[0]!.bundle),
+    policy: exports[0]!.policy,
+    platform: nodePlatform,
+  });
   return {
     exports: [...exports, ...lived.exports],
     proofs: [...grown.proofs, ...lived.proofs],
@@ -65,33 +76,56 @@ async function grownLog(root: string): Promise<Made> {
   const made: Made = { exports: [], proofs: [], known: [] };
   const dir = logDirOf(config);
   const policy = readFileSync(config.policyFile);
-  const add = async (name: string, disclosures: readonly Disclosure[] | null = null): Promise<void> => {
+  const add = async (
+    name: string,
+    disclosures: readonly Disclosure[] | null = null,
+  ): Promise<void> => {
     const file = join(root, "export.tar");
     const disclose = async ({ from, to }: DisclosedRange): Promise<string[] | null> =>
-      disclosures?.filter(({ index }) => index >= from && index < to).map(({ line }) => line) ?? null;
+      disclosures?.filter(({ index }) => index >= from && index < to).map(({ line }) => line) ??
+      null;
     await exportLog({ logDir: dir, file, disclose });
     made.exports.push({ name, bundle: readFileSync(file), policy });
   };
   try {
-    const producer = await connectProducer({ socketPath: config.producers[0]!.socket, boot: crypto.randomUUID() });
+    const producer = await connectProducer({
+      socketPath: config.producers[0]!.socket,
+      boot: crypto.randomUUID(),
+    });
     await growTo(producer, FIRST);
     await add("few entries");
     made.known.push(readFileSync(join(dir, "checkpoint")));
     made.known.push(Buffer.from(printedCheckpoint(made.known[0]!.toString(), policy).text));
-    for (let event = 0; event < EVENTS_EACH; event++) for (const subject of PEOPLE) await say(producer, subject);
+    for (let event = 0; event < EVENTS_EACH; event++)
+      for (const subject of PEOPLE) await say(producer, subject);
     vault.start();
-    await until(async () => (await vault.status())?.sealed === EVENTS_EACH * PEOPLE.length * FIELDS.length, "all is sealed");
+    await until(
+      async () => (await vault.status())?.sealed === EVENTS_EACH * PEOPLE.length * FIELDS.length,
+      "all is sealed",
+    );
     const origin = `${config.originPrefix}/${config.inception.slice(0, 4)}`;
     const people = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
     const disclosed = async (): Promise<Disclosure[]> => {
-      const lines = await vault.askAll({ verb: "disclose", origin, subjects: PEOPLE, receiver: "auditor-1", ...people });
+      const lines = await vault.askAll({
+        verb: "disclose",
+        origin,
+        subjects: PEOPLE,
+        receiver: "auditor-1",
+        ...people,
+      });
       await growTo(producer, (await producer.status()).size + 1);
       return lines
         .filter(({ index }) => typeof index === "number")
         .map((line) => ({ index: Number(line["index"]), line: sorted(line) }));
     };
     await add("values opened", await disclosed());
-    await vault.askAll({ verb: "erase", subject: GONE, request: "req-1", legalBasis: "gdpr-17", ...people });
+    await vault.askAll({
+      verb: "erase",
+      subject: GONE,
+      request: "req-1",
+      legalBasis: "gdpr-17",
+      ...people,
+    });
     const lines = await disclosed();
     await add("values opened and erased", lines);
     for (const size of SIZES) {
@@ -103,7 +137,11 @@ async function grownLog(root: string): Promise<Made> {
     await add("values opened and erased, of many entries", lines);
     const erasure = /"erased":\{"index":([0-9]+)/.exec(lines.map(({ line }) => line).join())?.[1];
     for (const index of [0, FIRST - 1, 255, 256, Number(erasure)])
-      made.proofs.push({ name: `proof of entry ${index}`, proof: Buffer.from(await exportProof(dir, index)), policy });
+      made.proofs.push({
+        name: `proof of entry ${index}`,
+        proof: Buffer.from(await exportProof(dir, index)),
+        policy,
+      });
     await producer.close();
     return made;
   } finally {
@@ -135,7 +173,13 @@ async function livedLog(root: string, random: () => number): Promise<Made> {
     await exportLog({ logDir: dir, file, witnessedFor: 0 });
     return {
       exports: [{ name: "witnessed", bundle: readFileSync(file), policy: log.policy }],
-      proofs: [{ name: "witnessed proof", proof: Buffer.from(await exportProof(dir, 7)), policy: log.policy }],
+      proofs: [
+        {
+          name: "witnessed proof",
+          proof: Buffer.from(await exportProof(dir, 7)),
+          policy: log.policy,
+        },
+      ],
       known: [Buffer.from(kept)],
     };
   } finally {
@@ -147,15 +191,26 @@ type Disclosure = { index: number; line: string };
 
 /** Names in order make it canonical: the vault's values hold nothing that is escaped. */
 function sorted(line: object): string {
-  return JSON.stringify(Object.fromEntries(Object.entries(line).sort(([a], [b]) => (a < b ? -1 : 1))));
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(line).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
 }
 
 async function say(producer: AuditProducer, subject: string): Promise<void> {
   const commit = committer();
-  const pii = FIELDS.map((field) => ({ field, commitment: commit(`pii.${field}`, `${field} of ${subject}`) }));
+  const pii = FIELDS.map((field) => ({
+    field,
+    commitment: commit(`pii.${field}`, `${field} of ${subject}`),
+  }));
   const object = { kind: "user", id: subject } as const;
   await producer.fact(
-    { type: "key.list", op: crypto.randomUUID(), actor: { sub: subject, kind: "user" }, object, pii },
+    {
+      type: "key.list",
+      op: crypto.randomUUID(),
+      actor: { sub: subject, kind: "user" },
+      object,
+      pii,
+    },
     commit.disclosures,
   );
 }
@@ -164,7 +219,12 @@ async function growTo(producer: AuditProducer, size: number): Promise<void> {
   let { size: reached } = await producer.status();
   const object = { kind: "user", id: "usr-1" } as const;
   while (reached < size) {
-    const draft = { type: "key.list", op: crypto.randomUUID(), actor: { sub: "usr-1", kind: "user" }, object } as const;
+    const draft = {
+      type: "key.list",
+      op: crypto.randomUUID(),
+      actor: { sub: "usr-1", kind: "user" },
+      object,
+    } as const;
     reached = (await producer.fact(draft)).index + 1;
   }
   await producer.covered(size - 1);

@@ -67,7 +67,10 @@ const honest = new HonestContent(samples);
 const coverage = new Coverage("/audit/src/verifier/");
 // Not before: what is loaded earlier is told by function alone.
 const { faultOf, judged } = await import("./judged.ts");
-const judge: Judge = task.judge === "verifier" ? judged : (await import("./broken-judges.ts")).BROKEN_JUDGES[task.judge];
+const judge: Judge =
+  task.judge === "verifier"
+    ? judged
+    : (await import("./broken-judges.ts")).BROKEN_JUDGES[task.judge];
 // What ran when it was loaded is no input's.
 coverage.isNew(true);
 const progress = openSync(task.progressFile, "w");
@@ -89,19 +92,30 @@ if (task.only !== null) {
     const path = [...(from?.path ?? []), number];
     noteProgress(path);
     const { made, input } = maker.next(number, from?.made ?? null);
-    await judgeOne(path, made.kind, input, task.program !== null && count % task.program.every === 0);
+    await judgeOne(
+      path,
+      made.kind,
+      input,
+      task.program !== null && count % task.program.every === 0,
+    );
     batch.push({ path, made, input });
     if (batch.length === LOOK_EVERY) await keepNew(batch.splice(0));
     if (performance.now() - toldAt > NEWS_MS) tell();
     if (count % TURN_EVERY === 0) await turn();
   }
 
-async function judgeOne(path: Path, kind: string, input: Input, alsoByProgram: boolean): Promise<void> {
+async function judgeOne(
+  path: Path,
+  kind: string,
+  input: Input,
+  alsoByProgram: boolean,
+): Promise<void> {
   const answer = await tried(path, input);
   const code = answer?.code ?? "none";
   news.byKind[kind] = (news.byKind[kind] ?? 0) + 1;
   news.byCode[code] = (news.byCode[code] ?? 0) + 1;
-  if (answer !== null && alsoByProgram && task.program !== null) await compare(path, input, answer, task.program);
+  if (answer !== null && alsoByProgram && task.program !== null)
+    await compare(path, input, answer, task.program);
   noteMemory(path);
 }
 
@@ -146,9 +160,14 @@ async function compare(
   if (fault !== null) return found(path, fault);
   const report: unknown = run.stdout === "" ? null : JSON.parse(run.stdout);
   const expected: unknown =
-    answer.report === null ? null : JSON.parse(JSON.stringify({ ...answer.report, exitCode: answer.code }));
+    answer.report === null
+      ? null
+      : JSON.parse(JSON.stringify({ ...answer.report, exitCode: answer.code }));
   if (run.code !== answer.code || !isDeepStrictEqual(report, expected))
-    found(path, { what: "wrong", said: `the program ends with ${run.code} under Node ${version}, its code with ${answer.code}` });
+    found(path, {
+      what: "wrong",
+      said: `the program ends with ${run.code} under Node ${version}, its code with ${answer.code}`,
+    });
 }
 
 function found(path: Path, fault: Fault): void {
@@ -161,7 +180,8 @@ function noteProgress(path: Path): void {
 }
 
 function noteMemory(path: Path): void {
-  const peakMib = Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))![1]) / 1_024;
+  const peakMib =
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))![1]) / 1_024;
   news.peakMib = Math.max(news.peakMib, peakMib);
   if (peakMib <= WORKER_RSS_MIB) return;
   news.heavy.push(path);
@@ -177,13 +197,24 @@ function tell(): void {
 }
 
 function noNews(): Omit<WorkerNews, "reached"> {
-  return { byKind: {}, byCode: {}, programRuns: {}, programPeakMib: 0, peakMib: 0, slowestMs: 0, found: [], heavy: [] };
+  return {
+    byKind: {},
+    byCode: {},
+    programRuns: {},
+    programPeakMib: 0,
+    peakMib: 0,
+    slowestMs: 0,
+    found: [],
+    heavy: [],
+  };
 }
 
 /** The message and where it comes from, without this harness's own frames. */
 function messageOf(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const lines = stack.split("\n").map((line) => line.trim().replace(/file:\/\/\S*\/(?=[^/]+$)/, ""));
+  const lines = stack
+    .split("\n")
+    .map((line) => line.trim().replace(/file:\/\/\S*\/(?=[^/]+$)/, ""));
   return lines
     .filter((line) => !line.includes("node:internal"))
     .slice(0, 4)

@@ -30,7 +30,11 @@ export class Cosigner {
     const timeS = Math.floor(timeMs / 1_000);
     const time = Buffer.alloc(8);
     time.writeBigUInt64BE(BigInt(timeS));
-    const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${timeS}\n${body}`), this.#privateKey);
+    const signature = sign(
+      null,
+      Buffer.from(`cosignature/v1\ntime ${timeS}\n${body}`),
+      this.#privateKey,
+    );
     const line = `— ${this.#name} ${Buffer.concat([this.#keyId, time, signature]).toString("base64")}\n`;
     return { origin, size: Number(size), line };
   }

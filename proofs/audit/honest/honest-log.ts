@@ -45,7 +45,11 @@ export type Expected = {
 };
 
 /** What a part runs of a release, each by SHA-256. */
-export type Measured = { part: string; files: { path: string; sha256: string }[]; image: string | null };
+export type Measured = {
+  part: string;
+  files: { path: string; sha256: string }[];
+  image: string | null;
+};
 
 export class HonestLog {
   readonly #root: string;
@@ -98,7 +102,10 @@ export class HonestLog {
     if (log.#witness !== null) {
       const { policyFile } = log.#auditd.config;
       const lines = readFileSync(policyFile, "utf8").replace(/quorum .*\n/, "");
-      writeFileSync(join(root, "policy.new"), `${lines}witness w1 ${log.#witness.verifierKey}\nquorum w1\n`);
+      writeFileSync(
+        join(root, "policy.new"),
+        `${lines}witness w1 ${log.#witness.verifierKey}\nquorum w1\n`,
+      );
       renameSync(join(root, "policy.new"), policyFile);
     }
     await log.#start();
@@ -130,7 +137,9 @@ export class HonestLog {
 
   /** Facts, operations with their outcomes, and some that stay open for a while; addresses as commitments. */
   async write(count = 5 + Math.floor(this.#random() * 60)): Promise<void> {
-    await Promise.all(Array.from({ length: count }, () => this.#writeOne().catch(ignoreUnavailable)));
+    await Promise.all(
+      Array.from({ length: count }, () => this.#writeOne().catch(ignoreUnavailable)),
+    );
   }
 
   /** Ended while entries are on their way: some are cut, and the producer sends them again. */
@@ -188,7 +197,12 @@ export class HonestLog {
   /** The `appliance` command comes and goes. */
   async command(): Promise<void> {
     await using command = await this.#connect("appliance");
-    await command.fact({ type: "key.list", op: crypto.randomUUID(), actor: { sub: "operator", kind: "user" }, object: user });
+    await command.fact({
+      type: "key.list",
+      op: crypto.randomUUID(),
+      actor: { sub: "operator", kind: "user" },
+      object: user,
+    });
   }
 
   /** The supervisor starts parts, and hashes before what they run. */
@@ -196,7 +210,11 @@ export class HonestLog {
     await using supervisor = await this.#connect("supervisor");
     for (const { part, files, image } of starts)
       await supervisor.fact({
-        ...({ type: "admin.measured", op: crypto.randomUUID(), actor: { sub: "supervisor", kind: "system" } } as const),
+        ...({
+          type: "admin.measured",
+          op: crypto.randomUUID(),
+          actor: { sub: "supervisor", kind: "system" },
+        } as const),
         ...{ object: { kind: "process", id: part }, detail: { files } },
         ...(image === null ? {} : { digests: { image } }),
       });
@@ -275,7 +293,11 @@ export class HonestLog {
 
   /** Before two people open a shard they see what everybody who was there has seen of the one that was lost; a busy machine takes its time. */
   async #heardOf(highestAck: AuditProducer["highestAck"]): Promise<void> {
-    for (const endsAt = performance.now() + WELCOME_MS; performance.now() < endsAt; await sleep(20)) {
+    for (
+      const endsAt = performance.now() + WELCOME_MS;
+      performance.now() < endsAt;
+      await sleep(20)
+    ) {
       const { rolledBack } = await this.#auditd.control<LogStatus>({ verb: "status" });
       if (rolledBack !== null && rolledBack.seenSize > (highestAck?.index ?? -1)) return;
     }
@@ -291,7 +313,10 @@ export class HonestLog {
     for (let n = 0; n < KEPT_VALUES; n++) {
       const commit = committer();
       const src = { addr: commit("src.addr", `198.51.100.${n}`) };
-      const other = { actor: { ...actor, sub: "usr-2" }, object: { ...user, id: "usr-2" } } as const;
+      const other = {
+        actor: { ...actor, sub: "usr-2" },
+        object: { ...user, id: "usr-2" },
+      } as const;
       await this.#gate.fact({ ...this.#fact(), ...other, src }, commit.disclosures);
     }
     for (let tries = 0; (await vault.status())?.connected !== true; tries++) {
@@ -303,11 +328,18 @@ export class HonestLog {
       ...{ verb: "erase", subject: actor.sub, request: "req-1", legalBasis: "gdpr-17" },
       ...people,
     });
-    if (erased["confirmed"] !== true) throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
+    if (erased["confirmed"] !== true)
+      throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
     const { slug } = this;
-    const asked = { verb: "disclose", origin: `box.audit.acme/${slug}`, subjects: [actor.sub, "usr-2"], receiver: "auditor-1" };
+    const asked = {
+      verb: "disclose",
+      origin: `box.audit.acme/${slug}`,
+      subjects: [actor.sub, "usr-2"],
+      receiver: "auditor-1",
+    };
     const lines = await vault.askAll({ ...asked, ...people });
-    if (JSON.stringify(lines.at(-1)).includes('"error"')) throw new Error(JSON.stringify(lines.at(-1)));
+    if (JSON.stringify(lines.at(-1)).includes('"error"'))
+      throw new Error(JSON.stringify(lines.at(-1)));
     this.disclosed.set(slug, lines.slice(0, -1) as unknown as DisclosureLine[]);
   }
 
@@ -384,11 +416,16 @@ export class HonestLog {
 
   /** Connections end with auditd, and where a shard turns; a producer tries again of itself. */
   async #connected(): Promise<void> {
-    const isThere = (): boolean => (this.#gate?.connected ?? true) && (this.#out?.connected ?? true);
-    for (const endsAt = performance.now() + WELCOME_MS; !isThere() && performance.now() < endsAt; ) await sleep(10);
+    const isThere = (): boolean =>
+      (this.#gate?.connected ?? true) && (this.#out?.connected ?? true);
+    for (const endsAt = performance.now() + WELCOME_MS; !isThere() && performance.now() < endsAt; )
+      await sleep(10);
   }
 
-  #connect(who: keyof typeof SOCKETS, highestAck?: AuditProducer["highestAck"]): Promise<AuditProducer> {
+  #connect(
+    who: keyof typeof SOCKETS,
+    highestAck?: AuditProducer["highestAck"],
+  ): Promise<AuditProducer> {
     const socketPath = join(this.#root, "run", `${SOCKETS[who]}.sock`);
     const boot = crypto.randomUUID();
     return connectProducer({
@@ -422,9 +459,11 @@ export class HonestLog {
   async #closeOpenOnes(): Promise<void> {
     for (const { op, type } of await this.#gate.openOperations())
       if (type === "job.submit")
-        await this.#gate.outcome({ ...submit(op), phase: "failed", outcome: { code: "interrupted" } }).catch((error: unknown) => {
-          if (!(error instanceof AuditRejected)) ignoreUnavailable(error);
-        });
+        await this.#gate
+          .outcome({ ...submit(op), phase: "failed", outcome: { code: "interrupted" } })
+          .catch((error: unknown) => {
+            if (!(error instanceof AuditRejected)) ignoreUnavailable(error);
+          });
   }
 
   #someHours(): number {

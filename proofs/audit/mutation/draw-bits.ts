@@ -29,17 +29,24 @@ export function drawBits(tar: Uint8Array, wanted: Wanted, random: () => number):
   return { bits: Float64Array.from(bits), counts };
 }
 
-function bitsOf(stretches: readonly Stretch[], count: number | "all", random: () => number): number[] {
+function bitsOf(
+  stretches: readonly Stretch[],
+  count: number | "all",
+  random: () => number,
+): number[] {
   const total = stretches.reduce((sum, { from, to }) => sum + (to - from) * 8, 0);
   if (count === "all" || count >= total)
-    return stretches.flatMap(({ from, to }) => Array.from({ length: (to - from) * 8 }, (_, at) => from * 8 + at));
+    return stretches.flatMap(({ from, to }) =>
+      Array.from({ length: (to - from) * 8 }, (_, at) => from * 8 + at),
+    );
   const places = new Set<number>();
   while (places.size < count) places.add(Math.floor(random() * total));
   const bits: number[] = [];
   let before = 0;
   let stretch = 0;
   for (const place of [...places].sort((a, b) => a - b)) {
-    for (; place >= before + lengthOf(stretches[stretch]!); stretch++) before += lengthOf(stretches[stretch]!);
+    for (; place >= before + lengthOf(stretches[stretch]!); stretch++)
+      before += lengthOf(stretches[stretch]!);
     bits.push(stretches[stretch]!.from * 8 + place - before);
   }
   return bits;

@@ -21,14 +21,20 @@ const MAX_MISSED = 5;
 export async function flipPolicy(tar: Uint8Array, policy: Uint8Array): Promise<PolicyTally> {
   const platform = rememberingPlatform();
   const honest = await verify({ bundle: flipped(tar, null), policy, platform });
-  const tally: PolicyTally = { flipped: policy.length * 8, caught: 0, fewerAskedFor: [], missed: [] };
+  const tally: PolicyTally = {
+    flipped: policy.length * 8,
+    caught: 0,
+    fewerAskedFor: [],
+    missed: [],
+  };
   for (let bit = 0; bit < tally.flipped; bit++) {
     const changed = Uint8Array.from(policy);
     changed[bit >> 3]! ^= 1 << (bit & 7);
     const report = await verify({ bundle: flipped(tar, null), policy: changed, platform });
     const fewer = fewerAskedFor(policy, changed);
     if (isCaught(report, honest)) tally.caught += 1;
-    else if (fewer !== null && report.policySha256 !== honest.policySha256) tally.fewerAskedFor.push(fewer);
+    else if (fewer !== null && report.policySha256 !== honest.policySha256)
+      tally.fewerAskedFor.push(fewer);
     else if (tally.missed.length < MAX_MISSED) tally.missed.push(`byte ${bit >> 3} bit ${bit & 7}`);
   }
   return tally;
@@ -49,7 +55,9 @@ function fewerAskedFor(policy: Uint8Array, changed: Uint8Array): string | null {
   return isSame && after.asked < before.asked ? `${before.line} → ${after.line}` : null;
 }
 
-function groupOf(policy: Uint8Array): { line: string; name: string; asked: number; members: string } | null {
+function groupOf(
+  policy: Uint8Array,
+): { line: string; name: string; asked: number; members: string } | null {
   const found = /^group (\S+) ([1-9]) (.+)$/m.exec(Buffer.from(policy).toString("latin1"));
   if (found === null) return null;
   const [line, name = "", asked, members = ""] = found;

@@ -63,7 +63,8 @@ function names(said: string, { part, member }: Stretch, at: number): boolean {
   if (part === "opened value" || part === "erasure mark")
     return /disclosure of|does not open its commitment|marked as/.test(said);
   // A witness's line that is nobody's any more is told by the entries that no witness vouches for without it.
-  if (member === "checkpoint") return /checkpoint|signature/.test(said) || tellsUnwitnessed(said, size);
+  if (member === "checkpoint")
+    return /checkpoint|signature/.test(said) || tellsUnwitnessed(said, size);
   if (!part.startsWith("kept ")) return false;
   const keptSize = Number(member.slice("checkpoints/".length));
   return said.includes(`the checkpoint of ${keptSize} entries`) || tellsUnwitnessed(said, keptSize);

@@ -46,7 +46,8 @@ export function layoutOf(tar: Uint8Array): Stretch[] {
     stretches.push({ from: at, to: member.from, part: "header", member: name, index: null });
     // One by one: a large export has more of them than a call takes arguments.
     for (const stretch of contentOf(bytes, member)) stretches.push(stretch);
-    if (next > member.to) stretches.push({ from: member.to, to: next, part: "padding", member: name, index: null });
+    if (next > member.to)
+      stretches.push({ from: member.to, to: next, part: "padding", member: name, index: null });
     at = next;
   }
 }
@@ -64,13 +65,22 @@ function contentOf(bytes: Buffer, member: Member): Stretch[] {
   if (name === "checkpoint") return noteOf(bytes, member, (part) => part);
   if (name.startsWith("checkpoints/")) return noteOf(bytes, member, (part) => `kept ${part}`);
   if (name.startsWith("disclosures/"))
-    return linesOf(bytes, from, to).map((line) => ({ ...line, part: disclosureOf(line.text), member: name, index: null }));
+    return linesOf(bytes, from, to).map((line) => ({
+      ...line,
+      part: disclosureOf(line.text),
+      member: name,
+      index: null,
+    }));
   if (name.startsWith("tile/entries/")) return entriesOf(bytes, member);
   return [{ from, to, part: tileOf(name), member: name, index: null }];
 }
 
 /** C2SP signed-note. */
-function noteOf(bytes: Buffer, { name, from, to }: Member, partOf: (part: NotePart) => Part): Stretch[] {
+function noteOf(
+  bytes: Buffer,
+  { name, from, to }: Member,
+  partOf: (part: NotePart) => Part,
+): Stretch[] {
   const signaturesAt = bytes.indexOf("\n\n", from) + 2;
   const [origin] = bytes.toString("utf8", from, signaturesAt).split("\n");
   const lines = linesOf(bytes, signaturesAt, to).map((line) => ({
@@ -89,7 +99,11 @@ function disclosureOf(line: string): DisclosurePart {
 }
 
 /** Each with its end. */
-function linesOf(bytes: Buffer, from: number, to: number): { from: number; to: number; text: string }[] {
+function linesOf(
+  bytes: Buffer,
+  from: number,
+  to: number,
+): { from: number; to: number; text: string }[] {
   const lines: { from: number; to: number; text: string }[] = [];
   for (let at = from; at < to; at = lines.at(-1)!.to) {
     const end = bytes.indexOf("\n", at) + 1;

@@ -49,7 +49,8 @@ function* mixedEntries(): Generator<Entry, never> {
     yield* objectWrite(round);
     yield failures(round);
     if (round % ROUNDS_A_LONGEST === ROUNDS_A_LONGEST - 1) yield longest();
-    if (round >= ROUNDS_WITHOUT_REST) for (let left = SHORT_ONES; left > 0; left--) yield { draft: fact("u"), disclosures: [] };
+    if (round >= ROUNDS_WITHOUT_REST)
+      for (let left = SHORT_ONES; left > 0; left--) yield { draft: fact("u"), disclosures: [] };
   }
 }
 
@@ -66,8 +67,14 @@ function* operation(): Generator<Entry> {
     object: { kind: "job", id: "job-1" },
   } satisfies Partial<EventDraft>;
   const detail = { shards: 2, inputs: 3, input_bytes: 1_000_000, key_in_script: false };
-  yield { draft: { ...submit, phase: "requested", action: "POST /api/tasks", detail }, disclosures: [] };
-  yield { draft: { ...submit, phase: "completed", outcome: { code: "ok", status: 201 } }, disclosures: [] };
+  yield {
+    draft: { ...submit, phase: "requested", action: "POST /api/tasks", detail },
+    disclosures: [],
+  };
+  yield {
+    draft: { ...submit, phase: "completed", outcome: { code: "ok", status: 201 } },
+    disclosures: [],
+  };
 }
 
 /** Values beyond ASCII, and some that JSON escapes. */
@@ -89,16 +96,31 @@ function* denied(): Generator<Entry> {
     actor: { sub: "usr-1", kind: "user", roles: ["member"] },
     object: { kind: "job", id: "job-2" },
   } satisfies Partial<EventDraft>;
-  const decision = { effect: "deny" as const, policy_set_sha256: SHA256_HEX, policy_ids: ["jobs-of-others"] };
+  const decision = {
+    effect: "deny" as const,
+    policy_set_sha256: SHA256_HEX,
+    policy_ids: ["jobs-of-others"],
+  };
   yield { draft: { ...cancel, phase: "requested" }, disclosures: [] };
-  yield { draft: { ...cancel, phase: "denied", decision, outcome: { code: "forbidden", status: 403 } }, disclosures: [] };
+  yield {
+    draft: { ...cancel, phase: "denied", decision, outcome: { code: "forbidden", status: 403 } },
+    disclosures: [],
+  };
 }
 
 function wordy(): Entry {
   const about = fact(LONGEST_ID);
-  const actor: EventDraft["actor"] = { ...about.actor, roles: ["admin", "member"], acr: "mfa", azp: "console" };
+  const actor: EventDraft["actor"] = {
+    ...about.actor,
+    roles: ["admin", "member"],
+    acr: "mfa",
+    azp: "console",
+  };
   const detail = { count: Number.MAX_SAFE_INTEGER };
-  return { draft: { ...about, actor, on_behalf_of: LONGEST_ID, action: "GET /api/keys", detail }, disclosures: [] };
+  return {
+    draft: { ...about, actor, on_behalf_of: LONGEST_ID, action: "GET /api/keys", detail },
+    disclosures: [],
+  };
 }
 
 function* objectWrite(round: number): Generator<Entry> {
@@ -110,9 +132,17 @@ function* objectWrite(round: number): Generator<Entry> {
     object: { kind: "object", id, class: "health", residency: "eu" },
   } satisfies Partial<EventDraft>;
   const digests = { input: commit("digests.input", SHA256_HEX) };
-  const requested: EventDraft = { ...write, phase: "requested", digests, detail: { bucket: "b-1", bytes: round } };
+  const requested: EventDraft = {
+    ...write,
+    phase: "requested",
+    digests,
+    detail: { bucket: "b-1", bytes: round },
+  };
   yield { draft: requested, disclosures: commit.disclosures };
-  yield { draft: { ...write, phase: "failed", outcome: { code: "quota_exceeded", status: 507 } }, disclosures: [] };
+  yield {
+    draft: { ...write, phase: "failed", outcome: { code: "quota_exceeded", status: 507 } },
+    disclosures: [],
+  };
 }
 
 function failures(round: number): Entry {
@@ -128,13 +158,18 @@ function failures(round: number): Entry {
 /** As much as its fields take: a third of the longest leaf. */
 function longest(): Entry {
   const commit = committer();
-  const ids = Array.from({ length: 32 }, (_, at) => `${String(at).padStart(2, "0")}${"p".repeat(62)}`);
+  const ids = Array.from(
+    { length: 32 },
+    (_, at) => `${String(at).padStart(2, "0")}${"p".repeat(62)}`,
+  );
   const about = fact(LONGEST_ID);
   const draft: EventDraft = {
     ...about,
     actor: { ...about.actor, roles: ids },
     decision: { effect: "allow", policy_set_sha256: SHA256_HEX, policy_ids: ids },
-    pii: [...PII_FIELDS].sort().map((field) => ({ field, commitment: commit(`pii.${field}`, `${field} `.repeat(100)) })),
+    pii: [...PII_FIELDS]
+      .sort()
+      .map((field) => ({ field, commitment: commit(`pii.${field}`, `${field} `.repeat(100)) })),
   };
   return { draft, disclosures: commit.disclosures };
 }

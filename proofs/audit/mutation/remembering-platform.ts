@@ -11,7 +11,8 @@ export function rememberingPlatform(): typeof nodePlatform {
     ...nodePlatform,
     verify: async (algorithm, publicKey, message, signature) => {
       const digest = createHash("sha256").update(algorithm);
-      for (const part of [publicKey, message, signature]) digest.update(`\0${part.length}\0`).update(part);
+      for (const part of [publicKey, message, signature])
+        digest.update(`\0${part.length}\0`).update(part);
       const asked = digest.digest("base64");
       const known = answers.get(asked);
       if (known !== undefined) return known;

@@ -50,7 +50,12 @@ export async function makeWitnessedLog(root: string): Promise<WitnessedLog> {
     await life.cosign();
     await life.passTime(PART_OF_HOUR_MS);
     const tar = await life.exportDisclosing();
-    return { tar, policy: life.policy, honest: await life.judge(tar), rebuilt: await life.judge(await life.rebuild()) };
+    return {
+      tar,
+      policy: life.policy,
+      honest: await life.judge(tar),
+      rebuilt: await life.judge(await life.rebuild()),
+    };
   } finally {
     await life.end();
   }
@@ -84,8 +89,13 @@ class Life {
     await life.#auditd.init();
     const { policyFile } = life.#auditd.config;
     const logs = readFileSync(policyFile, "utf8").match(/^log .*\n/gm)!;
-    const witnesses = life.#witnesses.map(({ verifierKey }, at) => `witness w${at + 1} ${verifierKey}\n`);
-    writeFileSync(`${policyFile}.new`, [...logs, ...witnesses, "group three 3 w1 w2 w3\n", "quorum three\n"].join(""));
+    const witnesses = life.#witnesses.map(
+      ({ verifierKey }, at) => `witness w${at + 1} ${verifierKey}\n`,
+    );
+    writeFileSync(
+      `${policyFile}.new`,
+      [...logs, ...witnesses, "group three 3 w1 w2 w3\n", "quorum three\n"].join(""),
+    );
     renameSync(`${policyFile}.new`, policyFile);
     return life;
   }
@@ -127,8 +137,13 @@ class Life {
     const note = readFileSync(join(this.#auditd.logDir, "checkpoint"), "utf8");
     const signed = this.#witnesses.map((witness) => witness.lineFor(note, this.#clock.now()));
     const { origin, size } = signed[0]!;
-    const { accepted } = await this.#out.cosign(origin, size, signed.map(({ line }) => line).join(""));
-    if (accepted !== this.#witnesses.length) throw new Error(`auditd took ${accepted} cosignatures`);
+    const { accepted } = await this.#out.cosign(
+      origin,
+      size,
+      signed.map(({ line }) => line).join(""),
+    );
+    if (accepted !== this.#witnesses.length)
+      throw new Error(`auditd took ${accepted} cosignatures`);
   }
 
   async eraseOne(): Promise<void> {
@@ -136,17 +151,31 @@ class Life {
       if (tries > VAULT_TRIES) throw new Error("the vault has no connection to auditd");
       await sleep(RETRY_MS);
     }
-    const asked = { verb: "erase", subject: SUBJECTS[0], request: "req-1", legalBasis: "gdpr-17", ...PEOPLE };
+    const asked = {
+      verb: "erase",
+      subject: SUBJECTS[0],
+      request: "req-1",
+      legalBasis: "gdpr-17",
+      ...PEOPLE,
+    };
     const [erased = {}] = await this.#vault.askAll(asked);
-    if (erased["confirmed"] !== true) throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
+    if (erased["confirmed"] !== true)
+      throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
   }
 
   /** Of both people, under a checkpoint that the witnesses countersign then. */
   async exportDisclosing(): Promise<Buffer> {
     const [origin] = readFileSync(join(this.#auditd.logDir, "checkpoint"), "utf8").split("\n");
-    const asked = { verb: "disclose", origin, subjects: [...SUBJECTS], receiver: "auditor-1", ...PEOPLE };
+    const asked = {
+      verb: "disclose",
+      origin,
+      subjects: [...SUBJECTS],
+      receiver: "auditor-1",
+      ...PEOPLE,
+    };
     const answers = await this.#vault.askAll(asked);
-    if (answers.length < 2) throw new Error(`the vault discloses nothing: ${JSON.stringify(answers)}`);
+    if (answers.length < 2)
+      throw new Error(`the vault discloses nothing: ${JSON.stringify(answers)}`);
     const lines = answers.slice(0, -1) as unknown as DisclosureLine[];
     await this.cosign();
     const disclose = async ({ from, to }: DisclosedRange): Promise<string[]> =>
@@ -166,7 +195,11 @@ class Life {
   }
 
   async judge(tar: Buffer): Promise<Report> {
-    return await verify({ bundle: flipped(tar, null), policy: this.policy, platform: nodePlatform });
+    return await verify({
+      bundle: flipped(tar, null),
+      policy: this.policy,
+      platform: nodePlatform,
+    });
   }
 
   async end(): Promise<void> {
@@ -178,10 +211,18 @@ class Life {
   /** Three values of one person. */
   async #personal(sub: string, step: number): Promise<void> {
     const commit = committer();
-    const src = { addr: commit("src.addr", `198.51.100.${step}`), agent: commit("src.agent", 'Gerät "Zoë"\\\n') };
-    const pii = [{ field: "email" as const, commitment: commit("pii.email", `${sub}-${step}@example.org`) }];
+    const src = {
+      addr: commit("src.addr", `198.51.100.${step}`),
+      agent: commit("src.agent", 'Gerät "Zoë"\\\n'),
+    };
+    const pii = [
+      { field: "email" as const, commitment: commit("pii.email", `${sub}-${step}@example.org`) },
+    ];
     const about = { actor: { sub, kind: "user" }, object: { kind: "user", id: sub } } as const;
-    await this.#gate.fact({ type: "key.list", op: crypto.randomUUID(), ...about, src, pii }, commit.disclosures);
+    await this.#gate.fact(
+      { type: "key.list", op: crypto.randomUUID(), ...about, src, pii },
+      commit.disclosures,
+    );
   }
 }
 
@@ -190,12 +231,21 @@ function auditdIn(home: string, clock: SetClock): AuditdProcess {
     ...{ name, family: name === SOCKETS.gate ? "coordinator" : name, gid: null },
     socket: join(home, "run", `${name}.sock`),
   }));
-  return new AuditdProcess(home, join(home, "disk"), { ballastBytes: 0, producers }, clock.environment);
+  return new AuditdProcess(
+    home,
+    join(home, "disk"),
+    { ballastBytes: 0, producers },
+    clock.environment,
+  );
 }
 
 async function connect(home: string, who: "gate" | "out"): Promise<AuditProducer> {
   const socketPath = join(home, "run", `${SOCKETS[who]}.sock`);
-  return await connectProducer({ socketPath, boot: crypto.randomUUID(), ...(who === "out" ? { seen: () => [] } : {}) });
+  return await connectProducer({
+    socketPath,
+    boot: crypto.randomUUID(),
+    ...(who === "out" ? { seen: () => [] } : {}),
+  });
 }
 
 async function exported(

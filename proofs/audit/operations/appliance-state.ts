@@ -35,18 +35,27 @@ export type Moving = {
 /** Whether or not anybody asks for anything that changes something. */
 export const MOVED_BY_TIME: Moving = {
   columns: {
-    platform_keys: { last_used_at: "each request notes that its key was used, one that is refused as well" },
+    platform_keys: {
+      last_used_at: "each request notes that its key was used, one that is refused as well",
+    },
   },
   // The coordinator writes down its clock, to see later whether that was set.
-  isMovingRow: (table, { name }) => table === "meta" && (name === "clock-anchor" || name === "written-at"),
+  isMovingRow: (table, { name }) =>
+    table === "meta" && (name === "clock-anchor" || name === "written-at"),
 };
 
 /** Once auditd is back; of the numbers of the coordinator's records (`record-pseq`) none is new. */
 export function alsoMovedByReturn({ columns, isMovingRow, movingObjects }: Moving): Moving {
   return {
     ...(movingObjects === undefined ? {} : { movingObjects }),
-    columns: { ...columns, audit_outbox: { "*": "what was to be recorded before auditd went is sent, such as the stop itself" } },
-    isMovingRow: (table, row) => isMovingRow?.(table, row) === true || (table === "meta" && row["name"] === "record-ack"),
+    columns: {
+      ...columns,
+      audit_outbox: {
+        "*": "what was to be recorded before auditd went is sent, such as the stop itself",
+      },
+    },
+    isMovingRow: (table, row) =>
+      isMovingRow?.(table, row) === true || (table === "meta" && row["name"] === "record-ack"),
   };
 }
 
@@ -81,11 +90,18 @@ function missingFrom(those: readonly string[], these: readonly string[]): string
   return these.filter((line) => !known.has(line));
 }
 
-function rowsOf({ root }: LocalAppliance, { columns, isMovingRow = () => false }: Moving): string[] {
-  using db = new DatabaseSync(join(root, "data", "coordinator", "coordinator.db"), { readOnly: true });
+function rowsOf(
+  { root }: LocalAppliance,
+  { columns, isMovingRow = () => false }: Moving,
+): string[] {
+  using db = new DatabaseSync(join(root, "data", "coordinator", "coordinator.db"), {
+    readOnly: true,
+  });
   // One moment for all tables.
   db.exec("BEGIN");
-  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+    .all();
   return tables.flatMap(({ name }) => {
     const table = String(name);
     const left = columns[table] ?? {};
@@ -118,7 +134,9 @@ function objectsOf(
     // The engine makes its locks for reads as well, and leaves them empty.
     if (path.split("/").includes(LOCKS) || isMovingObject(path)) continue;
     const { ino, size, ctimeNs } = lstatSync(file, { bigint: true });
-    const content = entry.isFile() ? `${size} ${createHash("sha256").update(readFileSync(file)).digest("hex")}` : "folder";
+    const content = entry.isFile()
+      ? `${size} ${createHash("sha256").update(readFileSync(file)).digest("hex")}`
+      : "folder";
     objects.push({ path, line: `${ino} ${ctimeNs} ${content}` });
   }
   return { objects, isMovingObject };

@@ -60,8 +60,12 @@ export async function refusedDuring(
 }
 
 /** The same requests, with auditd there. @returns what was not served as it should be, and the bodies of what was */
-export async function servedAgain(changes: readonly Change[]): Promise<{ notServed: string[]; bodies: Map<string, unknown> }> {
+export async function servedAgain(
+  changes: readonly Change[],
+): Promise<{ notServed: string[]; bodies: Map<string, unknown> }> {
   const answers = await askAll(changes);
-  const notServed = answers.filter(({ status }, index) => status !== changes[index]?.served).map(asLine);
+  const notServed = answers
+    .filter(({ status }, index) => status !== changes[index]?.served)
+    .map(asLine);
   return { notServed, bodies: new Map(answers.map(({ name, body }) => [name, body])) };
 }

@@ -12,7 +12,12 @@ const APPROVERS = ["ann", "bob"];
 const REQUESTER = ["--requester", "dpo"];
 const TWO = APPROVERS.flatMap((one) => ["--approver", one]);
 
-type Leaf = { type: AuditEvent["type"]; phase: AuditEvent["phase"]; detail?: Record<string, unknown>; code?: string };
+type Leaf = {
+  type: AuditEvent["type"];
+  phase: AuditEvent["phase"];
+  detail?: Record<string, unknown>;
+  code?: string;
+};
 type Given = {
   command: readonly string[];
   /** @default 0 */
@@ -53,7 +58,13 @@ export async function commandsRecorded(
 /** Gives commands, and looks after each at what it has left in the log. */
 class Operator {
   readonly appliance: LocalAppliance;
-  readonly result: Commands = { driven: 0, found: 0, missing: [], otherwise: [], refusedUnrecorded: [] };
+  readonly result: Commands = {
+    driven: 0,
+    found: 0,
+    missing: [],
+    otherwise: [],
+    refusedUnrecorded: [],
+  };
   readonly #log: ApplianceLog;
   #size = 0;
 
@@ -74,10 +85,15 @@ class Operator {
   async give({ command, exit = 0, says = "", leaves = [] }: Given): Promise<string> {
     const { root } = this.appliance;
     const bin = join(root, "current", "bin", "appliance");
-    const { status, stdout, stderr } = spawnSync(bin, ["--root", root, ...command], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(bin, ["--root", root, ...command], {
+      encoding: "utf8",
+    });
     const name = command.join(" ").replaceAll(root, "…");
     this.result.driven += 1;
-    this.demand(status === exit && `${stdout}${stderr}`.includes(says), `${name}: ${status} ${stderr.slice(-300)}`);
+    this.demand(
+      status === exit && `${stdout}${stderr}`.includes(says),
+      `${name}: ${status} ${stderr.slice(-300)}`,
+    );
     const left = await this.#log.since(this.#size);
     this.#size += left.length;
     this.#look(name, leaves, left);
@@ -87,7 +103,12 @@ class Operator {
 
   /** The same of one that is refused before it does anything. */
   async isRefused(command: readonly string[], reason: string): Promise<void> {
-    await this.give({ command, exit: 1, says: reason, leaves: [{ type: "admin.refused", phase: "fact", detail: { reason } }] });
+    await this.give({
+      command,
+      exit: 1,
+      says: reason,
+      leaves: [{ type: "admin.refused", phase: "fact", detail: { reason } }],
+    });
   }
 
   demand(isSo: boolean, otherwise: string): void {
@@ -106,13 +127,28 @@ async function partsUsersImages(operator: Operator): Promise<string> {
   await operator.give({ command: ["restart", "registry"], leaves: operation("admin.restart") });
   await operator.give({ command: ["stop", "registry"], leaves: operation("admin.stop") });
   await operator.give({ command: ["start", "registry"], leaves: operation("admin.start") });
-  const added = await operator.give({ command: ["add-user", "second"], leaves: operation("iam.user.create") });
+  const added = await operator.give({
+    command: ["add-user", "second"],
+    leaves: operation("iam.user.create"),
+  });
   const { userId: subject } = JSON.parse(added) as { userId: string };
-  await operator.give({ command: ["site-files", "second", "on"], leaves: operation("admin.control", { verb: "site-files" }) });
-  await operator.give({ command: ["join-token", "other-node"], leaves: operation("iam.node.join-token") });
+  await operator.give({
+    command: ["site-files", "second", "on"],
+    leaves: operation("admin.control", { verb: "site-files" }),
+  });
+  await operator.give({
+    command: ["join-token", "other-node"],
+    leaves: operation("iam.node.join-token"),
+  });
   // Asks the coordinator for a password for each repository.
-  await operator.give({ command: ["image", "check"], leaves: operation("admin.control", { verb: "registry-login" }) });
-  await operator.give({ command: ["image", "login", "fl-cpu"], leaves: operation("admin.control", { verb: "registry-login" }) });
+  await operator.give({
+    command: ["image", "check"],
+    leaves: operation("admin.control", { verb: "registry-login" }),
+  });
+  await operator.give({
+    command: ["image", "login", "fl-cpu"],
+    leaves: operation("admin.control", { verb: "registry-login" }),
+  });
   removeImage(operator.appliance, await operator.give({ command: ["image", "pull", "fl-cpu"] }));
   const token: Leaf = { type: "key.registry.token", phase: "fact" };
   await operator.give({
@@ -124,18 +160,29 @@ async function partsUsersImages(operator: Operator): Promise<string> {
 
 async function theLog(operator: Operator, folder: string): Promise<void> {
   const audit = (...command: string[]): string[] => ["audit", ...command];
-  await operator.give({ command: audit("export", "--out", join(folder, "export.tar")), leaves: operation("audit.export") });
+  await operator.give({
+    command: audit("export", "--out", join(folder, "export.tar")),
+    leaves: operation("audit.export"),
+  });
   const pack = join(folder, "soc2");
   const packed = operation("audit.export", { framework: "soc2" });
   await operator.give({ command: audit("evidence", "soc2", "--out", pack), leaves: packed });
   operator.demand(readdirSync(pack).includes("report.pdf"), "audit evidence: no report.pdf");
   const failed: Leaf = { type: "audit.export", phase: "failed", code: "audit_export_failed" };
-  await operator.give({ command: audit("evidence", "none", "--out", join(folder, "none")), exit: 1, leaves: [failed] });
+  await operator.give({
+    command: audit("evidence", "none", "--out", join(folder, "none")),
+    exit: 1,
+    leaves: [failed],
+  });
   const proof = join(folder, "entry.tlog-proof");
   const read: Leaf = { type: "audit.read", phase: "fact", detail: { entries: 1 } };
   await operator.give({ command: audit("prove", "0", "--out", proof), leaves: [read] });
   operator.demand(readFileSync(proof, "utf8").includes("tlog-proof"), "audit prove: no proof");
-  await operator.give({ command: audit("prove", "999999999", "--out", join(folder, "no")), exit: 1, leaves: [read] });
+  await operator.give({
+    command: audit("prove", "999999999", "--out", join(folder, "no")),
+    exit: 1,
+    leaves: [read],
+  });
   const policy = join(folder, "audit.policy");
   cpSync(join(operator.appliance.root, "data", "audit", "audit.policy"), policy);
   const changed = operation("audit.policy", { approvers: APPROVERS });
@@ -145,8 +192,16 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
   writeFileSync(policy, "log of-nobody\n");
   await operator.isRefused(audit("set-policy", policy, ...TWO), "policy_invalid");
   const vouched: Leaf = { type: "audit.clock.vouched", phase: "fact" };
-  await operator.give({ command: audit("clock-is-right"), says: '"trusted":true', leaves: [vouched] });
-  await operator.give({ command: audit("open-shard", "--approver", "ann"), exit: 2, says: "exactly twice" });
+  await operator.give({
+    command: audit("clock-is-right"),
+    says: '"trusted":true',
+    leaves: [vouched],
+  });
+  await operator.give({
+    command: audit("open-shard", "--approver", "ann"),
+    exit: 2,
+    says: "exactly twice",
+  });
   await operator.isRefused(audit("open-shard", ...TWO), "not_rolled_back");
 }
 
@@ -164,16 +219,29 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   await operator.isRefused(confirm, "holds_not_in_doubt");
   const copies = join(appliance.root, "data", "vault-key-copies");
   const restore = privacy("restore-keys", join(copies, readdirSync(copies).sort().at(-1) ?? ""));
-  await operator.give({ command: restore, exit: 1, leaves: [{ type: "privacy.keys.restore", phase: "failed" }] });
+  await operator.give({
+    command: restore,
+    exit: 1,
+    leaves: [{ type: "privacy.keys.restore", phase: "failed" }],
+  });
   await operator.give({ command: ["stop", "vault"], leaves: operation("admin.stop") });
-  await operator.give({ command: restore, leaves: operation("privacy.keys.restore", {}, { restored: 0 }) });
+  await operator.give({
+    command: restore,
+    leaves: operation("privacy.keys.restore", {}, { restored: 0 }),
+  });
   const values = join(appliance.root, "data", "vault");
   const older = join(folder, "vault");
   copyTree(values, older);
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   const hold = ["--hold", "case-1", ...REQUESTER, "--approver", "ann"];
-  await operator.give({ command: privacy("hold", subject, ...hold), leaves: operation("privacy.hold", { lifted: false }) });
-  await operator.give({ command: privacy("lift", subject, ...hold), leaves: operation("privacy.hold", { lifted: true }) });
+  await operator.give({
+    command: privacy("hold", subject, ...hold),
+    leaves: operation("privacy.hold", { lifted: false }),
+  });
+  await operator.give({
+    command: privacy("lift", subject, ...hold),
+    leaves: operation("privacy.hold", { lifted: true }),
+  });
   await operator.give({ command: ["stop", "vault"], leaves: operation("admin.stop") });
   rmSync(values, { recursive: true });
   copyTree(older, values);
@@ -181,16 +249,26 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   await untilHoldsInDoubt(appliance);
   const erase = privacy("erase", subject, ...request, "--legal-basis", "gdpr-17", ...TWO);
   await operator.isRefused(erase, "holds_in_doubt");
-  const confirmed: Leaf = { type: "privacy.holds.confirm", phase: "fact", detail: { holds: 0, approvers: APPROVERS } };
+  const confirmed: Leaf = {
+    type: "privacy.holds.confirm",
+    phase: "fact",
+    detail: { holds: 0, approvers: APPROVERS },
+  };
   await operator.give({ command: confirm, leaves: [confirmed] });
 }
 
 export function isRecorded({ found, missing, otherwise, refusedUnrecorded }: Commands): boolean {
-  return found > 0 && [missing, otherwise, refusedUnrecorded].every((faults) => faults.length === 0);
+  return (
+    found > 0 && [missing, otherwise, refusedUnrecorded].every((faults) => faults.length === 0)
+  );
 }
 
 /** @param asked what its request says, and maybe more; `said` the same of its end */
-function operation(type: AuditEvent["type"], asked: Record<string, unknown> = {}, said: Record<string, unknown> = {}): Leaf[] {
+function operation(
+  type: AuditEvent["type"],
+  asked: Record<string, unknown> = {},
+  said: Record<string, unknown> = {},
+): Leaf[] {
   return [
     { type, phase: "requested", detail: asked },
     { type, phase: "completed", detail: said },
@@ -202,7 +280,12 @@ function isLike({ type, phase, detail = {}, outcome }: AuditEvent, wanted: Leaf)
   const isSaid = Object.entries(wanted.detail ?? {}).every(
     ([name, value]) => JSON.stringify(told[name]) === JSON.stringify(value),
   );
-  return type === wanted.type && phase === wanted.phase && isSaid && (wanted.code ?? outcome?.code) === outcome?.code;
+  return (
+    type === wanted.type &&
+    phase === wanted.phase &&
+    isSaid &&
+    (wanted.code ?? outcome?.code) === outcome?.code
+  );
 }
 
 /** A pull asks the registry again. */
@@ -214,14 +297,18 @@ function removeImage({ engineSocket }: LocalAppliance, reference: string): void 
 
 /** With owners and modes. */
 function copyTree(from: string, to: string): void {
-  const { status, stderr } = spawnSync("cp", ["--archive", "--no-target-directory", from, to], { encoding: "utf8" });
+  const { status, stderr } = spawnSync("cp", ["--archive", "--no-target-directory", from, to], {
+    encoding: "utf8",
+  });
   if (status !== 0) throw new Error(`cp: ${stderr}`);
 }
 
 /** The vault learns it from auditd, which has more of it than its database. */
 async function untilHoldsInDoubt(appliance: LocalAppliance): Promise<void> {
   for (const from = Date.now(); Date.now() - from < SEEN_WITHIN_MS; await sleep(500)) {
-    const { holdsInDoubt } = JSON.parse(await appliance.command(["privacy", "status"])) as { holdsInDoubt: boolean };
+    const { holdsInDoubt } = JSON.parse(await appliance.command(["privacy", "status"])) as {
+      holdsInDoubt: boolean;
+    };
     if (holdsInDoubt) return;
   }
   throw new Error(`the vault did not doubt its holds within ${SEEN_WITHIN_MS / 1000} s`);

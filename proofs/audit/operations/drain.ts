@@ -63,11 +63,19 @@ export async function drains(
     jobs,
     log,
     disk,
-  }: { appliance: LocalAppliance; api: Api; jobs: RecordedJobs; log: ApplianceLog; disk: SmallDisk },
+  }: {
+    appliance: LocalAppliance;
+    api: Api;
+    jobs: RecordedJobs;
+    log: ApplianceLog;
+    disk: SmallDisk;
+  },
   progress: (line: string) => void,
 ): Promise<Drain> {
-  const ballast = (): number => readdirSync(join(appliance.root, "data", "audit", "ballast")).length;
-  const isDraining = (): boolean => findingsOf(appliance).some((line) => line.includes(" audit_draining:"));
+  const ballast = (): number =>
+    readdirSync(join(appliance.root, "data", "audit", "ballast")).length;
+  const isDraining = (): boolean =>
+    findingsOf(appliance).some((line) => line.includes(" audit_draining:"));
   await until("the ballast is there", () => ballast() > 0);
   const ballastBefore = ballast();
   const size = await log.size();
@@ -81,11 +89,15 @@ export async function drains(
   const saidAfterS = Math.round((Date.now() - from) / 1000);
   const refused = [
     await jobs.submit("new-work", { rounds: 1, ticks: 1 }).then(() => "accepted", refusalReason),
-    codeOf((await api.call("POST", "/api/users/storage/upload/init", { key: "jobs/new/one", size: 5 })).body),
+    codeOf(
+      (await api.call("POST", "/api/users/storage/upload/init", { key: "jobs/new/one", size: 5 }))
+        .body,
+    ),
   ];
   const notServed = await notServedWhileDraining(appliance, api);
   const cancelled = await api.call("POST", `/api/tasks/${waiting}/cancel`);
-  if (cancelled.status !== 200) notServed.push(`cancel: ${cancelled.status} ${JSON.stringify(cancelled.body)}`);
+  if (cancelled.status !== 200)
+    notServed.push(`cancel: ${cancelled.status} ${JSON.stringify(cancelled.body)}`);
   const ended = (await api.untilEnded(running, JOB_LIMIT_MS)).status;
   progress(`the job that ran: ${ended}; the disk is fuller still`);
   disk.fillUntil(BALLAST_LEFT_BYTES);
@@ -96,7 +108,9 @@ export async function drains(
   disk.free();
   await until("the drain is over", () => !isDraining() && ballast() === ballastBefore);
   const stillFound = await untilClear(appliance);
-  const next = (await api.untilEnded(await jobs.submit("after", { rounds: 1, ticks: 1 }), JOB_LIMIT_MS)).status;
+  const next = (
+    await api.untilEnded(await jobs.submit("after", { rounds: 1, ticks: 1 }), JOB_LIMIT_MS)
+  ).status;
   const logged = (await log.since(size))
     .filter(({ type }) => type === "audit.disk")
     .map(({ detail }) => detail?.["draining"] === true);
@@ -117,7 +131,9 @@ async function notServedWhileDraining(appliance: LocalAppliance, api: Api): Prom
     ["audit", "export", "--out", file],
   ];
   for (const command of commands)
-    await appliance.command(command).catch((error: unknown) => failed.push(`${command.join(" ")}: ${String(error)}`));
+    await appliance
+      .command(command)
+      .catch((error: unknown) => failed.push(`${command.join(" ")}: ${String(error)}`));
   rmSync(file, { force: true });
   return failed;
 }
@@ -129,5 +145,6 @@ function codeOf(body: unknown): string {
 
 async function until(what: string, holds: () => boolean): Promise<void> {
   for (const from = Date.now(); !holds(); await sleep(500))
-    if (Date.now() - from > SEEN_WITHIN_MS) throw new Error(`not within ${SEEN_WITHIN_MS / 1000} s: ${what}`);
+    if (Date.now() - from > SEEN_WITHIN_MS)
+      throw new Error(`not within ${SEEN_WITHIN_MS / 1000} s: ${what}`);
 }

@@ -20,13 +20,20 @@ export class FirstBucket implements Disposable {
 
   static async open(appliance: LocalAppliance, api: Api): Promise<FirstBucket> {
     const quickstart = appliance.quickstart();
-    const { endpoint, region, bucketAlias } = (await api.call("GET", "/api/users/storage/bucket")).body as Record<string, string>;
+    const { endpoint, region, bucketAlias } = (await api.call("GET", "/api/users/storage/bucket"))
+      .body as Record<string, string>;
     const ca = readFileSync(quickstart["SSL_CERT_FILE"] ?? "", "utf8");
     const credentials = {
       accessKeyId: quickstart["RESON_S3_ACCESS_KEY_ID"] ?? "",
       secretAccessKey: quickstart["RESON_S3_SECRET_ACCESS_KEY"] ?? "",
     };
-    const s3 = new S3Transport({ endpoint: endpoint ?? "", region: region ?? "", ca, credentials, idleMs: IDLE_MS });
+    const s3 = new S3Transport({
+      endpoint: endpoint ?? "",
+      region: region ?? "",
+      ca,
+      credentials,
+      idleMs: IDLE_MS,
+    });
     return new FirstBucket(bucketAlias ?? "", s3, ca);
   }
 
@@ -36,10 +43,16 @@ export class FirstBucket implements Disposable {
   async put(url: string, body: string): Promise<{ status: number; etag: string }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; etag: string }>();
     const headers = { "content-length": Buffer.byteLength(body) };
-    const sent = request(url, { method: "PUT", ca: this.ca, headers, timeout: IDLE_MS, agent: false }, (answer) => {
-      answer.resume().on("error", reject);
-      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, etag: answer.headers.etag ?? "" }));
-    });
+    const sent = request(
+      url,
+      { method: "PUT", ca: this.ca, headers, timeout: IDLE_MS, agent: false },
+      (answer) => {
+        answer.resume().on("error", reject);
+        answer.on("end", () =>
+          resolve({ status: answer.statusCode ?? 0, etag: answer.headers.etag ?? "" }),
+        );
+      },
+    );
     sent.on("error", reject);
     sent.on("timeout", () => sent.destroy(new Error(`a PUT took longer than ${IDLE_MS / 1000} s`)));
     sent.end(body);

@@ -15,16 +15,25 @@ const NAME = "canary-of-the-host";
 
 export type HostSessions = { told: string[]; namesInClear: number };
 
-export async function hostSessionsObserved(log: ApplianceLog, progress: (line: string) => void): Promise<HostSessions> {
+export async function hostSessionsObserved(
+  log: ApplianceLog,
+  progress: (line: string) => void,
+): Promise<HostSessions> {
   progress("somebody signs in at the host");
   const bytes = Buffer.concat([signIn(PID, { user: NAME }), signOut(PID)]);
   const before = existsSync(WTMP) ? statSync(WTMP).size : null;
   appendFileSync(WTMP, bytes);
   try {
     let told: AuditEvent[] = [];
-    for (let waitedMs = 0; told.length < TYPES.length && waitedMs < WITHIN_MS; waitedMs += LOOK_MS) {
+    for (
+      let waitedMs = 0;
+      told.length < TYPES.length && waitedMs < WITHIN_MS;
+      waitedMs += LOOK_MS
+    ) {
       await sleep(LOOK_MS);
-      told = (await log.since(0)).filter(({ type, detail }) => TYPES.includes(type) && detail?.["pid"] === PID);
+      told = (await log.since(0)).filter(
+        ({ type, detail }) => TYPES.includes(type) && detail?.["pid"] === PID,
+      );
     }
     return {
       told: told.map(({ type, phase }) => `${type} ${phase}`),

@@ -32,7 +32,12 @@ export function isRunOn({ refusals, containers, stateThen, end, attempt }: JobRu
 }
 
 export async function jobRunsOn(
-  { appliance, api, bucket, jobs }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; jobs: RecordedJobs },
+  {
+    appliance,
+    api,
+    bucket,
+    jobs,
+  }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; jobs: RecordedJobs },
   progress: (line: string) => void,
 ): Promise<JobRunsOn> {
   const id = await jobs.submit(JOB.name, JOB);
@@ -50,7 +55,13 @@ export async function jobRunsOn(
   const containers = jobs.containers().length;
   const { detail } = (await api.call("GET", `/api/tasks/${id}`)).body as TaskReply;
   const ended = await api.untilEnded(id, JOB_LIMIT_MS);
-  return { refusals, containers, stateThen: detail.state, end: ended.status, attempt: ended.detail.attempt };
+  return {
+    refusals,
+    containers,
+    stateThen: detail.state,
+    end: ended.status,
+    attempt: ended.detail.attempt,
+  };
 }
 
 /** What a job in its rounds writes by itself. Its own row, its attempt, leases and fences are compared, and its containers. */
@@ -70,16 +81,23 @@ function movedByJob(jobs: RecordedJobs): Moving {
       sqlite_sequence: { "*": "numbers of the outbox" },
       members: {
         ...{ version: reports, last_seq: reports, deadline_at: reports, detail: reports },
-        ...{ progress_step: reports, progress_done: reports, progress_total: reports, progress_at: reports },
+        ...{
+          progress_step: reports,
+          progress_done: reports,
+          progress_total: reports,
+          progress_at: reports,
+        },
       },
     },
     isMovingRow: (table, row) =>
-      MOVED_BY_TIME.isMovingRow?.(table, row) === true || (table === "meta" && String(row["name"]).startsWith("record-")),
+      MOVED_BY_TIME.isMovingRow?.(table, row) === true ||
+      (table === "meta" && String(row["name"]).startsWith("record-")),
     movingObjects: () => {
       // By the coordinator's own rows, read after the folders: it writes each before it opens the upload.
       const db = jobs.open();
       try {
-        for (const key of db.prepare<[], string>("SELECT key FROM uploads").pluck().all()) uploaded.add(key);
+        for (const key of db.prepare<[], string>("SELECT key FROM uploads").pluck().all())
+          uploaded.add(key);
       } finally {
         db.close();
       }
@@ -92,14 +110,20 @@ function movedByJob(jobs: RecordedJobs): Moving {
 function isOfUploads(keys: readonly string[]): (path: string) => boolean {
   const digests = keys.map((key) => createHash("sha256").update(key).digest("hex"));
   // The engine spreads versions over folders.
-  const versions = digests.map((digest) => `${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest.slice(4, 6)}/${digest}`);
+  const versions = digests.map(
+    (digest) => `${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest.slice(4, 6)}/${digest}`,
+  );
   return (path) => {
     const [area, , ...rest] = path.split("/");
     const [first = "", , digest = ""] = rest;
     const inside = rest.join("/");
-    if (area === "versions") return versions.some((own) => own.startsWith(inside) || inside.startsWith(own));
+    if (area === "versions")
+      return versions.some((own) => own.startsWith(inside) || inside.startsWith(own));
     if (first === ".sgwtmp") return rest.length < 3 || digests.includes(digest);
     // `jobs` itself is compared: whatever else came into it would show.
-    return inside !== "jobs" && keys.some((key) => key === inside || (inside !== "" && key.startsWith(`${inside}/`)));
+    return (
+      inside !== "jobs" &&
+      keys.some((key) => key === inside || (inside !== "" && key.startsWith(`${inside}/`)))
+    );
   };
 }

@@ -12,18 +12,27 @@ import type { FirstBucket } from "./first-bucket.ts";
 
 /** Each producer dies with an operation open; how the log says that it ended. */
 export async function orphansClosed(
-  { appliance, api, bucket, log }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; log: ApplianceLog },
+  {
+    appliance,
+    api,
+    bucket,
+    log,
+  }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; log: ApplianceLog },
   progress: (line: string) => void,
 ) {
-  const pidOf = (part: string): number => appliance.status().parts.find(({ name }) => name === part)?.pid ?? 0;
+  const pidOf = (part: string): number =>
+    appliance.status().parts.find(({ name }) => name === part)?.pid ?? 0;
   const closedAs = async (from: number, type: string) =>
-    (await log.since(from)).findLast((leaf) => leaf.type === type && leaf.phase === "failed")?.outcome?.code ?? "open";
+    (await log.since(from)).findLast((leaf) => leaf.type === type && leaf.phase === "failed")
+      ?.outcome?.code ?? "open";
 
   progress("the coordinator is killed while the object store has not answered it");
   let size = await log.size();
   const engine = pidOf("s3");
   process.kill(engine, "SIGSTOP");
-  const asked = api.call("POST", "/api/users/storage/upload/init", { key: "jobs/killed/one", size: 5 }).catch(() => null);
+  const asked = api
+    .call("POST", "/api/users/storage/upload/init", { key: "jobs/killed/one", size: 5 })
+    .catch(() => null);
   await sleep(1_000);
   process.kill(pidOf("coordinator"), "SIGKILL");
   await asked;
@@ -44,16 +53,22 @@ export async function orphansClosed(
   size = await log.size();
   const registry = pidOf("registry");
   process.kill(registry, "SIGSTOP");
-  const command = spawn(join(appliance.root, "current", "bin", "appliance"), ["--root", appliance.root, "stop", "registry"], {
-    detached: true,
-    stdio: "ignore",
-  });
+  const command = spawn(
+    join(appliance.root, "current", "bin", "appliance"),
+    ["--root", appliance.root, "stop", "registry"],
+    {
+      detached: true,
+      stdio: "ignore",
+    },
+  );
   const exited = once(command, "exit");
   await sleep(3_000);
   process.kill(-(command.pid ?? 0), "SIGKILL");
   await exited;
   process.kill(registry, "SIGCONT");
-  await appliance.command(["start", "registry"]).catch(() => appliance.command(["start", "registry"]));
+  await appliance
+    .command(["start", "registry"])
+    .catch(() => appliance.command(["start", "registry"]));
   await untilHealthy(appliance);
   return { coordinator, front, command: await closedAs(size, "admin.stop") };
 }

@@ -20,7 +20,8 @@ export function stoppedAuditd(appliance: LocalAppliance, stopped: readonly strin
  * Its process is there, its sockets take connections and bytes, nobody answers. The supervisor ends it after a minute of that.
  */
 export function hungAuditd(appliance: LocalAppliance, stopped: readonly string[]): Outage {
-  const pidOf = (): number => appliance.status().parts.find(({ name }) => name === "auditd")?.pid ?? 0;
+  const pidOf = (): number =>
+    appliance.status().parts.find(({ name }) => name === "auditd")?.pid ?? 0;
   let pid = 0;
   return {
     name: "hung",
@@ -31,7 +32,8 @@ export function hungAuditd(appliance: LocalAppliance, stopped: readonly string[]
     end: async () => {
       process.kill(pid, "SIGCONT");
       await untilHealthy(appliance, stopped);
-      if (pidOf() !== pid) throw new Error("auditd was started afresh: it hung for longer than was meant");
+      if (pidOf() !== pid)
+        throw new Error("auditd was started afresh: it hung for longer than was meant");
     },
   };
 }

@@ -26,7 +26,12 @@ export function isRefusedWell(outcomes: Readonly<Record<string, Outcome>>): bool
 }
 
 export async function refusedWithoutAuditd(
-  { appliance, api, bucket, jobs }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; jobs: RecordedJobs },
+  {
+    appliance,
+    api,
+    bucket,
+    jobs,
+  }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; jobs: RecordedJobs },
   progress: (line: string) => void,
 ): Promise<Record<string, Outcome>> {
   // No node's agent runs, so a job stays where it is until it is cancelled.
@@ -34,20 +39,29 @@ export async function refusedWithoutAuditd(
   const outcomes: Record<string, Outcome> = {};
   await endedJob(api, jobs);
   for (const outage of [stoppedAuditd(appliance, ["agent"]), hungAuditd(appliance, ["agent"])]) {
-    const waits = { id: await jobs.submit(`waits-${outage.name}`, { rounds: 1, ticks: 1 }), name: `waits-${outage.name}` };
+    const waits = {
+      id: await jobs.submit(`waits-${outage.name}`, { rounds: 1, ticks: 1 }),
+      name: `waits-${outage.name}`,
+    };
     const routes = await routeChanges({ appliance, api, bucket }, `asked-${outage.name}`, waits);
     const objects = await objectChanges(bucket, `jobs/objects-${outage.name}`);
     const part = await onePart(bucket, `jobs/part-${outage.name}`);
     progress(`auditd is ${outage.name}; ${routes.length + objects.length} requests`);
     let firstPart = 0;
-    const refusals = await refusedDuring(outage, { appliance, moving: MOVED_BY_TIME }, [routes, objects], async () => {
-      firstPart = (await part.send()).status;
-    });
+    const refusals = await refusedDuring(
+      outage,
+      { appliance, moving: MOVED_BY_TIME },
+      [routes, objects],
+      async () => {
+        firstPart = (await part.send()).status;
+      },
+    );
     await part.abort();
     const { notServed, bodies } = await servedAgain([...routes, ...objects]);
     const { id } = bodies.get("POST /api/tasks") as { id: string };
     const { status, body } = await api.call("POST", `/api/tasks/${id}/cancel`);
-    if (status !== 200) notServed.push(`the new job's cancellation: ${status} ${JSON.stringify(body)}`);
+    if (status !== 200)
+      notServed.push(`the new job's cancellation: ${status} ${JSON.stringify(body)}`);
     outcomes[outage.name] = { ...refusals, notServedAgain: notServed, firstPart };
   }
   // All that was stopped, and leases are as long as they ought to be.

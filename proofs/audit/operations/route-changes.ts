@@ -39,7 +39,11 @@ export async function routeChanges(
     .map((route) => {
       const [method = "", declared = ""] = route.split(" ");
       const { path = declared, body, authorization, served = 200 } = requests[route] ?? {};
-      return { name: route, ask: () => api.call(method as Method, path, body, authorization), served };
+      return {
+        name: route,
+        ask: () => api.call(method as Method, path, body, authorization),
+        served,
+      };
     });
 }
 
@@ -50,9 +54,13 @@ async function requestsFor(
   job: { id: string; name: string },
 ): Promise<Record<string, Request>> {
   // A user whose keys may go.
-  const { platformKey } = JSON.parse(await appliance.command(["add-user", name])) as { platformKey: string };
+  const { platformKey } = JSON.parse(await appliance.command(["add-user", name])) as {
+    platformKey: string;
+  };
   const authorization = `Bearer ${platformKey}`;
-  const [key] = (await api.call("GET", "/api/keys", undefined, authorization)).body as { id: string }[];
+  const [key] = (await api.call("GET", "/api/keys", undefined, authorization)).body as {
+    id: string;
+  }[];
   const { token } = JSON.parse(await appliance.command(["join-token", name])) as { token: string };
   const login = await askCoordinator(`/run/resontech/${appliance.instance}/coordinator/control`, {
     verb: "registry-login",
@@ -60,15 +68,23 @@ async function requestsFor(
   });
   const basic = Buffer.from(`${login.username}:${login.password}`).toString("base64");
   const open = async (object: string) => {
-    const opened = await api.call("POST", "/api/users/storage/upload/init", { key: object, size: CONTENT.length });
+    const opened = await api.call("POST", "/api/users/storage/upload/init", {
+      key: object,
+      size: CONTENT.length,
+    });
     return { key: object, ...(opened.body as { uploadId: string; urls: string[] }) };
   };
   const completed = await open(`jobs/${name}/completed`);
   const { etag } = await bucket.put(completed.urls[0] ?? "", CONTENT);
   const aborted = await open(`jobs/${name}/aborted`);
   await copyWorkspace(bucket, job.name, name);
-  const jobs = (await api.call("GET", "/api/customer/dashboard/jobs?limit=100")).body as { jobId: string; state: string }[];
-  const ended = jobs.find(({ jobId, state }) => jobId !== job.id && ["FINISHED", "FAILED"].includes(state));
+  const jobs = (await api.call("GET", "/api/customer/dashboard/jobs?limit=100")).body as {
+    jobId: string;
+    state: string;
+  }[];
+  const ended = jobs.find(
+    ({ jobId, state }) => jobId !== job.id && ["FINISHED", "FAILED"].includes(state),
+  );
   return {
     "GET /api/keys": {},
     "POST /api/keys": { served: 403 },
@@ -76,11 +92,19 @@ async function requestsFor(
     "GET /api/users/storage/usage": {},
     "GET /api/audit/events": {},
     "GET /api/audit/events/{index}": { path: "/api/audit/events/0" },
-    "POST /api/users/storage/upload/init": { body: { key: `jobs/${name}/opened`, size: CONTENT.length } },
-    "POST /api/users/storage/upload/complete": {
-      body: { key: completed.key, uploadId: completed.uploadId, parts: [{ PartNumber: 1, ETag: etag }] },
+    "POST /api/users/storage/upload/init": {
+      body: { key: `jobs/${name}/opened`, size: CONTENT.length },
     },
-    "POST /api/users/storage/upload/abort": { body: { key: aborted.key, uploadId: aborted.uploadId } },
+    "POST /api/users/storage/upload/complete": {
+      body: {
+        key: completed.key,
+        uploadId: completed.uploadId,
+        parts: [{ PartNumber: 1, ETag: etag }],
+      },
+    },
+    "POST /api/users/storage/upload/abort": {
+      body: { key: aborted.key, uploadId: aborted.uploadId },
+    },
     "POST /api/tasks": { body: taskOf(name), served: 201 },
     "POST /api/tasks/{id}/cancel": { path: `/api/tasks/${job.id}/cancel` },
     // Of one that is being cancelled 409 is the answer.
@@ -89,29 +113,48 @@ async function requestsFor(
       served: ended === undefined ? 409 : 200,
     },
     "POST /api/nodes/join": { body: { token, csr: signingRequest(name) } },
-    "GET /token": { path: `/token?service=registry&scope=repository:${IMAGE}:pull`, authorization: `Basic ${basic}` },
+    "GET /token": {
+      path: `/token?service=registry&scope=repository:${IMAGE}:pull`,
+      authorization: `Basic ${basic}`,
+    },
     "PATCH /api/users/storage/bucket/rotate-key": { authorization },
     "DELETE /api/keys/{id}": { path: `/api/keys/${key?.id ?? ""}`, authorization },
   };
 }
 
 /** What a job reads, without what it has written. */
-async function copyWorkspace({ s3, name: bucket }: FirstBucket, from: string, to: string): Promise<void> {
+async function copyWorkspace(
+  { s3, name: bucket }: FirstBucket,
+  from: string,
+  to: string,
+): Promise<void> {
   for (const part of ["shards", "scripts", "configs", "requirements"]) {
     const prefix = `jobs/${from}/${part}/`;
-    const { body } = await s3.send({ method: "GET", path: [bucket], query: { "list-type": "2", prefix } });
+    const { body } = await s3.send({
+      method: "GET",
+      path: [bucket],
+      query: { "list-type": "2", prefix },
+    });
     for (const [, key = ""] of body.toString("utf8").matchAll(/<Key>([^<]+)</g)) {
       const headers = { "x-amz-copy-source": `${bucket}/${key}` };
-      await s3.send({ method: "PUT", path: [bucket, key.replace(`jobs/${from}/`, `jobs/${to}/`)], headers });
+      await s3.send({
+        method: "PUT",
+        path: [bucket, key.replace(`jobs/${from}/`, `jobs/${to}/`)],
+        headers,
+      });
     }
   }
 }
 
 function signingRequest(node: string): string {
   const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-keyout", "/dev/null"];
-  const { status, stdout, stderr } = spawnSync("openssl", ["req", "-nodes", "-subj", `/CN=${node}`, ...key], {
-    encoding: "utf8",
-  });
+  const { status, stdout, stderr } = spawnSync(
+    "openssl",
+    ["req", "-nodes", "-subj", `/CN=${node}`, ...key],
+    {
+      encoding: "utf8",
+    },
+  );
   if (status !== 0) throw new Error(`openssl: ${stderr}`);
   return stdout;
 }

@@ -23,7 +23,9 @@ import {
 } from "@resontech/audit/frames";
 
 const { values } = parseArgs({ options: { config: { type: "string" } }, allowPositionals: true });
-const { producers, originPrefix, inception } = JSON.parse(readFileSync(values.config ?? "", "utf8")) as AuditdConfig;
+const { producers, originPrefix, inception } = JSON.parse(
+  readFileSync(values.config ?? "", "utf8"),
+) as AuditdConfig;
 const origin = `${originPrefix}/${inception.slice(0, 4)}`;
 let size = 0;
 
@@ -43,7 +45,12 @@ function replyTo(query: Query): object {
     case "cover":
       return { checkpointSize: query.index + 1 };
     case "witnessed":
-      return { witnessed: true, needsWitness: false, mayGoOn: true, witnessedSize: size } satisfies Witnessed;
+      return {
+        witnessed: true,
+        needsWitness: false,
+        mayGoOn: true,
+        witnessedSize: size,
+      } satisfies Witnessed;
     case "shard-of":
       return { origin };
     case "disclosures":
@@ -64,7 +71,8 @@ function replyTo(query: Query): object {
 function serve(prod: string, socket: Socket): void {
   const reader = new FrameReader(MAX_PRODUCER_FRAME_BYTES);
   let pseq = 0;
-  const send = (kind: FrameKind, payload: unknown): void => void socket.write(encodeJsonFrame(kind, payload));
+  const send = (kind: FrameKind, payload: unknown): void =>
+    void socket.write(encodeJsonFrame(kind, payload));
   socket.on("error", () => {});
   socket.on("data", (chunk: Buffer) => {
     for (const { kind, payload } of reader.push(chunk)) {
@@ -85,5 +93,7 @@ function serve(prod: string, socket: Socket): void {
 
 for (const { name, socket } of producers) {
   rmSync(socket, { force: true });
-  createServer((connection) => serve(name, connection)).listen(socket, () => chmodSync(socket, 0o660));
+  createServer((connection) => serve(name, connection)).listen(socket, () =>
+    chmodSync(socket, 0o660),
+  );
 }

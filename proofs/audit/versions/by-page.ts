@@ -13,7 +13,10 @@ export type ByPage = {
 
 export async function openVerifierPage(html: string): Promise<ByPage> {
   // Chromium's own sandbox does not start for root; what is judged here is no page of a stranger.
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
   const context = await browser.newContext({ offline: true });
   const page = await context.newPage();
   return {
@@ -26,10 +29,16 @@ export async function openVerifierPage(html: string): Promise<ByPage> {
       await page.setInputFiles("#release", releases);
       await page.click("#start");
       // An input that can't be used is said beside its field, and there is no report.
-      await page.waitForSelector("#json, [aria-invalid=true]", { state: "attached", timeout: 300_000 });
+      await page.waitForSelector("#json, [aria-invalid=true]", {
+        state: "attached",
+        timeout: 300_000,
+      });
       const [, rate = "0"] = /(\d+) a second/.exec((await page.textContent("#status")) ?? "") ?? [];
       return {
-        report: (await page.locator("#json").count()) === 0 ? null : (JSON.parse(await page.inputValue("#json")) as Report),
+        report:
+          (await page.locator("#json").count()) === 0
+            ? null
+            : (JSON.parse(await page.inputValue("#json")) as Report),
         entriesPerSecond: Number(rate),
       };
     },

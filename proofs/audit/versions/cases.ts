@@ -6,7 +6,13 @@ import { HonestLog } from "../honest/honest-log.ts";
 import { release, startsOfVersion } from "../fuzz/releases.ts";
 import { layoutOf } from "../mutation/layout.ts";
 
-export type Case = { name: string; file: string; policy: string | null; known: string | null; releases: string[] };
+export type Case = {
+  name: string;
+  file: string;
+  policy: string | null;
+  known: string | null;
+  releases: string[];
+};
 
 /** Releases that ran while the log was written. */
 const RAN = [0, 1];
@@ -32,13 +38,24 @@ export async function makeCases(root: string, random: () => number): Promise<Cas
     await exportLog({ logDir: dir, file, witnessedFor: 0 });
     const honest = readFileSync(file);
     const add = (name: string, bytes: Buffer, changes: Partial<Case> = {}): void => {
-      cases.push({ name, file: written(root, `case-${cases.length}`, bytes), policy, known, releases: [], ...changes });
+      cases.push({
+        name,
+        file: written(root, `case-${cases.length}`, bytes),
+        policy,
+        known,
+        releases: [],
+        ...changes,
+      });
     };
     add("honest", honest);
     add("honest, nothing known", honest, { policy: null, known: null });
-    add("a policy that is none", honest, { policy: written(root, "no-policy", Buffer.from("log x\nquorum none\n")) });
+    add("a policy that is none", honest, {
+      policy: written(root, "no-policy", Buffer.from("log x\nquorum none\n")),
+    });
     add("another log's policy", honest, { policy: await strangersPolicy(root, random) });
-    const releases = [...RAN, 2].map((version) => written(root, `release-${version}`, release(version)));
+    const releases = [...RAN, 2].map((version) =>
+      written(root, `release-${version}`, release(version)),
+    );
     const [first, second, other] = releases as [string, string, string];
     const cutShort = written(root, "cut-release", release(0).subarray(0, 999));
     add("honest, beside its releases", honest, { releases: [first, second] });
@@ -53,7 +70,9 @@ export async function makeCases(root: string, random: () => number): Promise<Cas
     const layout = layoutOf(honest);
     for (const part of new Set(layout.map((stretch) => stretch.part)))
       for (let flip = 0; flip < FLIPS_OF_A_PART; flip++) {
-        const stretches = layout.filter((stretch) => stretch.part === part && stretch.to > stretch.from);
+        const stretches = layout.filter(
+          (stretch) => stretch.part === part && stretch.to > stretch.from,
+        );
         const { from, to } = stretches[Math.floor(random() * stretches.length)]!;
         const copy = Buffer.from(honest);
         copy[from + Math.floor(random() * (to - from))]! ^= 1 << Math.floor(random() * 8);
@@ -61,8 +80,16 @@ export async function makeCases(root: string, random: () => number): Promise<Cas
       }
     const proof = Buffer.from(await exportProof(dir, 7));
     add("proof of one entry", proof, { known: null });
-    add("proof of another entry", Buffer.from(proof.toString().replace("\nindex 7\n", "\nindex 8\n")), { known: null });
-    add("proof without its hashes", Buffer.from(proof.toString().replace(/\n[A-Za-z0-9+/]{43}=\n/, "\n")), { known: null });
+    add(
+      "proof of another entry",
+      Buffer.from(proof.toString().replace("\nindex 7\n", "\nindex 8\n")),
+      { known: null },
+    );
+    add(
+      "proof without its hashes",
+      Buffer.from(proof.toString().replace(/\n[A-Za-z0-9+/]{43}=\n/, "\n")),
+      { known: null },
+    );
     return cases;
   } finally {
     await log.kill();

@@ -10,7 +10,11 @@ import { renderRegistryConfig } from "../../src/registry-config.ts";
 
 /** The engine's numeric user: neither root nor the owner of a blob. */
 const UID = 64_250;
-const TOKEN = { realm: "https://localhost:1/token", service: "registry.test", issuer: "issuer.test" };
+const TOKEN = {
+  realm: "https://localhost:1/token",
+  service: "registry.test",
+  issuer: "issuer.test",
+};
 
 export type RunningRegistry = AsyncDisposable & {
   url: string;
@@ -28,11 +32,17 @@ export function openFolder(): string {
 
 /** The real engine under an unprivileged user, on a free port of loopback, with TLS and token authentication. */
 export async function startRegistry(dir: string, storageDir: string): Promise<RunningRegistry> {
-  const [keyFile, certFile, program] = [join(dir, "tls.key"), join(dir, "tls.crt"), join(dir, "registry")];
+  const [keyFile, certFile, program] = [
+    join(dir, "tls.key"),
+    join(dir, "tls.crt"),
+    join(dir, "registry"),
+  ];
   execFileSync(
     "openssl",
     [
-      ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost".split(" "),
+      ..."req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost".split(
+        " ",
+      ),
       ..."-addext subjectAltName=DNS:localhost,IP:127.0.0.1".split(" "),
       ...["-keyout", keyFile, "-out", certFile],
     ],
@@ -65,7 +75,8 @@ export async function startRegistry(dir: string, storageDir: string): Promise<Ru
   engine.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
   const exited = once(engine, "exit");
   for (let attempt = 0; !(await answers(port)); attempt++) {
-    if (attempt === 100 || engine.exitCode !== null) throw new Error(`the registry did not start: ${errors}`);
+    if (attempt === 100 || engine.exitCode !== null)
+      throw new Error(`the registry did not start: ${errors}`);
     await sleep(50);
   }
   const key = createPrivateKey(readFileSync(keyFile));
@@ -88,7 +99,10 @@ export async function startRegistry(dir: string, storageDir: string): Promise<Ru
           access: [{ type: "repository", name: repository, actions }],
         },
       ].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
-      const signature = sign("sha256", Buffer.from(parts.join(".")), { key, dsaEncoding: "ieee-p1363" });
+      const signature = sign("sha256", Buffer.from(parts.join(".")), {
+        key,
+        dsaEncoding: "ieee-p1363",
+      });
       return [...parts, signature.toString("base64url")].join(".");
     },
     async [Symbol.asyncDispose]() {

@@ -8,7 +8,11 @@ import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release
 const EMPTY_TAR = Buffer.alloc(1024);
 
 /** Writes blobs of one small image per name into `store` and answers their release. */
-export function makeRelease(store: string, version: string, names: readonly string[]): ReleaseManifest {
+export function makeRelease(
+  store: string,
+  version: string,
+  names: readonly string[],
+): ReleaseManifest {
   mkdirSync(store, { recursive: true });
   const images = names.map((name) => writeImage(store, `resontech/${name}`));
   return {
@@ -39,7 +43,10 @@ function writeImage(store: string, repository: string): ReleaseImage {
         architecture: "amd64",
         os: "linux",
         config: { Labels: { only: randomBytes(8).toString("hex") } },
-        rootfs: { type: "layers", diff_ids: [`sha256:${createHash("sha256").update(EMPTY_TAR).digest("hex")}`] },
+        rootfs: {
+          type: "layers",
+          diff_ids: [`sha256:${createHash("sha256").update(EMPTY_TAR).digest("hex")}`],
+        },
       }),
     ),
   );
@@ -59,7 +66,10 @@ function writeImage(store: string, repository: string): ReleaseImage {
     digest: manifest.digest,
     mediaType,
     manifestBytes: manifest.size,
-    blobs: [manifest, config, layer].map(({ digest, size }) => ({ sha256: digest.slice(7), sizeBytes: size })),
+    blobs: [manifest, config, layer].map(({ digest, size }) => ({
+      sha256: digest.slice(7),
+      sizeBytes: size,
+    })),
     use: "job",
     profile: null,
     packages: {},

@@ -38,7 +38,10 @@ export class AuditdLiveness {
   /** @returns rejects when it is overdue, and changes nothing then: the answer is waited for on */
   #ask(askedAtMs: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new AuditUnavailable("timeout", `no answer in ${ANSWER_MS} ms`)), ANSWER_MS);
+    const timer = setTimeout(
+      () => reject(new AuditUnavailable("timeout", `no answer in ${ANSWER_MS} ms`)),
+      ANSWER_MS,
+    );
     // Where nobody waits for it.
     promise.catch(() => {});
     this.#auditd

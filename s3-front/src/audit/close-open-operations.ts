@@ -14,7 +14,10 @@ export async function closeOpenOperations(producer: AuditProducer): Promise<numb
     const id = kind === "object" ? commit("object.id", op) : op;
     const actor = { sub: "s3-front", kind: "system" } as const;
     const outcome = { code: "interrupted" };
-    await producer.outcome({ type, op, actor, object: { kind, id }, phase: "failed", outcome }, commit.disclosures);
+    await producer.outcome(
+      { type, op, actor, object: { kind, id }, phase: "failed", outcome },
+      commit.disclosures,
+    );
   }
   return open.length;
 }

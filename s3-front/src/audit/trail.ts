@@ -65,8 +65,17 @@ export class Trail {
         if (isClosed) return;
         isClosed = true;
         const commit = committer();
-        const digests = bodySha256 === null ? {} : { digests: { input: commit("digests.input", bodySha256) } };
-        const closing = { type: type as OperationType, op, actor, object, phase, outcome, ...digests };
+        const digests =
+          bodySha256 === null ? {} : { digests: { input: commit("digests.input", bodySha256) } };
+        const closing = {
+          type: type as OperationType,
+          op,
+          actor,
+          object,
+          phase,
+          outcome,
+          ...digests,
+        };
         this.#append(closing, commit.disclosures).catch(this.#onError);
       },
     };
@@ -84,7 +93,9 @@ function draftOf(record: Record, { asker, address, userAgent }: Source, op: stri
   const commit = committer();
   const src = {
     addr: commit("src.addr", address),
-    ...(userAgent === null ? {} : { agent: commit("src.agent", userAgent.slice(0, MAX_AGENT_CHARS)) }),
+    ...(userAgent === null
+      ? {}
+      : { agent: commit("src.agent", userAgent.slice(0, MAX_AGENT_CHARS)) }),
   };
   const { target } = record;
   const object: EventDraft["object"] =
@@ -99,7 +110,11 @@ function draftOf(record: Record, { asker, address, userAgent }: Source, op: stri
     ...(record.detail === undefined && claimed === null
       ? {}
       : { detail: { ...record.detail, ...(claimed === null ? {} : { claimed }) } }),
-    ...(alias === null ? {} : { pii: [{ field: "bucket-alias" as const, commitment: commit("pii.bucket-alias", alias) }] }),
+    ...(alias === null
+      ? {}
+      : {
+          pii: [{ field: "bucket-alias" as const, commitment: commit("pii.bucket-alias", alias) }],
+        }),
   };
   return { draft, disclosures: commit.disclosures };
 }

@@ -46,7 +46,12 @@ export class CoordinatorLink implements Disposable {
     const id = this.#nextId++;
     const { promise, resolve, reject } = Promise.withResolvers<Answered<A>>();
     const timer = setTimeout(() => this.#fail(id, `no answer in ${timeoutMs} ms`), timeoutMs);
-    this.#waiting.set(id, { ask, timer, resolve: (answer) => resolve(answer as Answered<A>), reject });
+    this.#waiting.set(id, {
+      ask,
+      timer,
+      resolve: (answer) => resolve(answer as Answered<A>),
+      reject,
+    });
     this.#connected().write(`${JSON.stringify({ id, ask, ...question })}\n`);
     return promise;
   }
@@ -84,7 +89,8 @@ export class CoordinatorLink implements Disposable {
   #receive(text: string): void {
     const lines = (this.#pending + text).split("\n");
     this.#pending = lines.pop() ?? "";
-    if (this.#pending.length > MAX_FRONT_LINE_BYTES) throw new RangeError("the coordinator's answer is too long");
+    if (this.#pending.length > MAX_FRONT_LINE_BYTES)
+      throw new RangeError("the coordinator's answer is too long");
     for (const line of lines) {
       const value: unknown = JSON.parse(line);
       const hello = readHelloAnswer(value);
@@ -95,7 +101,8 @@ export class CoordinatorLink implements Disposable {
       const waiting = this.#waiting.get(answer.id);
       if (waiting === undefined) continue;
       if (!answer.ok) this.#fail(answer.id, answer.message);
-      else if (answer.ask !== waiting.ask) throw new TypeError("the coordinator answered another question");
+      else if (answer.ask !== waiting.ask)
+        throw new TypeError("the coordinator answered another question");
       else this.#settle(answer.id)?.resolve(answer);
     }
   }

@@ -67,11 +67,13 @@ class Remembered<T> {
 
   async get(name: string, find: () => Promise<Found<T>>): Promise<T> {
     const entry = this.#entries.get(name);
-    if (entry !== undefined && performance.now() < entry.validUntil) return (await entry.answer).value;
+    if (entry !== undefined && performance.now() < entry.validUntil)
+      return (await entry.answer).value;
     this.#entries.delete(name);
     const made = { answer: find(), validUntil: Number.POSITIVE_INFINITY };
     this.#entries.set(name, made);
-    if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value ?? "");
+    if (this.#entries.size > MAX_ENTRIES)
+      this.#entries.delete(this.#entries.keys().next().value ?? "");
     try {
       const { value, isKnown } = await made.answer;
       made.validUntil = performance.now() + (isKnown ? KNOWN_LIFE_MS : UNKNOWN_LIFE_MS);

@@ -19,7 +19,9 @@ export class OutputOwners {
   async of(key: string): Promise<OutputOwner> {
     const folder = platformFolderOf(key);
     if (folder === null) return { isPlatforms: false, job: null, isOver: true };
-    const found = await Promise.all((folder.kind === "own" ? [folder.folder] : folder.folders).map((one) => this.#jobsOf(one)));
+    const found = await Promise.all(
+      (folder.kind === "own" ? [folder.folder] : folder.folders).map((one) => this.#jobsOf(one)),
+    );
     const jobs = found.filter(({ job }) => job !== null);
     return {
       isPlatforms: folder.kind === "own" || jobs.length > 0,

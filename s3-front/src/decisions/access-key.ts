@@ -8,17 +8,22 @@ const ACCESS_KEY = /^[A-Za-z0-9._~-]{1,128}$/;
  * says: until it has let the request in, the name is a claim.
  * @throws S3Refusal InvalidArgument for two signatures (the engine reads the query's), or one that names no key
  */
-export function claimedAccessKey(query: ReadonlyMap<string, string>, headers: ReadonlyMap<string, string>): string | null {
+export function claimedAccessKey(
+  query: ReadonlyMap<string, string>,
+  headers: ReadonlyMap<string, string>,
+): string | null {
   const authorization = headers.get("authorization");
   if (!isQuerySigned(query)) {
     if (authorization === undefined) return null;
     return keyOf(/^AWS4-HMAC-SHA256\s[^\r\n]*?\bCredential=([^/,\s]+)\//.exec(authorization)?.[1]);
   }
-  if (authorization !== undefined) throw new S3Refusal("InvalidArgument", "the request is signed in its query and in a header");
+  if (authorization !== undefined)
+    throw new S3Refusal("InvalidArgument", "the request is signed in its query and in a header");
   return keyOf(query.get("X-Amz-Credential")?.split("/")[0]);
 }
 
 function keyOf(text: string | undefined): string {
-  if (text === undefined || !ACCESS_KEY.test(text)) throw new S3Refusal("InvalidArgument", "the signature names no access key");
+  if (text === undefined || !ACCESS_KEY.test(text))
+    throw new S3Refusal("InvalidArgument", "the signature names no access key");
   return text;
 }

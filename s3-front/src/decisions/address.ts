@@ -40,9 +40,11 @@ export function parseAddress(target: string): Address {
   // A bucket's name needs no escape: one that holds a slash would be cut elsewhere by the engine than by the signature.
   const rawBucketEnd = rawPath.indexOf("/", 1);
   const rawBucket = rawBucketEnd < 0 ? rawPath.slice(1) : rawPath.slice(1, rawBucketEnd);
-  if (rawBucket.includes("%")) throw new S3Refusal("InvalidBucketName", "the bucket's name is not valid");
+  if (rawBucket.includes("%"))
+    throw new S3Refusal("InvalidBucketName", "the bucket's name is not valid");
   const key = rawBucketEnd < 0 ? "" : path.slice(rawBucketEnd + 1);
-  if (!isBucketName(rawBucket)) throw new S3Refusal("InvalidBucketName", "the bucket's name is not valid");
+  if (!isBucketName(rawBucket))
+    throw new S3Refusal("InvalidBucketName", "the bucket's name is not valid");
   if (key === "") return { bucket: rawBucket, key: null, query };
   checkKey(key);
   return { bucket: rawBucket, key, query };
@@ -54,16 +56,24 @@ export function isBucketName(text: string): boolean {
 
 /** @throws S3Refusal for a key that the engine's file system would take for another one */
 export function checkKey(key: string): void {
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw new S3Refusal("KeyTooLongError", "the key is longer than 1,024 bytes");
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES)
+    throw new S3Refusal("KeyTooLongError", "the key is longer than 1,024 bytes");
   if (/\p{Cc}/u.test(key)) throw new S3Refusal("InvalidURI", "the key holds a control character");
   const segments = key.split("/");
   // One slash at the end makes a folder's marker of its own.
   const named = segments.at(-1) === "" ? segments.slice(0, -1) : segments;
-  if (named.length === 0 || named.some((segment) => segment === "" || segment === "." || segment === ".."))
+  if (
+    named.length === 0 ||
+    named.some((segment) => segment === "" || segment === "." || segment === "..")
+  )
     throw new S3Refusal("InvalidURI", "the key has an empty, `.` or `..` part");
   if (named.some((segment) => Buffer.byteLength(segment) > MAX_PART_BYTES))
-    throw new S3Refusal("KeyTooLongError", "a part of the key between slashes is longer than 255 bytes");
-  if (named.includes(ENGINE_FOLDER)) throw new S3Refusal("InvalidURI", "the key has a part of the object store's own name");
+    throw new S3Refusal(
+      "KeyTooLongError",
+      "a part of the key between slashes is longer than 255 bytes",
+    );
+  if (named.includes(ENGINE_FOLDER))
+    throw new S3Refusal("InvalidURI", "the key has a part of the object store's own name");
 }
 
 function parseQuery(raw: string): Map<string, string> {

@@ -1,7 +1,11 @@
 /** The head of an HTTP/1.1 answer, read as the engine of the appliance writes it: a peer that is trusted, and still held to the form. */
 
 /** How the end of the body is told. */
-export type BodyFrame = { kind: "none" } | { kind: "length"; bytes: number } | { kind: "chunked" } | { kind: "close" };
+export type BodyFrame =
+  | { kind: "none" }
+  | { kind: "length"; bytes: number }
+  | { kind: "chunked" }
+  | { kind: "close" };
 
 export type AnswerHead = {
   status: number;
@@ -43,11 +47,13 @@ function frameOf(status: number, headers: ReadonlyMap<string, string>, isHead: b
   if (isHead || status < 200 || status === 204 || status === 304) return { kind: "none" };
   const transfer = headers.get("transfer-encoding");
   if (transfer !== undefined) {
-    if (transfer.toLowerCase() !== "chunked") throw new SyntaxError("the object store's answer has a strange frame");
+    if (transfer.toLowerCase() !== "chunked")
+      throw new SyntaxError("the object store's answer has a strange frame");
     return { kind: "chunked" };
   }
   const length = headers.get("content-length");
   if (length === undefined) return { kind: "close" };
-  if (!/^\d{1,15}$/.test(length)) throw new SyntaxError("the object store's answer has a strange length");
+  if (!/^\d{1,15}$/.test(length))
+    throw new SyntaxError("the object store's answer has a strange length");
   return { kind: "length", bytes: Number(length) };
 }

@@ -23,7 +23,13 @@ export type Verdict =
 
 export type Part = { uploadId: string; partNumber: number };
 
-type Reservation = { growth: number; storedBytes: number; part: Part | null; overlaps: boolean; isContested: boolean };
+type Reservation = {
+  growth: number;
+  storedBytes: number;
+  part: Part | null;
+  overlaps: boolean;
+  isContested: boolean;
+};
 type Upload = {
   /** Sizes that `stored` holds for certain. */
   parts: Map<number, number>;
@@ -77,12 +83,22 @@ export class BucketLedger {
     const { heldBytes } = this;
     if (growth > 0 && heldBytes + growth > this.#quotaBytes) {
       if (this.#isInDoubt) return { kind: "count" };
-      const isPerhapsSeen = [...this.#reservations.values(), ...this.#completions.values()].some(({ overlaps }) => overlaps);
-      return isPerhapsSeen ? { kind: "wait" } : { kind: "refused", quotaBytes: this.#quotaBytes, heldBytes };
+      const isPerhapsSeen = [...this.#reservations.values(), ...this.#completions.values()].some(
+        ({ overlaps }) => overlaps,
+      );
+      return isPerhapsSeen
+        ? { kind: "wait" }
+        : { kind: "refused", quotaBytes: this.#quotaBytes, heldBytes };
     }
     const reservation = this.#nextId++;
     const isContested = part !== null && (this.#contest(part) || this.#isCompleting(part.uploadId));
-    this.#reservations.set(reservation, { growth, storedBytes, part, overlaps: false, isContested });
+    this.#reservations.set(reservation, {
+      growth,
+      storedBytes,
+      part,
+      overlaps: false,
+      isContested,
+    });
     if (part !== null) this.#partAdded(part);
     return { kind: "granted", reservation };
   }
@@ -109,7 +125,8 @@ export class BucketLedger {
     this.#epoch += 1;
     this.#quotaBytes = quotaBytes;
     this.#stored = usedBytes + this.#besideListing;
-    for (const { bytes, overlaps } of this.#completions.values()) if (overlaps) this.#stored += bytes ?? 0;
+    for (const { bytes, overlaps } of this.#completions.values())
+      if (overlaps) this.#stored += bytes ?? 0;
     this.#besideListing = 0;
   }
 
@@ -131,7 +148,8 @@ export class BucketLedger {
     const isVague = overlaps || isContested || this.#isListing;
     const upload = part === null ? undefined : this.#uploads.get(part.uploadId);
     const replaced = part === null ? 0 : (upload?.parts.get(part.partNumber) ?? 0);
-    const isUpperBound = isVague || (part !== null && (upload === undefined || upload.vague.has(part.partNumber)));
+    const isUpperBound =
+      isVague || (part !== null && (upload === undefined || upload.vague.has(part.partNumber)));
     if (isUpperBound) this.#isInDoubt = true;
     if (this.#isListing) this.#besideListing += storedBytes;
     else this.#stored += isVague ? storedBytes : storedBytes - replaced;
@@ -186,7 +204,8 @@ export class BucketLedger {
     if (ended === null) return;
     const upload = this.#uploads.get(ended.uploadId);
     this.#uploads.delete(ended.uploadId);
-    if (upload?.parts.size !== parts || upload.vague.size + upload.underWay.size > 0) this.#isInDoubt = true;
+    if (upload?.parts.size !== parts || upload.vague.size + upload.underWay.size > 0)
+      this.#isInDoubt = true;
   }
 
   /** The engine has made no object of it, or nobody knows. */
@@ -224,7 +243,9 @@ export class BucketLedger {
   }
 
   get #isBlind(): boolean {
-    return [...this.#completions.values()].some(({ bytes, overlaps }) => overlaps && bytes === null);
+    return [...this.#completions.values()].some(
+      ({ bytes, overlaps }) => overlaps && bytes === null,
+    );
   }
 
   get #isListing(): boolean {
@@ -270,7 +291,8 @@ export class BucketLedger {
   /** It may come before the engine hides the upload, or too late. */
   #partAdded(part: Part): void {
     this.#count(part, 1);
-    for (const completion of this.#completions.values()) if (completion.uploadId === part.uploadId) completion.bytes = null;
+    for (const completion of this.#completions.values())
+      if (completion.uploadId === part.uploadId) completion.bytes = null;
   }
 
   #count({ uploadId, partNumber }: Part, change: number): void {

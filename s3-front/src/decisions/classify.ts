@@ -39,7 +39,8 @@ export function classify(method: string, target: string, rawHeaders: readonly st
   const source = headers.get("x-amz-copy-source");
   const range = headers.get("x-amz-copy-source-range");
   const keyCall = method === "PATCH" ? KEY_CALLS.get(target.split("?")[0] ?? "") : undefined;
-  const { bucket, key, query } = keyCall === undefined ? parseAddress(target) : parseAddress(`/${target.replace(/^[^?]*/, "")}`);
+  const { bucket, key, query } =
+    keyCall === undefined ? parseAddress(target) : parseAddress(`/${target.replace(/^[^?]*/, "")}`);
   const level = key !== null ? "object" : bucket !== null ? "bucket" : "service";
   const operation =
     keyCall === undefined
@@ -47,7 +48,8 @@ export function classify(method: string, target: string, rawHeaders: readonly st
       : hasOnly(query, keyCall.selectors)
         ? keyCall
         : null;
-  if (operation === null) throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
+  if (operation === null)
+    throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
   const signature = query.get(SIGNATURE_PARAMETER);
   const declared = headers.get("x-amz-content-sha256") ?? "";
   const isPart = operation.selectors.includes("partNumber");
@@ -90,6 +92,7 @@ function idOf(text: string | undefined): string | null {
 
 function partNumberOf(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 10_000) throw new S3Refusal("InvalidArgument", "the part number is not from 1 to 10,000");
+  if (number < 1 || number > 10_000)
+    throw new S3Refusal("InvalidArgument", "the part number is not from 1 to 10,000");
   return number;
 }

@@ -16,22 +16,30 @@ export type CopySource = {
  * @throws S3Refusal for what the engine might read differently
  */
 export function parseCopySource(source: string, range: string | undefined): CopySource {
-  if (!/^[\x20-\x7e]*$/.test(source)) throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not escaped");
+  if (!/^[\x20-\x7e]*$/.test(source))
+    throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not escaped");
   const decoded = decode(source.replace(/^\//, "").replaceAll("+", " "));
   const [path = "", rawVersion, ...more] = decoded.split("?");
-  const version = rawVersion === undefined ? null : /^versionId=([A-Za-z0-9._-]{1,128})$/.exec(rawVersion)?.[1];
+  const version =
+    rawVersion === undefined ? null : /^versionId=([A-Za-z0-9._-]{1,128})$/.exec(rawVersion)?.[1];
   const slashAt = path.indexOf("/");
   const bucket = path.slice(0, Math.max(0, slashAt));
   if (more.length > 0 || version === undefined || !isBucketName(bucket))
     throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not valid");
   const key = path.slice(slashAt + 1);
   checkKey(key);
-  return { bucket, key, versionId: version, rangeBytes: range === undefined ? null : bytesOf(range) };
+  return {
+    bucket,
+    key,
+    versionId: version,
+    rangeBytes: range === undefined ? null : bytesOf(range),
+  };
 }
 
 function bytesOf(range: string): number {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range) ?? [];
   const bytes = Number(last) - Number(first) + 1;
-  if (!Number.isSafeInteger(bytes) || bytes < 1) throw new S3Refusal("InvalidArgument", "x-amz-copy-source-range is not valid");
+  if (!Number.isSafeInteger(bytes) || bytes < 1)
+    throw new S3Refusal("InvalidArgument", "x-amz-copy-source-range is not valid");
   return bytes;
 }

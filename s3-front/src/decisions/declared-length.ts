@@ -22,16 +22,27 @@ export function declaredLength(
 ): DeclaredLength {
   const length = headers.get("content-length");
   const decoded = headers.get("x-amz-decoded-content-length");
-  const isHeldToIt = (headers.get("x-amz-content-sha256") ?? "").startsWith("STREAMING-") && !isQuerySigned(query);
+  const isHeldToIt =
+    (headers.get("x-amz-content-sha256") ?? "").startsWith("STREAMING-") && !isQuerySigned(query);
   const transfer = headers.get("transfer-encoding");
-  const isStream = transfer?.toLowerCase() === "chunked" && body === "object" && isHeldToIt && decoded !== undefined;
-  if ((transfer !== undefined && !isStream) || (length === undefined && body === "object" && !isStream))
+  const isStream =
+    transfer?.toLowerCase() === "chunked" &&
+    body === "object" &&
+    isHeldToIt &&
+    decoded !== undefined;
+  if (
+    (transfer !== undefined && !isStream) ||
+    (length === undefined && body === "object" && !isStream)
+  )
     throw new S3Refusal("MissingContentLength", "give the length of the body in Content-Length");
   const bodyBytes = isStream ? null : length === undefined ? 0 : count(length, "Content-Length");
-  const storedBytes = decoded === undefined ? (bodyBytes ?? 0) : count(decoded, "x-amz-decoded-content-length");
+  const storedBytes =
+    decoded === undefined ? (bodyBytes ?? 0) : count(decoded, "x-amz-decoded-content-length");
   const limit = body === "object" ? MAX_OBJECT_BODY_BYTES : MAX_DOCUMENT_BYTES;
-  if ((bodyBytes ?? storedBytes) > limit) throw new S3Refusal("EntityTooLarge", `the body is longer than ${limit} bytes`);
-  if (body === "none" && bodyBytes !== 0) throw new S3Refusal("InvalidRequest", "this operation takes no body");
+  if ((bodyBytes ?? storedBytes) > limit)
+    throw new S3Refusal("EntityTooLarge", `the body is longer than ${limit} bytes`);
+  if (body === "none" && bodyBytes !== 0)
+    throw new S3Refusal("InvalidRequest", "this operation takes no body");
   if (bodyBytes !== null && storedBytes !== bodyBytes && (!isHeldToIt || storedBytes > bodyBytes))
     throw new S3Refusal("InvalidArgument", "x-amz-decoded-content-length does not fit the body");
   return { bodyBytes, storedBytes };

@@ -20,17 +20,24 @@ const parser = new XMLParser({
  */
 export function parseDeleteList(body: Buffer): { key: string; versionId: string | null }[] {
   const xml = body.toString("utf8");
-  if (/<!|&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/.test(xml) || XMLValidator.validate(xml) !== true)
+  if (
+    /<!|&(?!(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/.test(xml) ||
+    XMLValidator.validate(xml) !== true
+  )
     throw new S3Refusal("MalformedXML", "the list of objects is not plain XML");
   const root = (parser.parse(xml) as { Delete?: { Object?: unknown } }).Delete;
   const listed = Array.isArray(root?.Object) ? (root.Object as unknown[]) : [];
-  if (listed.length === 0 || listed.length > MAX_OBJECTS) throw new S3Refusal("MalformedXML", `name 1 to ${MAX_OBJECTS} objects`);
+  if (listed.length === 0 || listed.length > MAX_OBJECTS)
+    throw new S3Refusal("MalformedXML", `name 1 to ${MAX_OBJECTS} objects`);
   return listed.map((entry) => {
-    const { Key, VersionId } = typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
-    if (typeof Key !== "string" || Key === "") throw new S3Refusal("MalformedXML", "an object without a key");
+    const { Key, VersionId } =
+      typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
+    if (typeof Key !== "string" || Key === "")
+      throw new S3Refusal("MalformedXML", "an object without a key");
     return {
       key: decodeEntities(Key),
-      versionId: typeof VersionId === "string" && VersionId !== "" ? decodeEntities(VersionId) : null,
+      versionId:
+        typeof VersionId === "string" && VersionId !== "" ? decodeEntities(VersionId) : null,
     };
   });
 }
@@ -39,11 +46,16 @@ export function parseDeleteList(body: Buffer): { key: string; versionId: string 
  * What became of each object that was named, `ok` or S3's code, in their order; a failure is told by key and version.
  * @param document the engine's answer, whose errors alone count: a quiet request names no others
  */
-export function codesOfDeletions(document: string, listed: readonly { key: string; versionId: string | null }[]): string[] {
+export function codesOfDeletions(
+  document: string,
+  listed: readonly { key: string; versionId: string | null }[],
+): string[] {
   const root = (parser.parse(document) as { DeleteResult?: { Error?: unknown } }).DeleteResult;
   const errors = [root?.Error ?? []].flat() as Record<string, unknown>[];
   const text = (value: unknown): string => (typeof value === "string" ? decodeEntities(value) : "");
-  const codes = new Map(errors.map(({ Key, VersionId, Code }) => [`${text(Key)}\0${text(VersionId)}`, text(Code)]));
+  const codes = new Map(
+    errors.map(({ Key, VersionId, Code }) => [`${text(Key)}\0${text(VersionId)}`, text(Code)]),
+  );
   return listed.map(({ key, versionId }) => {
     const code = codes.get(`${key}\0${versionId ?? ""}`);
     return code === undefined ? "ok" : /^[A-Za-z0-9]{1,64}$/.test(code) ? code : "unknown";
@@ -53,9 +65,12 @@ export function codesOfDeletions(document: string, listed: readonly { key: strin
 const NAMED: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
 function decodeEntities(text: string): string {
-  return text.replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|([a-z]+));/g, (whole, hex?: string, decimal?: string, name?: string) => {
-    if (name !== undefined) return NAMED[name] ?? whole;
-    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    return code <= 0x10_ffff ? String.fromCodePoint(code) : whole;
-  });
+  return text.replace(
+    /&(?:#x([0-9a-fA-F]+)|#(\d+)|([a-z]+));/g,
+    (whole, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return NAMED[name] ?? whole;
+      const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return code <= 0x10_ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
 }

@@ -44,35 +44,88 @@ const operation = (
   rest: Partial<Pick<Operation, "optional" | "copies" | "body">> = {},
 ): Operation => {
   const [method, level] = request.split(" ") as [Method, Level];
-  return { name, method, level, selectors, trace, optional: [], copies: false, body: "none", ...rest };
+  return {
+    name,
+    method,
+    level,
+    selectors,
+    trace,
+    optional: [],
+    copies: false,
+    body: "none",
+    ...rest,
+  };
 };
 
 const LISTING = ["prefix", "delimiter", "encoding-type"];
-const OVERRIDES = ["cache-control", "content-disposition", "content-encoding", "content-language", "content-type", "expires"].map(
-  (header) => `response-${header}`,
-);
+const OVERRIDES = [
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-type",
+  "expires",
+].map((header) => `response-${header}`);
 const document = { body: "document" } as const;
 const versioned = { optional: ["versionId"] };
 
 export const OPERATIONS: readonly Operation[] = [
-  operation("ListBuckets", "GET service", [], { kind: "list" }, { optional: ["prefix", "max-buckets", "continuation-token"] }),
+  operation(
+    "ListBuckets",
+    "GET service",
+    [],
+    { kind: "list" },
+    { optional: ["prefix", "max-buckets", "continuation-token"] },
+  ),
 
-  operation("CreateBucket", "PUT bucket", [], { kind: "bucket-change", aspect: "bucket" }, document),
+  operation(
+    "CreateBucket",
+    "PUT bucket",
+    [],
+    { kind: "bucket-change", aspect: "bucket" },
+    document,
+  ),
   operation("DeleteBucket", "DELETE bucket", [], { kind: "bucket-change", aspect: "bucket" }),
   operation("HeadBucket", "HEAD bucket", [], { kind: "inspect", aspect: "bucket" }),
-  operation("GetBucketLocation", "GET bucket", ["location"], { kind: "inspect", aspect: "location" }),
+  operation("GetBucketLocation", "GET bucket", ["location"], {
+    kind: "inspect",
+    aspect: "location",
+  }),
   ...(["policy", "tagging", "ownershipControls"] as const).flatMap((subresource) => {
-    const name = { policy: "Policy", tagging: "Tagging", ownershipControls: "OwnershipControls" }[subresource];
+    const name = { policy: "Policy", tagging: "Tagging", ownershipControls: "OwnershipControls" }[
+      subresource
+    ];
     const aspect = subresource;
     return [
       operation(`GetBucket${name}`, "GET bucket", [subresource], { kind: "inspect", aspect }),
-      operation(`PutBucket${name}`, "PUT bucket", [subresource], { kind: "bucket-change", aspect }, document),
-      operation(`DeleteBucket${name}`, "DELETE bucket", [subresource], { kind: "bucket-change", aspect }),
+      operation(
+        `PutBucket${name}`,
+        "PUT bucket",
+        [subresource],
+        { kind: "bucket-change", aspect },
+        document,
+      ),
+      operation(`DeleteBucket${name}`, "DELETE bucket", [subresource], {
+        kind: "bucket-change",
+        aspect,
+      }),
     ];
   }),
-  operation("GetBucketVersioning", "GET bucket", ["versioning"], { kind: "inspect", aspect: "versioning" }),
-  operation("PutBucketVersioning", "PUT bucket", ["versioning"], { kind: "bucket-change", aspect: "versioning" }, document),
-  operation("GetObjectLockConfiguration", "GET bucket", ["object-lock"], { kind: "inspect", aspect: "object-lock" }),
+  operation("GetBucketVersioning", "GET bucket", ["versioning"], {
+    kind: "inspect",
+    aspect: "versioning",
+  }),
+  operation(
+    "PutBucketVersioning",
+    "PUT bucket",
+    ["versioning"],
+    { kind: "bucket-change", aspect: "versioning" },
+    document,
+  ),
+  operation("GetObjectLockConfiguration", "GET bucket", ["object-lock"], {
+    kind: "inspect",
+    aspect: "object-lock",
+  }),
   operation(
     "PutObjectLockConfiguration",
     "PUT bucket",
@@ -80,7 +133,13 @@ export const OPERATIONS: readonly Operation[] = [
     { kind: "bucket-change", aspect: "object-lock" },
     document,
   ),
-  operation("ListObjects", "GET bucket", [], { kind: "list" }, { optional: [...LISTING, "marker", "max-keys"] }),
+  operation(
+    "ListObjects",
+    "GET bucket",
+    [],
+    { kind: "list" },
+    { optional: [...LISTING, "marker", "max-keys"] },
+  ),
   operation(
     "ListObjectsV2",
     "GET bucket",
@@ -110,15 +169,42 @@ export const OPERATIONS: readonly Operation[] = [
   ),
   operation("DeleteObjects", "POST bucket", ["delete"], { kind: "delete-many" }, document),
 
-  operation("GetObject", "GET object", [], { kind: "read" }, { optional: ["versionId", "partNumber", ...OVERRIDES] }),
-  operation("HeadObject", "HEAD object", [], { kind: "read" }, { optional: ["versionId", "partNumber", ...OVERRIDES] }),
+  operation(
+    "GetObject",
+    "GET object",
+    [],
+    { kind: "read" },
+    { optional: ["versionId", "partNumber", ...OVERRIDES] },
+  ),
+  operation(
+    "HeadObject",
+    "HEAD object",
+    [],
+    { kind: "read" },
+    { optional: ["versionId", "partNumber", ...OVERRIDES] },
+  ),
   operation("GetObjectAttributes", "GET object", ["attributes"], { kind: "read" }, versioned),
   operation("PutObject", "PUT object", [], { kind: "write" }, { body: "object" }),
   operation("CopyObject", "PUT object", [], { kind: "write" }, { copies: true }),
   operation("DeleteObject", "DELETE object", [], { kind: "delete" }, versioned),
-  operation("CreateMultipartUpload", "POST object", ["uploads"], { kind: "multipart", step: "open" }),
-  operation("UploadPart", "PUT object", ["uploadId", "partNumber"], { kind: "part" }, { body: "object" }),
-  operation("UploadPartCopy", "PUT object", ["uploadId", "partNumber"], { kind: "part" }, { copies: true }),
+  operation("CreateMultipartUpload", "POST object", ["uploads"], {
+    kind: "multipart",
+    step: "open",
+  }),
+  operation(
+    "UploadPart",
+    "PUT object",
+    ["uploadId", "partNumber"],
+    { kind: "part" },
+    { body: "object" },
+  ),
+  operation(
+    "UploadPartCopy",
+    "PUT object",
+    ["uploadId", "partNumber"],
+    { kind: "part" },
+    { copies: true },
+  ),
   operation(
     "ListParts",
     "GET object",
@@ -128,17 +214,40 @@ export const OPERATIONS: readonly Operation[] = [
       optional: ["max-parts", "part-number-marker", "encoding-type"],
     },
   ),
-  operation("CompleteMultipartUpload", "POST object", ["uploadId"], { kind: "multipart", step: "complete" }, document),
-  operation("AbortMultipartUpload", "DELETE object", ["uploadId"], { kind: "multipart", step: "abort" }),
+  operation(
+    "CompleteMultipartUpload",
+    "POST object",
+    ["uploadId"],
+    { kind: "multipart", step: "complete" },
+    document,
+  ),
+  operation("AbortMultipartUpload", "DELETE object", ["uploadId"], {
+    kind: "multipart",
+    step: "abort",
+  }),
   ...(["tagging", "retention", "legal-hold"] as const).flatMap((subresource) => {
-    const name = { tagging: "Tagging", retention: "Retention", "legal-hold": "LegalHold" }[subresource];
+    const name = { tagging: "Tagging", retention: "Retention", "legal-hold": "LegalHold" }[
+      subresource
+    ];
     const aspect = subresource;
     return [
       operation(`GetObject${name}`, "GET object", [subresource], { kind: "read" }, versioned),
-      operation(`PutObject${name}`, "PUT object", [subresource], { kind: "change", aspect }, { ...versioned, ...document }),
+      operation(
+        `PutObject${name}`,
+        "PUT object",
+        [subresource],
+        { kind: "change", aspect },
+        { ...versioned, ...document },
+      ),
     ];
   }),
-  operation("DeleteObjectTagging", "DELETE object", ["tagging"], { kind: "change", aspect: "tagging" }, versioned),
+  operation(
+    "DeleteObjectTagging",
+    "DELETE object",
+    ["tagging"],
+    { kind: "change", aspect: "tagging" },
+    versioned,
+  ),
 ];
 
 /** The engine's own calls for key pairs; the coordinator's alone. */
@@ -149,12 +258,21 @@ export const KEY_CALLS: ReadonlyMap<string, Operation> = new Map([
 
 /** Query authentication (SigV4), and what SDKs add to a URL that they sign; the engine reads the first kind by exactly these names. */
 const SIGNING = new Set(
-  ["Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature", "Content-Sha256", "Security-Token"].map(
-    (name) => `X-Amz-${name}`,
-  ),
+  [
+    "Algorithm",
+    "Credential",
+    "Date",
+    "Expires",
+    "SignedHeaders",
+    "Signature",
+    "Content-Sha256",
+    "Security-Token",
+  ].map((name) => `X-Amz-${name}`),
 );
 const isAccompanying = (name: string): boolean =>
-  SIGNING.has(name) || name === "x-id" || /^x-amz-(checksum-[a-z0-9-]{1,32}|sdk-checksum-algorithm|user-agent)$/i.test(name);
+  SIGNING.has(name) ||
+  name === "x-id" ||
+  /^x-amz-(checksum-[a-z0-9-]{1,32}|sdk-checksum-algorithm|user-agent)$/i.test(name);
 
 /** The one operation that the request is; null when it is none of the table. */
 export function findOperation(
@@ -177,7 +295,8 @@ export function findOperation(
 /** Whether nothing but what selects or accompanies it is in the query. */
 export function hasOnly(query: ReadonlyMap<string, string>, names: readonly string[]): boolean {
   return (
-    names.every((name) => query.has(name)) && [...query.keys()].every((name) => names.includes(name) || isAccompanying(name))
+    names.every((name) => query.has(name)) &&
+    [...query.keys()].every((name) => names.includes(name) || isAccompanying(name))
   );
 }
 

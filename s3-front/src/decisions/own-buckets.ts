@@ -18,10 +18,19 @@ export function aboutOwnBucket(
   if (principal.kind !== "user" || principal.bucket === null || !isProven) return null;
   const own = principal.bucket;
   if (operation.name === "ListBuckets" && status === 200)
-    return { status, code, document: listOf(own.name.startsWith(prefix) ? [own] : [], accessKeyId ?? "") };
-  if (operation.name !== "CreateBucket" || bucket !== own.name || code !== "AccessDenied") return null;
+    return {
+      status,
+      code,
+      document: listOf(own.name.startsWith(prefix) ? [own] : [], accessKeyId ?? ""),
+    };
+  if (operation.name !== "CreateBucket" || bucket !== own.name || code !== "AccessDenied")
+    return null;
   const refusal = new S3Refusal("BucketAlreadyOwnedByYou", "this bucket is yours already");
-  return { status: refusal.status, code: refusal.code, document: errorDocument(refusal, `/${own.name}`, "none") };
+  return {
+    status: refusal.status,
+    code: refusal.code,
+    document: errorDocument(refusal, `/${own.name}`, "none"),
+  };
 }
 
 function listOf(buckets: readonly { name: string; createdAt: number }[], owner: string): string {

@@ -14,10 +14,13 @@ const OF_OUTPUTS = ["model_out", "files_out"];
 export function platformFolderOf(key: string): PlatformFolder | null {
   const segments = key.split("/");
   const [top = "", second = ""] = segments;
-  if (segments.length > 1 && AT_TOP.includes(top)) return { kind: "own", folder: `${top}/${second || "-"}` };
+  if (segments.length > 1 && AT_TOP.includes(top))
+    return { kind: "own", folder: `${top}/${second || "-"}` };
   const folders = segments
     .map((segment, at) =>
-      at > 0 && at < segments.length - 1 && OF_OUTPUTS.includes(segment) ? segments.slice(0, at).join("/") : "",
+      at > 0 && at < segments.length - 1 && OF_OUTPUTS.includes(segment)
+        ? segments.slice(0, at).join("/")
+        : "",
     )
     .filter((folder) => folder !== "");
   return folders.length === 0 ? null : { kind: "perhaps", folders };

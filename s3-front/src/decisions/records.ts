@@ -39,7 +39,12 @@ export function operationRecord(
   const { trace, name } = operation;
   const ofOwner = owner === null ? {} : { bucket: owner };
   const ofUrl = urlSha256 === null ? {} : { url_sha256: urlSha256 };
-  const make = (type: EventType, detail: EventDetail): Record => ({ type, name, target: targetOf(request, owner), detail });
+  const make = (type: EventType, detail: EventDetail): Record => ({
+    type,
+    name,
+    target: targetOf(request, owner),
+    detail,
+  });
   switch (trace.kind) {
     case "write":
       return make("data.object.write", {
@@ -62,7 +67,10 @@ export function operationRecord(
         ...(uploadId === null ? {} : { upload_sha256: joinKey(uploadId) }),
       });
     case "bucket-change":
-      return make("data.bucket.change", { aspect: trace.aspect, ...(operation.method === "DELETE" ? { removed: true } : {}) });
+      return make("data.bucket.change", {
+        aspect: trace.aspect,
+        ...(operation.method === "DELETE" ? { removed: true } : {}),
+      });
     case "key-change":
       return make("key.store.change", { removed: operation.name === "DeleteUser" });
     case "read":
@@ -80,14 +88,24 @@ export function outcomeOf({ status, code }: Pick<Answer, "status" | "code">): Ou
 }
 
 /** The record of a read, as it was answered; null for what is no read. One that was refused is no access. */
-export function readRecord(request: S3Request, owner: string | null, answer: Answer): Record | null {
+export function readRecord(
+  request: S3Request,
+  owner: string | null,
+  answer: Answer,
+): Record | null {
   const { operation, versionId, urlSha256, bucket } = request;
   const { status, code, bytes } = answer;
   const { trace, name } = operation;
   const outcome = outcomeOf(answer);
   const said = { status, ...(code === null ? {} : { code }) };
   const target = targetOf(request, owner);
-  const make = (type: EventType, detail: EventDetail): Record => ({ type, name, target, outcome, detail });
+  const make = (type: EventType, detail: EventDetail): Record => ({
+    type,
+    name,
+    target,
+    outcome,
+    detail,
+  });
   if (status === 401 || status === 403)
     switch (trace.kind) {
       case "read":
@@ -115,7 +133,9 @@ export function readRecord(request: S3Request, owner: string | null, answer: Ans
         ...(urlSha256 === null ? {} : { url_sha256: urlSha256 }),
       });
     case "list":
-      return request.bucket === null ? make("data.buckets.list", said) : make("data.bucket.list", said);
+      return request.bucket === null
+        ? make("data.buckets.list", said)
+        : make("data.bucket.list", said);
     case "inspect":
       return make("data.bucket.inspect", { ...said, aspect: trace.aspect });
     case "write":
@@ -138,7 +158,12 @@ export function deleteManyRecords(
 ): { operation: Record; objects: Record[] } {
   const { name } = request.operation;
   return {
-    operation: { type: "data.bucket.delete", name, target: targetOf(request, owner), detail: { objects: listed.length } },
+    operation: {
+      type: "data.bucket.delete",
+      name,
+      target: targetOf(request, owner),
+      detail: { objects: listed.length },
+    },
     objects: listed.map((one) => listedRecord("data.object.delete.listed", request, owner, one)),
   };
 }
@@ -153,7 +178,11 @@ export function endOfDeletions(
   const failed = codes.filter((code) => code !== "ok");
   const isWhole = failed.length === codes.length;
   const phase =
-    failed.length === 0 ? "completed" : isWhole && failed.every((code) => code === "AccessDenied") ? "denied" : "failed";
+    failed.length === 0
+      ? "completed"
+      : isWhole && failed.every((code) => code === "AccessDenied")
+        ? "denied"
+        : "failed";
   return {
     phase,
     code: failed.length === 0 ? "ok" : isWhole ? (failed[0] ?? "ok") : "partial",
@@ -164,7 +193,12 @@ export function endOfDeletions(
   };
 }
 
-function listedRecord(type: EventType, request: S3Request, owner: string | null, { key, versionId, job }: Listed): Record {
+function listedRecord(
+  type: EventType,
+  request: S3Request,
+  owner: string | null,
+  { key, versionId, job }: Listed,
+): Record {
   return {
     ...{ type, name: request.operation.name },
     target: { kind: "object", path: `${request.bucket ?? ""}/${key}` },
@@ -182,12 +216,22 @@ export function refusalRecord(
   owner: string | null,
   { status, code, policy }: Pick<S3Refusal, "status" | "code" | "policy">,
 ): Record | null {
-  const decided = policy === null ? {} : { decision: { effect: "deny", policy_ids: [policy] } satisfies Decision };
+  const decided =
+    policy === null
+      ? {}
+      : { decision: { effect: "deny", policy_ids: [policy] } satisfies Decision };
   if (request.key === null) {
     if (status !== 403) return null;
     const target = { kind: "appliance", id: "appliance" } as const;
     const outcome = { code, status };
-    return { type: "auth.refused", name: request.operation.name, target, ...decided, outcome, detail: { reason: code } };
+    return {
+      type: "auth.refused",
+      name: request.operation.name,
+      target,
+      ...decided,
+      outcome,
+      detail: { reason: code },
+    };
   }
   return {
     type: "data.object.refused",
@@ -195,12 +239,19 @@ export function refusalRecord(
     target: targetOf(request, owner),
     ...decided,
     outcome: { code, status },
-    detail: { ...(owner === null ? {} : { bucket: owner }), status, code, bytes: request.length.storedBytes },
+    detail: {
+      ...(owner === null ? {} : { bucket: owner }),
+      status,
+      code,
+      bytes: request.length.storedBytes,
+    },
   };
 }
 
 function targetOf({ operation, bucket, key }: S3Request, owner: string | null): Target {
   if (operation.trace.kind === "key-change") return { kind: "key", id: null };
   if (bucket === null) return { kind: "appliance", id: "appliance" };
-  return key === null ? { kind: "bucket", id: owner, name: bucket } : { kind: "object", path: `${bucket}/${key}` };
+  return key === null
+    ? { kind: "bucket", id: owner, name: bucket }
+    : { kind: "object", path: `${bucket}/${key}` };
 }

@@ -27,24 +27,38 @@ export function decisiveHeaders(raw: readonly string[]): ReadonlyMap<string, str
     if (name === "connection" && namesIn(raw[at + 1]).some((said) => !SAID_OF_CONNECTION.has(said)))
       throw new S3Refusal("InvalidArgument", "the header Connection names another header");
     if (!READ.has(name)) continue;
-    if (found.has(name)) throw new S3Refusal("InvalidArgument", `the header ${name} is given twice`);
+    if (found.has(name))
+      throw new S3Refusal("InvalidArgument", `the header ${name} is given twice`);
     found.set(name, raw[at + 1] ?? "");
   }
   return found;
 }
 
-const HOP_BY_HOP = new Set(["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"]);
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 /** All headers but those that speak of one connection (RFC 9110 §7.6.1), with their spelling, order and repetitions. */
 export function endToEnd(raw: readonly string[]): string[] {
   let named: Set<string> | null = null;
   for (let at = 0; at < raw.length; at += 2)
-    if (raw[at]?.toLowerCase() === "connection") named = new Set([...(named ?? []), ...namesIn(raw[at + 1])]);
+    if (raw[at]?.toLowerCase() === "connection")
+      named = new Set([...(named ?? []), ...namesIn(raw[at + 1])]);
   const kept: string[] = [];
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase();
     // A message's frame is not the connection's to remove.
-    if (HOP_BY_HOP.has(name) || (named?.has(name) === true && name !== "content-length" && name !== "host")) continue;
+    if (
+      HOP_BY_HOP.has(name) ||
+      (named?.has(name) === true && name !== "content-length" && name !== "host")
+    )
+      continue;
     kept.push(raw[at] ?? "", raw[at + 1] ?? "");
   }
   return kept;
@@ -70,7 +84,9 @@ export function plainEncoding(raw: readonly string[]): string[] {
     const [name = "", value = ""] = raw.slice(at, at + 2);
     if (name.toLowerCase() !== "content-encoding") kept.push(name, value);
     else {
-      const codings = value.split(",").filter((coding) => !["", "aws-chunked"].includes(coding.trim().toLowerCase()));
+      const codings = value
+        .split(",")
+        .filter((coding) => !["", "aws-chunked"].includes(coding.trim().toLowerCase()));
       if (codings.length > 0) kept.push(name, codings.map((coding) => coding.trim()).join(", "));
     }
   }

@@ -40,7 +40,11 @@ export class S3Refusal extends Error {
 }
 
 /** The document that S3 clients read. `resource` is the path as it was asked for. */
-export function errorDocument({ code, message }: S3Refusal, resource: string, requestId: string): string {
+export function errorDocument(
+  { code, message }: S3Refusal,
+  resource: string,
+  requestId: string,
+): string {
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escapeXml(message)}</Message>` +
     `<Resource>${escapeXml(resource)}</Resource><RequestId>${requestId}</RequestId></Error>`

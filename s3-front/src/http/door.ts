@@ -62,7 +62,8 @@ export class Door {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
     try {
-      if (request.url === "/healthz") say(response, 200, { status: "ok", loopLagMs: this.#deps.loopLag.maxMs });
+      if (request.url === "/healthz")
+        say(response, 200, { status: "ok", loopLagMs: this.#deps.loopLag.maxMs });
       else if (request.url === "/readyz") await this.#sayReadiness(response);
       else await this.#pass(request, response);
     } catch (error) {
@@ -126,7 +127,12 @@ export class Door {
   /** @throws S3Refusal InvalidRequest where the bucket stands in the host's name: this store has one name, and its certificate no others */
   async #hint({ headers }: IncomingMessage): Promise<void> {
     const [, label, host] = /^([a-z0-9-]{3,63})\.([^/]+)$/.exec(headers.host ?? "") ?? [];
-    if (label === undefined || !isBucketName(label) || (await this.#deps.directory.owner(label)) === null) return;
+    if (
+      label === undefined ||
+      !isBucketName(label) ||
+      (await this.#deps.directory.owner(label)) === null
+    )
+      return;
     throw new S3Refusal(
       "InvalidRequest",
       `buckets are named in the path alone: https://${host}/${label}/KEY. Set path-style addressing (boto3: addressing_style path; rclone: force_path_style)`,
@@ -137,9 +143,13 @@ export class Door {
    * @returns the finished job whose output is deleted; null for anything else
    * @throws S3Refusal AccessDenied for a user's key in folders that the platform writes
    */
-  async #checkFolder({ operation, bucket, key }: S3Request, principal: Principal): Promise<string | null> {
+  async #checkFolder(
+    { operation, bucket, key }: S3Request,
+    principal: Principal,
+  ): Promise<string | null> {
     const { trace } = operation;
-    if (principal.kind !== "user" || bucket === null || key === null || !isChange(operation)) return null;
+    if (principal.kind !== "user" || bucket === null || key === null || !isChange(operation))
+      return null;
     const owner = await new OutputOwners(this.#deps.directory, bucket).of(key);
     if (trace.kind === "delete" && owner.isOver) return owner.job;
     // The bucket's policy holds who may abort which uploads.
@@ -151,10 +161,18 @@ export class Door {
     if (signedAtMs !== null && signedAtMs > Date.now() + MAX_SKEW_MS)
       throw new S3Refusal("AccessDenied", "the URL is not valid yet: it begins at its X-Amz-Date");
     if (operation.trace.kind === "key-change" && principal.kind !== "coordinator")
-      throw new S3Refusal("AccessDenied", "key pairs are made by the coordinator alone", "store-keys");
+      throw new S3Refusal(
+        "AccessDenied",
+        "key pairs are made by the coordinator alone",
+        "store-keys",
+      );
     // Its key id stands in every URL that it signs, and the answer to a copy tells of the source.
     if (copySource !== null && principal.kind === "coordinator")
-      throw new S3Refusal("AccessDenied", "the coordinator copies no objects", "coordinator-copies");
+      throw new S3Refusal(
+        "AccessDenied",
+        "the coordinator copies no objects",
+        "coordinator-copies",
+      );
     const { outputExport } = this.#deps;
     const readKeys = [operation.trace.kind === "read" ? key : null, copySource?.key ?? null];
     if (readKeys.some((name) => name !== null && isExportRefused(outputExport, principal, name)))
@@ -169,7 +187,10 @@ export class Door {
   async #room(asked: S3Request, principal: Principal): Promise<Room | null> {
     const { bucket, copySource, uploadId, partNumber, length } = asked;
     if (bucket === null) return null;
-    const bytes = copySource === null ? length.storedBytes : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
+    const bytes =
+      copySource === null
+        ? length.storedBytes
+        : (copySource.rangeBytes ?? (await this.#sizeOf(asked)));
     const part = uploadId === null || partNumber === null ? null : { uploadId, partNumber };
     // Whoever claims the coordinator's key id is told no numbers, for the same reason.
     return await this.#deps.quota.room(bucket, storageCost(bytes), part, principal.kind === "user");
@@ -181,9 +202,14 @@ export class Door {
    */
   async #checkClaim({ bucket, copySource }: S3Request, principal: Principal): Promise<void> {
     if (principal.kind === "coordinator") return;
-    if (principal.kind === "unknown") throw new S3Refusal("InvalidAccessKeyId", "the access key is not known");
+    if (principal.kind === "unknown")
+      throw new S3Refusal("InvalidAccessKeyId", "the access key is not known");
     for (const touched of [bucket, copySource?.bucket ?? bucket])
-      if (principal.kind === "none" || touched === null || !(await this.#deps.directory.owns(principal.subject, touched)))
+      if (
+        principal.kind === "none" ||
+        touched === null ||
+        !(await this.#deps.directory.owns(principal.subject, touched))
+      )
         throw new S3Refusal(
           "AccessDenied",
           "a bucket takes and gives copies of objects by its owner's key alone",
@@ -208,14 +234,17 @@ export class Door {
     { status, code }: Answer,
     headers: ReadonlyMap<string, string>,
   ): Promise<number | "reserved" | null> {
-    if (copySource === null || bucket === null || key === null || status >= 300 || code !== null) return "reserved";
+    if (copySource === null || bucket === null || key === null || status >= 300 || code !== null)
+      return "reserved";
     if (copySource.versionId !== null || copySource.rangeBytes !== null) return "reserved";
     const { link } = this.#deps;
     try {
       if (operation.trace.kind === "part" && uploadId !== null && partNumber !== null)
         return (await link.ask("part", { bucket, key, uploadId, partNumber }, STAT_MS)).sizeBytes;
       const versionId = headers.get("x-amz-version-id") ?? null;
-      return versionId === null ? null : (await link.ask("object", { bucket, key, versionId }, STAT_MS)).sizeBytes;
+      return versionId === null
+        ? null
+        : (await link.ask("object", { bucket, key, versionId }, STAT_MS)).sizeBytes;
     } catch (error) {
       if (error instanceof CoordinatorUnavailable) return null;
       throw error;
@@ -228,7 +257,8 @@ export class Door {
     const { trace, name, copies } = asked.operation;
     const kind = trace.kind;
     if (kind === "part") await trail.demand();
-    const { body, open, listed, talk } = kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
+    const { body, open, listed, talk } =
+      kind === "delete-many" ? await this.#openDeletions(passing) : await this.#open(passing);
     const books = new Bookkeeping(quota, asked, room, owner !== null);
     const tally = kind === "multipart" ? tallyOf(request) : null;
     const digest = new BodyDigest(request, asked);
@@ -238,12 +268,18 @@ export class Door {
     try {
       await exchange(engine, {
         ...{ request, response, body, talk },
-        isDocument: kind === "multipart" || kind === "delete-many" || copies || name === "ListBuckets",
+        isDocument:
+          kind === "multipart" || kind === "delete-many" || copies || name === "ListBuckets",
         revise: (answer, headers) => aboutOwnBucket(asked, principal, isProvenBy(headers), answer),
         onAnswer: async (answer, headers, document) => {
           const source = sourceOf(request, principal, isProvenBy(headers));
           const copied = await this.#copied(asked, answer, headers);
-          books.answered(answer, { headers, document, parts: tally?.parts ?? listed?.length ?? 0, copied });
+          books.answered(answer, {
+            headers,
+            document,
+            parts: tally?.parts ?? listed?.length ?? 0,
+            copied,
+          });
           isAnswered = true;
           // It is not waited for, so the client's answer goes out first.
           if (open !== null)
@@ -261,14 +297,24 @@ export class Door {
       if (isAnswered) throw error;
       const { asker } = sourceOf(request, principal, false);
       if (error instanceof ClientGone) open?.close("failed", { code: "client_gone" }, asker);
-      else if (error instanceof EngineUnavailable) open?.close("failed", { code: "engine_unavailable", status: 503 }, asker);
+      else if (error instanceof EngineUnavailable)
+        open?.close("failed", { code: "engine_unavailable", status: 503 }, asker);
       throw error;
     }
   }
 
-  async #open({ request, asked, owner, principal, job }: Passing): Promise<Opened & { body: "stream" }> {
+  async #open({
+    request,
+    asked,
+    owner,
+    principal,
+    job,
+  }: Passing): Promise<Opened & { body: "stream" }> {
     const record = operationRecord(asked, owner, asked.length.storedBytes, job);
-    const open = record === null ? null : await this.#deps.trail.open(record, sourceOf(request, principal, false));
+    const open =
+      record === null
+        ? null
+        : await this.#deps.trail.open(record, sourceOf(request, principal, false));
     return { body: "stream", open, listed: null, talk: [] };
   }
 
@@ -276,12 +322,19 @@ export class Door {
    * The list is read, so that each object that goes is named. What the door refuses of it the engine is told to leave: the request is signed as a
    * whole, and one bad key fails alone.
    */
-  async #openDeletions({ request, response, asked, owner, principal }: Passing): Promise<Opened & { body: Buffer }> {
+  async #openDeletions({
+    request,
+    response,
+    asked,
+    owner,
+    principal,
+  }: Passing): Promise<Opened & { body: Buffer }> {
     const { trail, directory } = this.#deps;
     await trail.demand();
     if (request.headers.expect !== undefined) response.writeContinue();
     const body = await readBody(request, asked.length.bodyBytes ?? 0);
-    const owners = principal.kind === "user" ? new OutputOwners(directory, asked.bucket ?? "") : null;
+    const owners =
+      principal.kind === "user" ? new OutputOwners(directory, asked.bucket ?? "") : null;
     const refused: number[] = [];
     const listed = await Promise.all(
       parseDeleteList(body).map(async ({ key, versionId }, at): Promise<Listed> => {
@@ -295,7 +348,12 @@ export class Door {
     const source = sourceOf(request, principal, false);
     const open = await trail.open(operation, source);
     await Promise.all(objects.map((record) => trail.fact(record, source, open.op)));
-    return { body, open, listed, talk: refused.length === 0 ? [] : ["Rt-Refused-Objects", [...new Set(refused)].join(",")] };
+    return {
+      body,
+      open,
+      listed,
+      talk: refused.length === 0 ? [] : ["Rt-Refused-Objects", [...new Set(refused)].join(",")],
+    };
   }
 
   /** What became of each object, then of all. */
@@ -307,7 +365,12 @@ export class Door {
     document: string,
   ): void {
     const { trail, log } = this.#deps;
-    const { phase, code, objects } = endOfDeletions(asked, owner, listed, codesOfDeletions(document, listed));
+    const { phase, code, objects } = endOfDeletions(
+      asked,
+      owner,
+      listed,
+      codesOfDeletions(document, listed),
+    );
     Promise.all(objects.map((record) => trail.fact(record, source, open.op)))
       .catch((err: unknown) => log.warn({ err }, "what became of listed objects is not on record"))
       .finally(() => open.close(phase, { code, status: 200 }, source.asker));
@@ -325,14 +388,20 @@ export class Door {
     }
     if (error instanceof CoordinatorUnavailable) {
       log.warn({ err: error, requestId }, "the coordinator is away");
-      return new S3Refusal("ServiceUnavailable", "the coordinator can't say whose key or bucket this is; try again");
+      return new S3Refusal(
+        "ServiceUnavailable",
+        "the coordinator can't say whose key or bucket this is; try again",
+      );
     }
     if (error instanceof EngineUnavailable) {
       log.warn({ err: error, requestId }, "the object store is away");
       return new S3Refusal("ServiceUnavailable", "the object store does not answer; try again");
     }
     log.error({ err: error, requestId }, "a request failed");
-    return new S3Refusal("ServiceUnavailable", "the request failed; the log of the S3 front says why");
+    return new S3Refusal(
+      "ServiceUnavailable",
+      "the request failed; the log of the S3 front says why",
+    );
   }
 }
 
@@ -347,7 +416,11 @@ type Passing = {
   job: string | null;
 };
 /** `talk` is what the engine is told besides the request. */
-type Opened = { open: OpenRecord | null; listed: readonly Listed[] | null; talk: readonly string[] };
+type Opened = {
+  open: OpenRecord | null;
+  listed: readonly Listed[] | null;
+  talk: readonly string[];
+};
 
 function say(response: ServerResponse, status: number, what: object): void {
   const body = JSON.stringify(what);
@@ -359,7 +432,10 @@ function say(response: ServerResponse, status: number, what: object): void {
  * Whether it is held to the quota: an object, a part, an open upload. Deletions add markers, and are never refused for it. What the coordinator opens counts, but
  * is let in: whoever stores into it is told of a full bucket at its parts.
  */
-function bringsBytes({ operation: { body, copies, trace } }: S3Request, principal: Principal): boolean {
+function bringsBytes(
+  { operation: { body, copies, trace } }: S3Request,
+  principal: Principal,
+): boolean {
   if (trace.kind === "multipart" && trace.step === "open") return principal.kind !== "coordinator";
   return body === "object" || copies;
 }
@@ -372,7 +448,13 @@ function completes({ operation: { trace } }: S3Request): boolean {
 /** Whether it changes an object, or prepares to. */
 function isChange({ method, trace: { kind } }: S3Request["operation"]): boolean {
   if (method === "GET") return false;
-  return kind === "write" || kind === "delete" || kind === "change" || kind === "multipart" || kind === "part";
+  return (
+    kind === "write" ||
+    kind === "delete" ||
+    kind === "change" ||
+    kind === "multipart" ||
+    kind === "part"
+  );
 }
 
 function isKey(key: string): boolean {
@@ -390,8 +472,16 @@ function folderRefusal(isDeletion: boolean): string {
     : "the platform alone writes here: outputs of accepted jobs, logs/ and ckpt/; choose another folder";
 }
 
-function sourceOf({ socket, headers }: IncomingMessage, principal: Principal, isProven: boolean): Source {
-  return { asker: askerOf(principal, isProven), address: socket.remoteAddress ?? "", userAgent: headers["user-agent"] ?? null };
+function sourceOf(
+  { socket, headers }: IncomingMessage,
+  principal: Principal,
+  isProven: boolean,
+): Source {
+  return {
+    asker: askerOf(principal, isProven),
+    address: socket.remoteAddress ?? "",
+    userAgent: headers["user-agent"] ?? null,
+  };
 }
 
 function tallyOf(request: IncomingMessage): PartTally {
@@ -403,6 +493,12 @@ function tallyOf(request: IncomingMessage): PartTally {
 
 function close(open: OpenRecord, answer: Answer, { asker }: Source, digest: BodyDigest): void {
   const { status, code } = answer;
-  if (status < 300 && code === null) open.close("completed", outcomeOf(answer), asker, digest.hex());
-  else open.close(status === 401 || status === 403 ? "denied" : "failed", { code: code ?? `Http${status}`, status }, asker);
+  if (status < 300 && code === null)
+    open.close("completed", outcomeOf(answer), asker, digest.hex());
+  else
+    open.close(
+      status === 401 || status === 403 ? "denied" : "failed",
+      { code: code ?? `Http${status}`, status },
+      asker,
+    );
 }

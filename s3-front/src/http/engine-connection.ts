@@ -92,7 +92,9 @@ export class EngineConnection {
       },
     };
     this.#socket = new ListeningSocket({ onread }).connect({ path: socketPath });
-    this.#socket.setTimeout(SILENCE_MS, () => this.destroy(new Error("the object store is silent")));
+    this.#socket.setTimeout(SILENCE_MS, () =>
+      this.destroy(new Error("the object store is silent")),
+    );
     this.#socket.on("drain", () => this.#asked?.onDrain());
     this.#socket.on("error", (error) => this.#fail(error));
     this.#socket.on("end", () => this.#ended());
@@ -190,7 +192,8 @@ export class EngineConnection {
     const head = this.#answer;
     if (head === null) throw new Error("there is no answer yet");
     const { frame } = head;
-    const left = frame.kind === "length" ? frame.bytes : frame.kind === "none" ? 0 : Number.POSITIVE_INFINITY;
+    const left =
+      frame.kind === "length" ? frame.bytes : frame.kind === "none" ? 0 : Number.POSITIVE_INFINITY;
     const chunks = frame.kind === "chunked" ? new ChunkedBody() : null;
     this.#passing = { head, left, chunks, take, taken: 0, ended: Promise.withResolvers<void>() };
     const { ended } = this.#passing;
@@ -198,7 +201,8 @@ export class EngineConnection {
     this.#pending = Buffer.alloc(0);
     try {
       if (this.#failure !== null) ended.reject(this.#failure);
-      else if ((first.length === 0 && left > 0) || this.#passOn(this.#passing, first)) this.#socket.resume();
+      else if ((first.length === 0 && left > 0) || this.#passOn(this.#passing, first))
+        this.#socket.resume();
     } catch (error) {
       this.destroy(error instanceof Error ? error : new Error(String(error)));
     }
@@ -216,7 +220,8 @@ export class EngineConnection {
   #read(bytes: Uint8Array): boolean {
     try {
       if (this.#passing !== null) return this.#passOn(this.#passing, bytes);
-      if (this.#asked === null || this.#answer !== null) throw new SyntaxError("the object store speaks unasked");
+      if (this.#asked === null || this.#answer !== null)
+        throw new SyntaxError("the object store speaks unasked");
       this.#pending = Buffer.concat([this.#pending, bytes]);
       return this.#readHead(this.#asked);
     } catch (error) {
@@ -229,10 +234,14 @@ export class EngineConnection {
     for (;;) {
       const end = this.#pending.indexOf("\r\n\r\n");
       if (end < 0) {
-        if (this.#pending.length > MAX_HEAD_BYTES) throw new SyntaxError("the head of the object store's answer is too long");
+        if (this.#pending.length > MAX_HEAD_BYTES)
+          throw new SyntaxError("the head of the object store's answer is too long");
         return true;
       }
-      const head = parseAnswerHead(this.#pending.toString("latin1", 0, end), asked.method === "HEAD");
+      const head = parseAnswerHead(
+        this.#pending.toString("latin1", 0, end),
+        asked.method === "HEAD",
+      );
       this.#pending = this.#pending.subarray(end + 4);
       if (head.status === 100) asked.onContinue();
       if (head.status < 200) continue;
@@ -246,7 +255,8 @@ export class EngineConnection {
   /** @returns whether to go on reading; if not, reading goes on when a taker is done */
   #passOn(passing: Passing, bytes: Uint8Array): boolean {
     const content = passing.chunks === null ? bytes : passing.chunks.push(bytes);
-    if (content.length > passing.left) throw new SyntaxError("the object store's answer is longer than it said");
+    if (content.length > passing.left)
+      throw new SyntaxError("the object store's answer is longer than it said");
     passing.left = passing.chunks?.isEnded === true ? 0 : passing.left - content.length;
     passing.taken += 1;
     let isLate = false;
@@ -280,7 +290,8 @@ export class EngineConnection {
   #settle(isAnswered = this.#isAnswered): void {
     this.#isAnswered = isAnswered;
     if (!isAnswered || this.#asked?.isSent !== true) return;
-    const keepsOpen = this.#answer?.keepsOpen === true && this.#failure === null && this.#asked.frame === "none";
+    const keepsOpen =
+      this.#answer?.keepsOpen === true && this.#failure === null && this.#asked.frame === "none";
     this.#asked = null;
     this.#answer = null;
     this.#isAnswered = false;
@@ -331,7 +342,9 @@ class BuffersInTurns {
 
 /** How the request's body is framed: by the length that it names, else in chunks where its method has a body. */
 function frameOf({ method, rawHeaders }: EngineRequest): Frame {
-  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "content-length");
+  const at = rawHeaders.findIndex(
+    (name, index) => index % 2 === 0 && name.toLowerCase() === "content-length",
+  );
   if (at >= 0) return Number(rawHeaders[at + 1]) === 0 ? "none" : "length";
   return method === "GET" || method === "HEAD" || method === "DELETE" ? "none" : "chunked";
 }

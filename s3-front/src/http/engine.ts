@@ -43,7 +43,8 @@ export class Engine implements Disposable {
 
   /** One that broke is idle until its socket says that it closed. */
   #lastIdle(): EngineConnection | undefined {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) if (!idle.isBroken) return idle;
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop())
+      if (!idle.isBroken) return idle;
     return undefined;
   }
 

@@ -42,7 +42,11 @@ export type Exchange = {
     headers: ReadonlyMap<string, string>,
   ) => { status: number; code: string | null; document: string } | null;
   /** What the engine said, before a byte of it goes to the client; the client is answered when it resolves. */
-  onAnswer: (answer: Answer, headers: ReadonlyMap<string, string>, document: string) => Promise<void>;
+  onAnswer: (
+    answer: Answer,
+    headers: ReadonlyMap<string, string>,
+    document: string,
+  ) => Promise<void>;
 };
 
 /** The client went away before it was answered; what `onAnswer` was told stands. */
@@ -64,7 +68,8 @@ export async function exchange(engine: Engine, asked: Exchange): Promise<void> {
   const onClientGone = (): void => {
     if (response.writableFinished) return;
     isGone = true;
-    if (!isChange || !connection.isAskedWhole) connection.destroy(new ClientGone("the client went away"), turn);
+    if (!isChange || !connection.isAskedWhole)
+      connection.destroy(new ClientGone("the client went away"), turn);
   };
   response.once("close", onClientGone);
   try {
@@ -104,8 +109,11 @@ export async function exchange(engine: Engine, asked: Exchange): Promise<void> {
 /** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
 function headersFor(request: IncomingMessage, talk: readonly string[]): string[] {
   const headers = [...withoutTalk(endToEnd(request.rawHeaders)), ...talk];
-  const hasFrame = request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined;
-  if (!hasFrame && !["GET", "HEAD", "DELETE"].includes(request.method ?? "")) headers.push("Content-Length", "0");
+  const hasFrame =
+    request.headers["content-length"] !== undefined ||
+    request.headers["transfer-encoding"] !== undefined;
+  if (!hasFrame && !["GET", "HEAD", "DELETE"].includes(request.method ?? ""))
+    headers.push("Content-Length", "0");
   return headers;
 }
 
@@ -117,7 +125,10 @@ async function headOf(
   talk: readonly string[],
 ): Promise<AnswerHead> {
   let unproven = UNPROVEN_BYTES;
-  const timer = body === "stream" && hasBody(request) ? setTimeout(() => request.socket.destroy(), UNPROVEN_MS) : undefined;
+  const timer =
+    body === "stream" && hasBody(request)
+      ? setTimeout(() => request.socket.destroy(), UNPROVEN_MS)
+      : undefined;
   const onData = (chunk: Buffer): void => {
     if (!connection.write(chunk)) request.pause();
     unproven -= chunk.length;
@@ -143,7 +154,8 @@ async function headOf(
   };
   // The engine knows this one spelling alone; to any other it says nothing, and no client waits for long.
   const isAwaited = request.headers.expect === "100-continue" && body === "stream";
-  if (request.headers.expect !== undefined && !isAwaited && body === "stream") response.writeContinue();
+  if (request.headers.expect !== undefined && !isAwaited && body === "stream")
+    response.writeContinue();
   const answered = connection.ask({
     method: request.method ?? "GET",
     target: request.url ?? "/",
@@ -188,7 +200,13 @@ async function readWhole(connection: EngineConnection): Promise<Buffer> {
 
 /** The head of an answer that another document takes the place of. */
 function withDocument(head: AnswerHead, status: number, bytes: number): AnswerHead {
-  const about = new Set(["content-type", "content-length", "content-encoding", "etag", "transfer-encoding"]);
+  const about = new Set([
+    "content-type",
+    "content-length",
+    "content-encoding",
+    "etag",
+    "transfer-encoding",
+  ]);
   const kept = head.rawHeaders.flatMap((name, at) =>
     at % 2 === 0 && !about.has(name.toLowerCase()) ? [name, head.rawHeaders[at + 1] ?? ""] : [],
   );
@@ -231,7 +249,8 @@ async function send(
 /** Of a known length the bytes go straight into the socket: the response's own stream would only copy and count them. */
 function takerOf({ frame }: AnswerHead, response: ServerResponse): Taker {
   const { socket } = response;
-  if (frame.kind !== "length" || socket === null) return (bytes, done) => void response.write(bytes, done);
+  if (frame.kind !== "length" || socket === null)
+    return (bytes, done) => void response.write(bytes, done);
   response.flushHeaders();
   return (bytes, done) => void socket.write(bytes, done);
 }

@@ -20,7 +20,12 @@ const STREAM_BUFFER_BYTES = 64 * 1024;
 
 export type ListenOptions = { host: string; port: number; tls: { cert: string; key: string } };
 
-export async function listen(door: Door, { host, port, tls }: ListenOptions, log: Logger, limits = LIMITS): Promise<Server> {
+export async function listen(
+  door: Door,
+  { host, port, tls }: ListenOptions,
+  log: Logger,
+  limits = LIMITS,
+): Promise<Server> {
   const server = createServer({
     ...tls,
     handshakeTimeout: limits.handshakeMs,
@@ -48,7 +53,12 @@ export async function listen(door: Door, { host, port, tls }: ListenOptions, log
   // The same door: whoever waits for a 100 gets it once the engine is ready to take the body.
   server.on("checkContinue", serve);
   server.on("checkExpectation", (request, response) =>
-    refuse(request, response, new S3Refusal("InvalidArgument", "nothing but 100-continue can be expected"), "none"),
+    refuse(
+      request,
+      response,
+      new S3Refusal("InvalidArgument", "nothing but 100-continue can be expected"),
+      "none",
+    ),
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => answerGarbage(error, socket));
   server.listen(port, host);
@@ -65,7 +75,10 @@ function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
   }
   const refusal =
     error.code === "HPE_HEADER_OVERFLOW"
-      ? new S3Refusal("RequestHeaderSectionTooLarge", `request line and headers may have ${MAX_HEAD_BYTES} bytes`)
+      ? new S3Refusal(
+          "RequestHeaderSectionTooLarge",
+          `request line and headers may have ${MAX_HEAD_BYTES} bytes`,
+        )
       : new S3Refusal("InvalidRequest", "this is no valid HTTP request");
   const body = errorDocument(refusal, "", "none");
   socket.end(

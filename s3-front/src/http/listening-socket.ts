@@ -18,5 +18,10 @@ export class ListeningSocket extends Socket {
 }
 
 function unlessHungUp(error: NodeJS.ErrnoException | null | undefined): Error | null {
-  return error === null || error === undefined || error.code === "EPIPE" || error.code === "ECONNRESET" ? null : error;
+  return error === null ||
+    error === undefined ||
+    error.code === "EPIPE" ||
+    error.code === "ECONNRESET"
+    ? null
+    : error;
 }

@@ -10,15 +10,23 @@ const DRAIN_MS = 60_000;
 const DRAIN_IDLE_MS = 3_000;
 
 /** Answers by ourselves. */
-export function refuse(request: IncomingMessage, response: ServerResponse, refusal: S3Refusal, requestId: string): void {
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: S3Refusal,
+  requestId: string,
+): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
   const isHead = request.method === "HEAD";
-  const document = isHead ? "" : errorDocument(refusal, request.url?.split("?")[0] ?? "/", requestId);
+  const document = isHead
+    ? ""
+    : errorDocument(refusal, request.url?.split("?")[0] ?? "/", requestId);
   const hasBody =
-    !request.complete && (Number(request.headers["content-length"] ?? 0) > 0 || "transfer-encoding" in request.headers);
+    !request.complete &&
+    (Number(request.headers["content-length"] ?? 0) > 0 || "transfer-encoding" in request.headers);
   response.writeHead(refusal.status, {
     "content-type": "application/xml",
     "content-length": Buffer.byteLength(document),

@@ -59,9 +59,18 @@ export class Bookkeeping {
     return this.#asked.bucket === null ? null : this.#quota.ledger(this.#asked.bucket);
   }
 
-  #completionOf({ operation, bucket, uploadId }: S3Request, isOwned: boolean): { ledger: BucketLedger; id: number } | null {
+  #completionOf(
+    { operation, bucket, uploadId }: S3Request,
+    isOwned: boolean,
+  ): { ledger: BucketLedger; id: number } | null {
     const { trace } = operation;
-    if (trace.kind !== "multipart" || trace.step !== "complete" || bucket === null || uploadId === null) return null;
+    if (
+      trace.kind !== "multipart" ||
+      trace.step !== "complete" ||
+      bucket === null ||
+      uploadId === null
+    )
+      return null;
     const ledger = isOwned ? this.#quota.keep(bucket) : this.#ledger;
     return ledger === null ? null : { ledger, id: ledger.completionBegins(uploadId) };
   }
@@ -81,7 +90,11 @@ export class Bookkeeping {
         // Without a version the object before it is gone.
         if (!headers.has("x-amz-version-id")) ledger.shrank();
         // The engine changes an object in its place that is copied onto itself.
-        if (this.#asked.copySource?.bucket === bucket && this.#asked.copySource.key === this.#asked.key) ledger.shrank();
+        if (
+          this.#asked.copySource?.bucket === bucket &&
+          this.#asked.copySource.key === this.#asked.key
+        )
+          ledger.shrank();
         if (copied === null || (this.#room === null && copied !== "reserved")) ledger.grew();
         return;
       case "part":
@@ -89,7 +102,8 @@ export class Bookkeeping {
         return;
       case "multipart":
         if (uploadId === null || operation.trace.step === "open") return;
-        if (operation.trace.step === "complete") this.#completion?.ledger.completed(this.#completion.id, parts);
+        if (operation.trace.step === "complete")
+          this.#completion?.ledger.completed(this.#completion.id, parts);
         else ledger.uploadAborted(uploadId, this.#epoch);
         // The upload itself is gone, and what its parts were rounded up by.
         ledger.shrank();

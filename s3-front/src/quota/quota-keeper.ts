@@ -15,7 +15,11 @@ const QUOTA_LIFE_MS = 5_000;
 const ASK_MS = 5_000;
 
 /** Room for one write; exactly one of the three ends it. */
-export type Room = { stored: (copiedBytes?: number) => void; gaveBack: () => void; unknown: () => void };
+export type Room = {
+  stored: (copiedBytes?: number) => void;
+  gaveBack: () => void;
+  unknown: () => void;
+};
 
 type Kept = {
   ledger: BucketLedger;
@@ -37,7 +41,12 @@ export class QuotaKeeper {
    * @param tellsNumbers whether a refusal may say how full the bucket is
    * @throws S3Refusal QuotaExceeded, NoSuchBucket, ServiceUnavailable · CoordinatorUnavailable when the bucket can't be counted
    */
-  async room(bucket: string, storedBytes: number, part: Part | null, tellsNumbers: boolean): Promise<Room> {
+  async room(
+    bucket: string,
+    storedBytes: number,
+    part: Part | null,
+    tellsNumbers: boolean,
+  ): Promise<Room> {
     const giveUpAt = performance.now() + WAIT_MS;
     for (;;) {
       const kept = this.#kept(bucket);
@@ -66,7 +75,10 @@ export class QuotaKeeper {
           break;
         case "blind":
           if (performance.now() > giveUpAt)
-            throw new S3Refusal("ServiceUnavailable", "an upload is being completed whose size is not known; try again");
+            throw new S3Refusal(
+              "ServiceUnavailable",
+              "an upload is being completed whose size is not known; try again",
+            );
           await sleep(WAIT_STEP_MS);
           break;
         case "refused":
@@ -92,7 +104,11 @@ export class QuotaKeeper {
   #kept(bucket: string): Kept {
     let kept = this.#buckets.get(bucket);
     if (kept === undefined) {
-      kept = { ledger: new BucketLedger(), listing: new SharedRun(), quotaAt: Number.NEGATIVE_INFINITY };
+      kept = {
+        ledger: new BucketLedger(),
+        listing: new SharedRun(),
+        quotaAt: Number.NEGATIVE_INFINITY,
+      };
       this.#buckets.set(bucket, kept);
     }
     return kept;
@@ -132,8 +148,14 @@ export class QuotaKeeper {
   }
 }
 
-function quotaExceeded(bytes: number, known?: { quotaBytes: number; heldBytes: number }): S3Refusal {
-  const why = known === undefined ? "" : `: ${known.heldBytes} of ${known.quotaBytes} bytes are taken, ${bytes} were to come`;
+function quotaExceeded(
+  bytes: number,
+  known?: { quotaBytes: number; heldBytes: number },
+): S3Refusal {
+  const why =
+    known === undefined
+      ? ""
+      : `: ${known.heldBytes} of ${known.quotaBytes} bytes are taken, ${bytes} were to come`;
   return new S3Refusal(
     "QuotaExceeded",
     `the bucket's quota is used up${why}; delete what is no longer needed, or ask the operator`,

@@ -51,7 +51,8 @@ t.test("it says its versions first, and passes over what a newer coordinator add
 });
 
 t.test("a refusal is what its questions fail with, at once", async (t) => {
-  const message = "the S3 front speaks front protocol 1, the coordinator 2 to 3: upgrade the S3 front";
+  const message =
+    "the S3 front speaks front protocol 1, the coordinator 2 to 3: upgrade the S3 front";
   const { link } = await linked(t, ({ hello }, socket) => {
     if (hello === undefined) return null;
     socket.end(`${JSON.stringify({ hello: "refused", code: "protocol_unsupported", message })}\n`);

@@ -23,7 +23,10 @@ import {
   setQuota,
   settlePair,
 } from "../../../coordinator/src/identity/bucket-store.ts";
-import { BUCKET_RIGHTS, bucketPolicy } from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
+import {
+  BUCKET_RIGHTS,
+  bucketPolicy,
+} from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
 import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
@@ -67,12 +70,19 @@ export class RunningFront implements AsyncDisposable {
   #users = 0;
   #jobs = 0;
 
-  private constructor(dir: string, ca: TestCa, binary: string, port: number, { outputExport = "open", vault = false }: Options) {
+  private constructor(
+    dir: string,
+    ca: TestCa,
+    binary: string,
+    port: number,
+    { outputExport = "open", vault = false }: Options,
+  ) {
     this.dir = dir;
     this.ca = ca;
     this.caPem = readFileSync(ca.caFile, "utf8");
     this.#binary = binary;
-    for (const name of ["objects", "versions", "iam", "run"]) mkdirSync(join(dir, name), { mode: 0o750 });
+    for (const name of ["objects", "versions", "iam", "run"])
+      mkdirSync(join(dir, name), { mode: 0o750 });
     this.auditd = new AuditdFixture(join(dir, "audit"), {
       producers: ["s3-front", ...COORDINATOR, READER, ...(vault ? ["vault"] : [])].map((name) => ({
         name,
@@ -98,11 +108,19 @@ export class RunningFront implements AsyncDisposable {
   static async create(options: Options = {}): Promise<RunningFront> {
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtf-"));
-    const [ca, binary, port] = await Promise.all([makeTestCa(dir), engineBinary("versitygw"), freePort()]);
+    const [ca, binary, port] = await Promise.all([
+      makeTestCa(dir),
+      engineBinary("versitygw"),
+      freePort(),
+    ]);
     const running = new RunningFront(dir, ca, binary, port, options);
     try {
       running.auditd.init();
-      await Promise.all([running.auditd.start(), running.startEngine(), running.startCoordinator()]);
+      await Promise.all([
+        running.auditd.start(),
+        running.startEngine(),
+        running.startCoordinator(),
+      ]);
       await running.startFront();
     } catch (error) {
       await running[Symbol.asyncDispose]();
@@ -128,7 +146,12 @@ export class RunningFront implements AsyncDisposable {
   }
 
   transportOf(credentials: S3Credentials): S3Transport {
-    const transport = new S3Transport({ endpoint: this.endpoint, region: REGION, ca: this.caPem, credentials });
+    const transport = new S3Transport({
+      endpoint: this.endpoint,
+      region: REGION,
+      ca: this.caPem,
+      credentials,
+    });
     this.#transports.push(transport);
     return transport;
   }
@@ -176,7 +199,15 @@ export class RunningFront implements AsyncDisposable {
     const id = `j_${randomBytes(12).toString("hex")}`;
     this.#jobs += 1;
     const row = {
-      ...{ id, sequence: this.#jobs, project_id: `p_${userId}`, user_id: userId, name: "test", slug: "test", bucket },
+      ...{
+        id,
+        sequence: this.#jobs,
+        project_id: `p_${userId}`,
+        user_id: userId,
+        name: "test",
+        slug: "test",
+        bucket,
+      },
       ...{
         output_root: outputRoot,
         state,
@@ -187,12 +218,26 @@ export class RunningFront implements AsyncDisposable {
         only_mine: 0,
         image: "x",
       },
-      ...{ min_clients: 1, resumable: 0, warnings: "[]", shard_count: 1, shard_uncompressed_bytes: "[]" },
-      ...{ audit_op: "o", audit_index: 1, audit_leaf: "l", created_at: 1, ended_at: state === "RUNNING" ? null : 2 },
+      ...{
+        min_clients: 1,
+        resumable: 0,
+        warnings: "[]",
+        shard_count: 1,
+        shard_uncompressed_bytes: "[]",
+      },
+      ...{
+        audit_op: "o",
+        audit_index: 1,
+        audit_leaf: "l",
+        created_at: 1,
+        ended_at: state === "RUNNING" ? null : 2,
+      },
     };
     const names = Object.keys(row);
     this.#database.write
-      .prepare(`INSERT INTO jobs (${names.join(", ")}) VALUES (${names.map((name) => `@${name}`).join(", ")})`)
+      .prepare(
+        `INSERT INTO jobs (${names.join(", ")}) VALUES (${names.map((name) => `@${name}`).join(", ")})`,
+      )
       .run(row);
     return id;
   }
@@ -203,16 +248,30 @@ export class RunningFront implements AsyncDisposable {
     this.#engine = spawn(
       this.#binary,
       [
-        ...["--port", this.config.engineSocket, "--socket-perm", "0660", "--keep-alive", "--region", REGION],
+        ...[
+          "--port",
+          this.config.engineSocket,
+          "--socket-perm",
+          "0660",
+          "--keep-alive",
+          "--region",
+          REGION,
+        ],
         ...["--iam-dir", join(dir, "iam"), "--health", "/healthz", "--quiet"],
         ...["posix", "--versioning-dir", join(dir, "versions"), join(dir, "objects")],
       ],
       {
-        env: { ROOT_ACCESS_KEY_ID: admin.accessKeyId, ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey },
+        env: {
+          ROOT_ACCESS_KEY_ID: admin.accessKeyId,
+          ROOT_SECRET_ACCESS_KEY: admin.secretAccessKey,
+        },
         stdio: "ignore",
       },
     );
-    await until(() => unixStatus(this.config.engineSocket).then((status) => status === 200), "the engine is not up");
+    await until(
+      () => unixStatus(this.config.engineSocket).then((status) => status === 200),
+      "the engine is not up",
+    );
   }
 
   async startCoordinator(): Promise<void> {
@@ -220,7 +279,11 @@ export class RunningFront implements AsyncDisposable {
       ...{ caller: S3_FRONT, read: this.#database.read, store: this.store },
       adminAccessKeyId: this.admin.accessKeyId,
     });
-    this.#coordinator = await FrontServer.listen(this.config.coordinatorSocket, answer, pino({ level: "silent" }));
+    this.#coordinator = await FrontServer.listen(
+      this.config.coordinatorSocket,
+      answer,
+      pino({ level: "silent" }),
+    );
   }
 
   async stopCoordinator(): Promise<void> {
@@ -229,9 +292,13 @@ export class RunningFront implements AsyncDisposable {
   }
 
   async startFront(): Promise<void> {
-    const child = spawn(process.execPath, [...S3_FRONT_NODE_FLAGS, MAIN, "--config", join(this.dir, "s3-front.json")], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      [...S3_FRONT_NODE_FLAGS, MAIN, "--config", join(this.dir, "s3-front.json")],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     this.#front = child;
     this.#output = "";
     child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
@@ -252,7 +319,10 @@ export class RunningFront implements AsyncDisposable {
 
   /** Every leaf so far but those of the reading itself, once no more of them come and the log has signed for all. */
   async leaves(): Promise<AuditEvent[]> {
-    await using reader = await connectProducer({ socketPath: this.auditd.socket(READER), boot: randomUUID() });
+    await using reader = await connectProducer({
+      socketPath: this.auditd.socket(READER),
+      boot: randomUUID(),
+    });
     let { size } = await reader.status();
     for (let known = -1; size !== known; ) {
       known = size;
@@ -262,7 +332,9 @@ export class RunningFront implements AsyncDisposable {
     await reader.covered(size - 1);
     const leaves = await readLeaves(this.auditd.logDir);
     // Its own arrival is a leaf as well.
-    return leaves.filter(({ type, object }) => type !== "audit.producer.start" || object.id !== READER);
+    return leaves.filter(
+      ({ type, object }) => type !== "audit.producer.start" || object.id !== READER,
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -283,7 +355,11 @@ async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promis
   await exited;
 }
 
-async function until(isTrue: () => Promise<boolean>, otherwise: string, timeoutMs = 60_000): Promise<void> {
+async function until(
+  isTrue: () => Promise<boolean>,
+  otherwise: string,
+  timeoutMs = 60_000,
+): Promise<void> {
   for (const deadline = Date.now() + timeoutMs; !(await isTrue()); await sleep(25))
     if (Date.now() > deadline) throw new Error(otherwise);
 }

@@ -14,7 +14,14 @@ export async function signedHeaders(
 ): Promise<Record<string, string>> {
   const headers = { "x-amz-content-sha256": "UNSIGNED-PAYLOAD", ...extra };
   const url = `${front.endpoint}${path}`;
-  const signed = await new AwsV4Signer({ method, url, headers, service: "s3", region: "garage", ...keys }).sign();
+  const signed = await new AwsV4Signer({
+    method,
+    url,
+    headers,
+    service: "s3",
+    region: "garage",
+    ...keys,
+  }).sign();
   return { host: `localhost:${front.config.listen.port}`, ...Object.fromEntries(signed.headers) };
 }
 
@@ -30,7 +37,12 @@ export class RawConnection {
   isClosed = false;
 
   constructor(front: RunningFront) {
-    this.socket = connect({ host: "127.0.0.1", port: front.config.listen.port, ca: front.caPem, servername: "localhost" });
+    this.socket = connect({
+      host: "127.0.0.1",
+      port: front.config.listen.port,
+      ca: front.caPem,
+      servername: "localhost",
+    });
     this.socket.on("data", (chunk: Buffer) => (this.received += chunk.toString("latin1")));
     this.socket.on("error", () => {});
     this.socket.on("close", () => {
@@ -40,7 +52,10 @@ export class RawConnection {
 
   /** Resolves once what was received matches, or the connection has ended. */
   async until(pattern: RegExp, timeoutMs = 5_000): Promise<string> {
-    for (const deadline = Date.now() + timeoutMs; !pattern.test(this.received) && !this.isClosed && Date.now() < deadline; )
+    for (
+      const deadline = Date.now() + timeoutMs;
+      !pattern.test(this.received) && !this.isClosed && Date.now() < deadline;
+    )
       await new Promise((resolve) => setTimeout(resolve, 10));
     return this.received;
   }
@@ -50,4 +65,5 @@ export class RawConnection {
   }
 }
 
-export const statusOf = (received: string): number => Number(/HTTP\/1\.1 (\d{3})(?![\s\S]*HTTP\/1\.1 \d{3})/.exec(received)?.[1]);
+export const statusOf = (received: string): number =>
+  Number(/HTTP\/1\.1 (\d{3})(?![\s\S]*HTTP\/1\.1 \d{3})/.exec(received)?.[1]);

@@ -148,7 +148,9 @@ export class ContainerEnclosure implements Enclosure {
     const start = () => containers.start({ ...options, name: this.#name });
     const { id } = await retryUntilEngineUp(start, until).catch((error: unknown) => {
       until.throwIfAborted();
-      throw new EnclosureFailedError(`the container could not be started: ${textOf(error)}`, { cause: error });
+      throw new EnclosureFailedError(`the container could not be started: ${textOf(error)}`, {
+        cause: error,
+      });
     });
     this.#kept = { ...this.#kept, containerId: id };
     return id;
@@ -190,7 +192,8 @@ export class ContainerEnclosure implements Enclosure {
     const isContainerGone = await this.#attempt(() => containers.remove(this.#name));
     if (!isContainerGone) this.#killWithoutEngine();
     const { containerId, deviceBaseline } = this.#kept;
-    const processesGone = isContainerGone && (containerId === null || processesOf(containerId).length === 0);
+    const processesGone =
+      isContainerGone && (containerId === null || processesOf(containerId).length === 0);
     const diskGone = processesGone && (await this.#attempt(() => this.#disk.remove()));
     const devicesAtBaseline = await this.#attempt(() => devices.areAtBaseline(deviceBaseline));
     // Others of the attempt may still be on it; whoever leaves last takes it along.
@@ -213,7 +216,8 @@ export class ContainerEnclosure implements Enclosure {
 
   #writeOwnFiles({ address, hosts }: Attachment): void {
     const files = ownFiles(this.#uid, JOB_HOSTNAME, address, hosts);
-    for (const file of OWN_FILES) writeFileSync(this.#disk.path("etc", file), files[file], { mode: 0o644 });
+    for (const file of OWN_FILES)
+      writeFileSync(this.#disk.path("etc", file), files[file], { mode: 0o644 });
   }
 
   #mounts(): Mounts {

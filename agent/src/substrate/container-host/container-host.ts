@@ -49,7 +49,14 @@ export class ContainerHost implements Substrate {
       devices: new NodeDevices(accelerators),
     };
     // The engine names places of its own, beside the agent's.
-    this.hiddenPaths = [dataDir, dirname(dataDir), runnersDir, dirname(initBinary), leaseDir, "/run/resontech"];
+    this.hiddenPaths = [
+      dataDir,
+      dirname(dataDir),
+      runnersDir,
+      dirname(initBinary),
+      leaseDir,
+      "/run/resontech",
+    ];
   }
 
   enclosure(work: Work, kept: Kept): Enclosure {
@@ -75,7 +82,8 @@ export class ContainerHost implements Substrate {
   async keepNetworks(attempts: ReadonlySet<string>, until: AbortSignal): Promise<void> {
     const { network } = this.#parts;
     await retryUntilEngineUp(async () => {
-      for (const attempt of await network.attempts()) if (!attempts.has(attempt)) await network.remove(attempt);
+      for (const attempt of await network.attempts())
+        if (!attempts.has(attempt)) await network.remove(attempt);
       await network.seal();
     }, until);
   }

@@ -8,7 +8,8 @@ import { chooseUid } from "./decisions/job-uid.ts";
  */
 export function takeUid(range: UidRange, name: string, others: readonly number[]): number {
   const uid = chooseUid(range, name, new Set([...others, ...hostUids(), ...runningUids()]));
-  if (uid === null) throw new Error("every user of the range for jobs is taken: state a wider one (jobUids)");
+  if (uid === null)
+    throw new Error("every user of the range for jobs is taken: state a wider one (jobUids)");
   return uid;
 }
 

@@ -68,10 +68,16 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
     ...(runc === null ? [] : runcFindings(runc)),
   ];
-  return found.toSorted((a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"));
+  return found.toSorted(
+    (a, b) => Number(a.severity === "warning") - Number(b.severity === "warning"),
+  );
 }
 
-function rolledBackFinding({ origin, seenSize, by }: NonNullable<LogStatus["rolledBack"]>): Finding {
+function rolledBackFinding({
+  origin,
+  seenSize,
+  by,
+}: NonNullable<LogStatus["rolledBack"]>): Finding {
   const unsaid: Partial<Record<string, string>> = {
     keys: `the keys of ${origin} are destroyed, another shard followed it`,
     restore: `it was restored, and no witness says what it had seen of ${origin}`,
@@ -86,7 +92,10 @@ function rolledBackFinding({ origin, seenSize, by }: NonNullable<LogStatus["roll
   };
 }
 
-function vaultFindings({ fault: its, holdsInDoubt, awaitsClock }: VaultHealth, log: string): Finding[] {
+function vaultFindings(
+  { fault: its, holdsInDoubt, awaitsClock }: VaultHealth,
+  log: string,
+): Finding[] {
   if (holdsInDoubt)
     return [
       fault(
@@ -113,21 +122,43 @@ function vaultFindings({ fault: its, holdsInDoubt, awaitsClock }: VaultHealth, l
         "look at the disk of the log. If that file is damaged for good: appliance stop, move it out of its folder, appliance start; what it opens is lost",
       ),
     ];
-  return [fault("vault_fails", `the vault's own work fails: ${its.message}`, `look at the end of ${log}`)];
+  return [
+    fault("vault_fails", `the vault's own work fails: ${its.message}`, `look at the end of ${log}`),
+  ];
 }
 
-function partFinding({ name, phase, isHeld, lastExit, restarts }: PartStatus, log: string): Finding | null {
+function partFinding(
+  { name, phase, isHeld, lastExit, restarts }: PartStatus,
+  log: string,
+): Finding | null {
   const at = `the end of ${log}`;
-  if (isHeld) return warning("part_stopped", `${name} was stopped by the operator`, `start it: appliance start ${name}`);
+  if (isHeld)
+    return warning(
+      "part_stopped",
+      `${name} was stopped by the operator`,
+      `start it: appliance start ${name}`,
+    );
   switch (phase) {
     case "healthy":
       return restarts >= 3
-        ? warning("part_restarts", `${name} has ended ${restarts} times (${lastExit ?? "?"})`, `look at ${at}`)
+        ? warning(
+            "part_restarts",
+            `${name} has ended ${restarts} times (${lastExit ?? "?"})`,
+            `look at ${at}`,
+          )
         : null;
     case "unhealthy":
-      return fault("part_silent", `${name} runs and does not answer`, `it is started afresh after a minute; look at ${at}`);
+      return fault(
+        "part_silent",
+        `${name} runs and does not answer`,
+        `it is started afresh after a minute; look at ${at}`,
+      );
     case "exited":
-      return fault("part_down", `${name} has ended (${lastExit ?? "?"})`, `it is started again by itself; look at ${at}`);
+      return fault(
+        "part_down",
+        `${name} has ended (${lastExit ?? "?"})`,
+        `it is started again by itself; look at ${at}`,
+      );
     case "idle":
     case "starting":
     case "stopping":
@@ -154,7 +185,10 @@ function coordinatorSilence(parts: readonly PartStatus[], logOf: StatusFacts["lo
 function coordinatorFindings(health: CoordinatorHealth): Finding[] {
   const { audit, bus, database, storage, loopLagMs, brake, clockStep, plannedStopUntil } = health;
   const found: Finding[] = [];
-  if (bus === "down") found.push(fault("bus_down", "the coordinator has lost NATS: no node is heard", "look at part nats"));
+  if (bus === "down")
+    found.push(
+      fault("bus_down", "the coordinator has lost NATS: no node is heard", "look at part nats"),
+    );
   if (database !== "ok")
     found.push(
       fault(
@@ -249,9 +283,11 @@ const BRAKES: Readonly<Record<string, string>> = {
 };
 
 function nodeFindings(health: NodeHealth): Finding[] {
-  const { node, state, silentMs, loopLagMs, cordonReason, quarantined, diskFreeBytes, hasDisk } = health;
+  const { node, state, silentMs, loopLagMs, cordonReason, quarantined, diskFreeBytes, hasDisk } =
+    health;
   const found: Finding[] = [];
-  const silence = silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
+  const silence =
+    silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
   if (state === "DEAD")
     found.push(
       fault(
@@ -261,7 +297,9 @@ function nodeFindings(health: NodeHealth): Finding[] {
       ),
     );
   if (state === "SUSPECT")
-    found.push(warning("node_silent", `node ${node}: ${silence}`, "it is given up 40 s after its last beat"));
+    found.push(
+      warning("node_silent", `node ${node}: ${silence}`, "it is given up 40 s after its last beat"),
+    );
   if (loopLagMs !== null && loopLagMs > LOOP_LAG_MS)
     found.push(
       warning(
@@ -305,24 +343,49 @@ function nodeFindings(health: NodeHealth): Finding[] {
   return found;
 }
 
-function diskFindings({ holds, path, totalBytes, freeBytes, totalInodes, freeInodes }: DiskFacts): Finding[] {
+function diskFindings({
+  holds,
+  path,
+  totalBytes,
+  freeBytes,
+  totalInodes,
+  freeInodes,
+}: DiskFacts): Finding[] {
   const what = `${holds.join(", ")} (${path})`;
-  const isBelow = ({ share, bytes }: typeof LOW): boolean => freeBytes < Math.min(totalBytes * share, bytes);
+  const isBelow = ({ share, bytes }: typeof LOW): boolean =>
+    freeBytes < Math.min(totalBytes * share, bytes);
   const left = `${size(freeBytes)} of ${size(totalBytes)} left for ${what}`;
-  if (isBelow(FULL)) return [fault("disk_full", left, "make space now: what can't be written is refused, nothing is lost")];
+  if (isBelow(FULL))
+    return [
+      fault("disk_full", left, "make space now: what can't be written is refused, nothing is lost"),
+    ];
   // Some file systems count no inodes.
   if (totalInodes > 0 && freeInodes < totalInodes * FULL.share)
     return [
-      fault("inodes_full", `${freeInodes} of ${totalInodes} files left for ${what}`, "remove files that are not the appliance's"),
+      fault(
+        "inodes_full",
+        `${freeInodes} of ${totalInodes} files left for ${what}`,
+        "remove files that are not the appliance's",
+      ),
     ];
   return isBelow(LOW) ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];
 }
 
-function keyFinding({ key, username, expiresAt }: CoordinatorHealth["endingKeys"][number]): Finding {
+function keyFinding({
+  key,
+  username,
+  expiresAt,
+}: CoordinatorHealth["endingKeys"][number]): Finding {
   const daysLeft = (Date.parse(expiresAt) - Date.now()) / DAY_MS;
   const what =
-    daysLeft <= 0 ? `key ${key} of ${username} has expired` : `key ${key} of ${username} expires in ${Math.floor(daysLeft)} days`;
-  return (daysLeft <= 0 ? fault : warning)("key_expiring", what, `the same key goes on after: appliance key renew ${key}`);
+    daysLeft <= 0
+      ? `key ${key} of ${username} has expired`
+      : `key ${key} of ${username} expires in ${Math.floor(daysLeft)} days`;
+  return (daysLeft <= 0 ? fault : warning)(
+    "key_expiring",
+    what,
+    `the same key goes on after: appliance key renew ${key}`,
+  );
 }
 
 /** A warning: a distribution may have nothing newer. */
@@ -340,7 +403,12 @@ function certificateFinding({ file, daysLeft }: CertificateFacts): Finding | nul
   const remedy = file.endsWith("/node.crt")
     ? "appliance stop agent, remove that file, appliance start agent: the node joins again"
     : "appliance restart renews it";
-  const when = daysLeft <= CERTIFICATE_DAYS.now ? "now: " : daysLeft <= CERTIFICATE_DAYS.soon ? "choose a day this month: " : "";
+  const when =
+    daysLeft <= CERTIFICATE_DAYS.now
+      ? "now: "
+      : daysLeft <= CERTIFICATE_DAYS.soon
+        ? "choose a day this month: "
+        : "";
   const todo = `${when}${remedy}`;
   return (daysLeft <= 0 ? fault : warning)("certificate_expiring", what, todo);
 }

@@ -1,6 +1,13 @@
 /** One line of a part's log as a person reads it. Pure. */
 
-const LEVELS: Readonly<Record<number, string>> = { 10: "trace", 20: "debug", 30: "info", 40: "warn", 50: "ERROR", 60: "FATAL" };
+const LEVELS: Readonly<Record<number, string>> = {
+  10: "trace",
+  20: "debug",
+  30: "info",
+  40: "warn",
+  50: "ERROR",
+  60: "FATAL",
+};
 /** What every line has and nobody reads. */
 const HIDDEN = new Set(["level", "time", "pid", "hostname", "msg", "v", "name"]);
 const MAX_FIELD = 300;
@@ -41,7 +48,10 @@ function parse(line: string): Record<string, unknown> | null {
 
 /** Engines write RFC 3339, or `2026/11/25 14:03:07`. */
 function timeIn(line: string): number | null {
-  const found = /\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?/.exec(line)?.[0];
+  const found =
+    /\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?/.exec(
+      line,
+    )?.[0];
   if (found === undefined) return null;
   const text = found.replaceAll("/", "-").replace(" ", "T").replace(",", ".");
   const at = Date.parse(/(?:Z|[+-]\d{2}:?\d{2})$/.test(text) ? text : `${text}Z`);

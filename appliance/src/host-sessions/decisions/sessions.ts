@@ -28,14 +28,18 @@ export function observeSession(
     case UTMP_TYPE.bootTime:
       return { open: [], event: null };
     case UTMP_TYPE.userProcess: {
-      const others = open.filter((session) => session.pid !== pid && (line === null || session.line !== line));
+      const others = open.filter(
+        (session) => session.pid !== pid && (line === null || session.line !== line),
+      );
       return {
         open: [...others, { pid, line, op }].slice(-MAX_OPEN_SESSIONS),
         event: { ...said, type: "auth.host.login", op },
       };
     }
     case UTMP_TYPE.deadProcess: {
-      const ended = open.find((session) => session.pid === pid && (line === null || session.line === line));
+      const ended = open.find(
+        (session) => session.pid === pid && (line === null || session.line === line),
+      );
       if (ended === undefined) return { open, event: null };
       return {
         open: open.filter((session) => session !== ended),

@@ -56,5 +56,8 @@ function addressOf(bytes: Buffer): string | null {
 /** Without sign the seconds reach to 2106; init(1) clears the time of what has ended. */
 function timeOf(seconds: number, microseconds: number): number | null {
   if (seconds === 0) return null;
-  return seconds * 1_000 + (microseconds >= 0 && microseconds < 1_000_000 ? Math.floor(microseconds / 1_000) : 0);
+  return (
+    seconds * 1_000 +
+    (microseconds >= 0 && microseconds < 1_000_000 ? Math.floor(microseconds / 1_000) : 0)
+  );
 }

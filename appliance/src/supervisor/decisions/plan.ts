@@ -22,7 +22,10 @@ export type PlannedPart = {
   isHeld: boolean;
 };
 
-export type Action = { do: "start"; part: string } | { do: "stop"; part: string } | { do: "kill"; part: string };
+export type Action =
+  | { do: "start"; part: string }
+  | { do: "stop"; part: string }
+  | { do: "kill"; part: string };
 
 /** A part that ran this long has proven itself: its next crash counts as the first. */
 export const PROVEN_AFTER_MS = 60_000;
@@ -33,7 +36,9 @@ const SILENCE_LIMIT_MS = 60_000;
 
 /** Wait before start number `restarts` + 1, milliseconds. */
 export function backoffMs(restarts: number): number {
-  return restarts < RESTARTS_AT_ONCE ? 0 : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (restarts - RESTARTS_AT_ONCE));
+  return restarts < RESTARTS_AT_ONCE
+    ? 0
+    : Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (restarts - RESTARTS_AT_ONCE));
 }
 
 export function isAlive(state: PartState): boolean {
@@ -41,14 +46,26 @@ export function isAlive(state: PartState): boolean {
 }
 
 /** @param wanted `run` brings everything up, `stop` takes everything down in reverse order */
-export function plan(parts: readonly PlannedPart[], wanted: "run" | "stop", nowMs: number): Action[] {
+export function plan(
+  parts: readonly PlannedPart[],
+  wanted: "run" | "stop",
+  nowMs: number,
+): Action[] {
   return wanted === "run" ? planRun(parts, nowMs) : planStop(parts, nowMs);
 }
 
 function planRun(parts: readonly PlannedPart[], nowMs: number): Action[] {
   const states = new Map(parts.map((part) => [part.name, part.state]));
   const actions: Action[] = [];
-  for (const { name, after, state, startTimeoutMs, silenceLimitMs = SILENCE_LIMIT_MS, stopGraceMs, isHeld } of parts) {
+  for (const {
+    name,
+    after,
+    state,
+    startTimeoutMs,
+    silenceLimitMs = SILENCE_LIMIT_MS,
+    stopGraceMs,
+    isHeld,
+  } of parts) {
     if (isHeld && state.phase !== "stopping") {
       if (isAlive(state)) actions.push({ do: "stop", part: name });
       continue;
@@ -58,7 +75,9 @@ function planRun(parts: readonly PlannedPart[], nowMs: number): Action[] {
       case "exited": {
         const due = state.phase === "idle" || nowMs >= state.atMs + backoffMs(state.restarts);
         // Only a first start waits for the others: a part that crashed is back before it is asked what it depends on.
-        const ready = state.phase === "exited" || after.every((other) => states.get(other)?.phase === "healthy");
+        const ready =
+          state.phase === "exited" ||
+          after.every((other) => states.get(other)?.phase === "healthy");
         if (due && ready) actions.push({ do: "start", part: name });
         break;
       }
@@ -86,7 +105,8 @@ function planStop(parts: readonly PlannedPart[], nowMs: number): Action[] {
       continue;
     }
     const dependants = parts.filter((other) => other.after.includes(name));
-    if (isAlive(state) && dependants.every((other) => !isAlive(other.state))) actions.push({ do: "stop", part: name });
+    if (isAlive(state) && dependants.every((other) => !isAlive(other.state)))
+      actions.push({ do: "stop", part: name });
   }
   return actions;
 }

@@ -1,12 +1,26 @@
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import t from "tap";
-import { type DiskFacts, findingsOf, type StatusFacts } from "../../../src/commands/decisions/findings.ts";
+import {
+  type DiskFacts,
+  findingsOf,
+  type StatusFacts,
+} from "../../../src/commands/decisions/findings.ts";
 import type { PartStatus } from "../../../src/supervisor/supervisor.ts";
 
 const GIB = 1024 ** 3;
 const part = (change: Partial<PartStatus> = {}): PartStatus => ({
-  ...{ name: "s3", phase: "healthy", sinceMs: 1, restarts: 0, pid: 1, port: 1, version: "1", lastExit: null, isHeld: false },
+  ...{
+    name: "s3",
+    phase: "healthy",
+    sinceMs: 1,
+    restarts: 0,
+    pid: 1,
+    port: 1,
+    version: "1",
+    lastExit: null,
+    isHeld: false,
+  },
   ...change,
 });
 const node = (change: Partial<NodeHealth> = {}): NodeHealth => ({
@@ -37,7 +51,14 @@ const calm: CoordinatorHealth = {
   audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
 };
 const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
-  ...{ holds: ["objects"], path: "/data", totalBytes: 500 * GIB, freeBytes: 200 * GIB, totalInodes: 1e6, freeInodes: 9e5 },
+  ...{
+    holds: ["objects"],
+    path: "/data",
+    totalBytes: 500 * GIB,
+    freeBytes: 200 * GIB,
+    totalInodes: 1e6,
+    freeInodes: 9e5,
+  },
   ...change,
 });
 const well: VaultHealth = { connected: true, fault: null, holdsInDoubt: false, awaitsClock: false };
@@ -56,12 +77,15 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
   ...change,
 });
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
-const codes = (change: Partial<StatusFacts>) => findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
+const codes = (change: Partial<StatusFacts>) =>
+  findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
 const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
 
 t.test("a runc with known escapes is a warning that names the advisories", async (t) => {
   const runc = { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" };
-  t.match(findingsOf(facts({ runc })), [{ severity: "warning", code: "runc_escapes", what: /1\.1\.5\+ds1.*CVE-2025-31133/ }]);
+  t.match(findingsOf(facts({ runc })), [
+    { severity: "warning", code: "runc_escapes", what: /1\.1\.5\+ds1.*CVE-2025-31133/ },
+  ]);
   t.same(codes({ runc: null }), []);
 });
 
@@ -70,11 +94,19 @@ t.test("an appliance that is well has nothing to say", async (t) => {
   t.same(codes({ health: null }), [], "a part that is down says so itself");
 });
 
-t.test("of a log that was restored, and of which no witness says anything, nobody is said to have seen more", async (t) => {
-  const [found] = findingsOf(facts({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "restore" } }));
-  t.match(found!.what, /it was restored, and no witness says what it had seen of box\.audit\.acme\/2026/);
-  t.notMatch(found!.what, /90/);
-});
+t.test(
+  "of a log that was restored, and of which no witness says anything, nobody is said to have seen more",
+  async (t) => {
+    const [found] = findingsOf(
+      facts({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "restore" } }),
+    );
+    t.match(
+      found!.what,
+      /it was restored, and no witness says what it had seen of box\.audit\.acme\/2026/,
+    );
+    t.notMatch(found!.what, /90/);
+  },
+);
 
 t.test("each thing that can be wrong is named with what to do", async (t) => {
   const cases: [string, string[]][] = [
@@ -93,11 +125,20 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning coordinator_slow", inHealth({ loopLagMs: 1_500 })],
     ["warning auditd_slow", inHealth({ audit: { ...calm.audit, loopLagMs: 1_500 } })],
     ["warning s3_front_slow", codes({ frontLagMs: 1_500 })],
-    ["fault audit_rolled_back", codes({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" } })],
-    ["fault vault_blocked", codes({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } })],
+    [
+      "fault audit_rolled_back",
+      codes({ rolledBack: { origin: "box.audit.acme/2026", seenSize: 90, by: "witness" } }),
+    ],
+    [
+      "fault vault_blocked",
+      codes({ vault: { ...well, fault: { code: "spool_blocked", message: "a line is torn" } } }),
+    ],
     ["fault vault_holds", codes({ vault: { ...well, holdsInDoubt: true } })],
     ["warning vault_clock", codes({ vault: { ...well, awaitsClock: true } })],
-    ["fault vault_fails", codes({ vault: { ...well, fault: { code: "SQLITE_FULL", message: "disk is full" } } })],
+    [
+      "fault vault_fails",
+      codes({ vault: { ...well, fault: { code: "SQLITE_FULL", message: "disk is full" } } }),
+    ],
     ["fault nodes_not_judged", inHealth({ brake: "many_suspect" })],
     ["warning clock_set", inHealth({ clockStep: { stepMs: -3_600_000, agoMs: 5_000 } })],
     ["warning planned_stop", inHealth({ plannedStopUntil: "2026-01-01T00:00:00.000Z" })],
@@ -105,7 +146,10 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["warning node_silent", inHealth({ nodes: [node({ state: "SUSPECT", silentMs: 13_000 })] })],
     ["warning node_slow", inHealth({ nodes: [node({ loopLagMs: 1_500 })] })],
     ["warning node_cordoned", inHealth({ nodes: [node({ cordonReason: "it came and went" })] })],
-    ["fault worker_quarantined", inHealth({ nodes: [node({ quarantined: [{ worker: "n1-0", reason: "release_timeout" }] })] })],
+    [
+      "fault worker_quarantined",
+      inHealth({ nodes: [node({ quarantined: [{ worker: "n1-0", reason: "release_timeout" }] })] }),
+    ],
     ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
     ["fault node_disk_full", inHealth({ nodes: [node({ diskFreeBytes: GIB, hasDisk: false })] })],
     ["fault disk_full", codes({ disks: [disk({ freeBytes: GIB / 2 })] })],
@@ -114,31 +158,49 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ["fault certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: -1 }] })],
     ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 3 }] })],
     ["warning certificate_expiring", codes({ certificates: [{ file: "a.crt", daysLeft: 89 }] })],
-    ["warning key_expiring", inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(13.5) }] })],
-    ["fault key_expiring", inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] })],
+    [
+      "warning key_expiring",
+      inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(13.5) }] }),
+    ],
+    [
+      "fault key_expiring",
+      inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] }),
+    ],
   ];
   for (const [expected, found] of cases) t.same(found, [expected]);
 });
 
-t.test("a certificate is told of at 90, 60 and 30 days, ever louder, and how that very one is renewed", async (t) => {
-  const todo = (file: string, daysLeft: number) => findingsOf(facts({ certificates: [{ file, daysLeft }] }))[0]?.todo;
-  t.equal(todo("etc/a.crt", 91), undefined);
-  t.equal(todo("etc/a.crt", 90), "appliance restart renews it");
-  t.equal(todo("etc/a.crt", 60), "choose a day this month: appliance restart renews it");
-  t.equal(todo("etc/a.crt", 30), "now: appliance restart renews it");
-  t.match(todo("data/agent/node.crt", 30), /^now: appliance stop agent.*joins again$/);
-});
+t.test(
+  "a certificate is told of at 90, 60 and 30 days, ever louder, and how that very one is renewed",
+  async (t) => {
+    const todo = (file: string, daysLeft: number) =>
+      findingsOf(facts({ certificates: [{ file, daysLeft }] }))[0]?.todo;
+    t.equal(todo("etc/a.crt", 91), undefined);
+    t.equal(todo("etc/a.crt", 90), "appliance restart renews it");
+    t.equal(todo("etc/a.crt", 60), "choose a day this month: appliance restart renews it");
+    t.equal(todo("etc/a.crt", 30), "now: appliance restart renews it");
+    t.match(todo("data/agent/node.crt", 30), /^now: appliance stop agent.*joins again$/);
+  },
+);
 
-t.test("small disks are judged by their share, and those that count no files by their bytes", async (t) => {
-  t.same(codes({ disks: [disk({ totalBytes: 20 * GIB, freeBytes: 3 * GIB })] }), []);
-  t.same(codes({ disks: [disk({ totalBytes: 20 * GIB, freeBytes: 1.9 * GIB })] }), ["warning disk_low"]);
-  t.same(codes({ disks: [disk({ totalInodes: 0, freeInodes: 0 })] }), []);
-});
+t.test(
+  "small disks are judged by their share, and those that count no files by their bytes",
+  async (t) => {
+    t.same(codes({ disks: [disk({ totalBytes: 20 * GIB, freeBytes: 3 * GIB })] }), []);
+    t.same(codes({ disks: [disk({ totalBytes: 20 * GIB, freeBytes: 1.9 * GIB })] }), [
+      "warning disk_low",
+    ]);
+    t.same(codes({ disks: [disk({ totalInodes: 0, freeInodes: 0 })] }), []);
+  },
+);
 
 t.test("faults come first, and every line says where to look or what to do", async (t) => {
   const all = findingsOf(
     facts({
-      parts: [part({ name: "coordinator", restarts: 4 }), part({ name: "auditd", phase: "exited", lastExit: "exit 1" })],
+      parts: [
+        part({ name: "coordinator", restarts: 4 }),
+        part({ name: "auditd", phase: "exited", lastExit: "exit 1" }),
+      ],
       disks: [disk({ freeBytes: GIB / 2 })],
     }),
   );

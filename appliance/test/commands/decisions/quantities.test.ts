@@ -1,5 +1,10 @@
 import t from "tap";
-import { formatFromNow, formatInstant, formatSize, parseSize } from "../../../src/commands/decisions/quantities.ts";
+import {
+  formatFromNow,
+  formatInstant,
+  formatSize,
+  parseSize,
+} from "../../../src/commands/decisions/quantities.ts";
 
 t.test("sizes are read as people write them, and what is none is refused", async (t) => {
   for (const [text, bytes] of [
@@ -10,7 +15,8 @@ t.test("sizes are read as people write them, and what is none is refused", async
     ["10mib", 10 * 1024 ** 2],
   ] as const)
     t.equal(parseSize(text), bytes, text);
-  for (const text of ["", "GB", "-1GB", "1e400", "5 parsecs", "9999999TiB", "1.2.3"]) t.equal(parseSize(text), null, text);
+  for (const text of ["", "GB", "-1GB", "1e400", "5 parsecs", "9999999TiB", "1.2.3"])
+    t.equal(parseSize(text), null, text);
 });
 
 t.test("sizes, instants and spans are shown short", async (t) => {

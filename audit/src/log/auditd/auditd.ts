@@ -97,7 +97,11 @@ export class Auditd implements AsyncDisposable {
     this.#deletion = new ShardDeletion({
       ...{ auditDir: config.auditDir, spools: this.#spools, current: () => this.#shard },
       isClockTrusted: () => this.#clock.isTrusted,
-      onFault: (error) => log.error({ err: error }, "a shard past its retention could not be deleted; it is tried again"),
+      onFault: (error) =>
+        log.error(
+          { err: error },
+          "a shard past its retention could not be deleted; it is tried again",
+        ),
     });
   }
 
@@ -108,11 +112,16 @@ export class Auditd implements AsyncDisposable {
    * @throws ConfigError for a key that is missing or open to others
    * @throws AlreadyRunningError before anything is touched
    */
-  static async start(config: AuditdConfig, log: Logger, onFatal: (error: unknown) => void): Promise<Auditd> {
+  static async start(
+    config: AuditdConfig,
+    log: Logger,
+    onFatal: (error: unknown) => void,
+  ): Promise<Auditd> {
     const auditd = new Auditd(config, log, onFatal);
     // Not the log's own folder, which backups copy: one that serves these producers is one that writes this log.
     const [first] = config.producers;
-    if (first !== undefined) auditd.#instanceLock = await acquireInstanceLock(dirname(first.socket));
+    if (first !== undefined)
+      auditd.#instanceLock = await acquireInstanceLock(dirname(first.socket));
     const { auditDir, keysDir, policyFile } = config;
     for (const folder of [auditDir, keysDir]) await removeLeftovers(folder);
     await removeLeftovers(dirname(policyFile), { of: basename(policyFile) });
@@ -148,7 +157,8 @@ export class Auditd implements AsyncDisposable {
       loopLagMs: this.#loopLag.maxMs,
       clock: {
         trusted: this.#clock.isTrusted,
-        heartbeatAt: this.#heartbeatAtMs === null ? null : new Date(this.#heartbeatAtMs).toISOString(),
+        heartbeatAt:
+          this.#heartbeatAtMs === null ? null : new Date(this.#heartbeatAtMs).toISOString(),
       },
     };
   }
@@ -185,8 +195,12 @@ export class Auditd implements AsyncDisposable {
         return shard().auditLog;
       },
       originOf: (index: number, leafHash: string) => shard().originOf(index, leafHash),
-      findOutcomes: (prod: string, ops: readonly string[], after: LogPlace | undefined, isOver: () => boolean) =>
-        shard().findOutcomes(prod, ops, after, isOver),
+      findOutcomes: (
+        prod: string,
+        ops: readonly string[],
+        after: LogPlace | undefined,
+        isOver: () => boolean,
+      ) => shard().findOutcomes(prod, ops, after, isOver),
       isOfOlder: async (acknowledged: Acknowledged) => {
         const { past } = shard();
         if (past === null) return false;
@@ -194,22 +208,30 @@ export class Auditd implements AsyncDisposable {
         return (await past.everHeld(index, leafHash)) || (await past.isKnownLoss(acknowledged));
       },
       spooled: () => this.#spools.oldest(shard()),
-      eraseSpooled: (origin: string, segment: string) => this.#spools.erase(shard(), origin, segment),
+      eraseSpooled: (origin: string, segment: string) =>
+        this.#spools.erase(shard(), origin, segment),
       deleteShards: (beforeMs: number) => this.#deleteShards(beforeMs),
-      cover: (index: number, leafHash: string | undefined) => this.#covering.cover(shard(), index, leafHash),
-      cosign: (origin: string, size: number, lines: string) => this.#covering.cosign(shard(), origin, size, lines),
-      witnessed: (index: number, leafHash: string | undefined) => this.#covering.witnessed(shard(), index, leafHash),
+      cover: (index: number, leafHash: string | undefined) =>
+        this.#covering.cover(shard(), index, leafHash),
+      cosign: (origin: string, size: number, lines: string) =>
+        this.#covering.cosign(shard(), origin, size, lines),
+      witnessed: (index: number, leafHash: string | undefined) =>
+        this.#covering.witnessed(shard(), index, leafHash),
       status: () => this.status(),
-      relay: (prod: string, query: NodeEvents & { node: string }) => this.#relay?.of(prod)?.take(query, shard().auditLog) ?? null,
+      relay: (prod: string, query: NodeEvents & { node: string }) =>
+        this.#relay?.of(prod)?.take(query, shard().auditLog) ?? null,
       onLoss: () => this.#drainForLoss(),
       onFatal: this.#onFatal,
     };
-    if (this.#config.producers.some(({ name }) => name === AUDIT_OUT)) this.#learning = Promise.withResolvers();
+    if (this.#config.producers.some(({ name }) => name === AUDIT_OUT))
+      this.#learning = Promise.withResolvers();
     // One after the other: each reads the log, and what was heard before counts before it.
     const onClaims = (prod: string, session: ProducerSession): void => {
       void this.#heard.run(() => this.#hear(prod, session).catch(this.#onFatal));
     };
-    this.#ports = this.#config.producers.map((producer) => new ProducerPort(producer, host, this.#log, onClaims));
+    this.#ports = this.#config.producers.map(
+      (producer) => new ProducerPort(producer, host, this.#log, onClaims),
+    );
     for (const port of this.#ports) await port.listen();
     if (this.#config.controlSocket !== null)
       this.#control = await ControlPort.listen(this.#config.controlSocket, {
@@ -262,7 +284,12 @@ export class Auditd implements AsyncDisposable {
       await this.#followYear(files);
     } else {
       const beginning: Beginning | null = isNew ? { reason: "first", before: null } : null;
-      this.#shard = await OpenShard.open(files, recovered, { past, beginning }, await this.#around(files));
+      this.#shard = await OpenShard.open(
+        files,
+        recovered,
+        { past, beginning },
+        await this.#around(files),
+      );
     }
   }
 
@@ -287,7 +314,10 @@ export class Auditd implements AsyncDisposable {
     const { files, size } = this.#found;
     const what = WHY[by] ?? `${by} has seen ${seenSize} of ${origin}`;
     const message = `${files.origin} has ${size} leaves, and ${what}: two people must open a new shard`;
-    this.#log.error({ size, origin, seenSize, by }, "the log was put back to an older state; nothing is signed");
+    this.#log.error(
+      { size, origin, seenSize, by },
+      "the log was put back to an older state; nothing is signed",
+    );
     for (const port of this.#ports) port.hold("log_rolled_back", message);
   }
 
@@ -333,7 +363,8 @@ export class Auditd implements AsyncDisposable {
     const { files, auditLog } = shard;
     const next = shardFiles(this.#config, slugAfter(files.slug, "year"));
     const isClockTrusted = this.#clock.isVouchedFor;
-    const prepared = auditLog.ledger.nextShard?.origin === next.origin ? auditLog.ledger.nextShard : null;
+    const prepared =
+      auditLog.ledger.nextShard?.origin === next.origin ? auditLog.ledger.nextShard : null;
     const isNextPrepared = prepared !== null;
     const due = dueStep({ slug: files.slug, isNextPrepared, nowMs: Date.now(), isClockTrusted });
     if (due === null) return;
@@ -341,9 +372,17 @@ export class Auditd implements AsyncDisposable {
     if (keys === null) return;
     const areNamed = prepared !== null && prepared.keys.join() === keys.join();
     if (!areNamed) {
-      if (prepared !== null) this.#log.error({ named: prepared.keys, keys }, "the next shard's keys were gone: others are named");
+      if (prepared !== null)
+        this.#log.error(
+          { named: prepared.keys, keys },
+          "the next shard's keys were gone: others are named",
+        );
       const detail = { origin: next.origin, keys };
-      await auditLog.record({ type: "audit.shard.next", object: { kind: "log", id: AUDITD }, detail });
+      await auditLog.record({
+        type: "audit.shard.next",
+        object: { kind: "log", id: AUDITD },
+        detail,
+      });
       this.#log.info(detail, "the next shard is prepared");
       // What was named anew is looked at anew.
       if (isClockTrusted) await this.#prepareOrTurn();
@@ -360,7 +399,8 @@ export class Auditd implements AsyncDisposable {
       this.#log.error({ err: error }, "shards past their retention could not be deleted");
       return [];
     });
-    if (begun.length > 0) this.#log.info({ origins: begun }, "shards past their retention are deleted");
+    if (begun.length > 0)
+      this.#log.info({ origins: begun }, "shards past their retention are deleted");
     this.#goOnDeleting();
     return begun;
   }
@@ -383,7 +423,10 @@ export class Auditd implements AsyncDisposable {
 
   async #followYear(closed: ShardFiles): Promise<void> {
     const before = await this.#succession.pastOf(closed);
-    this.#shard = await this.#succession.follow({ reason: "year", before }, slugAfter(closed.slug, "year"));
+    this.#shard = await this.#succession.follow(
+      { reason: "year", before },
+      slugAfter(closed.slug, "year"),
+    );
   }
 
   async #answerOperator(request: AuditControlRequest): Promise<object> {
@@ -395,12 +438,17 @@ export class Auditd implements AsyncDisposable {
         await this.#checkShard();
         return this.status();
       case "set-policy":
-        await this.#beforeNextCheck(() => this.#setPolicy(Buffer.from(request.policy, "utf8"), twoOf(request.approvers)));
+        await this.#beforeNextCheck(() =>
+          this.#setPolicy(Buffer.from(request.policy, "utf8"), twoOf(request.approvers)),
+        );
         return this.status();
       case "open-shard": {
         const [one, other] = twoOf(request.approvers);
         if (this.#rolledBack === null)
-          throw new ControlRefused("not_rolled_back", "nobody has seen more of the log than it holds, and it was not restored");
+          throw new ControlRefused(
+            "not_rolled_back",
+            "nobody has seen more of the log than it holds, and it was not restored",
+          );
         this.#turning ??= this.#openAfterRestore([one, other]).catch(this.#onFatal);
         await this.#turning;
         this.#turning = null;
@@ -464,16 +512,27 @@ export class Auditd implements AsyncDisposable {
     const policy = await this.#trust.current();
     // A shard that closed meanwhile takes nothing more.
     const { witnessing, auditLog } = shard;
-    const detail = this.#shard === shard ? witnessing.lagNow(policy, Date.now(), auditLog.ledger.lacksWitness) : null;
+    const detail =
+      this.#shard === shard
+        ? witnessing.lagNow(policy, Date.now(), auditLog.ledger.lacksWitness)
+        : null;
     if (detail === null) return;
     this.#log.warn(detail, "cosignatures of the witnesses");
-    await auditLog.record({ type: "audit.witness.lag", object: { kind: "log", id: AUDITD }, detail });
+    await auditLog.record({
+      type: "audit.witness.lag",
+      object: { kind: "log", id: AUDITD },
+      detail,
+    });
   }
 
   async #checkClock({ auditLog }: OpenShard): Promise<void> {
     const stepMs = this.#clock.look();
     if (stepMs === null) return;
-    await auditLog.record({ type: "admin.clock.step", object: { kind: "appliance", id: AUDITD }, detail: { step_ms: stepMs } });
+    await auditLog.record({
+      type: "admin.clock.step",
+      object: { kind: "appliance", id: AUDITD },
+      detail: { step_ms: stepMs },
+    });
   }
 
   #drainForLoss(): void {
@@ -494,6 +553,7 @@ function logClosed(): ControlRefused {
 
 /** @throws ControlRefused unless they are two */
 function twoOf(approvers: [string, string]): [string, string] {
-  if (approvers[0] === approvers[1]) throw new ControlRefused("approvers_equal", "it takes two people");
+  if (approvers[0] === approvers[1])
+    throw new ControlRefused("approvers_equal", "it takes two people");
   return approvers;
 }

@@ -27,7 +27,8 @@ export async function loadConfig(file: string): Promise<AuditdConfig> {
   }
   for (const key of ["name", "socket"] as const) {
     const values = config.producers.map((producer) => producer[key]);
-    if (new Set(values).size !== values.length) throw new ConfigError(`${file}: /producers: two have one ${key}`);
+    if (new Set(values).size !== values.length)
+      throw new ConfigError(`${file}: /producers: two have one ${key}`);
   }
   if (config.producers.some(({ name }) => name === "auditd"))
     throw new ConfigError(`${file}: /producers: "auditd" is its own name`);

@@ -13,7 +13,12 @@ import { currentShard, exists, type ShardFiles, shardFiles } from "./shard/shard
 
 const DAY_MS = 86_400_000;
 
-export type InitResult = { origin: string; verifierKeys: string[]; policySha256: string; created: boolean };
+export type InitResult = {
+  origin: string;
+  verifierKeys: string[];
+  policySha256: string;
+  created: boolean;
+};
 
 /**
  * Makes keys, policy and empty log; keys of a broken-off earlier run are kept, so it is safe to repeat. A log that is there stays. That run may
@@ -28,9 +33,13 @@ export async function initLog(config: AuditdConfig): Promise<InitResult> {
   const hasTree = await exists(join(shard.logDir, "tile"));
   if (current === null) {
     if (hasTree)
-      throw new ConfigError(`${shard.logDir} holds a log, but ${config.auditDir} does not name it as the one that is written`);
+      throw new ConfigError(
+        `${shard.logDir} holds a log, but ${config.auditDir} does not name it as the one that is written`,
+      );
     if (!isInceptionDay(config))
-      throw new ConfigError(`there is no log in ${config.auditDir}, and one is made on ${config.inception} alone`);
+      throw new ConfigError(
+        `there is no log in ${config.auditDir}, and one is made on ${config.inception} alone`,
+      );
   } else await refuseWithoutParts(config, logKeys, current);
   const signers = await makeShardKeys(config, logKeys, shard);
   if (current === null) {
@@ -46,12 +55,19 @@ export async function initLog(config: AuditdConfig): Promise<InitResult> {
   };
 }
 
-async function refuseWithoutParts({ policyFile }: AuditdConfig, logKeys: LogKeys, shard: ShardFiles): Promise<void> {
-  if (!(await exists(join(shard.logDir, "checkpoint")))) throw new ConfigError(`${shard.logDir} is gone; it holds the log`);
+async function refuseWithoutParts(
+  { policyFile }: AuditdConfig,
+  logKeys: LogKeys,
+  shard: ShardFiles,
+): Promise<void> {
+  if (!(await exists(join(shard.logDir, "checkpoint"))))
+    throw new ConfigError(`${shard.logDir} is gone; it holds the log`);
   const missing = await logKeys.missingOf(shard);
-  if (missing !== null) throw new ConfigError(`${shard.logDir} holds a log, but its key ${missing} is gone`);
+  if (missing !== null)
+    throw new ConfigError(`${shard.logDir} holds a log, but its key ${missing} is gone`);
   // A new one would name no witness.
-  if (!(await exists(policyFile))) throw new ConfigError(`there is a log, but its policy ${policyFile} is gone`);
+  if (!(await exists(policyFile)))
+    throw new ConfigError(`there is a log, but its policy ${policyFile} is gone`);
 }
 
 /** The day itself and the next: an install may pass midnight, and its clock's zone is not ours. */

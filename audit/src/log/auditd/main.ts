@@ -20,7 +20,12 @@ async function main(): Promise<void> {
     options: { config: { type: "string" }, help: { type: "boolean" } },
   });
   const [verb, ...rest] = positionals;
-  if (values.help === true || values.config === undefined || rest.length > 0 || (verb !== undefined && verb !== "init")) {
+  if (
+    values.help === true ||
+    values.config === undefined ||
+    rest.length > 0 ||
+    (verb !== undefined && verb !== "init")
+  ) {
     process.stdout.write(USAGE);
     process.exitCode = values.help === true ? 0 : 2;
     return;
@@ -47,6 +52,9 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  writeSync(2, `auditd: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`);
+  writeSync(
+    2,
+    `auditd: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`,
+  );
   process.exit(1);
 });

@@ -13,7 +13,12 @@ import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../format/tree/log-reader.ts";
 export { exportProof } from "./export-proof.ts";
-export { asPage, asTerminalText, type PrintedCheckpoint, printedCheckpoint } from "./printed-checkpoint.ts";
+export {
+  asPage,
+  asTerminalText,
+  type PrintedCheckpoint,
+  printedCheckpoint,
+} from "./printed-checkpoint.ts";
 export { type LogShard, findLogShard } from "./find-log-shard.ts";
 
 export type ExportResult = {
@@ -42,7 +47,13 @@ export type ExportOptions = {
  * The caller logs `audit.export` before and after, and waits until a checkpoint covers the first of the two.
  * @throws LogDamagedError when a file of the tree is missing or has the wrong size
  */
-export async function exportLog({ logDir, file, witnessedFor, disclose, signal }: ExportOptions): Promise<ExportResult> {
+export async function exportLog({
+  logDir,
+  file,
+  witnessedFor,
+  disclose,
+  signal,
+}: ExportOptions): Promise<ExportResult> {
   const checkpoint = await chooseCheckpoint(logDir, witnessedFor);
   const { origin, size } = headOf(checkpoint);
   const reader = new LogReader(logDir);
@@ -58,13 +69,19 @@ export async function exportLog({ logDir, file, witnessedFor, disclose, signal }
       await handle.appendFile(part);
     };
     await write(ustarMember("checkpoint", checkpoint));
-    for (const kept of await keptCheckpoints(logDir, size)) await write(ustarMember(`checkpoints/${kept.size}`, kept.note));
+    for (const kept of await keptCheckpoints(logDir, size))
+      await write(ustarMember(`checkpoints/${kept.size}`, kept.note));
     for (const name of filesOfTree(size)) {
       if (name.level === "entries" && disclose !== undefined) {
         const first = name.index * TILE_WIDTH;
         const lines = await disclose({ from: first, to: first + name.width, size });
         if (lines !== null)
-          await write(ustarMember(disclosuresPath(name), Buffer.from(lines.map((line) => `${line}\n`).join(""))));
+          await write(
+            ustarMember(
+              disclosuresPath(name),
+              Buffer.from(lines.map((line) => `${line}\n`).join("")),
+            ),
+          );
       }
       await write(ustarMember(tilePath(name), await reader.read(name)));
     }
@@ -73,7 +90,10 @@ export async function exportLog({ logDir, file, witnessedFor, disclose, signal }
   return { origin, size, bytes, sha256: digest.digest("hex") };
 }
 
-async function chooseCheckpoint(logDir: string, witnessedFor: ExportOptions["witnessedFor"]): Promise<Buffer> {
+async function chooseCheckpoint(
+  logDir: string,
+  witnessedFor: ExportOptions["witnessedFor"],
+): Promise<Buffer> {
   const newest = await readFile(join(logDir, "checkpoint"));
   if (witnessedFor === undefined) return newest;
   const witnessed = await readFile(join(logDir, "checkpoint.witnessed")).catch(() => null);
@@ -82,12 +102,17 @@ async function chooseCheckpoint(logDir: string, witnessedFor: ExportOptions["wit
 }
 
 /** The hourly ones below `size`, ascending. */
-async function keptCheckpoints(logDir: string, size: number): Promise<{ size: number; note: Buffer }[]> {
+async function keptCheckpoints(
+  logDir: string,
+  size: number,
+): Promise<{ size: number; note: Buffer }[]> {
   const folder = join(logDir, "checkpoints");
   const names = await readdir(folder).catch(() => []);
   const sizes = names.filter((name) => /^[1-9][0-9]{0,15}$/.test(name)).map(Number);
   const below = sizes.filter((one) => one < size).sort((a, b) => a - b);
-  return Promise.all(below.map(async (one) => ({ size: one, note: await readFile(join(folder, String(one))) })));
+  return Promise.all(
+    below.map(async (one) => ({ size: one, note: await readFile(join(folder, String(one))) })),
+  );
 }
 
 function headOf(note: Buffer): { origin: string; size: number } {

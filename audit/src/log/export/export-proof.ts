@@ -20,7 +20,10 @@ export async function exportProof(logDir: string, index: number): Promise<string
   return tlogProof(leaf, index, hashes, note);
 }
 
-async function coveringCheckpoint(logDir: string, index: number): Promise<{ note: string; size: number }> {
+async function coveringCheckpoint(
+  logDir: string,
+  index: number,
+): Promise<{ note: string; size: number }> {
   for (const name of ["checkpoint.witnessed", "checkpoint"]) {
     const note = await readFile(join(logDir, name), "utf8").catch(() => null);
     if (note === null) continue;

@@ -21,9 +21,13 @@ export async function findLogShard(auditDir: string, slug?: string): Promise<Log
   const current = await currentSlug(auditDir);
   if (current === null) throw new UnknownShardError("there is no log yet");
   // A next one that is prepared is not begun.
-  const begun = (await readdir(auditDir)).filter((name) => isSlug(name) && inOrder(name, current) <= 0);
+  const begun = (await readdir(auditDir)).filter(
+    (name) => isSlug(name) && inOrder(name, current) <= 0,
+  );
   const named = slug ?? current;
   if (!begun.includes(named))
-    throw new UnknownShardError(`there is no shard ${JSON.stringify(named)}; there are ${begun.sort(inOrder).join(", ")}`);
+    throw new UnknownShardError(
+      `there is no shard ${JSON.stringify(named)}; there are ${begun.sort(inOrder).join(", ")}`,
+    );
   return { slug: named, logDir: shardFolder(auditDir, named), isWritten: named === current };
 }

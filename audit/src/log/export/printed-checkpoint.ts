@@ -30,9 +30,14 @@ export function printedCheckpoint(note: string, policy: Buffer): PrintedCheckpoi
   const checkpoint = parseCheckpoint(note);
   if (checkpoint === null) throw new RangeError("this is no checkpoint");
   const { origin, size, text } = checkpoint;
-  const key = parsePolicy(policy).logs.find(({ name, type }) => name === origin && type === KEY_TYPE.ed25519);
-  const signatures = checkpoint.signatures.filter((line) => key !== undefined && isLineOf(line, key));
-  if (signatures.length !== 1) throw new RangeError(`${origin} has no signature of the policy's Ed25519 key`);
+  const key = parsePolicy(policy).logs.find(
+    ({ name, type }) => name === origin && type === KEY_TYPE.ed25519,
+  );
+  const signatures = checkpoint.signatures.filter(
+    (line) => key !== undefined && isLineOf(line, key),
+  );
+  if (signatures.length !== 1)
+    throw new RangeError(`${origin} has no signature of the policy's Ed25519 key`);
   const policySha256 = createHash("sha256").update(policy).digest("hex");
   return { origin, size, policySha256, text: formatNote({ text, signatures }) };
 }
@@ -44,7 +49,10 @@ export function asTerminalText({ text, policySha256 }: PrintedCheckpoint): strin
 }
 
 /** One page of A4 or Letter that needs nothing but itself. `printedAt` is ISO 8601. */
-export function asPage({ origin, size, text, policySha256 }: PrintedCheckpoint, printedAt: string): string {
+export function asPage(
+  { origin, size, text, policySha256 }: PrintedCheckpoint,
+  printedAt: string,
+): string {
   const { size: modules } = encode(text, CODE);
   const picture = renderSVG(text, { ...CODE, pixelSize: 4 });
   const rows = [
@@ -52,7 +60,9 @@ export function asPage({ origin, size, text, policySha256 }: PrintedCheckpoint, 
     ["Entries", String(size)],
     ["Written", printedAt],
     ["SHA-256 of the policy", policySha256],
-  ].map(([name, value]) => `<tr><th scope="row">${escaped(name!)}</th><td>${escaped(value!)}</td></tr>`);
+  ].map(
+    ([name, value]) => `<tr><th scope="row">${escaped(name!)}</th><td>${escaped(value!)}</td></tr>`,
+  );
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${sha256Base64(STYLE)}'; form-action 'none'; base-uri 'none'">

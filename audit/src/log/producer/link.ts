@@ -37,7 +37,12 @@ export type LinkOptions = {
   signal: AbortSignal | undefined;
 };
 
-type Unacknowledged = { pseq: number; frame: Buffer; resolve: (ack: LeafRef) => void; reject: (error: Error) => void };
+type Unacknowledged = {
+  pseq: number;
+  frame: Buffer;
+  resolve: (ack: LeafRef) => void;
+  reject: (error: Error) => void;
+};
 type Waiting = { resolve: (reply: unknown) => void; reject: (error: Error) => void };
 
 export class Link {
@@ -89,7 +94,8 @@ export class Link {
 
   /** Events must come in order of `pseq`. */
   send(composed: ComposedEvent): Promise<LeafRef> {
-    if (this.#isClosed) return Promise.reject(new AuditUnavailable("closed", "the audit producer is closed"));
+    if (this.#isClosed)
+      return Promise.reject(new AuditUnavailable("closed", "the audit producer is closed"));
     const frame = encodeAppend(Buffer.from(composed.event, "utf8"), composed.disclosures);
     const { promise, resolve, reject } = Promise.withResolvers<LeafRef>();
     this.#unacknowledged.set(composed.pseq, { pseq: composed.pseq, frame, resolve, reject });
@@ -98,7 +104,8 @@ export class Link {
   }
 
   query(query: Query): Promise<unknown> {
-    if (!this.#isWelcome) return Promise.reject(new AuditUnavailable("disconnected", "no connection to auditd"));
+    if (!this.#isWelcome)
+      return Promise.reject(new AuditUnavailable("disconnected", "no connection to auditd"));
     const id = this.#nextQuery++;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#queries.set(id, { resolve, reject });
@@ -159,7 +166,8 @@ export class Link {
     });
     socket.on("data", (chunk: Buffer) => {
       try {
-        for (const { kind, payload } of reader.push(chunk)) this.#receive(kind, JSON.parse(payload.toString("utf8")));
+        for (const { kind, payload } of reader.push(chunk))
+          this.#receive(kind, JSON.parse(payload.toString("utf8")));
       } catch (error) {
         socket.destroy(error instanceof Error ? error : new Error(String(error)));
       }
@@ -193,7 +201,8 @@ export class Link {
       case FRAME.acks:
         // Not at the welcome: an event that auditd hangs up on must not be sent again without a pause.
         this.#retryMs = FIRST_RETRY_MS;
-        for (const [pseq, index, leafHash] of payload as Acks) this.#settle(pseq, { index, leafHash });
+        for (const [pseq, index, leafHash] of payload as Acks)
+          this.#settle(pseq, { index, leafHash });
         return;
       case FRAME.refusal: {
         const { pseq, reason, message, settled } = payload as RefusalFrame;
@@ -215,7 +224,8 @@ export class Link {
         const { reason, message } = payload as Goodbye;
         this.lastError = `${reason}: ${message}`;
         // No later welcome can come.
-        if (reason === "boot_superseded") this.#welcomed.reject(new AuditUnavailable("superseded", message));
+        if (reason === "boot_superseded")
+          this.#welcomed.reject(new AuditUnavailable("superseded", message));
         return;
       }
       default:

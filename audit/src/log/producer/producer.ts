@@ -1,5 +1,10 @@
 /** The one door through which other processes reach the audit log. Which producer it is, the socket says. */
-import { EVENT_CATALOGUE, type EventType, type FactType, type OperationType } from "@resontech/contracts/audit-catalogue";
+import {
+  EVENT_CATALOGUE,
+  type EventType,
+  type FactType,
+  type OperationType,
+} from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import { AWAITS_WITNESS } from "@resontech/contracts/witnessed-operations";
 import type { Disclosure, Outcome } from "@resontech/contracts/audit-event";
@@ -25,7 +30,14 @@ export { commitment, committer } from "../format/event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../format/event/compose-event.ts";
 export { joinKey, SIGNATURE_PARAMETER, urlSha256 } from "../format/event/join-keys.ts";
 export type { LogStatus } from "@resontech/contracts/audit-control";
-export type { LeafRef, LogPlace, OpenOperation, SaidOfOperation, SeenTree, Spooled } from "../format/wire/frames.ts";
+export type {
+  LeafRef,
+  LogPlace,
+  OpenOperation,
+  SaidOfOperation,
+  SeenTree,
+  Spooled,
+} from "../format/wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.engines.test.ts pins it. */
@@ -129,15 +141,24 @@ export interface AuditProducer extends AuditConnection {
     disclosures?: readonly Disclosure[],
   ): Promise<Requested>;
   /** Closes operation `op`; a completed one says `ok` unless told otherwise. It is sent until the log has it, also after a rejection. */
-  outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  outcome<T extends OperationType>(
+    draft: OutcomeDraft<T>,
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef>;
   /** One record without an outcome. */
-  fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  fact<T extends FactType>(
+    draft: Omit<EventDraft<T>, "phase">,
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef>;
   /**
    * One record of what has happened already, elsewhere. It is sent until the log has it and resolves then, however long that takes: who gave
    * up and tried again would write it twice.
    * @throws {@link AuditUnavailable} when the producer is closed; {@link AuditRejected} as `append`
    */
-  observed<T extends ObservedType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef>;
+  observed<T extends ObservedType>(
+    draft: Omit<EventDraft<T>, "phase">,
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef>;
 }
 
 /** Sends events that {@link composeEvent} made inside a transaction, in the order of their `pseq`. */
@@ -154,7 +175,10 @@ export interface AuditRecordProducer extends AuditConnection {
 /** @throws AuditUnavailable when auditd is silent for so long */
 async function answerWithin(timeoutMs: number, answer: Promise<unknown>): Promise<unknown> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new AuditUnavailable("timeout", `no answer in ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(
+    () => late.reject(new AuditUnavailable("timeout", `no answer in ${timeoutMs} ms`)),
+    timeoutMs,
+  );
   try {
     return await Promise.race([answer, late.promise]);
   } finally {
@@ -171,12 +195,22 @@ export async function connectProducer(options: ProducerOptions): Promise<AuditPr
 }
 
 /** The same for a caller that numbers its events itself; `boot` and `firstPseq` are its own. */
-export async function connectRecordProducer(options: ProducerOptions): Promise<AuditRecordProducer> {
+export async function connectRecordProducer(
+  options: ProducerOptions,
+): Promise<AuditRecordProducer> {
   return new RowProducer(await welcomedLink(options));
 }
 
 async function welcomedLink(options: ProducerOptions): Promise<Link> {
-  const { socketPath, boot, firstPseq = 1, highestAck, seen, signal, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const {
+    socketPath,
+    boot,
+    firstPseq = 1,
+    highestAck,
+    seen,
+    signal,
+    connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  } = options;
   const link = new Link({ socketPath, boot, firstPseq, highestAck, seen, signal });
   const timer = setTimeout(() => link.destroy(), connectTimeoutMs);
   try {
@@ -184,9 +218,16 @@ async function welcomedLink(options: ProducerOptions): Promise<Link> {
     return link;
   } catch (error) {
     link.destroy();
-    if (signal?.aborted === true || (error instanceof AuditUnavailable && error.reason === "superseded")) throw error;
+    if (
+      signal?.aborted === true ||
+      (error instanceof AuditUnavailable && error.reason === "superseded")
+    )
+      throw error;
     const why = link.lastError ?? `no answer in ${connectTimeoutMs} ms`;
-    throw new AuditUnavailable("disconnected", `auditd at ${socketPath} does not welcome this producer: ${why}`);
+    throw new AuditUnavailable(
+      "disconnected",
+      `auditd at ${socketPath} does not welcome this producer: ${why}`,
+    );
   } finally {
     clearTimeout(timer);
   }
@@ -200,7 +241,9 @@ abstract class Connection implements AuditConnection {
   }
 
   async openOperations(): Promise<OpenOperation[]> {
-    const reply = (await this.link.query({ verb: "open-operations" })) as { operations: OpenOperation[] };
+    const reply = (await this.link.query({ verb: "open-operations" })) as {
+      operations: OpenOperation[];
+    };
     return reply.operations;
   }
 
@@ -208,7 +251,11 @@ abstract class Connection implements AuditConnection {
     const said: SaidOfOperation[] = [];
     for (let at = 0; at < ops.length; at += MAX_OPERATIONS_ASKED) {
       const some = ops.slice(at, at + MAX_OPERATIONS_ASKED);
-      const reply = await this.link.query({ verb: "said-of", ops: some, ...(after === undefined ? {} : { after }) });
+      const reply = await this.link.query({
+        verb: "said-of",
+        ops: some,
+        ...(after === undefined ? {} : { after }),
+      });
       said.push(...(reply as { said: SaidOfOperation[] }).said);
     }
     return said;
@@ -226,7 +273,11 @@ abstract class Connection implements AuditConnection {
   }
 
   async covered(index: number, leafHash?: string): Promise<{ checkpointSize: number }> {
-    return (await this.link.query({ verb: "cover", index, ...(leafHash === undefined ? {} : { leafHash }) })) as {
+    return (await this.link.query({
+      verb: "cover",
+      index,
+      ...(leafHash === undefined ? {} : { leafHash }),
+    })) as {
       checkpointSize: number;
     };
   }
@@ -236,13 +287,18 @@ abstract class Connection implements AuditConnection {
   }
 
   async witnessed(index: number, leafHash?: string): Promise<Witnessed> {
-    const answer = this.link.query({ verb: "witnessed", index, ...(leafHash === undefined ? {} : { leafHash }) });
+    const answer = this.link.query({
+      verb: "witnessed",
+      index,
+      ...(leafHash === undefined ? {} : { leafHash }),
+    });
     return (await answerWithin(WITNESS_WAIT_MS + ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as Witnessed;
   }
 
   async shardOf({ index, leafHash }: LeafRef): Promise<string | null> {
     const answer = this.link.query({ verb: "shard-of", index, leafHash });
-    return ((await answerWithin(ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as { origin: string | null }).origin;
+    return ((await answerWithin(ACKNOWLEDGEMENT_TIMEOUT_MS, answer)) as { origin: string | null })
+      .origin;
   }
 
   async spooled(): Promise<Spooled | null> {
@@ -255,7 +311,10 @@ abstract class Connection implements AuditConnection {
   }
 
   async deleteShards(before: string): Promise<string[]> {
-    const answer = await answerWithin(SPOOL_TIMEOUT_MS, this.link.query({ verb: "delete-shards", before }));
+    const answer = await answerWithin(
+      SPOOL_TIMEOUT_MS,
+      this.link.query({ verb: "delete-shards", before }),
+    );
     return (answer as { origins: string[] }).origins;
   }
 
@@ -303,7 +362,9 @@ class CountingProducer extends Connection implements AuditProducer {
     const sent = this.#send(draft, disclosures);
     const timedOut = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      timedOut.reject(new AuditUnavailable("timeout", `no acknowledgement in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`));
+      timedOut.reject(
+        new AuditUnavailable("timeout", `no acknowledgement in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`),
+      );
       if (draft.phase === "requested") this.#closeWhenAcknowledged(sent, draft);
       else sent.catch(() => {});
     }, ACKNOWLEDGEMENT_TIMEOUT_MS);
@@ -325,16 +386,25 @@ class CountingProducer extends Connection implements AuditProducer {
     const unwitnessed = needsWitness && !witnessed;
     if (unwitnessed && !mayGoOn) {
       this.#close(request, "denied", "unwitnessed");
-      throw new AuditUnavailable("unwitnessed", "no witness has seen the request, and without one it is refused");
+      throw new AuditUnavailable(
+        "unwitnessed",
+        "no witness has seen the request, and without one it is refused",
+      );
     }
     return { ...leaf, unwitnessed };
   }
 
-  outcome<T extends OperationType>(draft: OutcomeDraft<T>, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
+  outcome<T extends OperationType>(
+    draft: OutcomeDraft<T>,
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef> {
     return this.append({ ...draft, outcome: draft.outcome ?? { code: "ok" } }, disclosures);
   }
 
-  fact<T extends FactType>(draft: Omit<EventDraft<T>, "phase">, disclosures?: readonly Disclosure[]): Promise<LeafRef> {
+  fact<T extends FactType>(
+    draft: Omit<EventDraft<T>, "phase">,
+    disclosures?: readonly Disclosure[],
+  ): Promise<LeafRef> {
     return this.append({ ...draft, phase: "fact" }, disclosures);
   }
 
@@ -357,10 +427,15 @@ class CountingProducer extends Connection implements AuditProducer {
    */
   #refuseWhatCannotBecomeDurable(draft: EventDraft): void {
     if (draft.phase !== "requested" && draft.phase !== "fact") return;
-    if (this.link.downMs > ACKNOWLEDGEMENT_TIMEOUT_MS) throw new AuditUnavailable("disconnected", "no connection to auditd");
+    if (this.link.downMs > ACKNOWLEDGEMENT_TIMEOUT_MS)
+      throw new AuditUnavailable("disconnected", "no connection to auditd");
     if (this.link.unacknowledgedCount >= MAX_UNACKNOWLEDGED)
       throw new AuditUnavailable("backlog", `${MAX_UNACKNOWLEDGED} events are not acknowledged`);
-    if (this.link.draining && draft.phase === "requested" && !EVENT_CATALOGUE[draft.type].whileDraining)
+    if (
+      this.link.draining &&
+      draft.phase === "requested" &&
+      !EVENT_CATALOGUE[draft.type].whileDraining
+    )
       throw new AuditUnavailable("draining", "the disk of the audit log is nearly full");
   }
 
@@ -370,7 +445,10 @@ class CountingProducer extends Connection implements AuditProducer {
       return await this.witnessed(index, leafHash);
     } catch (error) {
       this.#close(request, "failed", "audit_timeout");
-      throw new AuditUnavailable("disconnected", `no answer whether a witness has seen the request: ${String(error)}`);
+      throw new AuditUnavailable(
+        "disconnected",
+        `no answer whether a witness has seen the request: ${String(error)}`,
+      );
     }
   }
 

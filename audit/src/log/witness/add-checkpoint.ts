@@ -1,5 +1,9 @@
 /** The body of C2SP tlog-witness `add-checkpoint`, and what a witness that knows this much of the log answers. Pure. */
-import { parseAnyCheckpoint, type SignedCheckpoint, verifiedTime } from "../format/note/checkpoint.ts";
+import {
+  parseAnyCheckpoint,
+  type SignedCheckpoint,
+  verifiedTime,
+} from "../format/note/checkpoint.ts";
 import { Frontier, HASH_BYTES } from "../format/tree/merkle.ts";
 import type { NoteKey } from "../format/note/note-key.ts";
 import { isConsistent, MAX_PROOF_HASHES } from "../format/tree/proof-check.ts";
@@ -16,7 +20,8 @@ export type Judgement = { status: 200; signatures: SignatureLine[] } | Refusal;
 
 const HASH_LINE_BYTES = 45;
 const OLD_LINE_BYTES = 21;
-export const MAX_BODY_BYTES = OLD_LINE_BYTES + MAX_PROOF_HASHES * HASH_LINE_BYTES + 1 + MAX_NOTE_BYTES;
+export const MAX_BODY_BYTES =
+  OLD_LINE_BYTES + MAX_PROOF_HASHES * HASH_LINE_BYTES + 1 + MAX_NOTE_BYTES;
 
 const OLD_LINE = /^old (0|[1-9][0-9]{0,15})$/;
 const HASH_LINE = /^[A-Za-z0-9+/]{43}=$/;
@@ -31,12 +36,16 @@ export function parseAddCheckpoint(body: Buffer): AddCheckpoint | null {
   const oldSize = Number(OLD_LINE.exec(oldLine)?.[1] ?? Number.NaN);
   const proof = proofLines.map(parseHashLine);
   const checkpoint = parseAnyCheckpoint(text.slice(blank + 2));
-  if (!Number.isSafeInteger(oldSize) || proof.length > MAX_PROOF_HASHES || checkpoint === null) return null;
+  if (!Number.isSafeInteger(oldSize) || proof.length > MAX_PROOF_HASHES || checkpoint === null)
+    return null;
   return proof.every((hash) => hash !== null) ? { oldSize, proof, checkpoint } : null;
 }
 
 /** @param log null for an origin that the witness does not know */
-export function judge(request: AddCheckpoint, log: (LastCosigned & { keys: readonly NoteKey[] }) | null): Judgement {
+export function judge(
+  request: AddCheckpoint,
+  log: (LastCosigned & { keys: readonly NoteKey[] }) | null,
+): Judgement {
   const { oldSize, proof, checkpoint } = request;
   if (log === null) return { status: 404, reason: "origin_unknown" };
   const signatures = verifiedLines(checkpoint, log.keys);
@@ -47,12 +56,16 @@ export function judge(request: AddCheckpoint, log: (LastCosigned & { keys: reado
   const { size, root } = checkpoint;
   if (size === 0 && !root.equals(EMPTY_ROOT)) return { status: 422, reason: "root_of_empty_tree" };
   if (oldSize === 0 && proof.length > 0) return { status: 422, reason: "proof_of_empty_tree" };
-  const isProven = oldSize === 0 || (log.root !== null && isConsistent(oldSize, log.root, size, root, proof));
+  const isProven =
+    oldSize === 0 || (log.root !== null && isConsistent(oldSize, log.root, size, root, proof));
   return isProven ? { status: 200, signatures } : { status: 422, reason: "not_consistent" };
 }
 
 /** The lines of these keys; null when one of them does not verify. Others are ignored. */
-export function verifiedLines(checkpoint: SignedCheckpoint, keys: readonly NoteKey[]): SignatureLine[] | null {
+export function verifiedLines(
+  checkpoint: SignedCheckpoint,
+  keys: readonly NoteKey[],
+): SignatureLine[] | null {
   const lines: SignatureLine[] = [];
   for (const line of checkpoint.signatures) {
     const key = keys.find((key) => isLineOf(line, key));
@@ -66,7 +79,9 @@ export function verifiedLines(checkpoint: SignedCheckpoint, keys: readonly NoteK
 /** A line of base64 of 32 bytes; null for anything else. */
 export function parseHashLine(line: string): Buffer | null {
   const hash = Buffer.from(line, "base64");
-  return HASH_LINE.test(line) && hash.length === HASH_BYTES && hash.toString("base64") === line ? hash : null;
+  return HASH_LINE.test(line) && hash.length === HASH_BYTES && hash.toString("base64") === line
+    ? hash
+    : null;
 }
 
 function decoded(body: Buffer): string | null {

@@ -3,7 +3,12 @@
  * word under a checkpoint that this witness cosigned. Otherwise whoever has the appliance could begin a second history beside the first.
  */
 import { readFile, stat } from "node:fs/promises";
-import { type NoteKey, NoteKeyError, type NoteSigner, parseVerifierKey } from "../format/note/note-key.ts";
+import {
+  type NoteKey,
+  NoteKeyError,
+  type NoteSigner,
+  parseVerifierKey,
+} from "../format/note/note-key.ts";
 import { parsePolicy, PolicyError } from "../format/note/policy.ts";
 import { verifiedLines } from "./add-checkpoint.ts";
 import { isSupported } from "./cosigner.ts";
@@ -22,31 +27,48 @@ export async function admitFirst(states: LogStates, policyFile: string): Promise
   const logs = keysByOrigin(parsedPolicy(await readBounded(policyFile)));
   const known = await states.all();
   for (const [origin, keys] of logs) refuseSecondHistory(origin, keys, known);
-  for (const [origin, keys] of logs) if (!known.some((log) => log.origin === origin)) await states.add(origin, keys);
+  for (const [origin, keys] of logs)
+    if (!known.some((log) => log.origin === origin)) await states.add(origin, keys);
   return [...logs.keys()];
 }
 
 /** The shard that `audit.shard.next` of a known one names. @throws WitnessError */
-export async function admitNext(states: LogStates, signers: readonly NoteSigner[], proofFile: string): Promise<string> {
+export async function admitNext(
+  states: LogStates,
+  signers: readonly NoteSigner[],
+  proofFile: string,
+): Promise<string> {
   const proof = parseTlogProof((await readBounded(proofFile)).toString("utf8"));
-  if (proof === null) throw new WitnessError("proof_malformed", `${proofFile} is no tlog-proof with its leaf`);
+  if (proof === null)
+    throw new WitnessError("proof_malformed", `${proofFile} is no tlog-proof with its leaf`);
   const { checkpoint, extra } = proof;
   const log = await states.find(checkpoint.origin);
-  if (log === null) throw new WitnessError("origin_unknown", `${checkpoint.origin} is no log of this witness`);
+  if (log === null)
+    throw new WitnessError("origin_unknown", `${checkpoint.origin} is no log of this witness`);
   // Its keys may be with whoever put it back: what it named before is not what goes on.
   if (log.followedBy !== null)
-    throw new WitnessError("already_followed", `${checkpoint.origin} is followed by ${log.followedBy}`);
-  if (!isSignedBy(checkpoint, log.keys)) throw new WitnessError("not_signed", "the log did not sign this checkpoint");
-  if (!isSignedBy(checkpoint, signers)) throw new WitnessError("not_cosigned", "this witness did not cosign this checkpoint");
-  if (!holdsLeaf(proof)) throw new WitnessError("not_included", "the leaf is not in the tree of this checkpoint");
+    throw new WitnessError(
+      "already_followed",
+      `${checkpoint.origin} is followed by ${log.followedBy}`,
+    );
+  if (!isSignedBy(checkpoint, log.keys))
+    throw new WitnessError("not_signed", "the log did not sign this checkpoint");
+  if (!isSignedBy(checkpoint, signers))
+    throw new WitnessError("not_cosigned", "this witness did not cosign this checkpoint");
+  if (!holdsLeaf(proof))
+    throw new WitnessError("not_included", "the leaf is not in the tree of this checkpoint");
   const { origin, keys } = nextShardIn(extra, checkpoint.origin);
   const known = await states.find(origin);
-  if (known !== null && !hasKeys(known, keys)) throw new WitnessError("keys_differ", `${origin} is known with other keys`);
+  if (known !== null && !hasKeys(known, keys))
+    throw new WitnessError("keys_differ", `${origin} is known with other keys`);
   if (known === null) await states.add(origin, keys);
   return origin;
 }
 
-export function isSignedBy(checkpoint: Parameters<typeof verifiedLines>[0], keys: readonly NoteKey[]): boolean {
+export function isSignedBy(
+  checkpoint: Parameters<typeof verifiedLines>[0],
+  keys: readonly NoteKey[],
+): boolean {
   const supported = keys.filter(({ type }) => isSupported(type));
   return (verifiedLines(checkpoint, supported)?.length ?? 0) > 0;
 }
@@ -57,10 +79,23 @@ function nextShardIn(leaf: Buffer, origin: string): { origin: string; keys: Note
   try {
     const { type, prod, detail } = JSON.parse(leaf.toString("utf8")) as Record<string, unknown>;
     const { origin: next, keys: listed } = detail as { origin: unknown; keys: unknown };
-    if (type !== "audit.shard.next" || prod !== "auditd" || typeof next !== "string" || !Array.isArray(listed)) throw wrong;
-    const isSameLog = SHARD.exec(next)?.[1] !== undefined && SHARD.exec(next)?.[1] === SHARD.exec(origin)?.[1];
+    if (
+      type !== "audit.shard.next" ||
+      prod !== "auditd" ||
+      typeof next !== "string" ||
+      !Array.isArray(listed)
+    )
+      throw wrong;
+    const isSameLog =
+      SHARD.exec(next)?.[1] !== undefined && SHARD.exec(next)?.[1] === SHARD.exec(origin)?.[1];
     const keys = listed.slice(0, MAX_LOG_KEYS + 1).map((key) => parseVerifierKey(String(key)));
-    if (!isSameLog || keys.length === 0 || keys.length > MAX_LOG_KEYS || keys.some(({ name }) => name !== next)) throw wrong;
+    if (
+      !isSameLog ||
+      keys.length === 0 ||
+      keys.length > MAX_LOG_KEYS ||
+      keys.some(({ name }) => name !== next)
+    )
+      throw wrong;
     return { origin: next, keys };
   } catch (error) {
     throw error instanceof WitnessError ? error : wrong;
@@ -68,9 +103,14 @@ function nextShardIn(leaf: Buffer, origin: string): { origin: string; keys: Note
 }
 
 /** @throws WitnessError for a log that is known with other keys, and for a new shard of a log that is known */
-function refuseSecondHistory(origin: string, keys: readonly NoteKey[], known: readonly LogState[]): void {
+function refuseSecondHistory(
+  origin: string,
+  keys: readonly NoteKey[],
+  known: readonly LogState[],
+): void {
   const same = known.find((log) => log.origin === origin);
-  if (same !== undefined && !hasKeys(same, keys)) throw new WitnessError("keys_differ", `${origin} is known with other keys`);
+  if (same !== undefined && !hasKeys(same, keys))
+    throw new WitnessError("keys_differ", `${origin} is known with other keys`);
   const prefix = SHARD.exec(origin)?.[1];
   const other = known.find((log) => prefix !== undefined && SHARD.exec(log.origin)?.[1] === prefix);
   if (same === undefined && other !== undefined)
@@ -81,7 +121,10 @@ function refuseSecondHistory(origin: string, keys: readonly NoteKey[], known: re
 }
 
 export function hasKeys({ keys }: LogState, others: readonly NoteKey[]): boolean {
-  return keys.length === others.length && others.every((other) => keys.some((key) => key.publicKey.equals(other.publicKey)));
+  return (
+    keys.length === others.length &&
+    others.every((other) => keys.some((key) => key.publicKey.equals(other.publicKey)))
+  );
 }
 
 export function keysByOrigin(keys: readonly NoteKey[]): Map<string, NoteKey[]> {
@@ -96,7 +139,8 @@ export function parsedPolicy(bytes: Buffer): readonly NoteKey[] {
   try {
     return parsePolicy(bytes).logs;
   } catch (error) {
-    if (error instanceof PolicyError || error instanceof NoteKeyError) throw new WitnessError(error.code, error.message);
+    if (error instanceof PolicyError || error instanceof NoteKeyError)
+      throw new WitnessError(error.code, error.message);
     throw error;
   }
 }
@@ -105,6 +149,7 @@ export async function readBounded(path: string): Promise<Buffer> {
   const { size } = await stat(path).catch(() => {
     throw new WitnessError("file_missing", `${path} can't be read`);
   });
-  if (size > MAX_FILE_BYTES) throw new WitnessError("file_too_long", `${path} is longer than ${MAX_FILE_BYTES} bytes`);
+  if (size > MAX_FILE_BYTES)
+    throw new WitnessError("file_too_long", `${path} is longer than ${MAX_FILE_BYTES} bytes`);
   return readFile(path);
 }

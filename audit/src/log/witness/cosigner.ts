@@ -3,7 +3,13 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:cryp
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceFile } from "@resontech/daemon/durable-file";
-import { KEY_TYPE, type KeyType, type NoteSigner, noteSigner, verifierKey } from "../format/note/note-key.ts";
+import {
+  KEY_TYPE,
+  type KeyType,
+  type NoteSigner,
+  noteSigner,
+  verifierKey,
+} from "../format/note/note-key.ts";
 import { WitnessError } from "./errors.ts";
 
 const KINDS = [
@@ -29,11 +35,14 @@ export function isSupported(type: KeyType): boolean {
 /** Makes the folder and its keys. What a run that broke off left is made anew: nobody was told of it. @throws WitnessError */
 export async function makeCosigner(dir: string, name: string): Promise<NoteSigner[]> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  if (await exists(join(dir, "name"))) throw new WitnessError("already_made", `${dir} holds a witness already`);
+  if (await exists(join(dir, "name")))
+    throw new WitnessError("already_made", `${dir} holds a witness already`);
   const made: NoteSigner[] = [];
   for (const { file, type } of KINDS.filter((kind) => isSupported(kind.type))) {
     const privateKey =
-      type === KEY_TYPE.mlDsa44 ? generateKeyPairSync("ml-dsa-44").privateKey : generateKeyPairSync("ed25519").privateKey;
+      type === KEY_TYPE.mlDsa44
+        ? generateKeyPairSync("ml-dsa-44").privateKey
+        : generateKeyPairSync("ed25519").privateKey;
     made.push(noteSigner(name, type, privateKey));
     await replaceFile(join(dir, file), privateKey.export({ format: "pem", type: "pkcs8" }), 0o400);
   }

@@ -65,7 +65,9 @@ export class LogStates {
   async add(origin: string, keys: NoteKey[]): Promise<void> {
     await writeImmutable(
       this.#pathOf(origin),
-      Buffer.from(encode({ origin, keys, size: 0, root: null, timeS: 0, note: "", followedBy: null })),
+      Buffer.from(
+        encode({ origin, keys, size: 0, root: null, timeS: 0, note: "", followedBy: null }),
+      ),
     );
     await syncFolder(this.#folder);
   }
@@ -99,7 +101,15 @@ function encode({ keys, root, ...state }: LogState): string {
 
 function decode(text: string): LogState | null {
   try {
-    const { origin, keys, size, root, timeS, note, followedBy = null } = JSON.parse(text) as Record<string, unknown>;
+    const {
+      origin,
+      keys,
+      size,
+      root,
+      timeS,
+      note,
+      followedBy = null,
+    } = JSON.parse(text) as Record<string, unknown>;
     const isWhole =
       typeof origin === "string" &&
       Array.isArray(keys) &&

@@ -68,30 +68,47 @@ async function init(dir: string, name: string): Promise<void> {
   print(`${policyLines(signers).join("\n")}\n`);
 }
 
-async function admit(dir: string, given: Values, files: readonly string[], despiteSmallerLoss: boolean): Promise<void> {
+async function admit(
+  dir: string,
+  given: Values,
+  files: readonly string[],
+  despiteSmallerLoss: boolean,
+): Promise<void> {
   const { first, "after-restore": restorePolicy } = given;
   const signers = await loadCosigner(dir);
   const states = new LogStates(dir);
-  const isUsable = first === undefined ? files.length === 1 : files.length === 0 && restorePolicy === undefined;
-  if (!isUsable || (despiteSmallerLoss && restorePolicy === undefined)) throw new WitnessError("usage", USAGE);
-  if (first !== undefined) return print(`${JSON.stringify({ admitted: await admitFirst(states, first) })}\n`);
+  const isUsable =
+    first === undefined ? files.length === 1 : files.length === 0 && restorePolicy === undefined;
+  if (!isUsable || (despiteSmallerLoss && restorePolicy === undefined))
+    throw new WitnessError("usage", USAGE);
+  if (first !== undefined)
+    return print(`${JSON.stringify({ admitted: await admitFirst(states, first) })}\n`);
   if (restorePolicy === undefined)
-    return print(`${JSON.stringify({ admitted: [await admitNext(states, signers, need(files[0]))] })}\n`);
+    return print(
+      `${JSON.stringify({ admitted: [await admitNext(states, signers, need(files[0]))] })}\n`,
+    );
   const [policyFile, proofFile] = [resolve(restorePolicy), resolve(need(files[0]))];
   await lockWitness(dir);
-  const { origin, ...loss } = await admitAfterRestore(states, policyFile, proofFile, despiteSmallerLoss);
+  const { origin, ...loss } = await admitAfterRestore(
+    states,
+    policyFile,
+    proofFile,
+    despiteSmallerLoss,
+  );
   print(`${JSON.stringify({ admitted: [origin], ...loss })}\n`);
 }
 
 async function show(dir: string): Promise<void> {
   const keys = (await loadCosigner(dir)).map(verifierKey);
-  const logs = (await new LogStates(dir).all()).map(({ origin, size, root, timeS, followedBy }) => ({
-    origin,
-    size,
-    root: root?.toString("hex") ?? null,
-    ...(followedBy === null ? {} : { followedBy }),
-    cosignedAt: timeS === 0 ? null : new Date(timeS * 1_000).toISOString(),
-  }));
+  const logs = (await new LogStates(dir).all()).map(
+    ({ origin, size, root, timeS, followedBy }) => ({
+      origin,
+      size,
+      root: root?.toString("hex") ?? null,
+      ...(followedBy === null ? {} : { followedBy }),
+      cosignedAt: timeS === 0 ? null : new Date(timeS * 1_000).toISOString(),
+    }),
+  );
   print(`${JSON.stringify({ keys, mlDsa44: hasMlDsa44, logs })}\n`);
 }
 
@@ -100,14 +117,19 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
   const tls = await readTls(files);
   const signers: readonly NoteSigner[] = await loadCosigner(dir);
   await lockWitness(dir);
-  for (const folder of [dir, join(dir, "logs")]) await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
+  for (const folder of [dir, join(dir, "logs")])
+    await removeLeftovers(folder, { olderThanMs: LEFTOVER_AFTER_MS });
   const witness = await Witness.open(new LogStates(dir), signers);
-  const server = witnessServer(witness, tls, (line) => print(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`));
+  const server = witnessServer(witness, tls, (line) =>
+    print(`${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`),
+  );
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
-  print(`${JSON.stringify({ at: new Date().toISOString(), listening: server.address(), keys: signers.map(verifierKey) })}\n`);
+  print(
+    `${JSON.stringify({ at: new Date().toISOString(), listening: server.address(), keys: signers.map(verifierKey) })}\n`,
+  );
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(server));
 }
 
@@ -153,6 +175,10 @@ function print(text: string): void {
 main().catch((error: unknown) => {
   const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
   const isUsage = code === "usage" || code.startsWith("ERR_PARSE_ARGS");
-  process.stderr.write(isUsage ? USAGE : `witness: ${code}: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    isUsage
+      ? USAGE
+      : `witness: ${code}: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
   process.exitCode = isUsage ? 2 : 1;
 });

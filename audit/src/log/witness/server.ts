@@ -1,5 +1,11 @@
 /** HTTP of the witness: `POST /add-checkpoint`, `GET /<origin hash>/checkpoint`. Nothing that a client sends makes it hold much, or long. */
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { MAX_BODY_BYTES } from "./add-checkpoint.ts";
 import type { Answer, Witness } from "./witness.ts";
@@ -37,12 +43,16 @@ export function witnessServer(
         // What is left of a body that was refused is not read.
         if (!request.complete) response.setHeader("Connection", "close");
         if (allow !== undefined) response.setHeader("Allow", allow);
-        response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) }).end(body);
+        response
+          .writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) })
+          .end(body);
       })
       .catch(() => response.destroy());
   };
   const server =
-    tls === null ? createServer(LIMITS, serve) : createTlsServer({ ...LIMITS, ...tls, minVersion: "TLSv1.2" }, serve);
+    tls === null
+      ? createServer(LIMITS, serve)
+      : createTlsServer({ ...LIMITS, ...tls, minVersion: "TLSv1.2" }, serve);
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
   return server;
@@ -54,7 +64,9 @@ async function reply(witness: Witness, request: IncomingMessage): Promise<Reply>
   if (hash !== undefined) {
     if (method !== "GET") return refusal(405, "method", "GET");
     const note = await witness.cosigned(hash);
-    return note === null ? refusal(404, "nothing_cosigned") : { status: 200, type: PLAIN, body: note, served: { status: 200 } };
+    return note === null
+      ? refusal(404, "nothing_cosigned")
+      : { status: 200, type: PLAIN, body: note, served: { status: 200 } };
   }
   if (url !== "/add-checkpoint") return refusal(404, "no_such_path");
   if (method !== "POST") return refusal(405, "method", "POST");
@@ -65,7 +77,12 @@ async function reply(witness: Witness, request: IncomingMessage): Promise<Reply>
 function replyOf(answer: Answer): Reply {
   const origin = answer.origin ?? undefined;
   if (answer.status === 200)
-    return { status: 200, type: PLAIN, body: answer.lines, served: { status: 200, origin, size: answer.size } };
+    return {
+      status: 200,
+      type: PLAIN,
+      body: answer.lines,
+      served: { status: 200, origin, size: answer.size },
+    };
   const { status, reason } = answer;
   const served = { status, origin, reason };
   if (status === 409) return { status, type: "text/x.tlog.size", body: `${answer.size}\n`, served };

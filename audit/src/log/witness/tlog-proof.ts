@@ -18,13 +18,19 @@ const INDEX = /^index (0|[1-9][0-9]{0,15})$/;
 /** Null for what is no proof with its leaf. */
 export function parseTlogProof(text: string): TlogProof | null {
   const blank = text.indexOf("\n\n");
-  const [header, extraLine = "", indexLine = "", ...proofLines] = text.slice(0, Math.max(0, blank)).split("\n");
+  const [header, extraLine = "", indexLine = "", ...proofLines] = text
+    .slice(0, Math.max(0, blank))
+    .split("\n");
   const [, encoded = ""] = EXTRA.exec(extraLine) ?? [];
   const extra = Buffer.from(encoded, "base64");
   const index = Number(INDEX.exec(indexLine)?.[1] ?? Number.NaN);
   const proof = proofLines.map(parseHashLine);
   const checkpoint = parseAnyCheckpoint(text.slice(blank + 2));
-  const isWhole = header === HEADER && encoded !== "" && extra.toString("base64") === encoded && Number.isSafeInteger(index);
+  const isWhole =
+    header === HEADER &&
+    encoded !== "" &&
+    extra.toString("base64") === encoded &&
+    Number.isSafeInteger(index);
   if (!isWhole || proof.length > MAX_PROOF_HASHES || checkpoint === null) return null;
   return proof.every((hash) => hash !== null) ? { extra, index, proof, checkpoint } : null;
 }

@@ -26,14 +26,23 @@ export class Witness {
   #lastTimeS: number;
   readonly #turns = new Turns();
 
-  private constructor(states: LogStates, signers: readonly NoteSigner[], lastTimeS: number, nowMs: () => number) {
+  private constructor(
+    states: LogStates,
+    signers: readonly NoteSigner[],
+    lastTimeS: number,
+    nowMs: () => number,
+  ) {
     this.#states = states;
     this.#signers = signers;
     this.#lastTimeS = lastTimeS;
     this.#nowMs = nowMs;
   }
 
-  static async open(states: LogStates, signers: readonly NoteSigner[], nowMs: () => number = Date.now): Promise<Witness> {
+  static async open(
+    states: LogStates,
+    signers: readonly NoteSigner[],
+    nowMs: () => number = Date.now,
+  ): Promise<Witness> {
     const times = (await states.all()).map(({ timeS }) => timeS);
     return new Witness(states, signers, Math.max(0, ...times), nowMs);
   }
@@ -54,9 +63,14 @@ export class Witness {
     const { checkpoint } = request;
     const { origin, size, root, text } = checkpoint;
     const known = await this.#states.find(origin);
-    if (known !== null && known.followedBy !== null) return { status: 403, reason: "origin_ended", origin };
-    const judgement = judge(request, known && { ...known, keys: known.keys.filter(({ type }) => isSupported(type)) });
-    if (judgement.status !== 200 || known === null) return { ...(judgement as Refusal), origin: known === null ? null : origin };
+    if (known !== null && known.followedBy !== null)
+      return { status: 403, reason: "origin_ended", origin };
+    const judgement = judge(
+      request,
+      known && { ...known, keys: known.keys.filter(({ type }) => isSupported(type)) },
+    );
+    if (judgement.status !== 200 || known === null)
+      return { ...(judgement as Refusal), origin: known === null ? null : origin };
     const nowMs = this.#nowMs();
     const timeS = cosignTime(nowMs, this.#lastTimeS);
     if (timeS === null) return { status: 503, reason: clockBehind(nowMs, this.#lastTimeS), origin };

@@ -39,9 +39,13 @@ export async function readFramework(file: string, name: string): Promise<Framewo
     throw new ConfigError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!Value.Check(ControlMap, map))
-    throw new ConfigError(`${file}: ${Value.Errors(ControlMap, map)[0]?.instancePath ?? "/"} is wrong`);
+    throw new ConfigError(
+      `${file}: ${Value.Errors(ControlMap, map)[0]?.instancePath ?? "/"} is wrong`,
+    );
   const framework = Object.hasOwn(map, name) ? map[name] : undefined;
   if (framework === undefined)
-    throw new ConfigError(`${file}: there is no framework ${name}; there are ${Object.keys(map).join(", ")}`);
+    throw new ConfigError(
+      `${file}: there is no framework ${name}; there are ${Object.keys(map).join(", ")}`,
+    );
   return framework;
 }

@@ -23,14 +23,42 @@ import { reportOf } from "./report/report.ts";
 
 export const BUNDLE = "log.tar";
 
-type Found = { findings: ControlFindings[]; refusals: RefusalKind[]; from: string; to: string; sha256: string };
+type Found = {
+  findings: ControlFindings[];
+  refusals: RefusalKind[];
+  from: string;
+  to: string;
+  sha256: string;
+};
 
 const EVENT_COLUMNS = [
-  ...["index", "time", "type", "phase", "result", "code", "status", "actor kind", "actor", "on behalf of", "claimed"],
+  ...[
+    "index",
+    "time",
+    "type",
+    "phase",
+    "result",
+    "code",
+    "status",
+    "actor kind",
+    "actor",
+    "on behalf of",
+    "claimed",
+  ],
   ...["source", "address", "object kind", "object", "leaf hash", "controls"],
 ];
 const CONTROL_COLUMNS = [
-  ...["control", "title", "entries", "refused", "failed", "sources", "first index", "last index", "what it can't show"],
+  ...[
+    "control",
+    "title",
+    "entries",
+    "refused",
+    "failed",
+    "sources",
+    "first index",
+    "last index",
+    "what it can't show",
+  ],
 ];
 
 /**
@@ -51,21 +79,47 @@ export async function writeEvidencePack(
     await writeNew(join(folder, file), content, 0o640);
     sums.push(sumLine(sha256Of(content), file));
   };
-  const { findings, refusals, from, to, sha256 } = await writeEvents(tree, size, framework, join(folder, "events.csv"));
+  const { findings, refusals, from, to, sha256 } = await writeEvents(
+    tree,
+    size,
+    framework,
+    join(folder, "events.csv"),
+  );
   sums.push(sumLine(sha256, "events.csv"));
   const lines = findings.map((finding) => {
     const { id, title, count, refused, failed, firstIndex, lastIndex, limits } = finding;
-    return csvLine([id, title, count, refused, failed, sourcesText(finding), firstIndex ?? "", lastIndex ?? "", limits]);
+    return csvLine([
+      id,
+      title,
+      count,
+      refused,
+      failed,
+      sourcesText(finding),
+      firstIndex ?? "",
+      lastIndex ?? "",
+      limits,
+    ]);
   });
   const controls = csvLine(CONTROL_COLUMNS) + lines.join("");
   await write("controls.csv", controls);
   const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
   const files: PackFiles = {
-    bundle: { name: BUNDLE, title: "The export of the log, which the verifier proves", sha256: bundle.sha256 },
+    bundle: {
+      name: BUNDLE,
+      title: "The export of the log, which the verifier proves",
+      sha256: bundle.sha256,
+    },
     events: { name: "events.csv", title: "A line for each entry that bears on a control", sha256 },
-    controls: { name: "controls.csv", title: "What the log holds for each control", sha256: sha256Of(controls) },
+    controls: {
+      name: "controls.csv",
+      title: "What the log holds for each control",
+      sha256: sha256Of(controls),
+    },
   };
-  await write("assessment-results.json", `${JSON.stringify(assessmentResults(scope, findings, files), null, 2)}\n`);
+  await write(
+    "assessment-results.json",
+    `${JSON.stringify(assessmentResults(scope, findings, files), null, 2)}\n`,
+  );
   // Loaded here: the command that writes packs is also every other command of the appliance's, which need not read a megabyte for it.
   const { reportPdf } = await import("./report/report-pdf.ts");
   await write("report.pdf", await reportPdf(reportOf(scope, findings, refusals)));
@@ -74,7 +128,12 @@ export async function writeEvidencePack(
 }
 
 /** A line for each of the first `size` entries that bears on a control. */
-async function writeEvents(tree: VerifiedTree, size: number, framework: Framework, file: string): Promise<Found> {
+async function writeEvents(
+  tree: VerifiedTree,
+  size: number,
+  framework: Framework,
+  file: string,
+): Promise<Found> {
   const found: Found = {
     findings: framework.controls.map(({ id, title, limits }) => ({
       ...{ id, title, limits, count: 0, refused: 0, failed: 0, sources: new Map<string, number>() },
@@ -83,7 +142,11 @@ async function writeEvents(tree: VerifiedTree, size: number, framework: Framewor
     ...{ refusals: [], from: "", to: "", sha256: "" },
   };
   const refusals = new Refusals();
-  await using handle = await open(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o640);
+  await using handle = await open(
+    file,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+    0o640,
+  );
   const digest = createHash("sha256");
   const write = async (text: string): Promise<void> => {
     digest.update(text);
@@ -98,7 +161,9 @@ async function writeEvents(tree: VerifiedTree, size: number, framework: Framewor
       const index = bundle * TILE_WIDTH + at;
       found.from ||= event.t_log;
       found.to = event.t_log;
-      const bearing = found.findings.filter((_, control) => framework.controls[control]!.types.includes(event.type));
+      const bearing = found.findings.filter((_, control) =>
+        framework.controls[control]!.types.includes(event.type),
+      );
       if (bearing.length === 0) continue;
       const { result, code } = resultOf(event);
       if (result === "refused") refusals.note(event.type, code, index);
@@ -113,8 +178,26 @@ async function writeEvents(tree: VerifiedTree, size: number, framework: Framewor
       const { t_log, type, phase, outcome, actor, on_behalf_of, prod, src, object } = event;
       lines.push(
         csvLine([
-          ...[index, t_log, type, phase, result, code, outcome?.status ?? "", actor.kind, actor.sub, on_behalf_of ?? ""],
-          ...[claimedIn(event), prod, src?.addr ?? "", object.kind, object.id, hashes[at]!.toString("hex")],
+          ...[
+            index,
+            t_log,
+            type,
+            phase,
+            result,
+            code,
+            outcome?.status ?? "",
+            actor.kind,
+            actor.sub,
+            on_behalf_of ?? "",
+          ],
+          ...[
+            claimedIn(event),
+            prod,
+            src?.addr ?? "",
+            object.kind,
+            object.id,
+            hashes[at]!.toString("hex"),
+          ],
           bearing.map(({ id }) => id).join("; "),
         ]),
       );
@@ -127,7 +210,9 @@ async function writeEvents(tree: VerifiedTree, size: number, framework: Framewor
 
 /** Whose key a request named without proof: the entry's actor is somebody unproven then. */
 function claimedIn({ detail }: AuditEvent): string {
-  return detail !== undefined && "claimed" in detail && typeof detail.claimed === "string" ? detail.claimed : "";
+  return detail !== undefined && "claimed" in detail && typeof detail.claimed === "string"
+    ? detail.claimed
+    : "";
 }
 
 function sha256Of(content: string | Buffer): string {

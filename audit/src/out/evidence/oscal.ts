@@ -17,7 +17,8 @@ export function assessmentResults(
   controls: readonly ControlFindings[],
   files: PackFiles,
 ): object {
-  const id = (...parts: string[]): string => uuidV5([name, origin, String(size), ...parts].join("\n"));
+  const id = (...parts: string[]): string =>
+    uuidV5([name, origin, String(size), ...parts].join("\n"));
   const linkTo = (resource: string): string => `#${id("resource", resource)}`;
   const evidence = (index: number): object => ({
     href: linkTo(files.events.name),
@@ -35,7 +36,9 @@ export function assessmentResults(
           : `${count} entries, ${firstIndex} to ${lastIndex}; ${refused} tell of what was refused, ${failed} of what failed otherwise.`,
       props: [
         property("control", control),
-        ...Object.entries({ entries: count, refused, failed }).map(([key, value]) => property(key, String(value))),
+        ...Object.entries({ entries: count, refused, failed }).map(([key, value]) =>
+          property(key, String(value)),
+        ),
         ...(count === 0 ? [] : [property("sources", sourcesText(finding))]),
       ],
       methods: ["EXAMINE"],
@@ -43,7 +46,11 @@ export function assessmentResults(
       collected: to,
       ...(firstIndex === null || lastIndex === null
         ? {}
-        : { "relevant-evidence": [...new Set([firstIndex, lastIndex])].map((index) => evidence(index)) }),
+        : {
+            "relevant-evidence": [...new Set([firstIndex, lastIndex])].map((index) =>
+              evidence(index),
+            ),
+          }),
       remarks: `What the log can't show: ${limits}`,
     };
   });
@@ -68,7 +75,11 @@ export function assessmentResults(
             description: `Ids are those of the framework in the form that OSCAL asks for; ${files.controls.name} has them as the framework writes them.`,
             links: [{ href: linkTo(files.controls.name), rel: "reference" }],
             "control-selections": [
-              { "include-controls": controls.map(({ id: control }) => ({ "control-id": tokenOf(control) })) },
+              {
+                "include-controls": controls.map(({ id: control }) => ({
+                  "control-id": tokenOf(control),
+                })),
+              },
             ],
           },
           observations,
@@ -79,7 +90,8 @@ export function assessmentResults(
           {
             uuid: id("resource", "plan"),
             title: "Assessment plan",
-            description: "There is none in this pack: which controls are assessed, and how, the auditor's own plan says.",
+            description:
+              "There is none in this pack: which controls are assessed, and how, the auditor's own plan says.",
           },
           ...[files.bundle, files.events, files.controls].map(({ name: file, title, sha256 }) => ({
             uuid: id("resource", file),

@@ -15,6 +15,8 @@ export class Refusals {
 
   /** The most frequent first. */
   get kinds(): RefusalKind[] {
-    return [...this.#kinds.values()].sort((a, b) => b.count - a.count || a.firstIndex - b.firstIndex);
+    return [...this.#kinds.values()].sort(
+      (a, b) => b.count - a.count || a.firstIndex - b.firstIndex,
+    );
   }
 }

@@ -39,7 +39,8 @@ export async function writeEvidence(
     () => true,
     () => false,
   );
-  if (isThere) throw new ConfigError(`${outFolder} is there already: name a folder that is not there yet`);
+  if (isThere)
+    throw new ConfigError(`${outFolder} is there already: name a folder that is not there yet`);
   const { slug, logDir } = await findLogShard(auditDir, named);
   // A memory of its own: that of audit-out is not to be disturbed.
   const stateDir = await mkdtemp(join(tmpdir(), "audit-evidence-"));
@@ -48,12 +49,20 @@ export async function writeEvidence(
       // Before it is read: the log goes on meanwhile, and the tables count what this holds.
       const bundle = await exportLog({ ...request, logDir, file: join(folder, BUNDLE) });
       // What is wrong ends it: nobody reads a log of it.
-      await using follower = new LogFollower({ auditDir, policyFile, stateDir, pollMs: POLL_MS }, pino({ level: "silent" }));
+      await using follower = new LogFollower(
+        { auditDir, policyFile, stateDir, pollMs: POLL_MS },
+        pino({ level: "silent" }),
+      );
       await follower.start();
       const shard = follower.shards.find((one) => one.slug === slug);
       if (shard === undefined || follower.incomplete.includes(slug))
-        throw new ConfigError(shard?.fault?.message ?? follower.fault?.message ?? `the shard ${slug} is not there any more`);
-      if (shard.tree.size < bundle.size) throw new ConfigError(`the shard ${slug} has become shorter while it was read`);
+        throw new ConfigError(
+          shard?.fault?.message ??
+            follower.fault?.message ??
+            `the shard ${slug} is not there any more`,
+        );
+      if (shard.tree.size < bundle.size)
+        throw new ConfigError(`the shard ${slug} has become shorter while it was read`);
       await writeEvidencePack(shard, bundle, name, framework, folder);
       return bundle;
     });

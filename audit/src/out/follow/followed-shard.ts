@@ -73,7 +73,8 @@ export class FollowedShard {
       return await readFile(join(this.logDir, "checkpoint"));
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : null;
-      if (code === "ENOENT" || code === "EIO") throw new LogDamagedError(this.#tree.size, `checkpoint can't be read (${code})`);
+      if (code === "ENOENT" || code === "EIO")
+        throw new LogDamagedError(this.#tree.size, `checkpoint can't be read (${code})`);
       throw error;
     }
   }
@@ -82,13 +83,20 @@ export class FollowedShard {
   async fail(error: unknown): Promise<boolean> {
     const before = this.fault;
     // Whoever hears of the fault finds the evidence.
-    if (error instanceof LogChangedError) await keepEvidence(this.#stateDir, this.slug, error.believed, error.found);
+    if (error instanceof LogChangedError)
+      await keepEvidence(this.#stateDir, this.slug, error.believed, error.found);
     this.fault = faultOf(error);
     return before?.code !== this.fault.code || before.message !== this.fault.message;
   }
 }
 
 export function faultOf(error: unknown): LogFault {
-  const isOurs = error instanceof LogChangedError || error instanceof LogDamagedError || error instanceof CheckpointRefused;
-  return { code: isOurs ? error.code : "log_unreadable", message: error instanceof Error ? error.message : String(error) };
+  const isOurs =
+    error instanceof LogChangedError ||
+    error instanceof LogDamagedError ||
+    error instanceof CheckpointRefused;
+  return {
+    code: isOurs ? error.code : "log_unreadable",
+    message: error instanceof Error ? error.message : String(error),
+  };
 }

@@ -9,7 +9,11 @@ import { TILE_WIDTH } from "../../log/format/tree/tile-layout.ts";
 import { FollowedShard, faultOf, type LogFault } from "./followed-shard.ts";
 import type { NoteKey } from "../../log/format/note/note-key.ts";
 import { parsePolicy } from "../../log/format/note/policy.ts";
-import { type TrustedCheckpoint, CheckpointRefused, openTrustedCheckpoint } from "./trusted-checkpoint.ts";
+import {
+  type TrustedCheckpoint,
+  CheckpointRefused,
+  openTrustedCheckpoint,
+} from "./trusted-checkpoint.ts";
 import type { Position } from "./position.ts";
 
 /** Entries that follow one another in one shard, proven to be in the tree of `treeSize`. */
@@ -37,7 +41,9 @@ export class ShardStuckError extends Error {
   readonly code = "shard_stuck";
 
   constructor(shard: string, { message }: LogFault) {
-    super(`nothing behind the shard ${shard} is handed out until it can be read to its end: ${message}`);
+    super(
+      `nothing behind the shard ${shard} is handed out until it can be read to its end: ${message}`,
+    );
   }
 }
 
@@ -45,7 +51,12 @@ export class ShardStuckError extends Error {
 const DAMAGED_RETRY_MS = 60_000;
 const DAMAGED_RETRY_FACTOR = 20;
 
-export type FollowerOptions = { auditDir: string; policyFile: string; stateDir: string; pollMs: number };
+export type FollowerOptions = {
+  auditDir: string;
+  policyFile: string;
+  stateDir: string;
+  pollMs: number;
+};
 
 export class LogFollower implements AsyncDisposable {
   readonly #options: FollowerOptions;
@@ -66,7 +77,8 @@ export class LogFollower implements AsyncDisposable {
   /** Looks at the log once, then over and over. A log that can't be read yet is no reason to end: it is looked at again. */
   start(): Promise<void> {
     this.#polling = this.#poll().finally(() => {
-      if (!this.#stop.signal.aborted) this.#timer = setTimeout(() => void this.start(), this.#options.pollMs);
+      if (!this.#stop.signal.aborted)
+        this.#timer = setTimeout(() => void this.start(), this.#options.pollMs);
     });
     return this.#polling;
   }
@@ -83,8 +95,11 @@ export class LogFollower implements AsyncDisposable {
 
   /** Shards of which entries may be missing: they can't be read, or believed, any further. */
   get incomplete(): string[] {
-    const isDoubtful = (shard: FollowedShard): boolean => shard.fault !== null || (this.#fault !== null && this.#isLast(shard));
-    return this.#shards.filter((shard) => !shard.isSettled && isDoubtful(shard)).map(({ slug }) => slug);
+    const isDoubtful = (shard: FollowedShard): boolean =>
+      shard.fault !== null || (this.#fault !== null && this.#isLast(shard));
+    return this.#shards
+      .filter((shard) => !shard.isSettled && isDoubtful(shard))
+      .map(({ slug }) => slug);
   }
 
   /** Whether it can't be read to its end, and another one waits behind it. */
@@ -99,7 +114,8 @@ export class LogFollower implements AsyncDisposable {
 
   /** @throws ShardStuckError */
   checkNotStuck(shard: FollowedShard): void {
-    if (shard.fault !== null && this.isStuck(shard)) throw new ShardStuckError(shard.slug, shard.fault);
+    if (shard.fault !== null && this.isStuck(shard))
+      throw new ShardStuckError(shard.slug, shard.fault);
   }
 
   /** Reads a checkpoint of one shard that lies beside its newest. @throws CheckpointRefused for what the log's own keys have not signed */
@@ -119,7 +135,11 @@ export class LogFollower implements AsyncDisposable {
    * The entries from a place on, at most a bundle, as soon as there are any; null is the log's beginning.
    * @throws LogDamagedError, ShardStuckError
    */
-  async next(from: Position | null, signal: AbortSignal, mayPass: MayPass = PASS_NONE): Promise<LeafBatch> {
+  async next(
+    from: Position | null,
+    signal: AbortSignal,
+    mayPass: MayPass = PASS_NONE,
+  ): Promise<LeafBatch> {
     for (;;) {
       const grown = this.#grown.promise;
       const found = await this.read(from, mayPass);
@@ -142,7 +162,15 @@ export class LogFollower implements AsyncDisposable {
         try {
           const { entries, hashes } = await tree.readBundle(bundle);
           const leaves = entries.slice(skipped);
-          return { slug, origin, firstIndex, leaves, hashes: hashes.slice(skipped), treeSize, passed };
+          return {
+            slug,
+            origin,
+            firstIndex,
+            leaves,
+            hashes: hashes.slice(skipped),
+            treeSize,
+            passed,
+          };
         } catch (error) {
           if (!(error instanceof LogDamagedError && mayPass(shard))) throw error;
           const to = Math.min(treeSize, (bundle + 1) * TILE_WIDTH);
@@ -175,29 +203,45 @@ export class LogFollower implements AsyncDisposable {
       await this.#findShards(current, keys);
       let hasGrown = false;
       for (const shard of this.#shards)
-        if (!shard.isSettled && performance.now() >= shard.notBeforeMs && (await this.#refresh(shard, keys))) hasGrown = true;
+        if (
+          !shard.isSettled &&
+          performance.now() >= shard.notBeforeMs &&
+          (await this.#refresh(shard, keys))
+        )
+          hasGrown = true;
       this.#fault = null;
       if (hasGrown) this.#announce();
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       const fault = faultOf(error);
-      if (this.#fault?.message !== fault.message) this.#log.error({ err: error }, "the log can't be followed");
+      if (this.#fault?.message !== fault.message)
+        this.#log.error({ err: error }, "the log can't be followed");
       this.#fault = fault;
     }
   }
 
   async #findShards(current: string, keys: readonly NoteKey[]): Promise<void> {
     const { auditDir, stateDir } = this.#options;
-    const names = (await readdir(auditDir)).filter((name) => isSlug(name) && inOrder(name, current) <= 0);
+    const names = (await readdir(auditDir)).filter(
+      (name) => isSlug(name) && inOrder(name, current) <= 0,
+    );
     names.sort(inOrder);
     // Past their retention, oldest first; the log's own entries say so.
-    while (this.#shards.length > 1 && names.length > 0 && inOrder(this.#shards[0]!.slug, names[0]!) < 0) this.#shards.shift();
+    while (
+      this.#shards.length > 1 &&
+      names.length > 0 &&
+      inOrder(this.#shards[0]!.slug, names[0]!) < 0
+    )
+      this.#shards.shift();
     for (const slug of names) {
       const last = this.#shards.at(-1);
       if (last !== undefined && inOrder(slug, last.slug) <= 0) continue;
       const origin = keys.map(({ name }) => name).find((name) => name.endsWith(`/${slug}`));
-      if (origin === undefined) throw new CheckpointRefused(`the policy lists no log for the shard ${slug}`);
-      this.#shards.push(new FollowedShard({ slug, origin, logDir: shardFolder(auditDir, slug), stateDir }));
+      if (origin === undefined)
+        throw new CheckpointRefused(`the policy lists no log for the shard ${slug}`);
+      this.#shards.push(
+        new FollowedShard({ slug, origin, logDir: shardFolder(auditDir, slug), stateDir }),
+      );
     }
   }
 
@@ -208,7 +252,8 @@ export class LogFollower implements AsyncDisposable {
     const fromMs = performance.now();
     try {
       const hasGrown = await shard.refresh(keys, signal);
-      if (shard.fault !== null) this.#log.info({ shard: shard.slug }, "the shard can be followed again");
+      if (shard.fault !== null)
+        this.#log.info({ shard: shard.slug }, "the shard can be followed again");
       shard.fault = null;
       shard.isSettled = !isLast;
       return hasGrown;
@@ -225,7 +270,11 @@ export class LogFollower implements AsyncDisposable {
   }
 
   /** A restore explains what was found, or it is damage: then the fault stays, and so does what was proven. */
-  async #startOver(shard: FollowedShard, keys: readonly NoteKey[], fromMs: number): Promise<boolean> {
+  async #startOver(
+    shard: FollowedShard,
+    keys: readonly NoteKey[],
+    fromMs: number,
+  ): Promise<boolean> {
     const { signal } = this.#stop;
     try {
       await shard.startOver(keys, signal);
@@ -233,7 +282,8 @@ export class LogFollower implements AsyncDisposable {
     } catch {
       signal.throwIfAborted();
       const nowMs = performance.now();
-      shard.notBeforeMs = nowMs + Math.max(DAMAGED_RETRY_MS, DAMAGED_RETRY_FACTOR * (nowMs - fromMs));
+      shard.notBeforeMs =
+        nowMs + Math.max(DAMAGED_RETRY_MS, DAMAGED_RETRY_FACTOR * (nowMs - fromMs));
     }
     return shard.isSettled;
   }
@@ -245,7 +295,8 @@ export class LogFollower implements AsyncDisposable {
   /** The policy is read again each time: it grows by a shard's keys once a year, and by witnesses now and then. */
   async #keys(): Promise<NoteKey[]> {
     const text = await readFile(this.#options.policyFile, "latin1");
-    if (this.#policy?.text !== text) this.#policy = { text, keys: [...parsePolicy(Buffer.from(text, "latin1")).logs] };
+    if (this.#policy?.text !== text)
+      this.#policy = { text, keys: [...parsePolicy(Buffer.from(text, "latin1")).logs] };
     return this.#policy.keys;
   }
 

@@ -25,7 +25,11 @@ export async function readSeen(
   return openTrustedCheckpoint(note, origin, keys);
 }
 
-export function writeSeen(stateDir: string, slug: string, { note }: TrustedCheckpoint): Promise<void> {
+export function writeSeen(
+  stateDir: string,
+  slug: string,
+  { note }: TrustedCheckpoint,
+): Promise<void> {
   return replaceFile(pathOf(stateDir, slug), note, 0o600);
 }
 

@@ -11,12 +11,17 @@ export class CheckpointRefused extends Error {
 }
 
 /** @param keys of all the policy's logs. @throws {@link CheckpointRefused} */
-export function openTrustedCheckpoint(bytes: Buffer, origin: string, keys: readonly NoteKey[]): TrustedCheckpoint {
+export function openTrustedCheckpoint(
+  bytes: Buffer,
+  origin: string,
+  keys: readonly NoteKey[],
+): TrustedCheckpoint {
   const own = keys.filter(({ name }) => name === origin);
   if (own.length === 0) throw new CheckpointRefused(`the policy lists no key for ${origin}`);
   const note = bytes.toString("utf8");
   const checkpoint = openCheckpoint(note, own);
-  if (checkpoint === null) throw new CheckpointRefused(`it is no checkpoint that each key of ${origin} has signed`);
+  if (checkpoint === null)
+    throw new CheckpointRefused(`it is no checkpoint that each key of ${origin} has signed`);
   const { size, root } = checkpoint;
   return { origin, size, root, note };
 }

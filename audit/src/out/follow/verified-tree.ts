@@ -44,14 +44,20 @@ export class VerifiedTree {
 
   /** The tree before its first entry: everything is still to be read. */
   static empty(logDir: string, origin: string): VerifiedTree {
-    return new VerifiedTree(logDir, { checkpoint: { origin, size: 0, root: frontierOfEdge([]).root(), note: "" }, edge: [] });
+    return new VerifiedTree(logDir, {
+      checkpoint: { origin, size: 0, root: frontierOfEdge([]).root(), note: "" },
+      edge: [],
+    });
   }
 
   /** Takes up a tree that an earlier life believed. @throws LogDamagedError when the files do not give its root any more */
   static async resume(logDir: string, believed: TrustedCheckpoint): Promise<VerifiedTree> {
     const edge = await new LogReader(logDir).readRightEdge(believed.size);
     if (!frontierOfEdge(edge).root().equals(believed.root))
-      throw new LogDamagedError(0, `the tiles do not give the root that ${believed.origin} had with ${believed.size} entries`);
+      throw new LogDamagedError(
+        0,
+        `the tiles do not give the root that ${believed.origin} had with ${believed.size} entries`,
+      );
     return new VerifiedTree(logDir, { checkpoint: believed, edge });
   }
 
@@ -70,7 +76,8 @@ export class VerifiedTree {
    */
   async extendTo(next: TrustedCheckpoint, signal: AbortSignal): Promise<void> {
     const believed = this.#view.checkpoint;
-    if (next.size < believed.size) throw new LogChangedError(believed, next, "the log has become shorter");
+    if (next.size < believed.size)
+      throw new LogChangedError(believed, next, "the log has become shorter");
     const edge = this.#view.edge.map((hashes) => [...hashes]);
     for (let size = believed.size; size < next.size; ) {
       signal.throwIfAborted();
@@ -92,7 +99,8 @@ export class VerifiedTree {
     const view = this.#view;
     const hashes = await this.#provenHashes(0, index, view);
     const entries = await this.#reader.readEntries(index, hashes.length);
-    for (const [at, entry] of entries.entries()) checkHash(hashLeaf(entry), hashes[at]!, index * TILE_WIDTH + at);
+    for (const [at, entry] of entries.entries())
+      checkHash(hashLeaf(entry), hashes[at]!, index * TILE_WIDTH + at);
     return { entries, hashes };
   }
 
@@ -131,7 +139,10 @@ export class VerifiedTree {
     const count = end - start;
     const half = largestPowerBelow(count);
     if (count > 1 && half * 2 !== count)
-      return hashNode(await this.#rangeHash(start, start + half, view), await this.#rangeHash(start + half, end, view));
+      return hashNode(
+        await this.#rangeHash(start, start + half, view),
+        await this.#rangeHash(start + half, end, view),
+      );
     const level = Math.floor(Math.log2(count) / 8);
     const unit = TILE_WIDTH ** level;
     const at = (start / unit) % TILE_WIDTH;
@@ -143,7 +154,10 @@ export class VerifiedTree {
   async #provenHashes(level: number, index: number, view: View): Promise<readonly Buffer[]> {
     const count = hashesAtLevel(view.checkpoint.size, level);
     if (index > Math.floor(count / TILE_WIDTH))
-      throw new LogDamagedError(index * TILE_WIDTH ** (level + 1), `tile ${level}/${index} is beyond the believed tree`);
+      throw new LogDamagedError(
+        index * TILE_WIDTH ** (level + 1),
+        `tile ${level}/${index} is beyond the believed tree`,
+      );
     if ((index + 1) * TILE_WIDTH > count) return view.edge[level] ?? [];
     const name = `${level}/${index}`;
     const kept = this.#kept.get(name);
@@ -151,7 +165,10 @@ export class VerifiedTree {
     const hashes = await this.#reader.readHashes(level, index, TILE_WIDTH);
     const parents = await this.#provenHashes(level + 1, Math.floor(index / TILE_WIDTH), view);
     if (parents[index % TILE_WIDTH]?.equals(perfectRoot(hashes)) !== true)
-      throw new LogDamagedError(index * TILE_WIDTH ** (level + 1), `tile ${name} is not what the believed root says`);
+      throw new LogDamagedError(
+        index * TILE_WIDTH ** (level + 1),
+        `tile ${name} is not what the believed root says`,
+      );
     if (this.#kept.size >= KEPT_TILES) this.#kept.delete(this.#kept.keys().next().value!);
     this.#kept.set(name, hashes);
     return hashes;
@@ -164,7 +181,8 @@ export class VerifiedTree {
 }
 
 function checkHash(hash: Buffer, expected: Buffer, index: number): void {
-  if (!hash.equals(expected)) throw new LogDamagedError(index, "an entry does not hash to its tile's value");
+  if (!hash.equals(expected))
+    throw new LogDamagedError(index, "an entry does not hash to its tile's value");
 }
 
 function pushHash(edge: Buffer[][], level: number, hash: Buffer): void {
@@ -185,6 +203,9 @@ function largestPowerBelow(count: number): number {
 
 function perfectRoot(hashes: readonly Buffer[]): Buffer {
   let row = [...hashes];
-  while (row.length > 1) row = Array.from({ length: row.length / 2 }, (_, at) => hashNode(row[2 * at]!, row[2 * at + 1]!));
+  while (row.length > 1)
+    row = Array.from({ length: row.length / 2 }, (_, at) =>
+      hashNode(row[2 * at]!, row[2 * at + 1]!),
+    );
   return row[0]!;
 }

@@ -2,7 +2,13 @@
  * CEF:0 (ArcSight Common Event Format). Header fields escape `\` and `|`; values of the extension `\`, `=` and line ends. Labelled custom fields carry what
  * CEF has no name for.
  */
-import { type ExportedEvent, FORMAT_VERSION, PRODUCT, severityOf, VENDOR } from "./exported-event.ts";
+import {
+  type ExportedEvent,
+  FORMAT_VERSION,
+  PRODUCT,
+  severityOf,
+  VENDOR,
+} from "./exported-event.ts";
 import { keyValueFields } from "./key-value-fields.ts";
 
 export function cefLine(exported: ExportedEvent): string {

@@ -26,7 +26,13 @@ export function severityOf({ type, phase }: AuditEvent): number {
 }
 
 /** The log itself is in question. */
-const GRAVE: ReadonlySet<string> = new Set(["audit.lost", "audit.rejected", "audit.wal.cut", "audit.witness.lag", "audit.disk"]);
+const GRAVE: ReadonlySet<string> = new Set([
+  "audit.lost",
+  "audit.rejected",
+  "audit.wal.cut",
+  "audit.witness.lag",
+  "audit.disk",
+]);
 const REFUSALS: ReadonlySet<string> = new Set([
   "auth.failure",
   "auth.refused",

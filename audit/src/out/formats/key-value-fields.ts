@@ -23,11 +23,31 @@ export type KeyValueFields = {
 };
 
 /** What an event does not say is empty, and is left out. */
-export function keyValueFields({ event, index, leafHash, origin, treeSize }: ExportedEvent): KeyValueFields {
+export function keyValueFields({
+  event,
+  index,
+  leafHash,
+  origin,
+  treeSize,
+}: ExportedEvent): KeyValueFields {
   return {
-    ...{ atMs: Date.parse(event.t_log), id: event.id, actor: event.actor.sub, actorKind: event.actor.kind },
-    ...{ roles: (event.actor.roles ?? []).join(","), onBehalfOf: event.on_behalf_of ?? "", action: event.action ?? "" },
-    ...{ objectKind: event.object.kind, object: event.object.id, phase: event.phase, outcome: event.outcome?.code ?? "" },
+    ...{
+      atMs: Date.parse(event.t_log),
+      id: event.id,
+      actor: event.actor.sub,
+      actorKind: event.actor.kind,
+    },
+    ...{
+      roles: (event.actor.roles ?? []).join(","),
+      onBehalfOf: event.on_behalf_of ?? "",
+      action: event.action ?? "",
+    },
+    ...{
+      objectKind: event.object.kind,
+      object: event.object.id,
+      phase: event.phase,
+      outcome: event.outcome?.code ?? "",
+    },
     ...{ status: String(event.outcome?.status ?? ""), op: event.op, prod: event.prod },
     ...{ index: String(index), leafHash, origin, treeSize: String(treeSize) },
   };

@@ -2,7 +2,13 @@
  * LEEF 2.0 (QRadar) with the tab as its stated delimiter. LEEF has no escapes in values, so what would end one is written as two characters, `\t`, `\n`, `\r`,
  * and a backslash as two.
  */
-import { type ExportedEvent, FORMAT_VERSION, PRODUCT, severityOf, VENDOR } from "./exported-event.ts";
+import {
+  type ExportedEvent,
+  FORMAT_VERSION,
+  PRODUCT,
+  severityOf,
+  VENDOR,
+} from "./exported-event.ts";
 import { keyValueFields } from "./key-value-fields.ts";
 
 const DELIMITER = "\t";
@@ -41,5 +47,9 @@ function escapeHeader(text: string): string {
 }
 
 function escapeValue(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll("\t", "\\t").replaceAll("\r", "\\r").replaceAll("\n", "\\n");
+  return text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\t", "\\t")
+    .replaceAll("\r", "\\r")
+    .replaceAll("\n", "\\n");
 }

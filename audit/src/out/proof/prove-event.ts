@@ -28,13 +28,17 @@ export async function proveEvent(
     if (index >= size || size > newest.size) continue;
     const path = await tree.auditPath(index, size);
     // A checkpoint that contradicts the tree is no proof of anything.
-    if (isIncluded(index, leafHash, size, root, path)) return { leaf, leafHash, proof: tlogProof(leaf, index, path, note) };
+    if (isIncluded(index, leafHash, size, root, path))
+      return { leaf, leafHash, proof: tlogProof(leaf, index, path, note) };
   }
   throw new LogDamagedError(index, "no checkpoint bears the entry out");
 }
 
 /** Null while there is none, and for one that the log's own key has not signed. */
-async function readWitnessed(logDir: string, openNote: (note: Buffer) => TrustedCheckpoint): Promise<TrustedCheckpoint | null> {
+async function readWitnessed(
+  logDir: string,
+  openNote: (note: Buffer) => TrustedCheckpoint,
+): Promise<TrustedCheckpoint | null> {
   try {
     return openNote(await readFile(join(logDir, "checkpoint.witnessed")));
   } catch {

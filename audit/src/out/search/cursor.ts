@@ -12,13 +12,16 @@ const CURSOR = /^1:([0-9-]{4,9}):(0|[1-9][0-9]{0,15}):([0-9a-f]{16})$/;
 
 /** `at` is the last entry of the page before. */
 export function encodeCursor(at: Position, filter: EventFilter): string {
-  return Buffer.from(`1:${at.slug}:${at.index}:${digestOf(filter)}`, "latin1").toString("base64url");
+  return Buffer.from(`1:${at.slug}:${at.index}:${digestOf(filter)}`, "latin1").toString(
+    "base64url",
+  );
 }
 
 /** Null for what is no cursor of a query with this very filter. */
 export function decodeCursor(cursor: string, filter: EventFilter): Position | null {
   if (cursor.length > MAX_CURSOR_CHARACTERS) return null;
-  const [, slug = "", index = "", digest = ""] = CURSOR.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
+  const [, slug = "", index = "", digest = ""] =
+    CURSOR.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
   if (!isSlug(slug) || digest !== digestOf(filter)) return null;
   return { slug, index: Number(index) };
 }

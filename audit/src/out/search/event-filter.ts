@@ -23,7 +23,16 @@ export type EventFilter = {
 };
 
 /** Columns by how few entries a value of theirs has, as a rule: the first one that is asked for leads the search. */
-export const LEADING_COLUMNS = ["op", "object", "actor", "outcome", "type", "phase", "prod", "kind"] as const;
+export const LEADING_COLUMNS = [
+  "op",
+  "object",
+  "actor",
+  "outcome",
+  "type",
+  "phase",
+  "prod",
+  "kind",
+] as const;
 export type LeadingColumn = (typeof LEADING_COLUMNS)[number];
 
 /** The columns that a filter binds, the leading one first. */

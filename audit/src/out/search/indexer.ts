@@ -82,12 +82,16 @@ export class Indexer implements AsyncDisposable {
     const { shards } = this.#follower;
     const changed = shards.find(({ slug, tree, isSettled }) => {
       const missing = tree.size - this.#index.sizeOf(slug);
-      return isSettled && (missing < 0 || (missing > 0 && at !== null && inOrder(slug, at.slug) < 0));
+      return (
+        isSettled && (missing < 0 || (missing > 0 && at !== null && inOrder(slug, at.slug) < 0))
+      );
     });
     const [oldest] = shards;
-    const isPast = oldest !== undefined && this.#index.slugs.some((slug) => inOrder(slug, oldest.slug) < 0);
+    const isPast =
+      oldest !== undefined && this.#index.slugs.some((slug) => inOrder(slug, oldest.slug) < 0);
     if (isPast) await this.#rebuild("a shard is past its retention");
-    else if (changed !== undefined) await this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
+    else if (changed !== undefined)
+      await this.#rebuild(`the shard ${changed.slug} is not what was indexed of it`);
     return isPast || changed !== undefined;
   }
 

@@ -10,7 +10,8 @@ const OTHERS = 0o007;
 /** @throws ConfigError when everybody could enter the socket's folder, or somebody answers there already */
 export async function listenOnSocket(app: FastifyInstance, socket: string): Promise<void> {
   const folder = dirname(socket);
-  if (((await stat(folder)).mode & OTHERS) !== 0) throw new ConfigError(`${folder} is open to everybody: its mode must be 0750`);
+  if (((await stat(folder)).mode & OTHERS) !== 0)
+    throw new ConfigError(`${folder} is open to everybody: its mode must be 0750`);
   if (await isAnswered(socket)) throw new ConfigError(`another process answers on ${socket}`);
   await rm(socket, { force: true });
   await app.listen({ path: socket });

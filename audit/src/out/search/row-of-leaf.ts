@@ -19,7 +19,15 @@ export type EventRow = {
 export function rowOfLeaf(leaf: Buffer): EventRow {
   const { t_log, type, prod, phase, op, actor, on_behalf_of, object, outcome } = parseLeaf(leaf);
   return {
-    ...{ atMs: Date.parse(t_log), type, prod, phase, op, sub: actor.sub, onBehalfOf: on_behalf_of ?? null },
+    ...{
+      atMs: Date.parse(t_log),
+      type,
+      prod,
+      phase,
+      op,
+      sub: actor.sub,
+      onBehalfOf: on_behalf_of ?? null,
+    },
     ...{ kind: object.kind, object: object.id, outcome: outcome?.code ?? null },
   };
 }

@@ -17,7 +17,14 @@ import { Default } from "typebox/value";
 import type { LogFollower } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
 import { proveEvent } from "../proof/prove-event.ts";
-import { EventParams, EventQuery, EventsQuery, MAX_OBJECTS_BYTES, ObjectsQuery, StatsQuery } from "./api-schemas.ts";
+import {
+  EventParams,
+  EventQuery,
+  EventsQuery,
+  MAX_OBJECTS_BYTES,
+  ObjectsQuery,
+  StatsQuery,
+} from "./api-schemas.ts";
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { EventFilter } from "./event-filter.ts";
 import type { Indexer } from "./indexer.ts";
@@ -49,10 +56,22 @@ export type SearchDeps = {
 };
 
 /** The caller listens, and closes. */
-export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts, log }: SearchDeps): FastifyInstance {
+export function buildSearchApp({
+  index,
+  indexer,
+  follower,
+  tokens,
+  statusOfParts,
+  log,
+}: SearchDeps): FastifyInstance {
   const logger: FastifyBaseLogger = log;
   const logController = new LogController({ disableRequestLogging: true });
-  const app = Fastify({ loggerInstance: logger, bodyLimit: 1_024, requestIdHeader: false, logController });
+  const app = Fastify({
+    loggerInstance: logger,
+    bodyLimit: 1_024,
+    requestIdHeader: false,
+    logController,
+  });
   const readEvents = reader(EventsQuery, ["limit"]);
   const readObjects = reader(ObjectsQuery);
   const readEventParams = reader(EventParams, ["index"]);
@@ -69,10 +88,18 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
   app.get("/events/:index", async (request) => {
     const { index } = readEventParams(request.params);
     const { shard: slug, sub } = readEventQuery(request.query);
-    const shard = slug === undefined ? follower.shards.at(-1) : follower.shards.find((one) => one.slug === slug);
-    const unknown = new SearchError("event_unknown", `there is no entry ${index} in shard ${slug ?? "(the newest)"}`);
+    const shard =
+      slug === undefined
+        ? follower.shards.at(-1)
+        : follower.shards.find((one) => one.slug === slug);
+    const unknown = new SearchError(
+      "event_unknown",
+      `there is no entry ${index} in shard ${slug ?? "(the newest)"}`,
+    );
     if (shard === undefined || index >= shard.tree.size) throw unknown;
-    const { leaf, leafHash, proof } = await proveEvent(shard, index, (note) => follower.openNote(shard, note));
+    const { leaf, leafHash, proof } = await proveEvent(shard, index, (note) =>
+      follower.openNote(shard, note),
+    );
     const event = parseLeaf(leaf);
     // As if it were not there: that it is would say something already.
     if (sub !== undefined && event.actor.sub !== sub && event.on_behalf_of !== sub) throw unknown;
@@ -91,14 +118,21 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
   });
 
   app.get("/status", async () => ({
-    shards: follower.shards.map(({ slug, origin, tree, fault }) => ({ slug, origin, size: tree.size, fault })),
+    shards: follower.shards.map(({ slug, origin, tree, fault }) => ({
+      slug,
+      origin,
+      size: tree.size,
+      fault,
+    })),
     fault: follower.fault,
     index: { behind: indexer.behind },
     tokens: tokens === null ? null : { behind: tokens.behind, fault: tokens.fault },
     ...statusOfParts(),
   }));
 
-  app.setNotFoundHandler((_request, reply) => answer(reply, new SearchError("not_found", "there is nothing here")));
+  app.setNotFoundHandler((_request, reply) =>
+    answer(reply, new SearchError("not_found", "there is nothing here")),
+  );
   app.setErrorHandler((error: FastifyError, _request: FastifyRequest, reply: FastifyReply) =>
     answer(reply, toSearchError(error)),
   );
@@ -106,7 +140,12 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
 
   async function found(query: EventsQuery, objects?: Objects) {
     const filter = await filterOf(query, objects, tokens);
-    const page = await searchEvents(index, filter, placeOf(index, query.cursor, filter), query.limit);
+    const page = await searchEvents(
+      index,
+      filter,
+      placeOf(index, query.cursor, filter),
+      query.limit,
+    );
     return {
       events: page.events.map(({ atMs, slug, ...event }) => ({
         ...{ shard: slug, ...event, t_log: new Date(atMs).toISOString() },
@@ -114,7 +153,10 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
       })),
       cursor: page.at === null ? null : encodeCursor(page.at, filter),
       more: page.more,
-      behind: filter.tokens === undefined || tokens === null ? indexer.behind : Math.max(indexer.behind, tokens.behind),
+      behind:
+        filter.tokens === undefined || tokens === null
+          ? indexer.behind
+          : Math.max(indexer.behind, tokens.behind),
       incomplete: follower.incomplete,
     };
   }
@@ -122,8 +164,10 @@ export function buildSearchApp({ index, indexer, follower, tokens, statusOfParts
   function toSearchError(error: FastifyError): SearchError {
     if (error instanceof SearchError) return error;
     if (error instanceof LogDamagedError) return new SearchError("log_damaged", error.message);
-    if (indexer.hasToRebuild(error)) return new SearchError("index_rebuilding", "the index is being made anew from the log");
-    if (error.statusCode !== undefined && error.statusCode < 500) return new SearchError("query_invalid", error.message);
+    if (indexer.hasToRebuild(error))
+      return new SearchError("index_rebuilding", "the index is being made anew from the log");
+    if (error.statusCode !== undefined && error.statusCode < 500)
+      return new SearchError("query_invalid", error.message);
     log.error({ err: error }, "a search failed");
     return new SearchError("internal", "the search failed; the log of audit-out says why");
   }
@@ -134,7 +178,10 @@ function answer(reply: FastifyReply, error: SearchError): FastifyReply {
 }
 
 /** Reads text from outside by a schema; `numbers` are the members that it has as digits. */
-function reader<T extends TSchema>(schema: T, numbers: readonly string[] = []): (raw: unknown) => Static<T> {
+function reader<T extends TSchema>(
+  schema: T,
+  numbers: readonly string[] = [],
+): (raw: unknown) => Static<T> {
   const validator = Compile(schema);
   return (raw) => {
     const members = Object.entries(raw as object).map(([name, text]: [string, unknown]) => [
@@ -144,7 +191,10 @@ function reader<T extends TSchema>(schema: T, numbers: readonly string[] = []): 
     const value: unknown = Default(schema, Object.fromEntries(members));
     if (validator.Check(value)) return value;
     const [first] = validator.Errors(value);
-    const what = first?.keyword === "boolean" || first?.keyword === "additionalProperties" ? "is not known" : first?.message;
+    const what =
+      first?.keyword === "boolean" || first?.keyword === "additionalProperties"
+        ? "is not known"
+        : first?.message;
     throw new SearchError("query_invalid", `${first?.instancePath || "/"} ${what ?? "is wrong"}`);
   };
 }
@@ -161,7 +211,9 @@ async function filterOf(
   const lists = [
     ...(holds === undefined ? [] : [[fieldAndValue(holds)]]),
     ...(below === undefined ? [] : [[folder(below)]]),
-    ...(objects === undefined ? [] : [[...objects.folders.map(folder), ...objects.paths.map(path)]]),
+    ...(objects === undefined
+      ? []
+      : [[...objects.folders.map(folder), ...objects.paths.map(path)]]),
   ];
   return {
     ...rest,
@@ -178,13 +230,21 @@ function fieldAndValue(holds: string): FieldValue {
 }
 
 /** @throws SearchError `vault_unavailable` */
-async function tokensOf(lists: readonly FieldValue[][], tokens: TokenFeed | null): Promise<string[][]> {
-  if (tokens === null) throw new SearchError("vault_unavailable", "there is no vault that looks values up");
+async function tokensOf(
+  lists: readonly FieldValue[][],
+  tokens: TokenFeed | null,
+): Promise<string[][]> {
+  if (tokens === null)
+    throw new SearchError("vault_unavailable", "there is no vault that looks values up");
   const found: string[][] = [];
   for (const values of lists) {
     const list: string[] = [];
     for (let at = 0; at < values.length; at += ASKED_AT_ONCE)
-      list.push(...(await Promise.all(values.slice(at, at + ASKED_AT_ONCE).map((value) => tokens.tokenOf(...value)))));
+      list.push(
+        ...(await Promise.all(
+          values.slice(at, at + ASKED_AT_ONCE).map((value) => tokens.tokenOf(...value)),
+        )),
+      );
     found.push(list);
   }
   return found;
@@ -196,10 +256,19 @@ function timeOf(text: string): number {
   return ms;
 }
 
-function placeOf(index: SearchIndex, cursor: string | undefined, filter: EventFilter): Position | null {
+function placeOf(
+  index: SearchIndex,
+  cursor: string | undefined,
+  filter: EventFilter,
+): Position | null {
   if (cursor === undefined) return null;
   const place = decodeCursor(cursor, filter);
-  if (place === null) throw new SearchError("cursor_invalid", "the cursor is none of a search with these very filters");
-  if (index.numberOf(place) === null) throw new SearchError("index_rebuilding", "the index has not come as far as the cursor");
+  if (place === null)
+    throw new SearchError(
+      "cursor_invalid",
+      "the cursor is none of a search with these very filters",
+    );
+  if (index.numberOf(place) === null)
+    throw new SearchError("index_rebuilding", "the index has not come as far as the cursor");
   return place;
 }

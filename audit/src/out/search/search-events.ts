@@ -36,7 +36,10 @@ export async function searchEvents(
     events.push(...found);
     const isCut = events.length === limit;
     const last = found.at(-1);
-    at = isCut && last !== undefined ? { slug: last.slug, index: last.index } : index.positionOf(farEnd(window, filter));
+    at =
+      isCut && last !== undefined
+        ? { slug: last.slug, index: last.index }
+        : index.positionOf(farEnd(window, filter));
     await setImmediate();
     if (isCut && !isFarEnd(index, at, window, filter)) return { events, at, more: true };
   }
@@ -44,7 +47,11 @@ export async function searchEvents(
 }
 
 /** Parts of the index in the filter's order. */
-function* windowsOf(index: SearchIndex, filter: EventFilter, after: Position | null): Generator<Span> {
+function* windowsOf(
+  index: SearchIndex,
+  filter: EventFilter,
+  after: Position | null,
+): Generator<Span> {
   const isNewestFirst = filter.order === "newest";
   const passed = after === null ? null : index.numberOf(after);
   const slugs = isNewestFirst ? index.slugs.reverse() : index.slugs;

@@ -12,7 +12,12 @@ import { giveBackLog } from "../../scrub/scrub.ts";
 import { scrubInThread } from "../../scrub/scrub-thread.ts";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";
 import type { Position } from "../follow/position.ts";
-import { boundColumns, type EventFilter, idsThatBegin, type LeadingColumn } from "./event-filter.ts";
+import {
+  boundColumns,
+  type EventFilter,
+  idsThatBegin,
+  type LeadingColumn,
+} from "./event-filter.ts";
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
@@ -45,14 +50,21 @@ const SCHEMA = `
 `;
 /** Of objects whose ids begin alike: more of them are not looked up before the span that is asked for. */
 const RARE_ENTRIES = 4_000;
-const RARE_PREFIX = "n IN (SELECT n FROM events WHERE object >= ? AND object < ? AND n BETWEEN ? AND ?)";
+const RARE_PREFIX =
+  "n IN (SELECT n FROM events WHERE object >= ? AND object < ? AND n BETWEEN ? AND ?)";
 /** Where its address came from is told by so much of the address's token: nobody makes two of them alike. */
 const SOURCE_CHARACTERS = 12;
 /** How an operation ends. What it was done to is said once, in its first entry: the last one repeats the commitment, and nothing opens it there. */
 const ENDING_PHASES: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
 const COLUMNS = "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, object, outcome";
 /** Columns whose values are few: kept once, in `words`. */
-const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["type", "prod", "phase", "kind", "outcome"]);
+const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set([
+  "type",
+  "prod",
+  "phase",
+  "kind",
+  "outcome",
+]);
 
 export type IndexedEvent = EventRow & Position;
 /** Behind this field of this entry. */
@@ -116,7 +128,8 @@ export class SearchIndex implements Disposable {
 
   /** Adds entries that follow one another; all or none of them. */
   add(slug: string, firstIndex: number, rows: readonly EventRow[]): void {
-    if (firstIndex !== this.sizeOf(slug)) throw new RangeError(`entry ${firstIndex} does not follow ${this.sizeOf(slug)}`);
+    if (firstIndex !== this.sizeOf(slug))
+      throw new RangeError(`entry ${firstIndex} does not follow ${this.sizeOf(slug)}`);
     try {
       this.#db.transaction(() => this.#insert(slug, firstIndex, rows))();
     } catch (error) {
@@ -132,14 +145,22 @@ export class SearchIndex implements Disposable {
   spanOf(slug: string, { fromMs, toMs }: EventFilter): Span | null {
     const shard = this.#shards.get(slug);
     if (shard === undefined || shard.size === 0) return null;
-    const all: Span = { first: shard.no * SHARD_SPAN, last: shard.no * SHARD_SPAN + shard.size - 1 };
+    const all: Span = {
+      first: shard.no * SHARD_SPAN,
+      last: shard.no * SHARD_SPAN + shard.size - 1,
+    };
     // The log's time never goes back, so times are bounds of numbers.
     const first =
-      fromMs === undefined ? all.first : this.#number("SELECT n FROM events WHERE at_ms >= ? ORDER BY at_ms, n LIMIT 1", fromMs);
+      fromMs === undefined
+        ? all.first
+        : this.#number("SELECT n FROM events WHERE at_ms >= ? ORDER BY at_ms, n LIMIT 1", fromMs);
     const last =
       toMs === undefined
         ? all.last
-        : this.#number("SELECT n FROM events WHERE at_ms < ? ORDER BY at_ms DESC, n DESC LIMIT 1", toMs);
+        : this.#number(
+            "SELECT n FROM events WHERE at_ms < ? ORDER BY at_ms DESC, n DESC LIMIT 1",
+            toMs,
+          );
     if (first === null || last === null) return null;
     const span = { first: Math.max(first, all.first), last: Math.min(last, all.last) };
     return span.first > span.last ? null : span;
@@ -159,7 +180,9 @@ export class SearchIndex implements Disposable {
   /** Behind the last token of a shard that is known. */
   tokenPlaceOf(slug: string): TokenPlace {
     const no = this.#shards.get(slug)?.no ?? -1;
-    const row = this.#db.prepare<unknown[], TokenPlace>('SELECT idx AS "index", field FROM token_places WHERE no = ?').get(no);
+    const row = this.#db
+      .prepare<unknown[], TokenPlace>('SELECT idx AS "index", field FROM token_places WHERE no = ?')
+      .get(no);
     return row ?? FIRST_TOKEN_PLACE;
   }
 
@@ -168,17 +191,24 @@ export class SearchIndex implements Disposable {
    * @param places behind which they stand, and behind which the next ones will; nothing happens unless the shard's tokens end at the first: the
    * index was made anew meanwhile
    */
-  addTokens(slug: string, { after, at }: { after: TokenPlace; at: TokenPlace }, lines: readonly TokenLine[]): void {
+  addTokens(
+    slug: string,
+    { after, at }: { after: TokenPlace; at: TokenPlace },
+    lines: readonly TokenLine[],
+  ): void {
     const shard = this.#shards.get(slug);
     const known = this.tokenPlaceOf(slug);
     if (shard === undefined || known.index !== after.index || known.field !== after.field) return;
-    const insert = this.#db.prepare("INSERT INTO tokens (token, n, field) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+    const insert = this.#db.prepare(
+      "INSERT INTO tokens (token, n, field) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+    );
     const entriesOf = this.#entriesByField();
     this.#db.transaction(() => {
       for (const { token, index, field } of lines) {
         const bytes = Buffer.from(token, "hex");
         const fieldId = this.#idOf(field);
-        for (const n of entriesOf(shard.no * SHARD_SPAN + index, field)) insert.run(bytes, n, fieldId);
+        for (const n of entriesOf(shard.no * SHARD_SPAN + index, field))
+          insert.run(bytes, n, fieldId);
       }
       this.#db
         .prepare(
@@ -197,7 +227,8 @@ export class SearchIndex implements Disposable {
   beginTokens(key: string): void {
     this.#db.transaction(() => {
       const { changes } = this.#db.prepare("DELETE FROM tokens").run();
-      for (const table of ["token_places", "token_key"]) this.#db.prepare(`DELETE FROM ${table}`).run();
+      for (const table of ["token_places", "token_key"])
+        this.#db.prepare(`DELETE FROM ${table}`).run();
       this.#db.prepare("INSERT INTO token_key (id) VALUES (?)").run(key);
       if (changes > 0) this.#noteRemnants();
     })();
@@ -205,7 +236,11 @@ export class SearchIndex implements Disposable {
 
   /** The last destroying act of the vault whose tokens are gone from here. */
   get tokenAct(): { life: string; act: number } {
-    return this.#db.prepare<[], { life: string; act: number }>("SELECT life, act FROM token_acts").get() ?? { life: "", act: 0 };
+    return (
+      this.#db
+        .prepare<[], { life: string; act: number }>("SELECT life, act FROM token_acts")
+        .get() ?? { life: "", act: 0 }
+    );
   }
 
   /** Takes tokens of these very fields out; they have left every byte of the files once the index was scrubbed. */
@@ -257,7 +292,9 @@ export class SearchIndex implements Disposable {
    */
   #entriesByField(): (n: number, field: string) => readonly number[] {
     const ofObject = this.#db
-      .prepare<unknown[], number>("SELECT n FROM events WHERE object = (SELECT object FROM events WHERE n = ?)")
+      .prepare<unknown[], number>(
+        "SELECT n FROM events WHERE object = (SELECT object FROM events WHERE n = ?)",
+      )
       .pluck();
     let [last, entries]: [number | null, readonly number[]] = [null, []];
     return (n, field) => {
@@ -280,9 +317,21 @@ export class SearchIndex implements Disposable {
       return WORD_COLUMNS.has(column) ? (this.#wordIds.get(text) ?? -1) : text;
     });
     const subject = filter.sub === undefined ? [] : [filter.sub];
-    const token = (filter.tokens ?? []).flatMap((list) => [...list.map((hex) => Buffer.from(hex, "hex")), first, last]);
+    const token = (filter.tokens ?? []).flatMap((list) => [
+      ...list.map((hex) => Buffer.from(hex, "hex")),
+      first,
+      last,
+    ]);
     const prefix = filter.objectPrefix === undefined ? [] : idsThatBegin(filter.objectPrefix);
-    const half = [...subject, ...token, ...prefix, ...(isRare ? [first, last] : []), ...bound, first, last];
+    const half = [
+      ...subject,
+      ...token,
+      ...prefix,
+      ...(isRare ? [first, last] : []),
+      ...bound,
+      first,
+      last,
+    ];
     const arms = subject.length === 0 ? half : [...half, ...half];
     return this.#db
       .prepare<unknown[], StoredRow>(sql)
@@ -331,7 +380,9 @@ export class SearchIndex implements Disposable {
   planOf(filter: EventFilter, isRarePrefix: boolean = false): string {
     const [sql] = selectionOf(filter, isRarePrefix);
     const parameters = Array.from({ length: sql.split("?").length - 1 }, () => 1);
-    const steps = this.#db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
+    const steps = this.#db
+      .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+      .all(...parameters);
     return steps.map(({ detail }) => detail).join("\n");
   }
 
@@ -351,7 +402,10 @@ export class SearchIndex implements Disposable {
         giveBackLog(db);
         return db;
       }
-      if (version !== 0) onRebuild(`the index is of version ${String(version)}, this program's is ${SCHEMA_VERSION}`);
+      if (version !== 0)
+        onRebuild(
+          `the index is of version ${String(version)}, this program's is ${SCHEMA_VERSION}`,
+        );
     } catch (error) {
       onRebuild(error instanceof Error ? error.message : String(error));
     }
@@ -383,11 +437,17 @@ export class SearchIndex implements Disposable {
     this.#wordIds.clear();
     this.#words.clear();
     this.#shards.clear();
-    for (const { id, text } of db.prepare<unknown[], { id: number; text: string }>("SELECT id, text FROM words").all()) {
+    for (const { id, text } of db
+      .prepare<unknown[], { id: number; text: string }>("SELECT id, text FROM words")
+      .all()) {
       this.#wordIds.set(text, id);
       this.#words.set(id, text);
     }
-    const shards = db.prepare<unknown[], { no: number; slug: string; size: number }>("SELECT no, slug, size FROM shards").all();
+    const shards = db
+      .prepare<unknown[], { no: number; slug: string; size: number }>(
+        "SELECT no, slug, size FROM shards",
+      )
+      .all();
     for (const { no, slug, size } of shards) this.#shards.set(slug, { no, size });
   }
 
@@ -398,7 +458,9 @@ export class SearchIndex implements Disposable {
       this.#db.prepare("INSERT INTO shards (no, slug, size) VALUES (?, ?, 0)").run(no, slug);
       this.#shards.set(slug, { no, size: 0 });
     }
-    const insert = this.#db.prepare(`INSERT INTO events (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    const insert = this.#db.prepare(
+      `INSERT INTO events (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
     const count = this.#db.prepare(
       "INSERT INTO days (day, type, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     );
@@ -411,8 +473,20 @@ export class SearchIndex implements Disposable {
     for (const [at, row] of rows.entries()) {
       const type = this.#idOf(row.type);
       insert.run(
-        ...[no * SHARD_SPAN + firstIndex + at, row.atMs, type, this.#idOf(row.prod), this.#idOf(row.phase)],
-        ...[Buffer.from(row.op.replaceAll("-", ""), "hex"), row.sub, row.onBehalfOf, this.#idOf(row.kind), row.object],
+        ...[
+          no * SHARD_SPAN + firstIndex + at,
+          row.atMs,
+          type,
+          this.#idOf(row.prod),
+          this.#idOf(row.phase),
+        ],
+        ...[
+          Buffer.from(row.op.replaceAll("-", ""), "hex"),
+          row.sub,
+          row.onBehalfOf,
+          this.#idOf(row.kind),
+          row.object,
+        ],
         row.outcome === null ? null : this.#idOf(row.outcome),
       );
       if (path !== undefined && row.kind === "object" && ENDING_PHASES.has(row.phase))
@@ -430,7 +504,9 @@ export class SearchIndex implements Disposable {
   #idOf(text: string): number {
     const known = this.#wordIds.get(text);
     if (known !== undefined) return known;
-    const id = Number(this.#db.prepare("INSERT INTO words (text) VALUES (?)").run(text).lastInsertRowid);
+    const id = Number(
+      this.#db.prepare("INSERT INTO words (text) VALUES (?)").run(text).lastInsertRowid,
+    );
     this.#wordIds.set(text, id);
     this.#words.set(id, text);
     return id;
@@ -444,7 +520,13 @@ export class SearchIndex implements Disposable {
     const word = (id: number): string => this.#words.get(id) ?? "";
     return {
       ...this.positionOf(row.n),
-      ...{ atMs: row.at_ms, type: word(row.type), prod: word(row.prod), phase: word(row.phase), op: uuidOf(row.op) },
+      ...{
+        atMs: row.at_ms,
+        type: word(row.type),
+        prod: word(row.prod),
+        phase: word(row.phase),
+        op: uuidOf(row.op),
+      },
       ...{ sub: row.actor, onBehalfOf: row.on_behalf_of, kind: word(row.kind), object: row.object },
       outcome: row.outcome === null ? null : word(row.outcome),
     };
@@ -472,15 +554,21 @@ function selectionOf(
   const leads = !isListed && (filter.sub === undefined || filter.op !== undefined);
   const conditions = [
     ...tokens.map(
-      (list) => `n IN (SELECT n FROM tokens WHERE token IN (${list.map(() => "?").join(", ")}) AND n BETWEEN ? AND ?)`,
+      (list) =>
+        `n IN (SELECT n FROM tokens WHERE token IN (${list.map(() => "?").join(", ")}) AND n BETWEEN ? AND ?)`,
     ),
-    ...(filter.objectPrefix === undefined ? [] : [isRarePrefix ? RARE_PREFIX : "+object >= ? AND +object < ?"]),
+    ...(filter.objectPrefix === undefined
+      ? []
+      : [isRarePrefix ? RARE_PREFIX : "+object >= ? AND +object < ?"]),
     ...columns.map((column, at) => `${at === 0 && leads ? "" : "+"}${column} = ?`),
   ];
   const arm = (subject: string | null): string =>
     `SELECT ${COLUMNS} FROM events WHERE ${[...(subject === null ? [] : [subject]), ...conditions, "n BETWEEN ? AND ?"].join(" AND ")}`;
   const plus = leads || isListed ? "+" : "";
-  const arms = filter.sub === undefined ? [arm(null)] : [arm(`${plus}actor = ?`), arm(`${plus}on_behalf_of = ?`)];
+  const arms =
+    filter.sub === undefined
+      ? [arm(null)]
+      : [arm(`${plus}actor = ?`), arm(`${plus}on_behalf_of = ?`)];
   const values = columns.map((column) => ({ column, text: String(filter[column]) }));
   return [`${arms.join(" UNION ")} ORDER BY n ${direction} LIMIT ?`, values];
 }

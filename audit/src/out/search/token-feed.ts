@@ -65,7 +65,10 @@ export class TokenFeed implements AsyncDisposable {
       for await (const line of this.#ask({ verb: "token", field, value }, TOKEN_SILENCE_MS))
         return (line as { token: string }).token;
     } catch (cause) {
-      throw new SearchError("vault_unavailable", `the vault, which looks values up, does not answer: ${messageOf(cause)}`);
+      throw new SearchError(
+        "vault_unavailable",
+        `the vault, which looks values up, does not answer: ${messageOf(cause)}`,
+      );
     }
     throw new SearchError("vault_unavailable", "the vault, which looks values up, hung up");
   }
@@ -83,9 +86,11 @@ export class TokenFeed implements AsyncDisposable {
         await this.#dropDestroyed();
         this.#fault = null;
       } catch (error) {
-        const fault = error instanceof Error ? error : new Error(messageOf(error), { cause: error });
+        const fault =
+          error instanceof Error ? error : new Error(messageOf(error), { cause: error });
         const isKnown = this.#fault !== null && reasonOf(fault) === reasonOf(this.#fault);
-        if (!signal.aborted && !isKnown) this.#log.warn({ err: fault }, "the index's tokens are not yet as the vault has them");
+        if (!signal.aborted && !isKnown)
+          this.#log.warn({ err: fault }, "the index's tokens are not yet as the vault has them");
         this.#fault = fault;
       }
       await pause(LOOK_MS, undefined, { signal }).catch(() => {});
@@ -102,7 +107,13 @@ export class TokenFeed implements AsyncDisposable {
         const after = this.#index.tokenPlaceOf(slug);
         const lines: TokenLine[] = [];
         let end: TokensEnd["end"] | null = null;
-        for await (const line of this.#ask({ verb: "tokens", origin, after, before, limit: MAX_TOKENS_PAGE })) {
+        for await (const line of this.#ask({
+          verb: "tokens",
+          origin,
+          after,
+          before,
+          limit: MAX_TOKENS_PAGE,
+        })) {
           if ("end" in line) ({ end } = line as TokensEnd);
           else lines.push(line as TokenLine);
         }

@@ -15,7 +15,13 @@ const EVERY_HOUR = "5 * * * *";
 const KEPT_SHEETS = 400;
 const SHEET = /^[0-9]{4}(-[0-9]{1,4})?-[0-9]{4}-[0-9]{2}-[0-9]{2}\.html$/;
 
-export type DailySheetOptions = { follower: LogFollower; policyFile: string; stateDir: string; log: Logger; now?: () => Date };
+export type DailySheetOptions = {
+  follower: LogFollower;
+  policyFile: string;
+  stateDir: string;
+  log: Logger;
+  now?: () => Date;
+};
 
 export class DailySheet implements AsyncDisposable {
   readonly #options: DailySheetOptions;
@@ -27,7 +33,11 @@ export class DailySheet implements AsyncDisposable {
     this.#options = options;
     this.#folder = join(options.stateDir, "sheets");
     // Looked at every hour, written once a day: what can't be written at midnight comes later.
-    const task = schedule(EVERY_HOUR, () => this.look(), { timezone: "Etc/UTC", noOverlap: true, name: "daily sheet" });
+    const task = schedule(EVERY_HOUR, () => this.look(), {
+      timezone: "Etc/UTC",
+      noOverlap: true,
+      name: "daily sheet",
+    });
     this.#stop = () => task.destroy();
   }
 
@@ -36,7 +46,10 @@ export class DailySheet implements AsyncDisposable {
     return this.#turns
       .run(() => this.#write())
       .catch((error: unknown) => {
-        this.#options.log.warn({ err: error }, "today's checkpoint could not be written as a sheet");
+        this.#options.log.warn(
+          { err: error },
+          "today's checkpoint could not be written as a sheet",
+        );
       });
   }
 

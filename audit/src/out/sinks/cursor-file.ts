@@ -24,7 +24,9 @@ export class CursorFile {
     }
     const [, slug = "", index = ""] = /^([0-9-]{4,9}) (0|[1-9][0-9]{0,15})\n$/.exec(text) ?? [];
     if (!isSlug(slug))
-      throw new ConfigError(`${this.#path} is no cursor; without the file the receiver gets the log from its first entry`);
+      throw new ConfigError(
+        `${this.#path} is no cursor; without the file the receiver gets the log from its first entry`,
+      );
     return { slug, index: Number(index) };
   }
 

@@ -5,7 +5,12 @@ import type { LogFollower, PassedOver } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
 import type { OwnFact, Reporter } from "../reporter.ts";
 
-export type SinkReportOptions = { name: string; follower: LogFollower; reporter: Reporter; log: Logger };
+export type SinkReportOptions = {
+  name: string;
+  follower: LogFollower;
+  reporter: Reporter;
+  log: Logger;
+};
 type Detail = EventDetail<"audit.sink">;
 
 export class SinkReport {
@@ -27,25 +32,49 @@ export class SinkReport {
    * which nobody ever hears.
    * @throws the signal's reason; Error
    */
-  async tellPassed(passed: readonly PassedOver[], cursor: Position | null, signal: AbortSignal): Promise<void> {
+  async tellPassed(
+    passed: readonly PassedOver[],
+    cursor: Position | null,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { name, log, reporter } = this.#options;
     for (const { shard, from, to } of passed) {
       const stretch = `${shard} ${from} ${to}`;
-      if (this.#told.has(stretch) || from >= (this.#toldFrom.get(shard) ?? Number.POSITIVE_INFINITY)) continue;
-      log.error({ sink: name, shard, from, to }, "damaged entries are passed over, once auditd has that on record");
-      await reporter.say(this.#factOf("passed_over", cursor, { shard, from, ...(to === null ? {} : { to }) }), signal);
+      if (
+        this.#told.has(stretch) ||
+        from >= (this.#toldFrom.get(shard) ?? Number.POSITIVE_INFINITY)
+      )
+        continue;
+      log.error(
+        { sink: name, shard, from, to },
+        "damaged entries are passed over, once auditd has that on record",
+      );
+      await reporter.say(
+        this.#factOf("passed_over", cursor, { shard, from, ...(to === null ? {} : { to }) }),
+        signal,
+      );
       this.#told.add(stretch);
       if (to === null) this.#toldFrom.set(shard, from);
     }
   }
 
-  #factOf(state: Detail["state"], cursor: Position | null, passed?: Detail["passed"]): OwnFact<"audit.sink"> {
+  #factOf(
+    state: Detail["state"],
+    cursor: Position | null,
+    passed?: Detail["passed"],
+  ): OwnFact<"audit.sink"> {
     const { name, follower } = this.#options;
     const size = follower.shards.at(-1)?.tree.size ?? 0;
     return {
       type: "audit.sink",
       object: { kind: "log", id: "audit-out" },
-      detail: { sink: name, state, cursor: cursor?.index ?? 0, size, ...(passed === undefined ? {} : { passed }) },
+      detail: {
+        sink: name,
+        state,
+        cursor: cursor?.index ?? 0,
+        size,
+        ...(passed === undefined ? {} : { passed }),
+      },
     };
   }
 }

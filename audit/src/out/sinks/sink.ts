@@ -130,7 +130,8 @@ export class Sink implements AsyncDisposable {
   async #advance(to: Position): Promise<void> {
     await this.#options.cursor.write(to);
     this.#cursor = to;
-    if (this.#error !== null) this.#options.log.info({ sink: this.#options.name }, "the receiver takes entries again");
+    if (this.#error !== null)
+      this.#options.log.info({ sink: this.#options.name }, "the receiver takes entries again");
     this.#error = null;
     if (this.#isReportedFailing) this.#report("recovered");
   }
@@ -138,9 +139,13 @@ export class Sink implements AsyncDisposable {
   #failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (this.#error !== message)
-      this.#options.log.warn({ err: error, sink: this.#options.name }, "the receiver takes nothing; it is tried again");
+      this.#options.log.warn(
+        { err: error, sink: this.#options.name },
+        "the receiver takes nothing; it is tried again",
+      );
     this.#error = message;
-    if (!this.#isReportedFailing && performance.now() - this.#reportedAt >= REPORT_MS) this.#report("failing");
+    if (!this.#isReportedFailing && performance.now() - this.#reportedAt >= REPORT_MS)
+      this.#report("failing");
   }
 
   #report(state: "failing" | "recovered"): void {
@@ -152,7 +157,11 @@ export class Sink implements AsyncDisposable {
 
 function exportedOf({ origin, firstIndex, leaves, hashes, treeSize }: LeafBatch): ExportedEvent[] {
   return leaves.map((leaf, at) => ({
-    ...{ event: parseLeaf(leaf), leaf: leaf.toString("utf8"), leafHash: hashes[at]!.toString("hex") },
+    ...{
+      event: parseLeaf(leaf),
+      leaf: leaf.toString("utf8"),
+      leafHash: hashes[at]!.toString("hex"),
+    },
     ...{ index: firstIndex + at, origin, treeSize },
   }));
 }

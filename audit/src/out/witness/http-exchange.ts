@@ -14,7 +14,12 @@ export class HttpExchange implements Disposable {
   /** @param ca PEM; null: those that Node trusts */
   constructor(ca: Buffer | null) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    this.#tlsAgent = new TlsAgent({ keepAlive: true, maxSockets: 4, minVersion: "TLSv1.2", ...(ca === null ? {} : { ca }) });
+    this.#tlsAgent = new TlsAgent({
+      keepAlive: true,
+      maxSockets: 4,
+      minVersion: "TLSv1.2",
+      ...(ca === null ? {} : { ca }),
+    });
   }
 
   /** A body makes it a POST. @throws when there is no whole answer in time, or it is longer than a note */
@@ -24,7 +29,13 @@ export class HttpExchange implements Disposable {
       method: body === null ? "GET" : "POST",
       agent: isTls ? this.#tlsAgent : this.#agent,
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-      headers: body === null ? {} : { "Content-Type": "text/plain; charset=utf-8", "Content-Length": Buffer.byteLength(body) },
+      headers:
+        body === null
+          ? {}
+          : {
+              "Content-Type": "text/plain; charset=utf-8",
+              "Content-Length": Buffer.byteLength(body),
+            },
     };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = isTls ? tlsRequest(url, options) : request(url, options);
@@ -37,7 +48,8 @@ export class HttpExchange implements Disposable {
     let bytes = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > MAX_NOTE_BYTES) throw new RangeError(`the witness answers more than ${MAX_NOTE_BYTES} bytes`);
+      if (bytes > MAX_NOTE_BYTES)
+        throw new RangeError(`the witness answers more than ${MAX_NOTE_BYTES} bytes`);
       chunks.push(chunk);
     }
     return { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") };

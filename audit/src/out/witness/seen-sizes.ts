@@ -12,7 +12,9 @@ export class SeenSizes {
 
   private constructor(file: string, sizes: Sizes) {
     this.#file = file;
-    this.#sizes = new Map(Object.entries(sizes).map(([url, byOrigin]) => [url, new Map(Object.entries(byOrigin))]));
+    this.#sizes = new Map(
+      Object.entries(sizes).map(([url, byOrigin]) => [url, new Map(Object.entries(byOrigin))]),
+    );
   }
 
   /** A file that is missing or damaged is an empty one. */
@@ -42,7 +44,9 @@ export class SeenSizes {
 
 /** @throws TypeError */
 function checked(value: unknown): Sizes {
-  const isWhole = Object.values(value as Sizes).every((byOrigin) => Object.values(byOrigin).every(Number.isSafeInteger));
+  const isWhole = Object.values(value as Sizes).every((byOrigin) =>
+    Object.values(byOrigin).every(Number.isSafeInteger),
+  );
   if (!isWhole) throw new TypeError("sizes of witnesses are none");
   return value as Sizes;
 }

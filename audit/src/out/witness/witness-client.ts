@@ -8,7 +8,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { inOrder, isSlug, slugAfter, slugOf } from "../../log/format/shard/shard-plan.ts";
-import { parseCheckpoint, type SignedCheckpoint, verifiedTime } from "../../log/format/note/checkpoint.ts";
+import {
+  parseCheckpoint,
+  type SignedCheckpoint,
+  verifiedTime,
+} from "../../log/format/note/checkpoint.ts";
 import { LogReader } from "../../log/format/tree/log-reader.ts";
 import { parsePolicy, type Witness } from "../../log/format/note/policy.ts";
 import { formatNote, isLineOf } from "../../log/format/note/signed-note.ts";
@@ -101,7 +105,8 @@ export class WitnessClient implements AsyncDisposable {
   async #follow(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        for (const url of (await this.#witnesses()).keys()) if (!this.#loops.has(url)) this.#loops.set(url, this.#serve(url));
+        for (const url of (await this.#witnesses()).keys())
+          if (!this.#loops.has(url)) this.#loops.set(url, this.#serve(url));
       } catch (error) {
         this.#options.log.warn({ err: error }, "the trust policy can't be read");
       }
@@ -116,7 +121,8 @@ export class WitnessClient implements AsyncDisposable {
         if (!(await this.#witnesses()).has(url)) break;
         for (const head of await this.#heads()) await this.#bringUpToDate(url, head);
       } catch (error) {
-        if (!this.#stop.signal.aborted) this.#options.log.warn({ err: error, witness: url }, "checkpoints can't be read");
+        if (!this.#stop.signal.aborted)
+          this.#options.log.warn({ err: error, witness: url }, "checkpoints can't be read");
       }
       await this.#pause(POLL_MS);
     }
@@ -126,7 +132,11 @@ export class WitnessClient implements AsyncDisposable {
   async #bringUpToDate(url: string, { checkpoint, note, logDir }: Head): Promise<void> {
     const { origin, size } = checkpoint;
     const key = `${url} ${origin}`;
-    const stand = this.#stands.get(key) ?? { handedSize: -1, retryMs: FIRST_RETRY_MS, notBeforeMs: 0 };
+    const stand = this.#stands.get(key) ?? {
+      handedSize: -1,
+      retryMs: FIRST_RETRY_MS,
+      notBeforeMs: 0,
+    };
     this.#stands.set(key, stand);
     if (stand.handedSize === size || performance.now() < stand.notBeforeMs) return;
     try {
@@ -135,48 +145,75 @@ export class WitnessClient implements AsyncDisposable {
       Object.assign(stand, { handedSize: size, retryMs: FIRST_RETRY_MS, notBeforeMs: 0 });
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      this.#options.log.warn({ err: error, witness: url, origin, size, retryMs: stand.retryMs }, "not cosigned");
+      this.#options.log.warn(
+        { err: error, witness: url, origin, size, retryMs: stand.retryMs },
+        "not cosigned",
+      );
       stand.notBeforeMs = performance.now() + stand.retryMs;
       stand.retryMs = Math.min(stand.retryMs * 2, MAX_RETRY_MS);
     }
   }
 
   /** @throws WitnessRefused, or what the network says */
-  async #cosigned(url: string, checkpoint: SignedCheckpoint, note: string, logDir: string): Promise<string> {
+  async #cosigned(
+    url: string,
+    checkpoint: SignedCheckpoint,
+    note: string,
+    logDir: string,
+  ): Promise<string> {
     const { origin, size } = checkpoint;
     const proofs = new TileProofs(new LogReader(logDir), size);
     // The second time with the size that the witness answered the first time.
     for (const isLast of [false, true]) {
       // More is known where the log was put back to an older state: then the witness is asked what it says now.
       const known = Math.min(this.#seen.get(url, origin), size);
-      const proof = (await proofs.consistency(known)).map((hash) => `${hash.toString("base64")}\n`).join("");
+      const proof = (await proofs.consistency(known))
+        .map((hash) => `${hash.toString("base64")}\n`)
+        .join("");
       const body = `old ${known}\n${proof}\n${note}`;
-      const answer = await this.#exchange.send(`${prefixOf(url)}/add-checkpoint`, body, this.#stop.signal);
+      const answer = await this.#exchange.send(
+        `${prefixOf(url)}/add-checkpoint`,
+        body,
+        this.#stop.signal,
+      );
       if (answer.status === 200) {
         await this.#seen.set(url, origin, size);
         return answer.body;
       }
       const [, conflicting] = (answer.status === 409 && SIZE.exec(answer.body)) || [];
-      if (conflicting === undefined || isLast) throw new WitnessRefused(answer.status, answer.body.slice(0, 200).trim());
+      if (conflicting === undefined || isLast)
+        throw new WitnessRefused(answer.status, answer.body.slice(0, 200).trim());
       const claimed = Number(conflicting);
       // Nobody has signed this: it is believed for no longer than this answer. What a witness has signed, `learn` hears.
       if (claimed > size)
-        throw new WitnessRefused(409, `the witness says it has seen ${claimed} leaves, and the log has ${size}`);
+        throw new WitnessRefused(
+          409,
+          `the witness says it has seen ${claimed} leaves, and the log has ${size}`,
+        );
       await this.#seen.set(url, origin, claimed);
     }
     throw new WitnessRefused(409, "the size of the witness changes");
   }
 
   /** Null when it has none, does not answer, or its own signature is not under it. */
-  async #lastCosigned(url: string, origin: string, witnesses: readonly Witness[], signal: AbortSignal): Promise<SeenTree | null> {
+  async #lastCosigned(
+    url: string,
+    origin: string,
+    witnesses: readonly Witness[],
+    signal: AbortSignal,
+  ): Promise<SeenTree | null> {
     const hash = createHash("sha256").update(origin).digest("hex");
-    const answer = await this.#exchange.send(`${prefixOf(url)}/${hash}/checkpoint`, null, signal).catch(() => null);
+    const answer = await this.#exchange
+      .send(`${prefixOf(url)}/${hash}/checkpoint`, null, signal)
+      .catch(() => null);
     const checkpoint = answer?.status === 200 ? parseCheckpoint(answer.body) : null;
     if (checkpoint?.origin !== origin) return null;
     const isCosigned = checkpoint.signatures.some((line) =>
       witnesses.some(({ key }) => isLineOf(line, key) && verifiedTime(checkpoint, line, key)),
     );
-    return isCosigned ? { origin, size: checkpoint.size, root: checkpoint.root.toString("hex"), by: "witness" } : null;
+    return isCosigned
+      ? { origin, size: checkpoint.size, root: checkpoint.root.toString("hex"), by: "witness" }
+      : null;
   }
 
   /** The policy's witnesses that have an address; the keys of one program share it. */
@@ -184,7 +221,8 @@ export class WitnessClient implements AsyncDisposable {
     const byUrl = new Map<string, Witness[]>();
     for (const witness of parsePolicy(await readFile(this.#options.policyFile)).witnesses) {
       const { url } = witness;
-      if (url !== null && /^https?:\/\//.test(url)) byUrl.set(url, [...(byUrl.get(url) ?? []), witness]);
+      if (url !== null && /^https?:\/\//.test(url))
+        byUrl.set(url, [...(byUrl.get(url) ?? []), witness]);
     }
     return byUrl;
   }
@@ -193,7 +231,9 @@ export class WitnessClient implements AsyncDisposable {
   async #origins(): Promise<string[]> {
     const { logs } = parsePolicy(await readFile(this.#options.policyFile));
     const here = (await this.#heads()).map(({ checkpoint }) => checkpoint.origin);
-    const origins = new Set([...here, ...logs.map(({ name }) => name)].filter((origin) => isSlug(slugOf(origin))));
+    const origins = new Set(
+      [...here, ...logs.map(({ name }) => name)].filter((origin) => isSlug(slugOf(origin))),
+    );
     const [newest] = [...origins].sort((a, b) => inOrder(slugOf(b), slugOf(a)));
     return [...new Set([...origins, ...(newest === undefined ? [] : followersOf(newest))])];
   }
@@ -204,7 +244,9 @@ export class WitnessClient implements AsyncDisposable {
       .filter((name) => isSlug(name))
       .sort()
       .reverse();
-    const heads = await Promise.all(slugs.map((slug) => readHead(join(this.#options.auditDir, slug))));
+    const heads = await Promise.all(
+      slugs.map((slug) => readHead(join(this.#options.auditDir, slug))),
+    );
     return heads.filter((head) => head !== null);
   }
 

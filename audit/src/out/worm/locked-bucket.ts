@@ -30,25 +30,40 @@ export class LockedBucket {
    * @throws WormError
    */
   async prepare(signal: AbortSignal): Promise<void> {
-    const made = await this.#call({ method: "PUT", key: "", headers: { "x-amz-bucket-object-lock-enabled": "true" } }, signal);
-    if (!isDone(made) && made.code !== "BucketAlreadyOwnedByYou") throw refused("make the bucket", made);
+    const made = await this.#call(
+      { method: "PUT", key: "", headers: { "x-amz-bucket-object-lock-enabled": "true" } },
+      signal,
+    );
+    if (!isDone(made) && made.code !== "BucketAlreadyOwnedByYou")
+      throw refused("make the bucket", made);
     const key = `lock-probe/${randomUUID()}`;
     const body = Buffer.from("a probe of the lock\n", "latin1");
-    const put = await this.#call(this.#put(key, body, new Date(Date.now() + PROBE_LOCK_MS)), signal);
+    const put = await this.#call(
+      this.#put(key, body, new Date(Date.now() + PROBE_LOCK_MS)),
+      signal,
+    );
     if (!isDone(put)) throw refused("lock an object", put, "worm_not_locked");
     const versionId = String(put.headers["x-amz-version-id"] ?? "");
     if (versionId === "") throw new WormError("worm_not_locked", "the store keeps no versions");
     const query = { versionId };
     const attempts: [string, S3Call][] = [
       ["was deleted", { method: "DELETE", key, query }],
-      ["was deleted by override", { method: "DELETE", key, query, headers: { "x-amz-bypass-governance-retention": "true" } }],
-      ["had its lock shortened", { method: "PUT", key, query: { retention: "", versionId }, ...shortened() }],
+      [
+        "was deleted by override",
+        { method: "DELETE", key, query, headers: { "x-amz-bypass-governance-retention": "true" } },
+      ],
+      [
+        "had its lock shortened",
+        { method: "PUT", key, query: { retention: "", versionId }, ...shortened() },
+      ],
       ["was written again", this.#put(key, body, new Date(Date.now() + PROBE_LOCK_MS))],
     ];
     for (const [what, call] of attempts)
-      if (isDone(await this.#call(call, signal))) throw new WormError("worm_not_locked", `an object that was locked ${what}`);
+      if (isDone(await this.#call(call, signal)))
+        throw new WormError("worm_not_locked", `an object that was locked ${what}`);
     const kept = await this.#call({ method: "GET", key, query }, signal);
-    if (!isDone(kept) || !kept.body.equals(body)) throw new WormError("worm_not_locked", "an object that was locked is gone");
+    if (!isDone(kept) || !kept.body.equals(body))
+      throw new WormError("worm_not_locked", "an object that was locked is gone");
   }
 
   /**
@@ -61,7 +76,8 @@ export class LockedBucket {
     if (put.status !== PRECONDITION_FAILED) throw refused(`keep ${key}`, put);
     const there = await this.#call({ method: "GET", key }, signal);
     if (!isDone(there)) throw refused(`read ${key}`, there);
-    if (!there.body.equals(body)) throw new WormError("worm_conflict", `the copy's ${key} has other bytes than the log`);
+    if (!there.body.equals(body))
+      throw new WormError("worm_conflict", `the copy's ${key} has other bytes than the log`);
   }
 
   #put(key: string, body: Buffer, until: Date): S3Call {
@@ -84,14 +100,21 @@ export class LockedBucket {
       return await callS3(this.#store, call, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new WormError("worm_unreachable", error instanceof Error ? error.message : String(error), { cause: error });
+      throw new WormError(
+        "worm_unreachable",
+        error instanceof Error ? error.message : String(error),
+        { cause: error },
+      );
     }
   }
 }
 
 function shortened(): Pick<S3Call, "headers" | "body"> {
   const until = new Date(Date.now() + 1_000).toISOString().replace(/\.\d{3}Z$/, "Z");
-  const body = Buffer.from(`<Retention><Mode>COMPLIANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`, "utf8");
+  const body = Buffer.from(
+    `<Retention><Mode>COMPLIANCE</Mode><RetainUntilDate>${until}</RetainUntilDate></Retention>`,
+    "utf8",
+  );
   return { body, headers: { "content-md5": createHash("md5").update(body).digest("base64") } };
 }
 
@@ -99,6 +122,10 @@ function isDone({ status }: S3Answer): boolean {
   return status >= 200 && status < 300;
 }
 
-function refused(what: string, { status, code }: S3Answer, as: WormErrorCode = "worm_refused"): WormError {
+function refused(
+  what: string,
+  { status, code }: S3Answer,
+  as: WormErrorCode = "worm_refused",
+): WormError {
   return new WormError(as, `the store did not ${what}: ${status} ${code}`);
 }

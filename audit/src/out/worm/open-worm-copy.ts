@@ -16,7 +16,16 @@ const Credentials = Type.Object(
 /** @throws ConfigError */
 export async function openWormCopy(
   { stateDir, pollMs, retryMs }: AuditOutConfig,
-  { endpoint, region, bucket, caFile, credentialsFile, retentionDays, checkpointMs, skipDamaged = [] }: WormConfig,
+  {
+    endpoint,
+    region,
+    bucket,
+    caFile,
+    credentialsFile,
+    retentionDays,
+    checkpointMs,
+    skipDamaged = [],
+  }: WormConfig,
   parts: Pick<WormCopyOptions, "follower" | "reporter" | "log">,
 ): Promise<WormCopy> {
   const credentials: unknown = parse(credentialsFile, await readSecret(credentialsFile));

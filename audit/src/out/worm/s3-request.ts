@@ -25,7 +25,12 @@ export type S3Call = {
 };
 
 /** `code` is S3's own, empty where the answer has none. */
-export type S3Answer = { status: number; headers: IncomingMessage["headers"]; body: Buffer; code: string };
+export type S3Answer = {
+  status: number;
+  headers: IncomingMessage["headers"];
+  body: Buffer;
+  code: string;
+};
 
 const IDLE_MS = 30_000;
 const MAX_ANSWER_BYTES = 8_388_608;
@@ -40,12 +45,21 @@ export async function callS3(
   url.search = new URLSearchParams(call.query).toString();
   const signed = await new AwsV4Signer({
     ...{ method: call.method, url: url.href, service: "s3", region, ...credentials },
-    headers: { ...call.headers, "x-amz-content-sha256": createHash("sha256").update(body).digest("hex") },
+    headers: {
+      ...call.headers,
+      "x-amz-content-sha256": createHash("sha256").update(body).digest("hex"),
+    },
   }).sign();
   const { promise, resolve, reject } = Promise.withResolvers<S3Answer>();
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
   const headers = { ...Object.fromEntries(signed.headers), "content-length": String(body.length) };
-  const sent = send(signed.url, { method: call.method, headers, timeout: IDLE_MS, signal, ...(ca === undefined ? {} : { ca }) });
+  const sent = send(signed.url, {
+    method: call.method,
+    headers,
+    timeout: IDLE_MS,
+    signal,
+    ...(ca === undefined ? {} : { ca }),
+  });
   sent.on("timeout", () => sent.destroy(new Error(`the store was silent for ${IDLE_MS} ms`)));
   sent.on("error", reject);
   sent.on("response", (response) => {
@@ -53,13 +67,15 @@ export async function callS3(
     let bytes = 0;
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES) sent.destroy(new Error(`the store's answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+      if (bytes > MAX_ANSWER_BYTES)
+        sent.destroy(new Error(`the store's answer is longer than ${MAX_ANSWER_BYTES} bytes`));
       else chunks.push(chunk);
     });
     response.on("error", reject);
     response.on("end", () => {
       const answer = Buffer.concat(chunks);
-      const [, code = ""] = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(answer.toString("utf8", 0, 4_096)) ?? [];
+      const [, code = ""] =
+        /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(answer.toString("utf8", 0, 4_096)) ?? [];
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: answer, code });
     });
   });

@@ -7,7 +7,12 @@ import type { Logger } from "pino";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";
 import { encodeEntries } from "../../log/format/tree/entry-bundle.ts";
 import { LogDamagedError } from "../../log/format/tree/log-reader.ts";
-import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../../log/format/tree/tile-layout.ts";
+import {
+  filesOfTree,
+  TILE_WIDTH,
+  type TileName,
+  tilePath,
+} from "../../log/format/tree/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import { type LogFollower, type PassedOver, passOver } from "../follow/log-follower.ts";
 import type { VerifiedTree } from "../follow/verified-tree.ts";
@@ -72,7 +77,11 @@ export class WormCopy implements AsyncDisposable {
   get status(): WormStatus {
     return {
       state: this.#error === null ? "running" : "failing",
-      ...{ cursor: this.#cursor, lag: this.#options.follower.entriesFrom(this.#cursor), error: this.#error },
+      ...{
+        cursor: this.#cursor,
+        lag: this.#options.follower.entriesFrom(this.#cursor),
+        error: this.#error,
+      },
     };
   }
 
@@ -121,13 +130,19 @@ export class WormCopy implements AsyncDisposable {
     const { size, passed } = part;
     await this.#copyFull(part);
     // A shard that another one follows is closed with its last checkpoint, whatever the hour.
-    if (isSettled || isGivenUp || performance.now() - this.#checkpointAt >= checkpointMs) await this.#copyCheckpoint(part);
+    if (isSettled || isGivenUp || performance.now() - this.#checkpointAt >= checkpointMs)
+      await this.#copyCheckpoint(part);
     if (!mayPass) follower.checkNotStuck(shard);
     // One that was mended meanwhile is copied the next time.
-    const isLost = isGivenUp && follower.isGivenUp(shard) && shard.tree === part.tree && shard.tree.size === size;
+    const isLost =
+      isGivenUp &&
+      follower.isGivenUp(shard) &&
+      shard.tree === part.tree &&
+      shard.tree.size === size;
     const passedTo = passed.at(-1)?.to ?? 0;
     // What an earlier life copied may be more than can be read now.
-    if (isLost) passOver(passed, { shard: slug, from: Math.max(size, this.#indexIn(slug)), to: null });
+    if (isLost)
+      passOver(passed, { shard: slug, from: Math.max(size, this.#indexIn(slug)), to: null });
     await this.#tellPassed(passed);
     // Else what lies behind the last whole bundle would be tried again at every look.
     if (passedTo > this.#indexIn(slug)) await this.#advance({ slug, index: passedTo });
@@ -137,7 +152,11 @@ export class WormCopy implements AsyncDisposable {
   async #copyFull(part: Part): Promise<void> {
     const { slug, size, passed } = part;
     const from = this.#indexIn(slug);
-    for (let bundle = Math.floor(from / TILE_WIDTH); (bundle + 1) * TILE_WIDTH <= size; bundle += 1) {
+    for (
+      let bundle = Math.floor(from / TILE_WIDTH);
+      (bundle + 1) * TILE_WIDTH <= size;
+      bundle += 1
+    ) {
       const end = (bundle + 1) * TILE_WIDTH;
       if (await this.#keepAll(part, completedBy(bundle))) {
         await this.#tellPassed(passed);
@@ -213,7 +232,8 @@ export class WormCopy implements AsyncDisposable {
 
   #failed(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (message !== this.#error) this.#options.log.error({ err: error }, "the log can't be copied; it is tried again");
+    if (message !== this.#error)
+      this.#options.log.error({ err: error }, "the log can't be copied; it is tried again");
     this.#error = message;
     if (!this.#isReportedFailing) this.#report("failing");
   }

@@ -14,7 +14,10 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Whoever takes no line for so long takes none any more: an export reads much between two lines. */
 const TAKE_TIMEOUT_MS = 300_000;
 const OTHERS = 0o007;
-const NO_REQUEST: Objection = { code: "request_invalid", message: "no such request, or wrong members" };
+const NO_REQUEST: Objection = {
+  code: "request_invalid",
+  message: "no such request, or wrong members",
+};
 
 /** @param give sends a line before the last one; resolves when it was taken */
 export type Answer<T> = (request: T, give: (line: object) => Promise<void>) => Promise<object>;
@@ -111,7 +114,10 @@ async function send(socket: Socket, line: object): Promise<void> {
   const gone = once(socket, "close", { signal });
   gone.catch(() => {});
   try {
-    await Promise.race([once(socket, "drain", { signal }), gone.then(() => Promise.reject(new Error("closed")))]);
+    await Promise.race([
+      once(socket, "drain", { signal }),
+      gone.then(() => Promise.reject(new Error("closed"))),
+    ]);
   } catch {
     socket.destroy();
     throw new VaultRefused("receiver_gone", "the receiver takes no more lines");

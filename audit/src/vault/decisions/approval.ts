@@ -13,7 +13,8 @@ type Asked = { requester: string; approvers: readonly string[] };
 
 /** Approvers are distinct people, and none of them is who asks. */
 export function approvalObjection({ requester, approvers }: Asked): Objection | null {
-  if (new Set(approvers).size !== approvers.length) return { code: "approvers_equal", message: "it takes two people" };
+  if (new Set(approvers).size !== approvers.length)
+    return { code: "approvers_equal", message: "it takes two people" };
   if (approvers.includes(requester))
     return { code: "approver_is_requester", message: "nobody approves what he asks for himself" };
   return null;
@@ -29,8 +30,10 @@ export function erasureObjection(
   if (asked.subject === ANONYMOUS)
     return {
       code: "subject_anonymous",
-      message: "values of callers without a name end with their month's retention, at nobody's request",
+      message:
+        "values of callers without a name end with their month's retention, at nobody's request",
     };
-  if (holds.length > 0) return { code: "legal_hold", message: `a legal hold stands: ${holds.join(", ")}` };
+  if (holds.length > 0)
+    return { code: "legal_hold", message: `a legal hold stands: ${holds.join(", ")}` };
   return isUnderWay ? { code: "erasure_under_way", message: "this subject is being erased" } : null;
 }

@@ -19,7 +19,11 @@ export function outcomeIn(said: readonly Said[]): Outcome | null {
 
 /** Whether the fact is still to be said that follows an erasure. */
 export function awaitsFact({ kind }: { kind: ActKind }, said: readonly Said[]): boolean {
-  return kind === "erasure" && outcomeIn(said) === "completed" && !said.some(({ phase }) => phase === "fact");
+  return (
+    kind === "erasure" &&
+    outcomeIn(said) === "completed" &&
+    !said.some(({ phase }) => phase === "fact")
+  );
 }
 
 /** @param said all that the log says of an act that is under way here, and has its outcome there */

@@ -12,10 +12,17 @@ export type DestroyingAct = {
 };
 
 /** Whether a copy's key may come back: not where somebody had it destroyed after it was made. */
-export function mayRestore(key: { subject: string; month: string; madeAt: number }, acts: readonly DestroyingAct[]): boolean {
+export function mayRestore(
+  key: { subject: string; month: string; madeAt: number },
+  acts: readonly DestroyingAct[],
+): boolean {
   return !acts.some((act) => {
     if (key.madeAt > act.destroyedAt) return false;
     if (act.kind === "erasure") return act.subject === key.subject;
-    return act.before !== null && key.month < act.before && (act.class === "anonymous") === (key.subject === ANONYMOUS);
+    return (
+      act.before !== null &&
+      key.month < act.before &&
+      (act.class === "anonymous") === (key.subject === ANONYMOUS)
+    );
   });
 }

@@ -8,10 +8,15 @@ export type RetentionClass = "disclosures" | "anonymous";
 /** The first month that is kept: all of it was logged within the class's months before `nowMs`. */
 export function firstKeptMonth(nowMs: number, months: number): string {
   const now = new Date(nowMs);
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, "YYYY-MM".length);
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1))
+    .toISOString()
+    .slice(0, "YYYY-MM".length);
 }
 
-export function monthsOf(kind: RetentionClass, { disclosuresMonths, anonymousMonths }: RetentionClasses): number {
+export function monthsOf(
+  kind: RetentionClass,
+  { disclosuresMonths, anonymousMonths }: RetentionClasses,
+): number {
   return kind === "anonymous" ? anonymousMonths : disclosuresMonths;
 }
 
@@ -23,6 +28,7 @@ export function overdue<T extends SubjectMonth>(
   held: ReadonlySet<string>,
 ): T[] {
   return all.filter(
-    ({ subject, month }) => (subject === ANONYMOUS) === (kind === "anonymous") && month < before && !held.has(subject),
+    ({ subject, month }) =>
+      (subject === ANONYMOUS) === (kind === "anonymous") && month < before && !held.has(subject),
   );
 }

@@ -11,12 +11,24 @@ export function epochFile(folder: string, id: string): string {
   return join(folder, `${id}.epoch`);
 }
 
-export async function makeEpochKey(folder: string, id: string, kek: KeyEncryptionKey): Promise<void> {
-  await replaceFile(epochFile(folder, id), await kek.wrap(randomBytes(KEY_BYTES), purposeOf(id)), 0o400);
+export async function makeEpochKey(
+  folder: string,
+  id: string,
+  kek: KeyEncryptionKey,
+): Promise<void> {
+  await replaceFile(
+    epochFile(folder, id),
+    await kek.wrap(randomBytes(KEY_BYTES), purposeOf(id)),
+    0o400,
+  );
 }
 
 /** @throws when the file is gone, or UnsealError */
-export async function readEpochKey(folder: string, id: string, kek: KeyEncryptionKey): Promise<Buffer> {
+export async function readEpochKey(
+  folder: string,
+  id: string,
+  kek: KeyEncryptionKey,
+): Promise<Buffer> {
   return kek.unwrap(await readFile(epochFile(folder, id)), purposeOf(id));
 }
 

@@ -53,7 +53,10 @@ export class Epochs {
   /** Copies the keys, where they changed since the last copy. */
   async backUp(nowMs: number): Promise<void> {
     const rows = this.#keys.rows();
-    const digest = hash("sha256", JSON.stringify(rows.map(({ subject, month, madeAt }) => [subject, month, madeAt])));
+    const digest = hash(
+      "sha256",
+      JSON.stringify(rows.map(({ subject, month, madeAt }) => [subject, month, madeAt])),
+    );
     const { id, isNew } = await this.#current(nowMs);
     if (digest === this.#copied && !isNew) return;
     const at = new Date(nowMs).toISOString();
@@ -72,13 +75,16 @@ export class Epochs {
 
   /** When the last epoch ends that may have copied a key made at `madeAtMs`; null when none has. */
   endOfCopies(madeAtMs: number): number | null {
-    const holding = this.living.filter(({ backedUpAt }) => backedUpAt !== null && backedUpAt >= madeAtMs);
+    const holding = this.living.filter(
+      ({ backedUpAt }) => backedUpAt !== null && backedUpAt >= madeAtMs,
+    );
     return holding.length === 0 ? null : Math.max(...holding.map(({ endsAt }) => endsAt));
   }
 
   async #current(nowMs: number): Promise<{ id: string; isNew: boolean }> {
     const newest = this.living.at(-1);
-    if (newest !== undefined && nowMs < newest.madeAt + this.#settings.epochMs) return { id: newest.id, isNew: false };
+    if (newest !== undefined && nowMs < newest.madeAt + this.#settings.epochMs)
+      return { id: newest.id, isNew: false };
     const id = compact(new Date(nowMs).toISOString());
     // The row first: a key that nobody knows of would never be destroyed.
     this.#db
@@ -91,7 +97,9 @@ export class Epochs {
   /** All copies of an epoch but one. */
   async #removeCopies(id: string, keep: string | null): Promise<void> {
     const { backupsDir } = this.#settings;
-    const stale = (await readdir(backupsDir)).filter((name) => name.startsWith(`${id}.`) && name !== keep);
+    const stale = (await readdir(backupsDir)).filter(
+      (name) => name.startsWith(`${id}.`) && name !== keep,
+    );
     for (const name of stale) await unlink(join(backupsDir, name));
     if (stale.length > 0) await syncFolder(backupsDir);
   }

@@ -13,9 +13,18 @@ export class BackupFault extends Error {
   readonly code = "backup_fault";
 }
 
-export async function writeBackup(file: string, head: BackupHead, rows: readonly KeyRow[], epochKey: Uint8Array): Promise<void> {
+export async function writeBackup(
+  file: string,
+  head: BackupHead,
+  rows: readonly KeyRow[],
+  epochKey: Uint8Array,
+): Promise<void> {
   const line = Buffer.from(`${JSON.stringify(head)}\n`);
-  const plain = Buffer.from(JSON.stringify(rows.map((row): StoredRow => ({ ...row, wrapped: row.wrapped.toString("base64") }))));
+  const plain = Buffer.from(
+    JSON.stringify(
+      rows.map((row): StoredRow => ({ ...row, wrapped: row.wrapped.toString("base64") })),
+    ),
+  );
   await replaceFile(file, Buffer.concat([line, seal(epochKey, plain, line)]), 0o400);
 }
 
@@ -31,9 +40,14 @@ export async function readBackup(file: string, epochKey: Uint8Array): Promise<Ke
   return rows.map((row) => ({ ...row, wrapped: Buffer.from(row.wrapped, "base64") }));
 }
 
-function splitBackup(bytes: Buffer, file: string): { head: BackupHead; line: Buffer; sealed: Buffer } {
+function splitBackup(
+  bytes: Buffer,
+  file: string,
+): { head: BackupHead; line: Buffer; sealed: Buffer } {
   const end = bytes.indexOf(0x0a) + 1;
-  const match = /^\{"v":1,"epoch":"([0-9TZ]{1,32})","at":"([0-9T:.Z-]{24})"\}\n$/.exec(bytes.toString("latin1", 0, end));
+  const match = /^\{"v":1,"epoch":"([0-9TZ]{1,32})","at":"([0-9T:.Z-]{24})"\}\n$/.exec(
+    bytes.toString("latin1", 0, end),
+  );
   if (end === 0 || match === null) throw new BackupFault(`${file} is no copy of the vault's keys`);
   const [, epoch = "", at = ""] = match;
   return { head: { v: 1, epoch, at }, line: bytes.subarray(0, end), sealed: bytes.subarray(end) };

@@ -22,7 +22,9 @@ export function seal(key: Uint8Array, plain: Uint8Array, context: Uint8Array): B
 export function unseal(key: Uint8Array, sealed: Uint8Array, context: Uint8Array): Buffer {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new UnsealError("too short to be sealed");
   const end = sealed.length - TAG_BYTES;
-  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES)).setAAD(context);
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES)).setAAD(
+    context,
+  );
   decipher.setAuthTag(sealed.subarray(end));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, end)), decipher.final()]);

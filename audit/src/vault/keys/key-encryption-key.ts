@@ -30,9 +30,14 @@ const SEALERS: Readonly<Record<string, string>> = { ".tpm": "a TPM", ".p11": "a 
  * @param by null: it is a plain file
  * @throws ConfigError when it is missing, of another length, open to others, or sealed and not to be opened
  */
-export async function openKeyFile(path: string, mayMake: boolean, by: Seal | null): Promise<KeyEncryptionKey> {
+export async function openKeyFile(
+  path: string,
+  mayMake: boolean,
+  by: Seal | null,
+): Promise<KeyEncryptionKey> {
   await refuseOthers(path, by);
-  const key = by === null ? await readOrMakePlain(path, mayMake) : await readOrMakeSealed(path, mayMake, by);
+  const key =
+    by === null ? await readOrMakePlain(path, mayMake) : await readOrMakeSealed(path, mayMake, by);
   return {
     wrap: async (plain, purpose) => seal(key, plain, Buffer.from(purpose)),
     unwrap: async (wrapped, purpose) => unseal(key, wrapped, Buffer.from(purpose)),
@@ -43,7 +48,9 @@ export async function openKeyFile(path: string, mayMake: boolean, by: Seal | nul
 async function refuseOthers(path: string, by: Seal | null): Promise<void> {
   for (const [suffix, sealer] of Object.entries(SEALERS))
     if (suffix !== by?.suffix && (await readIfThere(path + suffix)) !== null)
-      throw new ConfigError(`${path + suffix} is sealed by ${sealer}, and the configuration names none`);
+      throw new ConfigError(
+        `${path + suffix} is sealed by ${sealer}, and the configuration names none`,
+      );
 }
 
 async function readOrMakePlain(path: string, mayMake: boolean): Promise<Buffer> {
@@ -58,15 +65,24 @@ async function readOrMakeSealed(path: string, mayMake: boolean, by: Seal): Promi
   const [plain, sealed] = [await readIfThere(path), await readIfThere(file)];
   if (sealed === null && plain === null) return await make(file, mayMake, sealing);
   if (sealed === null) await replaceFile(file, await sealing(wholeKey(path, plain!)), 0o400);
-  const key = wholeKey(file, await explained(file, by.unseal(sealed ?? (await readFile(file)), basename(file))));
+  const key = wholeKey(
+    file,
+    await explained(file, by.unseal(sealed ?? (await readFile(file)), basename(file))),
+  );
   // Only now that it opens: from here on its holder is the one way to it.
-  if (plain?.equals(key) === false) throw new ConfigError(`${path} and ${file} hold two keys: remove the one that is wrong`);
+  if (plain?.equals(key) === false)
+    throw new ConfigError(`${path} and ${file} hold two keys: remove the one that is wrong`);
   if (plain !== null) await destroyFile(path);
   return key;
 }
 
-async function make(file: string, mayMake: boolean, bytesOf: (key: Buffer) => Promise<Buffer>): Promise<Buffer> {
-  if (!mayMake) throw new ConfigError(`${file} is gone: without it no key of the vault can be opened`);
+async function make(
+  file: string,
+  mayMake: boolean,
+  bytesOf: (key: Buffer) => Promise<Buffer>,
+): Promise<Buffer> {
+  if (!mayMake)
+    throw new ConfigError(`${file} is gone: without it no key of the vault can be opened`);
   const key = randomBytes(KEY_BYTES);
   await replaceFile(file, await bytesOf(key), 0o400);
   return key;

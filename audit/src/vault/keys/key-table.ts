@@ -28,10 +28,14 @@ export class KeyTable implements Disposable {
   }
 
   /** @param openKek is told whether no key lies under one yet */
-  static async open(folder: string, openKek: (isEmpty: boolean) => Promise<KeyEncryptionKey>): Promise<KeyTable> {
+  static async open(
+    folder: string,
+    openKek: (isEmpty: boolean) => Promise<KeyEncryptionKey>,
+  ): Promise<KeyTable> {
     const db = openDatabase(join(folder, "keys.sqlite"), KEYS_MIGRATIONS, { spillsNothing: true });
     try {
-      const isEmpty = db.prepare("SELECT 1 FROM keys UNION SELECT 1 FROM meta LIMIT 1").get() === undefined;
+      const isEmpty =
+        db.prepare("SELECT 1 FROM keys UNION SELECT 1 FROM meta LIMIT 1").get() === undefined;
       return new KeyTable(db, await openKek(isEmpty));
     } catch (error) {
       db.close();
@@ -54,7 +58,9 @@ export class KeyTable implements Disposable {
     const remembered = this.#remembered.get(purposeOf(name));
     if (remembered !== undefined) return remembered;
     const row = this.#row(name);
-    return row === undefined ? null : this.#remember(name, await this.#kek.unwrap(row.wrapped, purposeOf(name)));
+    return row === undefined
+      ? null
+      : this.#remember(name, await this.#kek.unwrap(row.wrapped, purposeOf(name)));
   }
 
   /** All that a copy must hold: the key of tokens, too. */
@@ -62,12 +68,16 @@ export class KeyTable implements Disposable {
     const tokens = this.#wrappedTokenKey;
     return [
       ...(tokens === undefined ? [] : [{ ...TOKEN_KEY, wrapped: tokens, madeAt: 0 }]),
-      ...this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY subject, month`).all(),
+      ...this.#db
+        .prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY subject, month`)
+        .all(),
     ];
   }
 
   rowsOf(subject: string): KeyRow[] {
-    return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? ORDER BY month`).all(subject);
+    return this.#db
+      .prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? ORDER BY month`)
+      .all(subject);
   }
 
   /** When the oldest of these was made; null when none is left. */
@@ -83,7 +93,9 @@ export class KeyTable implements Disposable {
   /** Oldest months first. */
   namesBefore(month: string): KeyName[] {
     return this.#db
-      .prepare<unknown[], KeyName>("SELECT subject, month FROM keys WHERE month < ? ORDER BY month, subject")
+      .prepare<unknown[], KeyName>(
+        "SELECT subject, month FROM keys WHERE month < ? ORDER BY month, subject",
+      )
       .all(month);
   }
 
@@ -120,7 +132,8 @@ export class KeyTable implements Disposable {
     const remembered = this.#remembered.get(purposeOf(TOKEN_KEY));
     if (remembered !== undefined) return remembered;
     const wrapped = this.#wrappedTokenKey;
-    if (wrapped !== undefined) return this.#remember(TOKEN_KEY, await this.#kek.unwrap(wrapped, purposeOf(TOKEN_KEY)));
+    if (wrapped !== undefined)
+      return this.#remember(TOKEN_KEY, await this.#kek.unwrap(wrapped, purposeOf(TOKEN_KEY)));
     const key = randomBytes(KEY_BYTES);
     this.#insertTokenKey(await this.#kek.wrap(key, purposeOf(TOKEN_KEY)));
     return this.#remember(TOKEN_KEY, key);
@@ -132,11 +145,16 @@ export class KeyTable implements Disposable {
   }
 
   #row({ subject, month }: KeyName): KeyRow | undefined {
-    return this.#db.prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? AND month = ?`).get(subject, month);
+    return this.#db
+      .prepare<unknown[], KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE subject = ? AND month = ?`)
+      .get(subject, month);
   }
 
   get #wrappedTokenKey(): Buffer | undefined {
-    return this.#db.prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'").pluck().get();
+    return this.#db
+      .prepare<[], Buffer>("SELECT value FROM meta WHERE name = 'token-key'")
+      .pluck()
+      .get();
   }
 
   #insertTokenKey(wrapped: Buffer): void {
@@ -145,7 +163,9 @@ export class KeyTable implements Disposable {
 
   #insert({ subject, month, wrapped, madeAt }: KeyRow): number {
     return this.#db
-      .prepare("INSERT INTO keys (subject, month, wrapped, made_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      .prepare(
+        "INSERT INTO keys (subject, month, wrapped, made_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      )
       .run(subject, month, wrapped, madeAt).changes;
   }
 

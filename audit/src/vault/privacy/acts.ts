@@ -25,7 +25,8 @@ export type Act = {
 };
 type Row = Omit<Act, "request" | "result"> & { request: string; result: string | null };
 
-const COLUMNS = "op, kind, subject, state, request, result, began_at AS beganAt, destroyed_at AS destroyedAt";
+const COLUMNS =
+  "op, kind, subject, state, request, result, began_at AS beganAt, destroyed_at AS destroyedAt";
 
 export class Acts {
   readonly #db: Database.Database;
@@ -39,7 +40,9 @@ export class Acts {
   begin(act: Pick<Act, "op" | "kind" | "subject" | "request">, say: EventDraft): void {
     this.transaction(() => {
       this.#db
-        .prepare("INSERT INTO acts (op, kind, subject, state, request, began_at) VALUES (?, ?, ?, 'asked', ?, ?)")
+        .prepare(
+          "INSERT INTO acts (op, kind, subject, state, request, began_at) VALUES (?, ?, ?, 'asked', ?, ?)",
+        )
         .run(act.op, act.kind, act.subject, JSON.stringify(act.request), Date.now());
       this.#outbox.write(say);
     });
@@ -67,17 +70,28 @@ export class Acts {
   }
 
   doomedBy(op: string): KeyName[] {
-    return this.#db.prepare<unknown[], KeyName>("SELECT subject, month FROM doomed WHERE op = ? ORDER BY month, subject").all(op);
+    return this.#db
+      .prepare<unknown[], KeyName>(
+        "SELECT subject, month FROM doomed WHERE op = ? ORDER BY month, subject",
+      )
+      .all(op);
   }
 
   isDoomed(subject: string): boolean {
-    return this.#db.prepare<unknown[], number>("SELECT 1 FROM doomed WHERE subject = ? LIMIT 1").pluck().get(subject) === 1;
+    return (
+      this.#db
+        .prepare<unknown[], number>("SELECT 1 FROM doomed WHERE subject = ? LIMIT 1")
+        .pluck()
+        .get(subject) === 1
+    );
   }
 
   /** Durable before the first key goes: a later life could not tell any more. */
   noteDestruction(op: string, atMs: number, finalAfter: string): void {
     this.#db
-      .prepare("UPDATE acts SET destroyed_at = ?, result = json_set(coalesce(result, '{}'), '$.final_after', ?) WHERE op = ?")
+      .prepare(
+        "UPDATE acts SET destroyed_at = ?, result = json_set(coalesce(result, '{}'), '$.final_after', ?) WHERE op = ?",
+      )
       .run(atMs, finalAfter, op);
   }
 
@@ -88,7 +102,9 @@ export class Acts {
   }
 
   get(op: string): Act {
-    const row = this.#db.prepare<unknown[], Row>(`SELECT ${COLUMNS} FROM acts WHERE op = ?`).get(op);
+    const row = this.#db
+      .prepare<unknown[], Row>(`SELECT ${COLUMNS} FROM acts WHERE op = ?`)
+      .get(op);
     if (row === undefined) throw new RangeError(`there is no act ${op}`);
     return parsed(row);
   }
@@ -104,7 +120,9 @@ export class Acts {
   /** Not at their end, oldest first. */
   underWay(): Act[] {
     return this.#db
-      .prepare<[], Row>(`SELECT ${COLUMNS} FROM acts WHERE state NOT IN ('done', 'failed') ORDER BY began_at, op`)
+      .prepare<[], Row>(
+        `SELECT ${COLUMNS} FROM acts WHERE state NOT IN ('done', 'failed') ORDER BY began_at, op`,
+      )
       .all()
       .map(parsed);
   }
@@ -113,7 +131,9 @@ export class Acts {
   disclosuresOf(subject: string): number {
     return (
       this.#db
-        .prepare<unknown[], number>("SELECT count(*) FROM acts WHERE subject = ? AND kind = 'disclose' AND result IS NOT NULL")
+        .prepare<unknown[], number>(
+          "SELECT count(*) FROM acts WHERE subject = ? AND kind = 'disclose' AND result IS NOT NULL",
+        )
         .pluck()
         .get(subject) ?? 0
     );
@@ -125,7 +145,10 @@ export class Acts {
   }
 
   holdsOf(subject: string): string[] {
-    return this.#db.prepare<unknown[], string>("SELECT hold FROM holds WHERE subject = ? ORDER BY hold").pluck().all(subject);
+    return this.#db
+      .prepare<unknown[], string>("SELECT hold FROM holds WHERE subject = ? ORDER BY hold")
+      .pluck()
+      .all(subject);
   }
 
   get holdCount(): number {
@@ -133,12 +156,16 @@ export class Acts {
   }
 
   get heldSubjects(): Set<string> {
-    return new Set(this.#db.prepare<[], string>("SELECT DISTINCT subject FROM holds").pluck().all());
+    return new Set(
+      this.#db.prepare<[], string>("SELECT DISTINCT subject FROM holds").pluck().all(),
+    );
   }
 
   /** Part of a transaction. */
   setHold(op: string, hold: string, subject: string): void {
-    this.#db.prepare("INSERT INTO holds (hold, subject, set_by) VALUES (?, ?, ?)").run(hold, subject, op);
+    this.#db
+      .prepare("INSERT INTO holds (hold, subject, set_by) VALUES (?, ?, ?)")
+      .run(hold, subject, op);
   }
 
   /** Part of a transaction. */
@@ -147,7 +174,12 @@ export class Acts {
   }
 
   subjectOfHold(hold: string): string | null {
-    return this.#db.prepare<unknown[], string>("SELECT subject FROM holds WHERE hold = ?").pluck().get(hold) ?? null;
+    return (
+      this.#db
+        .prepare<unknown[], string>("SELECT subject FROM holds WHERE hold = ?")
+        .pluck()
+        .get(hold) ?? null
+    );
   }
 
   transaction(work: () => void): void {

@@ -9,7 +9,9 @@ export function closeInterrupted(acts: Acts, ops: ReadonlySet<string>): void {
     if (!ops.has(act.op)) continue;
     if (act.kind === "refusal") acts.advance(act.op, "done");
     else if (act.state === "asked" || act.kind === "hold" || act.kind === "disclose")
-      acts.advance(act.op, "failed", { say: outcomeOf(draftOf(act), "failed", { code: "interrupted" }) });
+      acts.advance(act.op, "failed", {
+        say: outcomeOf(draftOf(act), "failed", { code: "interrupted" }),
+      });
   }
 }
 

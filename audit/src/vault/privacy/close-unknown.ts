@@ -15,7 +15,9 @@ export async function closeUnknown({ acts, outbox, record, turns }: VaultParts):
         // Looked for only after the log was asked: what began meanwhile has its row, and what is under way is brought to its end by it.
         if (outbox.tellsOf(op)) continue;
         const object =
-          type === "privacy.retention" ? ({ kind: "log", id: "vault" } as const) : ({ kind: "user", id: op } as const);
+          type === "privacy.retention"
+            ? ({ kind: "log", id: "vault" } as const)
+            : ({ kind: "user", id: op } as const);
         outbox.write({
           type,
           phase: "failed",

@@ -49,21 +49,33 @@ export class CommitmentStore {
       .transaction(() => {
         for (const { origin, index, field, commitment, subject, month, sealed } of rows) {
           const held = known.get({ origin, index, field });
-          if (held === undefined) insert.run(origin, index, field, commitment, subject, month, sealed);
-          else if (!held.equals(commitment)) throw new SpoolConflict(`${origin} ${index} ${field}: another commitment is sealed`);
+          if (held === undefined)
+            insert.run(origin, index, field, commitment, subject, month, sealed);
+          else if (!held.equals(commitment))
+            throw new SpoolConflict(`${origin} ${index} ${field}: another commitment is sealed`);
         }
       })
       .immediate();
   }
 
-  ofSubjectMonth({ subject, month }: SubjectMonth): IterableIterator<Pick<SealedCommitment, "commitment" | "sealed">> {
+  ofSubjectMonth({
+    subject,
+    month,
+  }: SubjectMonth): IterableIterator<Pick<SealedCommitment, "commitment" | "sealed">> {
     return this.#db
-      .prepare<unknown[], SealedCommitment>("SELECT commitment, sealed FROM commitments WHERE subject = ? AND month = ?")
+      .prepare<unknown[], SealedCommitment>(
+        "SELECT commitment, sealed FROM commitments WHERE subject = ? AND month = ?",
+      )
       .iterate(subject, month);
   }
 
   /** What stands of a shard behind a place, in order of index and field: what opens these subjects' commitments, and all that was erased. */
-  pageOfShard(origin: string, subjects: readonly string[], after: Place, limit: number): ShardRow[] {
+  pageOfShard(
+    origin: string,
+    subjects: readonly string[],
+    after: Place,
+    limit: number,
+  ): ShardRow[] {
     return this.#db
       .prepare<unknown[], ShardRow>(
         `SELECT origin, idx AS "index", field, commitment, subject, month, sealed, NULL AS op FROM commitments
@@ -88,7 +100,9 @@ export class CommitmentStore {
 
   subjectMonthsOf(subject: string): SubjectMonth[] {
     return this.#db
-      .prepare<unknown[], SubjectMonth>("SELECT DISTINCT subject, month FROM commitments WHERE subject = ?")
+      .prepare<unknown[], SubjectMonth>(
+        "SELECT DISTINCT subject, month FROM commitments WHERE subject = ?",
+      )
       .all(subject);
   }
 
@@ -100,7 +114,10 @@ export class CommitmentStore {
       )
       .pluck();
     const found: string[] = [];
-    for (let origin = next.get(subject, month, ""); origin !== undefined && found.length < limit; ) {
+    for (
+      let origin = next.get(subject, month, "");
+      origin !== undefined && found.length < limit;
+    ) {
       found.push(origin);
       origin = next.get(subject, month, origin);
     }
@@ -108,16 +125,23 @@ export class CommitmentStore {
   }
 
   subjectMonths(): SubjectMonth[] {
-    return this.#db.prepare<[], SubjectMonth>("SELECT DISTINCT subject, month FROM commitments ORDER BY month, subject").all();
+    return this.#db
+      .prepare<[], SubjectMonth>(
+        "SELECT DISTINCT subject, month FROM commitments ORDER BY month, subject",
+      )
+      .all();
   }
 
   /** Keeps of a subject's month only that it was erased, by the act `op`; at most so many rows at once. @returns how many it were */
   markErased(op: string, { subject, month }: SubjectMonth, limit: number): number {
-    const some = "FROM commitments WHERE subject = @subject AND month = @month ORDER BY origin, idx, field LIMIT @limit";
+    const some =
+      "FROM commitments WHERE subject = @subject AND month = @month ORDER BY origin, idx, field LIMIT @limit";
     const keep = this.#db.prepare(
       `INSERT INTO erased (origin, idx, field, commitment, op) SELECT origin, idx, field, commitment, @op ${some}`,
     );
-    const remove = this.#db.prepare(`DELETE FROM commitments WHERE (origin, idx, field) IN (SELECT origin, idx, field ${some})`);
+    const remove = this.#db.prepare(
+      `DELETE FROM commitments WHERE (origin, idx, field) IN (SELECT origin, idx, field ${some})`,
+    );
     return this.#db
       .transaction(() => {
         keep.run({ op, subject, month, limit });
@@ -130,7 +154,9 @@ export class CommitmentStore {
   destroyedAfter(n: number): { n: number; op: string } | null {
     return (
       this.#db
-        .prepare<unknown[], { n: number; op: string }>("SELECT n, op FROM destroyed WHERE n > ? ORDER BY n LIMIT 1")
+        .prepare<unknown[], { n: number; op: string }>(
+          "SELECT n, op FROM destroyed WHERE n > ? ORDER BY n LIMIT 1",
+        )
         .get(n) ?? null
     );
   }
@@ -146,7 +172,8 @@ export class CommitmentStore {
   }
 
   get counts(): { sealed: number; erased: number } {
-    const count = (table: string): number => this.#db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    const count = (table: string): number =>
+      this.#db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
     return { sealed: count("commitments"), erased: count("erased") };
   }
 }

@@ -5,7 +5,9 @@ import type { ErasedCommitment } from "./commitment-store.ts";
 export type ErasedOfShard = { origin: string; commitments_count: number; commitments_root: string };
 
 /** @param erased by pages, in order of shard, index and field */
-export async function statementOf(erased: AsyncIterable<ErasedCommitment[]>): Promise<ErasedOfShard[]> {
+export async function statementOf(
+  erased: AsyncIterable<ErasedCommitment[]>,
+): Promise<ErasedOfShard[]> {
   const shards = new Map<string, Frontier>();
   for await (const page of erased)
     for (const { origin, index, field, commitment } of page) {

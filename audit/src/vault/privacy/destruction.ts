@@ -87,7 +87,12 @@ export class Destruction {
    * @param names all that it was about, as far as it is here
    * @param logged the detail of its outcome; `erased` of a shard that is not what went here is not told of any more
    */
-  async again(op: string, destroying: Destroying, names: () => KeyName[], logged: Logged): Promise<void> {
+  async again(
+    op: string,
+    destroying: Destroying,
+    names: () => KeyName[],
+    logged: Logged,
+  ): Promise<void> {
     const { acts, scrub } = this.#parts;
     const { state } = acts.get(op);
     if (state === "asked" || state === "requested")
@@ -99,11 +104,16 @@ export class Destruction {
         },
       });
     if (acts.get(op).state === "destroying")
-      await this.#destroy(op, logged.awaitsFact ? destroying : { ...destroying, confirmation: null });
+      await this.#destroy(
+        op,
+        logged.awaitsFact ? destroying : { ...destroying, confirmation: null },
+      );
     await scrub();
     const { result } = acts.get(op);
     const unstated = unstatedShards((result?.["erased"] ?? []) as ErasedOfShard[], logged.detail);
-    acts.advance(op, logged.awaitsFact ? "completed" : "done", { result: { ...result, [UNSTATED]: unstated } });
+    acts.advance(op, logged.awaitsFact ? "completed" : "done", {
+      result: { ...result, [UNSTATED]: unstated },
+    });
   }
 
   async #decide(op: string, { draft, names, detail }: Destroying): Promise<void> {
@@ -125,7 +135,8 @@ export class Destruction {
           `a month of it lies in more than ${MAX_STATED_SHARDS} shards: no entry could name them`,
         );
     } catch (error) {
-      if (error instanceof VaultRefused) acts.advance(op, "failed", { say: outcomeOf(draft, "denied", { code: error.code }) });
+      if (error instanceof VaultRefused)
+        acts.advance(op, "failed", { say: outcomeOf(draft, "denied", { code: error.code }) });
       throw error;
     }
     acts.advance(op, "destroying", {
@@ -163,7 +174,9 @@ export class Destruction {
     const madeAt = keys.madeAtOf(doomed);
     if (madeAt === null && known !== undefined) return known;
     const endMs = madeAt === null ? null : epochs.endOfCopies(madeAt);
-    return new Date(Math.max(Date.now(), endMs ?? 0, known === undefined ? 0 : Date.parse(known))).toISOString();
+    return new Date(
+      Math.max(Date.now(), endMs ?? 0, known === undefined ? 0 : Date.parse(known)),
+    ).toISOString();
   }
 
   async #state(op: string, { draft }: Destroying): Promise<void> {
@@ -197,7 +210,10 @@ export class Destruction {
       if (found.length > 0) {
         log.error({ op, files: found }, "what was erased still stands in files of the vault");
         await scrub();
-        throw new VaultRefused("erasure_unconfirmed", "what was erased still stands in files of the vault; its log names them");
+        throw new VaultRefused(
+          "erasure_unconfirmed",
+          "what was erased still stands in files of the vault; its log names them",
+        );
       }
     }
     this.#needles.delete(op);
@@ -215,7 +231,11 @@ export class Destruction {
       const key = await keys.find(name).catch(nullWhenUnsealable);
       opening.set(name, key);
       if (key !== null)
-        for (const form of [Buffer.from(key), Buffer.from(key.toString("hex")), Buffer.from(key.toString("base64"))])
+        for (const form of [
+          Buffer.from(key),
+          Buffer.from(key.toString("hex")),
+          Buffer.from(key.toString("base64")),
+        ])
           needles.add(form);
     }
     for (const [name, key] of opening)
@@ -231,10 +251,18 @@ export class Destruction {
   }
 }
 
-function unstatedShards(erased: readonly ErasedOfShard[], { erased: logged = [] }: Record<string, unknown>): string[] {
-  const isSame = (one: ErasedOfShard, { origin, commitments_count: count, commitments_root: root }: ErasedOfShard): boolean =>
+function unstatedShards(
+  erased: readonly ErasedOfShard[],
+  { erased: logged = [] }: Record<string, unknown>,
+): string[] {
+  const isSame = (
+    one: ErasedOfShard,
+    { origin, commitments_count: count, commitments_root: root }: ErasedOfShard,
+  ): boolean =>
     one.origin === origin && one.commitments_count === count && one.commitments_root === root;
-  return erased.filter((one) => !(logged as ErasedOfShard[]).some((other) => isSame(one, other))).map(({ origin }) => origin);
+  return erased
+    .filter((one) => !(logged as ErasedOfShard[]).some((other) => isSame(one, other)))
+    .map(({ origin }) => origin);
 }
 
 function saltOf(key: Uint8Array, commitment: Uint8Array, sealed: Uint8Array): string | null {

@@ -1,6 +1,10 @@
 /** Opens what subjects' entries of one shard hold, for a receiver who is on record before. What was erased is marked so, whoever it was about. */
 import { randomUUID } from "node:crypto";
-import type { DisclosureEnd, DisclosureLine, DiscloseRequest } from "@resontech/contracts/vault-control";
+import type {
+  DisclosureEnd,
+  DisclosureLine,
+  DiscloseRequest,
+} from "@resontech/contracts/vault-control";
 import { approvalObjection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
@@ -31,7 +35,11 @@ export async function disclose(
     async () => {
       for (const draft of drafts) {
         const { origin, receiver } = asked;
-        const act = { kind: "disclose", subject: draft.object.id, request: { origin, receiver } } as const;
+        const act = {
+          kind: "disclose",
+          subject: draft.object.id,
+          request: { origin, receiver },
+        } as const;
         await opened(record, acts, act, draft);
       }
     },
@@ -53,14 +61,18 @@ export async function disclose(
     }
     for (const draft of drafts) {
       const detail = { receiver: asked.receiver, commitments: opens.get(draft.object.id) ?? 0 };
-      acts.advance(draft.op, "done", { say: outcomeOf(draft, "completed", { code: "ok" }, detail) });
+      acts.advance(draft.op, "done", {
+        say: outcomeOf(draft, "completed", { code: "ok" }, detail),
+      });
     }
     for (const { op } of drafts) await record.durableInTime(op, "completed");
     return { end: { opened: [...opens.values()].reduce((sum, one) => sum + one, 0), erased } };
   } catch (error) {
     for (const draft of drafts)
       if (acts.get(draft.op).state === "requested")
-        acts.advance(draft.op, "failed", { say: outcomeOf(draft, "failed", { code: "interrupted" }) });
+        acts.advance(draft.op, "failed", {
+          say: outcomeOf(draft, "failed", { code: "interrupted" }),
+        });
     throw error;
   }
 }
@@ -86,24 +98,41 @@ async function readPage(
       const place = outbox.placeOf(row.op, "completed");
       const act = acts.get(row.op);
       const isToCome = act.state !== "done" || outbox.unsent.some(({ op }) => op === row.op);
-      if (place === null && isToCome) throw new VaultRefused("erasure_under_way", "an erasure is not on record yet");
+      if (place === null && isToCome)
+        throw new VaultRefused("erasure_under_way", "an erasure is not on record yet");
       // Nothing in the log bears it out: it is told of as little as what was never sealed.
       if (place === null || !isStated(act, origin)) continue;
-      lines.push({ line: { commitment, erased: { index: place.index, origin: place.origin }, field, index }, subject: null });
+      lines.push({
+        line: { commitment, erased: { index: place.index, origin: place.origin }, field, index },
+        subject: null,
+      });
       continue;
     }
     const { subject, month } = row;
     const key = await keys.find({ subject, month });
     if (key === null) throw new Error(`the key of ${month} is gone without an erasure`);
-    lines.push({ line: { commitment, field, index, ...unsealValue(key, row.commitment, row.sealed) }, subject });
+    lines.push({
+      line: { commitment, field, index, ...unsealValue(key, row.commitment, row.sealed) },
+      subject,
+    });
   }
   // From here on they count as handed out, whatever becomes of the rest.
-  for (const subject of new Set(lines.flatMap((one) => one.subject ?? []))) acts.noteDisclosed(ops.get(subject)!, origin);
+  for (const subject of new Set(lines.flatMap((one) => one.subject ?? [])))
+    acts.noteDisclosed(ops.get(subject)!, origin);
   const last = rows.at(-1);
-  return { lines, next: last === undefined || rows.length < PAGE_ROWS ? null : { index: last.index, field: last.field } };
+  return {
+    lines,
+    next:
+      last === undefined || rows.length < PAGE_ROWS
+        ? null
+        : { index: last.index, field: last.field },
+  };
 }
 
-function draftOf(subject: string, { receiver, requester, approvers }: DiscloseRequest): OperationDraft {
+function draftOf(
+  subject: string,
+  { receiver, requester, approvers }: DiscloseRequest,
+): OperationDraft {
   return {
     ...({ type: "privacy.disclose", op: randomUUID(), action: "vault disclose" } as const),
     actor: { sub: requester, kind: "operator" },

@@ -4,7 +4,10 @@ import type { CommitmentStore, ErasedCommitment } from "./commitment-store.ts";
 
 const PAGE_ROWS = 5_000;
 
-export async function* erasedBy(store: CommitmentStore, op: string): AsyncGenerator<ErasedCommitment[]> {
+export async function* erasedBy(
+  store: CommitmentStore,
+  op: string,
+): AsyncGenerator<ErasedCommitment[]> {
   for (let after = { origin: "", index: -1, field: "" }; ; ) {
     const page = store.pageOfErased(op, after, PAGE_ROWS);
     yield page;

@@ -42,12 +42,19 @@ export class Erasures {
     const op = randomUUID();
     const objection = (): Objection | null => {
       if (outbox.holdsInDoubt) return HOLDS_IN_DOUBT;
-      const isUnderWay = acts.underWay().some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
+      const isUnderWay = acts
+        .underWay()
+        .some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
       return erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
     };
     // Of two at once the second finds the first.
     await grantedInTurn(this.#parts, { verb, requester: asked.requester }, objection, () =>
-      opened(record, acts, { kind: "erasure", subject: asked.subject, request: asked }, draftOf(op, asked)),
+      opened(
+        record,
+        acts,
+        { kind: "erasure", subject: asked.subject, request: asked },
+        draftOf(op, asked),
+      ),
     );
     return await this.goOn(op);
   }
@@ -60,12 +67,19 @@ export class Erasures {
   /** Of one that the log has ended; holds that stand were set before or after. In its turn. */
   again(op: string, logged: Logged): Promise<void> {
     const asked = this.#parts.acts.get(op).request as Asked;
-    return this.#destruction.again(op, this.#destroying(op, asked), () => this.#monthsOf(asked.subject), logged);
+    return this.#destruction.again(
+      op,
+      this.#destroying(op, asked),
+      () => this.#monthsOf(asked.subject),
+      logged,
+    );
   }
 
   #monthsOf(subject: string): KeyName[] {
     const { keys, store } = this.#parts;
-    const months = new Set([...keys.rowsOf(subject), ...store.subjectMonthsOf(subject)].map(({ month }) => month));
+    const months = new Set(
+      [...keys.rowsOf(subject), ...store.subjectMonthsOf(subject)].map(({ month }) => month),
+    );
     return [...months].map((month) => ({ subject, month }));
   }
 
@@ -77,7 +91,8 @@ export class Erasures {
       draft,
       names: () => {
         const holds = acts.holdsOf(subject);
-        if (holds.length > 0) throw new VaultRefused("legal_hold", `a legal hold stands: ${holds.join(", ")}`);
+        if (holds.length > 0)
+          throw new VaultRefused("legal_hold", `a legal hold stands: ${holds.join(", ")}`);
         return this.#monthsOf(subject);
       },
       detail: () => ({
@@ -92,7 +107,10 @@ export class Erasures {
   }
 }
 
-function draftOf(op: string, { subject, request, legalBasis, requester, approvers }: Asked): OperationDraft {
+function draftOf(
+  op: string,
+  { subject, request, legalBasis, requester, approvers }: Asked,
+): OperationDraft {
   return {
     ...({ type: "privacy.erasure", op, action: "vault erase" } as const),
     actor: { sub: requester, kind: "operator" },

@@ -23,7 +23,10 @@ export class SpoolBlocked extends VaultRefused {
   readonly reason: string;
 
   constructor({ origin, segment }: Spooled, cause: SegmentFault | SpoolConflict | UnsealError) {
-    super("spool_blocked", `what waits can't be taken over: ${segment} of ${origin}: ${cause.message}`);
+    super(
+      "spool_blocked",
+      `what waits can't be taken over: ${segment} of ${origin}: ${cause.message}`,
+    );
     this.cause = cause;
     this.origin = origin;
     this.segment = segment;
@@ -44,12 +47,17 @@ export class Intake {
    * @param upTo ends once what the leaf came with, and all before it, is sealed; without it once nothing waits any more
    * @throws AuditUnavailable while auditd is away, SpoolBlocked
    */
-  async drain(spool: Spool, signal: AbortSignal, upTo?: LeafRef & { origin: string }): Promise<void> {
+  async drain(
+    spool: Spool,
+    signal: AbortSignal,
+    upTo?: LeafRef & { origin: string },
+  ): Promise<void> {
     for (let spooled = await spool.spooled(); spooled !== null; spooled = await spool.spooled()) {
       signal.throwIfAborted();
       await this.#seal(spooled);
       await spool.sealed(spooled.origin, spooled.segment);
-      if (upTo !== undefined && spooled.origin === upTo.origin && spooled.lastIndex >= upTo.index) return;
+      if (upTo !== undefined && spooled.origin === upTo.origin && spooled.lastIndex >= upTo.index)
+        return;
     }
   }
 
@@ -57,7 +65,11 @@ export class Intake {
     try {
       await this.#sealAll(spooled);
     } catch (error) {
-      if (error instanceof SegmentFault || error instanceof SpoolConflict || error instanceof UnsealError)
+      if (
+        error instanceof SegmentFault ||
+        error instanceof SpoolConflict ||
+        error instanceof UnsealError
+      )
         throw new SpoolBlocked(spooled, error);
       throw error;
     }
@@ -68,7 +80,15 @@ export class Intake {
     for (const { index, field, commitment, subject, month, salt, value } of readSegment(text)) {
       const key = await this.#keys.keyFor({ subject, month });
       const bytes = Buffer.from(commitment, "hex");
-      rows.push({ origin, index, field, commitment: bytes, subject, month, sealed: sealValue(key, bytes, salt, value) });
+      rows.push({
+        origin,
+        index,
+        field,
+        commitment: bytes,
+        subject,
+        month,
+        sealed: sealValue(key, bytes, salt, value),
+      });
     }
     this.#store.add(rows);
   }

@@ -28,16 +28,27 @@ export class Retention {
   async enforce(nowMs: number): Promise<void> {
     const { acts, record, log } = this.#parts;
     const isUnderWay = (kind: RetentionClass): boolean =>
-      acts.underWay().some((act) => act.kind === "retention" && (act.request as Asked).class === kind);
+      acts
+        .underWay()
+        .some((act) => act.kind === "retention" && (act.request as Asked).class === kind);
     for (const asked of this.#asked(nowMs)) {
       if (isUnderWay(asked.class)) continue;
       while (this.#destruction.statable(this.#overdue(asked)).length > 0) {
         const op = randomUUID();
-        await opened(record, acts, { kind: "retention", subject: null, request: asked }, draftOf(op, asked));
+        await opened(
+          record,
+          acts,
+          { kind: "retention", subject: null, request: asked },
+          draftOf(op, asked),
+        );
         await this.goOn(op);
       }
       const kept = this.#overdue(asked).length;
-      if (kept > 0) log.error({ ...asked, kept }, "what is over lies in more shards than an entry can name, and is kept");
+      if (kept > 0)
+        log.error(
+          { ...asked, kept },
+          "what is over lies in more shards than an entry can name, and is kept",
+        );
     }
   }
 
@@ -47,7 +58,10 @@ export class Retention {
 
   #asked(nowMs: number): Asked[] {
     const { retention } = this.#parts.config;
-    return CLASSES.map((kind) => ({ class: kind, before: firstKeptMonth(nowMs, monthsOf(kind, retention)) }));
+    return CLASSES.map((kind) => ({
+      class: kind,
+      before: firstKeptMonth(nowMs, monthsOf(kind, retention)),
+    }));
   }
 
   goOn(op: string): Promise<Act> {
@@ -73,7 +87,10 @@ export class Retention {
   #overdue({ class: kind, before }: Asked): KeyName[] {
     const { acts, keys, store } = this.#parts;
     const all = new Map(
-      [...keys.namesBefore(before), ...store.subjectMonths()].map((name) => [`${name.subject}\n${name.month}`, name]),
+      [...keys.namesBefore(before), ...store.subjectMonths()].map((name) => [
+        `${name.subject}\n${name.month}`,
+        name,
+      ]),
     );
     return overdue(kind, before, [...all.values()], acts.heldSubjects);
   }

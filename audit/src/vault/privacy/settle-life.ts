@@ -20,18 +20,30 @@ export async function settleLife(
   if (!outbox.isUnsettled) return;
   const ops = new Set([...acts.underWay(), ...outbox.unsent].map(({ op }) => op));
   const open = new Set((await connection.openOperations()).map(({ op }) => op));
-  const said = Map.groupBy(await connection.findOutcomes([...ops], outbox.knownUpTo), ({ op }) => op);
+  const said = Map.groupBy(
+    await connection.findOutcomes([...ops], outbox.knownUpTo),
+    ({ op }) => op,
+  );
   await turns.run(async () => {
     // The log lacks the request itself: that is still to be said.
-    const unasked = new Set(outbox.unsent.flatMap(({ op, phase }) => (phase === "requested" && !said.has(op) ? [op] : [])));
-    const ended = acts.underWay().filter(({ op }) => ops.has(op) && !open.has(op) && !unasked.has(op));
+    const unasked = new Set(
+      outbox.unsent.flatMap(({ op, phase }) =>
+        phase === "requested" && !said.has(op) ? [op] : [],
+      ),
+    );
+    const ended = acts
+      .underWay()
+      .filter(({ op }) => ops.has(op) && !open.has(op) && !unasked.has(op));
     acts.transaction(() => {
       for (const one of [...said.values()].flat()) outbox.noteSaid(one);
     });
     for (const act of ended) {
       const its = said.get(act.op) ?? [];
       const ending = endingOf(act, its);
-      log.warn({ op: act.op, kind: act.kind, state: act.state, outcome: outcomeIn(its), ending }, "the log has ended this act");
+      log.warn(
+        { op: act.op, kind: act.kind, state: act.state, outcome: outcomeIn(its), ending },
+        "the log has ended this act",
+      );
       if (ending !== "destroy") continue;
       const logged = { detail: detailOf(its), awaitsFact: awaitsFact(act, its) };
       await (act.kind === "erasure" ? erasures : retention).again(act.op, logged);
@@ -48,7 +60,8 @@ function end(acts: Acts, act: Act, said: readonly SaidOfOperation[]): void {
   // What was destroyed once more stands where that took it; the fact that is still to be said ends the other.
   if (ending === "destroy" || ending === "confirm") return;
   if (act.kind === "hold" && ending === "done") holdAsLogged(acts, act);
-  if (act.kind === "disclose" && mayHaveOpened(said)) acts.noteDisclosed(act.op, String(act.request["origin"]));
+  if (act.kind === "disclose" && mayHaveOpened(said))
+    acts.noteDisclosed(act.op, String(act.request["origin"]));
   acts.advance(act.op, ending);
 }
 

@@ -31,7 +31,12 @@ export class AuditRecord implements AsyncDisposable {
   #wake = Promise.withResolvers<void>();
 
   /** @param beforeSending done on each connection whose life is the database's, before anything is sent on it, or anybody gets it */
-  constructor(outbox: Outbox, socketPath: string, log: Logger, beforeSending: (connection: AuditConnection) => Promise<void>) {
+  constructor(
+    outbox: Outbox,
+    socketPath: string,
+    log: Logger,
+    beforeSending: (connection: AuditConnection) => Promise<void>,
+  ) {
     this.#outbox = outbox;
     this.#socketPath = socketPath;
     this.#log = log;
@@ -52,7 +57,8 @@ export class AuditRecord implements AsyncDisposable {
 
   /** @throws AuditUnavailable while auditd is away: nothing that needs it may begin */
   get connection(): AuditConnection {
-    if (this.#producer?.connected !== true) throw new AuditUnavailable("disconnected", "no connection to auditd");
+    if (this.#producer?.connected !== true)
+      throw new AuditUnavailable("disconnected", "no connection to auditd");
     return this.#producer;
   }
 
@@ -60,7 +66,8 @@ export class AuditRecord implements AsyncDisposable {
   async #durable(op: string, phase: EventDraft["phase"]): Promise<Place> {
     const place = this.#outbox.placeOf(op, phase);
     if (place !== null) return place;
-    if (this.#outbox.isRefused(op, phase)) throw new AuditRejected("refused", "auditd refused this record", true);
+    if (this.#outbox.isRefused(op, phase))
+      throw new AuditRejected("refused", "auditd refused this record", true);
     const waiting = this.#waiting.get(`${op} ${phase}`) ?? Promise.withResolvers<Place>();
     this.#waiting.set(`${op} ${phase}`, waiting);
     this.#wake.resolve();
@@ -79,9 +86,13 @@ export class AuditRecord implements AsyncDisposable {
 
   async #inTime<T>(awaited: Promise<T>, what: string): Promise<T> {
     awaited.catch(() => {});
-    const late = pause(ACKNOWLEDGEMENT_TIMEOUT_MS, null, { signal: this.#stop.signal, ref: false }).catch(() => null);
+    const late = pause(ACKNOWLEDGEMENT_TIMEOUT_MS, null, {
+      signal: this.#stop.signal,
+      ref: false,
+    }).catch(() => null);
     const first = await Promise.race([awaited, late]);
-    if (first === null) throw new AuditUnavailable("timeout", `no ${what} in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`);
+    if (first === null)
+      throw new AuditUnavailable("timeout", `no ${what} in ${ACKNOWLEDGEMENT_TIMEOUT_MS} ms`);
     return first;
   }
 
@@ -101,7 +112,12 @@ export class AuditRecord implements AsyncDisposable {
     while (!signal.aborted) {
       try {
         await using producer = await connectRecordProducer({
-          ...{ socketPath: this.#socketPath, boot: this.#outbox.boot, firstPseq: this.#outbox.firstPseq, signal },
+          ...{
+            socketPath: this.#socketPath,
+            boot: this.#outbox.boot,
+            firstPseq: this.#outbox.firstPseq,
+            signal,
+          },
           ...(this.#outbox.highestAck === undefined ? {} : { highestAck: this.#outbox.highestAck }),
         });
         // Before anything is destroyed on its word.
@@ -124,7 +140,8 @@ export class AuditRecord implements AsyncDisposable {
             "the log has other records under these numbers: this database was put back; it begins a new life",
           );
           this.#outbox.beginLife();
-        } else if (error instanceof AuditUnavailable) this.#log.debug({ err: error }, "auditd is away");
+        } else if (error instanceof AuditUnavailable)
+          this.#log.debug({ err: error }, "auditd is away");
         else this.#faulted(error);
       } finally {
         this.#producer = null;
@@ -161,7 +178,8 @@ export class AuditRecord implements AsyncDisposable {
     try {
       const leaf = await producer.append(row);
       const origin = await producer.shardOf(leaf);
-      if (origin === null) throw new AuditUnavailable("disconnected", "the log does not say where its leaf stands");
+      if (origin === null)
+        throw new AuditUnavailable("disconnected", "the log does not say where its leaf stands");
       const place = { ...leaf, origin };
       this.#outbox.answered(pseq, place);
       this.#waiting.get(key)?.resolve(place);

@@ -42,14 +42,19 @@ export async function opened(
   }
   let unwitnessed = false;
   if (AWAITS_WITNESS.has(draft.type)) {
-    const { needsWitness, witnessed, mayGoOn } = await connection.witnessed(place.index).catch((error: unknown) => {
-      acts.advance(op, "failed", { say: outcomeOf(draft, "failed", { code: "audit_timeout" }) });
-      throw error;
-    });
+    const { needsWitness, witnessed, mayGoOn } = await connection
+      .witnessed(place.index)
+      .catch((error: unknown) => {
+        acts.advance(op, "failed", { say: outcomeOf(draft, "failed", { code: "audit_timeout" }) });
+        throw error;
+      });
     unwitnessed = needsWitness && !witnessed;
     if (unwitnessed && !mayGoOn) {
       acts.advance(op, "failed", { say: outcomeOf(draft, "denied", { code: "unwitnessed" }) });
-      throw new AuditUnavailable("unwitnessed", "no witness has seen the request, and without one it is refused");
+      throw new AuditUnavailable(
+        "unwitnessed",
+        "no witness has seen the request, and without one it is refused",
+      );
     }
   }
   acts.advance(op, "requested", unwitnessed ? { result: { unwitnessed } } : {});

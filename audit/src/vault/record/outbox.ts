@@ -63,7 +63,9 @@ export class Outbox {
     const pseq = this.lastPseq + 1;
     this.#setMeta("pseq", String(pseq));
     const { event } = composeEvent(draft, { boot: this.boot, pseq });
-    this.#db.prepare("INSERT INTO outbox (pseq, op, phase, event) VALUES (?, ?, ?, ?)").run(pseq, draft.op, draft.phase, event);
+    this.#db
+      .prepare("INSERT INTO outbox (pseq, op, phase, event) VALUES (?, ?, ?, ?)")
+      .run(pseq, draft.op, draft.phase, event);
     this.#onWritten();
   }
 
@@ -83,7 +85,9 @@ export class Outbox {
   }
 
   answered(pseq: number, { origin, index, leafHash }: Place): void {
-    this.#db.prepare("UPDATE outbox SET origin = ?, idx = ?, leaf_hash = ? WHERE pseq = ?").run(origin, index, leafHash, pseq);
+    this.#db
+      .prepare("UPDATE outbox SET origin = ?, idx = ?, leaf_hash = ? WHERE pseq = ?")
+      .run(origin, index, leafHash, pseq);
   }
 
   /** The log holds a refusal in its place. */
@@ -102,7 +106,12 @@ export class Outbox {
 
   /** Whether anything was ever said of this operation, in this life or one before. */
   tellsOf(op: string): boolean {
-    return this.#db.prepare<unknown[], number>("SELECT 1 FROM outbox WHERE op = ? LIMIT 1").pluck().get(op) === 1;
+    return (
+      this.#db
+        .prepare<unknown[], number>("SELECT 1 FROM outbox WHERE op = ? LIMIT 1")
+        .pluck()
+        .get(op) === 1
+    );
   }
 
   /** Null until the log is known to have it. */
@@ -119,7 +128,9 @@ export class Outbox {
   /** What was acknowledged last, for auditd to compare with the log. */
   get highestAck(): LeafRef | undefined {
     return this.#db
-      .prepare<[], LeafRef>('SELECT idx AS "index", leaf_hash AS leafHash FROM outbox WHERE idx >= 0 ORDER BY pseq DESC LIMIT 1')
+      .prepare<[], LeafRef>(
+        'SELECT idx AS "index", leaf_hash AS leafHash FROM outbox WHERE idx >= 0 ORDER BY pseq DESC LIMIT 1',
+      )
       .get();
   }
 
@@ -146,7 +157,9 @@ export class Outbox {
   /** What is not known to be in the log, in order. */
   get unsent(): Pick<OutboxRow, "op" | "phase">[] {
     return this.#db
-      .prepare<[], Pick<OutboxRow, "op" | "phase">>("SELECT op, phase FROM outbox WHERE idx IS NULL ORDER BY pseq")
+      .prepare<[], Pick<OutboxRow, "op" | "phase">>(
+        "SELECT op, phase FROM outbox WHERE idx IS NULL ORDER BY pseq",
+      )
       .all();
   }
 
@@ -167,7 +180,9 @@ export class Outbox {
    */
   settle(said: ReadonlyMap<string, readonly SaidOfOperation[]>, open: ReadonlySet<string>): void {
     const rows = this.#db
-      .prepare<[], Omit<OutboxRow, "disclosures">>("SELECT pseq, op, phase, event FROM outbox WHERE idx IS NULL ORDER BY pseq")
+      .prepare<[], Omit<OutboxRow, "disclosures">>(
+        "SELECT pseq, op, phase, event FROM outbox WHERE idx IS NULL ORDER BY pseq",
+      )
       .all();
     this.#db.prepare("DELETE FROM outbox WHERE idx IS NULL").run();
     this.#setMeta("pseq", String(this.firstPseq - 1));
@@ -219,12 +234,17 @@ export class Outbox {
   }
 
   #meta(name: string): string | undefined {
-    return this.#db.prepare<unknown[], string>("SELECT value FROM meta WHERE name = ?").pluck().get(name);
+    return this.#db
+      .prepare<unknown[], string>("SELECT value FROM meta WHERE name = ?")
+      .pluck()
+      .get(name);
   }
 
   #setMeta(name: string, value: string): void {
     this.#db
-      .prepare("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
+      .prepare(
+        "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      )
       .run(name, value);
   }
 }

@@ -15,7 +15,9 @@ type Asked = { verb: VaultControlRequest["verb"]; requester: string };
 /** Who gave a command that names nobody, or nobody whom the log may name. */
 const UNNAMED = "operator";
 const hasVerb = Compile(
-  Type.Object({ verb: Type.Enum(VaultControlRequest.anyOf.map(({ properties }) => properties.verb.const)) }),
+  Type.Object({
+    verb: Type.Enum(VaultControlRequest.anyOf.map(({ properties }) => properties.verb.const)),
+  }),
 );
 const hasRequester = Compile(Type.Object({ requester: PlainId }));
 
@@ -37,7 +39,11 @@ export function grantedInTurn<T>(
 }
 
 /** Refuses a line that is no request. @throws as {@link grantedInTurn}, always */
-export function lineRefusedInTurn(parts: Recording, line: unknown, objection: Objection): Promise<never> {
+export function lineRefusedInTurn(
+  parts: Recording,
+  line: unknown,
+  objection: Objection,
+): Promise<never> {
   const asked = {
     verb: hasVerb.Check(line) ? line.verb : null,
     requester: hasRequester.Check(line) ? line.requester : UNNAMED,
@@ -58,14 +64,20 @@ async function refused(
       outbox.write({
         ...({ type: "admin.refused", phase: "fact", op } as const),
         action: verb === null ? "vault" : `vault ${verb}`,
-        ...{ actor: { sub: requester, kind: "operator" }, object: { kind: "appliance", id: "vault" } },
+        ...{
+          actor: { sub: requester, kind: "operator" },
+          object: { kind: "appliance", id: "vault" },
+        },
         detail: { reason: code },
       }),
     );
     await record.durableInTime(op, "fact");
   } catch (error) {
     if (!(error instanceof AuditUnavailable)) throw error;
-    throw new AuditUnavailable(error.reason, `refused (${code}), and the refusal is not on record: ${error.message}`);
+    throw new AuditUnavailable(
+      error.reason,
+      `refused (${code}), and the refusal is not on record: ${error.message}`,
+    );
   }
   throw new VaultRefused(code, message);
 }

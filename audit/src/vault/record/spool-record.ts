@@ -8,10 +8,17 @@ const NAME = "blocked-spool";
 type Blocked = { origin: string; segment: string; reason: string };
 
 /** @param now null when all that waited was taken over. @throws AuditUnavailable: the log gets it later */
-export async function recordSpool(outbox: Outbox, record: AuditRecord, now: SpoolBlocked | null): Promise<void> {
+export async function recordSpool(
+  outbox: Outbox,
+  record: AuditRecord,
+  now: SpoolBlocked | null,
+): Promise<void> {
   const text = outbox.said(NAME);
   const before = text === "" ? null : (JSON.parse(text) as Blocked);
-  if (now === null ? before === null : now.origin === before?.origin && now.segment === before.segment) return;
+  if (
+    now === null ? before === null : now.origin === before?.origin && now.segment === before.segment
+  )
+    return;
   const { origin, segment, reason } = (now ?? before)!;
   const op = randomUUID();
   outbox.say(

@@ -24,7 +24,13 @@ import type { Outbox } from "../record/outbox.ts";
 /** Nobody finds two values of one token by chance, and the index of a year stays small. */
 const TOKEN_BYTES = 16;
 
-export type TokenParts = { keys: KeyTable; store: CommitmentStore; outbox: Outbox; turns: Turns; log: Logger };
+export type TokenParts = {
+  keys: KeyTable;
+  store: CommitmentStore;
+  outbox: Outbox;
+  turns: Turns;
+  log: Logger;
+};
 
 export class ValueTokens {
   readonly #parts: TokenParts;
@@ -33,7 +39,10 @@ export class ValueTokens {
     this.#parts = parts;
   }
 
-  async answer(request: VaultTokensRequest, give: (line: object) => Promise<void>): Promise<object> {
+  async answer(
+    request: VaultTokensRequest,
+    give: (line: object) => Promise<void>,
+  ): Promise<object> {
     switch (request.verb) {
       case "token":
         return { token: await this.#tokenOf(request.field, request.value) };
@@ -46,7 +55,12 @@ export class ValueTokens {
 
   async #tokenOf(field: string, value: string): Promise<string> {
     const mac = createHmac("sha256", await this.#parts.keys.tokenKey());
-    return mac.update(`${field}\0`).update(value, "utf8").digest().subarray(0, TOKEN_BYTES).toString("hex");
+    return mac
+      .update(`${field}\0`)
+      .update(value, "utf8")
+      .digest()
+      .subarray(0, TOKEN_BYTES)
+      .toString("hex");
   }
 
   /** A token of no field, from which nothing is learnt of the key but whether it is another. */
@@ -73,13 +87,23 @@ export class ValueTokens {
   }
 
   /** None for what can't be opened: its key is being destroyed, or damaged, which the vault says elsewhere. */
-  async #linesOf({ subject, month, index, field, commitment, sealed }: SealedCommitment): Promise<TokenLine[]> {
+  async #linesOf({
+    subject,
+    month,
+    index,
+    field,
+    commitment,
+    sealed,
+  }: SealedCommitment): Promise<TokenLine[]> {
     const { keys, log } = this.#parts;
     try {
       const key = await keys.find({ subject, month });
       if (key === null) return [];
       const { value } = unsealValue(key, commitment, sealed);
-      const folders = field === PATH_FIELD ? foldersOf(value).map((folder) => this.#tokenOf(FOLDER_FIELD, folder)) : [];
+      const folders =
+        field === PATH_FIELD
+          ? foldersOf(value).map((folder) => this.#tokenOf(FOLDER_FIELD, folder))
+          : [];
       const tokens = await Promise.all([this.#tokenOf(field, value), ...folders]);
       return tokens.map((token) => ({ index, field, token }));
     } catch (error) {

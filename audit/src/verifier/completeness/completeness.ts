@@ -18,7 +18,12 @@ import { type Downtime, isAnnounced, type Stretch, Timeline } from "./timeline.t
 import { fail, pass, type Verdict } from "../report/verdicts.ts";
 
 /** What was lost when the shard before was put back to an older state. `shards` had followed it, and are gone with as many entries as anybody had seen. */
-export type Recovered = { origin: string; from: number; to: number; shards?: { origin: string; size: number }[] };
+export type Recovered = {
+  origin: string;
+  from: number;
+  to: number;
+  shards?: { origin: string; size: number }[];
+};
 
 export type Findings = {
   stretches: readonly Stretch[];
@@ -57,13 +62,17 @@ export class Completeness {
 
   note(leaf: Leaf, index: number): void {
     const { type, prod, detail = {} } = leaf;
-    if (index === 0 && type !== "audit.shard.open") this.#fault(index, "the first entry does not say which shard it opens");
-    if (index > 0 && type === "audit.shard.open") this.#fault(index, "a shard is opened within another");
+    if (index === 0 && type !== "audit.shard.open")
+      this.#fault(index, "the first entry does not say which shard it opens");
+    if (index > 0 && type === "audit.shard.open")
+      this.#fault(index, "a shard is opened within another");
     if (index === 0 && detail["reason"] === "restore") {
       this.#recovered = recoveredBy(detail);
-      if (this.#recovered === null) this.#fault(index, "the shard says that it was restored, and not from what");
+      if (this.#recovered === null)
+        this.#fault(index, "the shard says that it was restored, and not from what");
     }
-    if (this.#lastType === "audit.shard.close") this.#fault(index, "an entry follows the last one of the shard");
+    if (this.#lastType === "audit.shard.close")
+      this.#fault(index, "an entry follows the last one of the shard");
     const sequenceFault = this.#sequences.fault(leaf, index);
     if (sequenceFault !== null) this.#fault(index, sequenceFault);
     const operationFault = this.#operations.fault(leaf, index);
@@ -90,12 +99,18 @@ export class Completeness {
 
   #crossCheck(leaf: Leaf, index: number): void {
     this.#clock.note(leaf);
-    if (this.#horizon.note(leaf, index)) for (const one of [this.#uploads, this.#placements, this.#words]) one.forget();
+    if (this.#horizon.note(leaf, index))
+      for (const one of [this.#uploads, this.#placements, this.#words]) one.forget();
     const uploadFault = this.#uploads.fault(leaf);
     if (uploadFault !== null) this.#fault(index, uploadFault);
-    const isEarly = leaf.type === "job.member" && leaf.detail?.["from"] === null && this.#placements.isEarly(leaf);
-    for (const fault of this.#placements.faults(leaf, index)) this.#fault(fault.index, fault.reason);
-    for (const fault of this.#words.faults(leaf, index, isEarly)) this.#fault(fault.index, fault.reason);
+    const isEarly =
+      leaf.type === "job.member" &&
+      leaf.detail?.["from"] === null &&
+      this.#placements.isEarly(leaf);
+    for (const fault of this.#placements.faults(leaf, index))
+      this.#fault(fault.index, fault.reason);
+    for (const fault of this.#words.faults(leaf, index, isEarly))
+      this.#fault(fault.index, fault.reason);
   }
 
   /** @param downtime null: none was announced, and stretches are told and not judged */
@@ -108,7 +123,8 @@ export class Completeness {
         firstOverdue.index,
         `${overdue} operations have no outcome and are older than their type allows; the first is ${firstOverdue.type}`,
       );
-    const unannounced = downtime === null ? undefined : stretches.find((stretch) => !isAnnounced(stretch, downtime));
+    const unannounced =
+      downtime === null ? undefined : stretches.find((stretch) => !isAnnounced(stretch, downtime));
     if (unannounced !== undefined)
       this.#fault(
         unannounced.index,
@@ -131,7 +147,9 @@ export class Completeness {
   #verdict({ stretches, operations }: Findings): Verdict {
     const [first] = this.#faults.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
     if (first !== undefined)
-      return this.#faults.length === 1 ? first : { ...first, reason: `${first.reason} (the first of ${this.#faults.length})` };
+      return this.#faults.length === 1
+        ? first
+        : { ...first, reason: `${first.reason} (the first of ${this.#faults.length})` };
     const silences = ["DARK", "STOPPED", "SILENT"]
       .map((kind) => `${kind} ${stretches.filter((stretch) => stretch.kind === kind).length}`)
       .join(", ");
@@ -141,15 +159,26 @@ export class Completeness {
   }
 
   #pairedText(): string {
-    const uses = this.#urls.paired === 0 ? "" : `; ${this.#urls.paired} uses of URLs, each issued on record`;
-    const uploads = this.#uploads.paired === 0 ? "" : `; ${this.#uploads.paired} uploads, each on record at both ends`;
+    const uses =
+      this.#urls.paired === 0 ? "" : `; ${this.#urls.paired} uses of URLs, each issued on record`;
+    const uploads =
+      this.#uploads.paired === 0
+        ? ""
+        : `; ${this.#uploads.paired} uploads, each on record at both ends`;
     const { paired, waiting } = this.#words;
     const words = `; ${paired} starts and ends of members, each told by its node's agent${waiting === 0 ? "" : `, ${waiting} not yet`}`;
-    const isOver = [this.#urls, this.#uploads, this.#placements, this.#words].some((one) => one.isOver);
-    const overText = isOver ? "; more was under way at once than is compared: not every CROSS-CHECK was made" : "";
+    const isOver = [this.#urls, this.#uploads, this.#placements, this.#words].some(
+      (one) => one.isOver,
+    );
+    const overText = isOver
+      ? "; more was under way at once than is compared: not every CROSS-CHECK was made"
+      : "";
     const { binaries } = this.measured;
     const told = binariesText(binaries);
-    const starts = told === null ? "" : `; ${told}${binaries.compared === 0 ? "" : ": each ran what that holds"}`;
+    const starts =
+      told === null
+        ? ""
+        : `; ${told}${binaries.compared === 0 ? "" : ": each ran what that holds"}`;
     return uses + uploads + (paired + waiting === 0 ? "" : words) + starts + overText;
   }
 
@@ -157,9 +186,14 @@ export class Completeness {
     if (this.#recovered === null) return "";
     const { origin, from, to, shards = [] } = this.#recovered;
     const gone = shards.map((shard) =>
-      shard.size > 0 ? `${shard.size} entries of ${shard.origin}` : `all of ${shard.origin}, of which nobody had seen an entry,`,
+      shard.size > 0
+        ? `${shard.size} entries of ${shard.origin}`
+        : `all of ${shard.origin}, of which nobody had seen an entry,`,
     );
-    const lost = [...(from < to ? [`entries ${from} to ${to - 1} of ${origin}`] : []), ...gone].join(" and ");
+    const lost = [
+      ...(from < to ? [`entries ${from} to ${to - 1} of ${origin}`] : []),
+      ...gone,
+    ].join(" and ");
     return lost === ""
       ? `; RECOVERED: it follows ${origin} from entry ${from} on, and nobody had seen what was lost`
       : `; RECOVERED: ${lost} were lost`;

@@ -26,7 +26,9 @@ export class DigestTable {
   numberOf(digest: Uint8Array): number {
     const [high, low] = wordsOf(digest);
     const slot = this.#slotOf(high, low);
-    return this.#width > DIGEST_WORDS && !this.#isFree(slot) ? this.#words[slot + DIGEST_WORDS]! : 0;
+    return this.#width > DIGEST_WORDS && !this.#isFree(slot)
+      ? this.#words[slot + DIGEST_WORDS]!
+      : 0;
   }
 
   /** @param digest of eight bytes or more */
@@ -36,7 +38,8 @@ export class DigestTable {
     if (this.#isFree(slot)) this.size += 1;
     this.#put(slot, high, low, number);
     // So full a million fit into as many places as there are just above a million, and a look is still quicker than a digest.
-    if (this.size * 32 * this.#width > this.#words.length * 31) this.#renew(2 * this.#words.length, () => true);
+    if (this.size * 32 * this.#width > this.#words.length * 31)
+      this.#renew(2 * this.#words.length, () => true);
   }
 
   /** Forgets those of other numbers. */
@@ -53,7 +56,8 @@ export class DigestTable {
   #slotOf(high: number, low: number): number {
     const words = this.#words;
     let slot = (this.#width * high) % words.length;
-    while (!this.#isFree(slot) && (words[slot] !== high || words[slot + 1] !== low)) slot = (slot + this.#width) % words.length;
+    while (!this.#isFree(slot) && (words[slot] !== high || words[slot + 1] !== low))
+      slot = (slot + this.#width) % words.length;
     return slot;
   }
 
@@ -83,7 +87,8 @@ export class DigestTable {
 
 function wordsOf(digest: Uint8Array): [high: number, low: number] {
   const word = (at: number): number =>
-    ((digest[at]! << 24) | (digest[at + 1]! << 16) | (digest[at + 2]! << 8) | digest[at + 3]!) >>> 0;
+    ((digest[at]! << 24) | (digest[at + 1]! << 16) | (digest[at + 2]! << 8) | digest[at + 3]!) >>>
+    0;
   const [high, low] = [word(0), word(4)];
   return [high, high === 0 && low === 0 ? 1 : low];
 }

@@ -35,7 +35,8 @@ export class Horizon {
       if (before !== undefined) return this.#suspend(nowMs);
     }
     if (!isCoordinator) return false;
-    const isRestored = type === "admin.coordinator.start" && this.#follows(integerIn(detail, "generation") ?? 0);
+    const isRestored =
+      type === "admin.coordinator.start" && this.#follows(integerIn(detail, "generation") ?? 0);
     // One that was away at the turn ends later what it began before.
     const isBack = this.#awaitsCoordinator;
     this.#awaitsCoordinator = false;

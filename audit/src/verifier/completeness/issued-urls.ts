@@ -46,8 +46,10 @@ export class IssuedUrls {
 
   fault({ type, prod, op, phase, actor, t_log, detail = {} }: Leaf, index: number): string | null {
     const nowMs = instantMs(t_log);
-    if (index === 0 && typeof detail["prev_origin"] === "string") this.#judgesFromMs = nowMs + MAX_LIFE_MS;
-    if (type === "data.object.write" && phase !== "requested") return this.#written(op, phase, nowMs);
+    if (index === 0 && typeof detail["prev_origin"] === "string")
+      this.#judgesFromMs = nowMs + MAX_LIFE_MS;
+    if (type === "data.object.write" && phase !== "requested")
+      return this.#written(op, phase, nowMs);
     const hash = nameIn(detail, "url_sha256");
     if (hash === null || !HEX_32.test(hash)) return null;
     if (type === "data.stage" && prod.startsWith("coordinator")) {

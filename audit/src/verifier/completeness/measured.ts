@@ -31,7 +31,11 @@ export class Measured {
   }
 
   get binaries(): Binaries {
-    return { releases: this.#releases?.sha256s ?? [], starts: this.#starts, compared: this.#compared };
+    return {
+      releases: this.#releases?.sha256s ?? [],
+      starts: this.#starts,
+      compared: this.#compared,
+    };
   }
 
   /** @param leaf of the type {@link MEASURED} */
@@ -42,7 +46,12 @@ export class Measured {
     const files = (detail["files"] ?? []) as readonly { path: string; sha256: string }[];
     const image = digests?.image;
     const releases = this.#releases;
-    if (releases === null || releases.sha256s.length === 0 || (files.length === 0 && image === undefined)) return null;
+    if (
+      releases === null ||
+      releases.sha256s.length === 0 ||
+      (files.length === 0 && image === undefined)
+    )
+      return null;
     this.#compared += 1;
     let of = ANY;
     const faultOf = (name: string, holders: number): string | null => {
@@ -55,7 +64,9 @@ export class Measured {
       const fault = faultOf(path, releases.withFile(path, sha256));
       if (fault !== null) return fault;
     }
-    return image === undefined ? null : faultOf(`the image sha256:${image}`, releases.withImage(image));
+    return image === undefined
+      ? null
+      : faultOf(`the image sha256:${image}`, releases.withImage(image));
   }
 }
 

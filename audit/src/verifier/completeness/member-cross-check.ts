@@ -23,7 +23,13 @@ const WORD_OF: Readonly<Record<string, Word>> = {
   "job.node.ended": "ended",
   "job.node.released": "released",
 };
-const ENDS_OF_ATTEMPTS = ["job.finished", "job.failed", "job.cancelled", "job.expired", "job.queued"];
+const ENDS_OF_ATTEMPTS = [
+  "job.finished",
+  "job.failed",
+  "job.cancelled",
+  "job.expired",
+  "job.queued",
+];
 
 type Member = {
   node: string;
@@ -82,7 +88,8 @@ export class MemberCrossCheck {
     const { type, prod, object } = leaf;
     if (prod === RECORDER) return this.#byCoordinator(leaf, index, isEarly);
     if (prod.startsWith(NODE)) return this.#byAgent(leaf, prod.slice(NODE.length));
-    if (prod === "auditd" && object.id.startsWith(NODE)) this.#byAuditd(leaf, object.id.slice(NODE.length));
+    if (prod === "auditd" && object.id.startsWith(NODE))
+      this.#byAuditd(leaf, object.id.slice(NODE.length));
     // While it was away nobody could be heard.
     if (type === "admin.coordinator.start") this.#startedMs = this.#clock.runMs;
     return [];
@@ -113,7 +120,11 @@ export class MemberCrossCheck {
     return faults;
   }
 
-  #placed(id: string, { attempt, node, isServer }: { attempt: string; node: string; isServer: boolean }, index: number): void {
+  #placed(
+    id: string,
+    { attempt, node, isServer }: { attempt: string; node: string; isServer: boolean },
+    index: number,
+  ): void {
     this.#members.set(id, { node, attempt, placed: index, said: 0, isLetGo: false, isOver: false });
     this.#node(node).members.add(id);
     if (isServer) this.#servers.set(attempt, id);
@@ -157,10 +168,16 @@ export class MemberCrossCheck {
     const since = ({ saidMs }: Owed): number => Math.max(saidMs, node.excusedMs, this.#startedMs);
     const fromMs = since(oldest);
     if (runMs - fromMs < 2 * HOUR_MS) return [];
-    if (!node.owed.some((owed) => since(owed) - fromMs >= HOUR_MS && runMs - since(owed) >= HOUR_MS)) return [];
+    if (
+      !node.owed.some((owed) => since(owed) - fromMs >= HOUR_MS && runMs - since(owed) >= HOUR_MS)
+    )
+      return [];
     node.owed = [];
     return [
-      { index: oldest.index, reason: `CROSS-CHECK: the coordinator tells for hours of ${name}, whose agent says nothing of it` },
+      {
+        index: oldest.index,
+        reason: `CROSS-CHECK: the coordinator tells for hours of ${name}, whose agent says nothing of it`,
+      },
     ];
   }
 
@@ -173,11 +190,14 @@ export class MemberCrossCheck {
     node.isRefused = false;
     const word = WORD_OF[leaf.type];
     const member = this.#members.get(leaf.object.id);
-    if (word === undefined || member?.node !== name || member.attempt !== leaf.detail?.["attempt"]) return [];
+    if (word === undefined || member?.node !== name || member.attempt !== leaf.detail?.["attempt"])
+      return [];
     if (word !== "released" || isClean(leaf.detail)) this.#said(node, member, leaf.object.id, word);
     if (word !== "released") return [];
     member.isLetGo = true;
-    const faults = this.#horizon.isJudged(leaf) ? this.#missing(node, name, leaf.object.id, member.placed) : [];
+    const faults = this.#horizon.isJudged(leaf)
+      ? this.#missing(node, name, leaf.object.id, member.placed)
+      : [];
     this.#tidy(leaf.object.id);
     return faults;
   }
@@ -191,7 +211,8 @@ export class MemberCrossCheck {
 
   /** What must stand in the journal before its word that this member is let go of. */
   #missing(node: Node, name: string, id: string, placed: number): Fault[] {
-    const isMissing = ({ member, word, index }: Owed): boolean => (member === id ? word !== "released" : index < placed);
+    const isMissing = ({ member, word, index }: Owed): boolean =>
+      member === id ? word !== "released" : index < placed;
     const missing = node.owed.filter(isMissing);
     node.owed = node.owed.filter((owed) => !isMissing(owed));
     for (const { member } of missing) this.#tidy(member);
@@ -240,7 +261,11 @@ export class MemberCrossCheck {
 }
 
 function isClean(detail: Detail = {}): boolean {
-  return detail["processes_gone"] === true && detail["disk_gone"] === true && detail["devices_at_baseline"] === true;
+  return (
+    detail["processes_gone"] === true &&
+    detail["disk_gone"] === true &&
+    detail["devices_at_baseline"] === true
+  );
 }
 
 function notSaid({ member, word, index }: Owed, node: string): Fault {

@@ -12,8 +12,10 @@ const COORDINATOR = "coordinator";
 /** More than any appliance has under way at once; beyond it nothing is judged any more. */
 const MAX_UNDER_WAY = 20_000;
 
-const NOT_ANNOUNCED = "CROSS-CHECK: an upload was completed at the S3 door that the coordinator is not on record to have opened";
-const NOT_PASSED = "CROSS-CHECK: the coordinator calls an upload stored whose completion the S3 door did not see";
+const NOT_ANNOUNCED =
+  "CROSS-CHECK: an upload was completed at the S3 door that the coordinator is not on record to have opened";
+const NOT_PASSED =
+  "CROSS-CHECK: the coordinator calls an upload stored whose completion the S3 door did not see";
 
 type AtDoor = { upload: string; step: "complete" | "abort"; isAnnounced: boolean };
 
@@ -113,7 +115,8 @@ export class MultipartUploads {
 
   #bound(): void {
     const { size } = this.#announced;
-    if (Math.max(size, this.#passed.size, this.#atDoor.size, this.#asked.size) <= MAX_UNDER_WAY) return;
+    if (Math.max(size, this.#passed.size, this.#atDoor.size, this.#asked.size) <= MAX_UNDER_WAY)
+      return;
     this.isOver = true;
     this.forget();
   }

@@ -42,7 +42,11 @@ export class Operations {
   }
 
   /** @param endMs auditd's time of the last entry */
-  atEnd(endMs: number): { open: number; overdue: number; firstOverdue: { type: string; index: number } | null } {
+  atEnd(endMs: number): {
+    open: number;
+    overdue: number;
+    firstOverdue: { type: string; index: number } | null;
+  } {
     let overdue = 0;
     let firstOverdue: { type: string; index: number } | null = null;
     for (const place of this.#open.values()) {

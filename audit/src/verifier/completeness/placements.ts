@@ -47,7 +47,10 @@ export class Placements {
 
   /** Whether the agent has spoken of this member before its placement. */
   isEarly(leaf: Leaf): boolean {
-    return this.#waiting.size > 0 && this.#waiting.has(latin1(this.#digestOf(leaf, nameIn(leaf.detail ?? {}, "node"))));
+    return (
+      this.#waiting.size > 0 &&
+      this.#waiting.has(latin1(this.#digestOf(leaf, nameIn(leaf.detail ?? {}, "node"))))
+    );
   }
 
   faults(leaf: Leaf, index: number): Fault[] {
@@ -68,9 +71,15 @@ export class Placements {
     const digest = this.#digestOf(leaf, node);
     if (this.#placed.has(digest)) return [];
     const key = latin1(digest);
-    const waiting = this.#waiting.get(key) ?? { node, index, sinceMs: this.#clock.runMs, isJudged: false };
+    const waiting = this.#waiting.get(key) ?? {
+      node,
+      index,
+      sinceMs: this.#clock.runMs,
+      isJudged: false,
+    };
     const isNew = !this.#waiting.has(key);
-    if (!waiting.isJudged && this.#isExpected(leaf)) this.#waiting.set(key, { ...waiting, index, isJudged: true });
+    if (!waiting.isJudged && this.#isExpected(leaf))
+      this.#waiting.set(key, { ...waiting, index, isJudged: true });
     else if (isNew) this.#waiting.set(key, waiting);
     const [oldest] = this.#waiting;
     if (this.#waiting.size <= MAX_WAITING || oldest === undefined) return [];
@@ -81,7 +90,10 @@ export class Placements {
   /** Of a member that may have been placed before, only its start tells that it was not: the coordinator speaks of it soon after. */
   #isExpected(leaf: Leaf): boolean {
     if (!this.#horizon.isJudged(leaf)) return false;
-    return this.#horizon.isWhole || (leaf.type === "job.node.started" && Date.parse(leaf.t) >= this.#horizon.fromMs);
+    return (
+      this.#horizon.isWhole ||
+      (leaf.type === "job.node.started" && Date.parse(leaf.t) >= this.#horizon.fromMs)
+    );
   }
 
   /** Oldest first, so that one look is enough. */
@@ -97,7 +109,9 @@ export class Placements {
   }
 
   #digestOf({ object, detail = {} }: Leaf, node: string | null): Uint8Array {
-    return this.#digest([object.id, nameIn(detail, "job"), nameIn(detail, "attempt"), node].join("\n"));
+    return this.#digest(
+      [object.id, nameIn(detail, "job"), nameIn(detail, "attempt"), node].join("\n"),
+    );
   }
 }
 

@@ -38,7 +38,8 @@ export class Releases {
    * @throws {@link Refused}
    */
   add(bytes: Uint8Array): void {
-    if (this.sha256s.length === MAX_RELEASES) throw new Refused(`there are more than ${MAX_RELEASES} releases`);
+    if (this.sha256s.length === MAX_RELEASES)
+      throw new Refused(`there are more than ${MAX_RELEASES} releases`);
     const { files, images } = contentOf(bytes);
     const bit = 1 << this.sha256s.length;
     for (const { path, sha256 } of files) this.#hold(fileName(path, sha256), bit);
@@ -74,15 +75,19 @@ type ReleaseImage = { digest: string };
 function contentOf(bytes: Uint8Array): { files: ReleaseFile[]; images: ReleaseImage[] } {
   const envelope = readBoundedJson(bytes, MAX_RELEASE_BYTES, "the release");
   const encoded = memberOf(envelope, "payload");
-  const isEnvelope = memberOf(envelope, "payloadType") === PAYLOAD_TYPE && typeof encoded === "string";
+  const isEnvelope =
+    memberOf(envelope, "payloadType") === PAYLOAD_TYPE && typeof encoded === "string";
   const payload = isEnvelope ? fromBase64(encoded) : null;
   if (payload === null) throw new Refused("the release is no DSSE envelope around a statement");
   const statement = readBoundedJson(payload, MAX_RELEASE_BYTES, "the release's statement");
-  if (memberOf(statement, "predicateType") !== PREDICATE_TYPE) throw new Refused("the release's statement is of another kind");
+  if (memberOf(statement, "predicateType") !== PREDICATE_TYPE)
+    throw new Refused("the release's statement is of another kind");
   const predicate = memberOf(statement, "predicate");
   const [files, images] = [memberOf(predicate, "tree"), memberOf(predicate, "images")];
-  if (!isListOf(files, isFile)) throw new Refused("the release does not list its files as one does");
-  if (!isListOf(images, isImage)) throw new Refused("the release does not list its images as one does");
+  if (!isListOf(files, isFile))
+    throw new Refused("the release does not list its files as one does");
+  if (!isListOf(images, isImage))
+    throw new Refused("the release does not list its images as one does");
   return { files, images };
 }
 

@@ -48,12 +48,14 @@ export class Sequences {
     }
     const started = prod === AUDITD && type === "audit.producer.start" ? this.#start(leaf) : null;
     const stepped = this.#step(prod, boot, pseq);
-    if (prod === AUDITD && type === "audit.rejected") return started ?? stepped ?? this.#rejected(leaf);
+    if (prod === AUDITD && type === "audit.rejected")
+      return started ?? stepped ?? this.#rejected(leaf);
     if (prod === AUDITD && type === "audit.lost") {
       const life = this.#lives.get(leaf.object.id);
       if (life !== undefined) life.mayJump = true;
     }
-    if (prod === AUDITD && type === "audit.heartbeat") return started ?? stepped ?? this.#heartbeat(leaf);
+    if (prod === AUDITD && type === "audit.heartbeat")
+      return started ?? stepped ?? this.#heartbeat(leaf);
     return started ?? stepped;
   }
 
@@ -73,7 +75,8 @@ export class Sequences {
     const prod = object.id;
     const boot = nameIn(detail, "boot");
     const first = integerIn(detail, "first_pseq");
-    if (boot === null || first === null) return `GAP: the start of ${prod} does not say where it begins`;
+    if (boot === null || first === null)
+      return `GAP: the start of ${prod} does not say where it begins`;
     const known = this.#lives.get(prod);
     if (prod === AUDITD) {
       if (boot !== auditdBoot) return "GAP: auditd starts in another life than it speaks in";
@@ -82,7 +85,8 @@ export class Sequences {
         return null;
       }
     }
-    if (known === undefined && this.#lives.size === MAX_PRODUCERS) return `over ${MAX_PRODUCERS} producers have begun`;
+    if (known === undefined && this.#lives.size === MAX_PRODUCERS)
+      return `over ${MAX_PRODUCERS} producers have begun`;
     this.#lives.set(prod, { boot, last: first - 1, mayJump: false, hasSpoken: false });
     if (known === undefined) return null;
     if (known.boot === boot) return `GAP: ${prod} starts twice in one life`;
@@ -109,7 +113,10 @@ export class Sequences {
     const producers = objectsIn(detail, "producers");
     if (producers === null) return "GAP: the heartbeat names nobody";
     for (const one of producers)
-      said.set(nameIn(one, "prod") ?? "nobody", { boot: nameIn(one, "boot"), pseq: integerIn(one, "pseq") });
+      said.set(nameIn(one, "prod") ?? "nobody", {
+        boot: nameIn(one, "boot"),
+        pseq: integerIn(one, "pseq"),
+      });
     for (const [prod, life] of this.#lives) {
       const one = said.get(prod);
       if (one === undefined) return `GAP: the heartbeat does not name ${prod}`;
@@ -118,14 +125,19 @@ export class Sequences {
         return `GAP: the heartbeat says that ${prod} is at ${one.pseq}, the log has ${last}`;
     }
     const unknown = [...said.keys()].find((prod) => !this.#lives.has(prod));
-    return unknown === undefined ? null : `GAP: the heartbeat names ${unknown}, of which the log has nothing`;
+    return unknown === undefined
+      ? null
+      : `GAP: the heartbeat names ${unknown}, of which the log has nothing`;
   }
 
   /** Of many producers the digest alone: a fault says that one of them is missed, not which. */
   #vectorFault(vector: Detail, held: (prod: string, life: Life) => number): string | null {
     const lives = [...this.#lives].sort(([a], [b]) => (a < b ? -1 : 1));
-    const lines = lives.map(([prod, life]) => `${prod} ${life.boot} ${held(prod, life)}\n`).join("");
-    const isSame = vector["producers"] === lives.length && vector["sha256"] === hex(this.#sha256(utf8(lines)));
+    const lines = lives
+      .map(([prod, life]) => `${prod} ${life.boot} ${held(prod, life)}\n`)
+      .join("");
+    const isSame =
+      vector["producers"] === lives.length && vector["sha256"] === hex(this.#sha256(utf8(lines)));
     return isSame
       ? null
       : `GAP: the heartbeat's digest of ${integerIn(vector, "producers")} producers is not that of what the log holds`;

@@ -78,11 +78,16 @@ export class Timeline {
     this.#settle();
     const { type, tLog } = this.#last!;
     const kind = type === "audit.stop" || type === "audit.shard.close" ? "STOPPED" : "DARK";
-    this.#pending = { stretch: { kind, index, from: tLog, to }, gapMs, untilMs: Date.parse(to) + STEP_TOLD_WITHIN_MS };
+    this.#pending = {
+      stretch: { kind, index, from: tLog, to },
+      gapMs,
+      untilMs: Date.parse(to) + STEP_TOLD_WITHIN_MS,
+    };
   }
 
   #explain(stepMs: number): void {
-    if (this.#pending !== null && this.#pending.gapMs - stepMs <= MAX_SILENCE_MS) this.#pending = null;
+    if (this.#pending !== null && this.#pending.gapMs - stepMs <= MAX_SILENCE_MS)
+      this.#pending = null;
   }
 
   #settle(): void {
@@ -116,5 +121,7 @@ export function parseDowntime(text: string): Downtime[] | null {
 /** Whether one announced time, with the silence that is allowed at either end, holds the whole stretch. */
 export function isAnnounced({ from, to }: Stretch, downtime: readonly Downtime[]): boolean {
   const [startMs, endMs] = [Date.parse(from), Date.parse(to)];
-  return downtime.some(({ fromMs, toMs }) => startMs >= fromMs - MAX_SILENCE_MS && endMs <= toMs + MAX_SILENCE_MS);
+  return downtime.some(
+    ({ fromMs, toMs }) => startMs >= fromMs - MAX_SILENCE_MS && endMs <= toMs + MAX_SILENCE_MS,
+  );
 }

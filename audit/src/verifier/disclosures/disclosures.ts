@@ -42,8 +42,10 @@ export async function readDisclosures<Held = never>(
   for await (const line of lines) {
     const disclosure = parseLine(line, name, platform, hold);
     const before = disclosures.at(-1);
-    if (before !== undefined && orderOf(before) >= orderOf(disclosure)) throw new Refused(`${name} is not in order`);
-    if (disclosures.push(disclosure) > MAX_LINES) throw new Refused(`${name} discloses more than its entries can commit to`);
+    if (before !== undefined && orderOf(before) >= orderOf(disclosure))
+      throw new Refused(`${name} is not in order`);
+    if (disclosures.push(disclosure) > MAX_LINES)
+      throw new Refused(`${name} discloses more than its entries can commit to`);
   }
   return disclosures;
 }
@@ -58,24 +60,42 @@ function parseLine<Held>(
   if (text === null) throw new Refused(`${name} is no UTF-8 text`);
   const read = readCanonical(text);
   const line = "fault" in read ? null : read.value;
-  if (typeof line !== "object" || line === null) throw new Refused(`${name} has a line that is not canonical`);
+  if (typeof line !== "object" || line === null)
+    throw new Refused(`${name} has a line that is not canonical`);
   const { commitment, field, index, salt, value, erased } = line as Record<string, unknown>;
-  const isOpened = typeof salt === "string" && HEX_32.test(salt) && typeof value === "string" && Object.keys(line).length === 5;
+  const isOpened =
+    typeof salt === "string" &&
+    HEX_32.test(salt) &&
+    typeof value === "string" &&
+    Object.keys(line).length === 5;
   const isErased = namesEntry(erased) && Object.keys(line).length === 4;
-  const isNamed = typeof field === "string" && field.length <= MAX_FIELD && Number.isSafeInteger(index);
-  if (!isNamed || typeof commitment !== "string" || !HEX_32.test(commitment) || (!isOpened && !isErased))
+  const isNamed =
+    typeof field === "string" && field.length <= MAX_FIELD && Number.isSafeInteger(index);
+  if (
+    !isNamed ||
+    typeof commitment !== "string" ||
+    !HEX_32.test(commitment) ||
+    (!isOpened && !isErased)
+  )
     throw new Refused(`${name} has a line that discloses nothing`);
   const named = { index: Number(index), field, commitment };
   if (!isOpened) return { ...named, erased: erased as { index: number; origin: string } };
   const opened = sha256(concat(PREFIX, utf8(`${field}\0`), fromHex(salt), utf8(value)));
   const opens = hex(opened) === commitment;
-  return opens && hold !== undefined ? { ...named, opens, held: hold(field, value) } : { ...named, opens };
+  return opens && hold !== undefined
+    ? { ...named, opens, held: hold(field, value) }
+    : { ...named, opens };
 }
 
 function namesEntry(erased: unknown): boolean {
   if (typeof erased !== "object" || erased === null) return false;
   const { index, origin } = erased as Record<string, unknown>;
-  return Number.isSafeInteger(index) && typeof origin === "string" && origin.length <= 255 && Object.keys(erased).length === 2;
+  return (
+    Number.isSafeInteger(index) &&
+    typeof origin === "string" &&
+    origin.length <= 255 &&
+    Object.keys(erased).length === 2
+  );
 }
 
 function orderOf({ index, field }: Pick<Disclosure, "index" | "field">): string {
@@ -119,7 +139,10 @@ export class Disclosures {
     for (; this.#at < this.#lines.length && this.#lines[this.#at]!.index <= index; this.#at++) {
       const line = this.#lines[this.#at]!;
       if (line.index !== index || commitments?.get(line.field) !== line.commitment)
-        this.#fault ??= fail(line.index, `a disclosure of ${line.field} for which the entry has no such commitment`);
+        this.#fault ??= fail(
+          line.index,
+          `a disclosure of ${line.field} for which the entry has no such commitment`,
+        );
       else this.#judge(line);
       commitments?.delete(line.field);
     }
@@ -128,7 +151,8 @@ export class Disclosures {
 
   /** @param end one past the last entry of the bundle */
   endBundle(end: number): void {
-    if (this.#at < this.#lines.length) this.#fault ??= fail(end - 1, "a disclosure for an entry that is not in its bundle");
+    if (this.#at < this.#lines.length)
+      this.#fault ??= fail(end - 1, "a disclosure for an entry that is not in its bundle");
   }
 
   verdict(): Verdict {
@@ -143,35 +167,48 @@ export class Disclosures {
     const { match, erased, missing } = this.#counts;
     if (this.#fault !== null) return this.#fault;
     if (unproven !== null)
-      return notChecked(`values are marked as erased by ${unproven}, for which no proof was given that holds (--erasure FILE)`);
-    return pass(`${match} values open their commitments, ${erased} are ERASED on record, ${missing} are not disclosed`);
+      return notChecked(
+        `values are marked as erased by ${unproven}, for which no proof was given that holds (--erasure FILE)`,
+      );
+    return pass(
+      `${match} values open their commitments, ${erased} are ERASED on record, ${missing} are not disclosed`,
+    );
   }
 
   /** What the entry says of this log; null when it says nothing of it. */
   #statedOf(origin: string, index: number): Stated | null | "unproven" {
     if (origin === this.#origin) return this.#stated.of(index);
-    const found = this.#elsewhere.find((one) => one.origin === origin && one.index === index && one.isProven);
+    const found = this.#elsewhere.find(
+      (one) => one.origin === origin && one.index === index && one.isProven,
+    );
     return found === undefined ? "unproven" : (found.stated.get(this.#origin) ?? null);
   }
 
   /** @param at the entry of this log; one of another shard is none of its, and the fault is told at its first */
   #compare(at: number, marks: Marks, stated: Stated | null): void {
-    if (stated === null) this.#fault ??= fail(at, "values are marked as erased by an entry that is no erasure");
+    if (stated === null)
+      this.#fault ??= fail(at, "values are marked as erased by an entry that is no erasure");
     else if (stated.count !== marks.size || stated.root !== marks.root())
-      this.#fault ??= fail(at, `the erasure states ${stated.count} commitments; ${marks.size} are marked as its, or others`);
+      this.#fault ??= fail(
+        at,
+        `the erasure states ${stated.count} commitments; ${marks.size} are marked as its, or others`,
+      );
   }
 
   #noteErasure(leaf: Leaf, index: number): void {
     const stated = statedBy(leaf);
     if (stated === null) return;
-    if (this.#stated.size === MAX_ERASURES) throw new Refused("the log has more erasures than can be judged");
+    if (this.#stated.size === MAX_ERASURES)
+      throw new Refused("the log has more erasures than can be judged");
     this.#stated.add(index, stated.get(this.#origin) ?? null);
   }
 
   #judge(line: Disclosure): void {
     const { index, field, commitment } = line;
     if ("erased" in line) {
-      this.#marksOf(line.erased).add(concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`)));
+      this.#marksOf(line.erased).add(
+        concat(Uint8Array.of(0), utf8(`${index}\n${field}\n${commitment}`)),
+      );
       this.#counts.erased += 1;
       return;
     }
@@ -183,7 +220,8 @@ export class Disclosures {
     const entries = this.#erased.get(origin) ?? new Map<number, Marks>();
     const known = entries.get(index);
     if (known !== undefined) return known;
-    if (this.#erasedBy === MAX_ERASED_BY) throw new Refused("values are marked as erased by more entries than can be judged");
+    if (this.#erasedBy === MAX_ERASED_BY)
+      throw new Refused("values are marked as erased by more entries than can be judged");
     const marks = new Marks(this.#platform);
     this.#erasedBy += 1;
     this.#erased.set(origin, entries.set(index, marks));

@@ -19,7 +19,8 @@ export class StatedErasures {
   add(index: number, stated: Stated | null): void {
     if (this.size === this.#indices.length) this.#grow();
     this.#indices[this.size] = index;
-    this.#counts[this.size] = stated === null ? OF_OTHERS : Math.max(stated.count ?? UNSAID, UNSAID);
+    this.#counts[this.size] =
+      stated === null ? OF_OTHERS : Math.max(stated.count ?? UNSAID, UNSAID);
     if (typeof stated?.root === "string" && HEX_32.test(stated.root))
       this.#roots.set(fromHex(stated.root), this.size * HASH_BYTES);
     this.size += 1;
@@ -33,9 +34,13 @@ export class StatedErasures {
       if (this.#indices[middle]! < index) low = middle + 1;
       else high = middle;
     }
-    if (low === this.size || this.#indices[low] !== index || this.#counts[low] === OF_OTHERS) return null;
+    if (low === this.size || this.#indices[low] !== index || this.#counts[low] === OF_OTHERS)
+      return null;
     const count = this.#counts[low]!;
-    return { count: count === UNSAID ? null : count, root: hex(this.#roots.subarray(low * HASH_BYTES, (low + 1) * HASH_BYTES)) };
+    return {
+      count: count === UNSAID ? null : count,
+      root: hex(this.#roots.subarray(low * HASH_BYTES, (low + 1) * HASH_BYTES)),
+    };
   }
 
   #grow(): void {

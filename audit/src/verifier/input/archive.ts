@@ -29,7 +29,9 @@ export class ArchiveReader {
         const size = sizeOf(header);
         const name = nameOf(header);
         if (size === null || !equal(header, headerOf(name, size)))
-          throw new Refused(`the archive has no member's header of the one form at byte ${this.bytesRead - BLOCK}`);
+          throw new Refused(
+            `the archive has no member's header of the one form at byte ${this.bytesRead - BLOCK}`,
+          );
         this.#header = { name, size };
       }
     }
@@ -79,7 +81,10 @@ export class ArchiveReader {
   async #begin(name: string, maxBytes: number): Promise<number> {
     const found = await this.peek();
     const { size } = this.#header!;
-    if (found !== name) throw new Refused(`the archive has ${found === "" ? "its end" : found} where ${name} must be`);
+    if (found !== name)
+      throw new Refused(
+        `the archive has ${found === "" ? "its end" : found} where ${name} must be`,
+      );
     if (size > maxBytes) throw new Refused(`${name} is longer than ${maxBytes} bytes`);
     this.#header = null;
     return size;
@@ -88,7 +93,11 @@ export class ArchiveReader {
   /** Where the next line ends. @param left bytes of the member */
   async #lineEnd(name: string, left: number, maxLineBytes: number): Promise<number> {
     const most = Math.min(left, maxLineBytes + 1);
-    for (let looked = 0, have = Math.min(FIRST_LOOK, most); ; looked = have, have = Math.min(2 * have, most)) {
+    for (
+      let looked = 0, have = Math.min(FIRST_LOOK, most);
+      ;
+      looked = have, have = Math.min(2 * have, most)
+    ) {
       await this.#have(have, name);
       const end = this.#buffer.subarray(this.#from, this.#from + have).indexOf(LINE_FEED, looked);
       if (end !== -1) return end;

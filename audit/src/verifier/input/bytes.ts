@@ -42,7 +42,8 @@ const AT_ONCE = 4_096;
 export function latin1(bytes: Uint8Array): string {
   let text = "";
   // A character at a time leaves a string behind for each.
-  for (let at = 0; at < bytes.length; at += AT_ONCE) text += String.fromCharCode(...bytes.subarray(at, at + AT_ONCE));
+  for (let at = 0; at < bytes.length; at += AT_ONCE)
+    text += String.fromCharCode(...bytes.subarray(at, at + AT_ONCE));
   return text;
 }
 
@@ -61,7 +62,9 @@ export function hex(bytes: Uint8Array): string {
 
 /** @param text lower case, of even length: callers have checked it */
 export function fromHex(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length / 2 }, (_, at) => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16));
+  return Uint8Array.from({ length: text.length / 2 }, (_, at) =>
+    Number.parseInt(text.slice(2 * at, 2 * at + 2), 16),
+  );
 }
 
 export function base64(bytes: Uint8Array): string {

@@ -87,7 +87,8 @@ export function canonicalFault(text: string): string | null {
       const start = at;
       if (!isString()) return `no canonical name at character ${start}`;
       const name = nameIn(text, start, at);
-      if (previous !== null && previous >= name) return `names out of order or twice at character ${start}`;
+      if (previous !== null && previous >= name)
+        return `names out of order or twice at character ${start}`;
       previous = name;
       if (text[at] !== ":") return `no ":" at character ${at}`;
       at += 1;

@@ -2,13 +2,23 @@
 import data from "./catalogue.json" with { type: "json" };
 import { type Check, checkOf, objectCheck, type Schema } from "./schema.ts";
 
-type Rule<Content> = { phases: readonly string[]; object: string /** Milliseconds. */; maxOpenMs: number; detail: Content };
+type Rule<Content> = {
+  phases: readonly string[];
+  object: string /** Milliseconds. */;
+  maxOpenMs: number;
+  detail: Content;
+};
 export type TypeRule = Rule<Check>;
 
-type Catalogue = { schemaSha256: string; envelope: Schema; types: Readonly<Record<string, Rule<Schema>>> };
+type Catalogue = {
+  schemaSha256: string;
+  envelope: Schema;
+  types: Readonly<Record<string, Rule<Schema>>>;
+};
 const { schemaSha256, envelope, types } = data as unknown as Catalogue;
 const rules = new Map<string, TypeRule>();
-for (const [type, rule] of Object.entries(types)) rules.set(type, { ...rule, detail: checkOf(rule.detail) });
+for (const [type, rule] of Object.entries(types))
+  rules.set(type, { ...rule, detail: checkOf(rule.detail) });
 
 export const SCHEMA_SHA256 = schemaSha256;
 export const ENVELOPE = envelope;

@@ -38,7 +38,9 @@ export function objectsIn(detail: Detail, member: string): Detail[] | null {
 /** Null for what is no list; members of it that are no names are left out. */
 export function namesIn(detail: Detail, member: string): string[] | null {
   const value = Object.hasOwn(detail, member) ? detail[member] : null;
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string" && one.length <= MAX_NAME) : null;
+  return Array.isArray(value)
+    ? value.filter((one) => typeof one === "string" && one.length <= MAX_NAME)
+    : null;
 }
 
 export function isDetail(value: unknown): value is Detail {

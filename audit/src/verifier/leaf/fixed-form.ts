@@ -13,14 +13,16 @@ const forms = new Map<string, FixedForm | null>();
 export function fixedForm(pattern: string): FixedForm | null {
   const known = forms.get(pattern);
   if (known !== undefined) return known;
-  const form = pattern.startsWith("^") && pattern.endsWith("$") ? placesOf(pattern.slice(1, -1)) : null;
+  const form =
+    pattern.startsWith("^") && pattern.endsWith("$") ? placesOf(pattern.slice(1, -1)) : null;
   forms.set(pattern, form);
   return form;
 }
 
 /** Whether the bytes that stand here are of this form. */
 export function hasForm(bytes: Uint8Array, at: number, form: FixedForm): boolean {
-  for (let place = 0; place < form.length; place++) if (form[place]![bytes[at + place]!] !== 1) return false;
+  for (let place = 0; place < form.length; place++)
+    if (form[place]![bytes[at + place]!] !== 1) return false;
   return true;
 }
 
@@ -30,7 +32,9 @@ function placesOf(parts: string): FixedForm | null {
     const [whole, allowed = "", count = "1"] = PART.exec(parts) ?? [];
     if (whole === undefined) return null;
     const matches = new RegExp(`^${allowed}$`, "u");
-    const table = Uint8Array.from({ length: ASCII }, (_, byte) => (matches.test(String.fromCharCode(byte)) ? 1 : 0));
+    const table = Uint8Array.from({ length: ASCII }, (_, byte) =>
+      matches.test(String.fromCharCode(byte)) ? 1 : 0,
+    );
     for (let left = Number(count); left > 0; left--) places.push(table);
   }
   return places;

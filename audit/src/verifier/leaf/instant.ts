@@ -26,7 +26,10 @@ function dayMs(day: string): number {
 }
 
 function timeOfDayMs(text: string): number {
-  return ((digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2)) * 1_000 + digits(text, 20, 3);
+  return (
+    ((digits(text, 11, 2) * 60 + digits(text, 14, 2)) * 60 + digits(text, 17, 2)) * 1_000 +
+    digits(text, 20, 3)
+  );
 }
 
 function digits(text: string, from: number, count: number): number {

@@ -38,9 +38,11 @@ export function commitmentsOf(leaf: Leaf): Map<string, string> | null {
   let found: Map<string, string> | null = null;
   for (const [field, of] of COMMITTED) {
     const commitment = of(leaf);
-    if (commitment !== undefined) found = (found ?? new Map<string, string>()).set(field, commitment);
+    if (commitment !== undefined)
+      found = (found ?? new Map<string, string>()).set(field, commitment);
   }
   if (leaf.pii !== undefined)
-    for (const { field, commitment } of leaf.pii) found = (found ?? new Map<string, string>()).set(`pii.${field}`, commitment);
+    for (const { field, commitment } of leaf.pii)
+      found = (found ?? new Map<string, string>()).set(`pii.${field}`, commitment);
   return found;
 }

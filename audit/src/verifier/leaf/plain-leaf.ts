@@ -9,7 +9,14 @@ import type { Detail } from "./detail.ts";
 import { fixedForm } from "./fixed-form.ts";
 import { instantMs } from "./instant.ts";
 import type { Leaf } from "./leaf.ts";
-import { type Cursor, membersReader, plainReader, plainSkipper, QUOTE, type ReadPlain } from "./plain-value.ts";
+import {
+  type Cursor,
+  membersReader,
+  plainReader,
+  plainSkipper,
+  QUOTE,
+  type ReadPlain,
+} from "./plain-value.ts";
 
 type Kind = { rule: TypeRule; readDetail: ReadPlain };
 
@@ -67,7 +74,8 @@ export function plainLeaf(bytes: Uint8Array, from: number, to: number): Leaf | n
   const phase = values[PHASE] as string;
   const object = values[OBJECT] as Leaf["object"];
   const { rule } = kind;
-  const isOfThisRelease = values[SCHEMA] === SCHEMA_SHA256 && rule.phases.includes(phase) && object.kind === rule.object;
+  const isOfThisRelease =
+    values[SCHEMA] === SCHEMA_SHA256 && rule.phases.includes(phase) && object.kind === rule.object;
   if (!isOfThisRelease || Number.isNaN(instantMs(values[T_LOG] as string))) return null;
   return {
     op: values[OP] as string,

@@ -59,7 +59,9 @@ export function membersReader(
   depth: number,
   others: Readonly<Record<string, ReadPlain>> = {},
 ): { names: readonly string[]; read: (cursor: Cursor, values: unknown[]) => boolean } {
-  const names = [...new Set([...Object.keys(properties), ...Object.keys(others)])].sort((a, b) => (a < b ? -1 : 1));
+  const names = [...new Set([...Object.keys(properties), ...Object.keys(others)])].sort((a, b) =>
+    a < b ? -1 : 1,
+  );
   const tokens = names.map((name) => utf8(`${JSON.stringify(name)}:`));
   const readers = names.map((name) => others[name] ?? plainReader(properties[name]!, depth - 1));
   const isRequired = names.map((name) => required.includes(name));
@@ -93,12 +95,16 @@ function objectReader(schema: Schema, depth: number): ReadPlain {
   return (cursor) => {
     if (!read(cursor, values)) return undefined;
     const object: Record<string, unknown> = {};
-    for (let slot = 0; slot < names.length; slot++) if (values[slot] !== undefined) object[names[slot]!] = values[slot];
+    for (let slot = 0; slot < names.length; slot++)
+      if (values[slot] !== undefined) object[names[slot]!] = values[slot];
     return object;
   };
 }
 
-function arrayReader({ items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema, depth: number): ReadPlain {
+function arrayReader(
+  { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Schema,
+  depth: number,
+): ReadPlain {
   if (items === undefined) return () => undefined;
   const read = plainReader(items, depth - 1);
   return (cursor) => {
@@ -107,7 +113,11 @@ function arrayReader({ items, minItems = 0, maxItems = Number.POSITIVE_INFINITY 
     const array: unknown[] = [];
     if (bytes[cursor.at] === CLOSING_BRACKET) cursor.at += 1;
     else
-      for (let next: number | undefined = COMMA; next !== CLOSING_BRACKET; next = bytes[cursor.at++]) {
+      for (
+        let next: number | undefined = COMMA;
+        next !== CLOSING_BRACKET;
+        next = bytes[cursor.at++]
+      ) {
         const member = next === COMMA ? read(cursor) : undefined;
         if (member === undefined || array.push(member) > maxItems) return undefined;
       }
@@ -125,7 +135,9 @@ function formReader(form: FixedForm): ReadPlain {
   const skip = plainSkipper(form);
   return (cursor) => {
     const from = cursor.at + 1;
-    return skip(cursor) === undefined ? undefined : (textOf(cursor.bytes.subarray(from, cursor.at - 1)) ?? undefined);
+    return skip(cursor) === undefined
+      ? undefined
+      : (textOf(cursor.bytes.subarray(from, cursor.at - 1)) ?? undefined);
   };
 }
 
@@ -134,7 +146,8 @@ export function plainSkipper(form: FixedForm): ReadPlain {
   return (cursor) => {
     const { bytes, at } = cursor;
     const end = at + 1 + form.length;
-    if (bytes[at] !== QUOTE || bytes[end] !== QUOTE || !hasForm(bytes, at + 1, form)) return undefined;
+    if (bytes[at] !== QUOTE || bytes[end] !== QUOTE || !hasForm(bytes, at + 1, form))
+      return undefined;
     cursor.at = end + 1;
     return true;
   };
@@ -163,10 +176,12 @@ function integerReader(schema: Schema): ReadPlain {
     const first = isNegative ? cursor.at + 1 : cursor.at;
     let value = 0;
     let end = first;
-    for (let digit = bytes[end]! - ZERO; digit >= 0 && digit <= 9; digit = bytes[++end]! - ZERO) value = value * 10 + digit;
+    for (let digit = bytes[end]! - ZERO; digit >= 0 && digit <= 9; digit = bytes[++end]! - ZERO)
+      value = value * 10 + digit;
     const count = end - first;
     // Zero has no sign, and nothing else begins with it.
-    if (count === 0 || count > MAX_DIGITS || (bytes[first] === ZERO && (count > 1 || isNegative))) return undefined;
+    if (count === 0 || count > MAX_DIGITS || (bytes[first] === ZERO && (count > 1 || isNegative)))
+      return undefined;
     cursor.at = end;
     const signed = isNegative ? -value : value;
     return check(signed) === null ? signed : undefined;
@@ -219,7 +234,8 @@ function keeping(read: ReadPlain): ReadPlain {
 /** Goes behind what must stand here. */
 function take(cursor: Cursor, token: Uint8Array): boolean {
   const { bytes, at } = cursor;
-  for (let index = 0; index < token.length; index++) if (bytes[at + index] !== token[index]) return false;
+  for (let index = 0; index < token.length; index++)
+    if (bytes[at + index] !== token[index]) return false;
   cursor.at = at + token.length;
   return true;
 }

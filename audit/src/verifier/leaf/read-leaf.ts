@@ -8,13 +8,18 @@ import { type Leaf, MAX_LEAF_BYTES } from "./leaf.ts";
 import { plainLeaf } from "./plain-leaf.ts";
 
 const PHASES = ["requested", "completed", "failed", "denied", "fact", "observed"];
-const TYPE = /^(?:auth|iam|job|data|model|policy|key|egress|admin|audit|privacy|review)(?:\.[a-z][a-z-]{0,31}){1,3}$/;
+const TYPE =
+  /^(?:auth|iam|job|data|model|policy|key|egress|admin|audit|privacy|review)(?:\.[a-z][a-z-]{0,31}){1,3}$/;
 
 /** `isForeign`: written under another set of schemas, so that what its type may say is not known here. */
 export type ReadLeaf = { leaf: Leaf; isForeign: boolean };
 
 /** The leaf between two places: what the quick reading says nothing of, the thorough one judges. */
-export function readLeaf(bytes: Uint8Array, from: number = 0, to: number = bytes.length): ReadLeaf | { fault: string } {
+export function readLeaf(
+  bytes: Uint8Array,
+  from: number = 0,
+  to: number = bytes.length,
+): ReadLeaf | { fault: string } {
   const leaf = to - from > MAX_LEAF_BYTES ? null : plainLeaf(bytes, from, to);
   return leaf === null ? readThoroughly(bytes.subarray(from, to)) : { leaf, isForeign: false };
 }
@@ -26,7 +31,8 @@ export function readThoroughly(bytes: Uint8Array): ReadLeaf | { fault: string } 
   const read = readCanonical(text);
   if ("fault" in read) return { fault: `not canonical: ${read.fault}` };
   const event = read.value;
-  if (typeof event !== "object" || event === null || Array.isArray(event)) return { fault: "no JSON object" };
+  if (typeof event !== "object" || event === null || Array.isArray(event))
+    return { fault: "no JSON object" };
   const envelopeFault = checkEnvelope(event);
   if (envelopeFault !== null) return { fault: envelopeFault("entry") };
   const leaf = event as Leaf; // What its envelope has just been found to be.
@@ -34,12 +40,16 @@ export function readThoroughly(bytes: Uint8Array): ReadLeaf | { fault: string } 
   const { type, phase, detail } = event as Record<string, unknown>;
   if (typeof type !== "string" || !TYPE.test(type)) return { fault: "a wrong type" };
   if (typeof phase !== "string" || !PHASES.includes(phase)) return { fault: "a wrong phase" };
-  if (detail !== undefined && !isDetail(detail)) return { fault: "with a detail that is no object" };
+  if (detail !== undefined && !isDetail(detail))
+    return { fault: "with a detail that is no object" };
   const isForeign = leaf.schema_sha256 !== SCHEMA_SHA256;
   const rule = ruleOf(type);
-  if (isForeign || rule === null) return isForeign ? { leaf, isForeign } : { fault: `of a type that its schemas do not know` };
+  if (isForeign || rule === null)
+    return isForeign ? { leaf, isForeign } : { fault: `of a type that its schemas do not know` };
   if (!rule.phases.includes(phase)) return { fault: `${type} in a phase that it has not` };
   if (leaf.object.kind !== rule.object) return { fault: `${type} of another kind of object` };
   const detailFault = detail === undefined ? null : rule.detail(detail);
-  return detailFault === null ? { leaf, isForeign } : { fault: `${type} with ${detailFault("detail")}` };
+  return detailFault === null
+    ? { leaf, isForeign }
+    : { fault: `${type} with ${detailFault("detail")}` };
 }

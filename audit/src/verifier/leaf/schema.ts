@@ -59,8 +59,13 @@ export function checkOf(schema: Schema): Check {
 }
 
 /** @param passedOver members that are checked elsewhere */
-export function objectCheck({ properties = {}, required = [] }: Schema, passedOver: readonly string[] = []): Check {
-  const checks = new Map(Object.entries(properties).map(([name, schema]) => [name, checkOf(schema)]));
+export function objectCheck(
+  { properties = {}, required = [] }: Schema,
+  passedOver: readonly string[] = [],
+): Check {
+  const checks = new Map(
+    Object.entries(properties).map(([name, schema]) => [name, checkOf(schema)]),
+  );
   for (const name of passedOver) checks.set(name, () => null);
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return wrong;
@@ -71,7 +76,8 @@ export function objectCheck({ properties = {}, required = [] }: Schema, passedOv
       const fault = check((value as Record<string, unknown>)[name]);
       if (fault !== null) return within(`.${name}`, fault);
     }
-    for (const name of required) if (!Object.hasOwn(value, name)) return within(`.${name}`, missingMember);
+    for (const name of required)
+      if (!Object.hasOwn(value, name)) return within(`.${name}`, missingMember);
     return null;
   };
 }
@@ -99,14 +105,25 @@ function stringCheck({ pattern, maxLength = Number.POSITIVE_INFINITY }: Schema):
   let kept: string | null = null;
   return (value) => {
     if (value === kept && kept !== null) return null;
-    if (typeof value !== "string" || value.length > maxLength || (compiled !== null && !compiled.test(value))) return wrong;
+    if (
+      typeof value !== "string" ||
+      value.length > maxLength ||
+      (compiled !== null && !compiled.test(value))
+    )
+      return wrong;
     kept = value;
     return null;
   };
 }
 
-function integerCheck({ minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER }: Schema): Check {
-  return (value) => (Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum ? null : wrong);
+function integerCheck({
+  minimum = Number.MIN_SAFE_INTEGER,
+  maximum = Number.MAX_SAFE_INTEGER,
+}: Schema): Check {
+  return (value) =>
+    Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum
+      ? null
+      : wrong;
 }
 
 function compiledOf(pattern: string): RegExp {

@@ -4,7 +4,12 @@
  */
 import { ArchiveReader } from "../input/archive.ts";
 import { fromBase64 } from "../input/bytes.ts";
-import { type Disclosure, MAX_DISCLOSURE_BYTES, MAX_DISCLOSURES_BYTES, readDisclosures } from "../disclosures/disclosures.ts";
+import {
+  type Disclosure,
+  MAX_DISCLOSURE_BYTES,
+  MAX_DISCLOSURES_BYTES,
+  readDisclosures,
+} from "../disclosures/disclosures.ts";
 import { Integrity } from "../tree/integrity.ts";
 import { commitmentsOf, type Leaf } from "../leaf/leaf.ts";
 import type { EntryEvent, ListedEntry, OpenedField } from "./listed-entry.ts";
@@ -41,7 +46,14 @@ export function isListable({ refused, verdicts }: Report): boolean {
  * @returns how many were shown
  * @throws {@link Refused} when the bytes are not those that were judged; what was shown is then not to be believed
  */
-export async function listEntries({ bundle, report, platform, filter, show, flush }: Listing): Promise<number> {
+export async function listEntries({
+  bundle,
+  report,
+  platform,
+  filter,
+  show,
+  flush,
+}: Listing): Promise<number> {
   const { size, root } = report.checkpoint!;
   const reader = new ArchiveReader(bundle);
   let lines: readonly Disclosure<Held>[] = [];
@@ -55,12 +67,21 @@ export async function listEntries({ bundle, report, platform, filter, show, flus
     const hold = (field: string, value: string): Held => {
       held += value.length;
       const isPath = field === "object.id" && filter.isObject?.(value) === true;
-      return { text: held > MAX_HELD ? null : value, isPath, isValue: filter.isValue?.(value) === true };
+      return {
+        text: held > MAX_HELD ? null : value,
+        isPath,
+        isValue: filter.isValue?.(value) === true,
+      };
     };
     const name = disclosuresOf(file);
     lines =
       (await reader.peek()) === name
-        ? await readDisclosures(reader.lines(name, MAX_DISCLOSURES_BYTES, MAX_DISCLOSURE_BYTES), name, platform, hold)
+        ? await readDisclosures(
+            reader.lines(name, MAX_DISCLOSURES_BYTES, MAX_DISCLOSURE_BYTES),
+            name,
+            platform,
+            hold,
+          )
         : [];
   };
   const entry = (bytes: Uint8Array, from: number, to: number, index: number): null => {
@@ -69,7 +90,8 @@ export async function listEntries({ bundle, report, platform, filter, show, flus
     const first = at;
     while (at < lines.length && lines[at]!.index <= index) at += 1;
     const opened = openedOf(read.leaf, lines.slice(first, at));
-    const listed = isAskedFor(read.leaf, opened.isPath, filter) && (filter.isValue === null || opened.isValue);
+    const listed =
+      isAskedFor(read.leaf, opened.isPath, filter) && (filter.isValue === null || opened.isValue);
     if (!listed) return null;
     const whole = readThoroughly(bytes.subarray(from, to));
     if ("fault" in whole) throw changed();
@@ -81,10 +103,17 @@ export async function listEntries({ bundle, report, platform, filter, show, flus
   };
   try {
     await reader.member("checkpoint", MAX_NOTE_BYTES);
-    for (let name = await reader.peek(); name.startsWith("checkpoints/"); name = await reader.peek())
+    for (
+      let name = await reader.peek();
+      name.startsWith("checkpoints/");
+      name = await reader.peek()
+    )
       await reader.member(name, MAX_NOTE_BYTES);
     const judge = { begin, entry, added: () => undefined, end: () => undefined };
-    const { verdict } = await new Integrity(reader, platform, judge).verdict({ size, root: fromBase64(root)! });
+    const { verdict } = await new Integrity(reader, platform, judge).verdict({
+      size,
+      root: fromBase64(root)!,
+    });
     await flush();
     if (verdict !== "PASS") throw changed();
     return shown;
@@ -103,7 +132,8 @@ function openedOf(leaf: Leaf, lines: readonly Disclosure<Held>[]): Opened {
   for (const line of lines) {
     const { field } = line;
     if ("erased" in line) opened.values[field] = { erased: line.erased };
-    else if (!line.opens || commitments?.get(field) !== line.commitment) opened.values[field] = { opens: false };
+    else if (!line.opens || commitments?.get(field) !== line.commitment)
+      opened.values[field] = { opens: false };
     else {
       opened.values[field] = { value: line.held!.text };
       opened.isPath ||= line.held!.isPath;
@@ -114,5 +144,7 @@ function openedOf(leaf: Leaf, lines: readonly Disclosure<Held>[]): Opened {
 }
 
 function changed(): Refused {
-  return new Refused("the export is not the one any more that was judged: what was listed is not to be believed");
+  return new Refused(
+    "the export is not the one any more that was judged: what was listed is not to be believed",
+  );
 }

@@ -18,7 +18,10 @@ export type EntryEvent = {
  * What the export says of a commitment. `value`: it opens it; null where it does and is one too many to be held. `erased`: marked as erased by that
  * entry. `opens: false`: a value is there and does not open it.
  */
-export type OpenedField = { value: string | null } | { erased: { index: number; origin: string } } | { opens: false };
+export type OpenedField =
+  | { value: string | null }
+  | { erased: { index: number; origin: string } }
+  | { opens: false };
 export type ListedEntry = { entry: number; event: EntryEvent; values: Record<string, OpenedField> };
 
 const COLUMNS: readonly [title: string, width: number][] = [
@@ -39,7 +42,9 @@ export const LISTING_HEAD = COLUMNS.map(([title, width]) => title.padEnd(width))
   .trimEnd();
 
 export function listedLine(listed: ListedEntry): string {
-  const cells = listedCells(listed).map((cell, at) => (at === 0 ? cell.padStart(COLUMNS[0]![1]) : cell.padEnd(COLUMNS[at]![1])));
+  const cells = listedCells(listed).map((cell, at) =>
+    at === 0 ? cell.padStart(COLUMNS[0]![1]) : cell.padEnd(COLUMNS[at]![1]),
+  );
   return escapeText(cells.join("  "));
 }
 
@@ -56,7 +61,10 @@ export function listedCells({ entry, event, values }: ListedEntry): string[] {
     [phase, outcome?.code, outcome?.status].filter((part) => part !== undefined).join(" "),
     claimed === null ? who : `${who}, claims ${claimed}`,
     `${object.kind} ${object.kind === "object" ? pathText(object.id, path) : object.id}`,
-    [prod, ...Object.entries(others).map(([field, opened]) => `${field}=${openedText(opened)}`)].join("  "),
+    [
+      prod,
+      ...Object.entries(others).map(([field, opened]) => `${field}=${openedText(opened)}`),
+    ].join("  "),
   ];
 }
 
@@ -70,7 +78,8 @@ function pathText(id: string, path: OpenedField | undefined): string {
 }
 
 function openedText(opened: OpenedField): string {
-  if ("erased" in opened) return `marked as erased by entry ${opened.erased.index} of ${opened.erased.origin}`;
+  if ("erased" in opened)
+    return `marked as erased by entry ${opened.erased.index} of ${opened.erased.origin}`;
   if ("opens" in opened) return "a value that does not open it";
   return opened.value === null ? "opened, too long to be shown" : JSON.stringify(opened.value);
 }

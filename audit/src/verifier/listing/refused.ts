@@ -13,6 +13,8 @@ export const REFUSED_TYPES: readonly string[] = [
 ];
 
 export function isRefused({ type, phase, outcome }: Result): boolean {
-  const isDenied = outcome !== undefined && (outcome.status === 401 || outcome.status === 403 || outcome.code === "AccessDenied");
+  const isDenied =
+    outcome !== undefined &&
+    (outcome.status === 401 || outcome.status === 403 || outcome.code === "AccessDenied");
   return phase === "denied" || isDenied || REFUSED_TYPES.includes(type);
 }

@@ -18,10 +18,23 @@ export async function check(
 ): Promise<Judged> {
   const head = await readSmall(new File([file.slice(0, PROOF_HEADER.length)], file.name), "export");
   if (textOf(head) === PROOF_HEADER)
-    return judged(await verifyProof(await readSmall(file, "export", MAX_PROOF_BYTES), policy, webPlatform));
-  return judged(await verify({ bundle: piecesOf(file, signal), policy, platform: webPlatform, ...rest, onProgress }));
+    return judged(
+      await verifyProof(await readSmall(file, "export", MAX_PROOF_BYTES), policy, webPlatform),
+    );
+  return judged(
+    await verify({
+      bundle: piecesOf(file, signal),
+      policy,
+      platform: webPlatform,
+      ...rest,
+      onProgress,
+    }),
+  );
 }
 
 function judged(report: Report | ProofReport): Judged {
-  return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksCounterpart(report)) };
+  return {
+    ...report,
+    exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksCounterpart(report)),
+  };
 }

@@ -30,7 +30,9 @@ export function svgElement<Name extends keyof SVGElementTagNameMap>(
 export function fill(parent: Element, ...children: readonly Child[]): void {
   parent.textContent = "";
   for (const child of children)
-    parent.appendChild(typeof child === "string" ? document.createTextNode(escapeText(child)) : child);
+    parent.appendChild(
+      typeof child === "string" ? document.createTextNode(escapeText(child)) : child,
+    );
 }
 
 /** An element of the page's own HTML. */

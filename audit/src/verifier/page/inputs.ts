@@ -18,8 +18,18 @@ export type Inputs = {
   sample?: Sample;
 };
 
-export const FIELDS = ["export", "policy", "known", "release", "nonce", "downtime", "sample", "filter"] as const;
-export const field = (name: (typeof FIELDS)[number]): HTMLInputElement => byId(name, HTMLInputElement);
+export const FIELDS = [
+  "export",
+  "policy",
+  "known",
+  "release",
+  "nonce",
+  "downtime",
+  "sample",
+  "filter",
+] as const;
+export const field = (name: (typeof FIELDS)[number]): HTMLInputElement =>
+  byId(name, HTMLInputElement);
 const filesOf = (name: (typeof FIELDS)[number]): File[] => [...(field(name).files ?? [])];
 const textOf = (name: (typeof FIELDS)[number]): string => field(name).value.trim();
 
@@ -29,13 +39,22 @@ export async function readInputs(): Promise<Inputs> {
   if (file === undefined) throw new UnusableInput("export", "choose an export or a proof first");
   const policy = await readPolicy();
   const known: KnownHead[] = [];
-  for (const one of filesOf("known")) known.push(...used("known", one, parseKnown, await readSmall(one, "known")));
+  for (const one of filesOf("known"))
+    known.push(...used("known", one, parseKnown, await readSmall(one, "known")));
   const releases = new Releases(webPlatform);
   for (const one of filesOf("release"))
-    used("release", one, (bytes) => releases.add(bytes), await readSmall(one, "release", MAX_RELEASE_BYTES));
+    used(
+      "release",
+      one,
+      (bytes) => releases.add(bytes),
+      await readSmall(one, "release", MAX_RELEASE_BYTES),
+    );
   const nonce = nonceOf(textOf("nonce"));
   const [times] = filesOf("downtime");
-  const downtime = times === undefined ? null : downtimeOf(await readSmall(times, "downtime", MAX_DOWNTIME_BYTES), times.name);
+  const downtime =
+    times === undefined
+      ? null
+      : downtimeOf(await readSmall(times, "downtime", MAX_DOWNTIME_BYTES), times.name);
   const sample = sampleOf(textOf("sample"), textOf("filter"), nonce !== null);
   return {
     file,
@@ -53,7 +72,12 @@ export async function readPolicy(): Promise<Uint8Array | null> {
   return file === undefined ? null : readSmall(file, "policy");
 }
 
-function used<T>(field: string, { name }: File, read: (bytes: Uint8Array) => T, bytes: Uint8Array): T {
+function used<T>(
+  field: string,
+  { name }: File,
+  read: (bytes: Uint8Array) => T,
+  bytes: Uint8Array,
+): T {
   try {
     return read(bytes);
   } catch (error) {
@@ -65,13 +89,18 @@ function used<T>(field: string, { name }: File, read: (bytes: Uint8Array) => T, 
 function nonceOf(text: string): Uint8Array | null {
   if (text === "") return null;
   const nonce = parseNonce(text);
-  if (nonce === null) throw new UnusableInput("nonce", "a nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  if (nonce === null)
+    throw new UnusableInput("nonce", "a nonce is 32 bytes as 64 hexadecimal digits in lower case");
   return nonce;
 }
 
 function downtimeOf(bytes: Uint8Array, name: string): Downtime[] {
   const times = parseDowntime(new TextDecoder().decode(bytes));
-  if (times === null) throw new UnusableInput("downtime", `${name} has a line that is not “FROM TO” in UTC, FROM before TO`);
+  if (times === null)
+    throw new UnusableInput(
+      "downtime",
+      `${name} has a line that is not “FROM TO” in UTC, FROM before TO`,
+    );
   return times;
 }
 

@@ -40,14 +40,18 @@ async function run(): Promise<void> {
     const judged = await check(inputs, progressFrom(startedAt), running.signal);
     listing?.abort();
     listing = new AbortController();
-    const entries = "findings" in judged ? entriesSection(inputs.file, judged, listing.signal) : null;
+    const entries =
+      "findings" in judged ? entriesSection(inputs.file, judged, listing.signal) : null;
     fill(report, ...showReport(judged), ...(entries === null ? [] : [entries]), keeping(judged));
     say(`${answerText(judged)}. ${took(judged, performance.now() - startedAt)}`);
     report.focus();
   } catch (error) {
     if (running.signal.aborted) say("Stopped. Nothing was judged.");
     else if (error instanceof UnusableInput) showFault(error.field, error.message);
-    else say(`The check ended by a fault of this page: ${error instanceof Error ? error.message : String(error)}`);
+    else
+      say(
+        `The check ended by a fault of this page: ${error instanceof Error ? error.message : String(error)}`,
+      );
   } finally {
     running = null;
     setBusy(false);
@@ -95,13 +99,22 @@ function keeping(judged: Judged): HTMLElement {
   save.addEventListener("click", () => saveAs("audit-report.json", text));
   const print = element("button", { type: "button", class: "quiet" }, "Print");
   print.addEventListener("click", () => window.print());
-  const shown = element("textarea", { id: "json", readonly: "", rows: "8", "aria-label": "Report as JSON" });
+  const shown = element("textarea", {
+    id: "json",
+    readonly: "",
+    rows: "8",
+    "aria-label": "Report as JSON",
+  });
   shown.value = text;
   return element(
     "section",
     { class: "keep" },
     element("h2", {}, "Keep the report"),
-    element("p", {}, "It holds the checkpoint: give it as a known checkpoint when you check the next export."),
+    element(
+      "p",
+      {},
+      "It holds the checkpoint: give it as a known checkpoint when you check the next export.",
+    ),
     element("div", { class: "buttons" }, save, print),
     element("details", {}, element("summary", {}, "Report as text"), shown),
   );

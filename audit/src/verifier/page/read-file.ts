@@ -23,8 +23,13 @@ export async function* piecesOf(file: File, signal: AbortSignal): AsyncGenerator
 }
 
 /** @throws {@link UnusableInput} */
-export async function readSmall(file: File, field: string, maxBytes: number = MAX_SMALL_BYTES): Promise<Uint8Array> {
-  if (file.size > maxBytes) throw new UnusableInput(field, `${file.name} is longer than ${maxBytes} bytes`);
+export async function readSmall(
+  file: File,
+  field: string,
+  maxBytes: number = MAX_SMALL_BYTES,
+): Promise<Uint8Array> {
+  if (file.size > maxBytes)
+    throw new UnusableInput(field, `${file.name} is longer than ${maxBytes} bytes`);
   return bytesOf(file, field);
 }
 
@@ -32,6 +37,8 @@ async function bytesOf(blob: Blob, field: string): Promise<Uint8Array> {
   try {
     return new Uint8Array(await blob.arrayBuffer());
   } catch (cause) {
-    throw new UnusableInput(field, "the file can't be read, or was changed since it was chosen", { cause });
+    throw new UnusableInput(field, "the file can't be read, or was changed since it was chosen", {
+      cause,
+    });
   }
 }

@@ -23,7 +23,11 @@ const EXAMPLES: Readonly<Record<(typeof LISTING_OPTIONS)[number], string>> = {
 };
 
 /** Null where nothing may be listed. @param signal aborted once another check begins */
-export function entriesSection(file: File, report: Report, signal: AbortSignal): HTMLElement | null {
+export function entriesSection(
+  file: File,
+  report: Report,
+  signal: AbortSignal,
+): HTMLElement | null {
   if (!isListable(report)) return null;
   const inputs = LISTING_OPTIONS.map((name) =>
     element("input", {
@@ -53,14 +57,18 @@ export function entriesSection(file: File, report: Report, signal: AbortSignal):
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = LISTING_OPTIONS.map((name, at) => [name, inputs[at]!.value.trim()]).filter(([, text]) => text !== "");
+    const given = LISTING_OPTIONS.map((name, at) => [name, inputs[at]!.value.trim()]).filter(
+      ([, text]) => text !== "",
+    );
     show.disabled = true;
     fill(said, "reading");
-    void answer(file, report, Object.fromEntries(given) as Asked, signal).then(({ text, found }) => {
-      fill(said, text);
-      fill(rows, ...(found.length === 0 ? [] : [tableOf(found)]));
-      show.disabled = false;
-    });
+    void answer(file, report, Object.fromEntries(given) as Asked, signal).then(
+      ({ text, found }) => {
+        fill(said, text);
+        fill(rows, ...(found.length === 0 ? [] : [tableOf(found)]));
+        show.disabled = false;
+      },
+    );
   });
   return element("section", {}, element("h2", {}, "Entries"), form, said, rows);
 }
@@ -93,7 +101,18 @@ async function answer(
 }
 
 function tableOf(found: readonly ListedEntry[]): HTMLElement {
-  const head = element("tr", {}, ...LISTING_COLUMNS.map((title) => element("th", { scope: "col" }, title)));
-  const body = found.map((entry) => element("tr", {}, ...listedCells(entry).map((cell) => element("td", {}, cell))));
-  return element("table", { class: "entries" }, element("thead", {}, head), element("tbody", {}, ...body));
+  const head = element(
+    "tr",
+    {},
+    ...LISTING_COLUMNS.map((title) => element("th", { scope: "col" }, title)),
+  );
+  const body = found.map((entry) =>
+    element("tr", {}, ...listedCells(entry).map((cell) => element("td", {}, cell))),
+  );
+  return element(
+    "table",
+    { class: "entries" },
+    element("thead", {}, head),
+    element("tbody", {}, ...body),
+  );
 }

@@ -3,7 +3,13 @@ import type { ProofReport } from "../event-proof.ts";
 import { binariesText, lacksStarts } from "../completeness/measured.ts";
 import { NOT_PROVEN } from "../report/output.ts";
 import { pictureOf } from "../report/picture.ts";
-import { EXIT_NOT_CHECKED, EXIT_REFUSED, type Verdict, VERDICTS, type VerdictName } from "../report/verdicts.ts";
+import {
+  EXIT_NOT_CHECKED,
+  EXIT_REFUSED,
+  type Verdict,
+  VERDICTS,
+  type VerdictName,
+} from "../report/verdicts.ts";
 import type { Report } from "../verify.ts";
 import type { Judged } from "./check.ts";
 import { element } from "./dom.ts";
@@ -29,7 +35,8 @@ export function showReport(judged: Judged): HTMLElement[] {
   const shown = [answerOf(judged), verdictTable(judged)];
   if ("findings" in judged) {
     const picture = pictureOf(judged);
-    if (picture !== null) shown.push(section("When the log was written", drawPicture(picture), stretchTable(judged)));
+    if (picture !== null)
+      shown.push(section("When the log was written", drawPicture(picture), stretchTable(judged)));
     shown.push(section("What was read", factsOf(judged), typeTable(judged)));
   } else shown.push(section("What was read", ...proofFacts(judged)));
   shown.push(section("What this does not prove", limits()));
@@ -39,7 +46,8 @@ export function showReport(judged: Judged): HTMLElement[] {
 /** The one sentence that a reader takes away. */
 export function answerText({ exitCode, verdicts, refused }: Judged): string {
   if (exitCode === EXIT_REFUSED) return `Refused: ${refused}`;
-  if (exitCode === EXIT_NOT_CHECKED) return "Nothing failed, but not everything that counts could be checked";
+  if (exitCode === EXIT_NOT_CHECKED)
+    return "Nothing failed, but not everything that counts could be checked";
   if (exitCode === 0) return "Nothing failed";
   return `Failed: ${VERDICTS.filter((name) => verdicts[name].verdict === "FAIL").join(", ")}`;
 }
@@ -48,7 +56,11 @@ function answerOf(judged: Judged): HTMLElement {
   const { exitCode, verdicts } = judged;
   const look = exitCode === 0 ? "good" : exitCode === EXIT_NOT_CHECKED ? "open" : "bad";
   const open = VERDICTS.filter((name) => verdicts[name].verdict === "NOT CHECKED");
-  const answer = element("div", { class: `answer ${look}`, id: "answer", "data-exit-code": String(exitCode) });
+  const answer = element("div", {
+    class: `answer ${look}`,
+    id: "answer",
+    "data-exit-code": String(exitCode),
+  });
   answer.appendChild(element("p", { class: "answer-text" }, answerText(judged)));
   if ("freshness" in judged && judged.freshness !== undefined)
     answer.appendChild(
@@ -61,7 +73,13 @@ function answerOf(judged: Judged): HTMLElement {
       ),
     );
   if ("binaries" in judged && lacksStarts(judged.binaries))
-    answer.appendChild(element("p", {}, "No start in this log was measured: nothing could be compared with the release."));
+    answer.appendChild(
+      element(
+        "p",
+        {},
+        "No start in this log was measured: nothing could be compared with the release.",
+      ),
+    );
   if (open.length > 0 && exitCode !== EXIT_REFUSED)
     answer.appendChild(element("p", {}, `Not checked, and so not known: ${open.join(", ")}.`));
   return answer;
@@ -72,7 +90,12 @@ function verdictTable({ verdicts }: Judged): HTMLElement {
   for (const name of VERDICTS) {
     const { verdict, reason, index } = verdicts[name];
     const { mark, look } = MARKS[verdict];
-    const badge = element("span", { class: `badge ${look}` }, element("span", { "aria-hidden": "true" }, mark), verdict);
+    const badge = element(
+      "span",
+      { class: `badge ${look}` },
+      element("span", { "aria-hidden": "true" }, mark),
+      verdict,
+    );
     body.appendChild(
       element(
         "tr",
@@ -84,15 +107,32 @@ function verdictTable({ verdicts }: Judged): HTMLElement {
       ),
     );
   }
-  return section("Verdicts", table("verdicts", ["Verdict", "Result", "First entry", "Reason"], body));
+  return section(
+    "Verdicts",
+    table("verdicts", ["Verdict", "Result", "First entry", "Reason"], body),
+  );
 }
 
 function factsOf(report: Report): HTMLElement {
-  const { checkpoint, policySha256, bundleBytes, entriesRead, from, to, underOtherSchemas, findings, binaries, sample } = report;
+  const {
+    checkpoint,
+    policySha256,
+    bundleBytes,
+    entriesRead,
+    from,
+    to,
+    underOtherSchemas,
+    findings,
+    binaries,
+    sample,
+  } = report;
   const facts: [string, string][] = [["Policy, SHA-256", policySha256 ?? "none given"]];
   for (const sha256 of binaries.releases) facts.push(["Release, SHA-256", sha256]);
   if (checkpoint !== null)
-    facts.push(["Log", checkpoint.origin], ["Checkpoint", `${checkpoint.size} entries, root ${checkpoint.root}`]);
+    facts.push(
+      ["Log", checkpoint.origin],
+      ["Checkpoint", `${checkpoint.size} entries, root ${checkpoint.root}`],
+    );
   facts.push(["Export", `${bundleBytes} bytes, ${entriesRead} entries read`]);
   if (from !== null && to !== null) facts.push(["Time of the log", `${from} to ${to}`]);
   if (underOtherSchemas > 0)
@@ -114,8 +154,11 @@ function factsOf(report: Report): HTMLElement {
 
 function proofFacts({ checkpoint, policySha256, index, event }: ProofReport): HTMLElement[] {
   const facts: [string, string][] = [["Policy, SHA-256", policySha256 ?? "none given"]];
-  if (checkpoint !== null) facts.push(["Log", checkpoint.origin], ["Entry", `${index} of ${checkpoint.size}`]);
-  return event === null ? [definitions(facts)] : [definitions(facts), element("pre", { tabindex: "0" }, event)];
+  if (checkpoint !== null)
+    facts.push(["Log", checkpoint.origin], ["Entry", `${index} of ${checkpoint.size}`]);
+  return event === null
+    ? [definitions(facts)]
+    : [definitions(facts), element("pre", { tabindex: "0" }, event)];
 }
 
 function stretchTable({ findings }: Report): HTMLElement {
@@ -135,14 +178,22 @@ function stretchTable({ findings }: Report): HTMLElement {
     );
   const shown = table("stretches", ["Stretch", "From", "To", "Before entry"], body);
   const more = stretches.length - STRETCHES_SHOWN;
-  return more > 0 ? element("div", {}, shown, element("p", {}, `and ${more} more, in the report`)) : shown;
+  return more > 0
+    ? element("div", {}, shown, element("p", {}, `and ${more} more, in the report`))
+    : shown;
 }
 
 function typeTable({ types }: Report): HTMLElement {
   const body = element("tbody");
   for (const [type, count] of Object.entries(types))
-    body.appendChild(element("tr", {}, element("td", {}, type), element("td", { class: "number" }, String(count))));
-  const all = element("details", {}, element("summary", {}, `Entries by type (${Object.keys(types).length})`));
+    body.appendChild(
+      element("tr", {}, element("td", {}, type), element("td", { class: "number" }, String(count))),
+    );
+  const all = element(
+    "details",
+    {},
+    element("summary", {}, `Entries by type (${Object.keys(types).length})`),
+  );
   all.appendChild(table("types", ["Type", "Entries"], body));
   return all;
 }
@@ -150,7 +201,8 @@ function typeTable({ types }: Report): HTMLElement {
 function limits(): HTMLElement {
   const [, ...points] = NOT_PROVEN.split(/\n {2}- /);
   const list = element("ul");
-  for (const point of points) list.appendChild(element("li", {}, point.replace(/\s+/g, " ").trim()));
+  for (const point of points)
+    list.appendChild(element("li", {}, point.replace(/\s+/g, " ").trim()));
   return list;
 }
 
@@ -159,10 +211,22 @@ function section(title: string, ...children: readonly HTMLElement[]): HTMLElemen
 }
 
 function table(name: string, headings: readonly string[], body: HTMLElement): HTMLElement {
-  const head = element("tr", {}, ...headings.map((heading) => element("th", { scope: "col" }, heading)));
-  return element("div", { class: "scrolls" }, element("table", { class: name }, element("thead", {}, head), body));
+  const head = element(
+    "tr",
+    {},
+    ...headings.map((heading) => element("th", { scope: "col" }, heading)),
+  );
+  return element(
+    "div",
+    { class: "scrolls" },
+    element("table", { class: name }, element("thead", {}, head), body),
+  );
 }
 
 function definitions(facts: readonly [string, string][]): HTMLElement {
-  return element("dl", {}, ...facts.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]));
+  return element(
+    "dl",
+    {},
+    ...facts.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]),
+  );
 }

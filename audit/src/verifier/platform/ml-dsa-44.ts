@@ -2,7 +2,11 @@
 import { ml_dsa44 } from "@noble/post-quantum/ml-dsa.js";
 
 /** @param publicKey as FIPS 204 writes it */
-export function verifyMlDsa44(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+export function verifyMlDsa44(
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): boolean {
   try {
     return ml_dsa44.verify(signature, message, publicKey);
   } catch {

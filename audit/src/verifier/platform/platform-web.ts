@@ -32,14 +32,21 @@ export const webPlatform: Platform = {
     }
     if (key === null) return null;
     const raw = algorithm === "ecdsa-p256" ? rawEcdsa(signature) : signature.slice();
-    return raw !== null && (await crypto.subtle.verify(VERIFIED[algorithm], key, raw, message.slice()));
+    return (
+      raw !== null && (await crypto.subtle.verify(VERIFIED[algorithm], key, raw, message.slice()))
+    );
   },
 };
 
 /** Null: the page was opened in a way in which the browser gives no cryptography. */
-async function imported(algorithm: SignatureAlgorithm, publicKey: Bytes): Promise<CryptoKey | null> {
+async function imported(
+  algorithm: SignatureAlgorithm,
+  publicKey: Bytes,
+): Promise<CryptoKey | null> {
   if (globalThis.crypto?.subtle === undefined) return null;
-  return crypto.subtle.importKey(KEY_FORMAT[algorithm], publicKey, IMPORTED[algorithm], false, ["verify"]);
+  return crypto.subtle.importKey(KEY_FORMAT[algorithm], publicKey, IMPORTED[algorithm], false, [
+    "verify",
+  ]);
 }
 
 /** `SEQUENCE { INTEGER r, INTEGER s }` as the two numbers of 32 bytes that WebCrypto takes; null for another form. */

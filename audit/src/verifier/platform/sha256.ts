@@ -39,7 +39,8 @@ export function sha256Into(bytes: Uint8Array, into: Uint8Array, at: number): voi
   lastView.setUint32(padded - 8, Math.floor(bytes.length / 2 ** 29));
   lastView.setUint32(padded - 4, (bytes.length << 3) >>> 0);
   for (let block = 0; block < padded; block += BLOCK_BYTES) compress(lastBlocks, block);
-  for (let byte = 0; byte < 32; byte++) into[at + byte] = state[byte >>> 2]! >>> (24 - 8 * (byte & 3));
+  for (let byte = 0; byte < 32; byte++)
+    into[at + byte] = state[byte >>> 2]! >>> (24 - 8 * (byte & 3));
 }
 
 /** §6.2.2 */
@@ -87,7 +88,8 @@ function compress(bytes: Uint8Array, from: number): void {
 }
 
 function isPrime(candidate: number): boolean {
-  for (let divisor = 2; divisor * divisor <= candidate; divisor++) if (candidate % divisor === 0) return false;
+  for (let divisor = 2; divisor * divisor <= candidate; divisor++)
+    if (candidate % divisor === 0) return false;
   return true;
 }
 

@@ -74,27 +74,45 @@ const STRETCHES_SHOWN = 20;
 
 /** For people. Every character that could move the cursor, change direction or hide is shown as its code. */
 export function renderText(report: Report): string {
-  const { verdicts, refused, policySha256, checkpoint, entriesRead, from, to, types, findings, binaries, freshness, sample } =
-    report;
+  const {
+    verdicts,
+    refused,
+    policySha256,
+    checkpoint,
+    entriesRead,
+    from,
+    to,
+    types,
+    findings,
+    binaries,
+    freshness,
+    sample,
+  } = report;
   const lines = [
     `export       ${report.bundleBytes} bytes`,
     `policy       ${policySha256 === null ? "none given" : `SHA-256 ${policySha256}`}`,
   ];
   for (const sha256 of binaries.releases) lines.push(`release      SHA-256 ${sha256}`);
   if (checkpoint !== null) {
-    lines.push(`log          ${checkpoint.origin}`, `checkpoint   ${checkpoint.size} entries, root ${checkpoint.root}`);
+    lines.push(
+      `log          ${checkpoint.origin}`,
+      `checkpoint   ${checkpoint.size} entries, root ${checkpoint.root}`,
+    );
     lines.push(`entries      ${entriesRead} read${from === null ? "" : `, ${from} to ${to}`}`);
   }
   if (report.underOtherSchemas > 0)
     lines.push(
       `             ${report.underOtherSchemas} of them under schemas that this release does not know: their envelope alone was checked`,
     );
-  for (const [type, count] of Object.entries(types)) lines.push(`             ${String(count).padStart(8)}  ${type}`);
+  for (const [type, count] of Object.entries(types))
+    lines.push(`             ${String(count).padStart(8)}  ${type}`);
   if (findings !== null) {
-    for (const stretch of findings.stretches.slice(0, STRETCHES_SHOWN)) lines.push(stretchText(stretch));
+    for (const stretch of findings.stretches.slice(0, STRETCHES_SHOWN))
+      lines.push(stretchText(stretch));
     if (findings.stretches.length > STRETCHES_SHOWN)
       lines.push(`             and ${findings.stretches.length - STRETCHES_SHOWN} stretches more`);
-    if (findings.abruptStarts > 0) lines.push(`restarts     ${findings.abruptStarts} without a stop in good order`);
+    if (findings.abruptStarts > 0)
+      lines.push(`restarts     ${findings.abruptStarts} without a stop in good order`);
   }
   const starts = binariesText(binaries);
   if (starts !== null) lines.push(`binaries     ${starts}`);
@@ -111,9 +129,19 @@ export function renderText(report: Report): string {
   return finish(lines, verdicts, refused);
 }
 
-export function renderProof({ verdicts, refused, policySha256, checkpoint, index, event }: ProofReport): string {
-  const lines = [`policy       ${policySha256 === null ? "none given" : `SHA-256 ${policySha256}`}`];
-  if (checkpoint !== null) lines.push(`log          ${checkpoint.origin}`, `entry        ${index} of ${checkpoint.size}`);
+export function renderProof({
+  verdicts,
+  refused,
+  policySha256,
+  checkpoint,
+  index,
+  event,
+}: ProofReport): string {
+  const lines = [
+    `policy       ${policySha256 === null ? "none given" : `SHA-256 ${policySha256}`}`,
+  ];
+  if (checkpoint !== null)
+    lines.push(`log          ${checkpoint.origin}`, `entry        ${index} of ${checkpoint.size}`);
   if (event !== null) lines.push(`event        ${event}`);
   return finish(lines, verdicts, refused);
 }
@@ -122,7 +150,9 @@ function finish(lines: string[], verdicts: Verdicts, refused: string | null): st
   lines.push("");
   for (const name of VERDICTS) {
     const { verdict, reason, index } = verdicts[name];
-    lines.push(`${name.padEnd(13)}${verdict.padEnd(15)}${index === undefined ? "" : `entry ${index}: `}${reason}`);
+    lines.push(
+      `${name.padEnd(13)}${verdict.padEnd(15)}${index === undefined ? "" : `entry ${index}: `}${reason}`,
+    );
   }
   if (refused !== null) lines.push("", `REFUSED      ${refused}`);
   return `${lines.map(escapeText).join("\n")}\n`;

@@ -3,7 +3,12 @@ import type { Report } from "../verify.ts";
 
 const MAX_SILENT_LANES = 6;
 
-type Stretch = { kind: "DARK" | "STOPPED" | "SILENT" | "LAPSE"; from: string; to: string; index: number };
+type Stretch = {
+  kind: "DARK" | "STOPPED" | "SILENT" | "LAPSE";
+  from: string;
+  to: string;
+  index: number;
+};
 export type Bar = Stretch & { at: number; width: number };
 export type Lane = { name: string; state: "written" | "witnessed" | "connected"; bars: Bar[] };
 export type Picture = {
@@ -20,14 +25,20 @@ export function pictureOf({ from, to, findings, lapses }: Report): Picture | nul
   if (!(startMs < endMs)) return null;
   const place = (stretch: Stretch): Bar => {
     const at = Math.max(0, (Date.parse(stretch.from) - startMs) / (endMs - startMs));
-    return { ...stretch, at, width: Math.min(1, (Date.parse(stretch.to) - startMs) / (endMs - startMs)) - at };
+    return {
+      ...stretch,
+      at,
+      width: Math.min(1, (Date.parse(stretch.to) - startMs) / (endMs - startMs)) - at,
+    };
   };
   const lanes: Lane[] = [{ name: "log", state: "written", bars: [] }];
   if (lapses !== null)
     lanes.push({
       name: "witnesses",
       state: "witnessed",
-      bars: lapses.map((lapse) => place({ kind: "LAPSE", from: lapse.fromTime, to: lapse.toTime, index: lapse.from })),
+      bars: lapses.map((lapse) =>
+        place({ kind: "LAPSE", from: lapse.fromTime, to: lapse.toTime, index: lapse.from }),
+      ),
     });
   const silent = new Map<string, Bar[]>();
   for (const { kind, prod, index, from, to } of findings.stretches) {
@@ -35,6 +46,7 @@ export function pictureOf({ from, to, findings, lapses }: Report): Picture | nul
     if (prod === undefined) lanes[0]!.bars.push(bar);
     else silent.set(prod, [...(silent.get(prod) ?? []), bar]);
   }
-  for (const [name, bars] of [...silent].slice(0, MAX_SILENT_LANES)) lanes.push({ name, state: "connected", bars });
+  for (const [name, bars] of [...silent].slice(0, MAX_SILENT_LANES))
+    lanes.push({ name, state: "connected", bars });
   return { from, to, lanes, left: Math.max(0, silent.size - MAX_SILENT_LANES) };
 }

@@ -1,6 +1,13 @@
 /** The six things that are judged, each for itself, and the exit code that sums them up. */
 
-export const VERDICTS = ["SIGNATURE", "INTEGRITY", "APPEND-ONLY", "WITNESSED", "COMPLETENESS", "DISCLOSURES"] as const;
+export const VERDICTS = [
+  "SIGNATURE",
+  "INTEGRITY",
+  "APPEND-ONLY",
+  "WITNESSED",
+  "COMPLETENESS",
+  "DISCLOSURES",
+] as const;
 export type VerdictName = (typeof VERDICTS)[number];
 
 export type Verdict = {
@@ -15,7 +22,11 @@ export const EXIT_REFUSED = 64;
 export const EXIT_NOT_CHECKED = 65;
 
 export const pass = (reason: string): Verdict => ({ verdict: "PASS", reason });
-export const fail = (index: number, reason: string): Verdict => ({ verdict: "FAIL", reason, index });
+export const fail = (index: number, reason: string): Verdict => ({
+  verdict: "FAIL",
+  reason,
+  index,
+});
 export const notChecked = (reason: string): Verdict => ({ verdict: "NOT CHECKED", reason });
 
 /**
@@ -30,7 +41,10 @@ export function exitCode(
   lacksCounterpart: boolean = false,
 ): number {
   if (refused) return EXIT_REFUSED;
-  const failures = VERDICTS.reduce((mask, name, bit) => (verdicts[name].verdict === "FAIL" ? mask | (1 << bit) : mask), 0);
+  const failures = VERDICTS.reduce(
+    (mask, name, bit) => (verdicts[name].verdict === "FAIL" ? mask | (1 << bit) : mask),
+    0,
+  );
   if (failures !== 0) return failures;
   const isOpen =
     lacksCounterpart ||

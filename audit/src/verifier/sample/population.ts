@@ -18,7 +18,8 @@ export class Population {
     }
     const piece = this.#pieces.at(-1)!;
     let distance = index - this.#last;
-    for (; distance >= MORE; distance = Math.floor(distance / MORE)) piece[this.#end++] = (distance % MORE) | MORE;
+    for (; distance >= MORE; distance = Math.floor(distance / MORE))
+      piece[this.#end++] = (distance % MORE) | MORE;
     piece[this.#end++] = distance;
     this.#last = index;
     this.size += 1;

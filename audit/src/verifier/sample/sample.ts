@@ -21,12 +21,21 @@ export function parseNonce(text: string): Uint8Array | null {
 }
 
 /** What the auditor asks for, or why it can't be drawn. */
-export function parseSample(countText: string, filterText: string, hasNonce: boolean): Sample | { fault: string } {
+export function parseSample(
+  countText: string,
+  filterText: string,
+  hasNonce: boolean,
+): Sample | { fault: string } {
   const count = Number(countText);
   const filter = parseFilter(filterText);
-  if (!Number.isInteger(count) || count < 1 || count > MAX_SAMPLE) return { fault: `--sample is 1 to ${MAX_SAMPLE}` };
-  if (filter === null) return { fault: "--filter is type=…,phase=…,prod=…,actor=…,object=…,from=…,to=…, each once" };
-  if (!hasNonce) return { fault: "--sample needs --nonce: whoever knows the seed beforehand chooses what is drawn" };
+  if (!Number.isInteger(count) || count < 1 || count > MAX_SAMPLE)
+    return { fault: `--sample is 1 to ${MAX_SAMPLE}` };
+  if (filter === null)
+    return { fault: "--filter is type=…,phase=…,prod=…,actor=…,object=…,from=…,to=…, each once" };
+  if (!hasNonce)
+    return {
+      fault: "--sample needs --nonce: whoever knows the seed beforehand chooses what is drawn",
+    };
   return { count, filter, filterText };
 }
 
@@ -43,11 +52,22 @@ export function parseFilter(text: string): Filter | null {
 }
 
 export function isKept({ type, phase, prod, actor, object, t_log }: Leaf, filter: Filter): boolean {
-  const values: Record<Exclude<FilterName, "from" | "to">, string> = { type, phase, prod, actor: actor.sub, object: object.id };
+  const values: Record<Exclude<FilterName, "from" | "to">, string> = {
+    type,
+    phase,
+    prod,
+    actor: actor.sub,
+    object: object.id,
+  };
   const isEqual = Object.entries(values).every(
-    ([name, value]) => filter[name as FilterName] === undefined || filter[name as FilterName] === value,
+    ([name, value]) =>
+      filter[name as FilterName] === undefined || filter[name as FilterName] === value,
   );
-  return isEqual && (filter.from === undefined || t_log >= filter.from) && (filter.to === undefined || t_log < filter.to);
+  return (
+    isEqual &&
+    (filter.from === undefined || t_log >= filter.from) &&
+    (filter.to === undefined || t_log < filter.to)
+  );
 }
 
 /** Entries of the population in the order in which they were drawn. */

@@ -6,13 +6,19 @@ import { judgeKey } from "./signatures.ts";
 import { fail, notChecked, pass, type Verdict } from "../report/verdicts.ts";
 
 /** Every key that the policy lists for this origin must have signed. */
-export async function judgeSignature(checkpoint: Checkpoint, policy: Policy, platform: Platform): Promise<Verdict> {
+export async function judgeSignature(
+  checkpoint: Checkpoint,
+  policy: Policy,
+  platform: Platform,
+): Promise<Verdict> {
   const keys = policy.logs.filter(({ name }) => name === checkpoint.origin);
-  if (keys.length === 0) return fail(0, `the policy has no key for the checkpoint's origin ${checkpoint.origin}`);
+  if (keys.length === 0)
+    return fail(0, `the policy has no key for the checkpoint's origin ${checkpoint.origin}`);
   const unknown: string[] = [];
   for (const key of keys) {
     const { state } = await judgeKey(checkpoint, key, platform);
-    if (state === "missing") return fail(0, `the checkpoint lacks the signature of key ${key.keyId}`);
+    if (state === "missing")
+      return fail(0, `the checkpoint lacks the signature of key ${key.keyId}`);
     if (state === "invalid") return fail(0, `the signature of key ${key.keyId} does not verify`);
     if (state === "unknown") unknown.push(key.keyId);
   }

@@ -8,7 +8,11 @@ const ED25519 = 0x01;
 const ECDSA = 0x02;
 const ED25519_WITH_TIME = 0x04;
 const ML_DSA_44 = 0x06;
-const KEY_BYTES: Readonly<Record<number, number>> = { [ED25519]: 32, [ED25519_WITH_TIME]: 32, [ML_DSA_44]: 1_312 };
+const KEY_BYTES: Readonly<Record<number, number>> = {
+  [ED25519]: 32,
+  [ED25519_WITH_TIME]: 32,
+  [ML_DSA_44]: 1_312,
+};
 export const KEY_TYPE = { ED25519, ECDSA, ED25519_WITH_TIME, ML_DSA_44 } as const;
 
 export type Key = { name: string /** Hex. */; keyId: string; type: number; publicKey: Uint8Array };
@@ -42,16 +46,19 @@ export function parsePolicy(bytes: Uint8Array, { sha256 }: Platform): Policy {
     names.add(name);
   };
   const add = <T>(list: T[], one: T, keyOf: (member: T) => Key): void => {
-    if (list.some((other) => hex(keyOf(other).publicKey) === hex(keyOf(one).publicKey))) throw new Refused("a key stands twice");
+    if (list.some((other) => hex(keyOf(other).publicKey) === hex(keyOf(one).publicKey)))
+      throw new Refused("a key stands twice");
     if (list.push(one) > MAX_OF_A_KIND) throw new Refused("there are too many lines of a kind");
   };
   const readers: Readonly<Record<string, (words: string[]) => void>> = {
     log: (words) => {
-      if (words.length < 1 || words.length > 2) throw new Refused("a log line has one or two words more");
+      if (words.length < 1 || words.length > 2)
+        throw new Refused("a log line has one or two words more");
       add(logs, parseKey(words[0]!, sha256), (key) => key);
     },
     witness: (words) => {
-      if (words.length < 2 || words.length > 3) throw new Refused("a witness line has two or three words more");
+      if (words.length < 2 || words.length > 3)
+        throw new Refused("a witness line has two or three words more");
       define(words[0]!);
       add(witnesses, { name: words[0]!, key: parseKey(words[1]!, sha256) }, ({ key }) => key);
     },
@@ -63,8 +70,16 @@ export function parsePolicy(bytes: Uint8Array, { sha256 }: Platform): Policy {
         grouped.add(member);
       }
       define(name);
-      const threshold = kind === "all" ? members.length : kind === "any" ? 1 : /^[1-9][0-9]?$/.test(kind) ? Number(kind) : 0;
-      if (threshold < 1 || threshold > members.length) throw new Refused(`the group ${name} asks for what it has not`);
+      const threshold =
+        kind === "all"
+          ? members.length
+          : kind === "any"
+            ? 1
+            : /^[1-9][0-9]?$/.test(kind)
+              ? Number(kind)
+              : 0;
+      if (threshold < 1 || threshold > members.length)
+        throw new Refused(`the group ${name} asks for what it has not`);
       groups.set(name, { threshold, members });
       if (groups.size > MAX_OF_A_KIND) throw new Refused("there are too many groups");
     },
@@ -82,7 +97,8 @@ export function parsePolicy(bytes: Uint8Array, { sha256 }: Platform): Policy {
       if (!Object.hasOwn(readers, keyword)) throw new Refused("it is of an unknown kind");
       readers[keyword]!(words);
     } catch (error) {
-      if (error instanceof Refused) throw new Refused(`the policy's line ${at + 1}: ${error.message}`);
+      if (error instanceof Refused)
+        throw new Refused(`the policy's line ${at + 1}: ${error.message}`);
       throw error;
     }
   }
@@ -94,13 +110,19 @@ export function parsePolicy(bytes: Uint8Array, { sha256 }: Platform): Policy {
       ? cosigned.has(name)
       : group.members.filter((member) => counts(member, cosigned)).length >= group.threshold;
   };
-  return { logs, witnesses, quorum: asked, isQuorum: (cosigned) => asked === "none" || counts(asked, cosigned) };
+  return {
+    logs,
+    witnesses,
+    quorum: asked,
+    isQuorum: (cosigned) => asked === "none" || counts(asked, cosigned),
+  };
 }
 
 /** `name+hash+base64(type ‖ key)`; the hash must be the key's own. @throws {@link Refused} */
 function parseKey(word: string, sha256: Platform["sha256"]): Key {
   const text = textOf(Uint8Array.from(word, (character) => character.charCodeAt(0)));
-  const [, name = "", keyId = "", encoded = ""] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/u.exec(text ?? "") ?? [];
+  const [, name = "", keyId = "", encoded = ""] =
+    /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/u.exec(text ?? "") ?? [];
   const bytes = fromBase64(encoded);
   if (name === "" || bytes === null || bytes.length < 2 || utf8(name).length > 255)
     throw new Refused("it has a key that is none");
@@ -110,7 +132,9 @@ function parseKey(word: string, sha256: Platform["sha256"]): Key {
   // The id of an ECDSA key is the hash of the key alone (signed-note, type 0x02).
   const hashed = type === ECDSA ? publicKey : concat(utf8(`${name}\n`), bytes);
   const isOurs = type === ECDSA || length !== undefined;
-  if (isOurs && hex(sha256(hashed).subarray(0, 4)) !== keyId) throw new Refused("it has a key whose hash is not its own");
-  if (length !== undefined && publicKey.length !== length) throw new Refused("it has a key that has not the length of its type");
+  if (isOurs && hex(sha256(hashed).subarray(0, 4)) !== keyId)
+    throw new Refused("it has a key whose hash is not its own");
+  if (length !== undefined && publicKey.length !== length)
+    throw new Refused("it has a key that has not the length of its type");
   return { name, keyId, type, publicKey };
 }

@@ -22,8 +22,10 @@ export async function judgeLine(
   { verify }: Platform,
 ): Promise<Judgement> {
   const head = utf8(headText(checkpoint));
-  const ended = (valid: boolean | null, timeS = 0): Judgement => (valid === null ? null : { valid, timeS });
-  if (key.type === KEY_TYPE.ED25519) return ended(await verify("ed25519", key.publicKey, head, bytes));
+  const ended = (valid: boolean | null, timeS = 0): Judgement =>
+    valid === null ? null : { valid, timeS };
+  if (key.type === KEY_TYPE.ED25519)
+    return ended(await verify("ed25519", key.publicKey, head, bytes));
   if (key.type === KEY_TYPE.ECDSA)
     return ended(isP256(key.publicKey) && (await verify("ecdsa-p256", key.publicKey, head, bytes)));
   if (key.type !== KEY_TYPE.ED25519_WITH_TIME && key.type !== KEY_TYPE.ML_DSA_44) return null;
@@ -52,7 +54,9 @@ export async function judgeKey(
   key: Key,
   platform: Platform,
 ): Promise<{ state: "valid" | "invalid" | "missing" | "unknown"; timeS: number }> {
-  const lines = checkpoint.signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
+  const lines = checkpoint.signatures.filter(
+    ({ name, keyId }) => name === key.name && keyId === key.keyId,
+  );
   if (lines.length === 0) return { state: "missing", timeS: 0 };
   const judged = await Promise.all(lines.map((line) => judgeLine(checkpoint, line, key, platform)));
   if (judged.some((one) => one?.valid === false)) return { state: "invalid", timeS: 0 };
@@ -61,7 +65,9 @@ export async function judgeKey(
 }
 
 function isP256(publicKey: Uint8Array): boolean {
-  return publicKey.length === P256_BYTES && equal(publicKey.subarray(0, P256_START.length), P256_START);
+  return (
+    publicKey.length === P256_BYTES && equal(publicKey.subarray(0, P256_START.length), P256_START)
+  );
 }
 
 /** `opaque <1..2^8-1>` */

@@ -14,11 +14,22 @@ const KEPT_EVERY_MS = 60 * 60_000;
 /** That a report lists. */
 const MAX_LAPSES = 1_000;
 
-export const UNKNOWN_KIND = "the quorum needs cosignatures of a kind that this runtime does not know";
+export const UNKNOWN_KIND =
+  "the quorum needs cosignatures of a kind that this runtime does not know";
 
-export type Witnessing = { size: number /** When the quorum was complete, seconds. */; timeS: number; names: string[] };
+export type Witnessing = {
+  size: number /** When the quorum was complete, seconds. */;
+  timeS: number;
+  names: string[];
+};
 /** Entries `from` to `to - 1`, written between these times of auditd, for longer than is allowed without a quorum of witnesses. */
-export type Lapse = { from: number; to: number; fromTime: string; toTime: string; activeMs: number };
+export type Lapse = {
+  from: number;
+  to: number;
+  fromTime: string;
+  toTime: string;
+  activeMs: number;
+};
 /** Of tens of thousands: names as one text, the root by its bytes as characters. */
 type Seen = { size: number; timeS: number; names: string; root: string } & (
   | { activeMs: number; at: string }
@@ -60,13 +71,22 @@ export class Witnessed {
   async add(checkpoint: Checkpoint, policy: Policy, platform: Platform): Promise<void> {
     const found = await witnessing(checkpoint, policy, platform);
     if (found === "invalid")
-      this.#fault ??= fail(checkpoint.size, `a cosignature of the checkpoint of ${checkpoint.size} entries does not verify`);
+      this.#fault ??= fail(
+        checkpoint.size,
+        `a cosignature of the checkpoint of ${checkpoint.size} entries does not verify`,
+      );
     else if (found === "unknown") this.#hasUnknown = true;
     else if (found !== null) {
       const { size, timeS } = found;
       const names = found.names.join(", ");
       if (names !== this.#names) this.#names = names;
-      this.#seen.set(size, { size, timeS, names: this.#names, root: latin1(checkpoint.root), activeMs: null });
+      this.#seen.set(size, {
+        size,
+        timeS,
+        names: this.#names,
+        root: latin1(checkpoint.root),
+        activeMs: null,
+      });
     }
   }
 
@@ -77,7 +97,8 @@ export class Witnessed {
     const seen = this.#seen.get(size);
     if (seen === undefined) return;
     this.#seen.set(size, { ...seen, activeMs: timeline.activeMs, at: timeline.at ?? "" });
-    if (latin1(tree.root()) !== seen.root) this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
+    if (latin1(tree.root()) !== seen.root)
+      this.#fault ??= fail(0, `the witnesses countersigned another tree of ${size} entries`);
   }
 
   verdict(policy: Policy, size: number, timeline: Timeline): Verdict {
@@ -87,14 +108,21 @@ export class Witnessed {
     const [lapse] = this.lapses(size, timeline);
     const isFailed = newest === undefined || lapse !== undefined;
     if (isFailed && this.#hasUnknown) return notChecked(UNKNOWN_KIND);
-    if (newest === undefined) return fail(0, "no checkpoint of the export carries the policy's quorum of witnesses");
+    if (newest === undefined)
+      return fail(0, "no checkpoint of the export carries the policy's quorum of witnesses");
     if (lapse !== undefined)
       return fail(
         lapse.from,
         `no quorum of witnesses for ${minutes(lapse.activeMs)} of running time, entries ${lapse.from} to ${lapse.to - 1}`,
       );
-    const longestMs = this.#stretches().reduce((longest, { activeMs }) => Math.max(longest, activeMs), 0);
-    const rest = size === newest.size ? "" : `; the last ${size - newest.size} entries are not countersigned yet`;
+    const longestMs = this.#stretches().reduce(
+      (longest, { activeMs }) => Math.max(longest, activeMs),
+      0,
+    );
+    const rest =
+      size === newest.size
+        ? ""
+        : `; the last ${size - newest.size} entries are not countersigned yet`;
     return pass(
       `${newest.names} countersigned up to entry ${newest.size - 1}, at ${new Date(newest.timeS * 1_000).toISOString()}; longest stretch ${minutes(longestMs)}${rest}`,
     );
@@ -111,20 +139,30 @@ export class Witnessed {
   }
 
   #reached() {
-    return [...this.#seen.values()].filter((one) => one.activeMs !== null).sort((a, b) => a.size - b.size);
+    return [...this.#seen.values()]
+      .filter((one) => one.activeMs !== null)
+      .sort((a, b) => a.size - b.size);
   }
 
   /** From one countersigned checkpoint to the next. */
   #stretches(): Lapse[] {
     const reached = this.#reached();
-    return reached.map((one, at) => between(reached[at - 1] ?? { size: 0, activeMs: 0, at: this.#beganAt ?? "" }, one));
+    return reached.map((one, at) =>
+      between(reached[at - 1] ?? { size: 0, activeMs: 0, at: this.#beganAt ?? "" }, one),
+    );
   }
 }
 
 type Place = { size: number; activeMs: number; at: string };
 
 function between(from: Place, to: Place): Lapse {
-  return { from: from.size, to: to.size, fromTime: from.at, toTime: to.at, activeMs: to.activeMs - from.activeMs };
+  return {
+    from: from.size,
+    to: to.size,
+    fromTime: from.at,
+    toTime: to.at,
+    activeMs: to.activeMs - from.activeMs,
+  };
 }
 
 function minutes(ms: number): string {

@@ -7,7 +7,14 @@ import { equal } from "../input/bytes.ts";
 import { MAX_LEAF_BYTES } from "../leaf/leaf.ts";
 import type { Checkpoint } from "../input/note.ts";
 import type { Platform } from "../platform/platform.ts";
-import { entriesOf, type ExpectedFile, expectedFiles, HASH_BYTES, VerifierTree, WIDTH } from "./tree.ts";
+import {
+  entriesOf,
+  type ExpectedFile,
+  expectedFiles,
+  HASH_BYTES,
+  VerifierTree,
+  WIDTH,
+} from "./tree.ts";
 import { fail, pass, type Verdict } from "../report/verdicts.ts";
 
 /** Who reads entries as they are hashed. */
@@ -34,7 +41,11 @@ export class Integrity {
   readonly #reader: ArchiveReader;
   readonly #judge: EntryJudge;
 
-  constructor(reader: ArchiveReader, platform: Pick<Platform, "sha256" | "sha256Into">, judge: EntryJudge = SILENT_JUDGE) {
+  constructor(
+    reader: ArchiveReader,
+    platform: Pick<Platform, "sha256" | "sha256Into">,
+    judge: EntryJudge = SILENT_JUDGE,
+  ) {
     this.tree = new VerifierTree(platform);
     this.#reader = reader;
     this.#judge = judge;
@@ -48,15 +59,22 @@ export class Integrity {
       if (isBundle) await this.#judge.begin(file);
       const maxBytes = isBundle ? file.width * (2 + MAX_LEAF_BYTES) : file.width * HASH_BYTES;
       const content = await this.#reader.member(file.name, maxBytes);
-      const fault: Verdict | null = isBundle ? this.#readEntries(content, file) : this.#compareTile(content, file, failure);
+      const fault: Verdict | null = isBundle
+        ? this.#readEntries(content, file)
+        : this.#compareTile(content, file, failure);
       // The first fault in the order of the tree is the one that is told.
-      if (fault !== null && (failure === null || (fault.index ?? 0) < (failure.index ?? 0))) failure = fault;
+      if (fault !== null && (failure === null || (fault.index ?? 0) < (failure.index ?? 0)))
+        failure = fault;
       // Without all its entries the rest of the tree can't be built.
-      if (fault !== null && isBundle && this.tree.size < file.tile * WIDTH + file.width) return fault;
+      if (fault !== null && isBundle && this.tree.size < file.tile * WIDTH + file.width)
+        return fault;
     }
     if (failure !== null) return failure;
     if (!equal(this.tree.root(), root))
-      return fail(0, "entries and tiles agree, but their root is not the checkpoint's: it is another log, or an older state");
+      return fail(
+        0,
+        "entries and tiles agree, but their root is not the checkpoint's: it is another log, or an older state",
+      );
     return pass(`${this.tree.size} entries hashed again; their root is the checkpoint's`);
   }
 
@@ -65,7 +83,10 @@ export class Integrity {
     let failure: Verdict | null = null;
     let at = 0;
     for (let index = first; index < first + file.width; index++) {
-      const end = at + 2 <= content.length ? at + 2 + content[at]! * 256 + content[at + 1]! : Number.POSITIVE_INFINITY;
+      const end =
+        at + 2 <= content.length
+          ? at + 2 + content[at]! * 256 + content[at + 1]!
+          : Number.POSITIVE_INFINITY;
       if (end > content.length) return fail(index, `${file.name} ends within an entry`);
       const fault = this.#judge.entry(content, at + 2, end, index);
       if (fault !== null) failure ??= fail(index, `${file.name}: ${fault}`);
@@ -76,21 +97,30 @@ export class Integrity {
       at = end;
     }
     this.#judge.end(first + file.width);
-    return failure ?? (at === content.length ? null : fail(first, `${file.name} holds more than its entries`));
+    return (
+      failure ??
+      (at === content.length ? null : fail(first, `${file.name} holds more than its entries`))
+    );
   }
 
   /** @param known the fault that was found first: a hash above it differs because of it, and says less */
   #compareTile(content: Uint8Array, file: ExpectedFile, known: Verdict | null): Verdict | null {
     const leavesPerHash = WIDTH ** file.level;
     const first = file.tile * WIDTH * leavesPerHash;
-    if (content.length !== file.width * HASH_BYTES) return fail(first, `${file.name} has not its size`);
+    if (content.length !== file.width * HASH_BYTES)
+      return fail(first, `${file.name} has not its size`);
     const expected = this.tree.tile(file.level);
     for (let at = 0; at < content.length; at++) {
       if (content[at] === expected[at]) continue;
       const hash = Math.floor(at / HASH_BYTES);
       const index = first + hash * leavesPerHash;
-      const isExplained = known?.index !== undefined && known.index >= index && known.index < index + leavesPerHash;
-      if (!isExplained) return fail(index, `${file.name} is not what ${file.level === 0 ? entriesOf(file) : "its entries"} give`);
+      const isExplained =
+        known?.index !== undefined && known.index >= index && known.index < index + leavesPerHash;
+      if (!isExplained)
+        return fail(
+          index,
+          `${file.name} is not what ${file.level === 0 ? entriesOf(file) : "its entries"} give`,
+        );
       at = (hash + 1) * HASH_BYTES - 1;
     }
     return null;

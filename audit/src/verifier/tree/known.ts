@@ -33,11 +33,16 @@ export function parseKnown(bytes: Uint8Array): KnownHead[] {
   for (const line of linesOf(bytes)) {
     if (line.length === 0 || line[0] === HASH || startsWith(line, SIGNATURE_START)) continue;
     const text = line.length > MAX_LINE_BYTES ? null : textOf(line);
-    if (text === null) throw new Refused("the known checkpoints are no text, or have a line that is too long");
+    if (text === null)
+      throw new Refused("the known checkpoints are no text, or have a line that is too long");
     if (lines.push(text) < 3) continue;
     const { origin, size, root } = parseHead(`${lines.join("\n")}\n`, "a known checkpoint");
     // Most are of one log: its name is held once.
-    heads.push({ origin: origin === heads.at(-1)?.origin ? heads.at(-1)!.origin : origin, size, root: latin1(root) });
+    heads.push({
+      origin: origin === heads.at(-1)?.origin ? heads.at(-1)!.origin : origin,
+      size,
+      root: latin1(root),
+    });
     lines = [];
     if (heads.length > MAX_KNOWN) throw new Refused("there are too many known checkpoints");
   }
@@ -68,9 +73,18 @@ function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
 
 function headOfReport(bytes: Uint8Array): KnownHead {
   const head = memberOf(readBoundedJson(bytes, MAX_REPORT_BYTES, "the known report"), "checkpoint");
-  const [origin, size, root] = [memberOf(head, "origin"), memberOf(head, "size"), memberOf(head, "root")];
+  const [origin, size, root] = [
+    memberOf(head, "origin"),
+    memberOf(head, "size"),
+    memberOf(head, "root"),
+  ];
   const hash = typeof root === "string" ? fromBase64(root) : null;
-  if (typeof origin !== "string" || !Number.isSafeInteger(size) || Number(size) < 0 || hash?.length !== 32)
+  if (
+    typeof origin !== "string" ||
+    !Number.isSafeInteger(size) ||
+    Number(size) < 0 ||
+    hash?.length !== 32
+  )
     throw new Refused("the known report has no checkpoint");
   return { origin, size: Number(size), root: latin1(hash) };
 }
@@ -78,7 +92,8 @@ function headOfReport(bytes: Uint8Array): KnownHead {
 /** The checkpoint of a kept member: its name must say its size. @throws {@link Refused} */
 export function keptCheckpoint(bytes: Uint8Array, name: string) {
   const checkpoint = parseCheckpoint(bytes, name);
-  if (name !== `checkpoints/${checkpoint.size}`) throw new Refused(`${name} is a checkpoint of ${checkpoint.size} entries`);
+  if (name !== `checkpoints/${checkpoint.size}`)
+    throw new Refused(`${name} is a checkpoint of ${checkpoint.size} entries`);
   return checkpoint;
 }
 
@@ -112,7 +127,11 @@ export class KnownHeads {
     if (!this.#isSorted) this.#watched.sort((a, b) => a.size - b.size);
     this.#isSorted = true;
     let root: string | null = null;
-    for (; this.#next < this.#watched.length && this.#watched[this.#next]!.size === tree.size; this.#next++) {
+    for (
+      ;
+      this.#next < this.#watched.length && this.#watched[this.#next]!.size === tree.size;
+      this.#next++
+    ) {
       root ??= latin1(tree.root());
       const watched = this.#watched[this.#next]!;
       watched.isSame = root === watched.root;
@@ -128,9 +147,14 @@ export class KnownHeads {
   verdict(before: ShardsBefore | null): Verdict {
     let agreed = 0;
     for (const { size, isSame, isAuditors } of this.#watched) {
-      const whose = isAuditors ? "the checkpoint that you kept" : "a checkpoint that the export carries";
+      const whose = isAuditors
+        ? "the checkpoint that you kept"
+        : "a checkpoint that the export carries";
       if (isSame === null)
-        return fail(this.#size, `${whose} has ${size} entries, the log has ${this.#size}: it is an older state, or a part`);
+        return fail(
+          this.#size,
+          `${whose} has ${size} entries, the log has ${this.#size}: it is an older state, or a part`,
+        );
       if (!isSame)
         return fail(
           agreed,
@@ -144,11 +168,16 @@ export class KnownHeads {
       if (typeof compared === "object") return fail(0, compared.fault);
       if (compared === "unknown") unknown += 1;
     }
-    const rest = unknown === 0 ? "" : `; NOT CHECKED: ${unknown} of other shards, with which this export can't be compared`;
+    const rest =
+      unknown === 0
+        ? ""
+        : `; NOT CHECKED: ${unknown} of other shards, with which this export can't be compared`;
     const kept = this.#watched.filter(({ isAuditors }) => isAuditors);
     const largest = kept.at(-1);
     if (largest === undefined)
-      return notChecked(`no checkpoint of this log was given that you had without the appliance (--known FILE)${rest}`);
+      return notChecked(
+        `no checkpoint of this log was given that you had without the appliance (--known FILE)${rest}`,
+      );
     return pass(
       `${kept.length} known checkpoints are beginnings of this log; the largest has ${largest.size} entries, root ${base64(fromLatin1(largest.root))}${rest}`,
     );

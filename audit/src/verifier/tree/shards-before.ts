@@ -24,12 +24,17 @@ export type ShardsBefore = {
 export function shardsBefore(origin: string, detail: Detail): ShardsBefore | null {
   const before = originIn(detail, "prev_origin");
   if (before === null) return null;
-  const kept = { origin: before, size: integerIn(detail, "prev_size") ?? 0, root: nameIn(detail, "prev_root") ?? "" };
+  const kept = {
+    origin: before,
+    size: integerIn(detail, "prev_size") ?? 0,
+    root: nameIn(detail, "prev_root") ?? "",
+  };
   const admitted = new Map<string, Omit<Head<string | null>, "origin">>();
   if (detail["reason"] !== "restore") return { origin, kept, admitted: admitted.set(before, kept) };
   for (const lost of (objectsIn(detail, "lost") ?? []).slice(0, MAX_LOST)) {
     const name = originIn(lost, "origin");
-    if (name !== null) admitted.set(name, { size: integerIn(lost, "size") ?? 0, root: nameIn(lost, "root") });
+    if (name !== null)
+      admitted.set(name, { size: integerIn(lost, "size") ?? 0, root: nameIn(lost, "root") });
   }
   const seen = { size: integerIn(detail, "seen_size") ?? 0, root: nameIn(detail, "seen_root") };
   return { origin, kept, admitted: admitted.set(before, seen) };
@@ -44,7 +49,9 @@ export function compareBefore(
   if (known.origin === kept.origin && known.size === kept.size)
     return root === kept.root
       ? "same"
-      : { fault: `the shard before, ${known.origin}, ended otherwise than the checkpoint that you kept` };
+      : {
+          fault: `the shard before, ${known.origin}, ended otherwise than the checkpoint that you kept`,
+        };
   const said = admitted.get(known.origin);
   if (said === undefined && !isBetween(kept.origin, known.origin, origin)) return "unknown";
   const size = said?.size ?? 0;

@@ -86,7 +86,9 @@ export class VerifierTree {
   /** What the newest tile file of this level must begin with; a full one stays until its level's next hash. */
   tile(level: number): Uint8Array {
     const tile = this.#tiles[level];
-    return tile === undefined ? new Uint8Array(0) : tile.hashes.subarray(0, tile.count * HASH_BYTES);
+    return tile === undefined
+      ? new Uint8Array(0)
+      : tile.hashes.subarray(0, tile.count * HASH_BYTES);
   }
 
   #addToTile(level: number, node: Uint8Array, at: number): void {
@@ -98,7 +100,13 @@ export class VerifierTree {
   }
 }
 
-export type ExpectedFile = { name: string; kind: "entries" | "tile"; level: number; tile: number; width: number };
+export type ExpectedFile = {
+  name: string;
+  kind: "entries" | "tile";
+  level: number;
+  tile: number;
+  width: number;
+};
 
 /** The files of a tree of `size` leaves in the one order that is accepted. */
 export function* expectedFiles(size: number): Generator<ExpectedFile> {
@@ -114,7 +122,8 @@ export function* expectedFiles(size: number): Generator<ExpectedFile> {
   }
   if (size % WIDTH !== 0) yield expected("entries", 0, Math.floor(size / WIDTH), size % WIDTH);
   for (const [level, count] of counts.entries())
-    if (count % WIDTH !== 0) yield expected("tile", level, Math.floor(count / WIDTH), count % WIDTH);
+    if (count % WIDTH !== 0)
+      yield expected("tile", level, Math.floor(count / WIDTH), count % WIDTH);
 }
 
 /** The bundle that a tile of level 0 is about. */
@@ -127,9 +136,20 @@ export function disclosuresOf({ name }: ExpectedFile): string {
   return `disclosures${name.slice("tile/entries".length)}`;
 }
 
-function expected(kind: "entries" | "tile", level: number, tile: number, width: number): ExpectedFile {
+function expected(
+  kind: "entries" | "tile",
+  level: number,
+  tile: number,
+  width: number,
+): ExpectedFile {
   const digits = String(tile).padStart(Math.ceil(String(tile).length / 3) * 3, "0");
   const path = digits.replace(/[0-9]{3}(?=[0-9])/g, "x$&/");
   const folder = kind === "entries" ? "entries" : String(level);
-  return { name: `tile/${folder}/${path}${width === WIDTH ? "" : `.p/${width}`}`, kind, level, tile, width };
+  return {
+    name: `tile/${folder}/${path}${width === WIDTH ? "" : `.p/${width}`}`,
+    kind,
+    level,
+    tile,
+    width,
+  };
 }

@@ -34,7 +34,10 @@ export async function agedAuditd(t: Test): Promise<AuditdFixture> {
     if (day === BEGUN) auditd.init();
     await auditd.start();
     await until(() => auditd.currentSlug === day.slice(0, 4));
-    await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: day });
+    await using gate = await connectProducer({
+      socketPath: auditd.socket("coordinator-gate"),
+      boot: day,
+    });
     await gate.fact(keyList());
     await gate.close();
     await auditd.stop();

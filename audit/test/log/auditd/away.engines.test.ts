@@ -15,15 +15,24 @@ t.test("heartbeats name who should be connected and is not", async (t) => {
   t.teardown(() => auditd.stop("SIGKILL"));
   await auditd.start();
   const aways = async () =>
-    (await readLeaves(auditd.logDir)).flatMap(({ type, detail }) => (type === "audit.heartbeat" ? [detail?.["away"]] : []));
+    (await readLeaves(auditd.logDir)).flatMap(({ type, detail }) =>
+      type === "audit.heartbeat" ? [detail?.["away"]] : [],
+    );
   const until = async (wanted: readonly string[]) => {
     for (const deadline = performance.now() + 10_000; performance.now() < deadline; await sleep(30))
       if (JSON.stringify((await aways()).at(-1)) === JSON.stringify(wanted)) return;
     t.fail(`no heartbeat says ${wanted.join()}`);
   };
   await until(["coordinator-gate", "s3-front"]);
-  t.equal((await aways())[0], undefined, "the first one says nothing of it: nobody could be there yet");
-  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  t.equal(
+    (await aways())[0],
+    undefined,
+    "the first one says nothing of it: nobody could be there yet",
+  );
+  await using gate = await connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: "b-1",
+  });
   const front = await connectProducer({ socketPath: auditd.socket("s3-front"), boot: "b-1" });
   await until([]);
   await front.close();

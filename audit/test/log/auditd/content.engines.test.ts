@@ -6,7 +6,13 @@ import { join } from "node:path";
 import fc from "fast-check";
 import t, { type Test } from "tap";
 import { commitmentOf } from "../../../src/log/format/event/commitment.ts";
-import { type ComposedEvent, commitment, committer, composeEvent, connectProducer } from "../../../src/log/producer/producer.ts";
+import {
+  type ComposedEvent,
+  commitment,
+  committer,
+  composeEvent,
+  connectProducer,
+} from "../../../src/log/producer/producer.ts";
 import {
   encodeAppend,
   encodeFrame,
@@ -28,7 +34,8 @@ class RawProducer {
     const reader = new FrameReader(MAX_AUDITD_FRAME_BYTES);
     this.socket = connect(path);
     this.socket.on("data", (chunk: Buffer) => {
-      for (const { kind, payload } of reader.push(chunk)) this.#frames.push({ kind, payload: JSON.parse(payload.toString()) });
+      for (const { kind, payload } of reader.push(chunk))
+        this.#frames.push({ kind, payload: JSON.parse(payload.toString()) });
       this.#wake();
     });
     this.socket.on("error", () => {});
@@ -43,7 +50,10 @@ class RawProducer {
     return this.next();
   }
 
-  append(event: string | Buffer, disclosures: readonly unknown[] = []): Promise<{ kind: number; payload: unknown } | null> {
+  append(
+    event: string | Buffer,
+    disclosures: readonly unknown[] = [],
+  ): Promise<{ kind: number; payload: unknown } | null> {
     this.socket.write(encodeAppend(Buffer.from(event), disclosures));
     return this.next();
   }
@@ -71,106 +81,158 @@ type Editable = Record<string, unknown> & { object: { kind: string } };
 const edited = (pseq: number, edit: (event: Editable) => void): string => {
   const event = JSON.parse(composed(pseq).event) as Editable;
   edit(event);
-  return JSON.stringify(Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1))));
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(event).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
 };
 
-t.test("a producer of another release says its versions, and fields that are not known here are passed over", async (t) => {
-  const auditd = await startedAuditd(t);
-  const newer = new RawProducer(auditd.socket("coordinator-gate"));
-  t.teardown(() => newer.socket.destroy());
-  newer.socket.write(
-    encodeJsonFrame(FRAME.hello, { v: { min: 1, max: 9 }, boot: "b", firstPseq: 1, ofANewerRelease: { deep: [1] } }),
-  );
-  t.match(await newer.next(), { kind: FRAME.welcome, payload: { v: 1, prod: "coordinator-gate", lastPseq: 0 } });
-  newer.socket.write(encodeJsonFrame(FRAME.query, { id: 1, verb: "open-operations", ofANewerRelease: 1 }));
-  t.match(await newer.next(), { kind: FRAME.reply, payload: { id: 1, operations: [] } });
-});
+t.test(
+  "a producer of another release says its versions, and fields that are not known here are passed over",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const newer = new RawProducer(auditd.socket("coordinator-gate"));
+    t.teardown(() => newer.socket.destroy());
+    newer.socket.write(
+      encodeJsonFrame(FRAME.hello, {
+        v: { min: 1, max: 9 },
+        boot: "b",
+        firstPseq: 1,
+        ofANewerRelease: { deep: [1] },
+      }),
+    );
+    t.match(await newer.next(), {
+      kind: FRAME.welcome,
+      payload: { v: 1, prod: "coordinator-gate", lastPseq: 0 },
+    });
+    newer.socket.write(
+      encodeJsonFrame(FRAME.query, { id: 1, verb: "open-operations", ofANewerRelease: 1 }),
+    );
+    t.match(await newer.next(), { kind: FRAME.reply, payload: { id: 1, operations: [] } });
+  },
+);
 
-t.test("a producer without a common version is sent away by name, and the log says nothing of it", async (t) => {
-  const auditd = await startedAuditd(t);
-  const newer = new RawProducer(auditd.socket("coordinator-gate"));
-  t.teardown(() => newer.socket.destroy());
-  newer.socket.write(encodeJsonFrame(FRAME.hello, { v: { min: 2, max: 3 }, boot: "b", firstPseq: 1 }));
-  t.match(await newer.next(), {
-    kind: FRAME.goodbye,
-    payload: {
-      reason: "protocol_unsupported",
-      message: /the producer coordinator-gate speaks audit wire 2 to 3, auditd 1: upgrade auditd/,
-    },
-  });
-  t.equal(await newer.next(), null);
-  t.notOk((await readLeaves(auditd.logDir)).some(({ object }) => object.id === "coordinator-gate"));
-  const present = await rawProducer(t, auditd, "b");
-  t.match(await present.append(composed(1).event), { kind: FRAME.acks });
-});
-
-t.test("content that breaks a rule is refused, logged in its place, and refused again when repeated", async (t) => {
-  const auditd = await startedAuditd(t);
-  const raw = await rawProducer(t, auditd, "b");
-  const bad: [reason: string, event: (pseq: number) => string][] = [
-    ["not_canonical", (pseq) => composed(pseq).event.replace('{"actor"', '{ "actor"')],
-    ["not_canonical", (pseq) => composed(pseq).event.replace('"v":1}', '"v":1,"v":1}')],
-    ["not_canonical", (pseq) => composed(pseq).event.replace('"usr-1"', '"usr\\u002d1"')],
-    ["number", (pseq) => composed(pseq).event.replace('"v":1', '"v":1.5')],
-    ["surrogate", (pseq) => composed(pseq).event.replace('"usr-1"', '"\\ud800"')],
-    ["depth", (pseq) => edited(pseq, (event) => (event["detail"] = { a: { b: { c: { d: { e: { f: 1 } } } } } }))],
-    ["too_long", (pseq) => edited(pseq, (event) => (event["action"] = "a".repeat(16_400)))],
-    ["schema", (pseq) => edited(pseq, (event) => (event["unknown"] = 1))],
-    ["schema", (pseq) => edited(pseq, (event) => (event["detail"] = { name: "Ada" }))],
-    ["schema", (pseq) => edited(pseq, (event) => delete event["actor"])],
-    ["type", (pseq) => edited(pseq, (event) => (event["type"] = "job.paint"))],
-    ["schema_version", (pseq) => edited(pseq, (event) => (event["schema_sha256"] = "0".repeat(64)))],
-    ["object_kind", (pseq) => edited(pseq, (event) => (event.object.kind = "job"))],
-    ["time", (pseq) => edited(pseq, (event) => (event["t"] = "2026-02-30T00:00:00.000Z"))],
-    ["schema", (pseq) => edited(pseq, (event) => (event["prod"] = "auditd"))],
-    [
-      "operation_unknown",
-      (pseq) => composeEvent({ ...jobSubmit(), phase: "completed", outcome: { code: "ok" } }, { boot: "b", pseq }).event,
-    ],
-    [
-      "reserved_type",
-      (pseq) => {
-        const vouched = { type: "audit.clock.vouched", phase: "fact", op: crypto.randomUUID(), detail: {} } as const;
-        const about = { actor: { sub: "x", kind: "operator" }, object: { kind: "log", id: "auditd" } } as const;
-        return composeEvent({ ...vouched, ...about }, { boot: "b", pseq }).event;
+t.test(
+  "a producer without a common version is sent away by name, and the log says nothing of it",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const newer = new RawProducer(auditd.socket("coordinator-gate"));
+    t.teardown(() => newer.socket.destroy());
+    newer.socket.write(
+      encodeJsonFrame(FRAME.hello, { v: { min: 2, max: 3 }, boot: "b", firstPseq: 1 }),
+    );
+    t.match(await newer.next(), {
+      kind: FRAME.goodbye,
+      payload: {
+        reason: "protocol_unsupported",
+        message: /the producer coordinator-gate speaks audit wire 2 to 3, auditd 1: upgrade auditd/,
       },
-    ],
-    [
-      "reserved_type",
-      (pseq) =>
-        composeEvent(
-          {
-            type: "audit.wal.cut",
+    });
+    t.equal(await newer.next(), null);
+    t.notOk(
+      (await readLeaves(auditd.logDir)).some(({ object }) => object.id === "coordinator-gate"),
+    );
+    const present = await rawProducer(t, auditd, "b");
+    t.match(await present.append(composed(1).event), { kind: FRAME.acks });
+  },
+);
+
+t.test(
+  "content that breaks a rule is refused, logged in its place, and refused again when repeated",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const raw = await rawProducer(t, auditd, "b");
+    const bad: [reason: string, event: (pseq: number) => string][] = [
+      ["not_canonical", (pseq) => composed(pseq).event.replace('{"actor"', '{ "actor"')],
+      ["not_canonical", (pseq) => composed(pseq).event.replace('"v":1}', '"v":1,"v":1}')],
+      ["not_canonical", (pseq) => composed(pseq).event.replace('"usr-1"', '"usr\\u002d1"')],
+      ["number", (pseq) => composed(pseq).event.replace('"v":1', '"v":1.5')],
+      ["surrogate", (pseq) => composed(pseq).event.replace('"usr-1"', '"\\ud800"')],
+      [
+        "depth",
+        (pseq) =>
+          edited(pseq, (event) => (event["detail"] = { a: { b: { c: { d: { e: { f: 1 } } } } } })),
+      ],
+      ["too_long", (pseq) => edited(pseq, (event) => (event["action"] = "a".repeat(16_400)))],
+      ["schema", (pseq) => edited(pseq, (event) => (event["unknown"] = 1))],
+      ["schema", (pseq) => edited(pseq, (event) => (event["detail"] = { name: "Ada" }))],
+      ["schema", (pseq) => edited(pseq, (event) => delete event["actor"])],
+      ["type", (pseq) => edited(pseq, (event) => (event["type"] = "job.paint"))],
+      [
+        "schema_version",
+        (pseq) => edited(pseq, (event) => (event["schema_sha256"] = "0".repeat(64))),
+      ],
+      ["object_kind", (pseq) => edited(pseq, (event) => (event.object.kind = "job"))],
+      ["time", (pseq) => edited(pseq, (event) => (event["t"] = "2026-02-30T00:00:00.000Z"))],
+      ["schema", (pseq) => edited(pseq, (event) => (event["prod"] = "auditd"))],
+      [
+        "operation_unknown",
+        (pseq) =>
+          composeEvent(
+            { ...jobSubmit(), phase: "completed", outcome: { code: "ok" } },
+            { boot: "b", pseq },
+          ).event,
+      ],
+      [
+        "reserved_type",
+        (pseq) => {
+          const vouched = {
+            type: "audit.clock.vouched",
             phase: "fact",
             op: crypto.randomUUID(),
-            actor: { sub: "x", kind: "system" },
-            object: { kind: "log", id: "x" },
-            detail: { index: 1, bytes: 1 },
-          },
-          { boot: "b", pseq },
-        ).event,
-    ],
-  ];
-  let pseq = 0;
-  for (const [reason, make] of bad) {
-    pseq += 1;
-    const event = make(pseq);
-    t.match(await raw.append(event), { kind: FRAME.refusal, payload: { pseq, reason, settled: true } }, reason);
-    t.match(await raw.append(event), { kind: FRAME.refusal, payload: { pseq, reason } }, `${reason} again`);
-  }
-  const good = composed(pseq + 1);
-  t.match(await raw.append(good.event), { kind: FRAME.acks }, "the sequence goes on");
-  raw.socket.destroy();
-  await auditd.stop();
-  const leaves = await readLeaves(auditd.logDir);
-  const refusals = leaves.filter(({ type }) => type === "audit.rejected");
-  t.same(
-    refusals.map(({ detail }) => detail?.["reason"]),
-    bad.map(([reason]) => reason),
-    "one leaf for each",
-  );
-  t.ok(refusals.every(({ detail }) => detail?.["taken"] === true));
-});
+            detail: {},
+          } as const;
+          const about = {
+            actor: { sub: "x", kind: "operator" },
+            object: { kind: "log", id: "auditd" },
+          } as const;
+          return composeEvent({ ...vouched, ...about }, { boot: "b", pseq }).event;
+        },
+      ],
+      [
+        "reserved_type",
+        (pseq) =>
+          composeEvent(
+            {
+              type: "audit.wal.cut",
+              phase: "fact",
+              op: crypto.randomUUID(),
+              actor: { sub: "x", kind: "system" },
+              object: { kind: "log", id: "x" },
+              detail: { index: 1, bytes: 1 },
+            },
+            { boot: "b", pseq },
+          ).event,
+      ],
+    ];
+    let pseq = 0;
+    for (const [reason, make] of bad) {
+      pseq += 1;
+      const event = make(pseq);
+      t.match(
+        await raw.append(event),
+        { kind: FRAME.refusal, payload: { pseq, reason, settled: true } },
+        reason,
+      );
+      t.match(
+        await raw.append(event),
+        { kind: FRAME.refusal, payload: { pseq, reason } },
+        `${reason} again`,
+      );
+    }
+    const good = composed(pseq + 1);
+    t.match(await raw.append(good.event), { kind: FRAME.acks }, "the sequence goes on");
+    raw.socket.destroy();
+    await auditd.stop();
+    const leaves = await readLeaves(auditd.logDir);
+    const refusals = leaves.filter(({ type }) => type === "audit.rejected");
+    t.same(
+      refusals.map(({ detail }) => detail?.["reason"]),
+      bad.map(([reason]) => reason),
+      "one leaf for each",
+    );
+    t.ok(refusals.every(({ detail }) => detail?.["taken"] === true));
+  },
+);
 
 t.test(
   "a number used before takes the same bytes alone, also after a restart; other bytes and gaps end the connection",
@@ -185,10 +247,16 @@ t.test(
     await auditd.start();
     raw = await rawProducer(t, auditd, "b");
     t.same(await raw.append(event), first, "after a restart");
-    t.match(await raw.append(composed(1).event), { kind: FRAME.refusal, payload: { reason: "pseq_used", settled: false } });
+    t.match(await raw.append(composed(1).event), {
+      kind: FRAME.refusal,
+      payload: { reason: "pseq_used", settled: false },
+    });
     t.match(await raw.next(), { kind: FRAME.goodbye });
     raw = await rawProducer(t, auditd, "b");
-    t.match(await raw.append(composed(3).event), { kind: FRAME.refusal, payload: { reason: "pseq_gap", settled: false } });
+    t.match(await raw.append(composed(3).event), {
+      kind: FRAME.refusal,
+      payload: { reason: "pseq_gap", settled: false },
+    });
     t.match(await raw.next(), { kind: FRAME.goodbye });
     raw = await rawProducer(t, auditd, "c");
     raw.socket.destroy();
@@ -220,7 +288,14 @@ t.test("no bytes on a socket bring auditd down or into the log unseen", async (t
           event[at % event.length] = byte;
           return encodeAppend(event, []);
         }),
-        fc.json().map((text) => encodeFrame(FRAME.append, Buffer.concat([Buffer.from([0, 0, 0, 2]), Buffer.from(`{}${text}`)]))),
+        fc
+          .json()
+          .map((text) =>
+            encodeFrame(
+              FRAME.append,
+              Buffer.concat([Buffer.from([0, 0, 0, 2]), Buffer.from(`{}${text}`)]),
+            ),
+          ),
       ),
       fc.boolean(),
       async (bytes, saysHello) => {
@@ -244,13 +319,22 @@ t.test("no bytes on a socket bring auditd down or into the log unseen", async (t
 t.test("personal values reach the sidecar alone", async (t) => {
   const auditd = await startedAuditd(t);
   const canary = "Canary-Ada-Lovelace";
-  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: "b",
+  });
   const commit = committer();
   const draft = {
     ...jobSubmit(),
     actor: { sub: "usr-1", kind: "user", sid: commit("actor.sid", `${canary}-session`) } as const,
-    src: { addr: commit("src.addr", `${canary}-10.0.0.1`), agent: commit("src.agent", `${canary}-agent`) },
-    digests: { input: commit("digests.input", `${canary}-input`), output: commit("digests.output", `${canary}-output`) },
+    src: {
+      addr: commit("src.addr", `${canary}-10.0.0.1`),
+      agent: commit("src.agent", `${canary}-agent`),
+    },
+    digests: {
+      input: commit("digests.input", `${canary}-input`),
+      output: commit("digests.output", `${canary}-output`),
+    },
     pii: [
       { field: "path" as const, commitment: commit("pii.path", `/jobs/${canary}`) },
       { field: "task-name" as const, commitment: commit("pii.task-name", canary) },
@@ -274,7 +358,11 @@ t.test("personal values reach the sidecar alone", async (t) => {
   const { logDir } = auditd;
   const holding: string[] = [];
   for (const file of readdirSync(logDir, { recursive: true, encoding: "utf8" }))
-    if (statSync(join(logDir, file)).isFile() && readFileSync(join(logDir, file)).includes("Canary")) holding.push(file);
+    if (
+      statSync(join(logDir, file)).isFile() &&
+      readFileSync(join(logDir, file)).includes("Canary")
+    )
+      holding.push(file);
   t.match(holding, [/^disclosures\/[0-9]{16}\.jsonl$/]);
   t.equal(holding.length, 1);
   const sidecar = join(logDir, holding[0]!);
@@ -311,10 +399,18 @@ t.test("a disclosure that opens nothing, or something else, refuses the event", 
       },
       { boot: "b", pseq },
     ).event;
-  t.match(await raw.append(event(1), [{ ...disclosure, value: "jobs/a/c" }]), { payload: { reason: "disclosure_mismatch" } });
-  t.match(await raw.append(event(2), [{ ...disclosure, field: "src.addr" }]), { payload: { reason: "disclosure_unknown" } });
-  t.match(await raw.append(event(3), [disclosure, disclosure]), { payload: { reason: "disclosure_unknown" } });
-  t.match(await raw.append(event(4), ["nonsense"]), { payload: { reason: "disclosure_malformed" } });
+  t.match(await raw.append(event(1), [{ ...disclosure, value: "jobs/a/c" }]), {
+    payload: { reason: "disclosure_mismatch" },
+  });
+  t.match(await raw.append(event(2), [{ ...disclosure, field: "src.addr" }]), {
+    payload: { reason: "disclosure_unknown" },
+  });
+  t.match(await raw.append(event(3), [disclosure, disclosure]), {
+    payload: { reason: "disclosure_unknown" },
+  });
+  t.match(await raw.append(event(4), ["nonsense"]), {
+    payload: { reason: "disclosure_malformed" },
+  });
   t.match(await raw.append(event(5), [disclosure]), { kind: FRAME.acks });
   t.match(await raw.append(event(6)), { kind: FRAME.acks }, "an earlier leaf has disclosed it");
 });

@@ -1,4 +1,13 @@
-import { chmodSync, linkSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
@@ -31,16 +40,21 @@ t.test(
   { skip: lacksMount },
   async (t) => {
     const { auditd, disk, small } = await auditdOnSmallDisk(t);
-    await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+    await using producer = await connectProducer({
+      socketPath: auditd.socket("coordinator-gate"),
+      boot: "b",
+    });
     await producer.requested(jobSubmit());
     while (readdirSync(join(disk, "audit/ballast")).length < 2) await sleep(100);
     const acknowledged: LeafRef[] = [];
     const failures: unknown[] = [];
     let sawRefusalOfNewWork = false;
     while (failures.length === 0) {
-      await Promise.all(Array.from({ length: 200 }, () => producer.fact(keyList()).then((ref) => acknowledged.push(ref)))).catch(
-        (error: unknown) => failures.push(error),
-      );
+      await Promise.all(
+        Array.from({ length: 200 }, () =>
+          producer.fact(keyList()).then((ref) => acknowledged.push(ref)),
+        ),
+      ).catch((error: unknown) => failures.push(error));
       if (producer.draining && !sawRefusalOfNewWork) {
         await t.rejects(
           producer.requested(jobSubmit()),
@@ -78,8 +92,12 @@ t.test(
   { skip: lacksMount },
   async (t) => {
     const { auditd, disk } = await auditdOnSmallDisk(t);
-    await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
-    const ballast = () => readdirSync(join(disk, "audit/ballast")).filter((name) => name.endsWith(".zero")).length;
+    await using producer = await connectProducer({
+      socketPath: auditd.socket("coordinator-gate"),
+      boot: "b",
+    });
+    const ballast = () =>
+      readdirSync(join(disk, "audit/ballast")).filter((name) => name.endsWith(".zero")).length;
     while (ballast() < 2) await sleep(100);
     const filler = join(disk, "filler");
     t.throws(() => writeFileSync(filler, Buffer.alloc(24 * MIB)), { code: "ENOSPC" });
@@ -109,19 +127,31 @@ t.test(
   { skip: lacksMount },
   async (t) => {
     const { folder } = new SmallDisk(t, 96 * MIB, 6_000);
-    const auditd = new AuditdFixture(temporaryFolder(t), { auditDir: join(folder, "audit"), segmentBytes: 2 * MIB });
+    const auditd = new AuditdFixture(temporaryFolder(t), {
+      auditDir: join(folder, "audit"),
+      segmentBytes: 2 * MIB,
+    });
     auditd.init();
     t.teardown(() => auditd.stop("SIGKILL"));
     await auditd.start();
-    await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b" });
+    await using producer = await connectProducer({
+      socketPath: auditd.socket("coordinator-gate"),
+      boot: "b",
+    });
     const { op } = jobSubmit();
     await producer.requested(jobSubmit(op));
     const filler = join(folder, "filler");
     mkdirSync(filler);
     for (let file = 0; file < 2_500; file++) writeFileSync(join(filler, `${file}`), "");
-    t.ok(statfsSync(folder).bavail * statfsSync(folder).bsize > 64 * MIB, "there is room for bytes");
+    t.ok(
+      statfsSync(folder).bavail * statfsSync(folder).bsize > 64 * MIB,
+      "there is room for bytes",
+    );
     while (!producer.draining) await sleep(20);
-    await t.rejects(producer.requested(jobSubmit()), { code: "audit_unavailable", reason: "draining" });
+    await t.rejects(producer.requested(jobSubmit()), {
+      code: "audit_unavailable",
+      reason: "draining",
+    });
     t.match(
       await producer.outcome({ ...jobSubmit(op), phase: "completed", outcome: { code: "ok" } }),
       { index: Number },
@@ -159,26 +189,32 @@ t.test("a configuration that is wrong names its key", async (t) => {
     t.throws(() => new AuditdFixture(temporaryFolder(t), changes as object).init(), { message });
 });
 
-t.test("a step of ballast whose name a power cut took back is filled again, and none is emptied for it", async (t) => {
-  const auditDir = temporaryFolder(t);
-  const ballast = join(auditDir, "ballast");
-  mkdirSync(ballast);
-  const step = join(ballast, "000001.zero");
-  writeFileSync(step, Buffer.alloc(MIB));
-  // A rename that came true by half.
-  linkSync(step, `${step}.new`);
-  const guard = new DiskGuard({ auditDir, ballastBytes: 2 * MIB, ballastStepBytes: MIB, segmentBytes: 2 * MIB }, () => {});
-  const { mtimeMs } = statSync(step);
-  for (let check = 0; check < 3; check++) await guard.check();
-  t.same(
-    readdirSync(ballast)
-      .sort()
-      .map((name) => [name, statSync(join(ballast, name)).size]),
-    [
-      ["000000.zero", MIB],
-      ["000001.zero", MIB],
-      ["000001.zero.new", MIB],
-    ],
-  );
-  t.equal(statSync(step).mtimeMs, mtimeMs, "the one that is there was not written");
-});
+t.test(
+  "a step of ballast whose name a power cut took back is filled again, and none is emptied for it",
+  async (t) => {
+    const auditDir = temporaryFolder(t);
+    const ballast = join(auditDir, "ballast");
+    mkdirSync(ballast);
+    const step = join(ballast, "000001.zero");
+    writeFileSync(step, Buffer.alloc(MIB));
+    // A rename that came true by half.
+    linkSync(step, `${step}.new`);
+    const guard = new DiskGuard(
+      { auditDir, ballastBytes: 2 * MIB, ballastStepBytes: MIB, segmentBytes: 2 * MIB },
+      () => {},
+    );
+    const { mtimeMs } = statSync(step);
+    for (let check = 0; check < 3; check++) await guard.check();
+    t.same(
+      readdirSync(ballast)
+        .sort()
+        .map((name) => [name, statSync(join(ballast, name)).size]),
+      [
+        ["000000.zero", MIB],
+        ["000001.zero", MIB],
+        ["000001.zero.new", MIB],
+      ],
+    );
+    t.equal(statSync(step).mtimeMs, mtimeMs, "the one that is there was not written");
+  },
+);

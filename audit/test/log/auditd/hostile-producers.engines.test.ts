@@ -8,7 +8,15 @@ import t, { type Test } from "tap";
 import { PARALLEL_WRITES } from "../../../src/log/auditd/checkpoint/tree-writer.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { encodeJsonFrame, FRAME } from "../../../src/log/format/wire/frames.ts";
-import { AuditdFixture, jobSubmit, keyList, readLeaves, startedAuditd, temporaryFolder, verified } from "../../helper.ts";
+import {
+  AuditdFixture,
+  jobSubmit,
+  keyList,
+  readLeaves,
+  startedAuditd,
+  temporaryFolder,
+  verified,
+} from "../../helper.ts";
 
 /** A connection that has said hello and reads nothing. */
 async function deaf(t: Test, auditd: AuditdFixture, name: string): Promise<Socket> {
@@ -24,84 +32,139 @@ async function untilClosed(socket: Socket): Promise<void> {
   if (!socket.closed) await once(socket.resume(), "close");
 }
 
-t.test("generations are the coordinator's to tell: from another producer they are refused and change nothing", async (t) => {
-  const auditd = await startedAuditd(t);
-  const told = (generation: number) => ({
-    ...{ type: "admin.coordinator.start" as const, op: crypto.randomUUID() },
-    ...{ actor: { sub: "x", kind: "system" as const }, object: { kind: "process" as const, id: "coordinator" } },
-    detail: { generation, version: "1" },
-  });
-  await using other = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
-  t.match(await other.fact(told(Number.MAX_SAFE_INTEGER)).catch((error: unknown) => error), { reason: "reserved_type" });
-  t.equal((await other.status()).highestGeneration, 0);
-  await using own = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
-  await own.fact(told(7));
-  t.equal((await own.status()).highestGeneration, 7);
-});
+t.test(
+  "generations are the coordinator's to tell: from another producer they are refused and change nothing",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const told = (generation: number) => ({
+      ...{ type: "admin.coordinator.start" as const, op: crypto.randomUUID() },
+      ...{
+        actor: { sub: "x", kind: "system" as const },
+        object: { kind: "process" as const, id: "coordinator" },
+      },
+      detail: { generation, version: "1" },
+    });
+    await using other = await connectProducer({
+      socketPath: auditd.socket("appliance"),
+      boot: "b-1",
+    });
+    t.match(await other.fact(told(Number.MAX_SAFE_INTEGER)).catch((error: unknown) => error), {
+      reason: "reserved_type",
+    });
+    t.equal((await other.status()).highestGeneration, 0);
+    await using own = await connectProducer({
+      socketPath: auditd.socket("coordinator-gate"),
+      boot: "b-1",
+    });
+    await own.fact(told(7));
+    t.equal((await own.status()).highestGeneration, 7);
+  },
+);
 
-t.test("operations that one family opens without end are refused, and those of others are not", async (t) => {
-  const auditd = await startedAuditd(t);
-  await using rogue = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
-  for (let opened = 0; opened < 10_000; opened += 500)
-    await Promise.all(Array.from({ length: 500 }, () => rogue.requested(jobSubmit())));
-  t.match(await rogue.requested(jobSubmit()).catch((error: unknown) => error), { reason: "operations_open" });
-  await using gate = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
-  await gate.requested(jobSubmit());
-  const [first] = await rogue.openOperations();
-  await rogue.outcome({ ...jobSubmit(first!.op), phase: "completed" });
-  await rogue.requested(jobSubmit());
-});
+t.test(
+  "operations that one family opens without end are refused, and those of others are not",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    await using rogue = await connectProducer({
+      socketPath: auditd.socket("appliance"),
+      boot: "b-1",
+    });
+    for (let opened = 0; opened < 10_000; opened += 500)
+      await Promise.all(Array.from({ length: 500 }, () => rogue.requested(jobSubmit())));
+    t.match(await rogue.requested(jobSubmit()).catch((error: unknown) => error), {
+      reason: "operations_open",
+    });
+    await using gate = await connectProducer({
+      socketPath: auditd.socket("coordinator-gate"),
+      boot: "b-1",
+    });
+    await gate.requested(jobSubmit());
+    const [first] = await rogue.openOperations();
+    await rogue.outcome({ ...jobSubmit(first!.op), phase: "completed" });
+    await rogue.requested(jobSubmit());
+  },
+);
 
-t.test("one that asks and does not read takes no memory, and does not hold up a stop", async (t) => {
-  const auditd = await startedAuditd(t);
-  const socket = await deaf(t, auditd, "appliance");
-  const control = connect({ path: auditd.config.controlSocket!, allowHalfOpen: true }).resume();
-  t.teardown(() => control.destroy());
-  control.write('{"verb":"status"}\n');
-  for (let id = 0; id < 100_000; id += 1) socket.write(encodeJsonFrame(FRAME.query, { id, verb: "status" }));
-  await sleep(1_000);
-  const rssKib = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${auditd.pid}/status`, "utf8"))![1]);
-  t.ok(rssKib < 200 * 1024, `${rssKib} KiB`);
-  const from = performance.now();
-  t.equal(await auditd.stop(), 0);
-  t.ok(performance.now() - from < 5_000);
-  t.equal((await readLeaves(auditd.logDir)).at(-1)?.type, "audit.stop");
-});
+t.test(
+  "one that asks and does not read takes no memory, and does not hold up a stop",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const socket = await deaf(t, auditd, "appliance");
+    const control = connect({ path: auditd.config.controlSocket!, allowHalfOpen: true }).resume();
+    t.teardown(() => control.destroy());
+    control.write('{"verb":"status"}\n');
+    for (let id = 0; id < 100_000; id += 1)
+      socket.write(encodeJsonFrame(FRAME.query, { id, verb: "status" }));
+    await sleep(1_000);
+    const rssKib = Number(
+      /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${auditd.pid}/status`, "utf8"))![1],
+    );
+    t.ok(rssKib < 200 * 1024, `${rssKib} KiB`);
+    const from = performance.now();
+    t.equal(await auditd.stop(), 0);
+    t.ok(performance.now() - from < 5_000);
+    t.equal((await readLeaves(auditd.logDir)).at(-1)?.type, "audit.stop");
+  },
+);
 
-t.test("connections beyond a few are closed, those that say nothing go, and whoever speaks is served", async (t) => {
-  const auditd = await startedAuditd(t);
-  const idle = Array.from({ length: 40 }, () => connect(auditd.socket("appliance")).on("error", () => {}));
-  await Promise.all(idle.slice(0, 8).map((socket) => once(socket, "connect")));
-  await Promise.all(idle.slice(8).map(untilClosed));
-  t.equal(idle.filter(({ closed }) => !closed).length, 8);
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
-  await producer.fact(keyList());
-});
-
-t.test("heartbeats of many producers with long names fit into an entry, and are verified", async (t) => {
-  const root = temporaryFolder(t);
-  const producers = Array.from({ length: 64 }, (_, at) => ({
-    ...{ name: `node-${"x".repeat(54)}${String(at).padStart(4, "0")}`, family: "node", gid: null, occasional: true },
-    socket: join(root, "run", `p${at}`),
-  }));
-  const auditd = new AuditdFixture(root, { producers, heartbeatMs: 1_000 });
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
-  await auditd.start();
-  for (const { socket } of producers) {
-    await using producer = await connectProducer({ socketPath: socket, boot: `${"b".repeat(27)}-${crypto.randomUUID()}` });
+t.test(
+  "connections beyond a few are closed, those that say nothing go, and whoever speaks is served",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const idle = Array.from({ length: 40 }, () =>
+      connect(auditd.socket("appliance")).on("error", () => {}),
+    );
+    await Promise.all(idle.slice(0, 8).map((socket) => once(socket, "connect")));
+    await Promise.all(idle.slice(8).map(untilClosed));
+    t.equal(idle.filter(({ closed }) => !closed).length, 8);
+    await using producer = await connectProducer({
+      socketPath: auditd.socket("appliance"),
+      boot: "b-1",
+    });
     await producer.fact(keyList());
-  }
-  await sleep(1_200);
-  t.equal(await auditd.stop(), 0, auditd.output);
-  const beats = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.heartbeat");
-  t.match(beats.at(-1)?.detail, { vector: { producers: 65 } });
-  t.match(await verified(auditd), { verdicts: { COMPLETENESS: { verdict: "PASS" } } });
-});
+  },
+);
+
+t.test(
+  "heartbeats of many producers with long names fit into an entry, and are verified",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const producers = Array.from({ length: 64 }, (_, at) => ({
+      ...{
+        name: `node-${"x".repeat(54)}${String(at).padStart(4, "0")}`,
+        family: "node",
+        gid: null,
+        occasional: true,
+      },
+      socket: join(root, "run", `p${at}`),
+    }));
+    const auditd = new AuditdFixture(root, { producers, heartbeatMs: 1_000 });
+    auditd.init();
+    t.teardown(() => auditd.stop("SIGKILL"));
+    await auditd.start();
+    for (const { socket } of producers) {
+      await using producer = await connectProducer({
+        socketPath: socket,
+        boot: `${"b".repeat(27)}-${crypto.randomUUID()}`,
+      });
+      await producer.fact(keyList());
+    }
+    await sleep(1_200);
+    t.equal(await auditd.stop(), 0, auditd.output);
+    const beats = (await readLeaves(auditd.logDir)).filter(
+      ({ type }) => type === "audit.heartbeat",
+    );
+    t.match(beats.at(-1)?.detail, { vector: { producers: 65 } });
+    t.match(await verified(auditd), { verdicts: { COMPLETENESS: { verdict: "PASS" } } });
+  },
+);
 
 t.test("syncs of a checkpoint's files leave threads for the write-ahead log", async (t) => {
   const auditd = await startedAuditd(t);
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-1",
+  });
   await producer.fact(keyList());
   const threads = readdirSync(`/proc/${auditd.pid}/task`).map((id) =>
     readFileSync(`/proc/${auditd.pid}/task/${id}/comm`, "utf8"),

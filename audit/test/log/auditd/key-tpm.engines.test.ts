@@ -6,29 +6,39 @@ import { parsePolicy } from "../../../src/log/format/note/policy.ts";
 import { AuditdFixture, temporaryFolder } from "../../helper.ts";
 import { PCR, SoftTpm } from "../../soft-tpm.ts";
 
-t.test("keys that a TPM sealed sign in the boot that they were made in, and in no other", async (t) => {
-  const root = temporaryFolder(t);
-  const tpm = await SoftTpm.start(t, join(root, "tpm"));
-  const auditd = new AuditdFixture(root, { tpm: { device: tpm.device, pcrs: [PCR] }, learnMs: 0 });
-  t.teardown(() => auditd.stop("SIGKILL"));
-  auditd.init();
-  const { keysDir, policyFile } = auditd.config;
-  const names = readdirSync(keysDir);
-  t.same(names, [`${auditd.currentSlug}.ed25519.pem.tpm`, `${auditd.currentSlug}.ml-dsa-44.pem.tpm`]);
-  for (const name of names) t.notMatch(readFileSync(join(keysDir, name), "latin1"), /PRIVATE KEY/);
-  for (let life = 0; life < 2; life++) {
-    tpm.flush();
-    await auditd.start();
-    await auditd.stop();
-  }
-  const { logs } = parsePolicy(readFileSync(policyFile));
-  t.ok(openCheckpoint(readFileSync(join(auditd.logDir, "checkpoint"), "utf8"), logs));
+t.test(
+  "keys that a TPM sealed sign in the boot that they were made in, and in no other",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const tpm = await SoftTpm.start(t, join(root, "tpm"));
+    const auditd = new AuditdFixture(root, {
+      tpm: { device: tpm.device, pcrs: [PCR] },
+      learnMs: 0,
+    });
+    t.teardown(() => auditd.stop("SIGKILL"));
+    auditd.init();
+    const { keysDir, policyFile } = auditd.config;
+    const names = readdirSync(keysDir);
+    t.same(names, [
+      `${auditd.currentSlug}.ed25519.pem.tpm`,
+      `${auditd.currentSlug}.ml-dsa-44.pem.tpm`,
+    ]);
+    for (const name of names)
+      t.notMatch(readFileSync(join(keysDir, name), "latin1"), /PRIVATE KEY/);
+    for (let life = 0; life < 2; life++) {
+      tpm.flush();
+      await auditd.start();
+      await auditd.stop();
+    }
+    const { logs } = parsePolicy(readFileSync(policyFile));
+    t.ok(openCheckpoint(readFileSync(join(auditd.logDir, "checkpoint"), "utf8"), logs));
 
-  tpm.flush();
-  tpm.boot("2".repeat(64));
-  await t.rejects(auditd.start(), { message: /\.pem\.tpm: systemd-creds decrypt ended with 1/ });
-  t.same(readdirSync(keysDir), names, "nothing is made in their place");
-});
+    tpm.flush();
+    tpm.boot("2".repeat(64));
+    await t.rejects(auditd.start(), { message: /\.pem\.tpm: systemd-creds decrypt ended with 1/ });
+    t.same(readdirSync(keysDir), names, "nothing is made in their place");
+  },
+);
 
 t.test("no TPM, no key: none is kept unsealed instead", async (t) => {
   const root = temporaryFolder(t);

@@ -1,5 +1,13 @@
 /** What a start believes of what it is told, and what it must remember of itself where nobody tells it anything. */
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { LeafRef, SeenTree } from "../../../src/log/format/wire/frames.ts";
@@ -14,7 +22,13 @@ const APPROVERS = ["ann", "bob"];
 const ORIGIN = "box.audit.acme/2026";
 const ROOT = "a".repeat(64);
 
-type Hello = { signal?: AbortSignal; highestAck?: LeafRef; seen?: () => SeenTree[]; boot?: string; firstPseq?: number };
+type Hello = {
+  signal?: AbortSignal;
+  highestAck?: LeafRef;
+  seen?: () => SeenTree[];
+  boot?: string;
+  firstPseq?: number;
+};
 
 /** A log with some entries; `putBack` makes its folder what it was when the test began. */
 async function log(t: Test, { clockMs = NOVEMBER, synced = false } = {}) {
@@ -23,14 +37,23 @@ async function log(t: Test, { clockMs = NOVEMBER, synced = false } = {}) {
     producers: ["coordinator-gate", "vault", "audit-out"].map((name) => ({
       ...{ name, family: name, socket: join(root, "run", `${name}.sock`), gid: null },
     })),
-    ...{ inception: new Date(clockMs).toISOString().slice(0, 10), checkpointMs: 20, learnMs: 1_500 },
+    ...{
+      inception: new Date(clockMs).toISOString().slice(0, 10),
+      checkpointMs: 20,
+      learnMs: 1_500,
+    },
     ...(synced ? { clockSyncedFile: root } : {}),
   });
   auditd.clockMs = clockMs;
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
   const connect = (name: string, hello: Hello = {}) =>
-    connectProducer({ socketPath: auditd.socket(name), boot: `${name}-1`, connectTimeoutMs: 30_000, ...hello });
+    connectProducer({
+      socketPath: auditd.socket(name),
+      boot: `${name}-1`,
+      connectTimeoutMs: 30_000,
+      ...hello,
+    });
   /** Starts it while this producer says hello, and is gone afterwards. */
   const startHearing = async (name: string, hello: Hello): Promise<void> => {
     const gone = new AbortController();
@@ -47,7 +70,9 @@ async function log(t: Test, { clockMs = NOVEMBER, synced = false } = {}) {
   const kept = await gate.fact(keyList());
   await gate.covered(kept.index);
   if (clockMs === DECEMBER)
-    await until(async () => (await readLeaves(auditd.shardDir("2026"))).some(({ type }) => type === "audit.shard.next"));
+    await until(async () =>
+      (await readLeaves(auditd.shardDir("2026"))).some(({ type }) => type === "audit.shard.next"),
+    );
   const backup = join(root, "backup");
   await auditd.copyTo(backup);
   const lost = (await Promise.all(Array.from({ length: 30 }, () => gate.fact(keyList())))).at(-1)!;
@@ -61,11 +86,15 @@ async function log(t: Test, { clockMs = NOVEMBER, synced = false } = {}) {
   return { auditd, connect, startHearing, putBack, kept, lost };
 }
 
-const openShard = (auditd: AuditdFixture) => auditd.control({ verb: "open-shard", approvers: APPROVERS });
+const openShard = (auditd: AuditdFixture) =>
+  auditd.control({ verb: "open-shard", approvers: APPROVERS });
 const status = (auditd: AuditdFixture) => auditd.control({ verb: "status" });
-const noteOf = (auditd: AuditdFixture, slug = "2026") => readFileSync(join(auditd.shardDir(slug), "checkpoint"), "utf8");
-const sizeOf = (auditd: AuditdFixture, slug = "2026") => Number(noteOf(auditd, slug).split("\n")[1]);
-const markRestored = (auditd: AuditdFixture) => writeFileSync(join(auditd.config.auditDir, "restored"), "");
+const noteOf = (auditd: AuditdFixture, slug = "2026") =>
+  readFileSync(join(auditd.shardDir(slug), "checkpoint"), "utf8");
+const sizeOf = (auditd: AuditdFixture, slug = "2026") =>
+  Number(noteOf(auditd, slug).split("\n")[1]);
+const markRestored = (auditd: AuditdFixture) =>
+  writeFileSync(join(auditd.config.auditDir, "restored"), "");
 
 t.test("a producer that runs is heard, although audit-out comes before it", async (t) => {
   const { auditd, connect, putBack, lost } = await log(t);
@@ -87,7 +116,9 @@ t.test("a producer that runs is heard, although audit-out comes before it", asyn
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
   await started;
-  t.match(await status(auditd), { rolledBack: { by: "coordinator-gate", seenSize: lost.index + 1 } });
+  t.match(await status(auditd), {
+    rolledBack: { by: "coordinator-gate", seenSize: lost.index + 1 },
+  });
 });
 
 t.test("audit-out alone speaks for readers and witnesses", async (t) => {
@@ -95,11 +126,15 @@ t.test("audit-out alone speaks for readers and witnesses", async (t) => {
   putBack();
   markRestored(auditd);
   const size = sizeOf(auditd);
-  await startHearing("coordinator-gate", { seen: () => [{ origin: ORIGIN, size, root: ROOT, by: "witness" }] });
+  await startHearing("coordinator-gate", {
+    seen: () => [{ origin: ORIGIN, size, root: ROOT, by: "witness" }],
+  });
   t.match(await status(auditd), { rolledBack: { by: "restore" } }, "no witness has vouched for it");
   await auditd.stop();
   rmSync(join(auditd.config.auditDir, "restored"));
-  await startHearing("coordinator-gate", { seen: () => [{ origin: "box.audit.acme/2031", size: 9, root: ROOT, by: "reader" }] });
+  await startHearing("coordinator-gate", {
+    seen: () => [{ origin: "box.audit.acme/2031", size: 9, root: ROOT, by: "reader" }],
+  });
   t.match(await status(auditd), { rolledBack: null });
 });
 
@@ -107,42 +142,60 @@ t.test("a witness that speaks of an older shard vouches for nothing", async (t) 
   const { auditd, startHearing, putBack } = await log(t);
   putBack();
   markRestored(auditd);
-  await startHearing("audit-out", { seen: () => [{ origin: "box.audit.acme/2025", size: 9, root: ROOT, by: "witness" }] });
+  await startHearing("audit-out", {
+    seen: () => [{ origin: "box.audit.acme/2025", size: 9, root: ROOT, by: "witness" }],
+  });
   t.match(await status(auditd), { rolledBack: { by: "restore" } });
 });
 
 t.test("no claim keeps the log from ever going on", async (t) => {
   const { auditd, startHearing } = await log(t);
-  await startHearing("coordinator-gate", { highestAck: { index: Number.MAX_SAFE_INTEGER, leafHash: ROOT } });
+  await startHearing("coordinator-gate", {
+    highestAck: { index: Number.MAX_SAFE_INTEGER, leafHash: ROOT },
+  });
   t.match(await status(auditd), { rolledBack: null }, "no entry can stand there");
   await auditd.stop();
   const highestAck = { index: Number.MAX_SAFE_INTEGER - 1, leafHash: ROOT };
   await startHearing("coordinator-gate", { highestAck });
   t.match(await status(auditd), { rolledBack: { by: "coordinator-gate" } });
   const opened = { origin: `${ORIGIN}-2`, rolledBack: null };
-  t.match(await Promise.all([openShard(auditd), openShard(auditd)]), [opened, opened], "asked for twice at once");
+  t.match(
+    await Promise.all([openShard(auditd), openShard(auditd)]),
+    [opened, opened],
+    "asked for twice at once",
+  );
   t.match(await verified(auditd), { verdicts: { COMPLETENESS: { verdict: "PASS" } } });
   await auditd.stop();
   await startHearing("coordinator-gate", { highestAck });
   t.match(await status(auditd), { rolledBack: null }, "two people have taken note of it");
   await auditd.stop();
   for (const slug of ["2026-9999", "9999", "9999-9999"]) {
-    const seen = () => [{ origin: `box.audit.acme/${slug}`, size: 9, root: ROOT, by: "witness" as const }];
+    const seen = () => [
+      { origin: `box.audit.acme/${slug}`, size: 9, root: ROOT, by: "witness" as const },
+    ];
     await startHearing("audit-out", { seen });
     t.match(await status(auditd), { rolledBack: null }, `no shard can follow ${slug}`);
     await auditd.stop();
   }
 });
 
-t.test("an opening that was cut short is gone on with, whoever says something at the next start", async (t) => {
-  for (const [slug, size] of [
-    ["2026-2", 90],
-    ["2027-2", 5],
-  ] as const)
-    await t.test(slug, (t) =>
-      cutShort(t, slug, { origin: `box.audit.acme/${slug.slice(0, 4)}`, size, root: ROOT, by: "reader" }),
-    );
-});
+t.test(
+  "an opening that was cut short is gone on with, whoever says something at the next start",
+  async (t) => {
+    for (const [slug, size] of [
+      ["2026-2", 90],
+      ["2027-2", 5],
+    ] as const)
+      await t.test(slug, (t) =>
+        cutShort(t, slug, {
+          origin: `box.audit.acme/${slug.slice(0, 4)}`,
+          size,
+          root: ROOT,
+          by: "reader",
+        }),
+      );
+  },
+);
 
 /** Of the shard `slug`, after somebody has seen this. */
 async function cutShort(t: Test, slug: string, seen: SeenTree): Promise<void> {
@@ -163,25 +216,41 @@ async function cutShort(t: Test, slug: string, seen: SeenTree): Promise<void> {
   t.match(await status(auditd), { origin: ORIGIN, rolledBack: { by: "opening" } });
   t.equal(noteOf(auditd), before, "the old one is not signed");
   t.match(await openShard(auditd), { origin: `box.audit.acme/${slug}`, rolledBack: null });
-  const opened = (await readLeaves(auditd.shardDir(slug))).filter(({ type }) => type === "audit.shard.open");
-  t.match(opened, [{ detail: slug === "2026-2" ? { seen_size: seen.size } : { lost: [{ size: seen.size }] } }], "once");
+  const opened = (await readLeaves(auditd.shardDir(slug))).filter(
+    ({ type }) => type === "audit.shard.open",
+  );
+  t.match(
+    opened,
+    [{ detail: slug === "2026-2" ? { seen_size: seen.size } : { lost: [{ size: seen.size }] } }],
+    "once",
+  );
   await auditd.stop();
   await startHearing("audit-out", { seen: () => [] });
-  t.match(await status(auditd), { origin: `box.audit.acme/${slug}`, rolledBack: null }, "and that is all");
+  t.match(
+    await status(auditd),
+    { origin: `box.audit.acme/${slug}`, rolledBack: null },
+    "and that is all",
+  );
 }
 
-t.test("keys of a shard that was begun later are not begun with again, however far it is", async (t) => {
-  const { auditd, startHearing, putBack } = await log(t);
-  const { keysDir } = auditd.config;
-  // A turn, then a restore: of those keys the last shard's alone are left.
-  for (const kind of ["ed25519", "ml-dsa-44"]) renameSync(join(keysDir, `2026.${kind}.pem`), join(keysDir, `2027-2.${kind}.pem`));
-  auditd.clockMs = JANUARY;
-  putBack();
-  await startHearing("audit-out", { seen: () => [] });
-  t.match(await status(auditd), { rolledBack: { by: "keys" } });
-  t.match(await openShard(auditd), { origin: "box.audit.acme/2027-3" });
-  t.match((await readLeaves(auditd.shardDir("2027-3")))[0]?.detail, { lost: [{ origin: "box.audit.acme/2027-2" }] });
-});
+t.test(
+  "keys of a shard that was begun later are not begun with again, however far it is",
+  async (t) => {
+    const { auditd, startHearing, putBack } = await log(t);
+    const { keysDir } = auditd.config;
+    // A turn, then a restore: of those keys the last shard's alone are left.
+    for (const kind of ["ed25519", "ml-dsa-44"])
+      renameSync(join(keysDir, `2026.${kind}.pem`), join(keysDir, `2027-2.${kind}.pem`));
+    auditd.clockMs = JANUARY;
+    putBack();
+    await startHearing("audit-out", { seen: () => [] });
+    t.match(await status(auditd), { rolledBack: { by: "keys" } });
+    t.match(await openShard(auditd), { origin: "box.audit.acme/2027-3" });
+    t.match((await readLeaves(auditd.shardDir("2027-3")))[0]?.detail, {
+      lost: [{ origin: "box.audit.acme/2027-2" }],
+    });
+  },
+);
 
 t.test("where nobody vouches for the clock a prepared shard may have been begun", async (t) => {
   for (const [synced, slug] of [
@@ -216,33 +285,43 @@ t.test("an acknowledgement of the new shard is no loss of the old one's", async 
   rmSync(auditd.config.auditDir, { recursive: true });
   renameSync(backup, auditd.config.auditDir);
   await startHearing("coordinator-gate", { highestAck });
-  t.match(await status(auditd), { rolledBack: { by: "coordinator-gate", seenSize: highestAck.index + 1 } });
+  t.match(await status(auditd), {
+    rolledBack: { by: "coordinator-gate", seenSize: highestAck.index + 1 },
+  });
 });
 
-t.test("a producer that was silent since before the shard before loses nothing by it", async (t) => {
-  const { auditd, connect, startHearing, putBack, kept, lost } = await log(t, { clockMs: DECEMBER, synced: true });
-  putBack();
-  await startHearing("coordinator-gate", { highestAck: lost });
-  t.match(await openShard(auditd), { origin: `${ORIGIN}-2` });
-  await until(async () => existsSync(join(auditd.config.keysDir, "2027.ed25519.pem")));
-  await auditd.stop();
-  auditd.clockMs = JANUARY;
-  await startHearing("audit-out", { seen: () => [] });
-  await until(() => auditd.currentSlug === "2027");
-  for (const [name, highestAck] of [
-    ["vault", kept],
-    ["coordinator-gate", lost],
-  ] as const) {
-    const producer = await connect(name, { highestAck, firstPseq: 32 });
-    t.equal(producer.draining, false, `${name} holds what is there, or known to be lost`);
-    await producer.close();
-  }
-  await auditd.stop();
-  t.same(
-    (await readLeaves(auditd.shardDir("2027"))).filter(({ type, object }) => type === "audit.lost" && object.id === "vault"),
-    [],
-  );
-  // A short shard: the older one's indices are above its size.
-  await startHearing("vault", { highestAck: { ...kept } });
-  t.match(await status(auditd), { origin: "box.audit.acme/2027", rolledBack: null });
-});
+t.test(
+  "a producer that was silent since before the shard before loses nothing by it",
+  async (t) => {
+    const { auditd, connect, startHearing, putBack, kept, lost } = await log(t, {
+      clockMs: DECEMBER,
+      synced: true,
+    });
+    putBack();
+    await startHearing("coordinator-gate", { highestAck: lost });
+    t.match(await openShard(auditd), { origin: `${ORIGIN}-2` });
+    await until(async () => existsSync(join(auditd.config.keysDir, "2027.ed25519.pem")));
+    await auditd.stop();
+    auditd.clockMs = JANUARY;
+    await startHearing("audit-out", { seen: () => [] });
+    await until(() => auditd.currentSlug === "2027");
+    for (const [name, highestAck] of [
+      ["vault", kept],
+      ["coordinator-gate", lost],
+    ] as const) {
+      const producer = await connect(name, { highestAck, firstPseq: 32 });
+      t.equal(producer.draining, false, `${name} holds what is there, or known to be lost`);
+      await producer.close();
+    }
+    await auditd.stop();
+    t.same(
+      (await readLeaves(auditd.shardDir("2027"))).filter(
+        ({ type, object }) => type === "audit.lost" && object.id === "vault",
+      ),
+      [],
+    );
+    // A short shard: the older one's indices are above its size.
+    await startHearing("vault", { highestAck: { ...kept } });
+    t.match(await status(auditd), { origin: "box.audit.acme/2027", rolledBack: null });
+  },
+);

@@ -5,12 +5,21 @@ import { jobSubmit, startedAuditd } from "../../helper.ts";
 
 t.test("events get indices and survive a restart", async (t) => {
   const auditd = await startedAuditd(t);
-  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: "b-1",
+  });
   const op = crypto.randomUUID();
   const first = await producer.requested(jobSubmit(op));
   t.match(first, { index: Number, leafHash: /^[0-9a-f]{64}$/ });
-  t.match(await producer.openOperations(), [{ op, type: "job.submit", prod: "coordinator-gate", overdue: false }]);
-  const done = await producer.outcome({ ...jobSubmit(op), phase: "completed", outcome: { code: "ok", status: 200 } });
+  t.match(await producer.openOperations(), [
+    { op, type: "job.submit", prod: "coordinator-gate", overdue: false },
+  ]);
+  const done = await producer.outcome({
+    ...jobSubmit(op),
+    phase: "completed",
+    outcome: { code: "ok", status: 200 },
+  });
   t.equal(done.index, first.index + 1);
   t.same(await producer.openOperations(), []);
   const { checkpointSize } = await producer.covered(done.index);

@@ -8,7 +8,13 @@ import t, { type Test } from "tap";
 import { HostClock } from "../../../src/log/auditd/host/host-clock.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { until } from "../../out/helper.ts";
-import { AuditdFixture, readLeaves, startedAuditd, temporaryFolder, verified } from "../../helper.ts";
+import {
+  AuditdFixture,
+  readLeaves,
+  startedAuditd,
+  temporaryFolder,
+  verified,
+} from "../../helper.ts";
 
 const OPERATOR = { sub: "appliance", kind: "operator" };
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
@@ -23,7 +29,8 @@ async function sent(auditd: AuditdFixture, line: string): Promise<object> {
 }
 
 const vouch = (auditd: AuditdFixture) => auditd.control({ verb: "clock-is-right" });
-const open = (auditd: AuditdFixture, approvers: string[]) => auditd.control({ verb: "open-shard", approvers });
+const open = (auditd: AuditdFixture, approvers: string[]) =>
+  auditd.control({ verb: "open-shard", approvers });
 
 /** Of a shard, as the next start finds it after auditd was killed: what was not durable is gone. */
 async function leftByAKill(auditd: AuditdFixture, slug: string): Promise<AuditEvent[]> {
@@ -33,10 +40,14 @@ async function leftByAKill(auditd: AuditdFixture, slug: string): Promise<AuditEv
   return await readLeaves(auditd.shardDir(slug));
 }
 
-const ofType = (leaves: AuditEvent[], type: AuditEvent["type"]) => leaves.filter((leaf) => leaf.type === type);
+const ofType = (leaves: AuditEvent[], type: AuditEvent["type"]) =>
+  leaves.filter((leaf) => leaf.type === type);
 
 async function auditdInDecember(t: Test): Promise<AuditdFixture> {
-  const auditd = new AuditdFixture(temporaryFolder(t), { inception: "2026-12-20", checkpointMs: 20 });
+  const auditd = new AuditdFixture(temporaryFolder(t), {
+    inception: "2026-12-20",
+    checkpointMs: 20,
+  });
   auditd.clockMs = DECEMBER;
   auditd.init();
   t.teardown(() => auditd.stop("SIGKILL"));
@@ -47,7 +58,9 @@ async function auditdInDecember(t: Test): Promise<AuditdFixture> {
 /** Rolled back: nobody says how much of it is missing. The shard of 2027 is prepared. */
 async function restoredInDecember(t: Test): Promise<AuditdFixture> {
   const auditd = await auditdInDecember(t);
-  await until(async () => ofType(await readLeaves(auditd.shardDir("2026")), "audit.shard.next").length === 1);
+  await until(
+    async () => ofType(await readLeaves(auditd.shardDir("2026")), "audit.shard.next").length === 1,
+  );
   await auditd.stop();
   writeFileSync(join(auditd.config.auditDir, "restored"), "");
   await auditd.start();
@@ -55,72 +68,104 @@ async function restoredInDecember(t: Test): Promise<AuditdFixture> {
   return auditd;
 }
 
-t.test("each refusal of an operator's request is one record that is durable before the answer", async (t) => {
-  const auditd = await startedAuditd(t);
-  const policy = readFileSync(auditd.config.policyFile, "utf8");
-  const set = (changed: string, approvers = TWO) => ({ verb: "set-policy", policy: changed, approvers });
-  const asked: [request: object | string, action: string, code: string][] = [
-    [{ verb: "open-shard", approvers: TWO }, "auditd open-shard", "not_rolled_back"],
-    [{ verb: "open-shard", approvers: ["ann", "ann"] }, "auditd open-shard", "approvers_equal"],
-    [{ verb: "open-shard", approvers: ["ann"] }, "auditd open-shard", "request_invalid"],
-    [set(policy, ["ann", "ann"]), "auditd set-policy", "approvers_equal"],
-    [set(policy.replace("quorum none", "quorum nobody")), "auditd set-policy", "policy_invalid"],
-    [set(policy.slice(policy.indexOf("\n") + 1)), "auditd set-policy", "policy_of_other_log"],
-    [{ verb: "clock-is-right", at: "noon" }, "auditd clock-is-right", "request_invalid"],
-    [{ verb: "open sesame" }, "auditd", "request_invalid"],
-    ["[]\n", "auditd", "request_invalid"],
-    ["null\n", "auditd", "request_invalid"],
-    ["open the shard\n", "auditd", "request_invalid"],
-  ];
-  for (const [request, , code] of asked) {
-    const line = typeof request === "string" ? request : `${JSON.stringify(request)}\n`;
-    t.match(await sent(auditd, line), { error: { code, message: String } }, line.slice(0, 60));
-  }
-  const leaves = await leftByAKill(auditd, auditd.currentSlug);
-  t.same(
-    ofType(leaves, "admin.refused").map(({ prod, phase, actor, object, action, detail }) => [
-      ...[prod, phase, actor, object, action, detail],
-    ]),
-    asked.map(([, action, reason]) => [...["auditd", "fact", OPERATOR, { kind: "appliance", id: "auditd" }, action, { reason }]]),
-  );
-  t.same(ofType(leaves, "audit.policy"), [], "nothing was asked for on record");
-  t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
-});
+t.test(
+  "each refusal of an operator's request is one record that is durable before the answer",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const policy = readFileSync(auditd.config.policyFile, "utf8");
+    const set = (changed: string, approvers = TWO) => ({
+      verb: "set-policy",
+      policy: changed,
+      approvers,
+    });
+    const asked: [request: object | string, action: string, code: string][] = [
+      [{ verb: "open-shard", approvers: TWO }, "auditd open-shard", "not_rolled_back"],
+      [{ verb: "open-shard", approvers: ["ann", "ann"] }, "auditd open-shard", "approvers_equal"],
+      [{ verb: "open-shard", approvers: ["ann"] }, "auditd open-shard", "request_invalid"],
+      [set(policy, ["ann", "ann"]), "auditd set-policy", "approvers_equal"],
+      [set(policy.replace("quorum none", "quorum nobody")), "auditd set-policy", "policy_invalid"],
+      [set(policy.slice(policy.indexOf("\n") + 1)), "auditd set-policy", "policy_of_other_log"],
+      [{ verb: "clock-is-right", at: "noon" }, "auditd clock-is-right", "request_invalid"],
+      [{ verb: "open sesame" }, "auditd", "request_invalid"],
+      ["[]\n", "auditd", "request_invalid"],
+      ["null\n", "auditd", "request_invalid"],
+      ["open the shard\n", "auditd", "request_invalid"],
+    ];
+    for (const [request, , code] of asked) {
+      const line = typeof request === "string" ? request : `${JSON.stringify(request)}\n`;
+      t.match(await sent(auditd, line), { error: { code, message: String } }, line.slice(0, 60));
+    }
+    const leaves = await leftByAKill(auditd, auditd.currentSlug);
+    t.same(
+      ofType(leaves, "admin.refused").map(({ prod, phase, actor, object, action, detail }) => [
+        ...[prod, phase, actor, object, action, detail],
+      ]),
+      asked.map(([, action, reason]) => [
+        ...["auditd", "fact", OPERATOR, { kind: "appliance", id: "auditd" }, action, { reason }],
+      ]),
+    );
+    t.same(ofType(leaves, "audit.policy"), [], "nothing was asked for on record");
+    t.match(await verified(auditd), {
+      verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
+    });
+  },
+);
 
-t.test("what is granted leaves no refusal, and neither does a look at how the log stands", async (t) => {
-  const auditd = await startedAuditd(t);
-  const policy = `# by two people\n${readFileSync(auditd.config.policyFile, "utf8")}`;
-  await auditd.control({ verb: "status" });
-  t.match(await auditd.control({ verb: "set-policy", policy, approvers: TWO }), { rolledBack: null });
-  await vouch(auditd);
-  t.same(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), []);
-});
+t.test(
+  "what is granted leaves no refusal, and neither does a look at how the log stands",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const policy = `# by two people\n${readFileSync(auditd.config.policyFile, "utf8")}`;
+    await auditd.control({ verb: "status" });
+    t.match(await auditd.control({ verb: "set-policy", policy, approvers: TWO }), {
+      rolledBack: null,
+    });
+    await vouch(auditd);
+    t.same(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), []);
+  },
+);
 
 t.test("while the log is rolled back a refusal is the answer alone", async (t) => {
   const auditd = await restoredInDecember(t);
   t.match(await open(auditd, ["ann", "ann"]), { error: { code: "approvers_equal" } });
   t.match(await open(auditd, ["ann"]), { error: { code: "request_invalid" } });
-  t.match(await auditd.control({ verb: "set-policy", policy: "", approvers: TWO }), { error: { code: "log_closed" } });
+  t.match(await auditd.control({ verb: "set-policy", policy: "", approvers: TWO }), {
+    error: { code: "log_closed" },
+  });
   t.match(await open(auditd, TWO), { rolledBack: null });
   t.match(await open(auditd, TWO), { error: { code: "not_rolled_back" } });
-  t.match(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), [{ detail: { reason: "not_rolled_back" } }]);
+  t.match(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), [
+    { detail: { reason: "not_rolled_back" } },
+  ]);
 });
 
-t.test("each time that an officer vouches for the clock is a record, durable before the answer", async (t) => {
-  const auditd = await startedAuditd(t);
-  t.match(await auditd.control({ verb: "status" }), { clock: { trusted: false } });
-  for (let n = 0; n < 2; n++) t.match(await vouch(auditd), { clock: { trusted: true } });
-  const vouched = ofType(await leftByAKill(auditd, auditd.currentSlug), "audit.clock.vouched");
-  t.match(
-    vouched,
-    Array.from({ length: 2 }, () => ({
-      ...{ prod: "auditd", phase: "fact", actor: OPERATOR, object: { kind: "log", id: "auditd" } },
-      ...{ action: "auditd clock-is-right", detail: {} },
-    })),
-  );
-  t.equal(new Set(vouched.map(({ op }) => op)).size, 2, "each an operation of its own");
-  t.match(await auditd.control({ verb: "status" }), { clock: { trusted: false } }, "it ended with that life");
-});
+t.test(
+  "each time that an officer vouches for the clock is a record, durable before the answer",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    t.match(await auditd.control({ verb: "status" }), { clock: { trusted: false } });
+    for (let n = 0; n < 2; n++) t.match(await vouch(auditd), { clock: { trusted: true } });
+    const vouched = ofType(await leftByAKill(auditd, auditd.currentSlug), "audit.clock.vouched");
+    t.match(
+      vouched,
+      Array.from({ length: 2 }, () => ({
+        ...{
+          prod: "auditd",
+          phase: "fact",
+          actor: OPERATOR,
+          object: { kind: "log", id: "auditd" },
+        },
+        ...{ action: "auditd clock-is-right", detail: {} },
+      })),
+    );
+    t.equal(new Set(vouched.map(({ op }) => op)).size, 2, "each an operation of its own");
+    t.match(
+      await auditd.control({ verb: "status" }),
+      { clock: { trusted: false } },
+      "it ended with that life",
+    );
+  },
+);
 
 t.test("the shard that turns by an officer's word has it before its end", async (t) => {
   const auditd = await auditdInDecember(t);
@@ -131,80 +176,112 @@ t.test("the shard that turns by an officer's word has it before its end", async 
   const types = (await readLeaves(auditd.shardDir("2026"))).map(({ type }) => type);
   t.same(types.slice(-2), ["audit.clock.vouched", "audit.shard.close"]);
   await auditd.stop();
-  t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
-});
-
-t.test("an officer vouches before a rolled-back log is opened: it counts, and the new shard has it", async (t) => {
-  const auditd = await restoredInDecember(t);
-  for (let n = 0; n < 2; n++) t.match(await vouch(auditd), { clock: { trusted: true }, rolledBack: { by: "restore" } });
-  t.match(await open(auditd, TWO), { origin: "box.audit.acme/2026-2" }, "by the clock the shard of 2027 was not begun");
-  t.match(await vouch(auditd), { clock: { trusted: true } });
-  const leaves = await leftByAKill(auditd, "2026-2");
-  t.equal(leaves[0]?.type, "audit.shard.open");
-  t.match(
-    ofType(leaves, "audit.clock.vouched"),
-    Array.from({ length: 3 }, () => ({ actor: OPERATOR })),
-    "twice before, once after",
-  );
-  t.match(await verified(auditd), { verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
-});
-
-t.test("a shard that an officer's word named is not the one that is written before it has that word", async (t) => {
-  const auditd = await restoredInDecember(t);
-  await vouch(auditd);
-  // In the way of the file that names the shard.
-  const current = join(auditd.config.auditDir, "current");
-  renameSync(current, `${current}.kept`);
-  mkdirSync(current);
-  const opened = open(auditd, TWO).catch(() => null);
-  t.equal(await auditd.ended(10_000), 1);
-  await opened;
-  rmSync(current, { recursive: true });
-  renameSync(`${current}.kept`, current);
-  await auditd.start();
-  await vouch(auditd);
-  t.match(await open(auditd, TWO), { origin: "box.audit.acme/2026-2" }, "the opening goes on");
-  const leaves = await leftByAKill(auditd, "2026-2");
-  t.equal(ofType(leaves, "audit.clock.vouched").length, 2, "what was said before it was broken off, and after");
-});
-
-t.test("while auditd still hears what others have seen of the log, nobody vouches for the clock", async (t) => {
-  const root = temporaryFolder(t);
-  const socket = join(root, "run", "audit-out.sock");
-  const auditd = new AuditdFixture(root, {
-    producers: [{ name: "audit-out", family: "audit-out", socket, gid: null }],
-    learnMs: 60_000,
+  t.match(await verified(auditd), {
+    verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
   });
-  auditd.init();
-  t.teardown(() => auditd.stop("SIGKILL"));
-  const starting = auditd.start();
-  await until(() => existsSync(auditd.config.controlSocket!));
-  t.match(await vouch(auditd), { error: { code: "log_closed" } });
-  t.match(await auditd.control({ verb: "status" }), { clock: { trusted: false } });
-  await using _outward = await connectProducer({ socketPath: socket, boot: "o-1", seen: () => [] });
-  await starting;
-  t.match(await vouch(auditd), { clock: { trusted: true } });
-  await auditd.stop();
-  const leaves = await readLeaves(auditd.logDir);
-  t.same([ofType(leaves, "audit.clock.vouched").length, ofType(leaves, "admin.refused").length], [1, 0]);
 });
 
-t.test("a clock is vouched for once that is on record, and not where it was set meanwhile", async (t) => {
-  const clock = new HostClock(null);
-  const onRecord = Promise.withResolvers<void>();
-  const vouching = clock.vouch(onRecord.promise);
-  t.equal(clock.isVouchedFor, false, "not on record yet");
-  onRecord.resolve();
-  await vouching;
-  t.same([clock.isVouchedFor, clock.isTrusted], [true, true]);
-  clock.endVouching();
+t.test(
+  "an officer vouches before a rolled-back log is opened: it counts, and the new shard has it",
+  async (t) => {
+    const auditd = await restoredInDecember(t);
+    for (let n = 0; n < 2; n++)
+      t.match(await vouch(auditd), { clock: { trusted: true }, rolledBack: { by: "restore" } });
+    t.match(
+      await open(auditd, TWO),
+      { origin: "box.audit.acme/2026-2" },
+      "by the clock the shard of 2027 was not begun",
+    );
+    t.match(await vouch(auditd), { clock: { trusted: true } });
+    const leaves = await leftByAKill(auditd, "2026-2");
+    t.equal(leaves[0]?.type, "audit.shard.open");
+    t.match(
+      ofType(leaves, "audit.clock.vouched"),
+      Array.from({ length: 3 }, () => ({ actor: OPERATOR })),
+      "twice before, once after",
+    );
+    t.match(await verified(auditd), {
+      verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
+    });
+  },
+);
 
-  const late = Promise.withResolvers<void>();
-  const overtaken = clock.vouch(late.promise);
-  const { now } = Date;
-  t.intercept(Date, "now", { value: () => now() + 3_600_000 });
-  t.ok((clock.look() ?? 0) > 3_500_000);
-  late.resolve();
-  await overtaken;
-  t.equal(clock.isVouchedFor, false);
-});
+t.test(
+  "a shard that an officer's word named is not the one that is written before it has that word",
+  async (t) => {
+    const auditd = await restoredInDecember(t);
+    await vouch(auditd);
+    // In the way of the file that names the shard.
+    const current = join(auditd.config.auditDir, "current");
+    renameSync(current, `${current}.kept`);
+    mkdirSync(current);
+    const opened = open(auditd, TWO).catch(() => null);
+    t.equal(await auditd.ended(10_000), 1);
+    await opened;
+    rmSync(current, { recursive: true });
+    renameSync(`${current}.kept`, current);
+    await auditd.start();
+    await vouch(auditd);
+    t.match(await open(auditd, TWO), { origin: "box.audit.acme/2026-2" }, "the opening goes on");
+    const leaves = await leftByAKill(auditd, "2026-2");
+    t.equal(
+      ofType(leaves, "audit.clock.vouched").length,
+      2,
+      "what was said before it was broken off, and after",
+    );
+  },
+);
+
+t.test(
+  "while auditd still hears what others have seen of the log, nobody vouches for the clock",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const socket = join(root, "run", "audit-out.sock");
+    const auditd = new AuditdFixture(root, {
+      producers: [{ name: "audit-out", family: "audit-out", socket, gid: null }],
+      learnMs: 60_000,
+    });
+    auditd.init();
+    t.teardown(() => auditd.stop("SIGKILL"));
+    const starting = auditd.start();
+    await until(() => existsSync(auditd.config.controlSocket!));
+    t.match(await vouch(auditd), { error: { code: "log_closed" } });
+    t.match(await auditd.control({ verb: "status" }), { clock: { trusted: false } });
+    await using _outward = await connectProducer({
+      socketPath: socket,
+      boot: "o-1",
+      seen: () => [],
+    });
+    await starting;
+    t.match(await vouch(auditd), { clock: { trusted: true } });
+    await auditd.stop();
+    const leaves = await readLeaves(auditd.logDir);
+    t.same(
+      [ofType(leaves, "audit.clock.vouched").length, ofType(leaves, "admin.refused").length],
+      [1, 0],
+    );
+  },
+);
+
+t.test(
+  "a clock is vouched for once that is on record, and not where it was set meanwhile",
+  async (t) => {
+    const clock = new HostClock(null);
+    const onRecord = Promise.withResolvers<void>();
+    const vouching = clock.vouch(onRecord.promise);
+    t.equal(clock.isVouchedFor, false, "not on record yet");
+    onRecord.resolve();
+    await vouching;
+    t.same([clock.isVouchedFor, clock.isTrusted], [true, true]);
+    clock.endVouching();
+
+    const late = Promise.withResolvers<void>();
+    const overtaken = clock.vouch(late.promise);
+    const { now } = Date;
+    t.intercept(Date, "now", { value: () => now() + 3_600_000 });
+    t.ok((clock.look() ?? 0) > 3_500_000);
+    late.resolve();
+    await overtaken;
+    t.equal(clock.isVouchedFor, false);
+  },
+);

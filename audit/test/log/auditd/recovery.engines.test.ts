@@ -18,7 +18,10 @@ import { AuditdFixture, keyList, readLeaves, startedAuditd } from "../../helper.
 /** A stopped log of some 600 leaves. */
 async function stoppedLog(t: Test, stop: NodeJS.Signals = "SIGTERM"): Promise<AuditdFixture> {
   const auditd = await startedAuditd(t);
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-1",
+  });
   const acks = await Promise.all(Array.from({ length: 600 }, () => producer.fact(keyList())));
   await producer.covered(acks.at(-1)!.index);
   await producer.close();
@@ -34,9 +37,17 @@ t.test("does not start on a log that is damaged, and names the leaf", async (t) 
   const { logDir } = auditd;
   const damages: [string, RegExp, (path: string) => void][] = [
     ["checkpoint", /checkpoint/, (path) => rmSync(path)],
-    ["checkpoint", /not signed by both keys/, (path) => rewrite(path, (bytes) => flip(bytes, bytes.indexOf("\n") + 1))],
+    [
+      "checkpoint",
+      /not signed by both keys/,
+      (path) => rewrite(path, (bytes) => flip(bytes, bytes.indexOf("\n") + 1)),
+    ],
     ["tile/0/002.p", /tile\/0\/002/, (path) => rmSync(path, { recursive: true })],
-    ["tile/1/000.p/2", /root of the checkpoint/, (path) => rewrite(path, (bytes) => flip(bytes, 0))],
+    [
+      "tile/1/000.p/2",
+      /root of the checkpoint/,
+      (path) => rewrite(path, (bytes) => flip(bytes, 0)),
+    ],
     [
       `tile/entries/002.p/${auditd.checkpointSize() % 256}`,
       /first leaf concerned: 5\d\d/,
@@ -62,22 +73,25 @@ t.test("does not start on a log that is damaged, and names the leaf", async (t) 
   t.equal(await auditd.stop(), 0, "restored byte for byte, it starts");
 });
 
-t.test("reads every leaf again when its short cut is missing or damaged, and stops at one that is not its tile's", async (t) => {
-  const auditd = await stoppedLog(t);
-  const ledger = join(auditd.logDir, "ledger");
-  const first = join(auditd.logDir, "tile/entries/000");
-  rewrite(ledger, (bytes) => flip(bytes, 100));
-  await auditd.start();
-  await auditd.stop();
-  rmSync(ledger);
-  const sound = readFileSync(first);
-  rewrite(first, (bytes) => flip(bytes, 5));
-  await refusesToStart(t, auditd, /first leaf concerned: 0/, "full scan");
-  rmSync(first);
-  writeFileSync(first, sound);
-  await auditd.start();
-  t.equal(await auditd.stop(), 0);
-});
+t.test(
+  "reads every leaf again when its short cut is missing or damaged, and stops at one that is not its tile's",
+  async (t) => {
+    const auditd = await stoppedLog(t);
+    const ledger = join(auditd.logDir, "ledger");
+    const first = join(auditd.logDir, "tile/entries/000");
+    rewrite(ledger, (bytes) => flip(bytes, 100));
+    await auditd.start();
+    await auditd.stop();
+    rmSync(ledger);
+    const sound = readFileSync(first);
+    rewrite(first, (bytes) => flip(bytes, 5));
+    await refusesToStart(t, auditd, /first leaf concerned: 0/, "full scan");
+    rmSync(first);
+    writeFileSync(first, sound);
+    await auditd.start();
+    t.equal(await auditd.stop(), 0);
+  },
+);
 
 t.test("cuts an incomplete last batch and says so in the log", async (t) => {
   const auditd = await stoppedLog(t, "SIGKILL");
@@ -133,14 +147,25 @@ t.test("one log has one writer", async (t) => {
   const auditd = await startedAuditd(t);
   const second = new AuditdFixture(auditd.root);
   t.teardown(() => second.stop("SIGKILL"));
-  await refusesToStart(t, second, /AlreadyRunningError: another process works on/, "while the first runs");
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await refusesToStart(
+    t,
+    second,
+    /AlreadyRunningError: another process works on/,
+    "while the first runs",
+  );
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-1",
+  });
   t.match(await producer.fact(keyList()), { index: Number }, "the first is not disturbed");
 });
 
 t.test("stops at once when the segment that it writes is removed", async (t) => {
   const auditd = await startedAuditd(t);
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-1",
+  });
   await producer.fact(keyList());
   const folder = join(auditd.logDir, "wal");
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
@@ -150,32 +175,47 @@ t.test("stops at once when the segment that it writes is removed", async (t) => 
   await producer.close();
 });
 
-t.test("a log that was put back to an older state is found by the acknowledgement that a producer kept", async (t) => {
-  const auditd = await startedAuditd(t);
-  const { logDir } = auditd;
-  const older = join(auditd.root, "older");
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
-  await producer.covered((await producer.fact(keyList())).index);
-  cpSync(logDir, older, { recursive: true });
-  const later = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
-  await producer.close();
-  await auditd.stop();
-  rmSync(logDir, { recursive: true });
-  renameSync(older, logDir);
-  await auditd.start();
-  await using back = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", highestAck: later.at(-1)! });
-  t.equal(back.draining, true);
-  await back.close();
-  await auditd.stop();
-  const lost = (await readLeaves(logDir)).filter(({ type }) => type === "audit.lost");
-  t.match(lost, [{ detail: { index: later.at(-1)!.index, leaf_sha256: later.at(-1)!.leafHash } }]);
-});
+t.test(
+  "a log that was put back to an older state is found by the acknowledgement that a producer kept",
+  async (t) => {
+    const auditd = await startedAuditd(t);
+    const { logDir } = auditd;
+    const older = join(auditd.root, "older");
+    await using producer = await connectProducer({
+      socketPath: auditd.socket("appliance"),
+      boot: "b-1",
+    });
+    await producer.covered((await producer.fact(keyList())).index);
+    cpSync(logDir, older, { recursive: true });
+    const later = await Promise.all(Array.from({ length: 300 }, () => producer.fact(keyList())));
+    await producer.close();
+    await auditd.stop();
+    rmSync(logDir, { recursive: true });
+    renameSync(older, logDir);
+    await auditd.start();
+    await using back = await connectProducer({
+      socketPath: auditd.socket("appliance"),
+      boot: "b-2",
+      highestAck: later.at(-1)!,
+    });
+    t.equal(back.draining, true);
+    await back.close();
+    await auditd.stop();
+    const lost = (await readLeaves(logDir)).filter(({ type }) => type === "audit.lost");
+    t.match(lost, [
+      { detail: { index: later.at(-1)!.index, leaf_sha256: later.at(-1)!.leafHash } },
+    ]);
+  },
+);
 
 t.test("files of a later state are never overwritten", async (t) => {
   const auditd = await startedAuditd(t, { checkpointMs: 10 });
   const checkpoint = join(auditd.logDir, "checkpoint");
   const older = readFileSync(checkpoint);
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-1",
+  });
   for (let n = 0; n < 5; n++) await producer.covered((await producer.fact(keyList())).index);
   await producer.close();
   await auditd.stop("SIGKILL");
@@ -187,9 +227,11 @@ t.test("files of a later state are never overwritten", async (t) => {
   await refusesToStart(t, auditd, /the write-ahead log is missing/, "no segment at all");
   writeFileSync(join(folder, names[0]!), Buffer.alloc(4_096));
   await auditd.start().catch(() => {});
-  await using again = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-2", connectTimeoutMs: 500 }).catch(
-    () => null,
-  );
+  await using again = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-2",
+    connectTimeoutMs: 500,
+  }).catch(() => null);
   for (let n = 0; n < 5; n++) await again?.fact(keyList()).catch(() => {});
   t.equal(await auditd.ended(5_000), 1);
   t.match(auditd.output, /exists with other bytes/);

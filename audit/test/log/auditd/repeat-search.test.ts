@@ -20,7 +20,8 @@ class CountedShard implements SearchedShard {
 
   constructor() {
     for (const prod of PRODUCERS) this.#append("auditd", "audit.producer.start", prod);
-    for (let n = 0; n < EACH; n++) for (const prod of PRODUCERS) this.#append(prod, "key.list", "usr-1", n + 1);
+    for (let n = 0; n < EACH; n++)
+      for (const prod of PRODUCERS) this.#append(prod, "key.list", "usr-1", n + 1);
   }
 
   get nextIndex(): number {
@@ -37,13 +38,24 @@ class CountedShard implements SearchedShard {
     return { leaf, leafHash: hashLeaf(leaf) };
   }
 
-  #append(prod: string, type: "audit.producer.start" | "key.list", id: string, pseq = this.#leaves.length + 1): void {
+  #append(
+    prod: string,
+    type: "audit.producer.start" | "key.list",
+    id: string,
+    pseq = this.#leaves.length + 1,
+  ): void {
     const detail = { boot: BOOT, first_pseq: 1, prev_boot: null, prev_pseq: 0 };
-    const draft = type === "key.list" ? keyList() : { type, op: crypto.randomUUID(), object: { kind: "producer", id }, detail };
-    const composed = composeEvent({ actor: { sub: "auditd", kind: "system" }, ...draft, phase: "fact" } as never, {
-      boot: BOOT,
-      pseq,
-    });
+    const draft =
+      type === "key.list"
+        ? keyList()
+        : { type, op: crypto.randomUUID(), object: { kind: "producer", id }, detail };
+    const composed = composeEvent(
+      { actor: { sub: "auditd", kind: "system" }, ...draft, phase: "fact" } as never,
+      {
+        boot: BOOT,
+        pseq,
+      },
+    );
     const leaf = leafOf(Buffer.from(composed.event, "utf8"), prod, "2026-03-01T00:00:00.000Z");
     this.ledger.apply(parseLeaf(leaf), this.#leaves.length, hashLeaf(leaf).toString("hex"));
     this.#leaves.push(leaf);
@@ -56,7 +68,11 @@ t.test("a run of old events that a producer sends again is one reading of the lo
   const shard = new CountedShard();
   const search = new RepeatSearch([shard]);
   const runs = PRODUCERS.map((prod) =>
-    Promise.all(Array.from({ length: 500 }, (_, n) => search.find({ prod, boot: BOOT, pseq: n + 1 }, isHeard))),
+    Promise.all(
+      Array.from({ length: 500 }, (_, n) =>
+        search.find({ prod, boot: BOOT, pseq: n + 1 }, isHeard),
+      ),
+    ),
   );
   for (const [at, found] of (await Promise.all(runs)).entries())
     t.same(
@@ -69,7 +85,8 @@ t.test("a run of old events that a producer sends again is one reading of the lo
 
 t.test("in whatever order they come, and whatever is passed over", async (t) => {
   const search = new RepeatSearch([new CountedShard()]);
-  const find = async (pseq: number, boot = BOOT) => (await search.find({ prod: "gate", boot, pseq }, isHeard))?.event.pseq;
+  const find = async (pseq: number, boot = BOOT) =>
+    (await search.find({ prod: "gate", boot, pseq }, isHeard))?.event.pseq;
   for (const pseq of [40, 3, 400, 399, 400, 1, EACH]) t.equal(await find(pseq), pseq);
   t.equal(await find(7, "another life"), undefined);
   t.equal(await search.find({ prod: "nobody", boot: BOOT, pseq: 1 }, isHeard), null);
@@ -79,7 +96,9 @@ t.test("nothing is read for whom nobody hears any more", async (t) => {
   const shard = new CountedShard();
   const search = new RepeatSearch([shard]);
   let isOver = false;
-  const asked = Array.from({ length: 500 }, (_, n) => search.find({ prod: "gate", boot: BOOT, pseq: n + 1 }, () => isOver));
+  const asked = Array.from({ length: 500 }, (_, n) =>
+    search.find({ prod: "gate", boot: BOOT, pseq: n + 1 }, () => isOver),
+  );
   await asked[0];
   isOver = true;
   t.equal(await asked.at(-1), undefined);

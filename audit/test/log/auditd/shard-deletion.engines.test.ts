@@ -27,31 +27,42 @@ t.test("a shard is past its retention by its last entry, never within a year", a
   t.equal(isPastRetention("", before, now), false);
 });
 
-t.test("the oldest shards go, on record, while the clock is vouched for; the last two stay", async (t) => {
-  const auditd = await agedAuditd(t);
-  const { origin, size, root } = parseCheckpoint(checkpointOf(auditd, "2018"))!;
-  rmSync(auditd.config.clockSyncedFile!);
-  await auditd.start();
-  await using vault = await vaultLine(auditd);
-  t.same(await vault.deleteShards(LONG_BEFORE), [], "not while nobody vouches for the clock");
-  writeFileSync(auditd.config.clockSyncedFile!, "");
-  await using gate = await gateOf(auditd);
-  await t.rejects(gate.deleteShards(LONG_BEFORE), { code: "audit_unavailable" }, "the vault alone knows of holds");
-  t.same(await vault.deleteShards("2018-06-01T00:00:00.000Z"), [], "its last entry is younger");
-  t.same(await vault.deleteShards(LONG_BEFORE), [origin]);
-  await until(() => !readdirSync(auditd.config.auditDir).some((name) => name.startsWith("2018")));
-  t.same(await vault.deleteShards("2020-06-01T00:00:00.000Z"), [], "not the one before the one that is written");
-  await vault.close();
-  await auditd.stop();
-  const deletions = await ofDeletion(auditd.shardDir(auditd.currentSlug));
-  const stated = { origin, size, root: root.toString("hex") };
-  t.match(deletions.slice(0, 2), [
-    { phase: "requested", detail: { ...stated, before: LONG_BEFORE, last_at: /^2019-01-02/ } },
-    { phase: "completed", code: "ok", detail: stated },
-  ]);
-  t.equal(deletions.length, 2);
-  t.match(await verified(auditd), PASSED);
-});
+t.test(
+  "the oldest shards go, on record, while the clock is vouched for; the last two stay",
+  async (t) => {
+    const auditd = await agedAuditd(t);
+    const { origin, size, root } = parseCheckpoint(checkpointOf(auditd, "2018"))!;
+    rmSync(auditd.config.clockSyncedFile!);
+    await auditd.start();
+    await using vault = await vaultLine(auditd);
+    t.same(await vault.deleteShards(LONG_BEFORE), [], "not while nobody vouches for the clock");
+    writeFileSync(auditd.config.clockSyncedFile!, "");
+    await using gate = await gateOf(auditd);
+    await t.rejects(
+      gate.deleteShards(LONG_BEFORE),
+      { code: "audit_unavailable" },
+      "the vault alone knows of holds",
+    );
+    t.same(await vault.deleteShards("2018-06-01T00:00:00.000Z"), [], "its last entry is younger");
+    t.same(await vault.deleteShards(LONG_BEFORE), [origin]);
+    await until(() => !readdirSync(auditd.config.auditDir).some((name) => name.startsWith("2018")));
+    t.same(
+      await vault.deleteShards("2020-06-01T00:00:00.000Z"),
+      [],
+      "not the one before the one that is written",
+    );
+    await vault.close();
+    await auditd.stop();
+    const deletions = await ofDeletion(auditd.shardDir(auditd.currentSlug));
+    const stated = { origin, size, root: root.toString("hex") };
+    t.match(deletions.slice(0, 2), [
+      { phase: "requested", detail: { ...stated, before: LONG_BEFORE, last_at: /^2019-01-02/ } },
+      { phase: "completed", code: "ok", detail: stated },
+    ]);
+    t.equal(deletions.length, 2);
+    t.match(await verified(auditd), PASSED);
+  },
+);
 
 t.test("killed at any moment it goes on, and says so once", async (t) => {
   for (const [when, phases] of [
@@ -60,14 +71,16 @@ t.test("killed at any moment it goes on, and says so once", async (t) => {
     ["before the last of it goes", ["requested", "completed"]],
   ] as const) {
     const auditd = await agedAuditd(t);
-    process.env["NODE_OPTIONS"] = `--import "data:text/javascript,${encodeURIComponent(killing(when))}"`;
+    process.env["NODE_OPTIONS"] =
+      `--import "data:text/javascript,${encodeURIComponent(killing(when))}"`;
     await auditd.start().finally(() => delete process.env["NODE_OPTIONS"]);
     const vault = await vaultLine(auditd);
     vault.deleteShards(LONG_BEFORE).catch(() => {});
     await auditd.ended(20_000);
     await auditd.start();
     await until(() => vault.connected);
-    if (when === "before the rename") t.same(await vault.deleteShards(LONG_BEFORE), ["box.audit.acme/2018"]);
+    if (when === "before the rename")
+      t.same(await vault.deleteShards(LONG_BEFORE), ["box.audit.acme/2018"]);
     await until(() => !readdirSync(auditd.config.auditDir).some((name) => name.startsWith("2018")));
     await vault.close();
     await auditd.stop();
@@ -85,11 +98,20 @@ t.test("a legal hold keeps every shard until it is lifted", async (t) => {
   const auditd = await agedAuditd(t);
   rmSync(auditd.config.clockSyncedFile!);
   await auditd.start();
-  const vault = new VaultFixture(auditd.root, { retention: { leavesYears: 1, disclosuresMonths: 240, anonymousMonths: 240 } });
+  const vault = new VaultFixture(auditd.root, {
+    retention: { leavesYears: 1, disclosuresMonths: 240, anonymousMonths: 240 },
+  });
   t.teardown(() => vault.stop("SIGKILL"));
   await vault.start();
   await until(async () => (await vault.status()).connected);
-  const hold = { verb: "hold", subject: "usr-held", hold: "case-7", lift: false, requester: "usr-law", approver: "usr-a" };
+  const hold = {
+    verb: "hold",
+    subject: "usr-held",
+    hold: "case-7",
+    lift: false,
+    requester: "usr-law",
+    approver: "usr-a",
+  };
   t.match(await vault.ask(hold), { holds: ["case-7"] });
   writeFileSync(auditd.config.clockSyncedFile!, "");
   const restarted = async () => {

@@ -12,7 +12,10 @@ import { type AuditdFixture, keyList, readLeaves, startedAuditd } from "../../he
 async function killedLog(t: Test) {
   const auditd = await startedAuditd(t, { checkpointMs: 10 });
   const { logDir, root } = auditd;
-  await using producer = await connectProducer({ socketPath: auditd.socket("appliance"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("appliance"),
+    boot: "b-1",
+  });
   const facts = async (count: number) => {
     const acks = await Promise.all(Array.from({ length: count }, () => producer.fact(keyList())));
     await producer.covered(acks.at(-1)!.index);
@@ -55,7 +58,8 @@ async function goesOn(
   auditd: AuditdFixture,
   { after, last }: { after: number; last: { index: number; leafHash: string } },
 ) {
-  const sizeOf = () => parseCheckpoint(readFileSync(join(auditd.logDir, "checkpoint"), "utf8"))!.size;
+  const sizeOf = () =>
+    parseCheckpoint(readFileSync(join(auditd.logDir, "checkpoint"), "utf8"))!.size;
   t.ok(sizeOf() > after);
   t.match(await auditd.control({ verb: "status" }), { rolledBack: null, draining: false });
   await using producer = await connectProducer({
@@ -71,14 +75,17 @@ async function goesOn(
   t.equal(await auditd.stop(), 0, "and again");
 }
 
-t.test("a checkpoint that was witnessed, and that the tiles bear out, is taken up as the newest", async (t) => {
-  const log = await killedLog(t);
-  const { auditd, earlier, before } = log;
-  cpSync(join(earlier, "checkpoint"), join(auditd.logDir, "checkpoint"));
-  t.equal(auditd.checkpointSize(), before);
-  await auditd.start();
-  await goesOn(t, auditd, log);
-});
+t.test(
+  "a checkpoint that was witnessed, and that the tiles bear out, is taken up as the newest",
+  async (t) => {
+    const log = await killedLog(t);
+    const { auditd, earlier, before } = log;
+    cpSync(join(earlier, "checkpoint"), join(auditd.logDir, "checkpoint"));
+    t.equal(auditd.checkpointSize(), before);
+    await auditd.start();
+    await goesOn(t, auditd, log);
+  },
+);
 
 t.test("so is one whose leaves only the write-ahead log holds", async (t) => {
   const log = await killedLog(t);
@@ -87,35 +94,53 @@ t.test("so is one whose leaves only the write-ahead log holds", async (t) => {
   await goesOn(t, log.auditd, log);
 });
 
-t.test("one that is ahead of what is durable is a log that was put back, and is named", async (t) => {
-  const { auditd, before, after, putBack } = await killedLog(t);
-  putBack("checkpoint.witnessed");
-  await auditd.start();
-  t.match(await auditd.control({ verb: "status" }), { rolledBack: { seenSize: after, by: "checkpoint.witnessed" } });
-  t.match(auditd.output, /put back to an older state/);
-  t.equal(auditd.checkpointSize(), before, "nothing is signed");
-  t.match(await auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] }), { rolledBack: null });
-  await auditd.stop();
-  const [first] = await readLeaves(auditd.shardDir(auditd.currentSlug));
-  t.match(first, { type: "audit.shard.open", detail: { reason: "restore", seen_size: after } });
-});
+t.test(
+  "one that is ahead of what is durable is a log that was put back, and is named",
+  async (t) => {
+    const { auditd, before, after, putBack } = await killedLog(t);
+    putBack("checkpoint.witnessed");
+    await auditd.start();
+    t.match(await auditd.control({ verb: "status" }), {
+      rolledBack: { seenSize: after, by: "checkpoint.witnessed" },
+    });
+    t.match(auditd.output, /put back to an older state/);
+    t.equal(auditd.checkpointSize(), before, "nothing is signed");
+    t.match(await auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] }), {
+      rolledBack: null,
+    });
+    await auditd.stop();
+    const [first] = await readLeaves(auditd.shardDir(auditd.currentSlug));
+    t.match(first, { type: "audit.shard.open", detail: { reason: "restore", seen_size: after } });
+  },
+);
 
 t.test("one of another tree stops the start", async (t) => {
   const { auditd, earlier, before, after } = await killedLog(t);
   const { logDir, config } = auditd;
   using keys = await LogKeys.open(config);
   const signers = await keys.signersOf(shardFiles(config, auditd.currentSlug));
-  const [checkpoint, witnessed] = [join(logDir, "checkpoint"), join(logDir, "checkpoint.witnessed")];
+  const [checkpoint, witnessed] = [
+    join(logDir, "checkpoint"),
+    join(logDir, "checkpoint.witnessed"),
+  ];
   const origin = `box.audit.acme/${auditd.currentSlug}`;
   const write = async (file: string, size: number) => {
     rmSync(file, { force: true });
     writeFileSync(file, await signCheckpoint({ origin, size, root: Buffer.alloc(32, 7) }, signers));
   };
   await write(checkpoint, before);
-  await t.rejects(auditd.start(), { message: /no beginning of checkpoint\.witnessed/ }, "the older one is no beginning of it");
+  await t.rejects(
+    auditd.start(),
+    { message: /no beginning of checkpoint\.witnessed/ },
+    "the older one is no beginning of it",
+  );
   cpSync(join(earlier, "checkpoint"), checkpoint);
   await write(witnessed, after);
-  await t.rejects(auditd.start(), { message: /root of the checkpoint of/ }, "the tiles are not its own");
+  await t.rejects(
+    auditd.start(),
+    { message: /root of the checkpoint of/ },
+    "the tiles are not its own",
+  );
   const laterWal = join(auditd.root, "wal");
   cpSync(join(logDir, "wal"), laterWal, { recursive: true });
   const earlierWith = (wal: string) => {
@@ -126,7 +151,11 @@ t.test("one of another tree stops the start", async (t) => {
   };
   earlierWith(laterWal);
   await write(witnessed, after);
-  await t.rejects(auditd.start(), { message: /write-ahead log does not give/ }, "the write-ahead log is not its own");
+  await t.rejects(
+    auditd.start(),
+    { message: /write-ahead log does not give/ },
+    "the write-ahead log is not its own",
+  );
   earlierWith(join(earlier, "wal"));
   await write(witnessed, before + 1);
   await auditd.start();

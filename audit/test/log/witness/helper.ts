@@ -9,7 +9,12 @@ import { shippedProgram } from "../../../../airgap/test/helper/shipped-program.t
 import { type Checkpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { LogReader } from "../../../src/log/format/tree/log-reader.ts";
 import { hashLeaf } from "../../../src/log/format/tree/merkle.ts";
-import { KEY_TYPE, type NoteSigner, noteSigner, verifierKey } from "../../../src/log/format/note/note-key.ts";
+import {
+  KEY_TYPE,
+  type NoteSigner,
+  noteSigner,
+  verifierKey,
+} from "../../../src/log/format/note/note-key.ts";
 import { TileProofs } from "../../../src/log/format/tree/tile-proofs.ts";
 import { TreeWriter } from "../../../src/log/auditd/checkpoint/tree-writer.ts";
 import { hasRoom, temporaryFolder, signedCheckpoint } from "../../helper.ts";
@@ -24,7 +29,10 @@ export function runtimes(): Runtime[] {
     .join(":");
   const found = spawnSync("node", ["--version"], { encoding: "utf8", env: { PATH: path } });
   if (found.status !== 0) return [onThisNode()];
-  const node = execFileSync("node", ["-p", "process.execPath"], { encoding: "utf8", env: { PATH: path } }).trim();
+  const node = execFileSync("node", ["-p", "process.execPath"], {
+    encoding: "utf8",
+    env: { PATH: path },
+  }).trim();
   return [onThisNode(), { name: found.stdout.trim(), node, program: shippedProgram("witness") }];
 }
 
@@ -50,7 +58,9 @@ export class WitnessFixture {
 
   run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
     const { node, program } = this.#runtime;
-    return spawnSync(node, [program, args[0]!, "--dir", this.dir, ...args.slice(1)], { encoding: "utf8" });
+    return spawnSync(node, [program, args[0]!, "--dir", this.dir, ...args.slice(1)], {
+      encoding: "utf8",
+    });
   }
 
   /** Makes it, and lets it know the logs. @returns the lines for a policy */
@@ -66,10 +76,17 @@ export class WitnessFixture {
 
   async serve(...options: string[]): Promise<void> {
     const { node, program } = this.#runtime;
-    const first = this.preload === null ? [] : ["--import", `data:text/javascript,${encodeURIComponent(this.preload)}`];
-    const child = spawn(node, [...first, program, "serve", "--dir", this.dir, "--listen", "127.0.0.1:0", ...options], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const first =
+      this.preload === null
+        ? []
+        : ["--import", `data:text/javascript,${encodeURIComponent(this.preload)}`];
+    const child = spawn(
+      node,
+      [...first, program, "serve", "--dir", this.dir, "--listen", "127.0.0.1:0", ...options],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     this.#child = child;
     let output = "";
     const port = await new Promise<number>((resolve, reject) => {
@@ -87,7 +104,11 @@ export class WitnessFixture {
 
   async post(body: string | Buffer): Promise<Posted> {
     const response = await fetch(`${this.url}/add-checkpoint`, { method: "POST", body });
-    return { status: response.status, type: response.headers.get("content-type"), body: await response.text() };
+    return {
+      status: response.status,
+      type: response.headers.get("content-type"),
+      body: await response.text(),
+    };
   }
 
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
@@ -104,7 +125,13 @@ export class WitnessFixture {
   }
 
   /** What it last cosigned of its logs. */
-  logs(): { origin: string; size: number; root: string | null; cosignedAt: string | null; followedBy?: string }[] {
+  logs(): {
+    origin: string;
+    size: number;
+    root: string | null;
+    cosignedAt: string | null;
+    followedBy?: string;
+  }[] {
     return JSON.parse(this.run("show").stdout).logs;
   }
 }
@@ -124,17 +151,27 @@ export class TestLog {
   }
 
   /** @param fork another one has other leaves from this index on */
-  static async make(t: Test, origin = "box.audit.acme/2026", signers = newSigners(origin), fork = 512): Promise<TestLog> {
+  static async make(
+    t: Test,
+    origin = "box.audit.acme/2026",
+    signers = newSigners(origin),
+    fork = 512,
+  ): Promise<TestLog> {
     const root = temporaryFolder(t);
     const folder = join(root, "log");
     mkdirSync(folder);
     const writer = await TreeWriter.open(folder, 0, hasRoom);
-    const leaves = Array.from({ length: 512 }, (_, n) => Buffer.from(`${n < fork ? "leaf" : "other"} ${n}`));
+    const leaves = Array.from({ length: 512 }, (_, n) =>
+      Buffer.from(`${n < fork ? "leaf" : "other"} ${n}`),
+    );
     // In two steps: the partial tile above the first full one is there as well.
     for (const part of [leaves.slice(0, 256), leaves.slice(256)])
       await writer.grow(part.map((leaf) => ({ leaf, leafHash: hashLeaf(leaf) })));
     const policyFile = join(root, "policy");
-    writeFileSync(policyFile, `${signers.map((signer) => `log ${verifierKey(signer)}\n`).join("")}quorum none\n`);
+    writeFileSync(
+      policyFile,
+      `${signers.map((signer) => `log ${verifierKey(signer)}\n`).join("")}quorum none\n`,
+    );
     return new TestLog(origin, signers, policyFile, folder);
   }
 
@@ -152,7 +189,9 @@ export class TestLog {
   }
 
   async proof(from: number, to: number): Promise<string[]> {
-    return (await new TileProofs(this.#reader, to).consistency(from)).map((hash) => hash.toString("base64"));
+    return (await new TileProofs(this.#reader, to).consistency(from)).map((hash) =>
+      hash.toString("base64"),
+    );
   }
 
   /** An honest request. */

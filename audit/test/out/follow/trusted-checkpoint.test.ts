@@ -11,7 +11,11 @@ const text = (size: number): string => `${ORIGIN}\n${size}\n${root.toString("bas
 
 type Key = { type: number; privateKey: KeyObject; verifierKey: string; keyId: Buffer };
 
-function keyOf(type: number, keys: { privateKey: KeyObject; publicKey: KeyObject }, name = ORIGIN): Key {
+function keyOf(
+  type: number,
+  keys: { privateKey: KeyObject; publicKey: KeyObject },
+  name = ORIGIN,
+): Key {
   const spki = keys.publicKey.export({ format: "der", type: "spki" });
   const bytes = Buffer.concat([Buffer.from([type]), spki.subarray(type === ED25519 ? -32 : -1312)]);
   const keyId = createHash("sha256").update(`${name}\n`).update(bytes).digest().subarray(0, 4);
@@ -30,7 +34,8 @@ function line({ keyId }: Key, signature: Buffer, name = ORIGIN): string {
   return `— ${name} ${Buffer.concat([keyId, signature]).toString("base64")}\n`;
 }
 
-const signedByEd25519 = (size: number): string => line(ed25519, sign(null, Buffer.from(text(size), "utf8"), ed25519.privateKey));
+const signedByEd25519 = (size: number): string =>
+  line(ed25519, sign(null, Buffer.from(text(size), "utf8"), ed25519.privateKey));
 
 /** `cosigned_message` of C2SP tlog-cosignature, written out from its text. */
 function signedByMlDsa(size: number, timeS = 1_772_323_200n): string {
@@ -40,14 +45,25 @@ function signedByMlDsa(size: number, timeS = 1_772_323_200n): string {
     return bytes;
   };
   const name = Buffer.concat([Buffer.from([ORIGIN.length]), Buffer.from(ORIGIN)]);
-  const message = Buffer.concat([Buffer.from("subtree/v1\n\0"), name, u64(timeS), name, u64(0n), u64(BigInt(size)), root]);
+  const message = Buffer.concat([
+    Buffer.from("subtree/v1\n\0"),
+    name,
+    u64(timeS),
+    name,
+    u64(0n),
+    u64(BigInt(size)),
+    root,
+  ]);
   return line(mlDsa, Buffer.concat([u64(timeS), sign(null, message, mlDsa.privateKey)]));
 }
 
 const logKeysOf = (policy: string) => parsePolicy(Buffer.from(policy)).logs;
 const policyOf = (...keys: Key[]) =>
-  logKeysOf(`# ours\n${keys.map(({ verifierKey }) => `log ${verifierKey}\n`).join("")}quorum none\n`);
-const open = (note: string, keys = policyOf(ed25519, mlDsa)) => openTrustedCheckpoint(Buffer.from(note, "utf8"), ORIGIN, keys);
+  logKeysOf(
+    `# ours\n${keys.map(({ verifierKey }) => `log ${verifierKey}\n`).join("")}quorum none\n`,
+  );
+const open = (note: string, keys = policyOf(ed25519, mlDsa)) =>
+  openTrustedCheckpoint(Buffer.from(note, "utf8"), ORIGIN, keys);
 const refused = { code: "checkpoint_refused" };
 
 t.test("where the policy lists two keys both must have signed this very tree", async (t) => {
@@ -63,7 +79,11 @@ t.test("where the policy lists two keys both must have signed this very tree", a
   t.throws(() => open(`${text(5)}\n${signedByEd25519(5)}${signedByMlDsa(6)}`), refused);
   t.throws(() => open(`${text(6)}\n${signedByEd25519(5)}${signedByMlDsa(6)}`), refused);
   t.match(open(`${text(5)}\n${signedByEd25519(5)}`, policyOf(ed25519)), { size: 5 });
-  t.throws(() => open(both.replace(/— \S+ [A-Za-z0-9+/]{8}/, "$&AAAA")), refused, "a signature with other bytes");
+  t.throws(
+    () => open(both.replace(/— \S+ [A-Za-z0-9+/]{8}/, "$&AAAA")),
+    refused,
+    "a signature with other bytes",
+  );
 });
 
 t.test("what is no checkpoint of this log is refused", async (t) => {

@@ -14,7 +14,18 @@ export class TestAuthority {
     this.#folder = folder;
     this.caFile = join(folder, `${name}.pem`);
     this.#keyFile = join(folder, `${name}.key`);
-    openssl(["req", "-x509", "-nodes", "-days", "2", "-subj", `/CN=${name}`, ...newKey(this.#keyFile), "-out", this.caFile]);
+    openssl([
+      "req",
+      "-x509",
+      "-nodes",
+      "-days",
+      "2",
+      "-subj",
+      `/CN=${name}`,
+      ...newKey(this.#keyFile),
+      "-out",
+      this.caFile,
+    ]);
   }
 
   issue(name: string): Certificate {
@@ -23,7 +34,17 @@ export class TestAuthority {
     ) as [string, string, string, string];
     writeFileSync(extensions, `subjectAltName=DNS:${name}\n`);
     openssl(["req", "-nodes", "-subj", `/CN=${name}`, ...newKey(keyFile), "-out", request]);
-    const signed = ["-CA", this.caFile, "-CAkey", this.#keyFile, "-CAcreateserial", "-days", "2", "-extfile", extensions];
+    const signed = [
+      "-CA",
+      this.caFile,
+      "-CAkey",
+      this.#keyFile,
+      "-CAcreateserial",
+      "-days",
+      "2",
+      "-extfile",
+      extensions,
+    ];
     openssl(["x509", "-req", "-in", request, ...signed, "-out", certFile]);
     return { certFile, keyFile };
   }

@@ -1,4 +1,13 @@
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sink as SinkConfig } from "@resontech/contracts/audit-out-config";
@@ -52,7 +61,10 @@ class Exporting {
 
   /** Until the receiver has everything for good. */
   done(): Promise<void> {
-    return until(() => this.sink.status.lag === 0 && this.sink.status.cursor?.index === this.log.size, 20_000);
+    return until(
+      () => this.sink.status.lag === 0 && this.sink.status.cursor?.index === this.log.size,
+      20_000,
+    );
   }
 
   async stop(): Promise<void> {
@@ -63,7 +75,11 @@ class Exporting {
 
 const toFile = (root: string, rotateBytes = 65_536): SinkConfig => {
   mkdirSync(join(root, "out"), { recursive: true });
-  return { name: "siem", format: "leaf", target: { kind: "file", folder: join(root, "out"), rotateBytes } };
+  return {
+    name: "siem",
+    format: "leaf",
+    target: { kind: "file", folder: join(root, "out"), rotateBytes },
+  };
 };
 
 const filesOf = (root: string): string[] => readdirSync(join(root, "out")).sort();
@@ -82,86 +98,109 @@ function indicesOf(root: string, out = join(root, "out")): number[] {
 
 /** How many whole lines there are; the file may be in the middle of another. */
 const wholeLinesOf = (root: string): number =>
-  filesOf(root).reduce((lines, file) => lines + readFileSync(join(root, "out", file), "utf8").split("\n").length - 1, 0);
+  filesOf(root).reduce(
+    (lines, file) => lines + readFileSync(join(root, "out", file), "utf8").split("\n").length - 1,
+    0,
+  );
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-t.test("files hold every entry in order, each file named by its first and closed at its size", async (t) => {
-  const exporting = await Exporting.of(t, toFile);
-  const { log, root } = exporting;
-  await log.append(keyLists(700));
-  await exporting.done();
-  t.same(indicesOf(root), upTo(700));
-  const files = filesOf(root);
-  t.ok(files.length > 3, `${files.length} files`);
-  for (const file of files) {
-    const [first = ""] = readFileSync(join(root, "out", file), "utf8").split("\n");
-    t.equal(file, `siem-2026-${String(JSON.parse(first).index).padStart(16, "0")}.log`);
-    t.equal(statSync(join(root, "out", file)).mode & 0o007, 0);
-  }
-  for (const file of files.slice(0, -1)) t.ok(statSync(join(root, "out", file)).size >= 65_536);
-});
+t.test(
+  "files hold every entry in order, each file named by its first and closed at its size",
+  async (t) => {
+    const exporting = await Exporting.of(t, toFile);
+    const { log, root } = exporting;
+    await log.append(keyLists(700));
+    await exporting.done();
+    t.same(indicesOf(root), upTo(700));
+    const files = filesOf(root);
+    t.ok(files.length > 3, `${files.length} files`);
+    for (const file of files) {
+      const [first = ""] = readFileSync(join(root, "out", file), "utf8").split("\n");
+      t.equal(file, `siem-2026-${String(JSON.parse(first).index).padStart(16, "0")}.log`);
+      t.equal(statSync(join(root, "out", file)).mode & 0o007, 0);
+    }
+    for (const file of files.slice(0, -1)) t.ok(statSync(join(root, "out", file)).size >= 65_536);
+  },
+);
 
-t.test("a receiver in a file goes on after its cursor, and half a line of a killed life goes", async (t) => {
-  const exporting = await Exporting.of(t, toFile);
-  const { log, root } = exporting;
-  await log.append(keyLists(100));
-  await exporting.done();
-  await exporting.stop();
-  const last = filesOf(root).at(-1)!;
-  appendFileSync(join(root, "out", last), '{"index":100,"leaf":{"act');
-  await log.append(keyLists(100));
-  await exporting.start(toFile(root));
-  await exporting.done();
-  t.same(indicesOf(root), upTo(200));
-});
+t.test(
+  "a receiver in a file goes on after its cursor, and half a line of a killed life goes",
+  async (t) => {
+    const exporting = await Exporting.of(t, toFile);
+    const { log, root } = exporting;
+    await log.append(keyLists(100));
+    await exporting.done();
+    await exporting.stop();
+    const last = filesOf(root).at(-1)!;
+    appendFileSync(join(root, "out", last), '{"index":100,"leaf":{"act');
+    await log.append(keyLists(100));
+    await exporting.start(toFile(root));
+    await exporting.done();
+    t.same(indicesOf(root), upTo(200));
+  },
+);
 
-t.test("a folder that can't be written loses nothing, is told of once, and its recovery too", async (t) => {
-  const exporting = await Exporting.of(t, toFile);
-  const { log, root, facts } = exporting;
-  rmSync(join(root, "out"), { recursive: true });
-  await log.append(keyLists(10));
-  await until(() => exporting.sink.status.state === "failing");
-  await log.append(keyLists(10));
-  await until(() => exporting.sink.status.lag === 20);
-  t.match(exporting.sink.status, { cursor: null, error: /ENOENT/ });
-  await pause(200);
-  mkdirSync(join(root, "out"));
-  await exporting.done();
-  t.same(indicesOf(root), upTo(20));
-  t.match(facts, [
-    { type: "audit.sink", detail: { sink: "siem", state: "failing", cursor: 0 } },
-    { type: "audit.sink", detail: { sink: "siem", state: "recovered", cursor: 20 } },
-  ]);
-  t.equal(facts.length, 2);
-});
+t.test(
+  "a folder that can't be written loses nothing, is told of once, and its recovery too",
+  async (t) => {
+    const exporting = await Exporting.of(t, toFile);
+    const { log, root, facts } = exporting;
+    rmSync(join(root, "out"), { recursive: true });
+    await log.append(keyLists(10));
+    await until(() => exporting.sink.status.state === "failing");
+    await log.append(keyLists(10));
+    await until(() => exporting.sink.status.lag === 20);
+    t.match(exporting.sink.status, { cursor: null, error: /ENOENT/ });
+    await pause(200);
+    mkdirSync(join(root, "out"));
+    await exporting.done();
+    t.same(indicesOf(root), upTo(20));
+    t.match(facts, [
+      { type: "audit.sink", detail: { sink: "siem", state: "failing", cursor: 0 } },
+      { type: "audit.sink", detail: { sink: "siem", state: "recovered", cursor: 20 } },
+    ]);
+    t.equal(facts.length, 2);
+  },
+);
 
-t.test("a disk that is full in the middle of a line loses nothing", { skip: lacksMount }, async (t) => {
-  const disk = new SmallDisk(t, 4_096);
-  const target = { kind: "file", folder: disk.folder, rotateBytes: 1_048_576 } as const;
-  const exporting = await Exporting.of(t, () => ({ name: "siem", format: "leaf", target }));
-  const { log } = exporting;
-  // One at a time, as they come where little happens: each is confirmed before the next one is written.
-  while (exporting.sink.status.state !== "failing" && log.size < 12) {
-    await log.append(keyLists(1));
-    await until(() => exporting.sink.status.state === "failing" || exporting.sink.status.cursor?.index === log.size);
-  }
-  t.match(exporting.sink.status.error, /ENOSPC/);
-  await log.append(keyLists(20));
-  disk.resize(1_048_576);
-  await exporting.done();
-  t.same(indicesOf(disk.folder, disk.folder), upTo(log.size));
-});
+t.test(
+  "a disk that is full in the middle of a line loses nothing",
+  { skip: lacksMount },
+  async (t) => {
+    const disk = new SmallDisk(t, 4_096);
+    const target = { kind: "file", folder: disk.folder, rotateBytes: 1_048_576 } as const;
+    const exporting = await Exporting.of(t, () => ({ name: "siem", format: "leaf", target }));
+    const { log } = exporting;
+    // One at a time, as they come where little happens: each is confirmed before the next one is written.
+    while (exporting.sink.status.state !== "failing" && log.size < 12) {
+      await log.append(keyLists(1));
+      await until(
+        () =>
+          exporting.sink.status.state === "failing" ||
+          exporting.sink.status.cursor?.index === log.size,
+      );
+    }
+    t.match(exporting.sink.status.error, /ENOSPC/);
+    await log.append(keyLists(20));
+    disk.resize(1_048_576);
+    await exporting.done();
+    t.same(indicesOf(disk.folder, disk.folder), upTo(log.size));
+  },
+);
 
-t.test("a file that was removed while it was written is noticed, and what went with it comes again", async (t) => {
-  const exporting = await Exporting.of(t, toFile);
-  const { log, root } = exporting;
-  await log.append(keyLists(10));
-  await until(() => wholeLinesOf(root) === 10);
-  rmSync(join(root, "out", filesOf(root)[0]!));
-  await exporting.done();
-  t.same(indicesOf(root), upTo(10));
-});
+t.test(
+  "a file that was removed while it was written is noticed, and what went with it comes again",
+  async (t) => {
+    const exporting = await Exporting.of(t, toFile);
+    const { log, root } = exporting;
+    await log.append(keyLists(10));
+    await until(() => wholeLinesOf(root) === 10);
+    rmSync(join(root, "out", filesOf(root)[0]!));
+    await exporting.done();
+    t.same(indicesOf(root), upTo(10));
+  },
+);
 
 t.test(
   "a sink stops before a damaged shard and says so, until it is told to pass it over: then the log says what was lost",
@@ -180,13 +219,23 @@ t.test(
     await exporting.start(toFile(root));
     await until(() => exporting.sink.status.state === "failing");
     t.match(exporting.sink.status, { cursor: { slug: "2026", index: 300 }, lag: 5, error: /2026/ });
-    t.match(facts, [{ type: "audit.sink", detail: { sink: "siem", state: "failing", cursor: 300 } }]);
+    t.match(facts, [
+      { type: "audit.sink", detail: { sink: "siem", state: "failing", cursor: 300 } },
+    ]);
     await exporting.stop();
     await exporting.start({ ...toFile(root), skipDamaged: ["2026"] });
     await exporting.done();
     t.same(indicesOf(root), [...upTo(300), ...upTo(5)]);
     t.match(facts.slice(1), [
-      { type: "audit.sink", detail: { sink: "siem", state: "passed_over", cursor: 300, passed: { shard: "2026", from: 300 } } },
+      {
+        type: "audit.sink",
+        detail: {
+          sink: "siem",
+          state: "passed_over",
+          cursor: 300,
+          passed: { shard: "2026", from: 300 },
+        },
+      },
     ]);
     t.equal(facts.length, 2);
   },
@@ -224,7 +273,13 @@ const toSyslog = ({ authority, server }: Site, changes: object = {}): SinkConfig
   name: "siem",
   format: "ocsf",
   target: {
-    ...{ kind: "syslog", host: "127.0.0.1", port: server.port, serverName: "siem.example", caFile: authority.caFile },
+    ...{
+      kind: "syslog",
+      host: "127.0.0.1",
+      port: server.port,
+      serverName: "siem.example",
+      caFile: authority.caFile,
+    },
     ...{ facility: 13, enterpriseNumber: 32_473, confirmMs: 100, ...changes },
   },
 });
@@ -243,7 +298,10 @@ t.test("syslog: whole frames, in order, each entry once while nothing fails", as
   );
   const [first] = at.server.messages;
   t.equal(first?.header, "<110>1 2026-03-01T00:00:01.000Z box audit coordinator-gate key.list");
-  t.match(JSON.parse(first?.body ?? ""), { class_uid: 3004, unmapped: { log_index: 0, origin: "box.audit.acme/2026" } });
+  t.match(JSON.parse(first?.body ?? ""), {
+    class_uid: 3004,
+    unmapped: { log_index: 0, origin: "box.audit.acme/2026" },
+  });
 });
 
 t.test(
@@ -258,7 +316,11 @@ t.test(
     at.server.cutAfter = 333;
     await at.server.listen(at.receiver);
     const untilKilledAndBack = async (): Promise<void> => {
-      await until(() => at.server.cutAfter === Number.POSITIVE_INFINITY && exporting.sink.status.state === "failing");
+      await until(
+        () =>
+          at.server.cutAfter === Number.POSITIVE_INFINITY &&
+          exporting.sink.status.state === "failing",
+      );
       await at.server.listen(at.receiver);
       await exporting.done();
     };
@@ -289,17 +351,20 @@ t.test(
   },
 );
 
-t.test("syslog: what the receiver did not confirm by closing is not counted as taken", async (t) => {
-  const at = await site(t);
-  at.server.isMute = true;
-  await at.server.listen(at.receiver);
-  const exporting = await Exporting.of(t, () => toSyslog(at));
-  await exporting.log.append(keyLists(5));
-  await until(() => exporting.sink.status.state === "failing", 15_000);
-  t.match(exporting.sink.status, { cursor: null, lag: 5, error: /did not close/ });
-  at.server.isMute = false;
-  await exporting.done();
-});
+t.test(
+  "syslog: what the receiver did not confirm by closing is not counted as taken",
+  async (t) => {
+    const at = await site(t);
+    at.server.isMute = true;
+    await at.server.listen(at.receiver);
+    const exporting = await Exporting.of(t, () => toSyslog(at));
+    await exporting.log.append(keyLists(5));
+    await until(() => exporting.sink.status.state === "failing", 15_000);
+    t.match(exporting.sink.status, { cursor: null, lag: 5, error: /did not close/ });
+    at.server.isMute = false;
+    await exporting.done();
+  },
+);
 
 t.test("syslog: a receiver that closes and is gone is not believed to have read", async (t) => {
   const at = await site(t);
@@ -315,30 +380,41 @@ t.test("syslog: a receiver that closes and is gone is not believed to have read"
   t.equal(at.server.messages.length, 10, "they came again");
 });
 
-t.test("syslog: a certificate of another name, or of another authority, gets nothing", async (t) => {
-  const at = await site(t);
-  await at.server.listen(at.authority.issue("other.example"));
-  const misnamed = await Exporting.of(t, () => toSyslog(at));
-  await misnamed.log.append(keyLists(5));
-  await until(() => misnamed.sink.status.state === "failing");
-  t.match(misnamed.sink.status.error, /altnames/i);
-  const stranger = new TestAuthority(temporaryFolder(t));
-  const foreign = await Exporting.of(t, () => toSyslog({ ...at, authority: stranger }, { serverName: "other.example" }));
-  await foreign.log.append(keyLists(5));
-  await until(() => foreign.sink.status.state === "failing");
-  t.match(foreign.sink.status.error, /certificate/i);
-  t.equal(at.server.messages.length, 0);
-});
+t.test(
+  "syslog: a certificate of another name, or of another authority, gets nothing",
+  async (t) => {
+    const at = await site(t);
+    await at.server.listen(at.authority.issue("other.example"));
+    const misnamed = await Exporting.of(t, () => toSyslog(at));
+    await misnamed.log.append(keyLists(5));
+    await until(() => misnamed.sink.status.state === "failing");
+    t.match(misnamed.sink.status.error, /altnames/i);
+    const stranger = new TestAuthority(temporaryFolder(t));
+    const foreign = await Exporting.of(t, () =>
+      toSyslog({ ...at, authority: stranger }, { serverName: "other.example" }),
+    );
+    await foreign.log.append(keyLists(5));
+    await until(() => foreign.sink.status.state === "failing");
+    t.match(foreign.sink.status.error, /certificate/i);
+    t.equal(at.server.messages.length, 0);
+  },
+);
 
-t.test("syslog: a receiver that asks for our certificate gets it, and its key must be ours alone", async (t) => {
-  const at = await site(t);
-  await at.server.listen(at.receiver, at.authority.caFile);
-  const client = at.authority.issue("appliance.example");
-  chmodSync(client.keyFile, 0o644);
-  await t.rejects(receiverOf(toSyslog(at, { client })), { code: "config_invalid", message: /open to others/ });
-  chmodSync(client.keyFile, 0o400);
-  const exporting = await Exporting.of(t, () => toSyslog(at, { client }));
-  await exporting.log.append(keyLists(5));
-  await exporting.done();
-  t.equal(at.server.clients[0], "appliance.example");
-});
+t.test(
+  "syslog: a receiver that asks for our certificate gets it, and its key must be ours alone",
+  async (t) => {
+    const at = await site(t);
+    await at.server.listen(at.receiver, at.authority.caFile);
+    const client = at.authority.issue("appliance.example");
+    chmodSync(client.keyFile, 0o644);
+    await t.rejects(receiverOf(toSyslog(at, { client })), {
+      code: "config_invalid",
+      message: /open to others/,
+    });
+    chmodSync(client.keyFile, 0o400);
+    const exporting = await Exporting.of(t, () => toSyslog(at, { client }));
+    await exporting.log.append(keyLists(5));
+    await exporting.done();
+    t.equal(at.server.clients[0], "appliance.example");
+  },
+);

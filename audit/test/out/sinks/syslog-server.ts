@@ -26,7 +26,9 @@ export class SyslogServer {
     const server = createServer({
       cert: readFileSync(certificate.certFile),
       key: readFileSync(certificate.keyFile),
-      ...(clientCaFile === undefined ? {} : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: true }),
+      ...(clientCaFile === undefined
+        ? {}
+        : { ca: readFileSync(clientCaFile), requestCert: true, rejectUnauthorized: true }),
       allowHalfOpen: true,
     });
     server.on("secureConnection", (socket) => this.#take(socket));

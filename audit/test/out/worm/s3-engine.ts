@@ -19,12 +19,24 @@ export async function startS3Engine(t: Test, isVersioning = true): Promise<S3Sto
   const engine = spawn(
     await ensureEngine("s3"),
     [
-      ...["--port", `127.0.0.1:${port}`, "--region", "garage", "--iam-dir", join(folder, "iam"), "--quiet", "posix"],
+      ...[
+        "--port",
+        `127.0.0.1:${port}`,
+        "--region",
+        "garage",
+        "--iam-dir",
+        join(folder, "iam"),
+        "--quiet",
+        "posix",
+      ],
       ...(isVersioning ? ["--versioning-dir", join(folder, "versions")] : []),
       join(folder, "data"),
     ],
     {
-      env: { ROOT_ACCESS_KEY_ID: credentials.accessKeyId, ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey },
+      env: {
+        ROOT_ACCESS_KEY_ID: credentials.accessKeyId,
+        ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      },
       stdio: "ignore",
     },
   );
@@ -33,7 +45,12 @@ export async function startS3Engine(t: Test, isVersioning = true): Promise<S3Sto
     if (engine.exitCode === null && engine.signalCode === null) await once(engine, "exit");
   });
   await until(() => isListening(port));
-  return { endpoint: `http://127.0.0.1:${port}`, region: "garage", bucket: "audit-copy", ...credentials };
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    region: "garage",
+    bucket: "audit-copy",
+    ...credentials,
+  };
 }
 
 export async function freePort(): Promise<number> {

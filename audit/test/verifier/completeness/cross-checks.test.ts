@@ -23,7 +23,10 @@ async function completeness(log: MadeLog): Promise<Verdict> {
 }
 
 /** With the producers of an appliance. */
-function begun(open: Record<string, unknown> = {}, producers = ["coordinator-gate", "coordinator-record", "s3-front"]): MadeLog {
+function begun(
+  open: Record<string, unknown> = {},
+  producers = ["coordinator-gate", "coordinator-record", "s3-front"],
+): MadeLog {
   const log = MadeLog.begun(open);
   for (const prod of producers) log.start(prod);
   return log;
@@ -33,7 +36,11 @@ function begun(open: Record<string, unknown> = {}, producers = ["coordinator-gat
 const coordinatorStarts = (log: MadeLog, generation = 1) =>
   log.say(
     {
-      ...({ type: "admin.coordinator.start", actor: COORDINATOR, object: { kind: "process", id: "coordinator" } } as const),
+      ...({
+        type: "admin.coordinator.start",
+        actor: COORDINATOR,
+        object: { kind: "process", id: "coordinator" },
+      } as const),
       detail: { generation, version: "1.0.0" },
     },
     "coordinator-gate",
@@ -43,12 +50,22 @@ t.test("uploads", async (t) => {
   const ofUpload = (upload: string) => ({ upload_sha256: sha256(upload) });
   const opened = (log: MadeLog, upload: string) =>
     log.say(
-      { type: "model.output.open", actor: { sub: "n1", kind: "node" }, object, detail: { job: "job-1", ...ofUpload(upload) } },
+      {
+        type: "model.output.open",
+        actor: { sub: "n1", kind: "node" },
+        object,
+        detail: { job: "job-1", ...ofUpload(upload) },
+      },
       "coordinator-gate",
     );
   const stored = (log: MadeLog, upload: string) =>
     log.say(
-      { type: "model.output", actor: { sub: "n1", kind: "node" }, object, detail: { job: "job-1", ...ofUpload(upload) } },
+      {
+        type: "model.output",
+        actor: { sub: "n1", kind: "node" },
+        object,
+        detail: { job: "job-1", ...ofUpload(upload) },
+      },
       "coordinator-record",
     );
   /** A request at the door, and its outcome. */
@@ -56,25 +73,41 @@ t.test("uploads", async (t) => {
     log: MadeLog,
     step: "open" | "complete" | "abort",
     upload: string | null,
-    { actor = COORDINATOR, phase = "completed" }: { actor?: Actor; phase?: "completed" | "failed" | "denied" } = {},
+    {
+      actor = COORDINATOR,
+      phase = "completed",
+    }: { actor?: Actor; phase?: "completed" | "failed" | "denied" } = {},
   ) => {
     const op = crypto.randomUUID();
     const said = { type: "data.object.multipart", op, actor, object } as const;
     const detail = { step, ...(upload === null ? {} : ofUpload(upload)) };
     const index = log.say({ ...said, phase: "requested", detail }, "s3-front");
-    const close = () => log.say({ ...said, phase, outcome: { code: phase === "completed" ? "ok" : "NoSuchUpload" } }, "s3-front");
+    const close = () =>
+      log.say(
+        { ...said, phase, outcome: { code: phase === "completed" ? "ok" : "NoSuchUpload" } },
+        "s3-front",
+      );
     return { index, close };
   };
-  const ended = (log: MadeLog, ...of: Parameters<typeof door> extends [MadeLog, ...infer R] ? R : never) => {
+  const ended = (
+    log: MadeLog,
+    ...of: Parameters<typeof door> extends [MadeLog, ...infer R] ? R : never
+  ) => {
     const { index, close } = door(log, ...of);
     return { index, closed: close() };
   };
   const asked = (log: MadeLog, upload: string) => {
     const op = crypto.randomUUID();
     const said = { type: "data.upload.complete", op, object } as const;
-    const index = log.say({ ...said, phase: "requested", detail: { parts: 1, ...ofUpload(upload) } }, "coordinator-gate");
+    const index = log.say(
+      { ...said, phase: "requested", detail: { parts: 1, ...ofUpload(upload) } },
+      "coordinator-gate",
+    );
     const close = (phase: "completed" | "failed" = "completed") =>
-      log.say({ ...said, phase, outcome: { code: phase === "completed" ? "ok" : "interrupted" } }, "coordinator-record");
+      log.say(
+        { ...said, phase, outcome: { code: phase === "completed" ? "ok" : "interrupted" } },
+        "coordinator-record",
+      );
     return { index, close };
   };
 
@@ -165,7 +198,8 @@ t.test("uploads", async (t) => {
   t.match(await completeness(counted), { reason: /; 2 uploads, each on record at both ends/ });
 
   const lies: Record<string, (log: MadeLog) => number> = {
-    "completed by somebody with the coordinator's key": (log) => ended(log, "complete", "forged").closed,
+    "completed by somebody with the coordinator's key": (log) =>
+      ended(log, "complete", "forged").closed,
     "completed before the coordinator said anything of it": (log) => {
       const { closed } = ended(log, "complete", "out");
       opened(log, "out");
@@ -199,12 +233,20 @@ t.test("uploads", async (t) => {
     t.match(await completeness(log), { verdict: "FAIL", index, reason: /^CROSS-CHECK: / }, what);
     const second = begun(SECOND_SHARD);
     lie(second);
-    t.match(await completeness(second), { verdict: "PASS" }, `${what}: the beginning may stand in the shard before`);
+    t.match(
+      await completeness(second),
+      { verdict: "PASS" },
+      `${what}: the beginning may stand in the shard before`,
+    );
     const later = begun(SECOND_SHARD);
     coordinatorStarts(later);
     later.nowMs += DAY + 60_000;
     const laterIndex = lie(later);
-    t.match(await completeness(later), { verdict: "FAIL", index: laterIndex }, `${what}, a day later`);
+    t.match(
+      await completeness(later),
+      { verdict: "FAIL", index: laterIndex },
+      `${what}, a day later`,
+    );
   }
 
   const away = begun(SECOND_SHARD, ["s3-front"]);
@@ -213,7 +255,11 @@ t.test("uploads", async (t) => {
   away.start("coordinator-record");
   coordinatorStarts(away);
   ended(away, "complete", "left from the year before");
-  t.match(await completeness(away), { verdict: "PASS" }, "the coordinator was away for days at the turn");
+  t.match(
+    await completeness(away),
+    { verdict: "PASS" },
+    "the coordinator was away for days at the turn",
+  );
 
   const without = begun({}, ["coordinator-gate", "coordinator-record"]);
   opened(without, "out");
@@ -224,13 +270,27 @@ t.test("uploads", async (t) => {
   const write = (phase: "completed" | "denied") => {
     const op = crypto.randomUUID();
     const said = { type: "data.object.write", op, actor: COORDINATOR, object } as const;
-    written.say({ ...said, phase: "requested", detail: { bytes: 1, url_sha256: sha256("forged") } }, "s3-front");
-    return written.say({ ...said, phase, outcome: { code: phase === "completed" ? "ok" : "denied" } }, "s3-front");
+    written.say(
+      { ...said, phase: "requested", detail: { bytes: 1, url_sha256: sha256("forged") } },
+      "s3-front",
+    );
+    return written.say(
+      { ...said, phase, outcome: { code: phase === "completed" ? "ok" : "denied" } },
+      "s3-front",
+    );
   };
   write("denied");
-  t.match(await completeness(written), { verdict: "PASS" }, "a URL to write that the store refused");
+  t.match(
+    await completeness(written),
+    { verdict: "PASS" },
+    "a URL to write that the store refused",
+  );
   const index = write("completed");
-  t.match(await completeness(written), { verdict: "FAIL", index, reason: /^CROSS-CHECK/ }, "nobody issues URLs to write objects");
+  t.match(
+    await completeness(written),
+    { verdict: "FAIL", index, reason: /^CROSS-CHECK/ },
+    "nobody issues URLs to write objects",
+  );
 });
 
 /** What coordinator and agents say of members, in a made log. */
@@ -257,9 +317,14 @@ class Site {
   }
 
   job(type: "job.finished" | "job.failed" | "job.queued", attempt = "job-1-a1"): number {
-    const to = { "job.finished": "SUCCEEDED", "job.failed": "FAILED", "job.queued": "QUEUED" }[type] as JobState;
+    const to = { "job.finished": "SUCCEEDED", "job.failed": "FAILED", "job.queued": "QUEUED" }[
+      type
+    ] as JobState;
     const detail = { from: "FINALIZING" as JobState, to, attempt, attempt_no: 1 };
-    return this.log.say({ type, actor: COORDINATOR, object: { kind: "job", id: "job-1" }, detail }, "coordinator-record");
+    return this.log.say(
+      { type, actor: COORDINATOR, object: { kind: "job", id: "job-1" }, detail },
+      "coordinator-record",
+    );
   }
 
   agent(
@@ -276,7 +341,12 @@ class Site {
     }[word];
     const detail = { job, attempt, generation: 1, counter: 1, ...more };
     return this.log.say(
-      { type: `job.node.${word}`, actor: { sub: node, kind: "node" }, object: { kind: "member", id: member }, detail },
+      {
+        type: `job.node.${word}`,
+        actor: { sub: node, kind: "node" },
+        object: { kind: "member", id: member },
+        detail,
+      },
       `node-${node}`,
     );
   }
@@ -301,7 +371,11 @@ class Site {
       this.log.nowMs += 120_000;
       this.log.say(
         {
-          ...({ type: "iam.node.register", actor: { sub: "n9", kind: "node" }, object: { kind: "node", id: "n9" } } as const),
+          ...({
+            type: "iam.node.register",
+            actor: { sub: "n9", kind: "node" },
+            object: { kind: "node", id: "n9" },
+          } as const),
           detail: { generation: 1, counter: 1, workers: 1 },
         },
         "coordinator-record",
@@ -312,7 +386,11 @@ class Site {
   lost(node: string): void {
     this.log.say(
       {
-        ...({ type: "iam.node.lost", actor: COORDINATOR, object: { kind: "node", id: node } } as const),
+        ...({
+          type: "iam.node.lost",
+          actor: COORDINATOR,
+          object: { kind: "node", id: node },
+        } as const),
         detail: { generation: 1, counter: 2 },
       },
       "coordinator-record",
@@ -322,7 +400,15 @@ class Site {
   refused(node: string): void {
     this.log.own({
       ...({ type: "audit.rejected", object: { kind: "producer", id: `node-${node}` } } as const),
-      detail: { type: null, sha256: "b".repeat(64), bytes: 9, reason: "certificate", boot: null, pseq: null, taken: false },
+      detail: {
+        type: null,
+        sha256: "b".repeat(64),
+        bytes: 9,
+        reason: "certificate",
+        boot: null,
+        pseq: null,
+        taken: false,
+      },
     });
   }
 }
@@ -335,7 +421,8 @@ t.test("coordinator and agents: honest logs are complete, whatever befell them",
       site.life("m3", { attempt: "job-1-a2" });
     },
     "each word of one long before the other's": (site) => {
-      for (const word of ["image", "staged", "started", "ended", "released"] as const) site.agent(word, "m1");
+      for (const word of ["image", "staged", "started", "ended", "released"] as const)
+        site.agent(word, "m1");
       site.member("m1", null, "LEASED");
       site.runs(40);
       site.member("m1", "LEASED", "STARTING");
@@ -393,7 +480,8 @@ t.test("coordinator and agents: honest logs are complete, whatever befell them",
       site.runs(90);
       site.member("m2", null, "LEASED");
       site.member("m2", "STARTING", "RUNNING");
-      for (const member of ["m1", "m2"]) for (const word of ["started", "ended", "released"] as const) site.agent(word, member);
+      for (const member of ["m1", "m2"])
+        for (const word of ["started", "ended", "released"] as const) site.agent(word, member);
       site.member("m1", "RUNNING", "RELEASED");
     },
     "a node whose journal was lost": (site) => {
@@ -414,7 +502,8 @@ t.test("coordinator and agents: honest logs are complete, whatever befell them",
         site.runs(60);
       }
       for (let n = 1; n < 4; n++)
-        for (const word of ["started", "released"] as const) site.agent(word, `m${n}`, { attempt: `a${n}` });
+        for (const word of ["started", "released"] as const)
+          site.agent(word, `m${n}`, { attempt: `a${n}` });
     },
     "a coordinator that is killed, or away for days": (site) => {
       site.member("m1", null, "LEASED");
@@ -424,9 +513,12 @@ t.test("coordinator and agents: honest logs are complete, whatever befell them",
       coordinatorStarts(site.log);
       site.member("m2", null, "LEASED");
       site.member("m2", "STARTING", "RUNNING");
-      for (const member of ["m1", "m2"]) for (const word of ["started", "ended", "released"] as const) site.agent(word, member);
+      for (const member of ["m1", "m2"])
+        for (const word of ["started", "ended", "released"] as const) site.agent(word, member);
     },
-    "a database that is put back: what it had said comes twice, and what it had not said never": (site) => {
+    "a database that is put back: what it had said comes twice, and what it had not said never": (
+      site,
+    ) => {
       site.life("m1");
       site.agent("started", "never-said");
       site.log.start("coordinator-gate");
@@ -466,7 +558,8 @@ t.test("coordinator and agents: honest logs are complete, whatever befell them",
 
   const second = new Site(SECOND_SHARD);
   second.log.nowMs += 30 * DAY;
-  for (const word of ["image", "staged", "ended", "released"] as const) second.agent(word, "of-2025");
+  for (const word of ["image", "staged", "ended", "released"] as const)
+    second.agent(word, "of-2025");
   second.member("of-2025", "RUNNING", "RELEASED");
   second.member("also-of-2025", "STARTING", "RUNNING");
   second.job("job.finished", "job-0-a1");
@@ -584,6 +677,10 @@ t.test("coordinator and agents: what only one of them says is named", async (t) 
     const later = new Site(SECOND_SHARD);
     later.log.nowMs += DAY + 60_000;
     const laterIndex = lie(later);
-    t.match(await completeness(later.log), { verdict: "FAIL", index: laterIndex, reason }, `${what}, in a second shard`);
+    t.match(
+      await completeness(later.log),
+      { verdict: "FAIL", index: laterIndex, reason },
+      `${what}, in a second shard`,
+    );
   }
 });

@@ -26,11 +26,18 @@ const OLD: Held = {
   tree: [file("bin/node"), file("app/auditd.mjs", "old"), file("app/vault.mjs", "old")],
   images: [{ digest: `sha256:${IMAGE}` }],
 };
-const NEW: Held = { tree: [file("bin/node"), file("app/auditd.mjs", "new"), file("app/vault.mjs", "new")], images: [] };
+const NEW: Held = {
+  tree: [file("bin/node"), file("app/auditd.mjs", "new"), file("app/vault.mjs", "new")],
+  images: [],
+};
 
 type Start = { files?: object[]; image?: string; part?: string };
 
-function measure(log: MadeLog, { files = [], image, part = "auditd" }: Start, prod = "supervisor"): number {
+function measure(
+  log: MadeLog,
+  { files = [], image, part = "auditd" }: Start,
+  prod = "supervisor",
+): number {
   const object = { kind: "process", id: part } as const;
   const digests = image === undefined ? {} : { digests: { image } };
   return log.say({ type: "admin.measured", object, detail: { files }, ...digests } as never, prod);
@@ -62,14 +69,18 @@ t.test("starts whose files and images are the release's pass, and are counted", 
       INTEGRITY: { verdict: "PASS" },
       COMPLETENESS: {
         verdict: "PASS",
-        reason: /; 3 starts were measured, 2 of them compared with the release: each ran what that holds$/,
+        reason:
+          /; 3 starts were measured, 2 of them compared with the release: each ran what that holds$/,
       },
     },
     binaries: { releases: [sha256(madeRelease(OLD))], starts: 3, compared: 2 },
   });
   t.equal(lacksCounterpart(report), false);
   t.match(renderText(report), new RegExp(`release +SHA-256 ${sha256(madeRelease(OLD))}\n`));
-  t.match(renderText(report), /binaries +3 starts were measured, 2 of them compared with the release\n/);
+  t.match(
+    renderText(report),
+    /binaries +3 starts were measured, 2 of them compared with the release\n/,
+  );
 });
 
 t.test("each start must fit one of the releases that ran, whichever", async (t) => {
@@ -88,7 +99,11 @@ t.test("a start of anything else is a CROSS-CHECK fault at its entry", async (t)
       { files: [file("bin/node"), file("app/auditd.mjs", "evil")] },
       /: auditd was started with app\/auditd\.mjs, which is not the release's$/,
     ],
-    ["another path", { files: [file("app/evil.mjs", "old")] }, /app\/evil\.mjs, which is not the release's$/],
+    [
+      "another path",
+      { files: [file("app/evil.mjs", "old")] },
+      /app\/evil\.mjs, which is not the release's$/,
+    ],
     [
       "another image",
       { part: "keycloak", image: sha256("evil") },
@@ -113,49 +128,67 @@ t.test("a start of anything else is a CROSS-CHECK fault at its entry", async (t)
   }
 });
 
-t.test("without a release starts are told and not compared, and a log without any says nothing", async (t) => {
-  const report = await started({ files: [file("app/evil.mjs")] }).judge();
-  t.match(report.verdicts.COMPLETENESS, {
-    verdict: "PASS",
-    reason: /; 1 starts were measured, and not compared with a release$/,
-  });
-  t.same(report.binaries, { releases: [], starts: 1, compared: 0 });
-  t.equal(lacksCounterpart(report), false);
-  const none = await started().judge();
-  t.notMatch(none.verdicts.COMPLETENESS.reason, /measured/);
-  t.notMatch(renderText(none), /binaries|release /);
-});
+t.test(
+  "without a release starts are told and not compared, and a log without any says nothing",
+  async (t) => {
+    const report = await started({ files: [file("app/evil.mjs")] }).judge();
+    t.match(report.verdicts.COMPLETENESS, {
+      verdict: "PASS",
+      reason: /; 1 starts were measured, and not compared with a release$/,
+    });
+    t.same(report.binaries, { releases: [], starts: 1, compared: 0 });
+    t.equal(lacksCounterpart(report), false);
+    const none = await started().judge();
+    t.notMatch(none.verdicts.COMPLETENESS.reason, /measured/);
+    t.notMatch(renderText(none), /binaries|release /);
+  },
+);
 
-t.test("a release with nothing in the log to compare it with is told, and COMPLETENESS stays as it is", async (t) => {
-  const foreign = started({ files: [file("app/evil.mjs")] });
-  foreign.leaves[FIRST] = Buffer.from(
-    canonicalJson({ ...(JSON.parse(foreign.leaves[FIRST]!.toString()) as object), schema_sha256: "f".repeat(64) }, 8),
-  );
-  const byOthers = MadeLog.begun();
-  measure(byOthers, { files: [file("app/evil.mjs")] }, "p");
-  byOthers.run(1);
-  for (const [what, log, starts] of [
-    ["no start", started(), 0],
-    ["a start that named nothing", started({ part: "podman" }), 1],
-    ["a start under another release's schemas", foreign, 0],
-    ["a start that another producer tells of", byOthers, 0],
-  ] as const) {
-    const report = await judge(log, OLD);
-    t.match(
-      report.verdicts.COMPLETENESS,
-      { verdict: "PASS", reason: /; no start was measured that could be compared with the release$/ },
-      what,
+t.test(
+  "a release with nothing in the log to compare it with is told, and COMPLETENESS stays as it is",
+  async (t) => {
+    const foreign = started({ files: [file("app/evil.mjs")] });
+    foreign.leaves[FIRST] = Buffer.from(
+      canonicalJson(
+        {
+          ...(JSON.parse(foreign.leaves[FIRST]!.toString()) as object),
+          schema_sha256: "f".repeat(64),
+        },
+        8,
+      ),
     );
-    t.match(report.binaries, { starts, compared: 0 }, what);
-    t.equal(lacksCounterpart(report), true, what);
-    t.match(renderText(report), /binaries +no start was measured/, what);
-  }
-});
+    const byOthers = MadeLog.begun();
+    measure(byOthers, { files: [file("app/evil.mjs")] }, "p");
+    byOthers.run(1);
+    for (const [what, log, starts] of [
+      ["no start", started(), 0],
+      ["a start that named nothing", started({ part: "podman" }), 1],
+      ["a start under another release's schemas", foreign, 0],
+      ["a start that another producer tells of", byOthers, 0],
+    ] as const) {
+      const report = await judge(log, OLD);
+      t.match(
+        report.verdicts.COMPLETENESS,
+        {
+          verdict: "PASS",
+          reason: /; no start was measured that could be compared with the release$/,
+        },
+        what,
+      );
+      t.match(report.binaries, { starts, compared: 0 }, what);
+      t.equal(lacksCounterpart(report), true, what);
+      t.match(renderText(report), /binaries +no start was measured/, what);
+    }
+  },
+);
 
 t.test("the leaf of a start is read quickly, its image as well", async (t) => {
   const log = started({ files: [file("bin/node")], image: IMAGE });
   const leaf = log.leaves[FIRST]!;
-  t.match(plainLeaf(leaf, 0, leaf.length), { digests: { image: IMAGE }, detail: { files: [file("bin/node")] } });
+  t.match(plainLeaf(leaf, 0, leaf.length), {
+    digests: { image: IMAGE },
+    detail: { files: [file("bin/node")] },
+  });
 });
 
 t.test("a release as the vendor makes it is read", async (t) => {
@@ -167,9 +200,14 @@ t.test("a release as the vendor makes it is read", async (t) => {
   }
   packBundle(join(folder, "bundle"), { tree, imageLayouts: [], keyFile: join(folder, "key") });
   const release = readFileSync(join(folder, "bundle/release.json"));
-  const log = started({ files: [file("app/auditd.mjs", "app/auditd.mjs\n"), file("bin/node", "bin/node\n")] });
+  const log = started({
+    files: [file("app/auditd.mjs", "app/auditd.mjs\n"), file("bin/node", "bin/node\n")],
+  });
   const report = await log.judge({ releases: releasesOf(release) });
-  t.match(report, { verdicts: { COMPLETENESS: { verdict: "PASS" } }, binaries: { releases: [sha256(release)], compared: 1 } });
+  t.match(report, {
+    verdicts: { COMPLETENESS: { verdict: "PASS" } },
+    binaries: { releases: [sha256(release)], compared: 1 },
+  });
 });
 
 t.test("what is no release is refused", async (t) => {
@@ -184,11 +222,18 @@ t.test("what is no release is refused", async (t) => {
     null: "null",
     "a statement without its envelope": JSON.stringify({ predicate: OLD }),
     "another type of payload": good.toString().replace("in-toto", "else"),
-    "a payload that is no text": JSON.stringify({ payloadType: "application/vnd.in-toto+json", payload: [1] }),
-    "base64 that is not the one of its bytes": good.toString().replace(/"payload":"/, '"payload":"\\n'),
+    "a payload that is no text": JSON.stringify({
+      payloadType: "application/vnd.in-toto+json",
+      payload: [1],
+    }),
+    "base64 that is not the one of its bytes": good
+      .toString()
+      .replace(/"payload":"/, '"payload":"\\n'),
     "a payload that is no JSON": enveloped("x"),
     "a payload that is no UTF-8": enveloped(Buffer.from([0xff])),
-    "a statement of another kind": madeRelease(OLD, { predicateType: "https://slsa.dev/provenance/v1" }),
+    "a statement of another kind": madeRelease(OLD, {
+      predicateType: "https://slsa.dev/provenance/v1",
+    }),
     "a statement without a predicate": madeRelease(OLD, { predicate: null }),
     "no list of files": madeRelease({ tree: {} }),
     "no list of images": madeRelease({ images: null }),
@@ -198,7 +243,9 @@ t.test("what is no release is refused", async (t) => {
     "a long path": madeRelease({ tree: [{ path: "a".repeat(1_025), sha256: hash }] }),
     "a hash that is none": madeRelease({ tree: [{ path: "a", sha256: hash.toUpperCase() }] }),
     "an image that is none": madeRelease({ images: [{ digest: hash }] }),
-    "members of its prototype": enveloped('{"__proto__":{"predicateType":"https://reson.tech/sovereign/release/v1"}}'),
+    "members of its prototype": enveloped(
+      '{"__proto__":{"predicateType":"https://reson.tech/sovereign/release/v1"}}',
+    ),
     "a deep one": `{"payloadType":"application/vnd.in-toto+json","payload":${"[".repeat(100)}`,
     "a deep statement": enveloped("[".repeat(100)),
     "a long one": Buffer.concat([good, Buffer.alloc(MAX_RELEASE_BYTES, " ")]),
@@ -206,7 +253,11 @@ t.test("what is no release is refused", async (t) => {
     "its payload, twice encoded": enveloped(payload(good)),
   };
   for (const [what, bytes] of Object.entries(wrong))
-    t.throws(() => new Releases(nodePlatform).add(Buffer.from(bytes)), { name: "Refused", message: /release/ }, what);
+    t.throws(
+      () => new Releases(nodePlatform).add(Buffer.from(bytes)),
+      { name: "Refused", message: /release/ },
+      what,
+    );
   const many = new Releases(nodePlatform);
   for (let count = 0; count < 16; count++) many.add(good);
   t.throws(() => many.add(good), { name: "Refused", message: /more than 16/ });
@@ -214,7 +265,10 @@ t.test("what is no release is refused", async (t) => {
 
 t.test("whatever a release is changed into, it is read or refused", async (t) => {
   const good = madeRelease(OLD);
-  const statement = Buffer.from((JSON.parse(good.toString()) as { payload: string }).payload, "base64");
+  const statement = Buffer.from(
+    (JSON.parse(good.toString()) as { payload: string }).payload,
+    "base64",
+  );
   const readOrRefused = (bytes: Buffer): void => {
     try {
       new Releases(nodePlatform).add(bytes);
@@ -239,16 +293,25 @@ t.test("whatever a release is changed into, it is read or refused", async (t) =>
   });
 });
 
-t.test("entries of many files that no release holds are compared in time, beside large releases", async (t) => {
-  const tree = (of: number) =>
-    Array.from({ length: 22_000 }, (_, at) => ({ path: `${of}/${at}`, sha256: randomBytes(32).toString("hex") }));
-  const releases = releasesOf(...Array.from({ length: 4 }, (_, of) => madeRelease({ tree: tree(of) })));
-  const names = Array.from({ length: MAX_MEASURED_FILES }, (_, at) => file(`a/${at}`));
-  const beganMs = performance.now();
-  for (let times = 0; times < 1_000; times++)
-    for (const { path, sha256: hash } of names) if (releases.withFile(path, hash) !== 0) t.fail(path);
-  t.ok(performance.now() - beganMs < 10_000, `${Math.round(performance.now() - beganMs)} ms`);
-});
+t.test(
+  "entries of many files that no release holds are compared in time, beside large releases",
+  async (t) => {
+    const tree = (of: number) =>
+      Array.from({ length: 22_000 }, (_, at) => ({
+        path: `${of}/${at}`,
+        sha256: randomBytes(32).toString("hex"),
+      }));
+    const releases = releasesOf(
+      ...Array.from({ length: 4 }, (_, of) => madeRelease({ tree: tree(of) })),
+    );
+    const names = Array.from({ length: MAX_MEASURED_FILES }, (_, at) => file(`a/${at}`));
+    const beganMs = performance.now();
+    for (let times = 0; times < 1_000; times++)
+      for (const { path, sha256: hash } of names)
+        if (releases.withFile(path, hash) !== 0) t.fail(path);
+    t.ok(performance.now() - beganMs < 10_000, `${Math.round(performance.now() - beganMs)} ms`);
+  },
+);
 
 t.test("the program takes releases, names their hashes, and ends as they compare", async (t) => {
   const verifier = shippedProgram("sov-verify");
@@ -257,17 +320,25 @@ t.test("the program takes releases, names their hashes, and ends as they compare
     writeFileSync(join(folder, name), bytes);
     return join(folder, name);
   };
-  const log = started({ files: [file("app/auditd.mjs", "old")] }, { files: [file("app/auditd.mjs", "new")] });
+  const log = started(
+    { files: [file("app/auditd.mjs", "old")] },
+    { files: [file("app/auditd.mjs", "new")] },
+  );
   const without = started();
   const run = (one: MadeLog, ...args: string[]) => {
     const given = [written("export", one.archive()), "--policy", written("policy", one.policy())];
-    const { status, stdout, stderr } = spawnSync(process.execPath, [verifier, ...given, ...args], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [verifier, ...given, ...args], {
+      encoding: "utf8",
+    });
     return { status, stdout, stderr };
   };
   const [older, newer] = [written("old", madeRelease(OLD)), written("new", madeRelease(NEW))];
   const both = run(log, "--release", older, "--release", newer, "--json");
   t.equal(both.status, 0, both.stderr);
-  t.match(JSON.parse(both.stdout), { exitCode: 0, binaries: { releases: [sha256(madeRelease(OLD)), sha256(madeRelease(NEW))] } });
+  t.match(JSON.parse(both.stdout), {
+    exitCode: 0,
+    binaries: { releases: [sha256(madeRelease(OLD)), sha256(madeRelease(NEW))] },
+  });
   t.equal(run(log, "--release", older).status, 16);
   t.equal(run(log).status, 0);
   const lacking = run(without, "--release", older, "--json");
@@ -278,6 +349,9 @@ t.test("the program takes releases, names their hashes, and ends as they compare
     stdout: "",
     stderr: /^verify: the release is no DSSE envelope.*\n$/,
   });
-  t.match(run(log, "--release", written("long", Buffer.alloc(MAX_RELEASE_BYTES + 1))), { status: 64, stderr: /longer than/ });
+  t.match(run(log, "--release", written("long", Buffer.alloc(MAX_RELEASE_BYTES + 1))), {
+    status: 64,
+    stderr: /longer than/,
+  });
   t.match(run(log, "--release", join(folder, "nothing")), { status: 64 });
 });

@@ -11,7 +11,9 @@ t.test("base64 is read in its one form alone", async (t) => {
   }
   const characters = "ABQgw/+9=-";
   for (let number = 0; number < characters.length ** 4; number++) {
-    const text = [1_000, 100, 10, 1].map((place) => characters[Math.floor(number / place) % 10]).join("");
+    const text = [1_000, 100, 10, 1]
+      .map((place) => characters[Math.floor(number / place) % 10])
+      .join("");
     const isCanonical = Buffer.from(text, "base64").toString("base64") === text;
     if ((fromBase64(text) !== null) !== isCanonical) t.fail(text);
   }

@@ -15,11 +15,31 @@ import { MadeLog, ORIGIN } from "../made-log.ts";
 const SCHEMA = "f".repeat(64);
 /** What a judge may take for something else. */
 const VALUES: readonly unknown[] = [
-  ...[null, true, -1, 0, 2 ** 53 - 1, "", "text", "NaN", "x".repeat(15_000), [], {}, [null], [[]], ["p", null, 7]],
+  ...[
+    null,
+    true,
+    -1,
+    0,
+    2 ** 53 - 1,
+    "",
+    "text",
+    "NaN",
+    "x".repeat(15_000),
+    [],
+    {},
+    [null],
+    [[]],
+    ["p", null, 7],
+  ],
   ...[{ toString: null }, { toString: 1, valueOf: 1 }, [{ toString: null }], { length: 3, map: 1 }],
 ];
 /** Where the judges look, by type. */
-const LOOKED_AT: readonly [type: string, prod: string, phase: string, members: readonly string[]][] = [
+const LOOKED_AT: readonly [
+  type: string,
+  prod: string,
+  phase: string,
+  members: readonly string[],
+][] = [
   ["audit.heartbeat", "auditd", "fact", ["producers", "vector", "away"]],
   ["audit.producer.start", "auditd", "fact", ["boot", "first_pseq", "prev_boot", "prev_pseq"]],
   ["audit.rejected", "auditd", "fact", ["taken", "boot", "pseq"]],
@@ -60,7 +80,9 @@ function numbersIn(value: unknown): number[] {
 }
 
 function isWhole(report: Report): boolean {
-  return report.refused === null && renderText(report) !== "" && numbersIn(report).every(Number.isFinite);
+  return (
+    report.refused === null && renderText(report) !== "" && numbersIn(report).every(Number.isFinite)
+  );
 }
 
 t.test("a detail that is no object fails INTEGRITY with its entry", async (t) => {
@@ -77,7 +99,12 @@ t.test("whatever an entry says where the judges look, it is judged to the end", 
   for (const [type, prod, phase, members] of LOOKED_AT)
     for (const member of members)
       for (const value of VALUES) {
-        const report = await withLast({ type, prod, phase, detail: { taken: true, [member]: value } }).judge({
+        const report = await withLast({
+          type,
+          prod,
+          phase,
+          detail: { taken: true, [member]: value },
+        }).judge({
           nonce: Buffer.alloc(32),
         });
         if (!isWhole(report)) t.fail(`${type}: ${member} ${JSON.stringify(value).slice(0, 80)}`);
@@ -102,30 +129,61 @@ t.test("whatever a list of the entry holds, it is judged to the end", async (t) 
       ["privacy.erasure", { erased: [{ ...one, commitments_root: value }] }],
     ];
     for (const [type, detail] of lists)
-      if (!isWhole(await withLast({ type, phase: type === "audit.heartbeat" ? "fact" : "completed", detail }).judge()))
+      if (
+        !isWhole(
+          await withLast({
+            type,
+            phase: type === "audit.heartbeat" ? "fact" : "completed",
+            detail,
+          }).judge(),
+        )
+      )
         t.fail(`${type} ${JSON.stringify(detail).slice(0, 120)}`);
   }
 });
 
 t.test("a shard that says it was restored, and not from what, fails COMPLETENESS", async (t) => {
-  const lost = { reason: "restore", prev_origin: "box.audit.acme/2025", prev_size: 5, seen_size: 9 };
+  const lost = {
+    reason: "restore",
+    prev_origin: "box.audit.acme/2025",
+    prev_size: 5,
+    seen_size: 9,
+  };
   t.match(await withFirst(lost).judge(), {
     findings: { recovered: { origin: "box.audit.acme/2025", from: 5, to: 9 } },
     verdicts: { COMPLETENESS: { verdict: "PASS", reason: /entries 5 to 8/ } },
   });
-  for (const wrong of [{ prev_origin: null }, { prev_size: "5" }, { seen_size: {} }, { prev_size: -1 }])
+  for (const wrong of [
+    { prev_origin: null },
+    { prev_size: "5" },
+    { seen_size: {} },
+    { prev_size: -1 },
+  ])
     t.match(
       await withFirst({ ...lost, ...wrong }).judge(),
-      { findings: { recovered: null }, verdicts: { COMPLETENESS: { verdict: "FAIL", index: 0, reason: /restored/ } } },
+      {
+        findings: { recovered: null },
+        verdicts: { COMPLETENESS: { verdict: "FAIL", index: 0, reason: /restored/ } },
+      },
       JSON.stringify(wrong),
     );
 });
 
 t.test("a life that does not say where it begins is a GAP", async (t) => {
-  for (const detail of [{}, { boot: "b" }, { boot: 7, first_pseq: 1 }, { boot: "b", first_pseq: "1" }])
+  for (const detail of [
+    {},
+    { boot: "b" },
+    { boot: 7, first_pseq: 1 },
+    { boot: "b", first_pseq: "1" },
+  ])
     t.match(
-      (await withLast({ type: "audit.producer.start", object: { kind: "producer", id: "q" }, detail }).judge()).verdicts
-        .COMPLETENESS,
+      (
+        await withLast({
+          type: "audit.producer.start",
+          object: { kind: "producer", id: "q" },
+          detail,
+        }).judge()
+      ).verdicts.COMPLETENESS,
       { verdict: "FAIL", reason: /GAP/ },
       JSON.stringify(detail),
     );

@@ -1,14 +1,20 @@
 import t from "tap";
 import { checkOf, objectCheck, type Schema } from "../../../src/verifier/leaf/schema.ts";
 
-const faultOf = (schema: Schema, value: unknown): string | null => checkOf(schema)(value)?.("detail") ?? null;
+const faultOf = (schema: Schema, value: unknown): string | null =>
+  checkOf(schema)(value)?.("detail") ?? null;
 
 const SCHEMA: Schema = {
   type: "object",
   required: ["a", "b"],
   properties: {
     a: { type: "string", pattern: "^[a-z]+$", maxLength: 3 },
-    b: { type: "array", items: { type: "object", properties: { c: { type: "boolean" } } }, minItems: 1, maxItems: 2 },
+    b: {
+      type: "array",
+      items: { type: "object", properties: { c: { type: "boolean" } } },
+      minItems: 1,
+      maxItems: 2,
+    },
     d: { anyOf: [{ type: "null" }, { type: "integer", minimum: 1, maximum: 3 }] },
     e: { enum: ["x", "y"] },
     f: { const: 1 },
@@ -35,7 +41,13 @@ t.test("names the first place where a value does not keep its schema", async (t)
     [JSON.parse('{"__proto__":1}'), "an unknown member detail.__proto__"],
     [{ constructor: 1 }, "an unknown member detail.constructor"],
   ] as const)
-    t.equal(faultOf(SCHEMA, Object.defineProperties({ ...whole }, Object.getOwnPropertyDescriptors(changes))), fault);
+    t.equal(
+      faultOf(
+        SCHEMA,
+        Object.defineProperties({ ...whole }, Object.getOwnPropertyDescriptors(changes)),
+      ),
+      fault,
+    );
   t.equal(faultOf(SCHEMA, { a: "abc" }), "no detail.b");
   for (const value of [null, [], "a", 1]) t.equal(faultOf(SCHEMA, value), "a wrong detail");
   t.equal(faultOf({}, 1), "a detail that no schema knows");
@@ -57,7 +69,10 @@ t.test("what was taken once in a place is taken there again, and nothing else", 
 });
 
 t.test("passes over only the members that are checked elsewhere", async (t) => {
-  const check = objectCheck({ type: "object", properties: { a: { type: "null" } }, required: ["a"] }, ["type"]);
+  const check = objectCheck(
+    { type: "object", properties: { a: { type: "null" } }, required: ["a"] },
+    ["type"],
+  );
   t.equal(check({ a: null, type: 5 }), null);
   t.equal(check({ a: null, typed: 5 })?.("entry"), "an unknown member entry.typed");
   t.equal(check({ type: 5 })?.("entry"), "no entry.a");

@@ -39,7 +39,8 @@ t.test("entries follow the verdicts, filtered, as lines for people and for progr
     log,
     log.archive({ disclosures: [{ index: refused, commitment: sealed, ...disclosure }] }),
   );
-  const run = (...args: string[]) => spawnSync(NODE, [VERIFIER, file, ...policy, ...args], { encoding: "utf8" });
+  const run = (...args: string[]) =>
+    spawnSync(NODE, [VERIFIER, file, ...policy, ...args], { encoding: "utf8" });
 
   const text = run("--list", "--outcome", "refused");
   t.equal(text.status, 0, text.stderr);
@@ -72,7 +73,11 @@ t.test("entries follow the verdicts, filtered, as lines for people and for progr
     t.same([status, stdout], [64, ""], args.join(" "));
     t.match(stderr, said);
   }
-  t.equal(spawnSync(NODE, [VERIFIER, "-", "--list"], { input: "" }).status, 64, "what can't be read twice");
+  t.equal(
+    spawnSync(NODE, [VERIFIER, "-", "--list"], { input: "" }).status,
+    64,
+    "what can't be read twice",
+  );
 });
 
 t.test("of an export that is not sound no entry is listed, and its exit code stays", async (t) => {
@@ -80,7 +85,9 @@ t.test("of an export that is not sound no entry is listed, and its exit code sta
   log.requested();
   const archive = log.archive();
   archive.write('"usr-2"', archive.indexOf('"usr-1"'));
-  const { status, stdout } = spawnSync(NODE, [VERIFIER, ...written(t, log, archive), "--list"], { encoding: "utf8" });
+  const { status, stdout } = spawnSync(NODE, [VERIFIER, ...written(t, log, archive), "--list"], {
+    encoding: "utf8",
+  });
   t.equal(status, 2);
   t.match(stdout, /No entry is listed: INTEGRITY did not pass/);
   t.notMatch(stdout, /usr-/);
@@ -90,7 +97,16 @@ t.test("who has seen enough ends it, and no verdict's exit code stands for that"
   const log = MadeLog.begun();
   for (let at = 0; at < 250; at++) log.key();
   const script = '{ "$@"; echo "code $?" >&2; } | head -n 1';
-  const args = ["-c", script, "sh", NODE, VERIFIER, ...written(t, log, log.archive()), "--list", "--json"];
+  const args = [
+    "-c",
+    script,
+    "sh",
+    NODE,
+    VERIFIER,
+    ...written(t, log, log.archive()),
+    "--list",
+    "--json",
+  ];
   const { stderr } = spawnSync("/bin/sh", args, { encoding: "utf8" });
   t.match(stderr, /^code (?:0|64)\n$/);
 });
@@ -100,13 +116,27 @@ t.test("a listing takes no more memory than a verdict, however long the values a
   const value = "\u202E".repeat(20_000);
   const disclosures: object[] = [];
   for (let at = 0; at < 240; at++) {
-    const sealed = [...PII_FIELDS].sort().map((field) => ({ field, ...commitment(`pii.${field}`, value) }));
-    const index = log.say({ type: "key.list", pii: sealed.map(({ field, commitment: one }) => ({ field, commitment: one })) });
-    disclosures.push(...sealed.map(({ commitment: one, disclosure }) => ({ index, commitment: one, ...disclosure })));
+    const sealed = [...PII_FIELDS]
+      .sort()
+      .map((field) => ({ field, ...commitment(`pii.${field}`, value) }));
+    const index = log.say({
+      type: "key.list",
+      pii: sealed.map(({ field, commitment: one }) => ({ field, commitment: one })),
+    });
+    disclosures.push(
+      ...sealed.map(({ commitment: one, disclosure }) => ({
+        index,
+        commitment: one,
+        ...disclosure,
+      })),
+    );
   }
   const hook = `--import=data:text/javascript,${encodeURIComponent(HOOK)}`;
   const args = [hook, VERIFIER, ...written(t, log, log.archive({ disclosures })), "--list"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1_073_741_824 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    maxBuffer: 1_073_741_824,
+  });
   t.equal(status, 0, stderr);
   t.match(stdout, /243 of 243 entries are listed/);
   t.match(stdout, /pii\.email="\\u\{202e\}/);

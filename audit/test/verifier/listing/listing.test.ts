@@ -14,7 +14,11 @@ type Sealed = { index: number; field: string; commitment: string } & Record<stri
 function readLog(): { log: MadeLog; disclosures: Sealed[] } {
   const log = MadeLog.begun();
   const disclosures: Sealed[] = [];
-  const read = (type: "data.object.read" | "data.object.refused", path: string, addr: string): number => {
+  const read = (
+    type: "data.object.read" | "data.object.refused",
+    path: string,
+    addr: string,
+  ): number => {
     const [ofPath, ofAddr] = [commitment("object.id", path), commitment("src.addr", addr)];
     const isRead = type === "data.object.read";
     const index = log.say({
@@ -35,7 +39,12 @@ function readLog(): { log: MadeLog; disclosures: Sealed[] } {
   return { log, disclosures };
 }
 
-async function listed(log: MadeLog, archive: Buffer, asked: Asked, read: Buffer = archive): Promise<ListedEntry[]> {
+async function listed(
+  log: MadeLog,
+  archive: Buffer,
+  asked: Asked,
+  read: Buffer = archive,
+): Promise<ListedEntry[]> {
   const report = await log.judge({ archive });
   if (!isListable(report)) throw new Error(JSON.stringify(report.verdicts));
   const filter = parseListing(asked);
@@ -45,7 +54,10 @@ async function listed(log: MadeLog, archive: Buffer, asked: Asked, read: Buffer 
     yield read;
   })();
   const show = (entry: ListedEntry) => void found.push(entry);
-  const shown = await listEntries({ ...{ bundle, report, platform: nodePlatform, filter, show }, flush: async () => undefined });
+  const shown = await listEntries({
+    ...{ bundle, report, platform: nodePlatform, filter, show },
+    flush: async () => undefined,
+  });
   if (shown !== found.length) throw new Error(`${shown} are counted, ${found.length} shown`);
   return found;
 }
@@ -74,7 +86,17 @@ t.test("each filter keeps what it names, and every one together", async (t) => {
     [{ from: "2026-03-02T08:00:00+01:00", to: "2026-03-02T08:00:00.001Z" }, [refused, submitted]],
     [{ from: "2026-03-02", to: "2026-03-01" }, []],
     [{ to: "2026-03-01", type: "data.*" }, [read]],
-    [{ type: "data.*", outcome: "refused", actor: "usr-1", value: "10.*", object: "proj-1/*", from: "2026-03-02" }, [refused]],
+    [
+      {
+        type: "data.*",
+        outcome: "refused",
+        actor: "usr-1",
+        value: "10.*",
+        object: "proj-1/*",
+        from: "2026-03-02",
+      },
+      [refused],
+    ],
   ];
   for (const [asked, expected] of cases)
     t.same(
@@ -94,10 +116,18 @@ t.test("a value is shown where it opens its commitment, and nowhere else", async
     commitment: erased.commitment,
     erased: { index: 1, origin: ORIGIN },
   };
-  const archive = log.archive({ disclosures: [path, addr, { ...lie, value: "proj-1/forged" }, marked] });
+  const archive = log.archive({
+    disclosures: [path, addr, { ...lie, value: "proj-1/forged" }, marked],
+  });
   const [first, second] = await listed(log, archive, { type: "data.*" });
-  t.same(first!.values, { "object.id": { value: "proj-1/data/anna.csv" }, "src.addr": { value: "10.0.0.7" } });
-  t.same(second!.values, { "object.id": { opens: false }, "src.addr": { erased: { index: 1, origin: ORIGIN } } });
+  t.same(first!.values, {
+    "object.id": { value: "proj-1/data/anna.csv" },
+    "src.addr": { value: "10.0.0.7" },
+  });
+  t.same(second!.values, {
+    "object.id": { opens: false },
+    "src.addr": { erased: { index: 1, origin: ORIGIN } },
+  });
   t.match(
     listedLine(first!),
     /data\.object\.read +fact ok 200 +user usr-1 +object "proj-1\/data\/anna\.csv" +p {2}src\.addr="10\.0\.0\.7"/,
@@ -107,7 +137,11 @@ t.test("a value is shown where it opens its commitment, and nowhere else", async
     /fact AccessDenied 403 .*sealed [0-9a-f]{12}… \(a value that does not open it\) .*marked as erased by entry 1/,
   );
   t.notMatch(listedLine(second!), /forged/);
-  t.same(await listed(log, archive, { object: "proj-1/forged" }), [], "and a lie is found by nobody");
+  t.same(
+    await listed(log, archive, { object: "proj-1/forged" }),
+    [],
+    "and a lie is found by nobody",
+  );
   const sealed = await listed(log, log.archive(), { type: "data.object.read" });
   t.same(sealed[0]!.values, {});
   t.match(listedLine(sealed[0]!), /object sealed [0-9a-f]{12}…/);
@@ -124,25 +158,35 @@ t.test("a hostile value moves no cursor, and a claim is no actor", async (t) => 
     outcome: { code: "SignatureDoesNotMatch", status: 403 },
     detail: { reason: "SignatureDoesNotMatch", claimed: "usr-1" },
   });
-  const [entry] = await listed(log, log.archive({ disclosures: [{ index, commitment: sealed, ...disclosure }] }), {
-    outcome: "refused",
-  });
+  const [entry] = await listed(
+    log,
+    log.archive({ disclosures: [{ index, commitment: sealed, ...disclosure }] }),
+    {
+      outcome: "refused",
+    },
+  );
   t.match(listedLine(entry!), /anonymous unproven, claims usr-1/);
   t.notMatch(listedLine(entry!), /[^\P{C}]/u);
   t.same(await listed(log, log.archive(), { actor: "usr-1" }), []);
 });
 
-t.test("an export that is another one by the second reading is told, and one that is not sound is not listed", async (t) => {
-  const { log } = readLog();
-  const archive = log.archive();
-  const other = MadeLog.begun();
-  await t.rejects(listed(log, archive, {}, other.archive()), { name: "Refused", message: /.+/ });
-  const damaged = Buffer.from(archive);
-  const at = damaged.indexOf('"usr-1"');
-  damaged.write('"usr-2"', at);
-  await t.rejects(listed(log, archive, {}, damaged), { name: "Refused", message: /not the one any more that was judged/ });
-  t.notOk(isListable(await log.judge({ archive: damaged })));
-});
+t.test(
+  "an export that is another one by the second reading is told, and one that is not sound is not listed",
+  async (t) => {
+    const { log } = readLog();
+    const archive = log.archive();
+    const other = MadeLog.begun();
+    await t.rejects(listed(log, archive, {}, other.archive()), { name: "Refused", message: /.+/ });
+    const damaged = Buffer.from(archive);
+    const at = damaged.indexOf('"usr-1"');
+    damaged.write('"usr-2"', at);
+    await t.rejects(listed(log, archive, {}, damaged), {
+      name: "Refused",
+      message: /not the one any more that was judged/,
+    });
+    t.notOk(isListable(await log.judge({ archive: damaged })));
+  },
+);
 
 t.test("what can match nothing is refused, and what may be asked is said", async (t) => {
   const cases: [Asked, RegExp][] = [
@@ -163,7 +207,10 @@ t.test("what can match nothing is refused, and what may be asked is said", async
       "2026-11-25T10:00",
       "0000-00-00",
       "2026-11-25T10:00+99:00",
-    ].map((from): [Asked, RegExp] => [{ from }, /--from .* can match no entry; it is a day such as 2026-11-25/]),
+    ].map((from): [Asked, RegExp] => [
+      { from },
+      /--from .* can match no entry; it is a day such as 2026-11-25/,
+    ]),
     [{ to: "25.11.2026" }, /--to/],
   ];
   for (const [asked, fault] of cases) {
@@ -175,9 +222,15 @@ t.test("what can match nothing is refused, and what may be asked is said", async
 t.test("refused means the same to the verifier as to the appliance", async (t) => {
   t.same([...REFUSED_TYPES].sort(), [...REFUSED_OF_CATALOGUE].sort());
   for (const [said, expected] of [
-    [{ type: "job.submit", phase: "denied", outcome: { code: "quota_exceeded", status: 403 } }, true],
+    [
+      { type: "job.submit", phase: "denied", outcome: { code: "quota_exceeded", status: 403 } },
+      true,
+    ],
     [{ type: "data.object.delete.ended", phase: "fact", outcome: { code: "AccessDenied" } }, true],
-    [{ type: "data.object.read", phase: "fact", outcome: { code: "NoSuchKey", status: 404 } }, false],
+    [
+      { type: "data.object.read", phase: "fact", outcome: { code: "NoSuchKey", status: 404 } },
+      false,
+    ],
     [{ type: "data.object.read", phase: "fact", outcome: { code: "ok", status: 200 } }, false],
     [{ type: "admin.refused", phase: "fact" }, true],
     [{ type: "key.list", phase: "fact" }, false],

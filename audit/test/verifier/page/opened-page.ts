@@ -55,7 +55,9 @@ export class OpenedPage {
   }
 
   /** The report as the page would save it. */
-  async check(chosen: Chosen): Promise<Record<string, unknown> & { verdicts: Record<string, Verdict>; exitCode: number }> {
+  async check(
+    chosen: Chosen,
+  ): Promise<Record<string, unknown> & { verdicts: Record<string, Verdict>; exitCode: number }> {
     await this.choose(chosen);
     await this.page.click("#start");
     await this.page.waitForSelector("#json", { state: "attached" });
@@ -70,7 +72,10 @@ export class OpenedPage {
 /** One browser for the tests of a file. */
 export async function startedBrowser(t: Test): Promise<Browser> {
   // Chromium's own sandbox does not start for root; what is tested is the page's policy.
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
   t.teardown(() => browser.close());
   return browser;
 }
@@ -79,7 +84,10 @@ export async function startedBrowser(t: Test): Promise<Browser> {
 export async function openPage(
   t: Test,
   browser: Browser,
-  { change = (html) => html, isOffline = true }: { change?: (html: string) => string; isOffline?: boolean } = {},
+  {
+    change = (html) => html,
+    isOffline = true,
+  }: { change?: (html: string) => string; isOffline?: boolean } = {},
 ): Promise<OpenedPage> {
   const folder = temporaryFolder(t);
   const file = join(folder, "sov-verify.html");

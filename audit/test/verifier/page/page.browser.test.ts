@@ -23,7 +23,16 @@ import { type Chosen, HTML, openPage, startedBrowser } from "./opened-page.ts";
 const browser = await startedBrowser(t);
 
 /** What the file that runs under Node says of the same. */
-async function byNode({ export: bytes, policy, known, release = [], nonce, downtime, sample, filter }: Chosen): Promise<object> {
+async function byNode({
+  export: bytes,
+  policy,
+  known,
+  release = [],
+  nonce,
+  downtime,
+  sample,
+  filter,
+}: Chosen): Promise<object> {
   if (bytes.toString("latin1", 0, PROOF_HEADER.length) === PROOF_HEADER) {
     const report = await verifyProof(bytes, policy ?? null, nodePlatform);
     return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, []) };
@@ -40,7 +49,10 @@ async function byNode({ export: bytes, policy, known, release = [], nonce, downt
     ...(nonce === undefined ? {} : { nonce: parseNonce(nonce)! }),
     ...(sample === undefined ? {} : { sample: parseSample(sample, filter ?? "", true) as Sample }),
   });
-  return { ...report, exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksCounterpart(report)) };
+  return {
+    ...report,
+    exitCode: exitCode(report.verdicts, report.refused !== null, [], lacksCounterpart(report)),
+  };
 }
 
 /** Three hours with a witness, one of them DARK, one producer SILENT. */
@@ -63,7 +75,14 @@ const MEASURED = { path: "app/auditd.mjs", sha256: "a".repeat(64) };
 function measuredLog(): MadeLog {
   const log = MadeLog.begun();
   log.start("supervisor");
-  log.say({ type: "admin.measured", object: { kind: "process", id: "auditd" }, detail: { files: [MEASURED] } }, "supervisor");
+  log.say(
+    {
+      type: "admin.measured",
+      object: { kind: "process", id: "auditd" },
+      detail: { files: [MEASURED] },
+    },
+    "supervisor",
+  );
   return log;
 }
 
@@ -72,7 +91,9 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
   const policy = log.policy("w1");
   const altered = Buffer.from(archive);
   altered[archive.indexOf("key.list")]! ^= 1;
-  const forged = log.archive({ note: log.checkpoint(log.leaves.length, { root: Buffer.alloc(32, 7) }) });
+  const forged = log.archive({
+    note: log.checkpoint(log.leaves.length, { root: Buffer.alloc(32, 7) }),
+  });
   const hostile = Buffer.from(
     log.archive().toString("latin1").replaceAll(ORIGIN, "<img src=x onerror=boom()>".slice(0, 18)),
     "latin1",
@@ -91,7 +112,10 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
     "with everything": {
       export: archive,
       policy,
-      known: [Buffer.from(log.checkpoint(20)), Buffer.from(log.checkpoint(30, { root: Buffer.alloc(32, 3) }))],
+      known: [
+        Buffer.from(log.checkpoint(20)),
+        Buffer.from(log.checkpoint(30, { root: Buffer.alloc(32, 3) })),
+      ],
       nonce,
       downtime: "2026-03-01T08:50Z 2026-03-01T09:40Z\n",
       sample: "5",
@@ -100,7 +124,10 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
   };
   const measured = measuredLog();
   const beside = { export: measured.archive(), policy: measured.policy() };
-  const [runs, other] = [madeRelease({ tree: [MEASURED] }), madeRelease({ tree: [{ ...MEASURED, sha256: "0".repeat(64) }] })];
+  const [runs, other] = [
+    madeRelease({ tree: [MEASURED] }),
+    madeRelease({ tree: [{ ...MEASURED, sha256: "0".repeat(64) }] }),
+  ];
   cases["beside releases"] = { ...beside, release: [other, runs] };
   cases["beside another release"] = { ...beside, release: [other] };
   cases["beside a release, with nothing measured"] = { export: archive, policy, release: [runs] };
@@ -109,7 +136,11 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
     await opened.page.reload();
     const report = await opened.check(chosen);
     t.strictSame(report, await byNode(chosen), name);
-    t.equal(await opened.page.getAttribute("#answer", "data-exit-code"), String(report.exitCode), name);
+    t.equal(
+      await opened.page.getAttribute("#answer", "data-exit-code"),
+      String(report.exitCode),
+      name,
+    );
     for (const [verdict, { verdict: said, reason }] of Object.entries(report.verdicts)) {
       const row = await opened.text(`tr[data-verdict="${verdict}"]`);
       t.ok(row.includes(said) && row.includes(reason), `${name}: shows ${verdict}`);
@@ -130,7 +161,10 @@ t.test("the page judges as the file does: honest, altered, hostile", async (t) =
 
 t.test("a log of auditd itself, with progress, and the proof of one of its entries", async (t) => {
   const auditd = await startedAuditd(t);
-  await using producer = await connectProducer({ socketPath: auditd.socket("coordinator-gate"), boot: "b-1" });
+  await using producer = await connectProducer({
+    socketPath: auditd.socket("coordinator-gate"),
+    boot: "b-1",
+  });
   const acks = await Promise.all(Array.from({ length: 5_000 }, () => producer.fact(keyList())));
   await producer.covered(acks.at(-1)!.index);
   await producer.close();
@@ -143,14 +177,20 @@ t.test("a log of auditd itself, with progress, and the proof of one of its entri
     new MutationObserver(() => told.push(rate.textContent)).observe(rate, { childList: true });`);
   const chosen = { export: readFileSync(file), policy };
   const report = await opened.check(chosen);
-  t.match(report, { exitCode: 0, verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } } });
+  t.match(report, {
+    exitCode: 0,
+    verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
+  });
   t.strictSame(report, await byNode(chosen));
   const told = await opened.page.evaluate<string[]>("told");
   t.ok(
     told.some((text) => /^\d+ of \d+ entries, \d+ a second$/.test(text)),
     `tells how far it is: ${told.join(" | ")}`,
   );
-  t.match(await opened.text("#status"), /^Nothing failed\. \d+ entries in [\d.]+ s, \d+ a second\.$/);
+  t.match(
+    await opened.text("#status"),
+    /^Nothing failed\. \d+ entries in [\d.]+ s, \d+ a second\.$/,
+  );
   t.equal(
     await opened.text("#policy-hash"),
     `SHA-256 ${createHash("sha256").update(policy).digest("hex")}`,
@@ -164,31 +204,38 @@ t.test("a log of auditd itself, with progress, and the proof of one of its entri
   t.strictSame(opened.errors, []);
 });
 
-t.test("entries of a sound export are shown by filter, and of one that is not sound there are none", async (t) => {
-  const log = MadeLog.begun();
-  log.requested();
-  const { commitment: sealed, disclosure } = commitment("src.addr", "<b>10.0.0.7</b>");
-  const index = log.say({ type: "key.list", src: { addr: sealed } });
-  const archive = log.archive({ disclosures: [{ index, commitment: sealed, ...disclosure }] });
-  const opened = await openPage(t, browser);
-  await opened.check({ export: archive, policy: log.policy() });
-  const ask = async (filters: Record<string, string>): Promise<string> => {
-    for (const [name, text] of Object.entries(filters)) await opened.page.fill(`#list-${name}`, text);
-    await opened.page.click("#list");
-    await opened.page.waitForSelector("#list:enabled");
-    return await opened.text("#list-status");
-  };
-  t.equal(await ask({}), "5 of 5 entries.");
-  t.equal(await ask({ type: "key.*" }), "1 of 5 entries.");
-  t.match(await opened.text("table.entries tbody"), /key\.listfactuser usr-1.*src\.addr="<b>10\.0\.0\.7<\/b>"/);
-  t.match(await ask({ type: "key.lsit" }), /there is no such type; there are key\./);
-  const altered = Buffer.from(archive);
-  altered[archive.indexOf("key.list")]! ^= 1;
-  await opened.page.reload();
-  await opened.check({ export: altered, policy: log.policy() });
-  t.equal(await opened.page.$("#list"), null);
-  t.strictSame(opened.errors, []);
-});
+t.test(
+  "entries of a sound export are shown by filter, and of one that is not sound there are none",
+  async (t) => {
+    const log = MadeLog.begun();
+    log.requested();
+    const { commitment: sealed, disclosure } = commitment("src.addr", "<b>10.0.0.7</b>");
+    const index = log.say({ type: "key.list", src: { addr: sealed } });
+    const archive = log.archive({ disclosures: [{ index, commitment: sealed, ...disclosure }] });
+    const opened = await openPage(t, browser);
+    await opened.check({ export: archive, policy: log.policy() });
+    const ask = async (filters: Record<string, string>): Promise<string> => {
+      for (const [name, text] of Object.entries(filters))
+        await opened.page.fill(`#list-${name}`, text);
+      await opened.page.click("#list");
+      await opened.page.waitForSelector("#list:enabled");
+      return await opened.text("#list-status");
+    };
+    t.equal(await ask({}), "5 of 5 entries.");
+    t.equal(await ask({ type: "key.*" }), "1 of 5 entries.");
+    t.match(
+      await opened.text("table.entries tbody"),
+      /key\.listfactuser usr-1.*src\.addr="<b>10\.0\.0\.7<\/b>"/,
+    );
+    t.match(await ask({ type: "key.lsit" }), /there is no such type; there are key\./);
+    const altered = Buffer.from(archive);
+    altered[archive.indexOf("key.list")]! ^= 1;
+    await opened.page.reload();
+    await opened.check({ export: altered, policy: log.policy() });
+    t.equal(await opened.page.$("#list"), null);
+    t.strictSame(opened.errors, []);
+  },
+);
 
 t.test("a check can be stopped, and the page goes on", async (t) => {
   const { log, archive } = eventfulLog();
@@ -241,16 +288,30 @@ t.test("its policy is in force: no other script runs, and nothing leaves", async
     HTML,
     /<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; form-action 'none'; base-uri 'none'">/,
   );
-  t.notMatch(HTML, /innerHTML|outerHTML|insertAdjacent|document\.write|DOMParser|\beval\(|new Function|\bfetch\(|XMLHttpRequest/);
-  const injected = "<script>globalThis.ran = true</script><img src=https://example.org/a.png onerror='globalThis.ran = true'>";
-  const changed = await openPage(t, browser, { change: (html) => html.replace("<main>", `<main>${injected}`) });
-  t.equal(await changed.page.evaluate("globalThis.ran"), undefined, "an inline script that somebody added");
-  const altered = await openPage(t, browser, { change: (html) => html.replace('"use strict"', '"use strict";;') });
+  t.notMatch(
+    HTML,
+    /innerHTML|outerHTML|insertAdjacent|document\.write|DOMParser|\beval\(|new Function|\bfetch\(|XMLHttpRequest/,
+  );
+  const injected =
+    "<script>globalThis.ran = true</script><img src=https://example.org/a.png onerror='globalThis.ran = true'>";
+  const changed = await openPage(t, browser, {
+    change: (html) => html.replace("<main>", `<main>${injected}`),
+  });
+  t.equal(
+    await changed.page.evaluate("globalThis.ran"),
+    undefined,
+    "an inline script that somebody added",
+  );
+  const altered = await openPage(t, browser, {
+    change: (html) => html.replace('"use strict"', '"use strict";;'),
+  });
   await altered.page.evaluate("document.getElementById('start').click()");
   t.equal(await altered.text("#export-fault"), "", "its own script, altered, does not run");
 
   t.strictSame(
-    [...changed.requests, ...altered.requests].filter((url) => !url.startsWith("file:") && !url.endsWith("/a.png")),
+    [...changed.requests, ...altered.requests].filter(
+      (url) => !url.startsWith("file:") && !url.endsWith("/a.png"),
+    ),
     [],
   );
 
@@ -271,7 +332,10 @@ t.test("its policy is in force: no other script runs, and nothing leaves", async
     t.ok(breaches.includes(directive), `${directive} was refused (${breaches.join(" ")})`);
   t.strictSame(reached, [], "nothing reaches a host that would answer");
 
-  const open = await openPage(t, browser, { isOffline: false, change: (html) => html.replace(/<meta http-equiv[^>]+>/, "") });
+  const open = await openPage(t, browser, {
+    isOffline: false,
+    change: (html) => html.replace(/<meta http-equiv[^>]+>/, ""),
+  });
   await open.page.evaluate(everyWayOut(url));
   t.ok(reached.length >= 5, `without the policy the same attempts get out: ${reached.join(" ")}`);
 });
@@ -312,45 +376,58 @@ t.test("the report can be saved, and is a known checkpoint of the next check", a
   const opened = await openPage(t, browser);
   const chosen = { export: archive, policy: log.policy("w1") };
   const report = await opened.check(chosen);
-  const [download] = await Promise.all([opened.page.waitForEvent("download"), opened.page.click("#save")]);
+  const [download] = await Promise.all([
+    opened.page.waitForEvent("download"),
+    opened.page.click("#save"),
+  ]);
   t.equal(download.suggestedFilename(), "audit-report.json");
   const saved = readFileSync(await download.path());
   t.strictSame(JSON.parse(saved.toString()), report);
   await opened.page.reload();
-  t.match((await opened.check({ ...chosen, known: [saved] })).verdicts["APPEND-ONLY"], { verdict: "PASS" });
+  t.match((await opened.check({ ...chosen, known: [saved] })).verdicts["APPEND-ONLY"], {
+    verdict: "PASS",
+  });
 });
 
-t.test("keyboard alone: every field has a label, Enter checks, the report takes the focus", async (t) => {
-  const { log, archive } = eventfulLog();
-  const opened = await openPage(t, browser);
-  const { page } = opened;
-  for (const input of await page.locator("input").all()) {
-    const id = await input.getAttribute("id");
-    t.equal(await page.locator(`label[for="${id}"]`).count(), 1, `a label for ${id}`);
-  }
-  await opened.choose({ export: archive, policy: log.policy("w1"), nonce: "cd".repeat(32) });
-  const reached: string[] = [];
-  await page.focus("#export");
-  for (let presses = 0; presses < 6; presses++) {
-    await page.keyboard.press("Tab");
-    reached.push(await page.evaluate<string>("document.activeElement.id || document.activeElement.localName"));
-  }
-  t.strictSame(reached, ["policy", "known", "release", "nonce", "summary", "start"]);
-  await page.focus("#nonce");
-  await page.keyboard.press("Enter");
-  await page.waitForSelector("#json", { state: "attached" });
-  t.equal(await page.evaluate("document.activeElement.id"), "report");
-  t.match(
-    await page.getAttribute("svg[role=img]", "aria-label"),
-    /log: 1 interruptions; witnesses: 1 interruptions; p: 1 interruptions/,
-  );
-});
+t.test(
+  "keyboard alone: every field has a label, Enter checks, the report takes the focus",
+  async (t) => {
+    const { log, archive } = eventfulLog();
+    const opened = await openPage(t, browser);
+    const { page } = opened;
+    for (const input of await page.locator("input").all()) {
+      const id = await input.getAttribute("id");
+      t.equal(await page.locator(`label[for="${id}"]`).count(), 1, `a label for ${id}`);
+    }
+    await opened.choose({ export: archive, policy: log.policy("w1"), nonce: "cd".repeat(32) });
+    const reached: string[] = [];
+    await page.focus("#export");
+    for (let presses = 0; presses < 6; presses++) {
+      await page.keyboard.press("Tab");
+      reached.push(
+        await page.evaluate<string>(
+          "document.activeElement.id || document.activeElement.localName",
+        ),
+      );
+    }
+    t.strictSame(reached, ["policy", "known", "release", "nonce", "summary", "start"]);
+    await page.focus("#nonce");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#json", { state: "attached" });
+    t.equal(await page.evaluate("document.activeElement.id"), "report");
+    t.match(
+      await page.getAttribute("svg[role=img]", "aria-label"),
+      /log: 1 interruptions; witnesses: 1 interruptions; p: 1 interruptions/,
+    );
+  },
+);
 
 t.test("shows itself in light, in dark and on paper", async (t) => {
   const { log, archive } = eventfulLog();
   const opened = await openPage(t, browser);
   await opened.check({ export: archive, policy: log.policy("w1") });
-  const ground = () => opened.page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+  const ground = () =>
+    opened.page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   await opened.page.emulateMedia({ colorScheme: "light" });
   const light = await ground();
   await opened.page.emulateMedia({ colorScheme: "dark" });

@@ -24,7 +24,11 @@ t.test("a cosignature of a time that no calendar has does not verify", async (t)
     log.nowMs = nowMs;
     return note;
   };
-  const mlDsa = noteSigner("w.example/w1", KEY_TYPE.mlDsa44, generateKeyPairSync("ml-dsa-44").privateKey);
+  const mlDsa = noteSigner(
+    "w.example/w1",
+    KEY_TYPE.mlDsa44,
+    generateKeyPairSync("ml-dsa-44").privateKey,
+  );
   log.keys.splice(1);
   for (const key of [log.witness, mlDsa])
     for (const [timeS, verdict] of [
@@ -40,7 +44,11 @@ t.test("a cosignature of a time that no calendar has does not verify", async (t)
         `${key.type} ${timeS}`,
       );
       const proof = Buffer.from(tlogProof(log.leaves[0]!, 0, [], note));
-      t.match((await verifyProof(proof, policy, nodePlatform)).verdicts.WITNESSED, { verdict }, `proof ${key.type} ${timeS}`);
+      t.match(
+        (await verifyProof(proof, policy, nodePlatform)).verdicts.WITNESSED,
+        { verdict },
+        `proof ${key.type} ${timeS}`,
+      );
     }
 });
 
@@ -48,7 +56,10 @@ t.test("a cosignature of a time that no calendar has does not verify", async (t)
 function listedAsEcdsa(publicKey: KeyObject): { id: Buffer; line: string } {
   const spki = publicKey.export({ format: "der", type: "spki" });
   const id = createHash("sha256").update(spki).digest().subarray(0, 4);
-  return { id, line: `log ${ORIGIN}+${id.toString("hex")}+${Buffer.concat([Buffer.of(ECDSA), spki]).toString("base64")}\n` };
+  return {
+    id,
+    line: `log ${ORIGIN}+${id.toString("hex")}+${Buffer.concat([Buffer.of(ECDSA), spki]).toString("base64")}\n`,
+  };
 }
 
 t.test("a key that is listed as ECDSA and is none on P-256 verifies nothing", async (t) => {
@@ -67,9 +78,15 @@ t.test("a key that is listed as ECDSA and is none on P-256 verifies nothing", as
   };
   const pairs = {
     "P-384": generateKeyPairSync("ec", { namedCurve: "P-384" }),
-    "a curve that is written out": generateKeyPairSync("ec", { namedCurve: "P-256", paramEncoding: "explicit" }),
+    "a curve that is written out": generateKeyPairSync("ec", {
+      namedCurve: "P-256",
+      paramEncoding: "explicit",
+    }),
     RSA: generateKeyPairSync("rsa", { modulusLength: 2_048 }),
-    "RSA-PSS of another hash": generateKeyPairSync("rsa-pss", { modulusLength: 2_048, hashAlgorithm: "sha512" }),
+    "RSA-PSS of another hash": generateKeyPairSync("rsa-pss", {
+      modulusLength: 2_048,
+      hashAlgorithm: "sha512",
+    }),
     X25519: generateKeyPairSync("x25519"),
     Ed25519: generateKeyPairSync("ed25519"),
     Ed448: generateKeyPairSync("ed448"),
@@ -77,12 +94,23 @@ t.test("a key that is listed as ECDSA and is none on P-256 verifies nothing", as
   };
   for (const platform of [nodePlatform, webPlatform]) {
     const sound = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    t.match(await verdictOf(sound.publicKey, sign("sha256", text, sound.privateKey), platform), { verdict: "PASS" });
-    t.match(await verdictOf(sound.publicKey, Buffer.alloc(70, 1), platform), { verdict: "FAIL", reason: /does not verify/ });
+    t.match(await verdictOf(sound.publicKey, sign("sha256", text, sound.privateKey), platform), {
+      verdict: "PASS",
+    });
+    t.match(await verdictOf(sound.publicKey, Buffer.alloc(70, 1), platform), {
+      verdict: "FAIL",
+      reason: /does not verify/,
+    });
     for (const [what, { publicKey, privateKey }] of Object.entries(pairs)) {
       const signature =
-        what === "P-384" || what === "RSA" || what.startsWith("a curve") ? sign("sha256", text, privateKey) : Buffer.alloc(70, 1);
-      t.match(await verdictOf(publicKey, signature, platform), { verdict: "FAIL", reason: /does not verify/ }, what);
+        what === "P-384" || what === "RSA" || what.startsWith("a curve")
+          ? sign("sha256", text, privateKey)
+          : Buffer.alloc(70, 1);
+      t.match(
+        await verdictOf(publicKey, signature, platform),
+        { verdict: "FAIL", reason: /does not verify/ },
+        what,
+      );
     }
   }
 });

@@ -21,10 +21,16 @@ export const ADMIN_EVENTS = {
     Type.Object({ release_sha256: Type.Optional(Sha256Hex) }, closed),
     { maxOpenMs: HOUR },
   ),
-  "admin.uninstall": operation("appliance", "The appliance was removed.", NoDetail, { maxOpenMs: HOUR }),
+  "admin.uninstall": operation("appliance", "The appliance was removed.", NoDetail, {
+    maxOpenMs: HOUR,
+  }),
   "admin.start": operation("process", "A part was started.", NoDetail),
   "admin.stop": operation("process", "A part was stopped.", NoDetail),
-  "admin.restart": operation("process", "A part was started again.", Type.Object({ reason: Type.Optional(Code) }, closed)),
+  "admin.restart": operation(
+    "process",
+    "A part was started again.",
+    Type.Object({ reason: Type.Optional(Code) }, closed),
+  ),
   "admin.maintenance": operation(
     "appliance",
     "A planned stop was announced; leases live longer.",
@@ -33,7 +39,10 @@ export const ADMIN_EVENTS = {
   "admin.control": operation(
     "appliance",
     "A command of the operator on the coordinator's control socket.",
-    Type.Object({ verb: Code, project: Type.Optional(PlainId), allowed: Type.Optional(Type.Boolean()) }, closed),
+    Type.Object(
+      { verb: Code, project: Type.Optional(PlainId), allowed: Type.Optional(Type.Boolean()) },
+      closed,
+    ),
   ),
   "admin.measured": fact(
     "process",
@@ -41,7 +50,9 @@ export const ADMIN_EVENTS = {
     Type.Object(
       {
         /** In order of their paths in the release; a part runs few. */
-        files: Type.Array(Type.Object({ path: ReleasePath, sha256: Sha256Hex }, closed), { maxItems: MAX_MEASURED_FILES }),
+        files: Type.Array(Type.Object({ path: ReleasePath, sha256: Sha256Hex }, closed), {
+          maxItems: MAX_MEASURED_FILES,
+        }),
       },
       closed,
     ),

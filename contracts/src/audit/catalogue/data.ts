@@ -1,7 +1,15 @@
 /** Data and models as the coordinator handles them: buckets, uploads, staging, outputs. */
 import { Type } from "typebox";
 import { Count, PlainId } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation, OPERATION_OR_FACT } from "./entry.ts";
+import {
+  type CatalogueEntry,
+  closed,
+  fact,
+  HOUR,
+  NoDetail,
+  operation,
+  OPERATION_OR_FACT,
+} from "./entry.ts";
 import { Fenced, OfUpload, OfUrl } from "./fields.ts";
 
 export const DATA_EVENTS = {
@@ -36,7 +44,10 @@ export const DATA_EVENTS = {
   "data.upload.complete": operation(
     "object",
     "A multipart upload was completed.",
-    Type.Object({ bucket: Type.Optional(PlainId), parts: Type.Optional(Count), ...OfUpload }, closed),
+    Type.Object(
+      { bucket: Type.Optional(PlainId), parts: Type.Optional(Count), ...OfUpload },
+      closed,
+    ),
     { maxOpenMs: HOUR },
   ),
   "data.upload.abort": operation(
@@ -47,9 +58,22 @@ export const DATA_EVENTS = {
   "data.stage": fact(
     "object",
     "A URL to read one input was issued to the node of a member.",
-    Type.Object({ ...Fenced, job: PlainId, bytes: Type.Optional(Count), ttl_s: Type.Optional(Count), ...OfUrl }, closed),
+    Type.Object(
+      {
+        ...Fenced,
+        job: PlainId,
+        bytes: Type.Optional(Count),
+        ttl_s: Type.Optional(Count),
+        ...OfUrl,
+      },
+      closed,
+    ),
   ),
-  "data.log.read": fact("job", "A job's log was read.", Type.Object({ bytes: Type.Optional(Count) }, closed)),
+  "data.log.read": fact(
+    "job",
+    "A job's log was read.",
+    Type.Object({ bytes: Type.Optional(Count) }, closed),
+  ),
   "model.output.open": fact(
     "object",
     "A multipart upload for one output was opened and its part URLs issued to a member's node, or issued again.",

@@ -46,7 +46,11 @@ export const fact = <D extends TSchema>(object: ObjectKind, meaning: string, det
   ({ phases: FACT, object, meaning, detail, maxOpenMs: 0, whileDraining: true }) as const;
 
 /** What happened elsewhere and was found afterwards: `source` says where, `lag_ms` how long after. */
-export const observed = <D extends Record<string, TSchema>>(object: ObjectKind, meaning: string, detail: D) =>
+export const observed = <D extends Record<string, TSchema>>(
+  object: ObjectKind,
+  meaning: string,
+  detail: D,
+) =>
   ({
     phases: ["observed"],
     object,

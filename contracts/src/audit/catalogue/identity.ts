@@ -32,7 +32,10 @@ export const IDENTITY_EVENTS = {
   "iam.user.change": operation(
     "user",
     "A user was disabled or enabled, or was given another quota.",
-    Type.Object({ change: Type.Enum(["disabled", "enabled", "quota"]), quota_bytes: Type.Optional(Count) }, closed),
+    Type.Object(
+      { change: Type.Enum(["disabled", "enabled", "quota"]), quota_bytes: Type.Optional(Count) },
+      closed,
+    ),
   ),
   "iam.node.change": operation(
     "node",

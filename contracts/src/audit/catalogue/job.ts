@@ -22,7 +22,14 @@ const JobTransition = Type.Object(
 );
 
 const transition = (meaning: string) =>
-  ({ phases: FACT, object: "job", meaning, detail: JobTransition, maxOpenMs: 0, whileDraining: true }) as const;
+  ({
+    phases: FACT,
+    object: "job",
+    meaning,
+    detail: JobTransition,
+    maxOpenMs: 0,
+    whileDraining: true,
+  }) as const;
 
 export const JOB_EVENTS = {
   "job.submit": operation(
@@ -39,7 +46,11 @@ export const JOB_EVENTS = {
     ),
     { whileDraining: false },
   ),
-  "job.cancel": operation("job", "A job was asked to stop; its end is a transition of its own.", NoDetail),
+  "job.cancel": operation(
+    "job",
+    "A job was asked to stop; its end is a transition of its own.",
+    NoDetail,
+  ),
   "job.accepted": transition("The job's row was made."),
   "job.queued": transition("The job waits for workers."),
   "job.held": transition("The job waits for a person; `reason` says why."),

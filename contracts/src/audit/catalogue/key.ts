@@ -21,9 +21,21 @@ export const KEY_EVENTS = {
     Type.Object({ expires_in_s: Count }, closed),
   ),
   "key.revoke": operation("key", "A platform key was revoked.", NoDetail),
-  "key.list": fact("user", "A user's platform keys were listed.", Type.Object({ count: Type.Optional(Count) }, closed)),
-  "key.bucket.rotate": operation("bucket", "A bucket's key pair was replaced; the old pair is void.", NoDetail),
-  "key.registry.token": fact("node", "A token to pull an image was issued to a node.", Type.Object(Fenced, closed)),
+  "key.list": fact(
+    "user",
+    "A user's platform keys were listed.",
+    Type.Object({ count: Type.Optional(Count) }, closed),
+  ),
+  "key.bucket.rotate": operation(
+    "bucket",
+    "A bucket's key pair was replaced; the old pair is void.",
+    NoDetail,
+  ),
+  "key.registry.token": fact(
+    "node",
+    "A token to pull an image was issued to a node.",
+    Type.Object(Fenced, closed),
+  ),
   "key.certificate.issue": fact(
     "node",
     "A certificate was signed for a key made on a node.",

@@ -1,13 +1,24 @@
 /** The log about itself: exports, searches, producers, shards, witnesses, receivers. */
 import { Type } from "typebox";
-import { Boot, Code, Count, Instant, Origin, PlainId, ProducerName, Sha256Hex } from "../audit-event.ts";
+import {
+  Boot,
+  Code,
+  Count,
+  Instant,
+  Origin,
+  PlainId,
+  ProducerName,
+  Sha256Hex,
+} from "../audit-event.ts";
 import { type CatalogueEntry, closed, DAY, fact, HOUR, NoDetail, operation } from "./entry.ts";
 
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
 
 /** C2SP signed-note vkey; ML-DSA-44 keys have 1,752 characters of base64. */
-const VerifierKey = Type.String({ pattern: "^[^\\s+]{1,255}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]{40,1800}$" });
+const VerifierKey = Type.String({
+  pattern: "^[^\\s+]{1,255}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]{40,1800}$",
+});
 
 export const LOG_EVENTS = {
   "audit.export": operation(
@@ -31,16 +42,31 @@ export const LOG_EVENTS = {
     ),
     { maxOpenMs: HOUR },
   ),
-  "audit.read": fact("log", "Entries of the log were read.", Type.Object({ entries: Count }, closed)),
+  "audit.read": fact(
+    "log",
+    "Entries of the log were read.",
+    Type.Object({ entries: Count }, closed),
+  ),
   "audit.search": fact(
     "log",
     "Entries of the log were searched for.",
-    Type.Object({ filters: Type.Array(Code, { maxItems: 16 }), entries: Count, more: Type.Boolean() }, closed),
+    Type.Object(
+      { filters: Type.Array(Code, { maxItems: 16 }), entries: Count, more: Type.Boolean() },
+      closed,
+    ),
   ),
   "audit.producer.start": fact(
     "producer",
     "auditd admitted a new life of a producer, and states where the previous one ended.",
-    Type.Object({ boot: Boot, first_pseq: Count, prev_boot: Type.Union([Boot, Type.Null()]), prev_pseq: Count }, closed),
+    Type.Object(
+      {
+        boot: Boot,
+        first_pseq: Count,
+        prev_boot: Type.Union([Boot, Type.Null()]),
+        prev_pseq: Count,
+      },
+      closed,
+    ),
   ),
   "audit.wal.cut": fact(
     "log",
@@ -93,10 +119,16 @@ export const LOG_EVENTS = {
         seen_root: Type.Union([Sha256Hex, Type.Null()]),
         /** Shards that had followed the previous one and are gone as a whole, and the most that was seen of each. */
         lost: Type.Optional(
-          Type.Array(Type.Object({ origin: Origin, size: Count, root: Type.Union([Sha256Hex, Type.Null()]) }, closed), {
-            minItems: 1,
-            maxItems: 16,
-          }),
+          Type.Array(
+            Type.Object(
+              { origin: Origin, size: Count, root: Type.Union([Sha256Hex, Type.Null()]) },
+              closed,
+            ),
+            {
+              minItems: 1,
+              maxItems: 16,
+            },
+          ),
         ),
         /** The coordinator's highest generation so far. */
         generation: Count,
@@ -108,7 +140,10 @@ export const LOG_EVENTS = {
   "audit.shard.next": fact(
     "log",
     "The next shard is prepared: its origin and its keys, signed under this one's.",
-    Type.Object({ origin: Origin, keys: Type.Array(VerifierKey, { minItems: 1, maxItems: 4 }) }, closed),
+    Type.Object(
+      { origin: Origin, keys: Type.Array(VerifierKey, { minItems: 1, maxItems: 4 }) },
+      closed,
+    ),
   ),
   "audit.shard.close": fact(
     "log",
@@ -119,7 +154,13 @@ export const LOG_EVENTS = {
     "log",
     "A shard past its retention was deleted; the first entry of the one that followed it still names its last tree.",
     Type.Object(
-      { origin: Origin, size: Count, root: Sha256Hex, last_at: Type.Optional(Instant), before: Type.Optional(Instant) },
+      {
+        origin: Origin,
+        size: Count,
+        root: Sha256Hex,
+        last_at: Type.Optional(Instant),
+        before: Type.Optional(Instant),
+      },
       closed,
     ),
     { maxOpenMs: DAY },
@@ -143,13 +184,20 @@ export const LOG_EVENTS = {
   "audit.witness.lag": fact(
     "log",
     "For more than 15 minutes no checkpoint was cosigned by the policy's quorum, or one was again.",
-    Type.Object({ since_s: Count, witnessed_size: Count, size: Count, over: Type.Boolean() }, closed),
+    Type.Object(
+      { since_s: Count, witnessed_size: Count, size: Count, over: Type.Boolean() },
+      closed,
+    ),
   ),
   "audit.policy": operation(
     "log",
     "The trust policy was changed: witnesses, quorum.",
     Type.Object(
-      { policy_sha256: Sha256Hex, witnesses: Count, approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }) },
+      {
+        policy_sha256: Sha256Hex,
+        witnesses: Count,
+        approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }),
+      },
       closed,
     ),
   ),
@@ -160,7 +208,9 @@ export const LOG_EVENTS = {
       {
         ...{ sink: Code, state: Code, cursor: Count, size: Count },
         /** Of one shard, from one entry up to before another; without `to`, to its end. */
-        passed: Type.Optional(Type.Object({ shard: Code, from: Count, to: Type.Optional(Count) }, closed)),
+        passed: Type.Optional(
+          Type.Object({ shard: Code, from: Count, to: Type.Optional(Count) }, closed),
+        ),
       },
       closed,
     ),
@@ -172,7 +222,9 @@ export const LOG_EVENTS = {
       {
         /** In order of their names; of more than {@link MAX_HEARTBEAT_PRODUCERS} the digest stands instead. */
         producers: Type.Optional(
-          Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), { maxItems: MAX_HEARTBEAT_PRODUCERS }),
+          Type.Array(Type.Object({ prod: ProducerName, boot: Boot, pseq: Count }, closed), {
+            maxItems: MAX_HEARTBEAT_PRODUCERS,
+          }),
         ),
         /** SHA-256 over `prod ‖ 0x20 ‖ boot ‖ 0x20 ‖ pseq ‖ 0x0A` of each, in order of their names: whoever reads the log knows the same. */
         vector: Type.Optional(Type.Object({ producers: Count, sha256: Sha256Hex }, closed)),

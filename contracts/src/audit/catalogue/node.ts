@@ -25,7 +25,14 @@ export const NODE_EVENTS = {
   "job.node.ended": fact(
     "member",
     "The container of a member ended; its exit code as the node's engine has it.",
-    Type.Object({ ...OfMember, exit_code: Type.Integer({ minimum: 0, maximum: 255 }), out_of_memory: Type.Boolean() }, closed),
+    Type.Object(
+      {
+        ...OfMember,
+        exit_code: Type.Integer({ minimum: 0, maximum: 255 }),
+        out_of_memory: Type.Boolean(),
+      },
+      closed,
+    ),
   ),
   "job.node.failed": fact(
     "member",
@@ -36,7 +43,12 @@ export const NODE_EVENTS = {
     "member",
     "A node's agent looked whether anything of a member is left: processes, disk, use of devices.",
     Type.Object(
-      { ...OfMember, processes_gone: Type.Boolean(), disk_gone: Type.Boolean(), devices_at_baseline: Type.Boolean() },
+      {
+        ...OfMember,
+        processes_gone: Type.Boolean(),
+        disk_gone: Type.Boolean(),
+        devices_at_baseline: Type.Boolean(),
+      },
       closed,
     ),
   ),

@@ -51,17 +51,41 @@ export const OBJECT_STORE_EVENTS = {
   "data.object.delete": operation(
     "object",
     "An object, or one version of it, was deleted through the S3 door; `job` says whose output it was.",
-    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()), ...OfOutput, ...Claimed }, closed),
+    Type.Object(
+      {
+        bucket: Type.Optional(PlainId),
+        version: Type.Optional(Type.Boolean()),
+        ...OfOutput,
+        ...Claimed,
+      },
+      closed,
+    ),
   ),
   "data.object.delete.listed": fact(
     "object",
     "One of the objects that a request for several deletions names; the operation is `data.bucket.delete`.",
-    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()), ...OfOutput, ...Claimed }, closed),
+    Type.Object(
+      {
+        bucket: Type.Optional(PlainId),
+        version: Type.Optional(Type.Boolean()),
+        ...OfOutput,
+        ...Claimed,
+      },
+      closed,
+    ),
   ),
   "data.object.delete.ended": fact(
     "object",
     "What became of one of the objects that a request for several deletions named: its outcome says whether it was deleted.",
-    Type.Object({ bucket: Type.Optional(PlainId), version: Type.Optional(Type.Boolean()), ...OfOutput, ...Claimed }, closed),
+    Type.Object(
+      {
+        bucket: Type.Optional(PlainId),
+        version: Type.Optional(Type.Boolean()),
+        ...OfOutput,
+        ...Claimed,
+      },
+      closed,
+    ),
   ),
   "data.object.change": operation(
     "object",
@@ -72,7 +96,14 @@ export const OBJECT_STORE_EVENTS = {
     "object",
     "A request for an object was refused: at the S3 door or the API (quota, export control), or a read by the object store (signature, rights).",
     Type.Object(
-      { bucket: Type.Optional(PlainId), status: Status, code: Code, bytes: Type.Optional(Count), ...OfUrl, ...Claimed },
+      {
+        bucket: Type.Optional(PlainId),
+        status: Status,
+        code: Code,
+        bytes: Type.Optional(Count),
+        ...OfUrl,
+        ...Claimed,
+      },
       closed,
     ),
   ),

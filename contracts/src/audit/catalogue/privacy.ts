@@ -4,15 +4,19 @@ import { Code, Count, Instant, Origin, PlainId, Sha256Hex } from "../audit-event
 import { type CatalogueEntry, closed, fact, HOUR, operation, OPERATION_OR_FACT } from "./entry.ts";
 
 /** What can't be opened any more, by shard: count, and RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment` in order of index and field. */
-const Erased = Type.Array(Type.Object({ origin: Origin, commitments_count: Count, commitments_root: Sha256Hex }, closed), {
-  maxItems: 32,
-});
+const Erased = Type.Array(
+  Type.Object({ origin: Origin, commitments_count: Count, commitments_root: Sha256Hex }, closed),
+  {
+    maxItems: 32,
+  },
+);
 
 export const PRIVACY_EVENTS = {
   "privacy.erasure": {
     phases: OPERATION_OR_FACT,
     object: "user",
-    meaning: "What opens a subject's commitments was destroyed; the fact that follows says that it was looked for and not found.",
+    meaning:
+      "What opens a subject's commitments was destroyed; the fact that follows says that it was looked for and not found.",
     detail: Type.Object(
       {
         request: Type.Optional(PlainId),
@@ -36,7 +40,12 @@ export const PRIVACY_EVENTS = {
     "user",
     "An erasure was refused for a reason in law, until a date.",
     Type.Object(
-      { request: Type.Optional(PlainId), legal_basis: Code, until: Instant, requester: Type.Optional(PlainId) },
+      {
+        request: Type.Optional(PlainId),
+        legal_basis: Code,
+        until: Instant,
+        requester: Type.Optional(PlainId),
+      },
       closed,
     ),
   ),
@@ -56,7 +65,14 @@ export const PRIVACY_EVENTS = {
   "privacy.holds.confirm": fact(
     "log",
     "The vault's database had been put back or lost; people vouched that the legal holds which it now has are those of the log.",
-    Type.Object({ holds: Count, requester: PlainId, approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }) }, closed),
+    Type.Object(
+      {
+        holds: Count,
+        requester: PlainId,
+        approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }),
+      },
+      closed,
+    ),
   ),
   "privacy.disclose": operation(
     "user",
@@ -74,7 +90,10 @@ export const PRIVACY_EVENTS = {
   "privacy.retention": operation(
     "log",
     "What opens commitments older than their retention class allows was destroyed.",
-    Type.Object({ before: Instant, erased: Type.Optional(Erased), final_after: Type.Optional(Instant) }, closed),
+    Type.Object(
+      { before: Instant, erased: Type.Optional(Erased), final_after: Type.Optional(Instant) },
+      closed,
+    ),
     { maxOpenMs: HOUR },
   ),
   "privacy.spool": fact(
@@ -85,6 +104,13 @@ export const PRIVACY_EVENTS = {
   "privacy.keys.restore": operation(
     "process",
     "Keys that open commitments were put back from a copy whose epoch lives; those that were destroyed on purpose stayed destroyed.",
-    Type.Object({ restored: Type.Optional(Count), kept: Type.Optional(Count), destroyed: Type.Optional(Count) }, closed),
+    Type.Object(
+      {
+        restored: Type.Optional(Count),
+        kept: Type.Optional(Count),
+        destroyed: Type.Optional(Count),
+      },
+      closed,
+    ),
   ),
 } as const satisfies Record<string, CatalogueEntry>;

@@ -1,5 +1,9 @@
 /** A job as the public client reads it: four words, the exact state beside them in `detail`. */
-import type { DashboardJob, DashboardJobWithWorkers, TaskReply } from "@resontech/contracts/http-tasks";
+import type {
+  DashboardJob,
+  DashboardJobWithWorkers,
+  TaskReply,
+} from "@resontech/contracts/http-tasks";
 import { wireState } from "@resontech/contracts/job-states";
 import type { JobMemberView, JobView } from "../../kernel/job-view.ts";
 

@@ -23,7 +23,10 @@ const log = { kind: "log", id: "appliance" } as const;
 const NO_FILTERS: ReadonlySet<string> = new Set(["order", "limit", "cursor"]);
 
 /** Each look is itself logged before it is answered, whatever the answer: which filters were set, not their values, and how much was shown. */
-export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (app, { auditSearch, read }) => {
+export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (
+  app,
+  { auditSearch, read },
+) => {
   app.get(
     "/api/audit/events",
     {
@@ -39,7 +42,10 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
       const { query } = request;
       for (const name of ["from", "to"] as const)
         if (query[name] !== undefined && !isInstant(query[name]))
-          throw new ApiError("validation_failed", `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`);
+          throw new ApiError(
+            "validation_failed",
+            `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`,
+          );
       const verdict = await authorize(request, "audit.search", "rows");
       const decision = decisionOf(verdict);
       const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
@@ -47,11 +53,22 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
         async () => {
           const view = viewOf(verdict.rows);
           if (query.objectsOf === undefined) return await auditSearch.events(query, view);
-          const objects = await authorizedRow(request, "audit.search", findJobObjects(read, query.objectsOf));
-          return { ...(await auditSearch.events(query, view, objects)), sameFolder: objects.sameFolder };
+          const objects = await authorizedRow(
+            request,
+            "audit.search",
+            findJobObjects(read, query.objectsOf),
+          );
+          return {
+            ...(await auditSearch.events(query, view, objects)),
+            sameFolder: objects.sameFolder,
+          };
         },
         async (page) => {
-          const detail = { filters: filters.sort(), entries: page?.events.length ?? 0, more: page?.more ?? false };
+          const detail = {
+            filters: filters.sort(),
+            entries: page?.events.length ?? 0,
+            more: page?.more ?? false,
+          };
           await request.audit.fact({ type: "audit.search", object: log, decision, detail });
         },
       );
@@ -77,7 +94,12 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
       return await looked(
         () => auditSearch.event(index, request.query.shard, viewOf(verdict.rows)),
         async (entry) => {
-          await request.audit.fact({ type: "audit.read", object: log, decision, detail: { entries: entry === null ? 0 : 1 } });
+          await request.audit.fact({
+            type: "audit.read",
+            object: log,
+            decision,
+            detail: { entries: entry === null ? 0 : 1 },
+          });
         },
       );
     },
@@ -85,7 +107,10 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (ap
 };
 
 /** @param record told what is shown; null for a refusal, which says something as well: that an entry is not there, or not the caller's */
-async function looked<T>(look: () => Promise<T>, record: (shown: T | null) => Promise<void>): Promise<T> {
+async function looked<T>(
+  look: () => Promise<T>,
+  record: (shown: T | null) => Promise<void>,
+): Promise<T> {
   let shown: T;
   try {
     shown = await look();

@@ -20,12 +20,19 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
   app.get(
     "/api/users/storage/bucket",
     {
-      schema: { summary: "The caller's bucket", tags: ["storage"], response: responses(200, BucketReply) },
+      schema: {
+        summary: "The caller's bucket",
+        tags: ["storage"],
+        response: responses(200, BucketReply),
+      },
       config: { access: { action: "bucket.read" }, audit: { event: "data.bucket.read" } },
     },
     async (request) => {
       const bucket = await authorizedBucket(request, "bucket.read", deps.read);
-      await request.audit.fact({ type: "data.bucket.read", object: { kind: "bucket", id: bucket.ownerId } });
+      await request.audit.fact({
+        type: "data.bucket.read",
+        object: { kind: "bucket", id: bucket.ownerId },
+      });
       return {
         bucketAlias: bucket.name,
         endpoint: deps.s3.endpoint,
@@ -49,8 +56,9 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
     },
     async (request) => {
       const bucket = await authorizedBucket(request, "bucket.key.rotate", deps.read);
-      return request.audit.operation({ type: "key.bucket.rotate", object: { kind: "bucket", id: bucket.ownerId } }, (operation) =>
-        deps.bucketKeys.replace(bucket.name, operation.completeIn),
+      return request.audit.operation(
+        { type: "key.bucket.rotate", object: { kind: "bucket", id: bucket.ownerId } },
+        (operation) => deps.bucketKeys.replace(bucket.name, operation.completeIn),
       );
     },
   );
@@ -58,13 +66,20 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
   app.get(
     "/api/users/storage/usage",
     {
-      schema: { summary: "Bytes and objects in the bucket", tags: ["storage"], response: responses(200, UsageReply) },
+      schema: {
+        summary: "Bytes and objects in the bucket",
+        tags: ["storage"],
+        response: responses(200, UsageReply),
+      },
       config: { access: { action: "bucket.read" }, audit: { event: "data.bucket.usage" } },
     },
     async (request) => {
       const bucket = await authorizedBucket(request, "bucket.read", deps.read);
       const usage = await deps.store.usage(bucket.name);
-      await request.audit.fact({ type: "data.bucket.usage", object: { kind: "bucket", id: bucket.ownerId } });
+      await request.audit.fact({
+        type: "data.bucket.usage",
+        object: { kind: "bucket", id: bucket.ownerId },
+      });
       return { ...usage, quotaBytes: bucket.quotaBytes };
     },
   );
@@ -77,5 +92,9 @@ export async function authorizedBucket(
   read: ReadHandle,
 ): Promise<Bucket> {
   const bucket = findBucket(read, callerOfRequest(request).userId);
-  return await authorizedRow(request, action, bucket === null ? null : { ...bucket, userId: bucket.ownerId });
+  return await authorizedRow(
+    request,
+    action,
+    bucket === null ? null : { ...bucket, userId: bucket.ownerId },
+  );
 }

@@ -26,7 +26,10 @@ const ofJob = { access: { action: "job.read" }, audit } as const;
 const ofFleet = { access: { action: "fleet.read" }, audit } as const;
 const tags = ["dashboard"];
 
-export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (app, { kernel, images }) => {
+export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = async (
+  app,
+  { kernel, images },
+) => {
   app.get(
     "/api/customer/dashboard/jobs",
     {
@@ -56,12 +59,22 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       },
       config: ofJob,
     },
-    async (request) => dashboardJobWithWorkers(await authorizedRow(request, "job.read", kernel.job(request.params.id))),
+    async (request) =>
+      dashboardJobWithWorkers(
+        await authorizedRow(request, "job.read", kernel.job(request.params.id)),
+      ),
   );
 
   app.get(
     "/api/customer/dashboard/workers/stats",
-    { schema: { summary: "Workers and their free memory", tags, response: responses(200, WorkerStatsReply) }, config: ofFleet },
+    {
+      schema: {
+        summary: "Workers and their free memory",
+        tags,
+        response: responses(200, WorkerStatsReply),
+      },
+      config: ofFleet,
+    },
     async () => {
       const { onlineCount, totalFreeMemoryMb, workers } = kernel.workersStats();
       return {
@@ -93,13 +106,15 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     },
     async (request) => {
       const job = await authorizedRow(request, "job.read", kernel.job(request.query.job_id));
-      const jobs = kernel.nvflareJobs(job.id).map(({ nvflareJob, status, attempt, startedAt, endedAt }) => ({
-        job_id: nvflareJob,
-        status,
-        attempt,
-        started_at: instant(startedAt),
-        ended_at: endedAt === null ? null : instant(endedAt),
-      }));
+      const jobs = kernel
+        .nvflareJobs(job.id)
+        .map(({ nvflareJob, status, attempt, startedAt, endedAt }) => ({
+          job_id: nvflareJob,
+          status,
+          attempt,
+          started_at: instant(startedAt),
+          ended_at: endedAt === null ? null : instant(endedAt),
+        }));
       return { jobs };
     },
   );
@@ -124,15 +139,29 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
 
   app.get(
     "/api/gpu-catalog",
-    { schema: { summary: "Models by catalogue id", tags, response: responses(200, GpuCatalogReply) }, config: ofFleet },
+    {
+      schema: {
+        summary: "Models by catalogue id",
+        tags,
+        response: responses(200, GpuCatalogReply),
+      },
+      config: ofFleet,
+    },
     async () =>
-      kernel.catalogue().map(({ pricePerHourCents, ...model }) => ({ ...model, pricePerGpuHourCents: pricePerHourCents })),
+      kernel.catalogue().map(({ pricePerHourCents, ...model }) => ({
+        ...model,
+        pricePerGpuHourCents: pricePerHourCents,
+      })),
   );
 
   app.get(
     "/api/images",
     {
-      schema: { summary: "Job images and the Python packages in each", tags, response: responses(200, ImagesReply) },
+      schema: {
+        summary: "Job images and the Python packages in each",
+        tags,
+        response: responses(200, ImagesReply),
+      },
       config: ofFleet,
     },
     async () =>

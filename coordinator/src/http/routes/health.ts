@@ -7,16 +7,25 @@ import { stateOfPart } from "../../state-of-part.ts";
 export type ReadinessChecks = Record<string, () => Promise<unknown>>;
 
 const config = {
-  access: { public: "the supervisor asks without a credential; nothing is told but which parts work" },
+  access: {
+    public: "the supervisor asks without a credential; nothing is told but which parts work",
+  },
   audit: { none: "status" },
   // Whoever watches the process uses up nobody's requests.
   rateLimit: false,
 } as const;
 
-export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }> = async (app, { checks }) => {
+export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }> = async (
+  app,
+  { checks },
+) => {
   app.get(
     "/healthz",
-    { logLevel: "warn", schema: { summary: "The process answers", tags: ["health"], response: { 200: HealthReply } }, config },
+    {
+      logLevel: "warn",
+      schema: { summary: "The process answers", tags: ["health"], response: { 200: HealthReply } },
+      config,
+    },
     async () => ({ status: "ok" as const }),
   );
 
@@ -24,13 +33,20 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ checks: ReadinessChecks }
     "/readyz",
     {
       logLevel: "warn",
-      schema: { summary: "The parts that a request needs", tags: ["health"], response: { 200: ReadyReply, 503: ReadyReply } },
+      schema: {
+        summary: "The parts that a request needs",
+        tags: ["health"],
+        response: { 200: ReadyReply, 503: ReadyReply },
+      },
       config,
     },
     async (_, reply) => {
       const entries = await Promise.all(
         Object.entries(checks).map(
-          async ([name, check]): Promise<[string, ReadyReply["parts"][string]]> => [name, await stateOfPart(check)],
+          async ([name, check]): Promise<[string, ReadyReply["parts"][string]]> => [
+            name,
+            await stateOfPart(check),
+          ],
         ),
       );
       const ready = entries.every(([, state]) => state === "ok");

@@ -17,7 +17,11 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
   app.get(
     "/api/nodes",
     {
-      schema: { summary: "Nodes and their state", tags: ["nodes"], response: responses(200, Type.Array(NodeReply)) },
+      schema: {
+        summary: "Nodes and their state",
+        tags: ["nodes"],
+        response: responses(200, Type.Array(NodeReply)),
+      },
       config: { access: { action: "node.list" }, audit: { none: "status" } },
     },
     async (request) => {
@@ -36,7 +40,11 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
         response: responses(200, JoinReply),
       },
       config: {
-        access: { action: "node.join", credential: "the one-use token in the body", decidedBy: "nodes" },
+        access: {
+          action: "node.join",
+          credential: "the one-use token in the body",
+          decidedBy: "nodes",
+        },
         audit: { event: "iam.node.join", loggedBy: "nodes" },
       },
     },

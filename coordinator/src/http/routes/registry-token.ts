@@ -1,6 +1,10 @@
 /** The token realm of the OCI registry: a password in, a short ES256 token to pull one repository out. Its refusals have the form that OCI clients read. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { RegistryErrorReply, RegistryTokenQuery, RegistryTokenReply } from "@resontech/contracts/http-identity";
+import {
+  RegistryErrorReply,
+  RegistryTokenQuery,
+  RegistryTokenReply,
+} from "@resontech/contracts/http-identity";
 import type { PullGrant, RegistryPasswords } from "../../identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../identity/registry-tokens.ts";
 import type { Caller } from "../../authorization/caller.ts";
@@ -9,7 +13,10 @@ import { asApiError } from "../error-replies.ts";
 
 export type RegistryTokenRoutesDeps = { passwords: RegistryPasswords; tokens: RegistryTokens };
 
-export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesDeps> = async (app, { passwords, tokens }) => {
+export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesDeps> = async (
+  app,
+  { passwords, tokens },
+) => {
   app.get(
     "/token",
     {
@@ -21,13 +28,19 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
       },
       errorHandler: (error, request, reply) => {
         const known = asApiError(error);
-        if (known === null || known.status >= 500) request.log.error({ err: error }, "no token was issued");
+        if (known === null || known.status >= 500)
+          request.log.error({ err: error }, "no token was issued");
         const status = known?.status ?? 500;
         const message = known?.message ?? `the request failed; its id is ${request.id}`;
-        void reply.code(status).send({ errors: [{ code: OCI_CODES.get(status) ?? "UNKNOWN", message }] });
+        void reply
+          .code(status)
+          .send({ errors: [{ code: OCI_CODES.get(status) ?? "UNKNOWN", message }] });
       },
       config: {
-        access: { action: "registry.pull", credential: "a one-use password in Basic authorization" },
+        access: {
+          action: "registry.pull",
+          credential: "a one-use password in Basic authorization",
+        },
         audit: { event: "key.registry.token" },
       },
     },
@@ -50,7 +63,9 @@ export const registryTokenRoutes: FastifyPluginAsyncTypebox<RegistryTokenRoutesD
       reply.header("www-authenticate", 'Basic realm="registry"');
       const why = "the user name or the password is not valid, or no longer";
       const { scope = "" } = request.query;
-      const isPush = [scope].flat().some((one) => /:(?:[^:]*,)?(?:push|delete|\*)(?:,|$)/.test(one));
+      const isPush = [scope]
+        .flat()
+        .some((one) => /:(?:[^:]*,)?(?:push|delete|\*)(?:,|$)/.test(one));
       return request.refuseCredential(
         "registry_login_invalid",
         isPush ? `this registry is read-only, nobody can push; and ${why}` : why,
@@ -71,7 +86,9 @@ const OCI_CODES: ReadonlyMap<number, string> = new Map([
 
 /** For whom the password was made: a node that holds a member, or whoever asked on the host. */
 function holderOf({ audit: { node } }: PullGrant): Caller {
-  return node === undefined ? { kind: "operator", person: null } : { kind: "node", node, by: "pull-password" };
+  return node === undefined
+    ? { kind: "operator", person: null }
+    : { kind: "node", node, by: "pull-password" };
 }
 
 function basicLogin(header: string | undefined): { username: string; password: string } | null {

@@ -1,7 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import { isTerminal } from "@resontech/contracts/job-states";
-import { RemovedOutputsReply, SubmitTaskBody, TaskOutputsReply, TaskReply } from "@resontech/contracts/http-tasks";
+import {
+  RemovedOutputsReply,
+  SubmitTaskBody,
+  TaskOutputsReply,
+  TaskReply,
+} from "@resontech/contracts/http-tasks";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
@@ -35,7 +40,14 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
       const key = idempotencyKey(request.headers["idempotency-key"]);
-      const job = await submitTask(deps, { userId, projectId }, bucket.name, request.body, key, request.audit);
+      const job = await submitTask(
+        deps,
+        { userId, projectId },
+        bucket.name,
+        request.body,
+        key,
+        request.audit,
+      );
       return reply.code(201).send(taskReply(job));
     },
   );
@@ -46,14 +58,16 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       schema: { summary: "One task", tags, params, response: responses(200, TaskReply) },
       config: { access: { action: "job.read" }, audit: { none: "status" } },
     },
-    async (request) => taskReply(await authorizedRow(request, "job.read", deps.kernel.job(request.params.id))),
+    async (request) =>
+      taskReply(await authorizedRow(request, "job.read", deps.kernel.job(request.params.id))),
   );
 
   app.get(
     "/api/tasks/:id/outputs",
     {
       schema: {
-        summary: "What the task left, by version: a later task of the same name hides it and leaves it there",
+        summary:
+          "What the task left, by version: a later task of the same name hides it and leaves it there",
         tags,
         params,
         response: responses(200, TaskOutputsReply),
@@ -61,7 +75,11 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { action: "job.outputs.list" }, audit: { none: "status" } },
     },
     async (request) => {
-      const job = await authorizedRow(request, "job.outputs.list", deps.kernel.job(request.params.id));
+      const job = await authorizedRow(
+        request,
+        "job.outputs.list",
+        deps.kernel.job(request.params.id),
+      );
       return deps.kernel.outputs(job.id).map(({ key, versionId, sizeBytes, sha256, storedAt }) => ({
         key,
         versionId,
@@ -76,7 +94,8 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     "/api/tasks/:id/outputs",
     {
       schema: {
-        summary: "Remove the versions that an ended task left; they count in the bucket's quota until then",
+        summary:
+          "Remove the versions that an ended task left; they count in the bucket's quota until then",
         tags,
         params,
         response: responses(200, RemovedOutputsReply),
@@ -84,41 +103,57 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { action: "job.outputs.remove" }, audit: { event: "data.bucket.delete" } },
     },
     async (request) => {
-      const job = await authorizedRow(request, "job.outputs.remove", deps.kernel.job(request.params.id));
+      const job = await authorizedRow(
+        request,
+        "job.outputs.remove",
+        deps.kernel.job(request.params.id),
+      );
       if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
       const outputs = deps.kernel.outputs(job.id);
       const object = { kind: "bucket", id: job.userId } as const;
-      return request.audit.operation({ type: "data.bucket.delete", object, detail: { objects: outputs.length } }, async () => {
-        for (const { key } of outputs)
-          await request.audit.fact({
-            type: "data.object.delete.listed",
-            object: { path: `${job.bucket}/${key}` },
-            detail: { version: true },
-          });
-        return { removed: await deps.kernel.forgetOutputs(job.id) };
-      });
+      return request.audit.operation(
+        { type: "data.bucket.delete", object, detail: { objects: outputs.length } },
+        async () => {
+          for (const { key } of outputs)
+            await request.audit.fact({
+              type: "data.object.delete.listed",
+              object: { path: `${job.bucket}/${key}` },
+              detail: { version: true },
+            });
+          return { removed: await deps.kernel.forgetOutputs(job.id) };
+        },
+      );
     },
   );
 
   app.post(
     "/api/tasks/:id/cancel",
     {
-      schema: { summary: "Ask the task to stop; legal in every state", tags, params, response: responses(200, TaskReply) },
+      schema: {
+        summary: "Ask the task to stop; legal in every state",
+        tags,
+        params,
+        response: responses(200, TaskReply),
+      },
       config: { access: { action: "job.cancel" }, audit: { event: "job.cancel" } },
     },
     async (request) => {
       const job = await authorizedRow(request, "job.cancel", deps.kernel.job(request.params.id));
-      return request.audit.operation({ type: "job.cancel", object: { kind: "job", id: job.id } }, async (operation) => {
-        const stopping = await deps.kernel.requestStop(job.id, "user_cancelled", operation.proof);
-        operation.closedElsewhere();
-        return taskReply(stopping ?? job);
-      });
+      return request.audit.operation(
+        { type: "job.cancel", object: { kind: "job", id: job.id } },
+        async (operation) => {
+          const stopping = await deps.kernel.requestStop(job.id, "user_cancelled", operation.proof);
+          operation.closedElsewhere();
+          return taskReply(stopping ?? job);
+        },
+      );
     },
   );
 };
 
 function idempotencyKey(header: string | undefined): string | null {
   if (header === undefined) return null;
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(header)) throw new ApiError("idempotency_key_invalid", "the Idempotency-Key is not valid");
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(header))
+    throw new ApiError("idempotency_key_invalid", "the Idempotency-Key is not valid");
   return header;
 }

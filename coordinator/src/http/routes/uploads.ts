@@ -60,11 +60,15 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           detail: { bucket: bucket.ownerId, bytes: size, parts, ttl_s: expiresS },
         },
         async (operation) => {
-          const uploadId = await deps.store.createUpload(bucket.name, key, contentType).catch(translateUploadError);
+          const uploadId = await deps.store
+            .createUpload(bucket.name, key, contentType)
+            .catch(translateUploadError);
           operation.tell({ upload_sha256: joinKey(uploadId) });
           const numbers = Array.from({ length: parts }, (_, index) => index + 1);
           const urls = await Promise.all(
-            numbers.map((number) => deps.store.presignPart(bucket.name, key, uploadId, number, expiresS)),
+            numbers.map((number) =>
+              deps.store.presignPart(bucket.name, key, uploadId, number, expiresS),
+            ),
           );
           return { uploadId, urls };
         },
@@ -98,8 +102,13 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           detail: { bucket: bucket.ownerId, parts: parts.length, upload_sha256: joinKey(uploadId) },
         },
         async () => {
-          const list = parts.map(({ PartNumber, ETag }) => ({ partNumber: PartNumber, etag: ETag.replaceAll('"', "") }));
-          const object = await deps.store.completeUpload(bucket.name, key, uploadId, list).catch(translateUploadError);
+          const list = parts.map(({ PartNumber, ETag }) => ({
+            partNumber: PartNumber,
+            etag: ETag.replaceAll('"', ""),
+          }));
+          const object = await deps.store
+            .completeUpload(bucket.name, key, uploadId, list)
+            .catch(translateUploadError);
           await deps.volume.durable();
           return { key, versionId: object.versionId, etag: object.etag, size: object.sizeBytes };
         },
@@ -114,7 +123,10 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         summary: "Give an upload up; its URLs are dead afterwards",
         tags: ["storage"],
         body: UploadAbortBody,
-        response: responses(200, Type.Object({ aborted: Type.Boolean() }, { additionalProperties: false })),
+        response: responses(
+          200,
+          Type.Object({ aborted: Type.Boolean() }, { additionalProperties: false }),
+        ),
       },
       config: { access, audit: { event: "data.upload.abort" } },
     },
@@ -128,22 +140,39 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           object: { path: `${bucket.name}/${key}` },
           detail: { bucket: bucket.ownerId, upload_sha256: joinKey(uploadId) },
         },
-        async () => ({ aborted: await deps.store.abortUpload(bucket.name, key, uploadId).catch(translateUploadError) }),
+        async () => ({
+          aborted: await deps.store
+            .abortUpload(bucket.name, key, uploadId)
+            .catch(translateUploadError),
+        }),
       );
     },
   );
 };
 
 /** What the engine says of a key below a file, or of a file where a folder is. */
-const CONFLICTS = ["ObjectParentIsFile", "ExistingObjectIsDirectory", "DirectoryObjectContainsData"];
+const CONFLICTS = [
+  "ObjectParentIsFile",
+  "ExistingObjectIsDirectory",
+  "DirectoryObjectContainsData",
+];
 
 function translateUploadError(error: unknown): never {
   if (!(error instanceof S3ResponseError)) throw error;
-  if (error.code === "NoSuchUpload") throw new ApiError("upload_not_found", "there is no such upload", { cause: error });
+  if (error.code === "NoSuchUpload")
+    throw new ApiError("upload_not_found", "there is no such upload", { cause: error });
   if (CONFLICTS.includes(error.code))
-    throw new ApiError("key_conflict", "an object with this key would be a file and a folder at once", { cause: error });
+    throw new ApiError(
+      "key_conflict",
+      "an object with this key would be a file and a folder at once",
+      { cause: error },
+    );
   if (["InvalidPart", "InvalidPartOrder", "EntityTooSmall", "MalformedXML"].includes(error.code)) {
-    throw new ApiError("upload_parts_invalid", `the object store refused the parts: ${error.code}`, { cause: error });
+    throw new ApiError(
+      "upload_parts_invalid",
+      `the object store refused the parts: ${error.code}`,
+      { cause: error },
+    );
   }
   throw error;
 }

@@ -11,11 +11,15 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_BYTES = 32;
 const RANDOM_CHARS = 43;
 const CHECKSUM_CHARS = 6;
-const KEY_PATTERN = new RegExp(`rsk_(?:live|dev)_[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}(?![0-9A-Za-z])`, "g");
+const KEY_PATTERN = new RegExp(
+  `rsk_(?:live|dev)_[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}(?![0-9A-Za-z])`,
+  "g",
+);
 
 /** @param random 32 random bytes */
 export function formatPlatformKey(kind: KeyKind, random: Uint8Array): string {
-  if (random.length !== RANDOM_BYTES) throw new RangeError(`a platform key has ${RANDOM_BYTES} random bytes`);
+  if (random.length !== RANDOM_BYTES)
+    throw new RangeError(`a platform key has ${RANDOM_BYTES} random bytes`);
   const body = base62(BigInt(`0x${Buffer.from(random).toString("hex")}`), RANDOM_CHARS);
   return `rsk_${kind}_${body}${checksum(body)}`;
 }

@@ -36,7 +36,10 @@ export function transferLimitMs(bytes: number): number {
 }
 
 /** When the state ends by itself unless something happens; null = never. `now` is an arrival or a sign of progress. */
-export function jobDeadline(state: JobState, { now, stateSince, bytes, expiresAt }: DeadlineFacts): number | null {
+export function jobDeadline(
+  state: JobState,
+  { now, stateSince, bytes, expiresAt }: DeadlineFacts,
+): number | null {
   switch (state) {
     case "ACCEPTED":
     case "QUEUED":

@@ -12,7 +12,10 @@ export function withGrant(granted: readonly GrantedLease[], grant: GrantedLease)
 }
 
 /** The node holds the lease of this answer: earlier ones are forgotten. An answer that is not known, or no longer, forgets nothing. */
-export function withAcknowledged(granted: readonly GrantedLease[], nonce: string | null): GrantedLease[] {
+export function withAcknowledged(
+  granted: readonly GrantedLease[],
+  nonce: string | null,
+): GrantedLease[] {
   const at = granted.findLastIndex((one) => one.nonce === nonce);
   return granted.slice(Math.max(0, at));
 }

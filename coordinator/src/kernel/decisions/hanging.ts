@@ -8,7 +8,12 @@ export type SignsOfLife = {
 };
 
 /** `report`: for the first time, or as long again since the last report; `forget`: what was reported is over. */
-export function judgeSilence({ now, lastSign, hangAfterMs, reported }: SignsOfLife): "report" | "forget" | null {
+export function judgeSilence({
+  now,
+  lastSign,
+  hangAfterMs,
+  reported,
+}: SignsOfLife): "report" | "forget" | null {
   const periods = Math.floor((now - lastSign) / hangAfterMs);
   if (periods > reported) return "report";
   return periods < 1 && reported > 0 ? "forget" : null;

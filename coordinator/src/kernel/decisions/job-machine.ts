@@ -69,9 +69,23 @@ export const JOB_MACHINE: Record<JobState, Row> = {
   RESERVED: { ...STOP, ...FAULT, ...START, claim: to("PROVISIONING") },
   PROVISIONING: { ...STOP, ...FAULT, ...START, stage: to("STAGING") },
   STAGING: { ...STOP, ...FAULT, ...START },
-  RUNNING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-others"), preempt: to("PREEMPTING", "stop-members") },
-  PREEMPTING: { ...STOP, ...FAULT, finish: to("FINALIZING", "stop-others"), vacate: to("QUEUED", "end-attempt", "place-soon") },
-  RECOVERING: { ...STOP, requeue: to("QUEUED", "end-attempt", "place-soon"), "give-up": to("FAILED", "end-attempt") },
+  RUNNING: {
+    ...STOP,
+    ...FAULT,
+    finish: to("FINALIZING", "stop-others"),
+    preempt: to("PREEMPTING", "stop-members"),
+  },
+  PREEMPTING: {
+    ...STOP,
+    ...FAULT,
+    finish: to("FINALIZING", "stop-others"),
+    vacate: to("QUEUED", "end-attempt", "place-soon"),
+  },
+  RECOVERING: {
+    ...STOP,
+    requeue: to("QUEUED", "end-attempt", "place-soon"),
+    "give-up": to("FAILED", "end-attempt"),
+  },
   FINALIZING: { ...STOP, ...FAULT, store: to("SUCCEEDED", "close-attempt") },
   STOPPING: {
     "stopped-cancelled": to("CANCELLED", "end-attempt"),

@@ -41,9 +41,15 @@ export type Judgement = { event: JobEvent; reason?: JobReason; blame?: string };
 export function judgeAttempt(attempt: AttemptFacts): Judgement | null {
   switch (attempt.state) {
     case "RESERVED":
-      return faultOf(attempt) ?? (attempt.members.every(({ state }) => state !== "LEASED") ? { event: "claim" } : null);
+      return (
+        faultOf(attempt) ??
+        (attempt.members.every(({ state }) => state !== "LEASED") ? { event: "claim" } : null)
+      );
     case "PROVISIONING":
-      return faultOf(attempt) ?? (attempt.members.some(({ hasProgress }) => hasProgress) ? { event: "stage" } : null);
+      return (
+        faultOf(attempt) ??
+        (attempt.members.some(({ hasProgress }) => hasProgress) ? { event: "stage" } : null)
+      );
     case "STAGING":
       return faultOf(attempt) ?? startOf(attempt);
     case "RUNNING":
@@ -54,7 +60,9 @@ export function judgeAttempt(attempt: AttemptFacts): Judgement | null {
     case "RECOVERING":
       return userFaultOf(attempt) ?? recoveryOf(attempt);
     case "STOPPING":
-      return attempt.members.some(({ state }) => mayMemberWrite(state)) ? null : { event: stoppedEvent(attempt.reason) };
+      return attempt.members.some(({ state }) => mayMemberWrite(state))
+        ? null
+        : { event: stoppedEvent(attempt.reason) };
     case "ACCEPTED":
     case "QUEUED":
     case "HELD":
@@ -91,7 +99,9 @@ function failureOf(member: MemberFacts): JobReason | null {
     case "QUARANTINED":
     case "RELEASING":
       // It let go of its own accord, without having ended.
-      return member.desired === "stop" || member.isFinished || member.hasOutputs ? null : "agent_fault";
+      return member.desired === "stop" || member.isFinished || member.hasOutputs
+        ? null
+        : "agent_fault";
     case "LEASED":
     case "STARTING":
     case "RUNNING":
@@ -102,7 +112,9 @@ function failureOf(member: MemberFacts): JobReason | null {
 
 /** Before the start all must be there; afterwards the job's own quorum decides, whatever ended the others. */
 function isCarried({ state, members, quorum }: AttemptFacts): boolean {
-  const living = members.filter((member) => !member.isLead && !member.isReplaced && failureOf(member) === null);
+  const living = members.filter(
+    (member) => !member.isLead && !member.isReplaced && failureOf(member) === null,
+  );
   return state === "RUNNING" && living.length >= quorum;
 }
 
@@ -122,24 +134,33 @@ function faultOf(attempt: AttemptFacts): Judgement | null {
   const others = attempt.members.filter(({ isLead, isReplaced }) => !isLead && !isReplaced);
   const failed = others.find((member) => failureOf(member) !== null);
   if (failed === undefined) return null;
-  return isCarried(attempt) ? null : { event: "fault", reason: failureOf(failed) ?? "quorum_lost", blame: failed.id };
+  return isCarried(attempt)
+    ? null
+    : { event: "fault", reason: failureOf(failed) ?? "quorum_lost", blame: failed.id };
 }
 
 /** A failure that running again would repeat, whoever else failed because of it. */
 function userFaultOf(attempt: AttemptFacts): Judgement | null {
   const failed = attempt.members.find(
     ({ isLead, reason, isReplaced }) =>
-      !isReplaced && reason !== null && reasonEntry(reason).retry === "never" && (isLead || !isCarried(attempt)),
+      !isReplaced &&
+      reason !== null &&
+      reasonEntry(reason).retry === "never" &&
+      (isLead || !isCarried(attempt)),
   );
   return failed === undefined ? null : { event: "stop", reason: failed.reason!, blame: failed.id };
 }
 
 function finishOf({ members }: AttemptFacts): Judgement | null {
-  return members.some(({ isLead, isFinished }) => isLead && isFinished) ? { event: "finish" } : null;
+  return members.some(({ isLead, isFinished }) => isLead && isFinished)
+    ? { event: "finish" }
+    : null;
 }
 
 function vacancyOf({ state, members }: AttemptFacts): Judgement | null {
-  return state === "PREEMPTING" && members.every((member) => isMemberOver(member.state)) ? { event: "vacate" } : null;
+  return state === "PREEMPTING" && members.every((member) => isMemberOver(member.state))
+    ? { event: "vacate" }
+    : null;
 }
 
 /** The lead alone decides: the others have given all they had. */
@@ -147,8 +168,12 @@ function outcomeOf(attempt: AttemptFacts): Judgement | null {
   const lead = attempt.members.find(({ isLead }) => isLead);
   if (lead === undefined) return { event: "fault", reason: "agent_fault" };
   if (lead.hasOutputs)
-    return attempt.hasRequired ? { event: "store" } : { event: "stop", reason: "output_missing", blame: lead.id };
-  const failure = lead.reason ?? (mayMemberWrite(lead.state) ? null : lead.state === "FENCED" ? "node_lost" : "agent_fault");
+    return attempt.hasRequired
+      ? { event: "store" }
+      : { event: "stop", reason: "output_missing", blame: lead.id };
+  const failure =
+    lead.reason ??
+    (mayMemberWrite(lead.state) ? null : lead.state === "FENCED" ? "node_lost" : "agent_fault");
   if (failure === null) return null;
   const event = reasonEntry(failure).retry === "never" ? "stop" : "fault";
   return { event, reason: failure, blame: lead.id };
@@ -160,10 +185,14 @@ function isQuiet({ state, isNodeAlive }: MemberFacts): boolean {
 }
 
 /** Members beside the lead of a running attempt that were lost and have let go: others may take their places while the quorum holds. */
-export function vacanciesOf({ state, members }: AttemptFacts): { member: string; reason: JobReason }[] {
+export function vacanciesOf({
+  state,
+  members,
+}: AttemptFacts): { member: string; reason: JobReason }[] {
   if (state !== "RUNNING") return [];
   return members.flatMap((member) => {
-    const reason = !member.isLead && !member.isReplaced && isQuiet(member) ? failureOf(member) : null;
+    const reason =
+      !member.isLead && !member.isReplaced && isQuiet(member) ? failureOf(member) : null;
     return reason === null ? [] : [{ member: member.id, reason }];
   });
 }

@@ -13,7 +13,9 @@ export type StartingMember = {
  * silent longest. Null when all have started.
  */
 export function laggingMember(members: readonly StartingMember[]): string | null {
-  const waitedFor = members.filter(({ state, is_ready }) => state === "LEASED" || (state === "STARTING" && is_ready === 0));
+  const waitedFor = members.filter(
+    ({ state, is_ready }) => state === "LEASED" || (state === "STARTING" && is_ready === 0),
+  );
   const far = ({ state, is_staged, progress_at }: StartingMember): readonly number[] => [
     state === "LEASED" ? 0 : 1,
     is_staged,

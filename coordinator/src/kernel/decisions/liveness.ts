@@ -35,16 +35,22 @@ export type LivenessFacts = {
 };
 export type LivenessDecision = { node: string; to: "READY" | "SUSPECT" | "DEAD" };
 /** `brake`: why nobody was declared dead although somebody was silent long enough. */
-export type LivenessVerdict = { decisions: LivenessDecision[]; brake: "own_lag" | "many_suspect" | null };
+export type LivenessVerdict = {
+  decisions: LivenessDecision[];
+  brake: "own_lag" | "many_suspect" | null;
+};
 
 export function judgeLiveness({ nodes, ownLagMs }: LivenessFacts): LivenessVerdict {
   const decisions: LivenessDecision[] = [];
   for (const { node, state, silentMs, goodBeats } of nodes) {
-    if (state === "READY" && silentMs >= LIVENESS.suspectAfterMs) decisions.push({ node, to: "SUSPECT" });
+    if (state === "READY" && silentMs >= LIVENESS.suspectAfterMs)
+      decisions.push({ node, to: "SUSPECT" });
     if (state !== "READY" && silentMs < LIVENESS.suspectAfterMs && goodBeats >= LIVENESS.goodBeats)
       decisions.push({ node, to: "READY" });
   }
-  const silent = nodes.filter(({ state, silentMs }) => state !== "DEAD" && silentMs >= LIVENESS.suspectAfterMs);
+  const silent = nodes.filter(
+    ({ state, silentMs }) => state !== "DEAD" && silentMs >= LIVENESS.suspectAfterMs,
+  );
   const dead = silent.filter(({ leaselessMs }) => leaselessMs >= LIVENESS.deadAfterLeaseMs);
   const brake = dead.length === 0 ? null : brakeOf(silent.length, nodes.length, ownLagMs);
   if (brake === null) for (const { node } of dead) decisions.push({ node, to: "DEAD" });
@@ -58,7 +64,10 @@ function brakeOf(silent: number, all: number, ownLagMs: number): LivenessVerdict
 }
 
 /** The returns that still count after one more, and whether they are too many. */
-export function judgeFlap(earlier: readonly number[], now: number): { flaps: number[]; isCordoned: boolean } {
+export function judgeFlap(
+  earlier: readonly number[],
+  now: number,
+): { flaps: number[]; isCordoned: boolean } {
   const flaps = [...earlier.filter((at) => now - at < LIVENESS.flapWindowMs), now];
   return { flaps, isCordoned: flaps.length >= LIVENESS.flaps };
 }

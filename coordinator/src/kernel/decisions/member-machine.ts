@@ -48,7 +48,13 @@ const RELEASE: Row = {
 
 export const MEMBER_MACHINE: Record<MemberState, Row> = {
   LEASED: { ...LOSE, ...RELEASE, claim: to("STARTING", "begin-use") },
-  STARTING: { ...LOSE, ...RELEASE, run: to("RUNNING"), drain: to("DRAINING"), upload: to("RELEASING", "end-use") },
+  STARTING: {
+    ...LOSE,
+    ...RELEASE,
+    run: to("RUNNING"),
+    drain: to("DRAINING"),
+    upload: to("RELEASING", "end-use"),
+  },
   RUNNING: { ...LOSE, ...RELEASE, drain: to("DRAINING"), upload: to("RELEASING", "end-use") },
   DRAINING: { ...LOSE, ...RELEASE, upload: to("RELEASING", "end-use") },
   RELEASING: { ...LOSE, ...RELEASE },

@@ -61,7 +61,11 @@ export type Snapshot = {
 /** `workers` in the order of the gang, of one node or of several; `home` is one of theirs, and the hub's. */
 export type Placement = { job: string; home: string; workers: string[] };
 export type Replacement = { job: string; member: string; worker: string };
-export type Plan = { placements: Placement[]; replacements: Replacement[]; waiting: { job: string; why: string }[] };
+export type Plan = {
+  placements: Placement[];
+  replacements: Replacement[];
+  waiting: { job: string; why: string }[];
+};
 
 const MIB = 1024 ** 2;
 
@@ -80,19 +84,28 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
       const worker = fill(vacancy, workers, nodesById, ports, taken);
       if (worker === null) return [];
       taken.add(worker.id);
-      if (worker.node !== vacancy.home && !vacancy.hasPort) ports.set(vacancy.home, (ports.get(vacancy.home) ?? 0) - 1);
+      if (worker.node !== vacancy.home && !vacancy.hasPort)
+        ports.set(vacancy.home, (ports.get(vacancy.home) ?? 0) - 1);
       return [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
   const placements: Placement[] = [];
   const waiting: Plan["waiting"] = [];
   for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
-    const fits = workers.map((worker) => ({ worker, why: whyNeverNow(job, worker, nodesById.get(worker.node)) }));
-    const homes = { ports, hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= (job.hubBytes ?? 0) };
+    const fits = workers.map((worker) => ({
+      worker,
+      why: whyNeverNow(job, worker, nodesById.get(worker.node)),
+    }));
+    const homes = {
+      ports,
+      hasRoom: (node: string) => (nodesById.get(node)?.capacityBytes ?? 0) >= (job.hubBytes ?? 0),
+    };
     const avoided = avoidedNodes(job, fits, homes);
     const judged = fits.map(({ worker, why }) => ({
       worker,
       why:
-        why ?? (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ?? (isBusy(worker, taken) ? "busy" : null),
+        why ??
+        (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ??
+        (isBusy(worker, taken) ? "busy" : null),
     }));
     const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
     const chosen = choose(job, eligible, homes);
@@ -103,7 +116,8 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
     }
     const { home } = chosen;
     for (const { id } of chosen.workers) taken.add(id);
-    if (chosen.workers.some(({ node }) => node !== home)) ports.set(home, (ports.get(home) ?? 0) - 1);
+    if (chosen.workers.some(({ node }) => node !== home))
+      ports.set(home, (ports.get(home) ?? 0) - 1);
     placements.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
   }
   return { placements, replacements, waiting };
@@ -121,24 +135,41 @@ function fill(
   const rank = rankOf(vacancy.selection);
   const fitting = workers.filter((worker) => {
     const isReached = worker.node === home || isOpen || hasPort(ports, home);
-    return isReached && whyNeverNow({ ...vacancy, id, size: 1 }, worker, nodes.get(worker.node)) === null;
+    return (
+      isReached && whyNeverNow({ ...vacancy, id, size: 1 }, worker, nodes.get(worker.node)) === null
+    );
   });
   const elsewhere = fitting.filter(({ node }) => !vacancy.avoidNodes.includes(node));
-  const free = (elsewhere.length > 0 ? elsewhere : fitting).filter((worker) => !isBusy(worker, taken));
+  const free = (elsewhere.length > 0 ? elsewhere : fitting).filter(
+    (worker) => !isBusy(worker, taken),
+  );
   const isAway = ({ node }: PlacementWorker) => Number(node !== home);
-  return free.toSorted((a, b) => rank(a) - rank(b) || isAway(a) - isAway(b) || compareIds(a.id, b.id))[0] ?? null;
+  return (
+    free.toSorted(
+      (a, b) => rank(a) - rank(b) || isAway(a) - isAway(b) || compareIds(a.id, b.id),
+    )[0] ?? null
+  );
 }
 
 /** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */
-function whyNeverNow(job: Omit<WaitingJob, "hubBytes">, worker: PlacementWorker, node: PlacementNode | undefined): string | null {
+function whyNeverNow(
+  job: Omit<WaitingJob, "hubBytes">,
+  worker: PlacementWorker,
+  node: PlacementNode | undefined,
+): string | null {
   const { selection } = job;
-  if (selection.kind === "pinned" && !selection.workerIds.includes(worker.id)) return "not among the pinned workers";
+  if (selection.kind === "pinned" && !selection.workerIds.includes(worker.id))
+    return "not among the pinned workers";
   if (selection.kind === "auto") {
-    if (selection.gpuModels !== null && !selection.gpuModels.includes(worker.model)) return "of other models";
-    if (selection.maxPriceCents !== null && priceCents(worker.model) > selection.maxPriceCents) return "above the price ceiling";
+    if (selection.gpuModels !== null && !selection.gpuModels.includes(worker.model))
+      return "of other models";
+    if (selection.maxPriceCents !== null && priceCents(worker.model) > selection.maxPriceCents)
+      return "above the price ceiling";
   }
-  if (job.onlyMine && node?.ownerId !== null && node?.ownerId !== job.userId) return "of other owners";
-  if (job.estimatedMemoryMb !== null && worker.memoryBytes < job.estimatedMemoryMb * MIB) return "with too little memory";
+  if (job.onlyMine && node?.ownerId !== null && node?.ownerId !== job.userId)
+    return "of other owners";
+  if (job.estimatedMemoryMb !== null && worker.memoryBytes < job.estimatedMemoryMb * MIB)
+    return "with too little memory";
   if (node === undefined || !node.isReady) return "on nodes that do not answer";
   if (node.agentProtocol < job.agentProtocol) return "on nodes whose agent is too old";
   if (node.isCordoned) return "on cordoned nodes";
@@ -158,7 +189,9 @@ function avoidedNodes(
   homes: Homes,
 ): ReadonlySet<string> {
   const avoid = new Set(job.avoidNodes);
-  const fitting = fits.flatMap(({ why, worker }) => (why === null && !avoid.has(worker.node) ? [worker] : []));
+  const fitting = fits.flatMap(({ why, worker }) =>
+    why === null && !avoid.has(worker.node) ? [worker] : [],
+  );
   return choose(job, fitting, homes) === null ? new Set() : avoid;
 }
 
@@ -167,7 +200,11 @@ type Homes = { ports: ReadonlyMap<string, number>; hasRoom: (node: string) => bo
 type Chosen = { home: string; workers: PlacementWorker[] };
 
 /** Null when there are too few workers, or when none of their nodes has memory for the hub and, of several, can be reached by the others. */
-function choose(job: WaitingJob, eligible: readonly PlacementWorker[], homes: Homes): Chosen | null {
+function choose(
+  job: WaitingJob,
+  eligible: readonly PlacementWorker[],
+  homes: Homes,
+): Chosen | null {
   const rank = rankOf(job.selection);
   const offers = [...Map.groupBy(eligible, ({ node }) => node).values()].map((workers) =>
     workers.toSorted((a, b) => rank(a) - rank(b) || compareIds(a.id, b.id)),
@@ -183,7 +220,9 @@ function choose(job: WaitingJob, eligible: readonly PlacementWorker[], homes: Ho
     workers:
       selection.kind === "auto"
         ? workers
-        : workers.toSorted((a, b) => selection.workerIds.indexOf(a.id) - selection.workerIds.indexOf(b.id)),
+        : workers.toSorted(
+            (a, b) => selection.workerIds.indexOf(a.id) - selection.workerIds.indexOf(b.id),
+          ),
   };
 }
 
@@ -194,13 +233,22 @@ type Offer = readonly PlacementWorker[];
 function bestOf(offers: readonly Offer[], count: number, rank: Rank): PlacementWorker[] | null {
   const best = offers
     .filter(({ length }) => length >= count)
-    .toSorted((a, b) => compareRanks(a, b, count, rank) || a.length - b.length || compareNodes(a, b))[0];
+    .toSorted(
+      (a, b) => compareRanks(a, b, count, rank) || a.length - b.length || compareNodes(a, b),
+    )[0];
   return best?.slice(0, count) ?? null;
 }
 
 /** From the largest offer down, so that the gang lies on as few nodes as it can; the first is one that others can reach. */
-function gather(offers: readonly Offer[], count: number, rank: Rank, { ports, hasRoom }: Homes): PlacementWorker[] | null {
-  const largestFirst = offers.toSorted((a, b) => b.length - a.length || compareRanks(a, b, a.length, rank) || compareNodes(a, b));
+function gather(
+  offers: readonly Offer[],
+  count: number,
+  rank: Rank,
+  { ports, hasRoom }: Homes,
+): PlacementWorker[] | null {
+  const largestFirst = offers.toSorted(
+    (a, b) => b.length - a.length || compareRanks(a, b, a.length, rank) || compareNodes(a, b),
+  );
   const home = largestFirst.find(([first]) => hasPort(ports, first!.node) && hasRoom(first!.node));
   if (home === undefined) return null;
   const chosen = [...home];
@@ -217,8 +265,11 @@ function gather(offers: readonly Offer[], count: number, rank: Rank, { ports, ha
 /** The node with most of the gang, of those with memory for the hub that the others can reach. */
 function homeOf(workers: readonly PlacementWorker[], { ports, hasRoom }: Homes): string {
   const groups = [...Map.groupBy(workers, ({ node }) => node)];
-  const homes = groups.length === 1 ? groups : groups.filter(([node]) => hasPort(ports, node) && hasRoom(node));
-  return homes.toSorted(([a, mine], [b, theirs]) => theirs.length - mine.length || compareIds(a, b))[0]![0];
+  const homes =
+    groups.length === 1 ? groups : groups.filter(([node]) => hasPort(ports, node) && hasRoom(node));
+  return homes.toSorted(
+    ([a, mine], [b, theirs]) => theirs.length - mine.length || compareIds(a, b),
+  )[0]![0];
 }
 
 function hasPort(ports: ReadonlyMap<string, number>, node: string): boolean {
@@ -252,7 +303,12 @@ function compareIds(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true }) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-function explain(job: WaitingJob, eligible: number, judged: readonly { why: string | null }[], hasHome: boolean): string {
+function explain(
+  job: WaitingJob,
+  eligible: number,
+  judged: readonly { why: string | null }[],
+  hasHome: boolean,
+): string {
   const counts = [...Map.groupBy(judged, ({ why }) => why)]
     .filter(([why]) => why !== null)
     .map(([why, { length }]) => `${length} ${why}`)
@@ -261,6 +317,8 @@ function explain(job: WaitingJob, eligible: number, judged: readonly { why: stri
   if (eligible >= job.size && !hasHome)
     return `its server needs ${job.hubBytes} bytes of memory; no node that has its workers free has as much`;
   const unreached =
-    eligible >= job.size ? "; they are on several nodes, none of which the others can reach on a free job port" : "";
+    eligible >= job.size
+      ? "; they are on several nodes, none of which the others can reach on a free job port"
+      : "";
   return `needs ${job.size} workers; ${eligible} of ${judged.length} would do now${unreached}${excluded}`;
 }

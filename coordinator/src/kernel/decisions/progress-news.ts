@@ -6,7 +6,10 @@ const PARTS = 20;
 const AMOUNT = 64 * 1024 ** 2;
 
 /** Whether people would see the difference. Agents report every second, and each member of a thousand that get ready. */
-export function isProgressNews(before: Progress, after: { step: string; done: number; total: number | null }): boolean {
+export function isProgressNews(
+  before: Progress,
+  after: { step: string; done: number; total: number | null },
+): boolean {
   return (
     before.step !== after.step ||
     before.total !== after.total ||

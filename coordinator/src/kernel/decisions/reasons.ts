@@ -11,9 +11,20 @@ export type ReasonEntry = {
   hint: string;
 };
 
-const user = (message: string, hint: string): ReasonEntry => ({ ends: "FAILED", retry: "never", message, hint });
-const platform = (message: string, hint: string): ReasonEntry => ({ ends: "FAILED", retry: "infrastructure", message, hint });
-const OPERATOR = "Nothing in the job caused this. Submit it again; if it comes back, give the operator the job's id.";
+const user = (message: string, hint: string): ReasonEntry => ({
+  ends: "FAILED",
+  retry: "never",
+  message,
+  hint,
+});
+const platform = (message: string, hint: string): ReasonEntry => ({
+  ends: "FAILED",
+  retry: "infrastructure",
+  message,
+  hint,
+});
+const OPERATOR =
+  "Nothing in the job caused this. Submit it again; if it comes back, give the operator the job's id.";
 
 /** reason → (terminal state, retry class, message, hint). */
 export const REASONS = {
@@ -73,8 +84,18 @@ export const REASONS = {
   provisioning_timeout: platform("A node did not start its member in time.", OPERATOR),
   staging_timeout: platform("Inputs or image made no progress.", OPERATOR),
   quorum_lost: platform("Fewer clients are left than the job needs.", OPERATOR),
-  lease_lost: { ends: "FAILED", retry: "lease_lost", message: "A node lost its lease.", hint: OPERATOR },
-  node_lost: { ends: "FAILED", retry: "lease_lost", message: "A node stopped answering.", hint: OPERATOR },
+  lease_lost: {
+    ends: "FAILED",
+    retry: "lease_lost",
+    message: "A node lost its lease.",
+    hint: OPERATOR,
+  },
+  node_lost: {
+    ends: "FAILED",
+    retry: "lease_lost",
+    message: "A node stopped answering.",
+    hint: OPERATOR,
+  },
   generation_changed: {
     ends: "FAILED",
     retry: "free",
@@ -87,10 +108,26 @@ export const REASONS = {
     message: "The job made way for one of a higher class.",
     hint: "It is queued again and goes on from its last commit.",
   },
-  attempt_ended: { ends: "FAILED", retry: "free", message: "The attempt is over.", hint: "Nothing has to be done." },
-  release_timeout: platform("A member's release was not proven in time; its worker is quarantined.", OPERATOR),
-  devices_not_free: platform("A worker was not free after its member ended; it is quarantined.", OPERATOR),
-  user_cancelled: { ends: "CANCELLED", retry: "never", message: "The job was cancelled.", hint: "Submit it again to run it." },
+  attempt_ended: {
+    ends: "FAILED",
+    retry: "free",
+    message: "The attempt is over.",
+    hint: "Nothing has to be done.",
+  },
+  release_timeout: platform(
+    "A member's release was not proven in time; its worker is quarantined.",
+    OPERATOR,
+  ),
+  devices_not_free: platform(
+    "A worker was not free after its member ended; it is quarantined.",
+    OPERATOR,
+  ),
+  user_cancelled: {
+    ends: "CANCELLED",
+    retry: "never",
+    message: "The job was cancelled.",
+    hint: "Submit it again to run it.",
+  },
   operator_cancelled: {
     ends: "CANCELLED",
     retry: "never",
@@ -129,7 +166,10 @@ const SITE_LOG = "files_out/logs/<site>.log";
 export function hintOf(reason: JobReason, member: string | null): string {
   const { hint } = reasonEntry(reason);
   if (member === null) return hint;
-  return hint.replaceAll(SITE_LOG, member === "server" ? "files_out/training_log.txt" : SITE_LOG.replace("<site>", member));
+  return hint.replaceAll(
+    SITE_LOG,
+    member === "server" ? "files_out/training_log.txt" : SITE_LOG.replace("<site>", member),
+  );
 }
 
 export function reasonEntry(reason: JobReason): ReasonEntry {

@@ -8,7 +8,12 @@ export const PIDS = 2048;
 /** Never handed to containers: system, engines, agent. */
 const NODE_SHARE = 0.9;
 
-export type MemberResources = { cpuMillis: number; memoryBytes: number; pids: number; diskBytes: number };
+export type MemberResources = {
+  cpuMillis: number;
+  memoryBytes: number;
+  pids: number;
+  diskBytes: number;
+};
 
 export type NodeSize = { cpuCores: number; memoryBytes: number; workers: number };
 
@@ -17,7 +22,11 @@ export type NodeSize = { cpuCores: number; memoryBytes: number; workers: number 
  * @param workerMemoryBytes host memory for a CPU slot, null for a device
  * @param dataBytes what it needs on its disk beside what every member has
  */
-export function workerResources(node: NodeSize, workerMemoryBytes: number | null, dataBytes: number): MemberResources {
+export function workerResources(
+  node: NodeSize,
+  workerMemoryBytes: number | null,
+  dataBytes: number,
+): MemberResources {
   return {
     cpuMillis: Math.max(100, Math.floor((node.cpuCores * 1000) / Math.max(1, node.workers))),
     memoryBytes: Math.max(

@@ -28,7 +28,9 @@ export function judgeRetry(
     case "free":
       return { again: true, spends: null };
     case "lease_lost":
-      return isOurs ? { again: true, spends: null } : { again: spent[retry] < RETRY_BUDGETS[retry], spends: retry };
+      return isOurs
+        ? { again: true, spends: null }
+        : { again: spent[retry] < RETRY_BUDGETS[retry], spends: retry };
     case "infrastructure":
     case "out_of_memory":
       return { again: spent[retry] < RETRY_BUDGETS[retry], spends: retry };

@@ -14,7 +14,11 @@ export function warningText({ site, text, times, first_round, last_round }: Kept
   const rounds =
     first_round === null || last_round === null
       ? []
-      : [first_round === last_round ? `round ${last_round}` : `rounds ${first_round} to ${last_round}`];
+      : [
+          first_round === last_round
+            ? `round ${last_round}`
+            : `rounds ${first_round} to ${last_round}`,
+        ];
   const where = [...often, ...rounds].join(", ");
   const named = text.startsWith(`${site}: `) ? text : `${site}: ${text}`;
   return where === "" ? named : `${named} (${where})`;

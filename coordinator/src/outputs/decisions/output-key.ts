@@ -31,7 +31,8 @@ export type OutputArea = "output" | "log" | "checkpoint";
  */
 export function outputKey(owner: OutputOwner, key: string, area: OutputArea): string | null {
   const segments = key.split("/");
-  if (key.length > MAX_KEY_CHARACTERS || segments.length < 2 || segments.length > MAX_DEPTH) return null;
+  if (key.length > MAX_KEY_CHARACTERS || segments.length < 2 || segments.length > MAX_DEPTH)
+    return null;
   if (!segments.every((segment) => SEGMENT.test(segment))) return null;
   const isOwn = segments[0] === `${owner.memberId}-${formatFence(owner.fence)}`;
   if (area === "log") return isOwn ? `logs/${owner.jobId}/${key}` : null;
@@ -44,7 +45,10 @@ export function outputKey(owner: OutputOwner, key: string, area: OutputArea): st
 
 /** Its log, and its files where they may leave it. */
 function isMembersOwn({ isLead, name, returnsFiles }: OutputOwner, key: string): boolean {
-  return key === `files_out/logs/${name}.log` || (!isLead && returnsFiles && key.startsWith(`${SITE_FILES}${name}/`));
+  return (
+    key === `files_out/logs/${name}.log` ||
+    (!isLead && returnsFiles && key.startsWith(`${SITE_FILES}${name}/`))
+  );
 }
 
 /** Whether a key of the bucket holds a site's own file: to store it is an export. */

@@ -38,7 +38,12 @@ export function bucketPolicy(bucket: string, accessKeyId: string): object {
     Version: "2012-10-17",
     Statement: [
       { Effect: "Allow", Principal: principal, Action: ALLOWED_ON_BUCKET, Resource: bucketArn },
-      { Effect: "Allow", Principal: principal, Action: ALLOWED_ON_OBJECTS, Resource: `${bucketArn}/*` },
+      {
+        Effect: "Allow",
+        Principal: principal,
+        Action: ALLOWED_ON_OBJECTS,
+        Resource: `${bucketArn}/*`,
+      },
       {
         Effect: "Deny",
         Principal: principal,
@@ -48,14 +53,22 @@ export function bucketPolicy(bucket: string, accessKeyId: string): object {
       {
         Effect: "Deny",
         Principal: principal,
-        Action: ["s3:PutBucketPolicy", "s3:DeleteBucketPolicy", "s3:PutBucketVersioning", "s3:DeleteBucket"],
+        Action: [
+          "s3:PutBucketPolicy",
+          "s3:DeleteBucketPolicy",
+          "s3:PutBucketVersioning",
+          "s3:DeleteBucket",
+        ],
         Resource: bucketArn,
       },
       {
         Effect: "Deny",
         Principal: principal,
         Action: ["s3:AbortMultipartUpload"],
-        Resource: PLATFORM_FOLDERS.flatMap((folder) => [`${bucketArn}/${folder}/*`, `${bucketArn}/*/${folder}/*`]),
+        Resource: PLATFORM_FOLDERS.flatMap((folder) => [
+          `${bucketArn}/${folder}/*`,
+          `${bucketArn}/*/${folder}/*`,
+        ]),
       },
     ],
   };

@@ -40,7 +40,9 @@ export function collectable(
     return reason !== undefined && !(reason.untilDeleted && successor.isMarker);
   };
   return [...Map.groupBy(once(versions), ({ key }) => key).values()].flatMap((ofKey) => {
-    const newestFirst = ofKey.toSorted((a, b) => Number(b.isLatest) - Number(a.isLatest) || b.modifiedAt - a.modifiedAt);
+    const newestFirst = ofKey.toSorted(
+      (a, b) => Number(b.isLatest) - Number(a.isLatest) || b.modifiedAt - a.modifiedAt,
+    );
     const old = newestFirst.filter((version, at) => {
       const successor = newestFirst[at - 1];
       if (version.isLatest || successor === undefined || isNeeded(version, successor)) return false;
@@ -48,7 +50,10 @@ export function collectable(
       return now - Math.max(successor.modifiedAt, version.modifiedAt) >= keptMs;
     });
     const [latest] = newestFirst;
-    const hidesNothing = latest?.isMarker === true && old.length === newestFirst.length - 1 && now - latest.modifiedAt >= keptMs;
+    const hidesNothing =
+      latest?.isMarker === true &&
+      old.length === newestFirst.length - 1 &&
+      now - latest.modifiedAt >= keptMs;
     // The marker goes last: without it the newest version that is still there would be current again.
     return hidesNothing ? [...old, latest] : old;
   });

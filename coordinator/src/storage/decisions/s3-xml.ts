@@ -49,7 +49,8 @@ function decodeEntities(text: string): string {
     /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-z]{2,4}));/g,
     (whole, hex?: string, decimal?: string, name?: string) => {
       if (name !== undefined) return NAMED[name] ?? whole;
-      const code = hex === undefined ? Number.parseInt(decimal ?? "", 10) : Number.parseInt(hex, 16);
+      const code =
+        hex === undefined ? Number.parseInt(decimal ?? "", 10) : Number.parseInt(hex, 16);
       return code <= 0x10_ffff ? String.fromCodePoint(code) : whole;
     },
   );

@@ -1,4 +1,8 @@
-import { MAX_UPLOAD_PARTS, UPLOAD_PART_BYTES, UPLOAD_SLOWEST_BYTES_PER_S } from "@resontech/contracts/http-storage";
+import {
+  MAX_UPLOAD_PARTS,
+  UPLOAD_PART_BYTES,
+  UPLOAD_SLOWEST_BYTES_PER_S,
+} from "@resontech/contracts/http-storage";
 import { ApiError } from "../../api-error.ts";
 import { PLATFORM_FOLDERS } from "./bucket-policy.ts";
 
@@ -10,7 +14,8 @@ const ENGINE_FOLDER = ".sgwtmp";
 /** The client takes all URLs at the start and never renews them: they live as long as the slowest connection needs. */
 export function planUpload(sizeBytes: number): { parts: number; expiresS: number } {
   const parts = Math.max(1, Math.ceil(sizeBytes / UPLOAD_PART_BYTES));
-  if (parts > MAX_UPLOAD_PARTS) throw new ApiError("upload_too_large", `${sizeBytes} bytes are ${parts} parts of 50 MiB`);
+  if (parts > MAX_UPLOAD_PARTS)
+    throw new ApiError("upload_too_large", `${sizeBytes} bytes are ${parts} parts of 50 MiB`);
   const needed = Math.ceil(sizeBytes / UPLOAD_SLOWEST_BYTES_PER_S);
   return { parts, expiresS: Math.min(LONGEST_LIFE_S, Math.max(SHORTEST_LIFE_S, needed)) };
 }
@@ -22,13 +27,16 @@ export function planUpload(sizeBytes: number): { parts: number; expiresS: number
  */
 export function checkUploadKey(key: string): void {
   const segments = key.split("/");
-  const isBad = (segment: string) => ["", ".", "..", ENGINE_FOLDER].includes(segment) || /\p{Cc}/u.test(segment);
+  const isBad = (segment: string) =>
+    ["", ".", "..", ENGINE_FOLDER].includes(segment) || /\p{Cc}/u.test(segment);
   if (segments.some(isBad) || !key.isWellFormed() || Buffer.byteLength(key) > 1024) {
     throw new ApiError(
       "upload_key_invalid",
       "the key has an empty, `.`, `..`, `.sgwtmp` or unprintable part, or more than 1,024 bytes",
     );
   }
-  const reserved = segments.slice(0, -1).find((segment) => PLATFORM_FOLDERS.some((folder) => folder === segment));
+  const reserved = segments
+    .slice(0, -1)
+    .find((segment) => PLATFORM_FOLDERS.some((folder) => folder === segment));
   if (reserved !== undefined) throw new ApiError("path_reserved", `the key lies in ${reserved}/`);
 }

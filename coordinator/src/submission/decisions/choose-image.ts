@@ -18,9 +18,14 @@ export function chooseImage(
   return images.find(({ profile }) => CPU_PROFILE.test(profile) === wantsCpu) ?? images[0] ?? null;
 }
 
-function takesCpuAlone(selection: WorkerSelection, workers: readonly Pick<WorkerView, "id" | "kind">[]): boolean {
+function takesCpuAlone(
+  selection: WorkerSelection,
+  workers: readonly Pick<WorkerView, "id" | "kind">[],
+): boolean {
   if (selection.kind === "pinned") {
-    return workers.filter(({ id }) => selection.workerIds.includes(id)).every(({ kind }) => kind === "cpu");
+    return workers
+      .filter(({ id }) => selection.workerIds.includes(id))
+      .every(({ kind }) => kind === "cpu");
   }
   if (selection.gpuModels === null) return workers.every(({ kind }) => kind === "cpu");
   return selection.gpuModels.every((model) => model === "cpu");

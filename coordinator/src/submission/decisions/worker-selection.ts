@@ -24,14 +24,23 @@ export function selectWorkers(
     return { kind: "pinned", workerIds: pinned };
   }
   if (body.autoSelectWorkers === false) {
-    throw new ApiError("worker_selection_missing", "autoSelectWorkers is false and no workerIds are given");
+    throw new ApiError(
+      "worker_selection_missing",
+      "autoSelectWorkers is false and no workerIds are given",
+    );
   }
   const maxPriceCents = body.maxPricePerGpuHourCents ?? null;
   const wished = [...new Set(body.gpuModels)];
-  const models = wished.length === 0 ? [...catalogue] : wished.map((id) => knownModel(id, catalogue));
-  const affordable = models.filter((model) => maxPriceCents === null || model.pricePerHourCents <= maxPriceCents);
+  const models =
+    wished.length === 0 ? [...catalogue] : wished.map((id) => knownModel(id, catalogue));
+  const affordable = models.filter(
+    (model) => maxPriceCents === null || model.pricePerHourCents <= maxPriceCents,
+  );
   if (models.length > 0 && affordable.length === 0) {
-    throw new ApiError("price_ceiling_too_low", `no asked model costs ${maxPriceCents} cents an hour or less`);
+    throw new ApiError(
+      "price_ceiling_too_low",
+      `no asked model costs ${maxPriceCents} cents an hour or less`,
+    );
   }
   const memoryMb = body.estimatedMemoryMb ?? 0;
   // 0: as much as the node gives, so only placement can tell.
@@ -39,13 +48,25 @@ export function selectWorkers(
   if (wished.length > 0 && !affordable.some(isLarge)) {
     throw new ApiError("memory_exceeds_models", `no asked model has ${memoryMb} MB`);
   }
-  return { kind: "auto", gpuModels: wished.length === 0 ? null : affordable.map(({ id }) => id), maxPriceCents };
+  return {
+    kind: "auto",
+    gpuModels: wished.length === 0 ? null : affordable.map(({ id }) => id),
+    maxPriceCents,
+  };
 }
 
-function checkPinned(pinned: readonly string[], shardCount: number, workers: readonly KnownWorker[]): void {
-  if (new Set(pinned).size !== pinned.length) throw new ApiError("worker_duplicate", "workerIds names a worker twice");
+function checkPinned(
+  pinned: readonly string[],
+  shardCount: number,
+  workers: readonly KnownWorker[],
+): void {
+  if (new Set(pinned).size !== pinned.length)
+    throw new ApiError("worker_duplicate", "workerIds names a worker twice");
   if (pinned.length !== shardCount) {
-    throw new ApiError("worker_count_mismatch", `${pinned.length} workers are pinned for ${shardCount} shards`);
+    throw new ApiError(
+      "worker_count_mismatch",
+      `${pinned.length} workers are pinned for ${shardCount} shards`,
+    );
   }
   const known = new Set(workers.map(({ id }) => id));
   const unknown = pinned.find((id) => !known.has(id));
@@ -54,6 +75,10 @@ function checkPinned(pinned: readonly string[], shardCount: number, workers: rea
 
 function knownModel(id: string, catalogue: readonly KnownModel[]): KnownModel {
   const model = catalogue.find((entry) => entry.id === id);
-  if (model === undefined) throw new ApiError("gpu_model_unknown", `there is no model ${JSON.stringify(id)} in the catalogue`);
+  if (model === undefined)
+    throw new ApiError(
+      "gpu_model_unknown",
+      `there is no model ${JSON.stringify(id)} in the catalogue`,
+    );
   return model;
 }

@@ -4,7 +4,12 @@ import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 
 /** Column `spec` of a job of this kind. */
-export type CommandSpec = { interpreter: string[]; script: string; arguments: string[]; environment: Record<string, string> };
+export type CommandSpec = {
+  interpreter: string[];
+  script: string;
+  arguments: string[];
+  environment: Record<string, string>;
+};
 
 const ROLE = "command";
 /** Inputs, what is made of them, and as much again while that happens. */
@@ -22,7 +27,12 @@ export const command: Workload = {
   place(job, _index, worker, node) {
     const inputBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[0] ?? 0;
     const memoryBytes = worker.kind === "cpu" ? worker.memoryBytes : null;
-    return { role: ROLE, site: null, isLead: true, resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * inputBytes) };
+    return {
+      role: ROLE,
+      site: null,
+      isLead: true,
+      resources: workerResources(node, memoryBytes, DISK_DATA_FACTOR * inputBytes),
+    };
   },
   quorum: () => 0,
   resume: () => null,

@@ -19,7 +19,8 @@ export function inputTargets(folders: readonly FolderOfInputs[]): string[][] {
   for (const { key } of folders) {
     const root = key.slice(key.lastIndexOf("/") + 1);
     const other = roots.get(root);
-    if (other !== undefined) throw invalid(`/${key} and /${other} would both be the folder ${root}`);
+    if (other !== undefined)
+      throw invalid(`/${key} and /${other} would both be the folder ${root}`);
     roots.set(root, key);
   }
   return folders.map(({ key, paths }) => {

@@ -10,7 +10,12 @@ import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
 import { type FolderObject, listFolder } from "../../submission/folder-objects.ts";
 import { asText, readObject } from "../../submission/read-objects.ts";
-import { asKept, taskName, type ValidatedTask, type ValidationDeps } from "../../submission/validated-task.ts";
+import {
+  asKept,
+  taskName,
+  type ValidatedTask,
+  type ValidationDeps,
+} from "../../submission/validated-task.ts";
 import type { CommandSpec } from "./command.ts";
 import { inputTargets } from "./input-files.ts";
 
@@ -25,16 +30,24 @@ const INTERPRETERS: readonly [end: string, command: string[]][] = [
 const READABLE = ["model_out", "files_out"];
 
 /** @throws ApiError with the code of the first thing found wrong */
-export async function validateCommand(deps: ValidationDeps, bucket: string, body: SubmitCommandBody): Promise<ValidatedTask> {
+export async function validateCommand(
+  deps: ValidationDeps,
+  bucket: string,
+  body: SubmitCommandBody,
+): Promise<ValidatedTask> {
   const name = taskName(body.name);
   const script = folderKey("scriptPath", body.scriptPath, READABLE);
   const interpreter = INTERPRETERS.find(([end]) => script.endsWith(end))?.[1];
-  if (interpreter === undefined) throw new ApiError("validation_failed", "body.scriptPath ends neither in .py nor in .sh");
-  const folders = (body.inputFolders ?? []).map((path) => folderKey("inputFolders", path, READABLE));
+  if (interpreter === undefined)
+    throw new ApiError("validation_failed", "body.scriptPath ends neither in .py nor in .sh");
+  const folders = (body.inputFolders ?? []).map((path) =>
+    folderKey("inputFolders", path, READABLE),
+  );
 
   const workers = deps.workers();
   const selection = selectWorkers(body, 1, workers, deps.catalogue());
-  const image = imageOf(body.imageProfile, deps.images) ?? chooseImage(selection, deps.images, workers);
+  const image =
+    imageOf(body.imageProfile, deps.images) ?? chooseImage(selection, deps.images, workers);
   if (image === null) throw new ApiError("image_unavailable", "this release has no job image");
 
   const [scriptObject, ...listed] = await Promise.all([
@@ -42,11 +55,17 @@ export async function validateCommand(deps: ValidationDeps, bucket: string, body
     ...folders.map((key) => listFolder(deps.store, bucket, key)),
   ]);
   for (const [at, objects] of listed.entries())
-    if (objects.length === 0) throw new ApiError("input_folder_empty", `/${folders[at]} holds no object`);
+    if (objects.length === 0)
+      throw new ApiError("input_folder_empty", `/${folders[at]} holds no object`);
   const count = listed.reduce((sum, { length }) => sum + length, 0);
   if (count > MAX_INPUTS)
-    throw new ApiError("too_many_objects", `the input folders hold ${count} objects, at most ${MAX_INPUTS} are taken`);
-  const targets = inputTargets(folders.map((key, at) => ({ key, paths: listed[at]!.map(({ path }) => path) })));
+    throw new ApiError(
+      "too_many_objects",
+      `the input folders hold ${count} objects, at most ${MAX_INPUTS} are taken`,
+    );
+  const targets = inputTargets(
+    folders.map((key, at) => ({ key, paths: listed[at]!.map(({ path }) => path) })),
+  );
   const text = await readObject(deps.store, bucket, scriptObject);
   asText(text, `/${script}`, "script_not_text");
 
@@ -56,7 +75,9 @@ export async function validateCommand(deps: ValidationDeps, bucket: string, body
     ...{ interpreter, script: file },
     ...{ arguments: body.arguments ?? [], environment: body.environment ?? {} },
   };
-  const files = listed.flatMap((objects, folder) => objects.map((object, at) => inputOf("file", object, targets[folder]![at]!)));
+  const files = listed.flatMap((objects, folder) =>
+    objects.map((object, at) => inputOf("file", object, targets[folder]![at]!)),
+  );
   const slug = slugOf(name);
   return {
     kind: "command",
@@ -67,7 +88,9 @@ export async function validateCommand(deps: ValidationDeps, bucket: string, body
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: body.timeLimitMinutes === undefined ? null : body.timeLimitMinutes * 60_000,
     ...{ numRounds: null, firstRound: 0, minClients: 0, resumable: false },
-    warnings: hasKeyInScript ? [`${file} holds a platform key: whoever reads the script can use it. Revoke it.`] : [],
+    warnings: hasKeyInScript
+      ? [`${file} holds a platform key: whoever reads the script can use it. Revoke it.`]
+      : [],
     shardUncompressedBytes: [files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)],
     hasKeyInScript,
   };
@@ -84,15 +107,26 @@ function imageOf(profile: string | undefined, images: readonly JobImage[]): JobI
   );
 }
 
-async function findObject({ store }: ValidationDeps, bucket: string, key: string): Promise<FolderObject> {
+async function findObject(
+  { store }: ValidationDeps,
+  bucket: string,
+  key: string,
+): Promise<FolderObject> {
   const folder = key.slice(0, key.lastIndexOf("/"));
   const object = (await store.list(bucket, key, MAX_INPUTS)).find((found) => found.key === key);
   if (object === undefined) throw new ApiError("command_script_missing", `there is no /${key}`);
   if (object.sizeBytes > MAX_SCRIPT_BYTES)
-    throw new ApiError("script_too_large", `/${key} has ${object.sizeBytes} bytes, at most ${MAX_SCRIPT_BYTES} are taken`);
+    throw new ApiError(
+      "script_too_large",
+      `/${key} has ${object.sizeBytes} bytes, at most ${MAX_SCRIPT_BYTES} are taken`,
+    );
   return { ...object, path: key.slice(folder.length + 1) };
 }
 
-function inputOf(kind: AcceptedInput["kind"], { key, versionId, etag, sizeBytes }: FolderObject, target: string): AcceptedInput {
+function inputOf(
+  kind: AcceptedInput["kind"],
+  { key, versionId, etag, sizeBytes }: FolderObject,
+  target: string,
+): AcceptedInput {
   return { kind, key, versionId, etag, sizeBytes, target };
 }

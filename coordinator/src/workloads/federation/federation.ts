@@ -1,13 +1,28 @@
 /** NVFlare federated training: one server that holds no device, and a site on each worker with a shard of its own. */
-import { KIT_FILES, RESUME_MODEL, RUNNER_COMMAND, RUNNER_OUTPUTS, type RunnerSpec } from "@resontech/contracts/runner";
+import {
+  KIT_FILES,
+  RESUME_MODEL,
+  RUNNER_COMMAND,
+  RUNNER_OUTPUTS,
+  type RunnerSpec,
+} from "@resontech/contracts/runner";
 import type { MemberOutputs, MemberPayload } from "@resontech/contracts/agent-protocol";
 import { posix } from "node:path";
-import { type MemberResources, type NodeSize, workerResources } from "../../kernel/decisions/resources.ts";
+import {
+  type MemberResources,
+  type NodeSize,
+  workerResources,
+} from "../../kernel/decisions/resources.ts";
 import type { AttemptRow, JobRow, MemberRow } from "../../kernel/rows.ts";
 import type { DescribedMember, WorkerFacts, Workload } from "../../kernel/workload.ts";
 import { chooseResumePoint } from "./resume-point.ts";
 import { judgeServerMemory } from "./server-memory.ts";
-import { DISK_DATA_FACTOR, type ServerFacts, serverNeedBytes, serverResources } from "./server-resources.ts";
+import {
+  DISK_DATA_FACTOR,
+  type ServerFacts,
+  serverNeedBytes,
+  serverResources,
+} from "./server-resources.ts";
 
 /** Organisation in every federation's certificates: there is one, the appliance. */
 const ORG = "resontech";
@@ -23,8 +38,16 @@ export const federation: Workload = {
   // HOSTED-API "Bucket layout".
   requiredOutputs: ["model_out/checkpoint.pt"],
   startsWithMembers: false,
-  gang: (job) => ({ workers: job.shard_count, hub: { bytes: serverNeedBytes(serverFactsOf(job)) } }),
-  hub: (job, node) => ({ role: "server", site: null, isLead: true, resources: serverResources(node, serverFactsOf(job)) }),
+  gang: (job) => ({
+    workers: job.shard_count,
+    hub: { bytes: serverNeedBytes(serverFactsOf(job)) },
+  }),
+  hub: (job, node) => ({
+    role: "server",
+    site: null,
+    isLead: true,
+    resources: serverResources(node, serverFactsOf(job)),
+  }),
   place: (job, index, worker, node) => ({
     role: "client",
     site: `site-${index + 1}`,
@@ -33,13 +56,21 @@ export const federation: Workload = {
   }),
   quorum: (job) => job.min_clients,
   resume: (job, committed) =>
-    chooseResumePoint({ isResumable: job.resumable === 1, firstRound: job.first_round, numRounds: job.num_rounds }, committed),
+    chooseResumePoint(
+      { isResumable: job.resumable === 1, firstRound: job.first_round, numRounds: job.num_rounds },
+      committed,
+    ),
   reads: ({ role, shard_index }, { kind, shardIndex }) =>
-    role === "server" ? SERVER_INPUTS.includes(kind) : kind === "shard" && shardIndex === shard_index,
+    role === "server"
+      ? SERVER_INPUTS.includes(kind)
+      : kind === "shard" && shardIndex === shard_index,
   describe,
   identity({ role, site }, asked, { server_name }) {
-    if (role === "client") return asked === "admin" ? null : { kind: "client", org: ORG, site: site! };
-    return asked === "admin" ? { kind: "submitter", org: ORG } : { kind: "server", org: ORG, serverName: server_name };
+    if (role === "client")
+      return asked === "admin" ? null : { kind: "client", org: ORG, site: site! };
+    return asked === "admin"
+      ? { kind: "submitter", org: ORG }
+      : { kind: "server", org: ORG, serverName: server_name };
   },
   regrow: ({ memoryBytes }, reason, mayRetry, largestBytes) =>
     reason === "out_of_memory" ? judgeServerMemory(memoryBytes, mayRetry, largestBytes) : null,
@@ -54,21 +85,42 @@ function serverFactsOf(job: JobRow): ServerFacts {
   };
 }
 
-function clientResources(job: JobRow, index: number, worker: WorkerFacts, node: NodeSize): MemberResources {
+function clientResources(
+  job: JobRow,
+  index: number,
+  worker: WorkerFacts,
+  node: NodeSize,
+): MemberResources {
   const shardBytes = (JSON.parse(job.shard_uncompressed_bytes) as number[])[index] ?? 0;
-  return workerResources(node, worker.kind === "cpu" ? worker.memoryBytes : null, DISK_DATA_FACTOR * shardBytes);
+  return workerResources(
+    node,
+    worker.kind === "cpu" ? worker.memoryBytes : null,
+    DISK_DATA_FACTOR * shardBytes,
+  );
 }
 
 function describe(described: DescribedMember): MemberPayload {
   const { attempt, member, sites } = described;
   const leaf = { identity: "member", key: KIT_FILES.key, certificate: KIT_FILES.cert } as const;
-  const admin = { identity: "admin", key: KIT_FILES.adminKey, certificate: KIT_FILES.adminCert } as const;
+  const admin = {
+    identity: "admin",
+    key: KIT_FILES.adminKey,
+    certificate: KIT_FILES.adminCert,
+  } as const;
   return {
     command: [...RUNNER_COMMAND],
     environment: {},
     files: [{ name: "spec.json", text: JSON.stringify(runnerSpec(described)) }],
-    certificates: { root: KIT_FILES.rootCert, leaves: member.role === "server" ? [leaf, admin] : [leaf] },
-    network: { shape: "hub", index: indexOf(member), name: attempt.server_name, port: attempt.server_port },
+    certificates: {
+      root: KIT_FILES.rootCert,
+      leaves: member.role === "server" ? [leaf, admin] : [leaf],
+    },
+    network: {
+      shape: "hub",
+      index: indexOf(member),
+      name: attempt.server_name,
+      port: attempt.server_port,
+    },
     sites: [...sites],
     outputs: outputsOf(described),
   };

@@ -6,10 +6,17 @@ import type { Regrowth } from "../../kernel/workload.ts";
  * @param mayRetry the budget of this cause is not spent
  * @param largestBytes the most that a container may have on any node
  */
-export function judgeServerMemory(hadBytes: number, mayRetry: boolean, largestBytes: number): Regrowth {
+export function judgeServerMemory(
+  hadBytes: number,
+  mayRetry: boolean,
+  largestBytes: number,
+): Regrowth {
   const bytes = hadBytes * 2;
   if (mayRetry && bytes <= largestBytes) return { again: true, bytes };
-  const nodes = bytes <= largestBytes ? "" : `; a container may have at most ${gib(largestBytes)} on the largest node`;
+  const nodes =
+    bytes <= largestBytes
+      ? ""
+      : `; a container may have at most ${gib(largestBytes)} on the largest node`;
   const message = `The server used up its ${gib(hadBytes)} of memory. It needs more, so state estimatedMemoryMb: ${mb(bytes)}, or make the model smaller${nodes}.`;
   return { again: false, message };
 }

@@ -1,5 +1,11 @@
 /** What the server of a federation may use: no device, a core, and memory for its copies of the model. Pure. */
-import { capacityBytes, DISK_BASE_BYTES, type MemberResources, type NodeSize, PIDS } from "../../kernel/decisions/resources.ts";
+import {
+  capacityBytes,
+  DISK_BASE_BYTES,
+  type MemberResources,
+  type NodeSize,
+  PIDS,
+} from "../../kernel/decisions/resources.ts";
 
 const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
@@ -25,9 +31,18 @@ export type ServerFacts = {
 };
 
 /** Memory that the server asks for; 0 where nothing is known of it. */
-export function serverNeedBytes({ modelBytes, sites, estimatedMemoryMb, knownBytes }: ServerFacts): number {
+export function serverNeedBytes({
+  modelBytes,
+  sites,
+  estimatedMemoryMb,
+  knownBytes,
+}: ServerFacts): number {
   if (knownBytes !== null) return knownBytes;
-  if (modelBytes > 0) return SERVER_BASE_BYTES + modelBytes * (MODEL_COPIES + COPIES_OF_SITE * Math.min(sites, SITES_AT_ONCE));
+  if (modelBytes > 0)
+    return (
+      SERVER_BASE_BYTES +
+      modelBytes * (MODEL_COPIES + COPIES_OF_SITE * Math.min(sites, SITES_AT_ONCE))
+    );
   return (estimatedMemoryMb ?? 0) * MIB;
 }
 

@@ -16,11 +16,18 @@ t.test("a key carries 256 bits and a checksum", async (t) => {
       fc.constantFrom("live" as const, "dev" as const),
       (random, kind) => {
         const key = formatPlatformKey(kind, random);
-        return key.length === `rsk_${kind}_`.length + 49 && isPlatformKey(key) && key.startsWith(`rsk_${kind}_`);
+        return (
+          key.length === `rsk_${kind}_`.length + 49 &&
+          isPlatformKey(key) &&
+          key.startsWith(`rsk_${kind}_`)
+        );
       },
     ),
   );
-  t.not(formatPlatformKey("live", Buffer.alloc(32, 0)), formatPlatformKey("live", Buffer.alloc(32, 1)));
+  t.not(
+    formatPlatformKey("live", Buffer.alloc(32, 0)),
+    formatPlatformKey("live", Buffer.alloc(32, 1)),
+  );
   t.throws(() => formatPlatformKey("live", randomBytes(31)), RangeError);
   t.equal(hashPlatformKey("x").length, 32);
 });

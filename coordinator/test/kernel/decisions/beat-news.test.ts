@@ -12,7 +12,8 @@ t.test("a beat is told when it comes after a silence, or differs by more than no
     ["much more disk", { diskFreeBytes: 1_701 }, true],
     ["too little disk", { hasDisk: false }, true],
   ];
-  for (const [name, change, expected] of cases) t.equal(isNews(told, { ...told, ...change }), expected, name);
+  for (const [name, change, expected] of cases)
+    t.equal(isNews(told, { ...told, ...change }), expected, name);
   t.ok(isNews(null, told));
   t.ok(isNews({ ...told, loopLagMs: 2_000 }, told), "it is in time again");
 });

@@ -53,23 +53,28 @@ t.test("every pair of state and event is as the design has it", async (t) => {
   }
 });
 
-t.test("stop is legal in every living state but the one that it leads to, and nothing leaves a terminal one", async (t) => {
-  for (const state of JOB_STATES) {
-    if (isTerminal(state))
-      t.ok(
-        JOB_EVENTS.every((event) => stepJob(state, event) === null),
-        state,
-      );
-    else t.equal(stepJob(state, "stop")?.to ?? "STOPPING", "STOPPING", state);
-  }
-});
+t.test(
+  "stop is legal in every living state but the one that it leads to, and nothing leaves a terminal one",
+  async (t) => {
+    for (const state of JOB_STATES) {
+      if (isTerminal(state))
+        t.ok(
+          JOB_EVENTS.every((event) => stepJob(state, event) === null),
+          state,
+        );
+      else t.equal(stepJob(state, "stop")?.to ?? "STOPPING", "STOPPING", state);
+    }
+  },
+);
 
 t.test("every state can be reached, and from every living one an end", async (t) => {
   const reach = (start: JobState): Set<JobState> => {
     const seen = new Set([start]);
-    for (const state of seen) for (const event of JOB_EVENTS) seen.add(stepJob(state, event)?.to ?? state);
+    for (const state of seen)
+      for (const event of JOB_EVENTS) seen.add(stepJob(state, event)?.to ?? state);
     return seen;
   };
   t.same([...reach("ACCEPTED")].toSorted(), [...JOB_STATES].toSorted());
-  for (const state of JOB_STATES.filter((each) => !isTerminal(each))) t.ok([...reach(state)].some(isTerminal), state);
+  for (const state of JOB_STATES.filter((each) => !isTerminal(each)))
+    t.ok([...reach(state)].some(isTerminal), state);
 });

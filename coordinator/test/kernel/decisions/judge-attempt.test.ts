@@ -23,7 +23,11 @@ const member = (id: string, change: Partial<MemberFacts> = {}): MemberFacts => (
   ...change,
 });
 
-const attempt = (state: JobState, members: MemberFacts[], change: Partial<AttemptFacts> = {}): AttemptFacts => ({
+const attempt = (
+  state: JobState,
+  members: MemberFacts[],
+  change: Partial<AttemptFacts> = {},
+): AttemptFacts => ({
   state,
   reason: null,
   quorum: 2,
@@ -35,7 +39,8 @@ const attempt = (state: JobState, members: MemberFacts[], change: Partial<Attemp
 });
 
 const healthy = [member("server"), member("c1"), member("c2"), member("c3")];
-const but = (id: string, change: Partial<MemberFacts>) => healthy.map((each) => (each.id === id ? { ...each, ...change } : each));
+const but = (id: string, change: Partial<MemberFacts>) =>
+  healthy.map((each) => (each.id === id ? { ...each, ...change } : each));
 
 const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | null][] = [
   ["all claimed", attempt("RESERVED", healthy), { event: "claim" }],
@@ -54,8 +59,16 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     attempt("STAGING", but("c1", { reason: "container_failed" })),
     { event: "fault", reason: "container_failed", blame: "c1" },
   ],
-  ["a client fails while the quorum holds", attempt("RUNNING", but("c1", { reason: "container_failed" })), null],
-  ["a client is lost while the quorum holds", attempt("RUNNING", but("c1", { state: "FENCED" })), null],
+  [
+    "a client fails while the quorum holds",
+    attempt("RUNNING", but("c1", { reason: "container_failed" })),
+    null,
+  ],
+  [
+    "a client is lost while the quorum holds",
+    attempt("RUNNING", but("c1", { state: "FENCED" })),
+    null,
+  ],
   [
     "the quorum is lost",
     attempt("RUNNING", but("c1", { state: "FENCED" }), { quorum: 3 }),
@@ -71,7 +84,11 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     attempt("RUNNING", but("server", { reason: "federation_failed" })),
     { event: "fault", reason: "federation_failed" },
   ],
-  ["a client ends of its own code while the quorum holds", attempt("RUNNING", but("c2", { reason: "payload_exited" })), null],
+  [
+    "a client ends of its own code while the quorum holds",
+    attempt("RUNNING", but("c2", { reason: "payload_exited" })),
+    null,
+  ],
   [
     "and when it does not",
     attempt("RUNNING", but("c2", { reason: "payload_exited" }), { quorum: 3 }),
@@ -97,11 +114,21 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     attempt("RUNNING", but("server", { state: "RELEASED" })),
     { event: "fault", reason: "agent_fault" },
   ],
-  ["the server finished", attempt("RUNNING", but("server", { isFinished: true, state: "DRAINING" })), { event: "finish" }],
-  ["a client finished first", attempt("RUNNING", but("c1", { isFinished: true, state: "RELEASED" })), null],
+  [
+    "the server finished",
+    attempt("RUNNING", but("server", { isFinished: true, state: "DRAINING" })),
+    { event: "finish" },
+  ],
+  [
+    "a client finished first",
+    attempt("RUNNING", but("c1", { isFinished: true, state: "RELEASED" })),
+    null,
+  ],
   [
     "the model is stored",
-    attempt("FINALIZING", but("server", { hasOutputs: true, state: "RELEASING" }), { hasRequired: true }),
+    attempt("FINALIZING", but("server", { hasOutputs: true, state: "RELEASING" }), {
+      hasRequired: true,
+    }),
     { event: "store" },
   ],
   [
@@ -121,7 +148,11 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     { event: "fault", reason: "upload_failed" },
   ],
   ["still uploading", attempt("FINALIZING", but("server", { state: "DRAINING" })), null],
-  ["recovering, somebody still there", attempt("RECOVERING", healthy, { reason: "node_lost" }), null],
+  [
+    "recovering, somebody still there",
+    attempt("RECOVERING", healthy, { reason: "node_lost" }),
+    null,
+  ],
   [
     "recovering, nothing left",
     attempt(
@@ -142,7 +173,9 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     "recovering, fenced on a living node",
     attempt(
       "RECOVERING",
-      but("c1", { state: "FENCED" }).map((each) => (each.id === "c1" ? each : { ...each, state: "RELEASED" as const })),
+      but("c1", { state: "FENCED" }).map((each) =>
+        each.id === "c1" ? each : { ...each, state: "RELEASED" as const },
+      ),
     ),
     null,
   ],
@@ -169,7 +202,11 @@ const CASES: [what: string, facts: AttemptFacts, expected: Partial<Judgement> | 
     ),
     { event: "stopped-cancelled" },
   ],
-  ["stopping without members", attempt("STOPPING", [], { reason: "expired" }), { event: "stopped-expired" }],
+  [
+    "stopping without members",
+    attempt("STOPPING", [], { reason: "expired" }),
+    { event: "stopped-expired" },
+  ],
   [
     "preempted and gone",
     attempt(
@@ -214,14 +251,20 @@ t.test("a lost client's place is vacant once it has let go, while the attempt ru
     t.same(lost({ state: "RELEASED" }, state), [], state);
 });
 
-t.test("who was replaced counts neither as lost nor for the quorum, but must let go before another attempt", async (t) => {
-  const replaced = [...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true, isNodeAlive: false }), member("c4")];
-  t.equal(judgeAttempt(attempt("RUNNING", replaced, { quorum: 3 })), null);
-  const alive = [
-    ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true }).map((one) =>
-      one.id === "c3" ? one : { ...one, state: "RELEASED" as const },
-    ),
-    member("c4", { state: "RELEASED" }),
-  ];
-  t.equal(judgeAttempt(attempt("RECOVERING", alive)), null);
-});
+t.test(
+  "who was replaced counts neither as lost nor for the quorum, but must let go before another attempt",
+  async (t) => {
+    const replaced = [
+      ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true, isNodeAlive: false }),
+      member("c4"),
+    ];
+    t.equal(judgeAttempt(attempt("RUNNING", replaced, { quorum: 3 })), null);
+    const alive = [
+      ...but("c3", { state: "FENCED", reason: "node_lost", isReplaced: true }).map((one) =>
+        one.id === "c3" ? one : { ...one, state: "RELEASED" as const },
+      ),
+      member("c4", { state: "RELEASED" }),
+    ];
+    t.equal(judgeAttempt(attempt("RECOVERING", alive)), null);
+  },
+);

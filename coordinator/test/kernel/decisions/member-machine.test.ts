@@ -46,7 +46,8 @@ t.test("a member lets its worker go only where its machine ends", async (t) => {
     for (const event of MEMBER_EVENTS) {
       const step = stepMember(state, event);
       if (step === null) continue;
-      const frees = step.effects.includes("free-worker") || step.effects.includes("quarantine-worker");
+      const frees =
+        step.effects.includes("free-worker") || step.effects.includes("quarantine-worker");
       t.equal(frees, isMemberOver(step.to), `${state} on ${event}`);
     }
 });

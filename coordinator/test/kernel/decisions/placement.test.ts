@@ -8,7 +8,10 @@ import {
   type WaitingJob,
 } from "../../../src/kernel/decisions/placement.ts";
 import { workerResources } from "../../../src/kernel/decisions/resources.ts";
-import { type ServerFacts, serverResources } from "../../../src/workloads/federation/server-resources.ts";
+import {
+  type ServerFacts,
+  serverResources,
+} from "../../../src/workloads/federation/server-resources.ts";
 
 const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
   ...{
@@ -26,16 +29,40 @@ const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
   ...change,
 });
 const node = (id: string, change: Partial<PlacementNode> = {}): PlacementNode => ({
-  ...{ id, ownerId: null, isReady: true, isCordoned: false, hasDisk: true, freePorts: 10, capacityBytes: 16e9 },
+  ...{
+    id,
+    ownerId: null,
+    isReady: true,
+    isCordoned: false,
+    hasDisk: true,
+    freePorts: 10,
+    capacityBytes: 16e9,
+  },
   agentProtocol: 1,
   ...change,
 });
-const workers = (node: string, count: number, change: Partial<PlacementWorker> = {}): PlacementWorker[] =>
+const workers = (
+  node: string,
+  count: number,
+  change: Partial<PlacementWorker> = {},
+): PlacementWorker[] =>
   Array.from({ length: count }, (_, n) => ({
-    ...{ id: `${node}-${n}`, node, model: "cpu", memoryBytes: 8 * 1024 ** 3, isHealthy: true, isFree: true },
+    ...{
+      id: `${node}-${n}`,
+      node,
+      model: "cpu",
+      memoryBytes: 8 * 1024 ** 3,
+      isHealthy: true,
+      isFree: true,
+    },
     ...change,
   }));
-const NOTHING_KNOWN: ServerFacts = { modelBytes: 0, sites: 2, estimatedMemoryMb: null, knownBytes: null };
+const NOTHING_KNOWN: ServerFacts = {
+  modelBytes: 0,
+  sites: 2,
+  estimatedMemoryMb: null,
+  knownBytes: null,
+};
 const auto = (gpuModels: string[] | null, maxPriceCents: number | null = null) =>
   ({ kind: "auto", gpuModels, maxPriceCents }) as const;
 
@@ -57,7 +84,10 @@ t.test("the same snapshot in any order gives the same plan", async (t) => {
   const all = [...workers("a", 12), ...workers("b", 12)];
   const jobs = [job("j1"), job("j2", { size: 11 }), job("j3")];
   const forward = plan({ jobs, nodes: [node("a"), node("b")], workers: all });
-  t.same(plan({ jobs: jobs.toReversed(), nodes: [node("b"), node("a")], workers: all.toReversed() }), forward);
+  t.same(
+    plan({ jobs: jobs.toReversed(), nodes: [node("b"), node("a")], workers: all.toReversed() }),
+    forward,
+  );
   t.same(forward.placements[0]!.workers, ["a-0", "a-1"]);
   t.same(forward.placements[1]!.workers.at(-1), "b-10");
 });
@@ -75,22 +105,40 @@ t.test("models are an order of preference under the price ceiling", async (t) =>
 });
 
 t.test("the first model is filled before the second is touched", async (t) => {
-  const mixed = [...workers("a", 1, { model: "h100" }), { ...workers("a", 2, { model: "rtx_4090" })[1]! }];
-  const found = plan({ jobs: [job("j1", { selection: auto(["rtx_4090", "h100"]) })], nodes: [node("a")], workers: mixed });
+  const mixed = [
+    ...workers("a", 1, { model: "h100" }),
+    { ...workers("a", 2, { model: "rtx_4090" })[1]! },
+  ];
+  const found = plan({
+    jobs: [job("j1", { selection: auto(["rtx_4090", "h100"]) })],
+    nodes: [node("a")],
+    workers: mixed,
+  });
   t.same(found.placements[0]!.workers, ["a-1", "a-0"]);
 });
 
 t.test("pinned workers get the shards in the order they were named", async (t) => {
   const selection = { kind: "pinned", workerIds: ["a-2", "a-0"] } as const;
   const pinned = job("j1", { selection: { ...selection, workerIds: [...selection.workerIds] } });
-  t.same(plan({ jobs: [pinned], nodes: [node("a")], workers: workers("a", 3) }).placements[0]!.workers, ["a-2", "a-0"]);
+  t.same(
+    plan({ jobs: [pinned], nodes: [node("a")], workers: workers("a", 3) }).placements[0]!.workers,
+    ["a-2", "a-0"],
+  );
   const busy = workers("a", 3).map((worker) => ({ ...worker, isFree: worker.id !== "a-2" }));
-  t.match(plan({ jobs: [pinned], nodes: [node("a")], workers: busy }).waiting[0]!.why, /1 busy, 1 not among the pinned workers/);
+  t.match(
+    plan({ jobs: [pinned], nodes: [node("a")], workers: busy }).waiting[0]!.why,
+    /1 busy, 1 not among the pinned workers/,
+  );
 });
 
 t.test("each filter says how many it excludes", async (t) => {
-  const why = (change: Partial<WaitingJob>, at: Partial<PlacementNode> = {}, has: Partial<PlacementWorker> = {}) =>
-    plan({ jobs: [job("j1", change)], nodes: [node("a", at)], workers: workers("a", 2, has) }).waiting[0]?.why;
+  const why = (
+    change: Partial<WaitingJob>,
+    at: Partial<PlacementNode> = {},
+    has: Partial<PlacementWorker> = {},
+  ) =>
+    plan({ jobs: [job("j1", change)], nodes: [node("a", at)], workers: workers("a", 2, has) })
+      .waiting[0]?.why;
   t.match(why({ estimatedMemoryMb: 9_000 }), /2 with too little memory/);
   t.match(why({}, { isReady: false }), /2 on nodes that do not answer/);
   t.match(why({ agentProtocol: 2 }), /2 on nodes whose agent is too old/);
@@ -105,120 +153,189 @@ t.test("each filter says how many it excludes", async (t) => {
   t.match(why({ selection: auto(null, 1) }), /2 above the price ceiling/);
 });
 
-t.test("a node that failed the job is left alone while another could take it, and used when none could", async (t) => {
-  const avoiding = job("j1", { avoidNodes: ["a"] });
-  const both = { nodes: [node("a"), node("b")], workers: [...workers("a", 2), ...workers("b", 2)] };
-  t.equal(plan({ jobs: [avoiding], ...both }).placements[0]!.home, "b");
-  const busy = { ...both, workers: both.workers.map((worker) => ({ ...worker, isFree: worker.node === "a" })) };
-  t.match(plan({ jobs: [avoiding], ...busy }).waiting[0]!.why, /2 on nodes where the job has failed/);
-  t.equal(plan({ jobs: [avoiding], nodes: [node("a")], workers: workers("a", 2) }).placements[0]!.home, "a");
-});
+t.test(
+  "a node that failed the job is left alone while another could take it, and used when none could",
+  async (t) => {
+    const avoiding = job("j1", { avoidNodes: ["a"] });
+    const both = {
+      nodes: [node("a"), node("b")],
+      workers: [...workers("a", 2), ...workers("b", 2)],
+    };
+    t.equal(plan({ jobs: [avoiding], ...both }).placements[0]!.home, "b");
+    const busy = {
+      ...both,
+      workers: both.workers.map((worker) => ({ ...worker, isFree: worker.node === "a" })),
+    };
+    t.match(
+      plan({ jobs: [avoiding], ...busy }).waiting[0]!.why,
+      /2 on nodes where the job has failed/,
+    );
+    t.equal(
+      plan({ jobs: [avoiding], nodes: [node("a")], workers: workers("a", 2) }).placements[0]!.home,
+      "a",
+    );
+  },
+);
 
 t.test("one node is preferred, the one with the least to spare", async (t) => {
   const fleet = [...workers("a", 4), ...workers("b", 2), ...workers("c", 1)];
-  const found = plan({ jobs: [job("j1")], nodes: [node("a"), node("b"), node("c")], workers: fleet });
+  const found = plan({
+    jobs: [job("j1")],
+    nodes: [node("a"), node("b"), node("c")],
+    workers: fleet,
+  });
   t.same(found.placements, [{ job: "j1", home: "b", workers: ["b-0", "b-1"] }]);
 });
 
-t.test("a gang that no node can take lies on as few as can, its server beside most of its clients", async (t) => {
-  const fleet = [...workers("a", 1), ...workers("b", 3), ...workers("c", 2), ...workers("d", 1)];
-  const nodes = ["a", "b", "c", "d"].map((id) => node(id));
-  const [placement] = plan({ jobs: [job("j1", { size: 4 })], nodes, workers: fleet }).placements;
-  t.same(placement, { job: "j1", home: "b", workers: ["b-0", "b-1", "b-2", "a-0"] });
-  const even = plan({ jobs: [job("j1")], nodes, workers: [...workers("d", 1), ...workers("c", 1)] }).placements;
-  t.same(even, [{ job: "j1", home: "c", workers: ["c-0", "d-0"] }], "of equals the lower id");
-});
+t.test(
+  "a gang that no node can take lies on as few as can, its server beside most of its clients",
+  async (t) => {
+    const fleet = [...workers("a", 1), ...workers("b", 3), ...workers("c", 2), ...workers("d", 1)];
+    const nodes = ["a", "b", "c", "d"].map((id) => node(id));
+    const [placement] = plan({ jobs: [job("j1", { size: 4 })], nodes, workers: fleet }).placements;
+    t.same(placement, { job: "j1", home: "b", workers: ["b-0", "b-1", "b-2", "a-0"] });
+    const even = plan({
+      jobs: [job("j1")],
+      nodes,
+      workers: [...workers("d", 1), ...workers("c", 1)],
+    }).placements;
+    t.same(even, [{ job: "j1", home: "c", workers: ["c-0", "d-0"] }], "of equals the lower id");
+  },
+);
 
-t.test("the server's node is one that the others can reach, on a port that it still has", async (t) => {
-  const fleet = [...workers("a", 2), ...workers("b", 1), ...workers("c", 3)];
-  const nodes = [node("a", { freePorts: 0 }), node("b", { freePorts: 1 }), node("c", { freePorts: 0 })];
-  const jobs = [job("j1", { size: 4 }), job("j2", { size: 2 })];
-  const found = plan({ jobs, nodes, workers: fleet });
-  t.same(found.placements, [
-    { job: "j1", home: "b", workers: ["b-0", "c-0", "c-1", "c-2"] },
-    { job: "j2", home: "a", workers: ["a-0", "a-1"] },
-  ]);
-  const unreachable = {
-    nodes: [node("a", { freePorts: 0 }), node("b", { freePorts: 0 })],
-    workers: [...workers("a", 1), ...workers("b", 1)],
-  };
-  t.match(
-    plan({ jobs: [job("j1")], ...unreachable }).waiting[0]!.why,
-    /2 of 2 would do now; they are on several nodes, none of which/,
-  );
-});
+t.test(
+  "the server's node is one that the others can reach, on a port that it still has",
+  async (t) => {
+    const fleet = [...workers("a", 2), ...workers("b", 1), ...workers("c", 3)];
+    const nodes = [
+      node("a", { freePorts: 0 }),
+      node("b", { freePorts: 1 }),
+      node("c", { freePorts: 0 }),
+    ];
+    const jobs = [job("j1", { size: 4 }), job("j2", { size: 2 })];
+    const found = plan({ jobs, nodes, workers: fleet });
+    t.same(found.placements, [
+      { job: "j1", home: "b", workers: ["b-0", "c-0", "c-1", "c-2"] },
+      { job: "j2", home: "a", workers: ["a-0", "a-1"] },
+    ]);
+    const unreachable = {
+      nodes: [node("a", { freePorts: 0 }), node("b", { freePorts: 0 })],
+      workers: [...workers("a", 1), ...workers("b", 1)],
+    };
+    t.match(
+      plan({ jobs: [job("j1")], ...unreachable }).waiting[0]!.why,
+      /2 of 2 would do now; they are on several nodes, none of which/,
+    );
+  },
+);
 
 t.test("pinned workers may be of several nodes", async (t) => {
-  const pinned = job("j1", { size: 3, selection: { kind: "pinned", workerIds: ["b-1", "a-0", "b-0"] } });
-  const found = plan({ jobs: [pinned], nodes: [node("a"), node("b")], workers: [...workers("a", 3), ...workers("b", 3)] });
+  const pinned = job("j1", {
+    size: 3,
+    selection: { kind: "pinned", workerIds: ["b-1", "a-0", "b-0"] },
+  });
+  const found = plan({
+    jobs: [pinned],
+    nodes: [node("a"), node("b")],
+    workers: [...workers("a", 3), ...workers("b", 3)],
+  });
   t.same(found.placements, [{ job: "j1", home: "b", workers: ["b-1", "a-0", "b-0"] }]);
 });
 
 const fleetOf = fc.array(
-  fc.record({ count: fc.integer({ min: 0, max: 4 }), freePorts: fc.integer({ min: 0, max: 2 }), busy: fc.nat(15) }),
+  fc.record({
+    count: fc.integer({ min: 0, max: 4 }),
+    freePorts: fc.integer({ min: 0, max: 2 }),
+    busy: fc.nat(15),
+  }),
   { minLength: 1, maxLength: 4 },
 );
 
-t.test("whatever the fleet: whole gangs, each worker once, a server beside a client, on one node if one can", async () => {
-  fc.assert(
-    fc.property(fleetOf, fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 4 }), (fleet, gangs) => {
-      const nodes = fleet.map(({ freePorts }, at) => node(`n${at}`, { freePorts }));
-      const all = fleet.flatMap(({ count, busy }, at) =>
-        workers(`n${at}`, count).map((worker, n) => ({ ...worker, isFree: (busy & (1 << n)) === 0 })),
-      );
-      const jobs = gangs.map((size, at) => job(`j${at}`, { size }));
-      const { placements, waiting } = plan({ jobs, nodes, workers: all });
-      const free = new Set(all.filter(({ isFree }) => isFree).map(({ id }) => id));
-      const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
-      const nodeOf = (id: string) => id.slice(0, id.lastIndexOf("-"));
-      for (const { job: id, home, workers: mine } of placements) {
-        const { size } = jobs.find((one) => one.id === id)!;
-        const mineOn = Map.groupBy(mine, nodeOf);
-        const freeOn = Map.groupBy(free, nodeOf);
-        if (mine.length !== size || new Set(mine).size !== size) throw new Error(`${id} is not whole`);
-        if (!mine.every((worker) => free.has(worker))) throw new Error(`${id} has a worker that is not free`);
-        if (!mineOn.has(home)) throw new Error(`${id}'s server is alone`);
-        const couldBeWhole = [...freeOn.values()].some(({ length }) => length >= size);
-        if (couldBeWhole && mineOn.size > 1) throw new Error(`${id} is split without need`);
-        for (const worker of mine) free.delete(worker);
-        if (mineOn.size === 1) continue;
-        if ((ports.get(home) ?? 0) < 1) throw new Error(`${id}'s server can't be reached`);
-        ports.set(home, ports.get(home)! - 1);
-      }
-      if (placements.length + waiting.length !== jobs.length) throw new Error("a job is neither placed nor waits");
-    }),
-    { numRuns: 300, seed: 20260101 },
-  );
-});
+t.test(
+  "whatever the fleet: whole gangs, each worker once, a server beside a client, on one node if one can",
+  async () => {
+    fc.assert(
+      fc.property(
+        fleetOf,
+        fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 4 }),
+        (fleet, gangs) => {
+          const nodes = fleet.map(({ freePorts }, at) => node(`n${at}`, { freePorts }));
+          const all = fleet.flatMap(({ count, busy }, at) =>
+            workers(`n${at}`, count).map((worker, n) => ({
+              ...worker,
+              isFree: (busy & (1 << n)) === 0,
+            })),
+          );
+          const jobs = gangs.map((size, at) => job(`j${at}`, { size }));
+          const { placements, waiting } = plan({ jobs, nodes, workers: all });
+          const free = new Set(all.filter(({ isFree }) => isFree).map(({ id }) => id));
+          const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
+          const nodeOf = (id: string) => id.slice(0, id.lastIndexOf("-"));
+          for (const { job: id, home, workers: mine } of placements) {
+            const { size } = jobs.find((one) => one.id === id)!;
+            const mineOn = Map.groupBy(mine, nodeOf);
+            const freeOn = Map.groupBy(free, nodeOf);
+            if (mine.length !== size || new Set(mine).size !== size)
+              throw new Error(`${id} is not whole`);
+            if (!mine.every((worker) => free.has(worker)))
+              throw new Error(`${id} has a worker that is not free`);
+            if (!mineOn.has(home)) throw new Error(`${id}'s server is alone`);
+            const couldBeWhole = [...freeOn.values()].some(({ length }) => length >= size);
+            if (couldBeWhole && mineOn.size > 1) throw new Error(`${id} is split without need`);
+            for (const worker of mine) free.delete(worker);
+            if (mineOn.size === 1) continue;
+            if ((ports.get(home) ?? 0) < 1) throw new Error(`${id}'s server can't be reached`);
+            ports.set(home, ports.get(home)! - 1);
+          }
+          if (placements.length + waiting.length !== jobs.length)
+            throw new Error("a job is neither placed nor waits");
+        },
+      ),
+      { numRuns: 300, seed: 20260101 },
+    );
+  },
+);
 
 t.test("resources follow worker and node", async (t) => {
   const GIB = 1024 ** 3;
   const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
-  t.match(workerResources(host, 20 * GIB, 200), { cpuMillis: 2000, memoryBytes: 20 * GIB, diskBytes: 10 * GIB + 200 });
+  t.match(workerResources(host, 20 * GIB, 200), {
+    cpuMillis: 2000,
+    memoryBytes: 20 * GIB,
+    diskBytes: 10 * GIB + 200,
+  });
   t.match(workerResources(host, null, 0), { memoryBytes: 18 * GIB });
   const small = { cpuCores: 1, memoryBytes: 2 * GIB, workers: 1 };
   t.match(serverResources(host, NOTHING_KNOWN), { cpuMillis: 2000, memoryBytes: 8 * GIB });
   t.match(serverResources(small, NOTHING_KNOWN), { cpuMillis: 1000, memoryBytes: GIB });
 });
 
-t.test("a server's memory follows its model, else what the job states, as far as the node has it", async (t) => {
-  const GIB = 1024 ** 3;
-  const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
-  const bytes = (change: Partial<ServerFacts>) => serverResources(host, { ...NOTHING_KNOWN, ...change }).memoryBytes;
-  t.equal(bytes({ modelBytes: GIB / 4 }), 8 * GIB, "the usual is enough");
-  t.equal(bytes({ modelBytes: 2 * GIB }), 23 * GIB);
-  t.equal(bytes({ modelBytes: 2 * GIB, sites: 4 }), 35 * GIB);
-  t.equal(bytes({ modelBytes: 2 * GIB, sites: 40 }), 35 * GIB, "so many at once");
-  t.equal(bytes({ modelBytes: 8 * GIB }), 36 * GIB, "all that a container may have");
-  t.equal(bytes({ estimatedMemoryMb: 20_480 }), 20 * GIB);
-  t.equal(bytes({ modelBytes: 2 * GIB, estimatedMemoryMb: 99_999 }), 23 * GIB);
-  t.equal(bytes({ modelBytes: 2 * GIB, knownBytes: 30 * GIB }), 30 * GIB);
-});
+t.test(
+  "a server's memory follows its model, else what the job states, as far as the node has it",
+  async (t) => {
+    const GIB = 1024 ** 3;
+    const host = { cpuCores: 4, memoryBytes: 40 * GIB, workers: 2 };
+    const bytes = (change: Partial<ServerFacts>) =>
+      serverResources(host, { ...NOTHING_KNOWN, ...change }).memoryBytes;
+    t.equal(bytes({ modelBytes: GIB / 4 }), 8 * GIB, "the usual is enough");
+    t.equal(bytes({ modelBytes: 2 * GIB }), 23 * GIB);
+    t.equal(bytes({ modelBytes: 2 * GIB, sites: 4 }), 35 * GIB);
+    t.equal(bytes({ modelBytes: 2 * GIB, sites: 40 }), 35 * GIB, "so many at once");
+    t.equal(bytes({ modelBytes: 8 * GIB }), 36 * GIB, "all that a container may have");
+    t.equal(bytes({ estimatedMemoryMb: 20_480 }), 20 * GIB);
+    t.equal(bytes({ modelBytes: 2 * GIB, estimatedMemoryMb: 99_999 }), 23 * GIB);
+    t.equal(bytes({ modelBytes: 2 * GIB, knownBytes: 30 * GIB }), 30 * GIB);
+  },
+);
 
 t.test("a server goes where it has memory, with its gang or to one of its nodes", async (t) => {
   const nodes = [node("a", { capacityBytes: 4e9 }), node("b", { capacityBytes: 20e9 })];
   const home = (hubBytes: number, among: PlacementWorker[]) => {
-    const { placements, waiting } = plan({ jobs: [job("j1", { hubBytes })], nodes, workers: among });
+    const { placements, waiting } = plan({
+      jobs: [job("j1", { hubBytes })],
+      nodes,
+      workers: among,
+    });
     return placements[0]?.home ?? waiting[0]!.why;
   };
   t.equal(home(3e9, [...workers("a", 2), ...workers("b", 2)]), "a");
@@ -227,26 +344,30 @@ t.test("a server goes where it has memory, with its gang or to one of its nodes"
   t.match(home(9e9, workers("a", 2)), /^its server needs 9000000000 bytes of memory; no node/);
 });
 
-t.test("a lost client's place is filled before any waiting job is placed, beside the server where there is room", async (t) => {
-  const vacancy = (change: Partial<Vacancy> = {}): Vacancy => {
-    const { id: _id, size: _size, hubBytes: _hubBytes, ...wishes } = job("j9");
-    return { ...wishes, job: "j9", member: "j9-a1-site-2", home: "a", hasPort: false, ...change };
-  };
-  const nodes = [node("a"), node("b")];
-  const both = [...workers("a", 1), ...workers("b", 1)];
-  t.same(plan({ jobs: [job("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
-    replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
-    placements: [{ job: "j1", home: "b", workers: ["b-0"] }],
-    waiting: [],
-  });
-  const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>
-    plan({ jobs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]?.worker ?? null;
-  t.equal(fill({ avoidNodes: ["a"] }), "b-0");
-  t.equal(fill({ avoidNodes: ["a", "b"] }), "a-0", "rather there than nowhere");
-  t.equal(fill({}, nodes, workers("b", 1)), "b-0");
-  const unreached = [node("a", { freePorts: 0 }), node("b")];
-  t.equal(fill({}, unreached, workers("b", 1)), null, "no other node can reach the server");
-  t.equal(fill({ hasPort: true }, unreached, workers("b", 1)), "b-0", "it has its port already");
-  t.equal(fill({ selection: auto(["rtx_4090"]) }), null, "the job's wishes hold");
-  t.equal(fill({}, [node("a", { isReady: false }), node("b")]), "b-0");
-});
+t.test(
+  "a lost client's place is filled before any waiting job is placed, beside the server where there is room",
+  async (t) => {
+    const vacancy = (change: Partial<Vacancy> = {}): Vacancy => {
+      const { id: _id, size: _size, hubBytes: _hubBytes, ...wishes } = job("j9");
+      return { ...wishes, job: "j9", member: "j9-a1-site-2", home: "a", hasPort: false, ...change };
+    };
+    const nodes = [node("a"), node("b")];
+    const both = [...workers("a", 1), ...workers("b", 1)];
+    t.same(plan({ jobs: [job("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
+      replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
+      placements: [{ job: "j1", home: "b", workers: ["b-0"] }],
+      waiting: [],
+    });
+    const fill = (change: Partial<Vacancy>, of = nodes, among = both) =>
+      plan({ jobs: [], vacancies: [vacancy(change)], nodes: of, workers: among }).replacements[0]
+        ?.worker ?? null;
+    t.equal(fill({ avoidNodes: ["a"] }), "b-0");
+    t.equal(fill({ avoidNodes: ["a", "b"] }), "a-0", "rather there than nowhere");
+    t.equal(fill({}, nodes, workers("b", 1)), "b-0");
+    const unreached = [node("a", { freePorts: 0 }), node("b")];
+    t.equal(fill({}, unreached, workers("b", 1)), null, "no other node can reach the server");
+    t.equal(fill({ hasPort: true }, unreached, workers("b", 1)), "b-0", "it has its port already");
+    t.equal(fill({ selection: auto(["rtx_4090"]) }), null, "the job's wishes hold");
+    t.equal(fill({}, [node("a", { isReady: false }), node("b")]), "b-0");
+  },
+);

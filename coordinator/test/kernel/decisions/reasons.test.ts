@@ -21,17 +21,42 @@ t.test("what only the coordinator may say is not taken from an agent", async (t)
 });
 
 t.test("retry budgets by cause are those of the design", async (t) => {
-  t.same(RETRY_BUDGETS, { never: 0, infrastructure: 5, lease_lost: 10, out_of_memory: 1, free: Infinity });
+  t.same(RETRY_BUDGETS, {
+    never: 0,
+    infrastructure: 5,
+    lease_lost: 10,
+    out_of_memory: 1,
+    free: Infinity,
+  });
   t.same(judgeRetry("user_exception", UNSPENT), { again: false, spends: null });
   t.same(judgeRetry("user_cancelled", UNSPENT), { again: false, spends: null });
   t.same(judgeRetry("preempted", { ...UNSPENT, infrastructure: 5 }), { again: true, spends: null });
-  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 4 }), { again: true, spends: "infrastructure" });
-  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 5 }), { again: false, spends: "infrastructure" });
-  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 9, infrastructure: 5 }), { again: true, spends: "lease_lost" });
-  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 10 }), { again: false, spends: "lease_lost" });
-  t.same(judgeRetry("lease_lost", { ...UNSPENT, lease_lost: 10 }, true), { again: true, spends: null }, "the fault is ours");
+  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 4 }), {
+    again: true,
+    spends: "infrastructure",
+  });
+  t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 5 }), {
+    again: false,
+    spends: "infrastructure",
+  });
+  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 9, infrastructure: 5 }), {
+    again: true,
+    spends: "lease_lost",
+  });
+  t.same(judgeRetry("node_lost", { ...UNSPENT, lease_lost: 10 }), {
+    again: false,
+    spends: "lease_lost",
+  });
+  t.same(
+    judgeRetry("lease_lost", { ...UNSPENT, lease_lost: 10 }, true),
+    { again: true, spends: null },
+    "the fault is ours",
+  );
   t.same(judgeRetry("out_of_memory", UNSPENT), { again: true, spends: "out_of_memory" });
-  t.same(judgeRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), { again: false, spends: "out_of_memory" });
+  t.same(judgeRetry("out_of_memory", { ...UNSPENT, out_of_memory: 1 }), {
+    again: false,
+    spends: "out_of_memory",
+  });
 });
 
 t.test("a hint names the log of the member that failed", async (t) => {

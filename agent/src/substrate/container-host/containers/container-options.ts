@@ -68,7 +68,10 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
     User: `${uid}:${uid}`,
     Hostname: JOB_HOSTNAME,
     WorkingDir: "/tmp",
-    Env: [...ENVIRONMENT, ...Object.entries(payload.environment).map(([name, value]) => `${name}=${value}`)],
+    Env: [
+      ...ENVIRONMENT,
+      ...Object.entries(payload.environment).map(([name, value]) => `${name}=${value}`),
+    ],
     Entrypoint: ["/rt/init"],
     Cmd: ["-lease", "/rt/lease/lease", "-output", JOB_PATHS.output, "--", ...payload.command],
     Labels: {
@@ -76,7 +79,11 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
       [LABELS.member]: work.member,
       [LABELS.fence]: formatFence(work.fence),
     },
-    NetworkingConfig: { EndpointsConfig: { [attachment.network]: { IPAMConfig: { IPv4Address: attachment.address } } } },
+    NetworkingConfig: {
+      EndpointsConfig: {
+        [attachment.network]: { IPAMConfig: { IPv4Address: attachment.address } },
+      },
+    },
     HostConfig: {
       NetworkMode: attachment.network,
       ReadonlyRootfs: true,
@@ -97,7 +104,9 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
       Binds: binds(mounts),
       ...deviceOptions(parts),
       // Podman has them from its configuration, and drops those of a user's processes as soon as one limit is named.
-      ...(parts.engine === "docker" ? { Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }] } : {}),
+      ...(parts.engine === "docker"
+        ? { Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }] }
+        : {}),
     },
   };
 }
@@ -120,10 +129,21 @@ function binds(mounts: Mounts): string[] {
 }
 
 /** NVIDIA by device id: Docker through its runtime's requests, Podman by the CDI name. */
-function deviceOptions({ engine, devices }: ContainerParts): { DeviceRequests?: DeviceRequest[]; Devices?: DeviceMapping[] } {
-  const ids = devices.filter(({ vendor }) => vendor === "nvidia").flatMap(({ device }) => (device === undefined ? [] : [device]));
+function deviceOptions({ engine, devices }: ContainerParts): {
+  DeviceRequests?: DeviceRequest[];
+  Devices?: DeviceMapping[];
+} {
+  const ids = devices
+    .filter(({ vendor }) => vendor === "nvidia")
+    .flatMap(({ device }) => (device === undefined ? [] : [device]));
   if (ids.length === 0) return {};
   return engine === "docker"
     ? { DeviceRequests: [{ Driver: "nvidia", DeviceIDs: ids, Capabilities: [["gpu"]] }] }
-    : { Devices: ids.map((id) => ({ PathOnHost: `nvidia.com/gpu=${id}`, PathInContainer: "", CgroupPermissions: "" })) };
+    : {
+        Devices: ids.map((id) => ({
+          PathOnHost: `nvidia.com/gpu=${id}`,
+          PathInContainer: "",
+          CgroupPermissions: "",
+        })),
+      };
 }

@@ -2,7 +2,9 @@ import { SubstrateRefusedError } from "../../substrate-errors.ts";
 
 /** The HTTP status that the container engine answered with; 0 when it did not answer. */
 export function statusOf(error: unknown): number {
-  return error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 0;
+  return error instanceof Error && "statusCode" in error && typeof error.statusCode === "number"
+    ? error.statusCode
+    : 0;
 }
 
 /**
@@ -13,7 +15,8 @@ export function statusOf(error: unknown): number {
 export function isGoneMeanwhile(error: unknown): boolean {
   const message = String(error);
   const isGone =
-    /\/proc\/\d+\/[^ ]*: no such (process|file or directory)/.test(message) || message.includes("no such network interface");
+    /\/proc\/\d+\/[^ ]*: no such (process|file or directory)/.test(message) ||
+    message.includes("no such network interface");
   return statusOf(error) === 500 && isGone;
 }
 
@@ -22,7 +25,8 @@ export async function withRefusals<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof Error && statusOf(error) > 0) throw new SubstrateRefusedError(error.message, { cause: error });
+    if (error instanceof Error && statusOf(error) > 0)
+      throw new SubstrateRefusedError(error.message, { cause: error });
     throw error;
   }
 }

@@ -11,7 +11,10 @@ const RETRY_MS = 50;
 const AWAY: readonly unknown[] = ["ECONNREFUSED", "ENOENT", "ECONNRESET", "EPIPE"];
 
 /** Repeats a call while the engine does not listen; containers run on meanwhile. @throws the call's error, or the signal's reason */
-export async function retryUntilEngineUp<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function retryUntilEngineUp<T>(
+  call: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();
@@ -37,5 +40,7 @@ export async function retryOnVanished<T>(call: () => Promise<T>): Promise<T> {
 }
 
 function isAway(error: unknown): boolean {
-  return error instanceof Error && statusOf(error) === 0 && "code" in error && AWAY.includes(error.code);
+  return (
+    error instanceof Error && statusOf(error) === 0 && "code" in error && AWAY.includes(error.code)
+  );
 }

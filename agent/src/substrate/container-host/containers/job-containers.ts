@@ -75,7 +75,8 @@ export class JobContainers {
     const made = await this.inspect(options.name);
     if (made?.phase === "created") await this.#engine.getContainer(options.name).start();
     const started = await this.inspect(options.name);
-    if (started === null) throw new Error(`the container ${options.name} vanished while it was started`);
+    if (started === null)
+      throw new Error(`the container ${options.name} vanished while it was started`);
     return started;
   }
 
@@ -85,7 +86,8 @@ export class JobContainers {
     if (found === null) return null;
     const { Id, State } = found;
     // Podman says "initialized" and "configured" where Docker says "created".
-    const isFresh = !State.Running && ["created", "configured", "initialized"].includes(State.Status);
+    const isFresh =
+      !State.Running && ["created", "configured", "initialized"].includes(State.Status);
     return {
       id: Id,
       phase: State.Running ? "running" : isFresh ? "created" : "ended",
@@ -104,7 +106,8 @@ export class JobContainers {
     try {
       await this.#engine.getContainer(name).kill({ signal });
     } catch (error) {
-      if (![404, 409].includes(statusOf(error)) && (await this.inspect(name))?.phase === "running") throw error;
+      if (![404, 409].includes(statusOf(error)) && (await this.inspect(name))?.phase === "running")
+        throw error;
     }
   }
 

@@ -4,7 +4,10 @@ import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import { seccompProfile } from "../decisions/seccomp-profile.ts";
 
 /** The profile as the engine takes it: Docker's API its text, Podman's the path of a file on the engine's host, written here. */
-export function seccompOption({ containerEngine, dataDir }: Pick<AgentConfig, "containerEngine" | "dataDir">): string {
+export function seccompOption({
+  containerEngine,
+  dataDir,
+}: Pick<AgentConfig, "containerEngine" | "dataDir">): string {
   const text = JSON.stringify(seccompProfile());
   if (containerEngine.kind === "docker") return text;
   const file = join(dataDir, "seccomp.json");

@@ -20,16 +20,24 @@ export function claimDevices(
     if (worker.device === undefined) continue;
     const use = uses.find(({ device }) => device === worker.device);
     if (use === undefined) return { refused: `${id}, ${worker.device}, is gone` };
-    if (use.computeProcesses > 0) return { refused: `a process computes on ${id}, ${worker.device}, already` };
+    if (use.computeProcesses > 0)
+      return { refused: `a process computes on ${id}, ${worker.device}, already` };
     baseline[use.device] = use.memoryInUseBytes;
   }
   return { baseline };
 }
 
 /** Whether every device is as free as before its member came; one that is not listed any more is not. */
-export function areAtBaseline(baseline: Readonly<Record<string, number>>, uses: readonly DeviceUse[]): boolean {
+export function areAtBaseline(
+  baseline: Readonly<Record<string, number>>,
+  uses: readonly DeviceUse[],
+): boolean {
   return Object.entries(baseline).every(([device, before]) => {
     const use = uses.find((found) => found.device === device);
-    return use !== undefined && use.computeProcesses === 0 && use.memoryInUseBytes <= before + TOLERANCE_BYTES;
+    return (
+      use !== undefined &&
+      use.computeProcesses === 0 &&
+      use.memoryInUseBytes <= before + TOLERANCE_BYTES
+    );
   });
 }

@@ -19,7 +19,8 @@ const LAST_HOST = 254;
 export function chooseSubnet(seed: number, taken: readonly Ipv4Net[]): string | null {
   for (let step = 0; step < SUBNETS; step += 1) {
     const base = POOL.base + ((seed + step) % SUBNETS) * 2 ** (32 - SUBNET_PREFIX);
-    if (!taken.some((other) => overlap({ base, prefix: SUBNET_PREFIX }, other))) return `${format(base)}/${SUBNET_PREFIX}`;
+    if (!taken.some((other) => overlap({ base, prefix: SUBNET_PREFIX }, other)))
+      return `${format(base)}/${SUBNET_PREFIX}`;
   }
   return null;
 }
@@ -61,7 +62,10 @@ export function parseRoutes(table: string): Ipv4Net[] {
     .slice(1)
     .map((line) => line.split("\t"))
     .filter(([, , , flags]) => flags !== undefined && (Number.parseInt(flags, 16) & 1) === 1)
-    .map(([, destination = "", , , , , , mask = ""]) => ({ base: swap(destination), prefix: ones(swap(mask)) }))
+    .map(([, destination = "", , , , , , mask = ""]) => ({
+      base: swap(destination),
+      prefix: ones(swap(mask)),
+    }))
     .filter(({ prefix }) => prefix > 0);
 }
 

@@ -3,7 +3,12 @@
  * reaches beyond the job. Both engines read this form. https://github.com/containers/common/blob/main/pkg/seccomp/seccomp.json
  */
 type Argument = { index: number; value: number; valueTwo?: number; op: string };
-type Rule = { names: string[]; action: "SCMP_ACT_ALLOW" | "SCMP_ACT_ERRNO"; args?: Argument[]; errnoRet?: number };
+type Rule = {
+  names: string[];
+  action: "SCMP_ACT_ALLOW" | "SCMP_ACT_ERRNO";
+  args?: Argument[];
+  errnoRet?: number;
+};
 export type SeccompProfile = {
   defaultAction: "SCMP_ACT_ERRNO";
   defaultErrnoRet: number;
@@ -78,7 +83,12 @@ export function seccompProfile(): SeccompProfile {
       { names: ["clone3"], action: "SCMP_ACT_ERRNO", errnoRet: ENOSYS },
       // One's own limits alone: those of PID 1, lowered, would end the container.
       allow("prlimit64", equals(0, 0)),
-      { names: ["prlimit64"], action: "SCMP_ACT_ERRNO", args: [{ index: 0, value: 0, op: "SCMP_CMP_NE" }], errnoRet: EPERM },
+      {
+        names: ["prlimit64"],
+        action: "SCMP_ACT_ERRNO",
+        args: [{ index: 0, value: 0, op: "SCMP_CMP_NE" }],
+        errnoRet: EPERM,
+      },
       ...PERSONALITIES.map((value) => allow("personality", equals(0, value))),
       ...socketRules(),
     ],
@@ -91,7 +101,12 @@ function socketRules(): Rule[] {
   const others = Array.from({ length: LAST_FAMILY + 1 }, (_, family) => family).filter(
     (family) => !inside.includes(family) && family !== AF_NETLINK,
   );
-  const refused = (...args: Argument[]): Rule => ({ names: ["socket"], action: "SCMP_ACT_ERRNO", args, errnoRet: EAFNOSUPPORT });
+  const refused = (...args: Argument[]): Rule => ({
+    names: ["socket"],
+    action: "SCMP_ACT_ERRNO",
+    args,
+    errnoRet: EAFNOSUPPORT,
+  });
   return [
     ...inside.map((family) => allow("socket", equals(0, family))),
     allow("socket", equals(0, AF_NETLINK), equals(2, NETLINK_ROUTE)),

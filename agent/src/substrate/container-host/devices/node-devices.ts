@@ -13,7 +13,9 @@ export class NodeDevices {
 
   /** Those of these workers that are accelerators. */
   of(workerIds: readonly string[]): InventoryWorker[] {
-    return this.#accelerators.workers.filter(({ id, kind }) => kind === "gpu" && workerIds.includes(id));
+    return this.#accelerators.workers.filter(
+      ({ id, kind }) => kind === "gpu" && workerIds.includes(id),
+    );
   }
 
   /** For a member that is about to come. @throws DevicesNotFreeError when it can't have all of them */
@@ -25,6 +27,8 @@ export class NodeDevices {
   }
 
   async areAtBaseline(baseline: Readonly<Record<string, number>>): Promise<boolean> {
-    return Object.keys(baseline).length === 0 || areAtBaseline(baseline, await this.#accelerators.read());
+    return (
+      Object.keys(baseline).length === 0 || areAtBaseline(baseline, await this.#accelerators.read())
+    );
   }
 }

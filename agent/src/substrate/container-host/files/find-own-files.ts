@@ -16,7 +16,8 @@ export function findOwnFiles(folder: string): FoundFile[] {
       if (++entries > MAX_ENTRIES) return found;
       const below = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.isDirectory() && below.split("/").length < MAX_DEPTH) folders.push(below);
-      if (entry.isFile()) found.push({ path: below, sizeBytes: statSync(join(folder, below)).size });
+      if (entry.isFile())
+        found.push({ path: below, sizeBytes: statSync(join(folder, below)).size });
     }
   }
   return found;

@@ -33,7 +33,8 @@ export class MemberArea implements Area {
 
   async giveToJob(path: string): Promise<void> {
     const uid = this.#uid();
-    if (lstatSync(path).isDirectory()) await promisify(execFile)("chown", ["-R", "-h", `${uid}:${uid}`, path]);
+    if (lstatSync(path).isDirectory())
+      await promisify(execFile)("chown", ["-R", "-h", `${uid}:${uid}`, path]);
     else lchownSync(path, uid, uid);
   }
 
@@ -63,7 +64,8 @@ export class MemberArea implements Area {
   /** Null for what the job could not have written. */
   #placeOf(path: string): string | null {
     const plain = posix.normalize(path);
-    for (const [prefix, part] of MOUNTS) if (plain.startsWith(prefix)) return this.#disk.path(part, plain.slice(prefix.length));
+    for (const [prefix, part] of MOUNTS)
+      if (plain.startsWith(prefix)) return this.#disk.path(part, plain.slice(prefix.length));
     return null;
   }
 }

@@ -28,8 +28,11 @@ export class MountedFile implements JobFile {
       const found = fstatSync(place);
       const { blocks, bsize } = statfsSync(mountPoint);
       // A file with holes says any size at no cost; what it says is read, hashed and shipped.
-      const isOwn = found.isFile() && found.dev === statSync(mountPoint).dev && found.size <= blocks * bsize;
-      return isOwn ? new MountedFile(openSync(pathOf(place), O_RDONLY | O_NONBLOCK), found.size) : null;
+      const isOwn =
+        found.isFile() && found.dev === statSync(mountPoint).dev && found.size <= blocks * bsize;
+      return isOwn
+        ? new MountedFile(openSync(pathOf(place), O_RDONLY | O_NONBLOCK), found.size)
+        : null;
     } finally {
       closeSync(place);
     }
@@ -49,7 +52,10 @@ function locate(folder: string, path: string): number | null {
     place = openSync(folder, O_PATH | O_DIRECTORY);
     for (const [at, name] of names.entries()) {
       const isFolder = at < names.length - 1;
-      const next = openSync(`${pathOf(place)}/${name}`, O_PATH | O_NOFOLLOW | (isFolder ? O_DIRECTORY : 0));
+      const next = openSync(
+        `${pathOf(place)}/${name}`,
+        O_PATH | O_NOFOLLOW | (isFolder ? O_DIRECTORY : 0),
+      );
       closeSync(place);
       place = next;
     }

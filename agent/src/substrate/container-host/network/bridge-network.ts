@@ -9,7 +9,13 @@ import type Docker from "dockerode";
 import type { Logger } from "pino";
 import { statusOf } from "../containers/engine-error.ts";
 import { retryOnVanished } from "../containers/engine-retry.ts";
-import { chooseSubnet, gatewayAddress, memberAddress, parseNet, parseRoutes } from "../decisions/job-subnet.ts";
+import {
+  chooseSubnet,
+  gatewayAddress,
+  memberAddress,
+  parseNet,
+  parseRoutes,
+} from "../decisions/job-subnet.ts";
 import { NetworkNotClosedError } from "../../substrate-errors.ts";
 import type { BridgeIdentity } from "./bridge-identity.ts";
 import { ClientBridge } from "./client-bridge.ts";
@@ -61,10 +67,15 @@ export class BridgeNetwork implements JobNetwork {
     const index = network.shape === "hub" ? network.index : null;
     const found = await this.#inspect(attempt);
     const subnet = found?.IPAM?.Config?.[0]?.["Subnet"] ?? "";
-    const [address, server, gateway] = [memberAddress(subnet, index), memberAddress(subnet, null), gatewayAddress(subnet)];
+    const [address, server, gateway] = [
+      memberAddress(subnet, index),
+      memberAddress(subnet, null),
+      gatewayAddress(subnet),
+    ];
     if (address === null || server === null || gateway === null)
       throw new Error(`the network ${subnet} of ${attempt} has no address for this member`);
-    if (bridge !== null) await this.#turns.run(() => this.#cross(place, { subnet, server, gateway }));
+    if (bridge !== null)
+      await this.#turns.run(() => this.#cross(place, { subnet, server, gateway }));
     const hub = bridge?.kind === "dial" ? gateway : server;
     const hosts = network.shape === "hub" ? [{ name: network.name, address: hub }] : [];
     return { network: this.#name(attempt), address, hosts };
@@ -84,14 +95,18 @@ export class BridgeNetwork implements JobNetwork {
 
   async prove(attempt: string, pid?: number): Promise<void> {
     const network = await this.#inspect(attempt);
-    if (network === null || !network.Internal) throw new NetworkNotClosedError(`the network of ${attempt} is not internal`);
+    if (network === null || !network.Internal)
+      throw new NetworkNotClosedError(`the network of ${attempt} is not internal`);
     if (!(await this.#turns.run(() => this.#firewall.covers(this.#guarded(attempt)))))
       throw new NetworkNotClosedError(`the host is not closed to the network of ${attempt}`);
     if (pid === undefined) return;
     const own = parseNet(network.IPAM?.Config?.[0]?.["Subnet"] ?? "");
     const routes = routesOf(pid);
-    const isClosed = parseRoutes(routes).every(({ base, prefix }) => base === own?.base && prefix === own.prefix);
-    if (!isClosed || /^\w+\t00000000\t/m.test(routes)) throw new NetworkNotClosedError(`a container of ${attempt} has a way out`);
+    const isClosed = parseRoutes(routes).every(
+      ({ base, prefix }) => base === own?.base && prefix === own.prefix,
+    );
+    if (!isClosed || /^\w+\t00000000\t/m.test(routes))
+      throw new NetworkNotClosedError(`a container of ${attempt} has a way out`);
   }
 
   remove(attempt: string): Promise<boolean> {
@@ -117,8 +132,12 @@ export class BridgeNetwork implements JobNetwork {
   }
 
   async attempts(): Promise<string[]> {
-    const networks = await this.#engine.listNetworks({ filters: { label: [`${LABELS.instance}=${this.#instance}`] } });
-    return networks.map(({ Labels }) => Labels?.[LABELS.attempt] ?? "").filter((attempt) => attempt !== "");
+    const networks = await this.#engine.listNetworks({
+      filters: { label: [`${LABELS.instance}=${this.#instance}`] },
+    });
+    return networks
+      .map(({ Labels }) => Labels?.[LABELS.attempt] ?? "")
+      .filter((attempt) => attempt !== "");
   }
 
   async #guard(attempts: readonly string[]): Promise<void> {
@@ -139,7 +158,8 @@ export class BridgeNetwork implements JobNetwork {
     const known = this.#bridges.get(attempt);
     if (known !== undefined) {
       known.members.add(member);
-      if (known.side instanceof ServerBridge && bridge?.kind === "listen") known.side.admit(bridge.peers);
+      if (known.side instanceof ServerBridge && bridge?.kind === "listen")
+        known.side.admit(bridge.peers);
       if (known.side instanceof ClientBridge && bridge?.kind === "dial") known.side.lead(bridge);
       return;
     }
@@ -149,7 +169,15 @@ export class BridgeNetwork implements JobNetwork {
         { host: address, port: bridge.port },
         { host: server, port: network.port },
       ];
-      const side = await ServerBridge.listen({ attempt, listen, target, gateway, peers: bridge.peers, identity, log });
+      const side = await ServerBridge.listen({
+        attempt,
+        listen,
+        target,
+        gateway,
+        peers: bridge.peers,
+        identity,
+        log,
+      });
       const opening = { kind: "server", address: server, port: network.port } as const;
       this.#bridges.set(attempt, { side, opening, members: new Set([member]) });
     } else if (bridge?.kind === "dial") {
@@ -164,8 +192,13 @@ export class BridgeNetwork implements JobNetwork {
   async #createNetwork(attempt: string): Promise<void> {
     const name = this.#name(attempt);
     const known = await this.#engine.listNetworks();
-    const subnets = known.flatMap(({ IPAM }) => IPAM?.Config ?? []).map((config) => parseNet(config["Subnet"] ?? ""));
-    const taken = [...parseRoutes(readFileSync("/proc/net/route", "utf8")), ...subnets.filter((net) => net !== null)];
+    const subnets = known
+      .flatMap(({ IPAM }) => IPAM?.Config ?? [])
+      .map((config) => parseNet(config["Subnet"] ?? ""));
+    const taken = [
+      ...parseRoutes(readFileSync("/proc/net/route", "utf8")),
+      ...subnets.filter((net) => net !== null),
+    ];
     const seed = createHash("sha256").update(name).digest().readUInt16BE();
     const subnet = chooseSubnet(seed, taken);
     if (subnet === null) throw new Error("no subnet is free for another job network");

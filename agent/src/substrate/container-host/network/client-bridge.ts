@@ -50,7 +50,10 @@ export class ClientBridge {
     this.#parts = parts;
     this.#far = parts.far;
     this.#refusals = new Refusals(parts.log, { attempt: parts.attempt });
-    this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true, ...KEEP_ALIVE }, (socket) => this.#take(socket));
+    this.#server = createServer(
+      { allowHalfOpen: true, pauseOnConnect: true, ...KEEP_ALIVE },
+      (socket) => this.#take(socket),
+    );
     this.#begun = this.#begin();
   }
 
@@ -76,13 +79,17 @@ export class ClientBridge {
         if (!isReached) (await this.#dial()).destroy();
         isReached = true;
         await this.#listen();
-        log.info({ attempt, ...listen, server: this.#far.peer.node }, "a job's server is reached on another node");
+        log.info(
+          { attempt, ...listen, server: this.#far.peer.node },
+          "a job's server is reached on another node",
+        );
         return;
       } catch (error) {
         // The gateway comes with the first container of the attempt.
         const { code, message } = error as NodeJS.ErrnoException;
         if (code === "EADDRINUSE") this.#refusals.note(code, listen);
-        else if (code !== "EADDRNOTAVAIL") log.debug({ attempt, why: code ?? message }, "a job's server is not reached yet");
+        else if (code !== "EADDRNOTAVAIL")
+          log.debug({ attempt, why: code ?? message }, "a job's server is not reached yet");
       }
     }
   }
@@ -91,7 +98,10 @@ export class ClientBridge {
     this.#server.listen({ ...this.#parts.listen, exclusive: true });
     await once(this.#server, "listening");
     this.#server.on("error", (error) =>
-      this.#parts.log.error({ err: error, attempt: this.#parts.attempt }, "a job's bridge is in trouble"),
+      this.#parts.log.error(
+        { err: error, attempt: this.#parts.attempt },
+        "a job's bridge is in trouble",
+      ),
     );
     if (this.#closing.signal.aborted) this.#server.close();
   }
@@ -119,7 +129,10 @@ export class ClientBridge {
       (far) => splice(socket, far),
       (error: unknown) => {
         const { code, message } = error as NodeJS.ErrnoException;
-        this.#parts.log.debug({ attempt: this.#parts.attempt, why: code ?? message }, "a job's server is not reached");
+        this.#parts.log.debug(
+          { attempt: this.#parts.attempt, why: code ?? message },
+          "a job's server is not reached",
+        );
         breakOff(socket);
       },
     );
@@ -148,7 +161,8 @@ export class ClientBridge {
         far.on("error", reject);
         far.once("close", () => reject(new Error("the server's agent hung up")));
         far.once("secureConnect", () => {
-          if (certificateSha256(far) !== peer.certificateSha256) giveUp("the server's agent has another certificate")();
+          if (certificateSha256(far) !== peer.certificateSha256)
+            giveUp("the server's agent has another certificate")();
         });
         far.once("readable", () => {
           const first = far.read(1) as Buffer | null;

@@ -18,8 +18,12 @@ const SETS = { gateway: "reachable", server: "answering" } as const;
 const Listing = Type.Object({
   nftables: Type.Array(
     Type.Object({
-      set: Type.Optional(Type.Object({ name: Type.String(), elem: Type.Optional(Type.Array(Type.Unknown())) })),
-      chain: Type.Optional(Type.Object({ name: Type.String(), hook: Type.Optional(Type.String()) })),
+      set: Type.Optional(
+        Type.Object({ name: Type.String(), elem: Type.Optional(Type.Array(Type.Unknown())) }),
+      ),
+      chain: Type.Optional(
+        Type.Object({ name: Type.String(), hook: Type.Optional(Type.String()) }),
+      ),
       rule: Type.Optional(Type.Object({ chain: Type.String(), expr: Type.Array(Type.Unknown()) })),
     }),
   ),
@@ -69,7 +73,9 @@ export class Firewall {
   /** Loads the whole table for these attempts, in one transaction. */
   async #load(guarded: readonly Guarded[]): Promise<void> {
     const ours = `"${this.#prefix}*"`;
-    const within = guarded.map(({ attempt }) => `"${this.bridge(attempt)}" . "${this.bridge(attempt)}"`);
+    const within = guarded.map(
+      ({ attempt }) => `"${this.bridge(attempt)}" . "${this.bridge(attempt)}"`,
+    );
     const opened = (kind: Opening["kind"]): string[] =>
       guarded.flatMap(({ attempt, openings }) =>
         openings
@@ -123,7 +129,9 @@ table inet ${this.#table} {
       const found = elementsOf(listing, SETS[kind]).filter(([own]) => own === bridge);
       return (
         found.length === wanted.length &&
-        wanted.every(({ address, port }) => found.some(([, at, by]) => at === address && by === port))
+        wanted.every(({ address, port }) =>
+          found.some(([, at, by]) => at === address && by === port),
+        )
       );
     });
     return (
@@ -135,9 +143,16 @@ table inet ${this.#table} {
   }
 
   /** The chain hangs in its hook, accepts by these sets alone, and ends by refusing whatever comes from (or goes to) our bridges. */
-  #isClosed(listing: Listing, name: string, sets: readonly string[], refused: readonly string[]): boolean {
+  #isClosed(
+    listing: Listing,
+    name: string,
+    sets: readonly string[],
+    refused: readonly string[],
+  ): boolean {
     const isHooked = listing.some(({ chain }) => chain?.name === name && chain.hook === name);
-    const rules = listing.flatMap(({ rule }) => (rule?.chain === name ? [JSON.stringify(rule.expr)] : []));
+    const rules = listing.flatMap(({ rule }) =>
+      rule?.chain === name ? [JSON.stringify(rule.expr)] : [],
+    );
     const last = rules.splice(sets.length);
     return (
       isHooked &&
@@ -145,15 +160,18 @@ table inet ${this.#table} {
       last.length === refused.length &&
       last.every(
         (rule, at) =>
-          rule.startsWith(`[{"match":{"op":"==","left":{"meta":{"key":"${refused[at]}"}},"right":"${this.#prefix}*"}}`) &&
-          rule.includes('"reject"'),
+          rule.startsWith(
+            `[{"match":{"op":"==","left":{"meta":{"key":"${refused[at]}"}},"right":"${this.#prefix}*"}}`,
+          ) && rule.includes('"reject"'),
       )
     );
   }
 
   /** Nothing while there is no table. */
   async #list(): Promise<Listing> {
-    const text = await nft(["--json", "list", "table", "inet", this.#table]).catch(() => '{"nftables":[]}');
+    const text = await nft(["--json", "list", "table", "inet", this.#table]).catch(
+      () => '{"nftables":[]}',
+    );
     const listing: unknown = JSON.parse(text);
     return Value.Check(Listing, listing) ? listing.nftables : [];
   }
@@ -198,6 +216,9 @@ async function nft(args: readonly string[], input = ""): Promise<string> {
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (status !== 0) throw new Error(`nft ${args.join(" ")} ended with ${status ?? "a signal"}: ${errors.slice(0, 400)}`);
+  if (status !== 0)
+    throw new Error(
+      `nft ${args.join(" ")} ended with ${status ?? "a signal"}: ${errors.slice(0, 400)}`,
+    );
   return output;
 }

@@ -19,6 +19,9 @@ export class Refusals {
     const now = performance.now();
     if (this.#saidAtMs !== null && now - this.#saidAtMs < EVERY_MS) return;
     this.#saidAtMs = now;
-    this.#log.warn({ ...this.#fields, ...peer, why, refused: this.#count }, "refused at a job's bridge");
+    this.#log.warn(
+      { ...this.#fields, ...peer, why, refused: this.#count },
+      "refused at a job's bridge",
+    );
   }
 }

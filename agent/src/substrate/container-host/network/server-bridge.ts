@@ -84,7 +84,8 @@ export class ServerBridge {
   /** From here on these nodes and no others; connections of any other are cut. */
   admit(peers: readonly BridgePeer[]): void {
     this.#admitted = new Set(peers.map(({ certificateSha256 }) => certificateSha256));
-    for (const [socket, certificate] of this.#connections) if (!this.#admitted.has(certificate)) socket.destroy();
+    for (const [socket, certificate] of this.#connections)
+      if (!this.#admitted.has(certificate)) socket.destroy();
   }
 
   async close(): Promise<void> {
@@ -109,7 +110,10 @@ export class ServerBridge {
 
   #take(socket: TLSSocket): void {
     for (const stranger of this.#strangers.keys())
-      if (stranger.remoteAddress === socket.remoteAddress && stranger.remotePort === socket.remotePort)
+      if (
+        stranger.remoteAddress === socket.remoteAddress &&
+        stranger.remotePort === socket.remotePort
+      )
         this.#strangers.delete(stranger);
     // Only from here on: a stranger that ends its side is gone.
     socket.allowHalfOpen = true;
@@ -134,14 +138,25 @@ export class ServerBridge {
 
   #lead(socket: TLSSocket): void {
     const { target, gateway } = this.#parts;
-    const inside = connect({ ...target, localAddress: gateway, allowHalfOpen: true, ...KEEP_ALIVE });
+    const inside = connect({
+      ...target,
+      localAddress: gateway,
+      allowHalfOpen: true,
+      ...KEEP_ALIVE,
+    });
     // A network that is not there yet, or a server that does not listen yet: the other agent tries again.
     inside.once("error", (error: NodeJS.ErrnoException) => {
       const { attempt, log } = this.#parts;
-      log.debug({ attempt, why: error.code ?? error.message }, "a job's server does not answer in its container");
+      log.debug(
+        { attempt, why: error.code ?? error.message },
+        "a job's server does not answer in its container",
+      );
       socket.destroy();
     });
-    const late = setTimeout(() => inside.destroy(new Error("the server's container does not answer")), BRIDGE_SETUP_MS);
+    const late = setTimeout(
+      () => inside.destroy(new Error("the server's container does not answer")),
+      BRIDGE_SETUP_MS,
+    );
     inside.once("close", () => clearTimeout(late));
     socket.once("close", () => inside.connecting && inside.destroy());
     inside.once("connect", () => {

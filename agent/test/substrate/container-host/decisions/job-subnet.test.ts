@@ -7,7 +7,8 @@ import {
   parseRoutes,
 } from "../../../../src/substrate/container-host/decisions/job-subnet.ts";
 
-const nets = (...texts: string[]) => texts.map((text) => parseNet(text)).filter((net) => net !== null);
+const nets = (...texts: string[]) =>
+  texts.map((text) => parseNet(text)).filter((net) => net !== null);
 
 t.test("an attempt gets the first subnet that overlaps with nothing", (t) => {
   t.equal(chooseSubnet(0, []), "198.18.0.0/24");
@@ -15,7 +16,11 @@ t.test("an attempt gets the first subnet that overlaps with nothing", (t) => {
   t.equal(chooseSubnet(300, []), "198.19.44.0/24");
   t.equal(chooseSubnet(512, []), "198.18.0.0/24", "seeds wrap around");
   t.equal(chooseSubnet(3, nets("198.18.3.0/24", "198.18.4.0/25")), "198.18.5.0/24");
-  t.equal(chooseSubnet(3, nets("198.18.0.0/16")), "198.19.0.0/24", "a larger network that contains it");
+  t.equal(
+    chooseSubnet(3, nets("198.18.0.0/16")),
+    "198.19.0.0/24",
+    "a larger network that contains it",
+  );
   t.equal(chooseSubnet(511, nets("198.19.255.128/32")), "198.18.0.0/24", "a smaller one inside it");
   t.equal(chooseSubnet(3, nets("10.0.0.0/8", "192.168.0.0/16")), "198.18.3.0/24");
   t.equal(chooseSubnet(3, nets("198.18.0.0/15")), null, "all taken");
@@ -47,7 +52,14 @@ t.test("a container's address is one of its subnet that is not the host's", (t) 
 });
 
 t.test("text that is no network is none", (t) => {
-  for (const text of ["", "198.18.0.0", "198.18.0.0/33", "198.18.256.0/24", "::/0", "198.18.0.0/24 "])
+  for (const text of [
+    "",
+    "198.18.0.0",
+    "198.18.0.0/33",
+    "198.18.256.0/24",
+    "::/0",
+    "198.18.0.0/24 ",
+  ])
     t.equal(parseNet(text), null, text);
   t.strictSame(parseNet("198.18.1.0/24"), { base: 0xc6120100, prefix: 24 });
   t.end();

@@ -14,7 +14,10 @@ const HOST = "127.0.0.1";
 /** As a job's network has them: the host's own address is the first. */
 const [SUBNET, CONTAINER] = ["127.0.0.0/24", "127.0.0.3"];
 const pki = await TestPki.make(t.testdir(), HOST);
-const identityOf = async (node: string) => ({ ...(await pki.identity(node)), rootCertPem: pki.rootPem });
+const identityOf = async (node: string) => ({
+  ...(await pki.identity(node)),
+  rootCertPem: pki.rootPem,
+});
 const [home, away] = [await identityOf("home"), await identityOf("away")];
 const peerOf = (node: string, { certPem }: { certPem: string }): BridgePeer => ({
   node,
@@ -25,12 +28,18 @@ const peerOf = (node: string, { certPem }: { certPem: string }): BridgePeer => (
 async function span(t: Test, onConnection: (socket: Socket) => void, gateway = HOST) {
   const lines: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(line) });
-  const target = createServer({ allowHalfOpen: true }, (socket) => onConnection(socket.on("error", () => undefined)));
+  const target = createServer({ allowHalfOpen: true }, (socket) =>
+    onConnection(socket.on("error", () => undefined)),
+  );
   target.listen(0, HOST);
   await once(target, "listening");
   const [outer, inner] = [await freePort(), await freePort()];
   const server = await ServerBridge.listen({
-    ...{ attempt: "a", listen: { host: HOST, port: outer }, target: { host: HOST, port: portOf(target) } },
+    ...{
+      attempt: "a",
+      listen: { host: HOST, port: outer },
+      target: { host: HOST, port: portOf(target) },
+    },
     ...{ gateway, peers: [peerOf("away", away)], identity: home, log },
   });
   const far = { host: HOST, port: outer, peer: peerOf("home", home) };
@@ -109,38 +118,46 @@ t.test("who reads slowly is written to slowly", async (t) => {
   let [written, isStuck] = [0, false];
   while (!isStuck && written < 256) {
     written += 1;
-    if (!socket.write(chunk)) isStuck = await Promise.race([once(socket, "drain").then(() => false), sleep(1_000, true)]);
+    if (!socket.write(chunk))
+      isStuck = await Promise.race([once(socket, "drain").then(() => false), sleep(1_000, true)]);
   }
   t.ok(isStuck, `stuck after ${written} MiB`);
   socket.destroy();
 });
 
-t.test("nobody is let in before there is a server, and a lost one breaks its connections alone", async (t) => {
-  const { inner, target, server, far } = await span(t, (socket) => socket.pipe(socket));
-  const first = await enter(inner);
-  first.write("one");
-  t.equal(String((await once(first, "data"))[0]), "one");
-  server.admit([]);
-  await once(first.resume(), "close");
-  const refused = await enter(inner);
-  t.match(await once(refused.resume(), "error"), [{ code: "ECONNRESET" }], "broken off, not ended");
-  server.admit([peerOf("away", away)]);
-  const again = await enter(inner);
-  again.write("two");
-  t.equal(String((await once(again, "data"))[0]), "two");
-  again.destroy();
+t.test(
+  "nobody is let in before there is a server, and a lost one breaks its connections alone",
+  async (t) => {
+    const { inner, target, server, far } = await span(t, (socket) => socket.pipe(socket));
+    const first = await enter(inner);
+    first.write("one");
+    t.equal(String((await once(first, "data"))[0]), "one");
+    server.admit([]);
+    await once(first.resume(), "close");
+    const refused = await enter(inner);
+    t.match(
+      await once(refused.resume(), "error"),
+      [{ code: "ECONNRESET" }],
+      "broken off, not ended",
+    );
+    server.admit([peerOf("away", away)]);
+    const again = await enter(inner);
+    again.write("two");
+    t.equal(String((await once(again, "data"))[0]), "two");
+    again.destroy();
 
-  target.close();
-  const port = await freePort();
-  const log = pino({ level: "silent" });
-  const early = new ClientBridge({
-    ...{ attempt: "b", listen: { host: HOST, port }, subnet: SUBNET, identity: away, log },
-    far: { ...far, port: await freePort() },
-  });
-  await sleep(500);
-  await t.rejects(once(connect({ port, host: HOST }), "connect"), { code: "ECONNREFUSED" });
-  await early.close();
-});
+    target.close();
+    const port = await freePort();
+    const log = pino({ level: "silent" });
+    const early = new ClientBridge({
+      ...{ attempt: "b", listen: { host: HOST, port }, subnet: SUBNET, identity: away, log },
+      far: { ...far, port: await freePort() },
+    });
+    await sleep(500);
+    await t.rejects(once(connect({ port, host: HOST }), "connect"), { code: "ECONNREFUSED" });
+    await early.close();
+  },
+);
 
 t.test("while a job's network is not there, its server is sought nowhere else", async (t) => {
   let connections = 0;
@@ -151,18 +168,21 @@ t.test("while a job's network is not there, its server is sought nowhere else", 
   t.equal(connections, 0);
 });
 
-t.test("an agent with another certificate than the server's node has is not believed", async (t) => {
-  const { client, inner, far, lines } = await span(t, (socket) => socket.end("secret"));
-  const before = await enter(inner);
-  t.equal(String((await once(before, "data"))[0]), "secret");
-  client.lead({ ...far, peer: { ...far.peer, certificateSha256: "0".repeat(64) } });
-  const socket = await enter(inner);
-  const heard: unknown[] = [];
-  socket.on("data", (chunk) => heard.push(chunk)).on("error", () => undefined);
-  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  t.same(heard, []);
-  t.ok(lines.some((line) => line.includes("another certificate")));
-});
+t.test(
+  "an agent with another certificate than the server's node has is not believed",
+  async (t) => {
+    const { client, inner, far, lines } = await span(t, (socket) => socket.end("secret"));
+    const before = await enter(inner);
+    t.equal(String((await once(before, "data"))[0]), "secret");
+    client.lead({ ...far, peer: { ...far.peer, certificateSha256: "0".repeat(64) } });
+    const socket = await enter(inner);
+    const heard: unknown[] = [];
+    socket.on("data", (chunk) => heard.push(chunk)).on("error", () => undefined);
+    await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    t.same(heard, []);
+    t.ok(lines.some((line) => line.includes("another certificate")));
+  },
+);
 
 t.test("nobody but a container of the job's network is led to its server", async (t) => {
   let connections = 0;
@@ -200,7 +220,9 @@ t.test("strangers and connections are bounded; a refusal is told once", async (t
   );
   let closed = 0;
   for (const stranger of strangers) stranger.once("close", () => (closed += 1));
-  await until("a third of them is gone", () => closed === 32, 5_000).catch(() => t.comment(`${closed} are`));
+  await until("a third of them is gone", () => closed === 32, 5_000).catch(() =>
+    t.comment(`${closed} are`),
+  );
   await sleep(200);
   t.equal(closed, 32, "the others may still say who they are");
   for (const stranger of strangers) stranger.destroy();
@@ -214,8 +236,16 @@ t.test("strangers and connections are bounded; a refusal is told once", async (t
     await until("through", () => connections.length >= Math.min(sockets.length, 256));
   }
   const count = () => sockets.filter(({ closed }) => closed).length;
-  await until("what is over the limit is gone", () => count() === sockets.length - 256, 5_000).catch(() => undefined);
-  t.equal(count(), sockets.length - 256, `of ${sockets.length}, ${connections.length} came through`);
+  await until(
+    "what is over the limit is gone",
+    () => count() === sockets.length - 256,
+    5_000,
+  ).catch(() => undefined);
+  t.equal(
+    count(),
+    sockets.length - 256,
+    `of ${sockets.length}, ${connections.length} came through`,
+  );
   const told = lines.filter((line) => line.includes("refused at a job's bridge"));
   t.equal(told.length, 2, "once by each side");
   for (const socket of sockets) socket.destroy();

@@ -1,7 +1,13 @@
 /** The signed checkpoints in a shard's folder. Whatever writes them does so here, one after the other: a merge never undoes a newer checkpoint. */
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { removeLeftovers, replaceFile, syncFolder, type WithRoom, writeImmutable } from "@resontech/daemon/durable-file";
+import {
+  removeLeftovers,
+  replaceFile,
+  syncFolder,
+  type WithRoom,
+  writeImmutable,
+} from "@resontech/daemon/durable-file";
 import { Turns } from "@resontech/daemon/turns";
 
 const MODE = 0o440;
@@ -17,7 +23,13 @@ export class CheckpointFiles {
   #keptMs: number;
   #witnessedMs: number | null;
 
-  private constructor(logDir: string, withRoom: WithRoom, size: number, keptMs: number, witnessedMs: number | null) {
+  private constructor(
+    logDir: string,
+    withRoom: WithRoom,
+    size: number,
+    keptMs: number,
+    witnessedMs: number | null,
+  ) {
     this.#logDir = logDir;
     this.#withRoom = withRoom;
     this.#size = size;
@@ -32,7 +44,13 @@ export class CheckpointFiles {
     const names = await readdir(kept).catch(() => []);
     const times = await Promise.all(names.map((name) => changedMs(join(kept, name))));
     const keptMs = Math.max(0, ...times.filter((time) => time !== null));
-    return new CheckpointFiles(logDir, withRoom, size, keptMs, await changedMs(join(logDir, "checkpoint.witnessed")));
+    return new CheckpointFiles(
+      logDir,
+      withRoom,
+      size,
+      keptMs,
+      await changedMs(join(logDir, "checkpoint.witnessed")),
+    );
   }
 
   /** When the newest checkpoint with a quorum was had, milliseconds since the epoch; null when there was none yet. */
@@ -90,7 +108,8 @@ export class CheckpointFiles {
   async #keep(size: number, note: string): Promise<void> {
     const folder = join(this.#logDir, "checkpoints");
     const path = join(folder, String(size));
-    if ((await mkdir(folder, { recursive: true, mode: 0o750 })) !== undefined) await syncFolder(this.#logDir);
+    if ((await mkdir(folder, { recursive: true, mode: 0o750 })) !== undefined)
+      await syncFolder(this.#logDir);
     if ((await changedMs(path)) !== null) return;
     await this.#withRoom(() => writeImmutable(path, Buffer.from(note)));
     await syncFolder(folder);

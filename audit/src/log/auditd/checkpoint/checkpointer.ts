@@ -24,7 +24,8 @@ type Parts = {
 
 export class Checkpointer {
   readonly #parts: Parts;
-  #waiters: { index: number; resolve: (size: number) => void; reject: (error: Error) => void }[] = [];
+  #waiters: { index: number; resolve: (size: number) => void; reject: (error: Error) => void }[] =
+    [];
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | null = null;
   #size: number;

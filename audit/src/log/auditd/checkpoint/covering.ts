@@ -24,7 +24,12 @@ export class Covering implements AsyncDisposable {
   }
 
   /** Takes signature lines of witnesses for the checkpoint of this size of this shard. */
-  async cosign(shard: OpenShard, origin: string, size: number, lines: string): Promise<CosignReply> {
+  async cosign(
+    shard: OpenShard,
+    origin: string,
+    size: number,
+    lines: string,
+  ): Promise<CosignReply> {
     if (origin === shard.files.origin) return shard.witnessing.cosign(size, lines);
     const { past } = shard;
     if (past === null || origin !== past.origin) return { accepted: 0 };
@@ -32,20 +37,34 @@ export class Covering implements AsyncDisposable {
   }
 
   /** Size of a checkpoint that covers the entry; null when it stands in neither shard. The last one of the shard before covers everything in it. */
-  async cover(shard: OpenShard, index: number, leafHash: string | undefined): Promise<number | null> {
+  async cover(
+    shard: OpenShard,
+    index: number,
+    leafHash: string | undefined,
+  ): Promise<number | null> {
     const origin = await originOf(shard, index, leafHash);
     if (origin === null) return null;
     return origin === shard.past?.origin ? shard.past.size : shard.checkpointer.cover(index);
   }
 
   /** Null when the entry stands in neither shard. */
-  async witnessed(shard: OpenShard, index: number, leafHash: string | undefined): Promise<Witnessed | null> {
+  async witnessed(
+    shard: OpenShard,
+    index: number,
+    leafHash: string | undefined,
+  ): Promise<Witnessed | null> {
     const { config, trust } = this.#parts;
     const origin = await originOf(shard, index, leafHash);
     if (origin === null) return null;
     const isPast = shard.past !== null && origin === shard.past.origin;
-    const seen = await (isPast ? (await this.#witnessingOf(shard.past))?.witnessed(index) : shard.witnessed(index));
-    const unseen = { needsWitness: (await trust.current()).needsWitness, witnessed: false, witnessedSize: 0 };
+    const seen = await (isPast
+      ? (await this.#witnessingOf(shard.past))?.witnessed(index)
+      : shard.witnessed(index));
+    const unseen = {
+      needsWitness: (await trust.current()).needsWitness,
+      witnessed: false,
+      witnessedSize: 0,
+    };
     return { ...(seen ?? unseen), mayGoOn: config.unwitnessed === "mark" };
   }
 
@@ -72,6 +91,10 @@ export class Covering implements AsyncDisposable {
   }
 }
 
-async function originOf(shard: OpenShard, index: number, leafHash: string | undefined): Promise<string | null> {
+async function originOf(
+  shard: OpenShard,
+  index: number,
+  leafHash: string | undefined,
+): Promise<string | null> {
   return leafHash === undefined ? shard.originAt(index) : shard.originOf(index, leafHash);
 }

@@ -20,20 +20,34 @@ export type NewestTree = {
 };
 
 /** @throws LogDamagedError when the tiles do not bear out what the log signed, or it signed two trees */
-export async function openNewestTree(logDir: string, keys: readonly NoteKey[], withRoom: WithRoom): Promise<NewestTree> {
+export async function openNewestTree(
+  logDir: string,
+  keys: readonly NoteKey[],
+  withRoom: WithRoom,
+): Promise<NewestTree> {
   const published = await readOwn(logDir, "checkpoint", keys);
-  if (published === null) throw new LogDamagedError(0, "the checkpoint is missing; a log is made only by `init`");
+  if (published === null)
+    throw new LogDamagedError(0, "the checkpoint is missing; a log is made only by `init`");
   const witnessed = await readOwn(logDir, "checkpoint.witnessed", keys);
   const open = async ({ size, root }: SignedCheckpoint): Promise<TreeWriter> => {
     const tree = await TreeWriter.open(logDir, size, withRoom);
     if (tree.root().equals(root)) return tree;
-    throw new LogDamagedError(0, `the tiles do not give the root of the checkpoint of ${size} leaves`);
+    throw new LogDamagedError(
+      0,
+      `the tiles do not give the root of the checkpoint of ${size} leaves`,
+    );
   };
-  if (witnessed === null || witnessed.size <= published.size) return { tree: await open(published), ahead: null };
-  if (!(await hasTiles(logDir, witnessed.size, withRoom))) return { tree: await open(published), ahead: witnessed };
+  if (witnessed === null || witnessed.size <= published.size)
+    return { tree: await open(published), ahead: null };
+  if (!(await hasTiles(logDir, witnessed.size, withRoom)))
+    return { tree: await open(published), ahead: witnessed };
   const tree = await open(witnessed);
-  const before = await new TileProofs(new LogReader(logDir), witnessed.size).root(0, published.size);
-  if (!before.equals(published.root)) throw new LogDamagedError(0, "checkpoint is no beginning of checkpoint.witnessed");
+  const before = await new TileProofs(new LogReader(logDir), witnessed.size).root(
+    0,
+    published.size,
+  );
+  if (!before.equals(published.root))
+    throw new LogDamagedError(0, "checkpoint is no beginning of checkpoint.witnessed");
   return { tree, ahead: null };
 }
 
@@ -50,11 +64,18 @@ export async function missingOf(
   const frontier = frontierOfEdge(await new LogReader(logDir).readRightEdge(tree.size));
   for (const leaf of leaves.slice(0, ahead.size - tree.size)) frontier.append(hashLeaf(leaf));
   if (frontier.root().equals(ahead.root)) return null;
-  throw new LogDamagedError(tree.size, "the write-ahead log does not give the root of checkpoint.witnessed");
+  throw new LogDamagedError(
+    tree.size,
+    "the write-ahead log does not give the root of checkpoint.witnessed",
+  );
 }
 
 /** Null when it is not there. @throws LogDamagedError when the log did not sign it */
-async function readOwn(logDir: string, name: string, keys: readonly NoteKey[]): Promise<SignedCheckpoint | null> {
+async function readOwn(
+  logDir: string,
+  name: string,
+  keys: readonly NoteKey[],
+): Promise<SignedCheckpoint | null> {
   let note: string;
   try {
     note = await readFile(join(logDir, name), "utf8");
@@ -63,7 +84,8 @@ async function readOwn(logDir: string, name: string, keys: readonly NoteKey[]): 
     throw error;
   }
   const checkpoint = openCheckpoint(note, keys);
-  if (checkpoint === null) throw new LogDamagedError(0, `${name} is not signed by both keys of this log`);
+  if (checkpoint === null)
+    throw new LogDamagedError(0, `${name} is not signed by both keys of this log`);
   return checkpoint;
 }
 

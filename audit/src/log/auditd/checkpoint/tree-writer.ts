@@ -7,7 +7,12 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { removeLeftovers, syncFolder, type WithRoom, writeImmutable } from "@resontech/daemon/durable-file";
+import {
+  removeLeftovers,
+  syncFolder,
+  type WithRoom,
+  writeImmutable,
+} from "@resontech/daemon/durable-file";
 import { encodeEntries } from "../../format/tree/entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { fullTileRoot, hashLeaf } from "../../format/tree/merkle.ts";
@@ -30,7 +35,13 @@ export class TreeWriter {
   /** Hashes of the partial tile of each level. */
   #edge: Buffer[][];
 
-  private constructor(logDir: string, withRoom: WithRoom, size: number, entries: Buffer[], edge: Buffer[][]) {
+  private constructor(
+    logDir: string,
+    withRoom: WithRoom,
+    size: number,
+    entries: Buffer[],
+    edge: Buffer[][],
+  ) {
     this.#logDir = logDir;
     this.#withRoom = withRoom;
     this.#reader = new LogReader(logDir);
@@ -44,7 +55,8 @@ export class TreeWriter {
     const reader = new LogReader(logDir);
     const edge = await reader.readRightEdge(size);
     const width = size % TILE_WIDTH;
-    const entries = width === 0 ? [] : await reader.readEntries(Math.floor(size / TILE_WIDTH), width);
+    const entries =
+      width === 0 ? [] : await reader.readEntries(Math.floor(size / TILE_WIDTH), width);
     checkEntries(entries, edge[0] ?? [], size - width);
     return new TreeWriter(logDir, withRoom, size, entries, edge);
   }
@@ -84,7 +96,10 @@ export class TreeWriter {
     if (tile.length < TILE_WIDTH) return;
     const index = this.#size / TILE_WIDTH ** (level + 1) - 1;
     if (level === 0) {
-      full.push({ name: { level: "entries", index, width: TILE_WIDTH }, content: encodeEntries(this.#entries) });
+      full.push({
+        name: { level: "entries", index, width: TILE_WIDTH },
+        content: encodeEntries(this.#entries),
+      });
       this.#entries = [];
     }
     const content = Buffer.concat(tile);
@@ -97,7 +112,11 @@ export class TreeWriter {
     const files: PlannedFile[] = [];
     const size = this.#size;
     if (this.#entries.length > 0) {
-      const name: TileName = { level: "entries", index: Math.floor(size / TILE_WIDTH), width: this.#entries.length };
+      const name: TileName = {
+        level: "entries",
+        index: Math.floor(size / TILE_WIDTH),
+        width: this.#entries.length,
+      };
       files.push({ name, content: encodeEntries(this.#entries) });
     }
     for (const [level, tile] of this.#edge.entries()) {
@@ -110,7 +129,8 @@ export class TreeWriter {
 
   async #write(files: readonly PlannedFile[]): Promise<void> {
     const folders = new Set<string>();
-    for (const { name } of files) await this.#makeFolder(dirname(join(this.#logDir, tilePath(name))), folders);
+    for (const { name } of files)
+      await this.#makeFolder(dirname(join(this.#logDir, tilePath(name))), folders);
     const queue = files.values();
     const writeNext = async (): Promise<void> => {
       for (const { name, content } of queue) {
@@ -162,7 +182,10 @@ export class TreeWriter {
         Math.min(TILE_WIDTH, parents - parentIndex * TILE_WIDTH),
       );
       if (!fullTileRoot(await this.#reader.read(name)).equals(parent[at]!))
-        throw new LogDamagedError(name.index * TILE_WIDTH ** (name.level + 1), `${tilePath(name)} is not what its parent says`);
+        throw new LogDamagedError(
+          name.index * TILE_WIDTH ** (name.level + 1),
+          `${tilePath(name)} is not what its parent says`,
+        );
     }
     const frontier = frontierOfEdge(edge);
     if (frontier.size !== size || !frontier.root().equals(this.root()))
@@ -170,13 +193,19 @@ export class TreeWriter {
   }
 
   async #removeReplaced(full: readonly PlannedFile[]): Promise<void> {
-    for (const { name } of full) await rm(`${join(this.#logDir, tilePath(name))}.p`, { recursive: true, force: true });
-    for (const { name } of full) this.#knownFolders.delete(`${join(this.#logDir, tilePath(name))}.p`);
+    for (const { name } of full)
+      await rm(`${join(this.#logDir, tilePath(name))}.p`, { recursive: true, force: true });
+    for (const { name } of full)
+      this.#knownFolders.delete(`${join(this.#logDir, tilePath(name))}.p`);
   }
 }
 
 /** @throws {@link LogDamagedError} naming the first entry whose hash is not the tile's */
-export function checkEntries(entries: readonly Buffer[], hashes: readonly Buffer[], firstIndex: number): void {
+export function checkEntries(
+  entries: readonly Buffer[],
+  hashes: readonly Buffer[],
+  firstIndex: number,
+): void {
   for (const [at, entry] of entries.entries()) {
     const expected = hashes[at];
     if (expected === undefined || !hashLeaf(entry).equals(expected))

@@ -140,14 +140,24 @@ export class AuditLog {
   }
 
   /** Judges what a producer sent in its life `boot`, and answers once that is durable. */
-  submit(prod: string, boot: string, eventBytes: Buffer, disclosureBytes: Buffer, answer: Answer): void {
+  submit(
+    prod: string,
+    boot: string,
+    eventBytes: Buffer,
+    disclosureBytes: Buffer,
+    answer: Answer,
+  ): void {
     if (this.#isEnded) return;
     const outcome = readBytes(eventBytes);
     const { claim } = outcome;
     const sequence = this.ledger.sequence(prod);
-    const place = claim.boot === boot && claim.pseq !== null ? sequence?.place(claim.pseq) : undefined;
+    const place =
+      claim.boot === boot && claim.pseq !== null ? sequence?.place(claim.pseq) : undefined;
     if (claim.pseq === null || place === undefined) {
-      const reason = "refusal" in outcome ? outcome.refusal : { reason: "boot", message: "not the life of this connection" };
+      const reason =
+        "refusal" in outcome
+          ? outcome.refusal
+          : { reason: "boot", message: "not the life of this connection" };
       return this.#refuse(prod, claim, eventBytes, reason, false, answer);
     }
     if (place === "gap")
@@ -160,13 +170,18 @@ export class AuditLog {
         answer,
       );
     if (place === "repeat") {
-      this.#answerRepeat(prod, boot, claim.pseq, claim, eventBytes, answer).catch(this.#parts.onFatal);
+      this.#answerRepeat(prod, boot, claim.pseq, claim, eventBytes, answer).catch(
+        this.#parts.onFatal,
+      );
       return;
     }
-    if ("refusal" in outcome) return this.#refuse(prod, claim, eventBytes, outcome.refusal, true, answer);
+    if ("refusal" in outcome)
+      return this.#refuse(prod, claim, eventBytes, outcome.refusal, true, answer);
     const judged = judgeContent(outcome.read, disclosureBytes);
-    if ("refusal" in judged) return this.#refuse(prod, claim, eventBytes, judged.refusal, true, answer);
-    const violation = reservedViolation(judged.event.type) ?? this.ledger.operationViolation(prod, judged.event);
+    if ("refusal" in judged)
+      return this.#refuse(prod, claim, eventBytes, judged.refusal, true, answer);
+    const violation =
+      reservedViolation(judged.event.type) ?? this.ledger.operationViolation(prod, judged.event);
     if (violation !== null) return this.#refuse(prod, claim, eventBytes, violation, true, answer);
     const { pseq } = judged.event;
     const entry = this.#take(prod, judged.event, eventBytes, judged.disclosures);
@@ -181,7 +196,11 @@ export class AuditLog {
       { op: crypto.randomUUID(), phase: "fact", actor: { sub: AUDITD, kind: "system" }, ...draft },
       { boot: this.#parts.boot, pseq: this.#pseq },
     );
-    const event = JSON.parse(composed.event) as EventDraft & { t: string; boot: string; pseq: number };
+    const event = JSON.parse(composed.event) as EventDraft & {
+      t: string;
+      boot: string;
+      pseq: number;
+    };
     const entry = this.#take(AUDITD, event, Buffer.from(composed.event, "utf8"), []);
     return new Promise((resolve) => entry.whenDurable.push(() => resolve(entry.ref)));
   }
@@ -213,12 +232,21 @@ export class AuditLog {
   }
 
   /** @param sent the event as its producer wrote it */
-  #take(prod: string, event: EventDraft & { t: string }, sent: Buffer, disclosures: readonly Disclosure[]): Entry {
+  #take(
+    prod: string,
+    event: EventDraft & { t: string },
+    sent: Buffer,
+    disclosures: readonly Disclosure[],
+  ): Entry {
     const { ledger } = this.#parts;
     const tLog = ledger.nextLogTime(Date.now());
     const leaf = leafOf(sent, prod, tLog);
     const complete = Object.assign(event, { prod, t_log: tLog }) as unknown as AuditEvent;
-    const entry = entryOf(this.nextIndex, leaf, disclosures.length === 0 ? [] : sidecarLines(complete, disclosures));
+    const entry = entryOf(
+      this.nextIndex,
+      leaf,
+      disclosures.length === 0 ? [] : sidecarLines(complete, disclosures),
+    );
     ledger.apply(complete, entry.ref.index, entry.ref.leafHash);
     this.#tail.push(entry);
     this.#committing ??= this.#commitAll();
@@ -264,7 +292,9 @@ export class AuditLog {
     const { sidecar, wal, onDurable } = this.#parts;
     const disclosing = batch.filter(({ disclosures }) => disclosures.length > 0);
     if (disclosing.length > 0)
-      await sidecar.append(disclosing.map(({ ref, disclosures }) => ({ index: ref.index, disclosures })));
+      await sidecar.append(
+        disclosing.map(({ ref, disclosures }) => ({ index: ref.index, disclosures })),
+      );
     await wal.append(
       batch[0]!.ref.index,
       batch.map(({ leaf }) => leaf),
@@ -276,11 +306,25 @@ export class AuditLog {
   }
 
   /** The same bytes again get the same index; other bytes under a used number are refused. */
-  async #answerRepeat(prod: string, boot: string, pseq: number, claim: Claim, bytes: Buffer, answer: Answer): Promise<void> {
+  async #answerRepeat(
+    prod: string,
+    boot: string,
+    pseq: number,
+    claim: Claim,
+    bytes: Buffer,
+    answer: Answer,
+  ): Promise<void> {
     const found = await this.#repeats.find({ prod, boot, pseq }, () => answer.isOver?.() === true);
     if (found === undefined) return;
     if (found === null) {
-      this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number was passed over" }, false, answer);
+      this.#refuse(
+        prod,
+        claim,
+        bytes,
+        { reason: "pseq_used", message: "this number was passed over" },
+        false,
+        answer,
+      );
       return;
     }
     const { index, leaf, leafHash, event, shard } = found;
@@ -288,15 +332,34 @@ export class AuditLog {
       if (event.prod === prod && sentText(leaf) === bytes.toString("utf8"))
         answer.durable(pseq, { index, leafHash: leafHash.toString("hex") });
       else if (event.prod === AUDITD && event.detail?.["sha256"] === sha256(bytes))
-        answer.refused(pseq, { reason: String(event.detail["reason"]), message: "refused before" }, false);
-      else this.#refuse(prod, claim, bytes, { reason: "pseq_used", message: "this number has other bytes" }, false, answer);
+        answer.refused(
+          pseq,
+          { reason: String(event.detail["reason"]), message: "refused before" },
+          false,
+        );
+      else
+        this.#refuse(
+          prod,
+          claim,
+          bytes,
+          { reason: "pseq_used", message: "this number has other bytes" },
+          false,
+          answer,
+        );
     };
     // What the shard before this one holds is durable.
     if (shard !== this || index < this.#durableSize) settle();
     else this.#tail[index - this.#tailStart]!.whenDurable.push(settle);
   }
 
-  #refuse(prod: string, claim: Claim, bytes: Buffer, refusal: Refusal, taken: boolean, answer: Answer): void {
+  #refuse(
+    prod: string,
+    claim: Claim,
+    bytes: Buffer,
+    refusal: Refusal,
+    taken: boolean,
+    answer: Answer,
+  ): void {
     if (this.#isEnded) return;
     const digest = sha256(bytes);
     const refused = (): void => answer.refused(claim.pseq, refusal, !taken);
@@ -313,18 +376,30 @@ export class AuditLog {
 }
 
 function reservedViolation(type: EventType): Refusal | null {
-  return RESERVED_TYPES.has(type) ? { reason: "reserved_type", message: `${type} is auditd's own` } : null;
+  return RESERVED_TYPES.has(type)
+    ? { reason: "reserved_type", message: `${type} is auditd's own` }
+    : null;
 }
 
 function sidecarLines(event: AuditEvent, disclosures: readonly Disclosure[]): SidecarLine[] {
   const commitments = commitmentsOf(event);
   const about = { subject: subjectOf(event), month: event.t_log.slice(0, "YYYY-MM".length) };
-  return disclosures.map((disclosure) => ({ ...disclosure, ...about, commitment: commitments.get(disclosure.field) ?? "" }));
+  return disclosures.map((disclosure) => ({
+    ...disclosure,
+    ...about,
+    commitment: commitments.get(disclosure.field) ?? "",
+  }));
 }
 
 function entryOf(index: number, leaf: Buffer, disclosures: SidecarLine[] = []): Entry {
   const leafHash = hashLeaf(leaf);
-  return { ref: { index, leafHash: leafHash.toString("hex") }, leaf, leafHash, disclosures, whenDurable: [] };
+  return {
+    ref: { index, leafHash: leafHash.toString("hex") },
+    leaf,
+    leafHash,
+    disclosures,
+    whenDurable: [],
+  };
 }
 
 function sha256(bytes: Buffer): string {

@@ -17,7 +17,11 @@ const LEAVES_AT_ONCE = 256;
  */
 export async function findOutcomes(
   shards: readonly (Pick<SearchedShard, "nextIndex" | "readLeaf"> & { origin: string })[],
-  { ops, after, isOf }: { ops: ReadonlySet<string>; after: LogPlace | undefined; isOf: (prod: string) => boolean },
+  {
+    ops,
+    after,
+    isOf,
+  }: { ops: ReadonlySet<string>; after: LogPlace | undefined; isOf: (prod: string) => boolean },
   isOver: () => boolean,
 ): Promise<SaidOfOperation[] | null> {
   const needles = [...ops].map((op) => Buffer.from(`"op":${JSON.stringify(op)}`));
@@ -35,7 +39,15 @@ export async function findOutcomes(
       if (!needles.some((needle) => leaf.includes(needle))) continue;
       const { op, prod, phase, t_log: tLog, detail } = parseLeaf(leaf);
       if (!ops.has(op) || !isOf(prod)) continue;
-      found.push({ op, phase, index, leafHash: leafHash.toString("hex"), origin, tLog, detail: detail ?? {} });
+      found.push({
+        op,
+        phase,
+        index,
+        leafHash: leafHash.toString("hex"),
+        origin,
+        tLog,
+        detail: detail ?? {},
+      });
     }
   }
   return found;

@@ -10,7 +10,12 @@ import type { LedgerSnapshot } from "../decisions/ledger.ts";
 
 const FORMAT = 7;
 /** `lastLeafHash` ties it to this very log. */
-export type SavedLedger = { origin: string; size: number; lastLeafHash: string; ledger: LedgerSnapshot };
+export type SavedLedger = {
+  origin: string;
+  size: number;
+  lastLeafHash: string;
+  ledger: LedgerSnapshot;
+};
 
 export async function saveLedger(logDir: string, saved: SavedLedger): Promise<void> {
   await replaceFile(pathIn(logDir), encodeLedger(saved), 0o600);

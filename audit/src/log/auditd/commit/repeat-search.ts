@@ -56,8 +56,13 @@ export class RepeatSearch {
     const start = shard.ledger.sequence(prod)?.locate(pseq);
     if (start == null) return null;
     const last = this.#last.get(prod);
-    const isBehindLast = last !== undefined && last.shard === shard && last.boot === boot && last.pseq < pseq;
-    for (let index = Math.max(start.index, isBehindLast ? last.index + 1 : 0); index < shard.nextIndex; index++) {
+    const isBehindLast =
+      last !== undefined && last.shard === shard && last.boot === boot && last.pseq < pseq;
+    for (
+      let index = Math.max(start.index, isBehindLast ? last.index + 1 : 0);
+      index < shard.nextIndex;
+      index++
+    ) {
       const { leaf, leafHash } = await shard.readLeaf(index);
       const event = parseLeaf(leaf);
       if (isOf(event, sought)) return { index, leaf, leafHash, event, shard };
@@ -69,5 +74,10 @@ export class RepeatSearch {
 function isOf({ prod, boot, pseq, type, object, detail }: AuditEvent, sought: Sought): boolean {
   if (prod === sought.prod && boot === sought.boot && pseq === sought.pseq) return true;
   const isRefusal = prod === AUDITD && type === "audit.rejected" && object.id === sought.prod;
-  return isRefusal && detail?.["taken"] === true && detail["boot"] === sought.boot && detail["pseq"] === sought.pseq;
+  return (
+    isRefusal &&
+    detail?.["taken"] === true &&
+    detail["boot"] === sought.boot &&
+    detail["pseq"] === sought.pseq
+  );
 }

@@ -7,7 +7,16 @@
  * vault has is renamed first, then overwritten: a start that finds the name goes on with that.
  */
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  unlink,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { Disclosure } from "@resontech/contracts/audit-event";
 import { syncFolder, type WithRoom, writeNow } from "@resontech/daemon/durable-file";
@@ -42,7 +51,8 @@ export class Sidecar {
   static async open(folder: string, size: number, withRoom: WithRoom): Promise<Sidecar> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const sidecar = new Sidecar(folder, withRoom);
-    for (const name of await readdir(folder)) if (name.endsWith(SEALED_SUFFIX)) await sidecar.#overwrite(name);
+    for (const name of await readdir(folder))
+      if (name.endsWith(SEALED_SUFFIX)) await sidecar.#overwrite(name);
     const names = await sidecar.#names();
     for (const [at, name] of names.entries()) {
       const next = names[at + 1];
@@ -66,7 +76,9 @@ export class Sidecar {
       return {
         segment: name,
         text,
-        lastIndex: indexOfLine(Buffer.from(text.slice(text.lastIndexOf("\n", text.length - 2) + 1))),
+        lastIndex: indexOfLine(
+          Buffer.from(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)),
+        ),
       };
     });
   }
@@ -74,7 +86,8 @@ export class Sidecar {
   /** The vault has it for good: nothing of it stays here. One that is gone is. @throws RangeError for one that was never handed out */
   erase(segment: string): Promise<void> {
     return this.#turns.run(async () => {
-      if (!FILE_NAME.test(segment) || segment === this.#writing?.name) throw new RangeError(`${segment} was not handed out`);
+      if (!FILE_NAME.test(segment) || segment === this.#writing?.name)
+        throw new RangeError(`${segment} was not handed out`);
       if (!(await this.#names()).includes(segment)) return;
       const sealed = `${segment}${SEALED_SUFFIX}`;
       await rename(join(this.#folder, segment), join(this.#folder, sealed));
@@ -136,7 +149,8 @@ export class Sidecar {
     const handle = await open(path, constants.O_RDWR);
     try {
       const { size } = await handle.stat();
-      for (let at = 0; at < size; at += ZEROS.length) await handle.write(ZEROS, 0, Math.min(ZEROS.length, size - at), at);
+      for (let at = 0; at < size; at += ZEROS.length)
+        await handle.write(ZEROS, 0, Math.min(ZEROS.length, size - at), at);
       await handle.sync();
       await handle.truncate(0);
       await handle.sync();

@@ -17,7 +17,10 @@ export class Spools {
   /** Of shards that are written no more. */
   readonly #past = new Map<string, Sidecar>();
 
-  constructor({ auditDir, originPrefix }: { auditDir: string; originPrefix: string }, withRoom: WithRoom) {
+  constructor(
+    { auditDir, originPrefix }: { auditDir: string; originPrefix: string },
+    withRoom: WithRoom,
+  ) {
     this.#auditDir = auditDir;
     this.#originPrefix = originPrefix;
     this.#withRoom = withRoom;
@@ -25,7 +28,9 @@ export class Spools {
 
   /** The oldest segment that no vault has sealed; every leaf of it is durable. Null when there is none. */
   async oldest(shard: OpenShard): Promise<Spooled | null> {
-    const slugs = (await readdir(this.#auditDir)).filter((name) => isSlug(name) && name !== shard.files.slug);
+    const slugs = (await readdir(this.#auditDir)).filter(
+      (name) => isSlug(name) && name !== shard.files.slug,
+    );
     for (const slug of slugs.sort(inOrder)) {
       const found = await (await this.#pastSidecar(slug))?.oldest();
       if (found != null) return { origin: this.#originOf(slug), ...found };
@@ -38,7 +43,8 @@ export class Spools {
   async erase(shard: OpenShard, origin: string, segment: string): Promise<void> {
     if (origin === shard.files.origin) return shard.eraseSegment(segment);
     const slug = origin.slice(this.#originPrefix.length + 1);
-    if (!isSlug(slug) || origin !== this.#originOf(slug)) throw new RangeError(`${origin} is no shard of this log`);
+    if (!isSlug(slug) || origin !== this.#originOf(slug))
+      throw new RangeError(`${origin} is no shard of this log`);
     await (await this.#pastSidecar(slug))?.erase(segment);
   }
 
@@ -53,7 +59,10 @@ export class Spools {
     const known = this.#past.get(slug);
     if (known !== undefined) return known;
     const folder = join(shardFolder(this.#auditDir, slug), "disclosures");
-    const note = await readFile(join(shardFolder(this.#auditDir, slug), "checkpoint"), "utf8").catch(() => "");
+    const note = await readFile(
+      join(shardFolder(this.#auditDir, slug), "checkpoint"),
+      "utf8",
+    ).catch(() => "");
     const checkpoint = parseCheckpoint(note);
     if (checkpoint?.origin !== this.#originOf(slug) || !(await exists(folder))) return null;
     const sidecar = await Sidecar.open(folder, checkpoint.size, this.#withRoom);

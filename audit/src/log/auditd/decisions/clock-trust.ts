@@ -16,5 +16,7 @@ export type ClockFacts = {
 };
 
 export function mayActOnClock({ isVouched, isSynced, stepMs, sinceStepMs }: ClockFacts): boolean {
-  return Math.abs(stepMs) <= CLOCK_STEP_MS && (isVouched || (isSynced && sinceStepMs >= STEP_DOUBT_MS));
+  return (
+    Math.abs(stepMs) <= CLOCK_STEP_MS && (isVouched || (isSynced && sinceStepMs >= STEP_DOUBT_MS))
+  );
 }

@@ -13,11 +13,15 @@ const MAX_ORIGIN_BYTES = 255;
 const OWN_TYPES = [KEY_TYPE.ed25519, KEY_TYPE.mlDsa44];
 /** Origin, a size of sixteen digits, root, and the blank line. */
 const MAX_TEXT_BYTES = MAX_ORIGIN_BYTES + 1 + 17 + 45 + 1;
-const OWN_BYTES = MAX_TEXT_BYTES + OWN_TYPES.reduce((sum, type) => sum + lineBytes(MAX_ORIGIN_BYTES, type), 0);
+const OWN_BYTES =
+  MAX_TEXT_BYTES + OWN_TYPES.reduce((sum, type) => sum + lineBytes(MAX_ORIGIN_BYTES, type), 0);
 
 /** Why the checkpoint that all of them have cosigned is no note that every reader of ours takes; null when it is one. */
 export function roomViolation({ witnesses }: Policy): string | null {
-  const bytes = witnesses.reduce((sum, { key }) => sum + lineBytes(Buffer.byteLength(key.name), key.type), OWN_BYTES);
+  const bytes = witnesses.reduce(
+    (sum, { key }) => sum + lineBytes(Buffer.byteLength(key.name), key.type),
+    OWN_BYTES,
+  );
   if (bytes <= MAX_NOTE_BYTES && witnesses.length + OWN_TYPES.length <= MAX_SIGNATURES) return null;
   return `the cosignatures of ${witnesses.length} witnesses do not fit under a checkpoint: ${bytes} bytes, and a note has at most ${MAX_NOTE_BYTES}`;
 }

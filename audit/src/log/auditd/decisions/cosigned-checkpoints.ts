@@ -2,7 +2,13 @@
 import { type SignedCheckpoint, verifiedTime } from "../../format/note/checkpoint.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";
 import type { Policy } from "../../format/note/policy.ts";
-import { formatNote, isLineOf, MAX_NOTE_BYTES, MAX_SIGNATURES, type SignatureLine } from "../../format/note/signed-note.ts";
+import {
+  formatNote,
+  isLineOf,
+  MAX_NOTE_BYTES,
+  MAX_SIGNATURES,
+  type SignatureLine,
+} from "../../format/note/signed-note.ts";
 
 /** Some minutes of checkpoints: an answer of a witness that is older is of no use, because a newer one has come. */
 const MAX_REMEMBERED = 512;
@@ -27,7 +33,8 @@ export class CosignedCheckpoints {
   signed(checkpoint: SignedCheckpoint, keys: readonly NoteKey[]): void {
     const own = checkpoint.signatures.filter((line) => keys.some((key) => isLineOf(line, key)));
     this.#bySize.set(checkpoint.size, { checkpoint, own, lines: [] });
-    if (this.#bySize.size > MAX_REMEMBERED) this.#bySize.delete(this.#bySize.keys().next().value ?? 0);
+    if (this.#bySize.size > MAX_REMEMBERED)
+      this.#bySize.delete(this.#bySize.keys().next().value ?? 0);
   }
 
   /** Takes the lines that a witness of the policy signed; others are ignored. Null for a checkpoint that is not remembered. */
@@ -52,12 +59,21 @@ export class CosignedCheckpoints {
 }
 
 /** All who are on the policy now, for whom there is room, then as many of those who were before as have some. */
-function noteOf(text: string, own: readonly SignatureLine[], kept: readonly SignatureLine[], { witnesses }: Policy): string {
-  const isOfPolicy = (line: SignatureLine): boolean => witnesses.some(({ key }) => isLineOf(line, key));
+function noteOf(
+  text: string,
+  own: readonly SignatureLine[],
+  kept: readonly SignatureLine[],
+  { witnesses }: Policy,
+): string {
+  const isOfPolicy = (line: SignatureLine): boolean =>
+    witnesses.some(({ key }) => isLineOf(line, key));
   const signatures = [...own, ...kept.filter(isOfPolicy)];
   for (const line of kept.filter((one) => !isOfPolicy(one))) {
     const longer = [...signatures, line];
-    if (longer.length <= MAX_SIGNATURES && Buffer.byteLength(formatNote({ text, signatures: longer })) <= MAX_NOTE_BYTES)
+    if (
+      longer.length <= MAX_SIGNATURES &&
+      Buffer.byteLength(formatNote({ text, signatures: longer })) <= MAX_NOTE_BYTES
+    )
       signatures.push(line);
   }
   return formatNote({ text, signatures });

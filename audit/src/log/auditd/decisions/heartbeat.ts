@@ -15,7 +15,9 @@ export function heartbeatOf(
 ): EventDetail<"audit.heartbeat"> {
   const producers = ledger.positions();
   const rest = { open_operations: ledger.openCount, ...(away === null ? {} : { away: [...away] }) };
-  const isShort = producers.length <= MAX_HEARTBEAT_PRODUCERS && JSON.stringify(producers).length <= MAX_NAMED_BYTES;
+  const isShort =
+    producers.length <= MAX_HEARTBEAT_PRODUCERS &&
+    JSON.stringify(producers).length <= MAX_NAMED_BYTES;
   if (isShort) return { producers, ...rest };
   const digest = createHash("sha256");
   for (const { prod, boot, pseq } of producers) digest.update(`${prod} ${boot} ${pseq}\n`);

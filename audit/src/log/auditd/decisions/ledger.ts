@@ -3,7 +3,11 @@
  * Pure: admission is judged here and nothing is remembered until {@link Ledger.apply} is told of the leaf, so that replaying the
  * leaves of a log gives the same ledger as having written them.
  */
-import { type CatalogueEntry, EVENT_CATALOGUE, type EventType } from "@resontech/contracts/audit-catalogue";
+import {
+  type CatalogueEntry,
+  EVENT_CATALOGUE,
+  type EventType,
+} from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { LeafRef, OpenOperation } from "../../format/wire/frames.ts";
 import { instantOf, msOf } from "../../format/event/instant.ts";
@@ -45,7 +49,12 @@ export type LedgerSnapshot = {
 };
 
 /** The shard before this one; where that was put back to an older state what was lost of it, and of shards that had followed it. */
-export type Follows = { origin: string; lostFrom: number; lostTo: number; lost: readonly LostShard[] };
+export type Follows = {
+  origin: string;
+  lostFrom: number;
+  lostTo: number;
+  lost: readonly LostShard[];
+};
 
 /** What a producer holds of the log, in its life `boot`. */
 export type Acknowledged = LeafRef & { prod: string; boot: string };
@@ -77,7 +86,8 @@ export class Ledger {
     if (snapshot === undefined) return;
     this.#tLogMs = snapshot.tLogMs;
     this.#highestGeneration = snapshot.highestGeneration;
-    for (const producer of snapshot.producers) this.#sequences.set(producer.name, new Sequence(producer));
+    for (const producer of snapshot.producers)
+      this.#sequences.set(producer.name, new Sequence(producer));
     for (const [op, opened] of snapshot.open) this.#opens(op, opened);
     for (const loss of snapshot.losses) this.#losses.add(loss);
     this.#nextShard = snapshot.nextShard;
@@ -154,15 +164,25 @@ export class Ledger {
     if (event.phase === "fact" || event.phase === "observed") return null;
     const opened = this.#open.get(event.op);
     if (event.phase === "requested" && (this.#openOf.get(this.#family(prod)) ?? 0) >= MAX_OPEN)
-      return { reason: "operations_open", message: `${MAX_OPEN} operations of this family are open` };
+      return {
+        reason: "operations_open",
+        message: `${MAX_OPEN} operations of this family are open`,
+      };
     if (event.phase === "requested")
-      return opened === undefined && !this.#closed.has(event.op) && !this.#closedBefore.has(event.op)
+      return opened === undefined &&
+        !this.#closed.has(event.op) &&
+        !this.#closedBefore.has(event.op)
         ? null
         : { reason: "operation_exists", message: "an operation is requested once" };
-    if (opened === undefined) return { reason: "operation_unknown", message: "no such operation is open" };
-    if (opened.type !== event.type) return { reason: "operation_type", message: `the operation is a ${opened.type}` };
+    if (opened === undefined)
+      return { reason: "operation_unknown", message: "no such operation is open" };
+    if (opened.type !== event.type)
+      return { reason: "operation_type", message: `the operation is a ${opened.type}` };
     if (opened.family !== this.#family(prod))
-      return { reason: "operation_family", message: "the operation belongs to another family of producers" };
+      return {
+        reason: "operation_family",
+        message: "the operation belongs to another family of producers",
+      };
     return null;
   }
 
@@ -177,7 +197,15 @@ export class Ledger {
       .filter(([, opened]) => opened.family === family)
       .map(([op, { type, prod, index, leafHash, t, tLog }]) => {
         const { maxOpenMs }: CatalogueEntry = EVENT_CATALOGUE[type];
-        return { op, type, prod, index, leafHash, t, overdue: nowMs - Date.parse(tLog) > maxOpenMs };
+        return {
+          op,
+          type,
+          prod,
+          index,
+          leafHash,
+          t,
+          overdue: nowMs - Date.parse(tLog) > maxOpenMs,
+        };
       });
   }
 
@@ -207,7 +235,8 @@ export class Ledger {
     this.#tLogMs = msOf(event.t_log) ?? Number.NaN;
     // What the log says of itself is said by no other producer.
     if (event.prod === AUDITD) this.#applyOwn(event, index);
-    const isCoordinators = event.type === "admin.coordinator.start" && this.#family(event.prod) === COORDINATOR;
+    const isCoordinators =
+      event.type === "admin.coordinator.start" && this.#family(event.prod) === COORDINATOR;
     if (isCoordinators) this.#noteGeneration(event.detail?.["generation"]);
     this.#sequences.get(event.prod)?.advance(event.pseq, index);
     this.#applyOperation(event, index, leafHash);
@@ -218,10 +247,13 @@ export class Ledger {
       case "audit.producer.start":
         return this.#startBoot(object.id, detail);
       case "audit.rejected":
-        if (detail["taken"] === true) this.#sequences.get(object.id)?.advance(Number(detail["pseq"]), index);
+        if (detail["taken"] === true)
+          this.#sequences.get(object.id)?.advance(Number(detail["pseq"]), index);
         return;
       case "audit.lost":
-        this.#losses.add(`${object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`);
+        this.#losses.add(
+          `${object.id} ${Number(detail["index"])} ${String(detail["leaf_sha256"])}`,
+        );
         this.#sequences.get(object.id)?.allowGap();
         return;
       case "audit.shard.open":
@@ -281,7 +313,16 @@ export class Ledger {
   #applyOperation(event: AuditEvent, index: number, leafHash: string): void {
     const { op, type, prod, t, t_log: tLog } = event;
     if (event.phase === "requested")
-      this.#opens(op, { type, prod, family: this.#family(prod), index, leafHash, t, tLog, origin: null });
+      this.#opens(op, {
+        type,
+        prod,
+        family: this.#family(prod),
+        index,
+        leafHash,
+        t,
+        tLog,
+        origin: null,
+      });
     else if (event.phase !== "fact" && event.phase !== "observed" && this.#closes(op)) {
       this.#closed.add(op);
       if (this.#closed.size < CLOSED_REMEMBERED) return;

@@ -6,20 +6,35 @@ import type { OwnDraft } from "./restate.ts";
 /** Root, whoever that is: only where two people agree does a request name them. */
 const OPERATOR = { sub: "appliance", kind: "operator" } as const;
 
-const VERBS: ReadonlySet<unknown> = new Set(AuditControlRequest.anyOf.map(({ properties }) => properties.verb.const));
+const VERBS: ReadonlySet<unknown> = new Set(
+  AuditControlRequest.anyOf.map(({ properties }) => properties.verb.const),
+);
 
 /** As a record names what was asked for: `auditd open-shard`, or `auditd` alone for what is no request. Never what somebody wrote in a verb's place. */
 export function actionOf(request: unknown): string {
-  const verb = typeof request === "object" && request !== null && "verb" in request ? request.verb : null;
+  const verb =
+    typeof request === "object" && request !== null && "verb" in request ? request.verb : null;
   return VERBS.has(verb) ? `${AUDITD} ${String(verb)}` : AUDITD;
 }
 
 /** @param reason code of the refusal */
 export function requestRefused(action: string, reason: string): OwnDraft<"admin.refused"> {
-  return { type: "admin.refused", actor: OPERATOR, action, object: { kind: "appliance", id: AUDITD }, detail: { reason } };
+  return {
+    type: "admin.refused",
+    actor: OPERATOR,
+    action,
+    object: { kind: "appliance", id: AUDITD },
+    detail: { reason },
+  };
 }
 
 export function clockVouched(): OwnDraft<"audit.clock.vouched"> {
   const action = actionOf({ verb: "clock-is-right" });
-  return { type: "audit.clock.vouched", actor: OPERATOR, action, object: { kind: "log", id: AUDITD }, detail: {} };
+  return {
+    type: "audit.clock.vouched",
+    actor: OPERATOR,
+    action,
+    object: { kind: "log", id: AUDITD },
+    detail: {},
+  };
 }

@@ -6,10 +6,21 @@ import { CanonicalError, isCanonical } from "../../format/event/canonical-json.t
 import { ADDED_BY_AUDITD_BYTES } from "../../format/event/compose-event.ts";
 import { isEventType, SCHEMA_SHA256, schemaViolation } from "../../format/event/event-schema.ts";
 import { KeptSchemas } from "../../format/event/kept-sets.ts";
-import { disclosureViolation, type Refusal, ruleViolation } from "../../format/event/event-rules.ts";
+import {
+  disclosureViolation,
+  type Refusal,
+  ruleViolation,
+} from "../../format/event/event-rules.ts";
 
 /** An event as its producer sent it. */
-export type SentEvent = EventDraft & { v: 1; id: string; t: string; boot: string; pseq: number; schema_sha256: string };
+export type SentEvent = EventDraft & {
+  v: 1;
+  id: string;
+  t: string;
+  boot: string;
+  pseq: number;
+  schema_sha256: string;
+};
 
 /** Where an event claims to stand; a claim is null when it can't be read. */
 export type Claim = { boot: string | null; pseq: number | null; type: string | null };
@@ -26,7 +37,9 @@ const KEPT = new KeptSchemas();
 const BOOT = /^[A-Za-z0-9-]{1,64}$/;
 
 /** Reads hostile bytes. The claim is given also with a refusal, as far as it can be made out. */
-export function readBytes(bytes: Buffer): { read: ReadBytes; claim: Claim } | { refusal: Refusal; claim: Claim } {
+export function readBytes(
+  bytes: Buffer,
+): { read: ReadBytes; claim: Claim } | { refusal: Refusal; claim: Claim } {
   const nothing: Claim = { boot: null, pseq: null, type: null };
   let text: string;
   let value: unknown;
@@ -37,7 +50,10 @@ export function readBytes(bytes: Buffer): { read: ReadBytes; claim: Claim } | { 
     return { refusal: { reason: "not_json", message: String(error) }, claim: nothing };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { refusal: { reason: "not_json", message: "an event is one JSON object" }, claim: nothing };
+    return {
+      refusal: { reason: "not_json", message: "an event is one JSON object" },
+      claim: nothing,
+    };
   const object = value as Record<string, unknown>;
   const claim = claimOf(object);
   if (bytes.length + ADDED_BY_AUDITD_BYTES > MAX_LEAF_BYTES)
@@ -45,10 +61,17 @@ export function readBytes(bytes: Buffer): { read: ReadBytes; claim: Claim } | { 
   try {
     // Duplicate names, spaces, other escapes or orders: whatever differs from the canonical form of what was understood.
     if (!isCanonical(text, object, MAX_EVENT_DEPTH))
-      return { refusal: { reason: "not_canonical", message: "the bytes are not the canonical form of their value" }, claim };
+      return {
+        refusal: {
+          reason: "not_canonical",
+          message: "the bytes are not the canonical form of their value",
+        },
+        claim,
+      };
     return { read: { value: object }, claim };
   } catch (error) {
-    if (error instanceof CanonicalError) return { refusal: { reason: error.code, message: error.message }, claim };
+    if (error instanceof CanonicalError)
+      return { refusal: { reason: error.code, message: error.message }, claim };
     throw error;
   }
 }
@@ -62,8 +85,10 @@ export function judgeContent(
   const { type, schema_sha256: named } = value;
   const isPresent = named === SCHEMA_SHA256;
   // The set first: a newer one may have types that are not known here.
-  if (!isPresent && !kept.has(named)) return { refusal: { reason: "schema_version", message: unknownSet(named, kept) } };
-  if (!isEventType(type)) return { refusal: { reason: "type", message: "the catalogue has no such type" } };
+  if (!isPresent && !kept.has(named))
+    return { refusal: { reason: "schema_version", message: unknownSet(named, kept) } };
+  if (!isEventType(type))
+    return { refusal: { reason: "type", message: "the catalogue has no such type" } };
   const violation = isPresent ? schemaViolation(type, value) : kept.violation(named, type, value);
   if (violation !== null) return { refusal: { reason: "schema", message: violation } };
   const event = value as unknown as SentEvent; // What the schema of its type has just found it to be.
@@ -71,13 +96,19 @@ export function judgeContent(
   if (refusal !== null) return { refusal };
   const disclosures = readDisclosures(disclosureBytes);
   if (disclosures === null)
-    return { refusal: { reason: "disclosure_malformed", message: "disclosures are no list of {field, salt, value}" } };
+    return {
+      refusal: {
+        reason: "disclosure_malformed",
+        message: "disclosures are no list of {field, salt, value}",
+      },
+    };
   const mismatch = disclosureViolation(event, disclosures);
   return mismatch === null ? { event, disclosures } : { refusal: mismatch };
 }
 
 function unknownSet(named: unknown, kept: KeptSchemas): string {
-  const its = typeof named === "string" && SHA256.test(named) ? `schema set ${named}` : "no schema set";
+  const its =
+    typeof named === "string" && SHA256.test(named) ? `schema set ${named}` : "no schema set";
   return `the event names ${its}; this auditd knows its own, ${SCHEMA_SHA256}, and those of the releases ${kept.releases.join(", ")}: a producer of a newer release must wait for auditd's upgrade`;
 }
 
@@ -85,7 +116,9 @@ function readDisclosures(bytes: Buffer): Disclosure[] | null {
   if (bytes.length === 0) return [];
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes));
-    return disclosuresSchema.Check(value) && value.every((one) => one.value.isWellFormed()) ? value : null;
+    return disclosuresSchema.Check(value) && value.every((one) => one.value.isWellFormed())
+      ? value
+      : null;
   } catch {
     return null;
   }

@@ -5,7 +5,10 @@ import { AUDITD, type Ledger } from "./ledger.ts";
 import type { LostShard } from "./restore-plan.ts";
 
 /** An event of auditd's own, before it is given its place. */
-export type OwnDraft<T extends EventType = EventType> = Pick<EventDraft<T>, "type" | "object" | "detail"> &
+export type OwnDraft<T extends EventType = EventType> = Pick<
+  EventDraft<T>,
+  "type" | "object" | "detail"
+> &
   Partial<Pick<EventDraft<T>, "op" | "phase" | "outcome" | "actor" | "action">>;
 
 export type Before = {
@@ -31,7 +34,10 @@ export type Beginning =
 /** The first leaves of a shard, in order; auditd's own start follows them. */
 export function firstLeaves(beginning: Beginning): OwnDraft[] {
   const { before } = beginning;
-  const seen = beginning.reason === "restore" ? beginning.seen : { size: before?.size ?? 0, root: before?.root ?? null };
+  const seen =
+    beginning.reason === "restore"
+      ? beginning.seen
+      : { size: before?.size ?? 0, root: before?.root ?? null };
   const open: OwnDraft<"audit.shard.open"> = {
     type: "audit.shard.open",
     object: { kind: "log", id: AUDITD },
@@ -43,7 +49,9 @@ export function firstLeaves(beginning: Beginning): OwnDraft[] {
       seen_size: seen.size,
       seen_root: seen.root,
       generation: before?.ledger.highestGeneration ?? 0,
-      ...(beginning.reason === "restore" && beginning.lost.length > 0 ? { lost: [...beginning.lost] } : {}),
+      ...(beginning.reason === "restore" && beginning.lost.length > 0
+        ? { lost: [...beginning.lost] }
+        : {}),
       ...(beginning.reason === "restore" ? { approvers: beginning.approvers } : {}),
     },
   };
@@ -67,6 +75,14 @@ function operationsOf({ origin, ledger }: Before): OwnDraft<"audit.op.carried">[
     type: "audit.op.carried",
     op,
     object: { kind: "log", id: AUDITD },
-    detail: { origin: first ?? origin, index, leaf_sha256: leafHash, type, prod, requested_at: t, logged_at: tLog },
+    detail: {
+      origin: first ?? origin,
+      index,
+      leaf_sha256: leafHash,
+      type,
+      prod,
+      requested_at: t,
+      logged_at: tLog,
+    },
   }));
 }

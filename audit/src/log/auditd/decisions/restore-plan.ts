@@ -4,7 +4,15 @@
  * A shard that was begun once is never begun again, whoever has its keys: a second tree would grow under one origin. So the new shard's name follows
  * that of the newest one that may have been begun.
  */
-import { firstSlug, inOrder, isNumbered, isSlug, slugAfter, slugOf, yearOf } from "../../format/shard/shard-plan.ts";
+import {
+  firstSlug,
+  inOrder,
+  isNumbered,
+  isSlug,
+  slugAfter,
+  slugOf,
+  yearOf,
+} from "../../format/shard/shard-plan.ts";
 
 /** What somebody outside the log's folder has of it. `origin` is null where that is an acknowledgement: producers don't know of shards. */
 export type Seen = { origin: string | null; size: number; root: string | null; by: string };
@@ -46,7 +54,8 @@ export class SeenMost {
   add(one: Seen): void {
     const key = `${one.by} ${one.origin ?? String(one.size > this.#heldSize)}`;
     const known = this.#most.get(key);
-    if (known === undefined ? this.#most.size < MAX_SEEN : isMore(one, known)) this.#most.set(key, one);
+    if (known === undefined ? this.#most.size < MAX_SEEN : isMore(one, known))
+      this.#most.set(key, one);
   }
 }
 
@@ -58,7 +67,11 @@ export function mayBeFollowed(slug: string): boolean {
 /** The most that anybody has seen beyond what the folder holds; null when it holds all of it. */
 export function rolledBackFrom(held: Held, seen: readonly Seen[]): Seen | null {
   const slug = (one: Seen) => slugOf(one.origin ?? held.origin);
-  return seen.filter((one) => isBeyond(held, one)).sort((a, b) => inOrder(slug(b), slug(a)) || b.size - a.size)[0] ?? null;
+  return (
+    seen
+      .filter((one) => isBeyond(held, one))
+      .sort((a, b) => inOrder(slug(b), slug(a)) || b.size - a.size)[0] ?? null
+  );
 }
 
 function isBeyond(held: Held, { origin, size }: Seen): boolean {
@@ -110,12 +123,17 @@ export function planRestore(
     nothing,
   );
   // An acknowledgement that the shard which was put back can't have lost is of the one that producers wrote last.
-  const acknowledged = seen.filter(({ origin, size }) => origin === null && (size <= held.size || size > own.size));
+  const acknowledged = seen.filter(
+    ({ origin, size }) => origin === null && (size <= held.size || size > own.size),
+  );
   // Those between have keys, so each was made: that nobody speaks of one does not bring it back.
   for (const origin of [...later.named, ...later.begun])
-    if (!lost.has(origin) && inOrder(slugOf(origin), slugOf(newest)) < 0) lost.set(origin, { origin, size: 0, root: null });
+    if (!lost.has(origin) && inOrder(slugOf(origin), slugOf(newest)) < 0)
+      lost.set(origin, { origin, size: 0, root: null });
   lost.set(newest, mostOf(newest, acknowledged, lost.get(newest) ?? { size: 0, root: null }));
-  const inOrderOfTime = [...lost.values()].sort((a, b) => inOrder(slugOf(a.origin), slugOf(b.origin)));
+  const inOrderOfTime = [...lost.values()].sort((a, b) =>
+    inOrder(slugOf(a.origin), slugOf(b.origin)),
+  );
   return { slug, seen: own, lost: inOrderOfTime.slice(-MAX_LOST) };
 }
 
@@ -143,8 +161,15 @@ function countedBefore(origin: string): string {
 }
 
 /** Of two that say the same size the one that says the root. */
-function mostOf(origin: string, seen: readonly Seen[], least: Omit<LostShard, "origin"> = { size: 0, root: null }): LostShard {
-  const { size, root } = seen.reduce<Omit<LostShard, "origin">>((most, one) => (isMore(one, most) ? one : most), least);
+function mostOf(
+  origin: string,
+  seen: readonly Seen[],
+  least: Omit<LostShard, "origin"> = { size: 0, root: null },
+): LostShard {
+  const { size, root } = seen.reduce<Omit<LostShard, "origin">>(
+    (most, one) => (isMore(one, most) ? one : most),
+    least,
+  );
   return { origin, size, root };
 }
 

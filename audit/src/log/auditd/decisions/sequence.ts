@@ -37,7 +37,16 @@ export class Sequence {
   /** Of those before {@link #recent} began. */
   #recentBefore = new Map<number, number>();
 
-  constructor({ name, boot, lastPseq, pastBoots, marks, markEvery, gapAllowed, recent }: ProducerSnapshot) {
+  constructor({
+    name,
+    boot,
+    lastPseq,
+    pastBoots,
+    marks,
+    markEvery,
+    gapAllowed,
+    recent,
+  }: ProducerSnapshot) {
     this.name = name;
     this.#boot = boot;
     this.#lastPseq = lastPseq;
@@ -51,7 +60,13 @@ export class Sequence {
 
   /** One that says where its first event will stand. */
   static begin(name: string, boot: string, firstPseq: number): Sequence {
-    const nothing = { pastBoots: [], marks: [], markEvery: FIRST_MARK_EVERY, gapAllowed: false, recent: [] };
+    const nothing = {
+      pastBoots: [],
+      marks: [],
+      markEvery: FIRST_MARK_EVERY,
+      gapAllowed: false,
+      recent: [],
+    };
     return new Sequence({ name, boot, lastPseq: firstPseq - 1, ...nothing });
   }
 

@@ -25,7 +25,12 @@ export class DiskGuard {
 
   /** @param onNoRoom a write found the disk full and was given ballast */
   constructor(
-    options: { auditDir: string; ballastBytes: number; ballastStepBytes: number; segmentBytes: number },
+    options: {
+      auditDir: string;
+      ballastBytes: number;
+      ballastStepBytes: number;
+      segmentBytes: number;
+    },
     onNoRoom: () => void,
   ) {
     this.#auditDir = options.auditDir;
@@ -44,11 +49,19 @@ export class DiskGuard {
     const drainBelow = 2 * Math.max(this.#wantedSteps * this.#stepBytes, this.#neededBytes);
     const held = steps.length * this.#stepBytes;
     if (freeBytes < this.#neededBytes && (await this.#giveUpStep())) {
-      return { freeBytes: freeBytes + this.#stepBytes, ballastBytes: held - this.#stepBytes, draining: true };
+      return {
+        freeBytes: freeBytes + this.#stepBytes,
+        ballastBytes: held - this.#stepBytes,
+        draining: true,
+      };
     }
     if (steps.length < this.#wantedSteps && freeBytes + held >= drainBelow + this.#stepBytes) {
       if (!(await this.#fill(steps))) return { freeBytes, ballastBytes: held, draining: true };
-      return { freeBytes: freeBytes - this.#stepBytes, ballastBytes: held + this.#stepBytes, draining: inodesLow };
+      return {
+        freeBytes: freeBytes - this.#stepBytes,
+        ballastBytes: held + this.#stepBytes,
+        draining: inodesLow,
+      };
     }
     return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes + held < drainBelow };
   }
@@ -89,11 +102,18 @@ export class DiskGuard {
    * False when others took the room meanwhile.
    */
   async #fill(steps: readonly string[]): Promise<boolean> {
-    const names = Array.from({ length: steps.length + 1 }, (_, step) => `${String(step).padStart(6, "0")}.zero`);
+    const names = Array.from(
+      { length: steps.length + 1 },
+      (_, step) => `${String(step).padStart(6, "0")}.zero`,
+    );
     const path = join(this.#folder, names.find((name) => !steps.includes(name))!);
     // Never over what is there: after a power cut it may be another name of a step.
     await rm(`${path}.new`, { force: true });
-    const handle = await open(`${path}.new`, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    const handle = await open(
+      `${path}.new`,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
+      0o600,
+    );
     try {
       for (let left = this.#stepBytes; left > 0; left -= CHUNK.length)
         await handle.appendFile(CHUNK.subarray(0, Math.min(CHUNK.length, left)));

@@ -9,8 +9,16 @@ import { ConfigError } from "../config.ts";
 import { exists, type ShardFiles } from "../shard/shard-files.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
-export type FileKeyKind = { kind: keyof ShardFiles["keyFiles"]; type: KeyType; algorithm: "ed25519" | "ml-dsa-44" };
-const UNSEALED: Seal = { suffix: "", seal: async (pem) => Buffer.from(pem), unseal: async (bytes) => bytes };
+export type FileKeyKind = {
+  kind: keyof ShardFiles["keyFiles"];
+  type: KeyType;
+  algorithm: "ed25519" | "ml-dsa-44";
+};
+const UNSEALED: Seal = {
+  suffix: "",
+  seal: async (pem) => Buffer.from(pem),
+  unseal: async (bytes) => bytes,
+};
 
 export class KeyFile implements KeyHolder {
   readonly #is: FileKeyKind;
@@ -35,9 +43,16 @@ export class KeyFile implements KeyHolder {
     // Whoever made it may have been killed before its name was durable.
     if (await exists(file)) return syncFolder(dirname(file));
     // One call for each: the overloads of generateKeyPairSync know no union.
-    const { privateKey } = this.#is.algorithm === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("ml-dsa-44");
+    const { privateKey } =
+      this.#is.algorithm === "ed25519"
+        ? generateKeyPairSync("ed25519")
+        : generateKeyPairSync("ml-dsa-44");
     const pem = privateKey.export({ format: "pem", type: "pkcs8" });
-    await replaceFile(file, await explained(file, this.#seal.seal(Buffer.from(pem), basename(file))), 0o400);
+    await replaceFile(
+      file,
+      await explained(file, this.#seal.seal(Buffer.from(pem), basename(file))),
+      0o400,
+    );
   }
 
   async signerOf(shard: ShardFiles): Promise<LogSigner> {
@@ -47,7 +62,8 @@ export class KeyFile implements KeyHolder {
 
   async #read(file: string, origin: string): Promise<LogSigner> {
     const { type, algorithm } = this.#is;
-    if (((await stat(file)).mode & 0o077) !== 0) throw new Error("is open to others: its mode must be 0400");
+    if (((await stat(file)).mode & 0o077) !== 0)
+      throw new Error("is open to others: its mode must be 0400");
     const pem = await this.#seal.unseal(await readFile(file), basename(file));
     const key = createPrivateKey(pem);
     pem.fill(0);

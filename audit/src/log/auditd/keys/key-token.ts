@@ -56,7 +56,11 @@ export class KeyToken implements KeyHolder {
     module.C_GenerateKeyPair(
       session,
       { mechanism: CKM_EC_EDWARDS_KEY_PAIR_GEN },
-      [...shared, { type: api.CKA_VERIFY, value: true }, { type: api.CKA_EC_PARAMS, value: ED25519_PARAMETERS }],
+      [
+        ...shared,
+        { type: api.CKA_VERIFY, value: true },
+        { type: api.CKA_EC_PARAMS, value: ED25519_PARAMETERS },
+      ],
       [
         ...shared,
         { type: api.CKA_PRIVATE, value: true },
@@ -72,10 +76,17 @@ export class KeyToken implements KeyHolder {
     if (objects === null) throw new ConfigError(`there is no key ${this.nameOf(shard)}`);
     const { privateKey, publicKey } = objects;
     const { api, module, session } = this.#token;
-    const [{ value } = { value: Buffer.alloc(0) }] = module.C_GetAttributeValue(session, publicKey, [{ type: api.CKA_EC_POINT }]);
+    const [{ value } = { value: Buffer.alloc(0) }] = module.C_GetAttributeValue(
+      session,
+      publicKey,
+      [{ type: api.CKA_EC_POINT }],
+    );
     // A DER octet string around the key, or the key alone: modules differ.
     const point = Buffer.from(value as Buffer).subarray(-PUBLIC_KEY_BYTES);
-    return { ...noteKey(shard.origin, KEY_TYPE.ed25519, point), sign: (message) => this.#sign(privateKey, message) };
+    return {
+      ...noteKey(shard.origin, KEY_TYPE.ed25519, point),
+      sign: (message) => this.#sign(privateKey, message),
+    };
   }
 
   async destroy(shard: ShardFiles): Promise<void> {
@@ -98,7 +109,8 @@ export class KeyToken implements KeyHolder {
       signed,
       pause(SIGN_TIMEOUT_MS, null, { signal: late.signal }).catch(() => null),
     ]).finally(() => late.abort());
-    if (signature === null) throw new Error(`the token ${label} signs nothing for ${SIGN_TIMEOUT_MS} ms`);
+    if (signature === null)
+      throw new Error(`the token ${label} signs nothing for ${SIGN_TIMEOUT_MS} ms`);
     return signature;
   }
 
@@ -114,6 +126,8 @@ export class KeyToken implements KeyHolder {
   /** The private half first. */
   #halvesOf({ origin }: ShardFiles): Buffer[] {
     const { api } = this.#token;
-    return [api.CKO_PRIVATE_KEY, api.CKO_PUBLIC_KEY].flatMap((kind) => this.#token.findAll(kind, origin));
+    return [api.CKO_PRIVATE_KEY, api.CKO_PUBLIC_KEY].flatMap((kind) =>
+      this.#token.findAll(kind, origin),
+    );
   }
 }

@@ -23,9 +23,14 @@ export class LogKeys implements Disposable {
   /** @throws ConfigError when the token that is configured is not there, or does not let us in */
   static async open({ token, tpm }: AuditdConfig): Promise<LogKeys> {
     const inFile = (kind: FileKeyKind): KeyHolder =>
-      tpm === undefined ? new KeyFile(kind) : new PlainKeyFirst(new KeyFile(kind), new KeyFile(kind, tpmSeal(tpm)));
+      tpm === undefined
+        ? new KeyFile(kind)
+        : new PlainKeyFirst(new KeyFile(kind), new KeyFile(kind, tpmSeal(tpm)));
     if (token === undefined) return new LogKeys([inFile(ED25519), inFile(ML_DSA_44)]);
-    return new LogKeys([new PlainKeyFirst(inFile(ED25519), await KeyToken.open(token)), inFile(ML_DSA_44)]);
+    return new LogKeys([
+      new PlainKeyFirst(inFile(ED25519), await KeyToken.open(token)),
+      inFile(ML_DSA_44),
+    ]);
   }
 
   async ensure(shard: ShardFiles): Promise<void> {

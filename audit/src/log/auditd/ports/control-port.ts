@@ -84,7 +84,9 @@ function serve(socket: Socket, host: ControlHost): void {
     if (isAsked || (!text.includes("\n") && text.length <= MAX_LINE_BYTES)) return;
     isAsked = true;
     socket.setTimeout(0);
-    void reply(text.split("\n", 1)[0]!, host).then((line) => socket.end(`${JSON.stringify(line)}\n`));
+    void reply(text.split("\n", 1)[0]!, host).then((line) =>
+      socket.end(`${JSON.stringify(line)}\n`),
+    );
   });
 }
 
@@ -92,13 +94,19 @@ async function reply(line: string, host: ControlHost): Promise<object> {
   try {
     return await answerOrRefusal(parsed(line), host);
   } catch (error) {
-    return { error: { code: "failed", message: error instanceof Error ? error.message : String(error) } };
+    return {
+      error: { code: "failed", message: error instanceof Error ? error.message : String(error) },
+    };
   }
 }
 
-async function answerOrRefusal(request: unknown, { answer, recordRefusal }: ControlHost): Promise<object> {
+async function answerOrRefusal(
+  request: unknown,
+  { answer, recordRefusal }: ControlHost,
+): Promise<object> {
   try {
-    if (!isRequest.Check(request)) throw new ControlRefused("request_invalid", "no such request, or wrong members");
+    if (!isRequest.Check(request))
+      throw new ControlRefused("request_invalid", "no such request, or wrong members");
     return await answer(request);
   } catch (error) {
     if (!(error instanceof ControlRefused)) throw error;

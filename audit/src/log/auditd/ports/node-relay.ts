@@ -41,7 +41,10 @@ export class NodeRelay {
   }
 
   /** Resolves once all that could be taken is durable. */
-  async take({ node, certChain, boot, events }: NodeEvents & { node: string }, log: AuditLog): Promise<NodeEventsReply> {
+  async take(
+    { node, certChain, boot, events }: NodeEvents & { node: string },
+    log: AuditLog,
+  ): Promise<NodeEventsReply> {
     const prod = nodeProducer(node);
     const leaf = leafOf(certChain, node, this.#root);
     if (leaf === null || !isProducerName.Check(prod) || !isBoot.Check(boot))
@@ -51,22 +54,38 @@ export class NodeRelay {
     const foreign = signed.findIndex((one) => violationOf(one.event, node, boot) !== null);
     const good = foreign < 0 ? signed : signed.slice(0, foreign);
     const bad = events[good.length];
-    const refusal = bad === undefined ? null : good.length === foreign ? violationOf(bad.event, node, boot) : "signature";
+    const refusal =
+      bad === undefined
+        ? null
+        : good.length === foreign
+          ? violationOf(bad.event, node, boot)
+          : "signature";
     const first = good[0];
     const entered = first === undefined ? null : enter(log, prod, boot, pseqOf(first.event));
     if (first !== undefined && entered !== null) return this.#refuse(prod, first, entered, log);
     const refused = await this.#submitAll(log, prod, boot, good);
     if (refused === null && refusal !== null) return this.#refuse(prod, bad, refusal, log);
     const last = good.at(-1);
-    return { settledPseq: refused !== null || last === undefined ? 0 : pseqOf(last.event), refused };
+    return {
+      settledPseq: refused !== null || last === undefined ? 0 : pseqOf(last.event),
+      refused,
+    };
   }
 
   /** Why one is refused so that none may follow it; null when all are settled. */
-  async #submitAll(log: AuditLog, prod: string, boot: string, events: readonly SignedNodeEvent[]): Promise<string | null> {
+  async #submitAll(
+    log: AuditLog,
+    prod: string,
+    boot: string,
+    events: readonly SignedNodeEvent[],
+  ): Promise<string | null> {
     const answers = events.map(
       ({ event, disclosures }) =>
         new Promise<string | null>((resolve) => {
-          const sidecar = disclosures.length === 0 ? Buffer.alloc(0) : Buffer.from(JSON.stringify(disclosures), "utf8");
+          const sidecar =
+            disclosures.length === 0
+              ? Buffer.alloc(0)
+              : Buffer.from(JSON.stringify(disclosures), "utf8");
           log.submit(prod, boot, Buffer.from(event, "utf8"), sidecar, {
             durable: () => resolve(null),
             refused: (_pseq, { reason }, final) => resolve(final ? reason : null),
@@ -76,16 +95,30 @@ export class NodeRelay {
     return (await Promise.all(answers)).find((answer) => answer !== null) ?? null;
   }
 
-  async #refuse(prod: string, event: SignedNodeEvent | undefined, reason: string, log: AuditLog): Promise<NodeEventsReply> {
+  async #refuse(
+    prod: string,
+    event: SignedNodeEvent | undefined,
+    reason: string,
+    log: AuditLog,
+  ): Promise<NodeEventsReply> {
     const bytes = Buffer.from(event?.event ?? "", "utf8");
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    const isNew = !this.#refused.has(`${reason} ${sha256}`) && this.#refused.size < MAX_REFUSALS_REMEMBERED;
+    const isNew =
+      !this.#refused.has(`${reason} ${sha256}`) && this.#refused.size < MAX_REFUSALS_REMEMBERED;
     if (isNew) {
       this.#refused.add(`${reason} ${sha256}`);
       await log.record({
         type: "audit.rejected",
         object: { kind: "producer", id: isProducerName.Check(prod) ? prod : this.#producer },
-        detail: { type: null, sha256, bytes: bytes.length, reason, boot: null, pseq: null, taken: false },
+        detail: {
+          type: null,
+          sha256,
+          bytes: bytes.length,
+          reason,
+          boot: null,
+          pseq: null,
+          taken: false,
+        },
       });
     }
     return { settledPseq: 0, refused: reason };
@@ -102,7 +135,8 @@ function leafOf(certChain: string, node: string, root: X509Certificate): X509Cer
     if (first === undefined || second === undefined || more.length > 0) return null;
     const [leaf, intermediate] = [new X509Certificate(first), new X509Certificate(second)];
     const now = Date.now();
-    const isValid = (cert: X509Certificate) => cert.validFromDate.getTime() <= now && now < cert.validToDate.getTime();
+    const isValid = (cert: X509Certificate) =>
+      cert.validFromDate.getTime() <= now && now < cert.validToDate.getTime();
     const isIssued =
       intermediate.ca &&
       intermediate.checkIssued(root) &&
@@ -110,7 +144,9 @@ function leafOf(certChain: string, node: string, root: X509Certificate): X509Cer
       !leaf.ca &&
       leaf.checkIssued(intermediate) &&
       leaf.verify(intermediate.publicKey);
-    return isIssued && isValid(leaf) && isValid(intermediate) && leaf.subject === `CN=${node}` ? leaf : null;
+    return isIssued && isValid(leaf) && isValid(intermediate) && leaf.subject === `CN=${node}`
+      ? leaf
+      : null;
   } catch {
     return null;
   }
@@ -118,7 +154,12 @@ function leafOf(certChain: string, node: string, root: X509Certificate): X509Cer
 
 function isSigned({ event, signature }: SignedNodeEvent, leaf: X509Certificate): boolean {
   const key = { key: leaf.publicKey, dsaEncoding: "ieee-p1363" } as const;
-  return verify("sha256", Buffer.from(`${NODE_EVENT_LABEL}${event}`, "utf8"), key, Buffer.from(signature, "base64"));
+  return verify(
+    "sha256",
+    Buffer.from(`${NODE_EVENT_LABEL}${event}`, "utf8"),
+    key,
+    Buffer.from(signature, "base64"),
+  );
 }
 
 /** A node speaks of itself, in types of its own; all else is judged as of any producer. */
@@ -154,7 +195,12 @@ function enter(log: AuditLog, prod: string, boot: string, firstPseq: number): st
   void log.record({
     type: "audit.producer.start",
     object: { kind: "producer", id: prod },
-    detail: { boot, first_pseq: 1, prev_boot: known?.boot ?? null, prev_pseq: known?.lastPseq ?? 0 },
+    detail: {
+      boot,
+      first_pseq: 1,
+      prev_boot: known?.boot ?? null,
+      prev_pseq: known?.lastPseq ?? 0,
+    },
   });
   return null;
 }

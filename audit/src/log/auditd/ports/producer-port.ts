@@ -58,7 +58,8 @@ export class ProducerPort {
   async listen(): Promise<void> {
     const { socket: path, gid } = this.#config;
     const folder = await stat(dirname(path));
-    if ((folder.mode & 0o007) !== 0) throw new Error(`${dirname(path)} is open to others: its mode must be 0750`);
+    if ((folder.mode & 0o007) !== 0)
+      throw new Error(`${dirname(path)} is open to others: its mode must be 0750`);
     await rm(path, { force: true });
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);

@@ -2,7 +2,12 @@ import type { Socket } from "node:net";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import { Boot, Instant, Sha256Hex } from "@resontech/contracts/audit-event";
 import { NodeEvents, type NodeEventsReply } from "@resontech/contracts/node-audit";
-import { agreedVersion, PROTOCOL_UNSUPPORTED, ProtocolVersions, refusalText } from "@resontech/contracts/protocol-versions";
+import {
+  agreedVersion,
+  PROTOCOL_UNSUPPORTED,
+  ProtocolVersions,
+  refusalText,
+} from "@resontech/contracts/protocol-versions";
 import { reader } from "@resontech/contracts/readable";
 import { type Static, Type } from "typebox";
 import { MAX_NOTE_BYTES } from "../../format/note/signed-note.ts";
@@ -49,7 +54,12 @@ const HelloSchema = Type.Object(
     seen: Type.Optional(
       Type.Array(
         Type.Object(
-          { origin: Type.String({ maxLength: 255 }), size: SafeCount, root: Sha256Hex, by: Type.Enum(["reader", "witness"]) },
+          {
+            origin: Type.String({ maxLength: 255 }),
+            size: SafeCount,
+            root: Sha256Hex,
+            by: Type.Enum(["reader", "witness"]),
+          },
           closed,
         ),
         { maxItems: 64 },
@@ -61,7 +71,12 @@ const HelloSchema = Type.Object(
 const Awaited = { index: SafeCount, leafHash: Type.Optional(Sha256Hex) };
 const QuerySchema = Type.Union([
   Type.Object(
-    { id: SafeCount, verb: Type.Literal("relay"), node: Type.String({ maxLength: 64 }), ...NodeEvents.properties },
+    {
+      id: SafeCount,
+      verb: Type.Literal("relay"),
+      node: Type.String({ maxLength: 64 }),
+      ...NodeEvents.properties,
+    },
     closed,
   ),
   Type.Object({ id: SafeCount, verb: Type.Literal("open-operations") }, closed),
@@ -70,7 +85,9 @@ const QuerySchema = Type.Union([
       id: SafeCount,
       verb: Type.Literal("said-of"),
       ops: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_OPERATIONS_ASKED }),
-      after: Type.Optional(Type.Object({ origin: Type.String({ maxLength: 255 }), index: EntryIndex }, closed)),
+      after: Type.Optional(
+        Type.Object({ origin: Type.String({ maxLength: 255 }), index: EntryIndex }, closed),
+      ),
     },
     closed,
   ),
@@ -87,7 +104,10 @@ const QuerySchema = Type.Union([
     closed,
   ),
   Type.Object({ id: SafeCount, verb: Type.Literal("witnessed"), ...Awaited }, closed),
-  Type.Object({ id: SafeCount, verb: Type.Literal("shard-of"), index: SafeCount, leafHash: Sha256Hex }, closed),
+  Type.Object(
+    { id: SafeCount, verb: Type.Literal("shard-of"), index: SafeCount, leafHash: Sha256Hex },
+    closed,
+  ),
   Type.Object({ id: SafeCount, verb: Type.Literal("disclosures") }, closed),
   Type.Object(
     {
@@ -176,7 +196,11 @@ export class ProducerSession {
 
   /** What the producer holds of the log. */
   get claims(): Claims {
-    return { boot: this.boot, highestAck: this.#hello?.highestAck ?? null, seen: this.#hello?.seen ?? [] };
+    return {
+      boot: this.boot,
+      highestAck: this.#hello?.highestAck ?? null,
+      seen: this.#hello?.seen ?? [],
+    };
   }
 
   /** auditd does not serve it now. */
@@ -198,7 +222,8 @@ export class ProducerSession {
       this.#hello = hello;
       this.#onHello();
     } else if (kind === FRAME.append && this.#isWelcome) this.#append(payload);
-    else if (kind === FRAME.query && this.#isWelcome) this.#query(JSON.parse(payload.toString("utf8")));
+    else if (kind === FRAME.query && this.#isWelcome)
+      this.#query(JSON.parse(payload.toString("utf8")));
     else throw new Error(`a frame of kind ${kind} at the wrong time`);
   }
 
@@ -226,7 +251,12 @@ export class ProducerSession {
     this.#isWelcome = true;
     const lastPseq = log.ledger.sequence(this.#prod)?.lastPseq ?? 0;
     const { draining } = this.#host.status();
-    this.#send(FRAME.welcome, { v: this.#version!, prod: this.#prod, lastPseq, draining } satisfies Welcome);
+    this.#send(FRAME.welcome, {
+      v: this.#version!,
+      prod: this.#prod,
+      lastPseq,
+      draining,
+    } satisfies Welcome);
   }
 
   announce(draining: boolean): void {
@@ -264,7 +294,12 @@ export class ProducerSession {
       refused: (pseq, { reason, message }, final) => {
         this.#answered();
         this.#sendAcks();
-        this.#send(FRAME.refusal, { pseq: pseq ?? 0, reason, message, settled: !final } satisfies RefusalFrame);
+        this.#send(FRAME.refusal, {
+          pseq: pseq ?? 0,
+          reason,
+          message,
+          settled: !final,
+        } satisfies RefusalFrame);
         if (final) this.#goodbye(reason, message);
       },
       isOver: () => this.#isOver || this.#socket.destroyed,
@@ -287,39 +322,60 @@ export class ProducerSession {
         return;
       }
       case "open-operations":
-        return this.#reply({ id: query.id, operations: log.ledger.openOperations(this.#prod, Date.now()) });
+        return this.#reply({
+          id: query.id,
+          operations: log.ledger.openOperations(this.#prod, Date.now()),
+        });
       case "said-of":
         this.#host
-          .findOutcomes(this.#prod, query.ops, query.after, () => this.#isOver || this.#socket.destroyed)
+          .findOutcomes(
+            this.#prod,
+            query.ops,
+            query.after,
+            () => this.#isOver || this.#socket.destroyed,
+          )
           .then((said) => said !== null && this.#reply({ id: query.id, said }), onFatal);
         return;
       case "status":
         return this.#reply({ id: query.id, ...status() });
       case "cover":
         cover(query.index, query.leafHash).then(
-          (checkpointSize) => this.#answerWait(query.id, checkpointSize === null ? null : { checkpointSize }),
+          (checkpointSize) =>
+            this.#answerWait(query.id, checkpointSize === null ? null : { checkpointSize }),
           () => this.#socket.destroySoon(),
         );
         return;
       case "cosign":
-        if (this.#prod !== AUDIT_OUT) throw new Error(`cosignatures are handed in by ${AUDIT_OUT} alone`);
-        cosign(query.origin, query.size, query.lines).then((reply) => this.#reply({ id: query.id, ...reply }), onFatal);
+        if (this.#prod !== AUDIT_OUT)
+          throw new Error(`cosignatures are handed in by ${AUDIT_OUT} alone`);
+        cosign(query.origin, query.size, query.lines).then(
+          (reply) => this.#reply({ id: query.id, ...reply }),
+          onFatal,
+        );
         return;
       case "witnessed":
-        witnessed(query.index, query.leafHash).then((reply) => this.#answerWait(query.id, reply), onFatal);
+        witnessed(query.index, query.leafHash).then(
+          (reply) => this.#answerWait(query.id, reply),
+          onFatal,
+        );
         return;
       case "shard-of":
-        this.#host.originOf(query.index, query.leafHash).then((origin) => this.#reply({ id: query.id, origin }), onFatal);
+        this.#host
+          .originOf(query.index, query.leafHash)
+          .then((origin) => this.#reply({ id: query.id, origin }), onFatal);
         return;
       case "disclosures":
-        if (this.#prod !== VAULT) throw new Error(`what opens commitments is handed to ${VAULT} alone`);
+        if (this.#prod !== VAULT)
+          throw new Error(`what opens commitments is handed to ${VAULT} alone`);
         this.#host.spooled().then((spooled) => this.#reply({ id: query.id, spooled }), onFatal);
         return;
       case "sealed":
-        if (this.#prod !== VAULT) throw new Error(`what opens commitments is sealed by ${VAULT} alone`);
+        if (this.#prod !== VAULT)
+          throw new Error(`what opens commitments is sealed by ${VAULT} alone`);
         this.#host.eraseSpooled(query.origin, query.segment).then(
           () => this.#reply({ id: query.id }),
-          (error: unknown) => (error instanceof RangeError ? this.#socket.destroy(error) : onFatal(error)),
+          (error: unknown) =>
+            error instanceof RangeError ? this.#socket.destroy(error) : onFatal(error),
         );
         return;
       case "delete-shards":
@@ -352,7 +408,8 @@ export class ProducerSession {
   }
 
   #readOn(): void {
-    const isAhead = this.#unanswered < MAX_UNANSWERED / 2 && this.#socket.writableLength < MAX_UNREAD_BYTES;
+    const isAhead =
+      this.#unanswered < MAX_UNANSWERED / 2 && this.#socket.writableLength < MAX_UNREAD_BYTES;
     if (isAhead && this.#socket.isPaused()) this.#socket.resume();
   }
 

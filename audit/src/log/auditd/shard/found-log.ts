@@ -13,7 +13,14 @@ import {
   type Seen,
   SeenMost,
 } from "../decisions/restore-plan.ts";
-import { firstSlug, inOrder, isNumbered, isSlug, slugsAfter, slugOf } from "../../format/shard/shard-plan.ts";
+import {
+  firstSlug,
+  inOrder,
+  isNumbered,
+  isSlug,
+  slugsAfter,
+  slugOf,
+} from "../../format/shard/shard-plan.ts";
 import type { Acknowledged } from "../decisions/ledger.ts";
 import { LogDamagedError } from "../../format/tree/log-reader.ts";
 import { hashLeaf } from "../../format/tree/merkle.ts";
@@ -56,7 +63,12 @@ export class FoundLog {
     const { missing } = recovered;
     this.#seen = new SeenMost(this.size);
     if (missing !== null)
-      this.#seen.add({ origin: files.origin, size: missing.size, root: missing.root.toString("hex"), by: WITNESSED_FILE });
+      this.#seen.add({
+        origin: files.origin,
+        size: missing.size,
+        root: missing.root.toString("hex"),
+        by: WITNESSED_FILE,
+      });
   }
 
   /** @throws LogDamagedError @throws ConfigError for a key that is missing, where nothing shows that the shard is written no more */
@@ -64,8 +76,13 @@ export class FoundLog {
     const { config, keys, trust } = around;
     const files = await currentShard(config);
     if (files === null) throw new LogDamagedError(0, "there is no log; one is made only by `init`");
-    const areKeysGone = (await keys.missingOf(files)) !== null && (await laterWithKeys(files, around)).length > 0;
-    const recovered = await readShard(files, areKeysGone ? await publicKeys(files, trust) : await keys.signersOf(files), around);
+    const areKeysGone =
+      (await keys.missingOf(files)) !== null && (await laterWithKeys(files, around)).length > 0;
+    const recovered = await readShard(
+      files,
+      areKeysGone ? await publicKeys(files, trust) : await keys.signersOf(files),
+      around,
+    );
     const { follows } = recovered.ledger;
     const past = follows === null ? null : await PastShard.open(config, follows.origin);
     return new FoundLog(files, recovered, past, around, areKeysGone);
@@ -85,7 +102,9 @@ export class FoundLog {
     }
     if (highestAck === null) return;
     const { index, leafHash } = highestAck;
-    const isKnown = (await this.#holds(index, leafHash)) || (await this.#isKnownLoss({ prod, boot, ...highestAck }));
+    const isKnown =
+      (await this.#holds(index, leafHash)) ||
+      (await this.#isKnownLoss({ prod, boot, ...highestAck }));
     if (!isKnown) this.#seen.add({ origin: null, size: index + 1, root: null, by: prod });
   }
 
@@ -93,18 +112,33 @@ export class FoundLog {
   async rolledBack(): Promise<Seen | null> {
     const seen = rolledBackFrom(await this.#held(), this.#seen.all);
     if (seen !== null) return seen;
-    const unseen = (by: string): Seen => ({ origin: this.files.origin, size: this.size, root: null, by });
+    const unseen = (by: string): Seen => ({
+      origin: this.files.origin,
+      size: this.size,
+      root: null,
+      by,
+    });
     if (this.#areKeysGone) return unseen("keys");
     // Two people have decided: whatever is said this time, the shard that they opened is the one that goes on.
-    if ((await laterWithKeys(this.files, this.#around)).some((origin) => isNumbered(slugOf(origin)))) return unseen("opening");
+    if (
+      (await laterWithKeys(this.files, this.#around)).some((origin) => isNumbered(slugOf(origin)))
+    )
+      return unseen("opening");
     // A restore is not taken for the whole log on its own word: where no witness says what it has seen, nothing tells how much is missing.
-    const isUnvouched = (await exists(this.#marker)) && !this.#seen.all.some((one) => this.#isVouched(one));
+    const isUnvouched =
+      (await exists(this.#marker)) && !this.#seen.all.some((one) => this.#isVouched(one));
     return isUnvouched ? unseen("restore") : null;
   }
 
   async planRestore(isClockTrusted: boolean): Promise<RestorePlan> {
     const nowMs = isClockTrusted ? Date.now() : null;
-    return planRestore(await this.#held(), this.#seen.all, await this.#later(), this.#areKeysGone, nowMs);
+    return planRestore(
+      await this.#held(),
+      this.#seen.all,
+      await this.#later(),
+      this.#areKeysGone,
+      nowMs,
+    );
   }
 
   /** It is known how the folder stands to what was seen. */
@@ -123,7 +157,10 @@ export class FoundLog {
   }
 
   async #isKnownLoss(acknowledged: Acknowledged): Promise<boolean> {
-    return this.recovered.ledger.isKnownLoss(acknowledged) || (await this.past?.isKnownLoss(acknowledged)) === true;
+    return (
+      this.recovered.ledger.isKnownLoss(acknowledged) ||
+      (await this.past?.isKnownLoss(acknowledged)) === true
+    );
   }
 
   async #holds(index: number, leafHash: string): Promise<boolean> {
@@ -131,7 +168,10 @@ export class FoundLog {
     const unsigned = wal.leaves[index - tree.size];
     if (unsigned !== undefined) return hashLeaf(unsigned).toString("hex") === leafHash;
     const signed = await PastShard.open(this.#around.config, this.files.origin);
-    return (await signed?.holds(index, leafHash)) === true || (await this.past?.everHeld(index, leafHash)) === true;
+    return (
+      (await signed?.holds(index, leafHash)) === true ||
+      (await this.past?.everHeld(index, leafHash)) === true
+    );
   }
 
   /** A turn that was cut short leaves entries of the next shard. */
@@ -139,7 +179,8 @@ export class FoundLog {
     const { config, trust } = this.#around;
     const later = new Map<string, number>();
     for (const { origin } of this.#seen.all) {
-      if (origin === null || later.has(origin) || inOrder(slugOf(origin), this.files.slug) <= 0) continue;
+      if (origin === null || later.has(origin) || inOrder(slugOf(origin), this.files.slug) <= 0)
+        continue;
       const files = shardFiles(config, slugOf(origin));
       if (!(await exists(join(files.logDir, "checkpoint")))) continue;
       const { tree, wal } = await readShard(files, await publicKeys(files, trust), this.#around);
@@ -160,10 +201,17 @@ export class FoundLog {
 }
 
 /** Shards after this one that the policy lists, or whose private keys are there. */
-async function laterWithKeys({ slug }: ShardFiles, { config, keys, trust }: ShardContext): Promise<string[]> {
+async function laterWithKeys(
+  { slug }: ShardFiles,
+  { config, keys, trust }: ShardContext,
+): Promise<string[]> {
   const { originPrefix } = config;
-  const listed = (await trust.current()).logs.map(({ name }) => name).filter((name) => name.startsWith(`${originPrefix}/`));
-  const found = new Set(listed.filter((name) => isSlug(slugOf(name)) && inOrder(slugOf(name), slug) > 0));
+  const listed = (await trust.current()).logs
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith(`${originPrefix}/`));
+  const found = new Set(
+    listed.filter((name) => isSlug(slugOf(name)) && inOrder(slugOf(name), slug) > 0),
+  );
   // The folder may have been put back from years before, and the policy in it.
   for (const later of slugsAfter(slug, firstSlug(Date.now()))) {
     const files = shardFiles(config, later);

@@ -17,7 +17,11 @@ import { exists, type ShardFiles } from "./shard-files.ts";
  * Makes the keys, and lists them in the policy; safe to repeat. Keys of this shard that were listed and are gone are listed no longer: a checkpoint
  * must carry the signature of each one that is.
  */
-export async function makeShardKeys(config: AuditdConfig, logKeys: LogKeys, shard: ShardFiles): Promise<LogSigner[]> {
+export async function makeShardKeys(
+  config: AuditdConfig,
+  logKeys: LogKeys,
+  shard: ShardFiles,
+): Promise<LogSigner[]> {
   await logKeys.ensure(shard);
   const signers = await logKeys.signersOf(shard);
   const keys = signers.map(verifierKey);
@@ -29,7 +33,9 @@ export async function makeShardKeys(config: AuditdConfig, logKeys: LogKeys, shar
   const gone = listed.filter((key) => !keys.includes(key));
   const missing = keys.filter((key) => !listed.includes(key));
   // First of all lines: what is there, comments and witnesses, stays as its author wrote it.
-  const kept = policy.split("\n").filter((line) => !gone.some((key) => line.split(/[ \t]+/).includes(key)));
+  const kept = policy
+    .split("\n")
+    .filter((line) => !gone.some((key) => line.split(/[ \t]+/).includes(key)));
   const lines = [...missing.map((key) => `log ${key}`), ...kept];
   if (missing.length + gone.length === 0) await syncFolder(dirname(config.policyFile));
   else await replaceFile(config.policyFile, Buffer.from(lines.join("\n"), "latin1"), 0o444);
@@ -56,12 +62,17 @@ export async function makeEmptyTree(
  * Whether all of the shard's first leaves are durable: then it is begun, and must not be begun again. A checkpoint of them may have been seen,
  * even if a power cut took it back.
  */
-export async function isBegun({ logDir }: ShardFiles, signers: readonly LogSigner[]): Promise<boolean> {
+export async function isBegun(
+  { logDir }: ShardFiles,
+  signers: readonly LogSigner[],
+): Promise<boolean> {
   const file = join(logDir, "checkpoint");
   if (!(await exists(file))) return false;
   const checkpoint = openCheckpoint(await readFile(file, "utf8"), signers);
   if (checkpoint?.size !== 0) return checkpoint !== null;
   const { leaves } = await readWal(join(logDir, "wal"), 0);
   // The last of them.
-  return leaves.map(parseLeaf).some(({ type, object }) => type === "audit.producer.start" && object.id === AUDITD);
+  return leaves
+    .map(parseLeaf)
+    .some(({ type, object }) => type === "audit.producer.start" && object.id === AUDITD);
 }

@@ -75,7 +75,12 @@ export class OpenShard implements AsyncDisposable {
   }
 
   /** Goes on with a shard as it was found, or begins one, and signs. @throws LogDamagedError */
-  static async open(files: ShardFiles, recovered: Recovered, history: History, around: ShardContext): Promise<OpenShard> {
+  static async open(
+    files: ShardFiles,
+    recovered: Recovered,
+    history: History,
+    around: ShardContext,
+  ): Promise<OpenShard> {
     const { ledger, wal: found } = recovered;
     const { beginning } = history;
     const boot = crypto.randomUUID();
@@ -84,7 +89,8 @@ export class OpenShard implements AsyncDisposable {
     const { auditLog, checkpointer } = shard;
     // A checkpoint of a shard that is being begun covers all that it says first: a start that does not find all of it begins anew.
     if (beginning !== null) checkpointer.hold();
-    for (const draft of beginning === null ? [] : firstLeaves(beginning)) void auditLog.record(draft);
+    for (const draft of beginning === null ? [] : firstLeaves(beginning))
+      void auditLog.record(draft);
     const started = auditLog.record({
       type: "audit.producer.start",
       object: { kind: "producer", id: AUDITD },
@@ -93,7 +99,11 @@ export class OpenShard implements AsyncDisposable {
     if (found.cut !== null) {
       around.log.warn(found.cut, "an incomplete last batch was cut from the write-ahead log");
       // In one batch with the start: it takes the place of what was cut, and the next start no longer sees that.
-      await auditLog.record({ type: "audit.wal.cut", object: { kind: "log", id: AUDITD }, detail: found.cut });
+      await auditLog.record({
+        type: "audit.wal.cut",
+        object: { kind: "log", id: AUDITD },
+        detail: found.cut,
+      });
     }
     await started;
     // What an earlier life was about to do when it was killed was done or not; what it did stands in the file itself. A deletion goes on.
@@ -106,12 +116,19 @@ export class OpenShard implements AsyncDisposable {
     const { index } = await shard.heartbeat(null);
     checkpointer.release();
     await shard.#sign(index, found);
-    around.log.info({ origin: files.origin, size: checkpointer.size, replayed: found.leaves.length }, "log taken up");
+    around.log.info(
+      { origin: files.origin, size: checkpointer.size, replayed: found.leaves.length },
+      "log taken up",
+    );
     return shard;
   }
 
   /** Signs what the write-ahead log of a closed shard still holds, and adds nothing to it. */
-  static async finish(files: ShardFiles, recovered: Recovered, around: ShardContext): Promise<void> {
+  static async finish(
+    files: ShardFiles,
+    recovered: Recovered,
+    around: ShardContext,
+  ): Promise<void> {
     await using shard = await OpenShard.#build(files, recovered, null, crypto.randomUUID(), around);
     await shard.#sign(shard.auditLog.nextIndex - 1, recovered.wal);
   }
@@ -127,7 +144,11 @@ export class OpenShard implements AsyncDisposable {
     const { segmentBytes, checkpointMs } = config;
     const { logDir, origin } = files;
     const wal = await Wal.open(join(logDir, "wal"), segmentBytes, withRoom);
-    const sidecar = await Sidecar.open(join(logDir, "disclosures"), tree.size + found.leaves.length, withRoom);
+    const sidecar = await Sidecar.open(
+      join(logDir, "disclosures"),
+      tree.size + found.leaves.length,
+      withRoom,
+    );
     const witnessing = await Witnessing.open(logDir, signers, tree.size, trust, withRoom);
     return new OpenShard(files, around, past, wal, sidecar, witnessing, (shard) => [
       new AuditLog({
@@ -166,7 +187,8 @@ export class OpenShard implements AsyncDisposable {
   /** The shard in which this very leaf is durable: this one or the one before; null for neither. */
   async originOf(index: number, leafHash: string): Promise<string | null> {
     const isHere =
-      index < this.auditLog.durableSize && (await this.auditLog.readLeaf(index)).leafHash.toString("hex") === leafHash;
+      index < this.auditLog.durableSize &&
+      (await this.auditLog.readLeaf(index)).leafHash.toString("hex") === leafHash;
     if (isHere) return this.files.origin;
     return (await this.past?.holds(index, leafHash)) === true ? (this.past?.origin ?? null) : null;
   }
@@ -185,7 +207,11 @@ export class OpenShard implements AsyncDisposable {
       readLeaf: (index: number) => auditLog.readLeaf(index),
     };
     const isOf = (other: string): boolean => auditLog.ledger.isOfFamily(prod, other);
-    return findOutcomes(past === null ? [written] : [past, written], { ops: new Set(ops), after, isOf }, isOver);
+    return findOutcomes(
+      past === null ? [written] : [past, written],
+      { ops: new Set(ops), after, isOf },
+      isOver,
+    );
   }
 
   /** The shard that is meant by an index, where its hash is not known: this one, if it has so many entries. */
@@ -214,7 +240,11 @@ export class OpenShard implements AsyncDisposable {
   /** @param away producers that should be connected and are not; null where they could not be yet */
   heartbeat(away: readonly string[] | null): Promise<LeafRef> {
     const detail = heartbeatOf(this.auditLog.ledger, away);
-    return this.auditLog.record({ type: "audit.heartbeat", object: { kind: "log", id: AUDITD }, detail });
+    return this.auditLog.record({
+      type: "audit.heartbeat",
+      object: { kind: "log", id: AUDITD },
+      detail,
+    });
   }
 
   /** Commits and signs what was taken, saves the ledger. */
@@ -228,7 +258,8 @@ export class OpenShard implements AsyncDisposable {
   }
 
   async #covered(size: number): Promise<void> {
-    if (!(await this.#wal.isInPlace())) throw new Error("the segment that is being written was removed from its folder");
+    if (!(await this.#wal.isInPlace()))
+      throw new Error("the segment that is being written was removed from its folder");
     this.auditLog.covered(size);
     await this.#wal.release(size);
     this.#around.onCheckpoint();
@@ -236,7 +267,8 @@ export class OpenShard implements AsyncDisposable {
       await this.#saveLedger(this.#toSave);
       this.#toSave = null;
     }
-    if (this.#toSave === null && size - this.#savedSize >= SAVE_LEDGER_EVERY) this.#toSave = await this.#ledgerNow();
+    if (this.#toSave === null && size - this.#savedSize >= SAVE_LEDGER_EVERY)
+      this.#toSave = await this.#ledgerNow();
   }
 
   /** The ledger stands at the last leaf taken, which need not be durable yet: it is saved once a checkpoint covers it. */

@@ -26,7 +26,13 @@ export class PastShard implements SearchedShard {
   readonly #config: AuditdConfig;
   readonly #reader: LeafReader;
 
-  private constructor(config: AuditdConfig, { origin, logDir }: ShardFiles, ledger: Ledger, size: number, root: string) {
+  private constructor(
+    config: AuditdConfig,
+    { origin, logDir }: ShardFiles,
+    ledger: Ledger,
+    size: number,
+    root: string,
+  ) {
     this.#config = config;
     this.origin = origin;
     this.ledger = ledger;
@@ -42,7 +48,8 @@ export class PastShard implements SearchedShard {
     if (!(await exists(checkpointFile))) return null;
     // Its private keys are gone, and nothing of it is signed again: what was signed is the verifier's to judge.
     const checkpoint = parseCheckpoint(await readFile(checkpointFile, "utf8"));
-    if (checkpoint?.origin !== origin) throw new LogDamagedError(0, `${checkpointFile} is no checkpoint of ${origin}`);
+    if (checkpoint?.origin !== origin)
+      throw new LogDamagedError(0, `${checkpointFile} is no checkpoint of ${origin}`);
     const { size, root } = checkpoint;
     const ledger = await rebuildLedger(files.logDir, origin, size, familiesOf(config));
     return new PastShard(config, files, ledger, size, root.toString("hex"));
@@ -59,13 +66,15 @@ export class PastShard implements SearchedShard {
 
   /** Whether this very leaf stands in it or in one before: a producer may be silent for longer than a shard is written. */
   async everHeld(index: number, leafHash: string): Promise<boolean> {
-    for await (const shard of this.#backwards()) if (await shard.holds(index, leafHash)) return true;
+    for await (const shard of this.#backwards())
+      if (await shard.holds(index, leafHash)) return true;
     return false;
   }
 
   /** Whether it is of those that a restore before this shard, or before one of those before it, cost. */
   async isKnownLoss(acknowledged: Acknowledged): Promise<boolean> {
-    for await (const { ledger } of this.#backwards()) if (ledger.isKnownLoss(acknowledged)) return true;
+    for await (const { ledger } of this.#backwards())
+      if (ledger.isKnownLoss(acknowledged)) return true;
     return false;
   }
 

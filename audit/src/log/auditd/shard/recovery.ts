@@ -51,7 +51,11 @@ export async function rebuildLedger(
 ): Promise<Ledger> {
   const reader = new LogReader(logDir);
   const saved = await loadLedger(logDir);
-  const usable = saved !== null && saved.origin === origin && saved.size <= size && (await holdsLast(reader, size, saved));
+  const usable =
+    saved !== null &&
+    saved.origin === origin &&
+    saved.size <= size &&
+    (await holdsLast(reader, size, saved));
   const ledger = new Ledger(families, usable ? saved.ledger : undefined);
   const from = usable ? saved.size : 0;
   for (let bundle = Math.floor(from / TILE_WIDTH); bundle * TILE_WIDTH < size; bundle++) {
@@ -59,16 +63,25 @@ export async function rebuildLedger(
     const width = Math.min(TILE_WIDTH, size - first);
     const entries = await reader.readEntries(bundle, width);
     checkEntries(entries, await reader.readHashes(0, bundle, width), first);
-    for (const [at, leaf] of entries.entries()) if (first + at >= from) apply(ledger, leaf, first + at);
+    for (const [at, leaf] of entries.entries())
+      if (first + at >= from) apply(ledger, leaf, first + at);
   }
   return ledger;
 }
 
-async function holdsLast(reader: LogReader, size: number, saved: { size: number; lastLeafHash: string }): Promise<boolean> {
+async function holdsLast(
+  reader: LogReader,
+  size: number,
+  saved: { size: number; lastLeafHash: string },
+): Promise<boolean> {
   if (saved.size === 0) return true;
   const index = saved.size - 1;
   const bundle = Math.floor(index / TILE_WIDTH);
-  const hashes = await reader.readHashes(0, bundle, Math.min(TILE_WIDTH, size - bundle * TILE_WIDTH));
+  const hashes = await reader.readHashes(
+    0,
+    bundle,
+    Math.min(TILE_WIDTH, size - bundle * TILE_WIDTH),
+  );
   return hashes[index % TILE_WIDTH]!.toString("hex") === saved.lastLeafHash;
 }
 

@@ -55,7 +55,11 @@ export class ShardDeletion {
   begin(beforeMs: number): Promise<string[]> {
     return this.#turns.run(async () => {
       const begun: string[] = [];
-      for (let next = await this.#beginOldest(beforeMs); next !== null; next = await this.#beginOldest(beforeMs))
+      for (
+        let next = await this.#beginOldest(beforeMs);
+        next !== null;
+        next = await this.#beginOldest(beforeMs)
+      )
         begun.push(next);
       return begun;
     });
@@ -69,9 +73,12 @@ export class ShardDeletion {
         const [, op] = DOOMED.exec(name) ?? [];
         return op === undefined ? [] : [{ folder: join(auditDir, name), op }];
       });
-      const open = [...(current()?.auditLog.ledger.open ?? [])].filter(([, { type, prod }]) => type === TYPE && prod === AUDITD);
+      const open = [...(current()?.auditLog.ledger.open ?? [])].filter(
+        ([, { type, prod }]) => type === TYPE && prod === AUDITD,
+      );
       for (const [op] of open)
-        if (!doomed.some((one) => one.op === op)) await this.#close(op, { phase: "failed", outcome: { code: "interrupted" } });
+        if (!doomed.some((one) => one.op === op))
+          await this.#close(op, { phase: "failed", outcome: { code: "interrupted" } });
       for (const one of doomed) await this.#finish(one).catch(onFault);
     });
   }
@@ -85,7 +92,8 @@ export class ShardDeletion {
     const deleted = await deletedOf(folder);
     const lastAt = await lastTimeIn(folder, deleted.size);
     const isSealed = (await spools.oldest(shard))?.origin !== deleted.origin;
-    if (!isSealed || !isPastRetention(lastAt, beforeMs, Date.now()) || current() !== shard) return null;
+    if (!isSealed || !isPastRetention(lastAt, beforeMs, Date.now()) || current() !== shard)
+      return null;
     const op = crypto.randomUUID();
     const detail = { ...deleted, last_at: lastAt, before: new Date(beforeMs).toISOString() };
     const { index } = await shard.auditLog.record({ ...draftOf(op), phase: "requested", detail });
@@ -104,7 +112,9 @@ export class ShardDeletion {
   async #oldestBefore({ auditLog }: OpenShard): Promise<string | null> {
     const { follows } = auditLog.ledger;
     if (follows === null) return null;
-    const slugs = (await readdir(this.#around.auditDir)).filter((name) => isSlug(name)).sort(inOrder);
+    const slugs = (await readdir(this.#around.auditDir))
+      .filter((name) => isSlug(name))
+      .sort(inOrder);
     const [oldest] = slugs;
     return oldest !== undefined && inOrder(oldest, slugOf(follows.origin)) < 0 ? oldest : null;
   }
@@ -119,7 +129,11 @@ export class ShardDeletion {
     // Between two shards nothing can be said: the next one carries the operation on.
     if (shard === null) return;
     if (shard.auditLog.ledger.open.has(op))
-      await this.#close(op, { phase: "completed", outcome: { code: "ok" }, detail: await deletedOf(folder) });
+      await this.#close(op, {
+        phase: "completed",
+        outcome: { code: "ok" },
+        detail: await deletedOf(folder),
+      });
     await rm(folder, { recursive: true });
     await syncFolder(auditDir);
   }

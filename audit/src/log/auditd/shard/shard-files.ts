@@ -11,12 +11,18 @@ export type ShardFiles = {
   keyFiles: { ed25519: string; mlDsa44: string };
 };
 
-export function shardFiles({ originPrefix, auditDir, keysDir }: AuditdConfig, slug: string): ShardFiles {
+export function shardFiles(
+  { originPrefix, auditDir, keysDir }: AuditdConfig,
+  slug: string,
+): ShardFiles {
   return {
     slug,
     origin: `${originPrefix}/${slug}`,
     logDir: shardFolder(auditDir, slug),
-    keyFiles: { ed25519: join(keysDir, `${slug}.ed25519.pem`), mlDsa44: join(keysDir, `${slug}.ml-dsa-44.pem`) },
+    keyFiles: {
+      ed25519: join(keysDir, `${slug}.ed25519.pem`),
+      mlDsa44: join(keysDir, `${slug}.ml-dsa-44.pem`),
+    },
   };
 }
 

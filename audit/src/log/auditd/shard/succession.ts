@@ -55,7 +55,11 @@ export class Succession {
    * Begins the shard that follows, or finds that it is begun; from then on it is the one that is written.
    * @param said what it is begun by, and no shard has taken yet: durable before it is the one
    */
-  async follow(beginning: Beginning & { before: PastShard }, slug: string, said: readonly OwnDraft[] = []): Promise<OpenShard> {
+  async follow(
+    beginning: Beginning & { before: PastShard },
+    slug: string,
+    said: readonly OwnDraft[] = [],
+  ): Promise<OpenShard> {
     const { config, keys, log, around } = this.#parts;
     const files = shardFiles(config, slug);
     const signers = await makeShardKeys(config, keys, files);
@@ -64,11 +68,20 @@ export class Succession {
     const surroundings = await around(files);
     const recovered = await readShard(files, signers, surroundings);
     const { before: past } = beginning;
-    const shard = await OpenShard.open(files, recovered, { past, beginning: wasBegun ? null : beginning }, surroundings);
+    const shard = await OpenShard.open(
+      files,
+      recovered,
+      { past, beginning: wasBegun ? null : beginning },
+      surroundings,
+    );
     await Promise.all(said.map((draft) => shard.auditLog.record(draft)));
     await setCurrentSlug(config.auditDir, files.slug);
-    for (const older of await this.#keysBefore(shard.auditLog.ledger.follows)) await keys.destroy(older);
-    log.info({ origin: files.origin, after: past.origin, reason: beginning.reason }, "a shard begins");
+    for (const older of await this.#keysBefore(shard.auditLog.ledger.follows))
+      await keys.destroy(older);
+    log.info(
+      { origin: files.origin, after: past.origin, reason: beginning.reason },
+      "a shard begins",
+    );
     return shard;
   }
 
@@ -82,7 +95,8 @@ export class Succession {
   /** Of the shard before, and of those that were lost with what followed it, those whose keys are still there: none of them is signed again. */
   async #keysBefore(follows: Follows | null): Promise<ShardFiles[]> {
     const { config, keys } = this.#parts;
-    const origins = follows === null ? [] : [follows.origin, ...follows.lost.map(({ origin }) => origin)];
+    const origins =
+      follows === null ? [] : [follows.origin, ...follows.lost.map(({ origin }) => origin)];
     const shards = origins.map((origin) => shardFiles(config, slugOf(origin)));
     const haveKeys = await Promise.all(shards.map((shard) => keys.hasAny(shard)));
     return shards.filter((_, at) => haveKeys[at]);

@@ -24,19 +24,33 @@ export async function setPolicy(
   const policy = parsed(bytes);
   const violation = logLinesViolation(logs, policy.logs, originPrefix);
   if (violation !== null || policy.logs.length !== logs.length)
-    throw new ControlRefused("policy_of_other_log", violation ?? "a log line was added: keys of shards are auditd's to list");
+    throw new ControlRefused(
+      "policy_of_other_log",
+      violation ?? "a log line was added: keys of shards are auditd's to list",
+    );
   const about = {
-    ...({ type: "audit.policy", op: crypto.randomUUID(), object: { kind: "log", id: AUDITD } } as const),
+    ...({
+      type: "audit.policy",
+      op: crypto.randomUUID(),
+      object: { kind: "log", id: AUDITD },
+    } as const),
     detail: { policy_sha256: hash("sha256", bytes), witnesses: policy.witnesses.length, approvers },
   };
   const { index } = await shard.auditLog.record({ ...about, phase: "requested" });
   // Never refused for want of a witness: two people change the policy when its witness is no more.
   const { needsWitness, witnessed } = await shard.witnessed(index);
-  const outcome = { code: "ok", ...(needsWitness && !witnessed ? { unwitnessed: true as const } : {}) };
+  const outcome = {
+    code: "ok",
+    ...(needsWitness && !witnessed ? { unwitnessed: true as const } : {}),
+  };
   try {
     await withRoom(() => replaceFile(policyFile, bytes, 0o444));
   } catch (error) {
-    await shard.auditLog.record({ ...about, phase: "failed", outcome: { code: "policy_not_written" } });
+    await shard.auditLog.record({
+      ...about,
+      phase: "failed",
+      outcome: { code: "policy_not_written" },
+    });
     throw error;
   }
   await shard.auditLog.record({ ...about, phase: "completed", outcome });

@@ -30,7 +30,13 @@ export class TrustPolicy {
   #changedMs: number;
   #refused = "";
 
-  private constructor(file: string, originPrefix: string, log: Logger, policy: Policy, { version, changedMs }: Version) {
+  private constructor(
+    file: string,
+    originPrefix: string,
+    log: Logger,
+    policy: Policy,
+    { version, changedMs }: Version,
+  ) {
     this.#file = file;
     this.#originPrefix = originPrefix;
     this.#log = log;
@@ -46,10 +52,18 @@ export class TrustPolicy {
   ): Promise<TrustPolicy> {
     try {
       const version = await versionOf(policyFile);
-      return new TrustPolicy(policyFile, originPrefix, log, parseTrustPolicy(await readFile(policyFile)), version);
+      return new TrustPolicy(
+        policyFile,
+        originPrefix,
+        log,
+        parseTrustPolicy(await readFile(policyFile)),
+        version,
+      );
     } catch (error) {
       const code = error instanceof PolicyError ? `${error.code}: ` : "";
-      throw new ConfigError(`${policyFile}: ${code}${error instanceof Error ? error.message : String(error)}`);
+      throw new ConfigError(
+        `${policyFile}: ${code}${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   }
 
@@ -88,7 +102,10 @@ export class TrustPolicy {
     const what = error instanceof Error ? error.message : String(error);
     if (this.#refused === what) return;
     this.#refused = what;
-    this.#log.error({ err: error }, "the changed trust policy is not taken; the one before it stays");
+    this.#log.error(
+      { err: error },
+      "the changed trust policy is not taken; the one before it stays",
+    );
   }
 }
 

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import type { WithRoom } from "@resontech/daemon/durable-file";
 import { CosignedCheckpoints } from "../decisions/cosigned-checkpoints.ts";
 import { witnessLag } from "../decisions/witness-lag.ts";
-import { openCheckpoint, type SignedCheckpoint, verifiedTime } from "../../format/note/checkpoint.ts";
+import {
+  openCheckpoint,
+  type SignedCheckpoint,
+  verifiedTime,
+} from "../../format/note/checkpoint.ts";
 import { LogDamagedError } from "../../format/tree/log-reader.ts";
 import type { NoteKey } from "../../format/note/note-key.ts";
 import type { Policy } from "../../format/note/policy.ts";
@@ -27,7 +31,13 @@ export class Witnessing {
   #size: number;
   #waiters: Waiter[] = [];
 
-  private constructor(trust: TrustPolicy, keys: readonly NoteKey[], files: CheckpointFiles, begunMs: number, size: number) {
+  private constructor(
+    trust: TrustPolicy,
+    keys: readonly NoteKey[],
+    files: CheckpointFiles,
+    begunMs: number,
+    size: number,
+  ) {
     this.#trust = trust;
     this.#keys = keys;
     this.#files = files;
@@ -56,12 +66,19 @@ export class Witnessing {
       await files.publish(witnessed.size, note!);
       newest = witnessed;
     }
-    const witnessing = new Witnessing(trust, keys, files, (await stat(logDir)).birthtimeMs, newest.size);
+    const witnessing = new Witnessing(
+      trust,
+      keys,
+      files,
+      (await stat(logDir)).birthtimeMs,
+      newest.size,
+    );
     witnessing.#remember(newest);
     const policy = await trust.current();
     witnessing.#cosigned.cosign(newest.size, newest.signatures, policy);
     // By a policy that has changed it may be worth nothing now.
-    if (witnessed !== null && policy.isQuorum(cosignersOf(witnessed, policy))) files.witnessedSize = witnessed.size;
+    if (witnessed !== null && policy.isQuorum(cosignersOf(witnessed, policy)))
+      files.witnessedSize = witnessed.size;
     return witnessing;
   }
 
@@ -134,13 +151,16 @@ export class Witnessing {
 /** @throws LogDamagedError */
 function openOwn(note: string, keys: readonly NoteKey[]): SignedCheckpoint {
   const checkpoint = openCheckpoint(note, keys);
-  if (checkpoint === null) throw new LogDamagedError(0, "a checkpoint is not signed by the keys of this log");
+  if (checkpoint === null)
+    throw new LogDamagedError(0, "a checkpoint is not signed by the keys of this log");
   return checkpoint;
 }
 
 function cosignersOf(checkpoint: SignedCheckpoint, { witnesses }: Policy): ReadonlySet<string> {
   const cosigned = witnesses.filter(({ key }) =>
-    checkpoint.signatures.some((line) => isLineOf(line, key) && verifiedTime(checkpoint, line, key)),
+    checkpoint.signatures.some(
+      (line) => isLineOf(line, key) && verifiedTime(checkpoint, line, key),
+    ),
   );
   return new Set(cosigned.map(({ name }) => name));
 }

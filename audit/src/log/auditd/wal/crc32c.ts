@@ -29,7 +29,16 @@ function add(before: number, bytes: Uint8Array): number {
   return crc;
 }
 
-type Tables = [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+type Tables = [
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+  Int32Array,
+];
 
 function tables(): Tables {
   const first = Int32Array.from({ length: 256 }, (_, byte) => {

@@ -25,7 +25,10 @@ export function encodeBatch({ firstIndex, leaves }: WalBatch): Buffer {
 }
 
 /** The batch that begins at `at`, with the bytes it takes; null when there is no intact one. */
-export function decodeBatch(segment: Buffer, at: number): { batch: WalBatch; frameBytes: number } | null {
+export function decodeBatch(
+  segment: Buffer,
+  at: number,
+): { batch: WalBatch; frameBytes: number } | null {
   if (at + FRAME_HEADER_BYTES > segment.length || segment.readUInt32BE(at) !== MAGIC) return null;
   const entriesBytes = segment.readUInt32BE(at + 16);
   const used = FRAME_HEADER_BYTES + entriesBytes;

@@ -21,7 +21,8 @@ export type WalContent = {
 export async function readWal(folder: string, checkpointSize: number): Promise<WalContent> {
   const segments = await segmentFiles(folder);
   // Every start makes a segment, and it goes only when the next is there.
-  if (segments.length === 0 && checkpointSize > 0) throw new LogDamagedError(checkpointSize, "the write-ahead log is missing");
+  if (segments.length === 0 && checkpointSize > 0)
+    throw new LogDamagedError(checkpointSize, "the write-ahead log is missing");
   const leaves: Buffer[] = [];
   let end: number | null = null;
   let cut = null as WalContent["cut"];
@@ -36,7 +37,10 @@ export async function readWal(folder: string, checkpointSize: number): Promise<W
           `batches of the write-ahead log are ${cut === null ? "missing" : "bad, and others follow them"}`,
         );
       if (end === null && firstIndex > checkpointSize)
-        throw new LogDamagedError(checkpointSize, "leaves between the checkpoint and the write-ahead log are missing");
+        throw new LogDamagedError(
+          checkpointSize,
+          "leaves between the checkpoint and the write-ahead log are missing",
+        );
       // What is bad before a batch that takes its place was cut at an earlier start, whose first batch this is: it says so.
       cut = null;
       end = firstIndex + batch.length;
@@ -47,11 +51,17 @@ export async function readWal(folder: string, checkpointSize: number): Promise<W
     if (bytes <= 0) continue;
     const index = end ?? checkpointSize;
     if (hasBatchAfter(segment, at))
-      throw new LogDamagedError(index, "a batch of the write-ahead log is bad, and others follow it");
+      throw new LogDamagedError(
+        index,
+        "a batch of the write-ahead log is bad, and others follow it",
+      );
     cut = { index, bytes: bytes + (cut?.bytes ?? 0) };
   }
   if (end !== null && end < checkpointSize)
-    throw new LogDamagedError(end, `the write-ahead log ends below the checkpoint of ${checkpointSize} leaves`);
+    throw new LogDamagedError(
+      end,
+      `the write-ahead log ends below the checkpoint of ${checkpointSize} leaves`,
+    );
   return { leaves, cut, segments };
 }
 

@@ -14,7 +14,12 @@ import { encodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
 const ZEROS = Buffer.alloc(1_048_576);
 const SEGMENT_NAME = /^[0-9]{12}\.seg$/;
 
-type Segment = { path: string; handle: FileHandle; used: number /** One past its last leaf. */; end: number };
+type Segment = {
+  path: string;
+  handle: FileHandle;
+  used: number /** One past its last leaf. */;
+  end: number;
+};
 
 export class Wal {
   readonly #folder: string;
@@ -26,7 +31,13 @@ export class Wal {
   #filled: Segment[] = [];
   #failed: Error | null = null;
 
-  private constructor(folder: string, segmentBytes: number, withRoom: WithRoom, sequence: number, current: Segment) {
+  private constructor(
+    folder: string,
+    segmentBytes: number,
+    withRoom: WithRoom,
+    sequence: number,
+    current: Segment,
+  ) {
     this.#folder = folder;
     this.#segmentBytes = segmentBytes;
     this.#withRoom = withRoom;
@@ -37,7 +48,8 @@ export class Wal {
   /** Starts a fresh segment after those that are there; recovery has read them, {@link removeSegments} removes them. */
   static async open(folder: string, segmentBytes: number, withRoom: WithRoom): Promise<Wal> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(folder)) if (name.endsWith(".new")) await unlink(join(folder, name));
+    for (const name of await readdir(folder))
+      if (name.endsWith(".new")) await unlink(join(folder, name));
     const found = await segmentFiles(folder);
     // A life that was killed may have written a batch and not synced it: batches that follow must not outlive it.
     for (const name of found) await syncSegment(join(folder, name));
@@ -85,7 +97,8 @@ export class Wal {
 
   async close(): Promise<void> {
     const spare = await this.#spare?.catch(() => null);
-    for (const { handle } of [...this.#filled, this.#current, ...(spare == null ? [] : [spare])]) await handle.close();
+    for (const { handle } of [...this.#filled, this.#current, ...(spare == null ? [] : [spare])])
+      await handle.close();
   }
 
   async #roll(): Promise<void> {
@@ -136,7 +149,11 @@ async function syncSegment(path: string): Promise<void> {
 
 async function allocate(folder: string, sequence: number, segmentBytes: number): Promise<Segment> {
   const path = join(folder, `${String(sequence).padStart(12, "0")}.seg`);
-  const handle = await open(`${path}.new`, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+  const handle = await open(
+    `${path}.new`,
+    constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+    0o600,
+  );
   try {
     for (let at = 0; at < segmentBytes; at += ZEROS.length)
       await writeFully(handle, ZEROS.subarray(0, Math.min(ZEROS.length, segmentBytes - at)), at);

@@ -47,7 +47,8 @@ export function canonicalForm(value: unknown, maxDepth: number): { text: string;
  */
 export function isCanonical(text: string, value: unknown, maxDepth: number): boolean {
   // Of a text without lone surrogates JSON.stringify gives back each string as canonical form has it.
-  const isQuick = !text.includes("\\ud") && keepsOrder(value, maxDepth) && JSON.stringify(value) === text;
+  const isQuick =
+    !text.includes("\\ud") && keepsOrder(value, maxDepth) && JSON.stringify(value) === text;
   return isQuick || canonicalJson(value, maxDepth) === text;
 }
 
@@ -78,7 +79,8 @@ function inOrder(value: unknown, maxDepth: number): unknown {
 function fromParts(value: unknown, maxDepth: number): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(scalar(value));
   if (maxDepth === 0) throw tooDeep();
-  if (Array.isArray(value)) return `[${value.map((element) => fromParts(element, maxDepth - 1)).join(",")}]`;
+  if (Array.isArray(value))
+    return `[${value.map((element) => fromParts(element, maxDepth - 1)).join(",")}]`;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return `{${members
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -105,10 +107,12 @@ function keepsOrder(value: unknown, maxDepth: number): boolean {
 function scalar(value: unknown): unknown {
   switch (typeof value) {
     case "string":
-      if (!value.isWellFormed()) throw new CanonicalError("surrogate", "a string holds a lone surrogate");
+      if (!value.isWellFormed())
+        throw new CanonicalError("surrogate", "a string holds a lone surrogate");
       return value;
     case "number":
-      if (!Number.isSafeInteger(value)) throw new CanonicalError("number", "a number is no integer within ±(2^53-1)");
+      if (!Number.isSafeInteger(value))
+        throw new CanonicalError("number", "a number is no integer within ±(2^53-1)");
       return value;
     case "boolean":
       return value;

@@ -16,7 +16,10 @@ export function commitmentOf(field: string, salt: string, value: string): string
 }
 
 /** A fresh commitment of a personal or guessable value, and what opens it. Two calls for one value never agree. */
-export function commitment(field: CommitmentField, value: string): { commitment: string; disclosure: Disclosure } {
+export function commitment(
+  field: CommitmentField,
+  value: string,
+): { commitment: string; disclosure: Disclosure } {
   const salt = randomBytes(32).toString("hex");
   return { commitment: commitmentOf(field, salt, value), disclosure: { field, salt, value } };
 }
@@ -25,7 +28,10 @@ export function commitment(field: CommitmentField, value: string): { commitment:
  * Commits value after value for one event (or the two of one operation) and keeps what opens them:
  * `const commit = committer(); … src: { addr: commit("src.addr", ip) } …; await producer.requested(draft, commit.disclosures)`.
  */
-export function committer(): { (field: CommitmentField, value: string): string; readonly disclosures: Disclosure[] } {
+export function committer(): {
+  (field: CommitmentField, value: string): string;
+  readonly disclosures: Disclosure[];
+} {
   const disclosures: Disclosure[] = [];
   const commit = (field: CommitmentField, value: string): string => {
     const made = commitment(field, value);

@@ -52,12 +52,14 @@ export function composeEvent(
     pseq: place.pseq,
     schema_sha256: SCHEMA_SHA256,
   };
-  if (!isEventType(draft.type)) throw new AuditRejected("type", `there is no event type ${JSON.stringify(draft.type)}`);
+  if (!isEventType(draft.type))
+    throw new AuditRejected("type", `there is no event type ${JSON.stringify(draft.type)}`);
   let form: ReturnType<typeof canonicalForm>;
   try {
     form = canonicalForm(event, MAX_EVENT_DEPTH);
   } catch (error) {
-    if (error instanceof CanonicalError) throw new AuditRejected(error.code, `${draft.type}: ${error.message}`);
+    if (error instanceof CanonicalError)
+      throw new AuditRejected(error.code, `${draft.type}: ${error.message}`);
     throw error;
   }
   const { text, value } = form;
@@ -66,6 +68,7 @@ export function composeEvent(
   const violation = schemaViolation(draft.type, value);
   if (violation !== null) throw new AuditRejected("schema", `${draft.type}: ${violation}`);
   const refusal = ruleViolation(event) ?? disclosureViolation(event, disclosures);
-  if (refusal !== null) throw new AuditRejected(refusal.reason, `${draft.type}: ${refusal.message}`);
+  if (refusal !== null)
+    throw new AuditRejected(refusal.reason, `${draft.type}: ${refusal.message}`);
   return { pseq: place.pseq, event: text, disclosures: [...disclosures] };
 }

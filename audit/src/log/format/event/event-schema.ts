@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import { EVENT_TYPES, type EventType, leafSchema, sentSchema } from "@resontech/contracts/audit-catalogue";
+import {
+  EVENT_TYPES,
+  type EventType,
+  leafSchema,
+  sentSchema,
+} from "@resontech/contracts/audit-catalogue";
 import { Compile, type Validator } from "typebox/compile";
 import { canonicalJson } from "./canonical-json.ts";
 
@@ -8,7 +13,12 @@ const SCHEMA_DEPTH = 32;
 
 /** SHA-256 of the canonical JSON of `{type: schema}` over the whole catalogue: what `schema_sha256` of an event names. */
 export const SCHEMA_SHA256 = createHash("sha256")
-  .update(canonicalJson(Object.fromEntries(EVENT_TYPES.map((type) => [type, plain(leafSchema(type))])), SCHEMA_DEPTH))
+  .update(
+    canonicalJson(
+      Object.fromEntries(EVENT_TYPES.map((type) => [type, plain(leafSchema(type))])),
+      SCHEMA_DEPTH,
+    ),
+  )
   .digest("hex");
 
 const validators = new Map<EventType, Validator>();
@@ -27,7 +37,9 @@ export function schemaViolation(type: EventType, event: unknown): string | null 
   }
   if (validator.Check(event)) return null;
   const [error] = validator.Errors(event);
-  return error === undefined ? "does not match its schema" : `${error.instancePath || "/"} ${error.message}`;
+  return error === undefined
+    ? "does not match its schema"
+    : `${error.instancePath || "/"} ${error.message}`;
 }
 
 /** Schema objects carry non-enumerable marks of the library; their JSON is what counts. */

@@ -9,7 +9,9 @@ import data from "./kept-sets.json" with { type: "json" };
 /** What all types of the set share, and what each narrows: members of the schema that a leaf of that type has. */
 export type KeptSet = {
   release: string;
-  shared: { properties: Readonly<Record<string, unknown>>; required: readonly string[] } & Readonly<Record<string, unknown>>;
+  shared: { properties: Readonly<Record<string, unknown>>; required: readonly string[] } & Readonly<
+    Record<string, unknown>
+  >;
   types: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 /** By what `schema_sha256` of an event names. */
@@ -22,7 +24,10 @@ const ADDED_BY_AUDITD: readonly string[] = ["prod", "t_log"];
 /** The schema of each type's leaf, from which the name of the set is made. */
 export function leafSchemasOf({ shared, types }: KeptSet): Record<string, object> {
   return Object.fromEntries(
-    Object.entries(types).map(([type, narrowed]) => [type, { ...shared, properties: { ...shared.properties, ...narrowed } }]),
+    Object.entries(types).map(([type, narrowed]) => [
+      type,
+      { ...shared, properties: { ...shared.properties, ...narrowed } },
+    ]),
   );
 }
 
@@ -46,19 +51,24 @@ export class KeptSchemas {
   /** The first violation of the schema that the type has in this set; null when there is none. */
   violation(sha256: string, type: string, event: unknown): string | null {
     const set = this.#sets[sha256];
-    const narrowed = set !== undefined && Object.hasOwn(set.types, type) ? set.types[type] : undefined;
+    const narrowed =
+      set !== undefined && Object.hasOwn(set.types, type) ? set.types[type] : undefined;
     if (set === undefined || narrowed === undefined) return `its schema set has no type ${type}`;
     const key = `${sha256} ${type}`;
     const validator = this.#validators.get(key) ?? Compile(sentSchemaOf(set, narrowed));
     this.#validators.set(key, validator);
     if (validator.Check(event)) return null;
     const [error] = validator.Errors(event);
-    return error === undefined ? "does not match its schema" : `${error.instancePath || "/"} ${error.message}`;
+    return error === undefined
+      ? "does not match its schema"
+      : `${error.instancePath || "/"} ${error.message}`;
   }
 }
 
 function sentSchemaOf({ shared }: KeptSet, narrowed: Readonly<Record<string, unknown>>): TSchema {
   const isSent = (name: string): boolean => !ADDED_BY_AUDITD.includes(name);
-  const properties = Object.fromEntries(Object.entries({ ...shared.properties, ...narrowed }).filter(([name]) => isSent(name)));
+  const properties = Object.fromEntries(
+    Object.entries({ ...shared.properties, ...narrowed }).filter(([name]) => isSent(name)),
+  );
   return { ...shared, properties, required: shared.required.filter(isSent) };
 }

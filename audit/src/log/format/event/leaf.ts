@@ -13,7 +13,8 @@ const BEFORE_TYPE = Buffer.from(',"type":');
 export function leafOf(sent: Buffer, prod: string, tLog: string): Buffer {
   const pseqAt = sent.lastIndexOf(BEFORE_PSEQ);
   const typeAt = sent.lastIndexOf(BEFORE_TYPE);
-  if (pseqAt === -1 || typeAt < pseqAt) throw new RangeError("no event: its members are not where they must be");
+  if (pseqAt === -1 || typeAt < pseqAt)
+    throw new RangeError("no event: its members are not where they must be");
   const added = `,"prod":${JSON.stringify(prod)}`;
   const addedLater = `,"t_log":"${tLog}"`;
   const leaf = Buffer.allocUnsafe(sent.length + Buffer.byteLength(added) + addedLater.length);

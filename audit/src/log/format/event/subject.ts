@@ -13,6 +13,9 @@ export function subjectOf({ actor, object, on_behalf_of, detail }: About): strin
   if (object.kind === "user") return object.id;
   if (on_behalf_of !== undefined) return on_behalf_of;
   if (actor.kind !== "anonymous") return actor.sub;
-  const claimed = typeof detail === "object" && detail !== null && "claimed" in detail ? detail.claimed : undefined;
+  const claimed =
+    typeof detail === "object" && detail !== null && "claimed" in detail
+      ? detail.claimed
+      : undefined;
   return typeof claimed === "string" ? claimed : ANONYMOUS;
 }

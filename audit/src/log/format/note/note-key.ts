@@ -20,7 +20,11 @@ const SPKI_PREFIX = {
   ed25519: Buffer.from("302a300506032b6570032100", "hex"),
   mlDsa44: Buffer.from("30820532300b06096086480165030403110382052100", "hex"),
 } as const;
-const ALGORITHM_OF: Readonly<Record<KeyType, keyof typeof SPKI_PREFIX>> = { 0x01: "ed25519", 0x04: "ed25519", 0x06: "mlDsa44" };
+const ALGORITHM_OF: Readonly<Record<KeyType, keyof typeof SPKI_PREFIX>> = {
+  0x01: "ed25519",
+  0x04: "ed25519",
+  0x06: "mlDsa44",
+};
 const KEY_BYTES = { ed25519: 32, mlDsa44: 1_312 } as const;
 const MAX_NAME_BYTES = 255;
 /** No Unicode space, no plus: signed-note "Format". */
@@ -39,7 +43,12 @@ export function noteKey(name: string, type: KeyType, publicKey: Buffer): NoteKey
     throw new NoteKeyError("a key's name is empty, too long or has spaces");
   if (publicKey.length !== KEY_BYTES[ALGORITHM_OF[type]])
     throw new NoteKeyError(`the key of ${name} has not the length of its type`);
-  const keyId = createHash("sha256").update(`${name}\n`).update(Buffer.of(type)).update(publicKey).digest().subarray(0, 4);
+  const keyId = createHash("sha256")
+    .update(`${name}\n`)
+    .update(Buffer.of(type))
+    .update(publicKey)
+    .digest()
+    .subarray(0, 4);
   return { name, type, keyId, publicKey };
 }
 
@@ -62,10 +71,15 @@ export function parseVerifierKey(text: string): NoteKey {
   if (type === undefined || bytes.toString("base64") !== encoded)
     throw new NoteKeyError("a verifier key is none, or of an unknown type");
   const key = noteKey(name, type, bytes.subarray(1));
-  if (key.keyId.toString("hex") !== keyId) throw new NoteKeyError(`the key id of ${name} is not its own`);
+  if (key.keyId.toString("hex") !== keyId)
+    throw new NoteKeyError(`the key id of ${name} is not its own`);
   return key;
 }
 
 export function publicKeyObject({ type, publicKey }: NoteKey): KeyObject {
-  return createPublicKey({ key: Buffer.concat([SPKI_PREFIX[ALGORITHM_OF[type]], publicKey]), format: "der", type: "spki" });
+  return createPublicKey({
+    key: Buffer.concat([SPKI_PREFIX[ALGORITHM_OF[type]], publicKey]),
+    format: "der",
+    type: "spki",
+  });
 }

@@ -25,7 +25,8 @@ export class PolicyError extends Error {
 
 /** @throws PolicyError naming the line */
 export function parsePolicy(bytes: Buffer): Policy {
-  if (bytes.length > MAX_BYTES) throw new PolicyError(`the policy is longer than ${MAX_BYTES} bytes`);
+  if (bytes.length > MAX_BYTES)
+    throw new PolicyError(`the policy is longer than ${MAX_BYTES} bytes`);
   if (bytes.some((byte) => (byte < 0x20 && byte !== 0x09 && byte !== 0x0a) || byte === 0x7f))
     throw new PolicyError("the policy holds control characters");
   const reader = new PolicyReader();
@@ -83,7 +84,8 @@ class PolicyReader {
   }
 
   #log(words: string[]): void {
-    if (words.length < 1 || words.length > 2) throw new PolicyError("a log line is `log <vkey> [<url>]`");
+    if (words.length < 1 || words.length > 2)
+      throw new PolicyError("a log line is `log <vkey> [<url>]`");
     // An ECDSA key may stand beside the others, never instead: nothing is asked of it.
     if (isEcdsaKey(words[0]!)) return;
     const key = parseVerifierKey(utf8(words[0]!));
@@ -92,7 +94,8 @@ class PolicyReader {
   }
 
   #witness(words: string[]): void {
-    if (words.length < 2 || words.length > 3) throw new PolicyError("a witness line is `witness <name> <vkey> [<url>]`");
+    if (words.length < 2 || words.length > 3)
+      throw new PolicyError("a witness line is `witness <name> <vkey> [<url>]`");
     const [name = "", vkey = "", url = null] = words;
     this.#define(name);
     const key = parseVerifierKey(utf8(vkey));
@@ -106,14 +109,23 @@ class PolicyReader {
 
   #group(words: string[]): void {
     const [name = "", kind = "", ...members] = words;
-    if (members.length === 0) throw new PolicyError("a group line is `group <name> <all|any|k> <name>…`");
+    if (members.length === 0)
+      throw new PolicyError("a group line is `group <name> <all|any|k> <name>…`");
     this.#define(name);
     for (const member of members) {
-      if (!this.#isDefined(member) || member === name) throw new PolicyError(`no ${member} is defined before`);
+      if (!this.#isDefined(member) || member === name)
+        throw new PolicyError(`no ${member} is defined before`);
       if (this.#grouped.has(member)) throw new PolicyError(`${member} is in a group already`);
       this.#grouped.add(member);
     }
-    const threshold = kind === "all" ? members.length : kind === "any" ? 1 : THRESHOLD.test(kind) ? Number(kind) : 0;
+    const threshold =
+      kind === "all"
+        ? members.length
+        : kind === "any"
+          ? 1
+          : THRESHOLD.test(kind)
+            ? Number(kind)
+            : 0;
     if (threshold < 1 || threshold > members.length)
       throw new PolicyError(`of ${members.length} members ${kind} can't be asked for`);
     this.#groups.set(name, { threshold, members });
@@ -122,13 +134,16 @@ class PolicyReader {
 
   #setQuorum(words: string[]): void {
     const [name = ""] = words;
-    if (words.length !== 1 || this.#quorum !== null) throw new PolicyError("there is exactly one line `quorum <name>`");
-    if (name !== "none" && !this.#isDefined(name)) throw new PolicyError(`no ${name} is defined before`);
+    if (words.length !== 1 || this.#quorum !== null)
+      throw new PolicyError("there is exactly one line `quorum <name>`");
+    if (name !== "none" && !this.#isDefined(name))
+      throw new PolicyError(`no ${name} is defined before`);
     this.#quorum = name;
   }
 
   #define(name: string): void {
-    if (name === "none" || this.#isDefined(name)) throw new PolicyError(`${name} is defined already`);
+    if (name === "none" || this.#isDefined(name))
+      throw new PolicyError(`${name} is defined already`);
   }
 
   #isDefined(name: string): boolean {
@@ -137,7 +152,8 @@ class PolicyReader {
 
   #refuseKeyTwice(known: readonly NoteKey[], { publicKey }: NoteKey, kind: string): void {
     if (known.length === MAX_OF_A_KIND) throw new PolicyError(`there are too many ${kind} lines`);
-    if (known.some((other) => other.publicKey.equals(publicKey))) throw new PolicyError("the same key stands twice");
+    if (known.some((other) => other.publicKey.equals(publicKey)))
+      throw new PolicyError("the same key stands twice");
   }
 }
 

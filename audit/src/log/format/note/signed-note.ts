@@ -2,7 +2,10 @@
 import type { NoteKey } from "./note-key.ts";
 
 export type SignatureLine = { name: string /** 4 bytes */; keyId: Buffer; signature: Buffer };
-export type SignedNote = { /** With its last newline. */ text: string; signatures: SignatureLine[] };
+export type SignedNote = {
+  /** With its last newline. */ text: string;
+  signatures: SignatureLine[];
+};
 
 /** An ML-DSA-44 line has 3,300 bytes, and there may be many witnesses. */
 export const MAX_NOTE_BYTES = 65_536;
@@ -18,7 +21,9 @@ export function parseNote(note: string): SignedNote | null {
   const blank = note.lastIndexOf("\n\n");
   if (blank === -1 || !note.endsWith("\n")) return null;
   const signatures = parseSignatureLines(note.slice(blank + 2));
-  return signatures === null || signatures.length === 0 ? null : { text: note.slice(0, blank + 1), signatures };
+  return signatures === null || signatures.length === 0
+    ? null
+    : { text: note.slice(0, blank + 1), signatures };
 }
 
 /** Lines as a witness answers them; null when one is none, or there are too many. */

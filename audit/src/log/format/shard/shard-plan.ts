@@ -31,9 +31,16 @@ const COUNT_OF_YEAR = 16;
 export function slugsAfter(slug: string, now: string): string[] {
   const year = yearOf(slug);
   const last = Math.min(Math.max(yearOf(now), year) + 1, year + YEARS_AFTER, 9_999);
-  const years = Array.from({ length: last - year + 1 }, (_, at) => String(year + at).padStart(4, "0"));
-  const ofYear = (one: string): string[] => [one, ...Array.from({ length: COUNT_OF_YEAR - 1 }, (_, at) => `${one}-${at + 2}`)];
-  return [...new Set([...years.flatMap(ofYear), slugAfter(slug, "restore")])].filter((one) => inOrder(one, slug) > 0);
+  const years = Array.from({ length: last - year + 1 }, (_, at) =>
+    String(year + at).padStart(4, "0"),
+  );
+  const ofYear = (one: string): string[] => [
+    one,
+    ...Array.from({ length: COUNT_OF_YEAR - 1 }, (_, at) => `${one}-${at + 2}`),
+  ];
+  return [...new Set([...years.flatMap(ofYear), slugAfter(slug, "restore")])].filter(
+    (one) => inOrder(one, slug) > 0,
+  );
 }
 
 /** Two people opened it after a restore. */
@@ -67,7 +74,12 @@ export type ShardState = {
  * What is due: the next shard's keys 30 days ahead, the turn after the new year. A clock that nobody vouches for may prepare, which harms nothing,
  * and never turns: a turn can't be taken back.
  */
-export function dueStep({ slug, isNextPrepared, nowMs, isClockTrusted }: ShardState): "prepare" | "turn" | null {
+export function dueStep({
+  slug,
+  isNextPrepared,
+  nowMs,
+  isClockTrusted,
+}: ShardState): "prepare" | "turn" | null {
   const newYearMs = Date.UTC(Number(slugAfter(slug, "year")), 0, 1);
   if (!isNextPrepared) return nowMs >= newYearMs - PREPARE_AHEAD_MS ? "prepare" : null;
   return nowMs >= newYearMs && isClockTrusted ? "turn" : null;

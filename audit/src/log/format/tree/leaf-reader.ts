@@ -13,7 +13,8 @@ export class LeafReader {
   /** The leaf at `index` of the tree of `size` leaves. @throws LogDamagedError */
   async read(index: number, size: number): Promise<Buffer> {
     const bundle = Math.floor(index / TILE_WIDTH);
-    const entries = this.#last?.bundle === bundle ? this.#last.entries : await this.#readBundle(bundle, size);
+    const entries =
+      this.#last?.bundle === bundle ? this.#last.entries : await this.#readBundle(bundle, size);
     return entries[index % TILE_WIDTH]!;
   }
 

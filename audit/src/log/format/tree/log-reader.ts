@@ -31,11 +31,14 @@ export class LogReader {
   async read(name: TileName): Promise<Buffer> {
     const exact = await this.#readIfPresent(name);
     if (exact !== null) return name.level === "entries" ? exact : this.#checkedTile(name, exact);
-    const full = name.width === TILE_WIDTH ? null : await this.#readIfPresent({ ...name, width: TILE_WIDTH });
+    const full =
+      name.width === TILE_WIDTH ? null : await this.#readIfPresent({ ...name, width: TILE_WIDTH });
     if (full === null) throw this.#damaged(name, "is missing");
-    if (name.level !== "entries") return this.#checkedTile(name, full.subarray(0, name.width * HASH_BYTES));
+    if (name.level !== "entries")
+      return this.#checkedTile(name, full.subarray(0, name.width * HASH_BYTES));
     const entries = decodeEntries(full);
-    if (entries === null || entries.length < name.width) throw this.#damaged(name, "does not divide into entries");
+    if (entries === null || entries.length < name.width)
+      throw this.#damaged(name, "does not divide into entries");
     return full.subarray(
       0,
       entries.slice(0, name.width).reduce((sum, entry) => sum + 2 + entry.length, 0),
@@ -53,7 +56,9 @@ export class LogReader {
   /** The hashes of one tile. @throws {@link LogDamagedError} */
   async readHashes(level: number, index: number, width: number): Promise<Buffer[]> {
     const tile = await this.read({ level, index, width });
-    return Array.from({ length: width }, (_, at) => tile.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES));
+    return Array.from({ length: width }, (_, at) =>
+      tile.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
+    );
   }
 
   /** The partial tiles of a tree, by level: its right edge. Levels whose tile is full or absent are empty. */
@@ -62,7 +67,9 @@ export class LogReader {
     for (let level = 0; hashesAtLevel(size, level) > 0; level++) {
       const hashes = hashesAtLevel(size, level);
       const width = hashes % TILE_WIDTH;
-      edge.push(width === 0 ? [] : await this.readHashes(level, Math.floor(hashes / TILE_WIDTH), width));
+      edge.push(
+        width === 0 ? [] : await this.readHashes(level, Math.floor(hashes / TILE_WIDTH), width),
+      );
     }
     return edge;
   }
@@ -80,7 +87,8 @@ export class LogReader {
   }
 
   #checkedTile(name: TileName, bytes: Buffer): Buffer {
-    if (bytes.length !== name.width * HASH_BYTES) throw this.#damaged(name, `has ${bytes.length} bytes`);
+    if (bytes.length !== name.width * HASH_BYTES)
+      throw this.#damaged(name, `has ${bytes.length} bytes`);
     return bytes;
   }
 
@@ -93,6 +101,7 @@ export class LogReader {
 /** A tree of these right-edge tiles, lowest level first. */
 export function frontierOfEdge(edge: readonly (readonly Buffer[])[]): Frontier {
   const frontier = new Frontier();
-  for (let level = edge.length - 1; level >= 0; level--) for (const hash of edge[level]!) frontier.appendSubtree(hash, 8 * level);
+  for (let level = edge.length - 1; level >= 0; level--)
+    for (const hash of edge[level]!) frontier.appendSubtree(hash, 8 * level);
   return frontier;
 }

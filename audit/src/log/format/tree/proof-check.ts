@@ -22,12 +22,24 @@ export function isConsistent(
   if (oldSize === 0 || oldSize > newSize || proof.length > MAX_PROOF_HASHES) return false;
   const rest = [...proof];
   const roots = rootsOf(oldSize, newSize, true, oldRoot, rest);
-  return roots !== null && rest.length === 0 && roots.before.equals(oldRoot) && roots.after.equals(newRoot);
+  return (
+    roots !== null &&
+    rest.length === 0 &&
+    roots.before.equals(oldRoot) &&
+    roots.after.equals(newRoot)
+  );
 }
 
 /** Whether this leaf stands at `index` of the tree. */
-export function isIncluded(index: number, leafHash: Buffer, size: number, root: Buffer, proof: readonly Buffer[]): boolean {
-  if (index >= size || proof.length > MAX_PROOF_HASHES || leafHash.length !== HASH_BYTES) return false;
+export function isIncluded(
+  index: number,
+  leafHash: Buffer,
+  size: number,
+  root: Buffer,
+  proof: readonly Buffer[],
+): boolean {
+  if (index >= size || proof.length > MAX_PROOF_HASHES || leafHash.length !== HASH_BYTES)
+    return false;
   const rest = [...proof];
   const computed = rootAbove(index, leafHash, size, rest);
   return computed !== null && rest.length === 0 && computed.equals(root);
@@ -53,7 +65,9 @@ function rootsOf(
     return inner === null ? null : { before: inner.before, after: hashNode(inner.after, outer) };
   }
   const inner = rootsOf(oldSize - left, newSize - left, false, oldRoot, rest);
-  return inner === null ? null : { before: hashNode(outer, inner.before), after: hashNode(outer, inner.after) };
+  return inner === null
+    ? null
+    : { before: hashNode(outer, inner.before), after: hashNode(outer, inner.after) };
 }
 
 function rootAbove(index: number, leafHash: Buffer, size: number, rest: Buffer[]): Buffer | null {
@@ -61,7 +75,10 @@ function rootAbove(index: number, leafHash: Buffer, size: number, rest: Buffer[]
   const outer = rest.pop();
   if (outer === undefined) return null;
   const left = splitOf(size);
-  const inner = index < left ? rootAbove(index, leafHash, left, rest) : rootAbove(index - left, leafHash, size - left, rest);
+  const inner =
+    index < left
+      ? rootAbove(index, leafHash, left, rest)
+      : rootAbove(index - left, leafHash, size - left, rest);
   if (inner === null) return null;
   return index < left ? hashNode(inner, outer) : hashNode(outer, inner);
 }

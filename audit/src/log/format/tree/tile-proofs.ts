@@ -18,13 +18,15 @@ export class TileProofs {
 
   /** That the tree of `oldSize` leaves is the beginning of this one; empty for the empty tree and for this one. @throws LogDamagedError */
   async consistency(oldSize: number): Promise<Buffer[]> {
-    if (oldSize > this.#size) throw new RangeError(`a tree of ${oldSize} leaves is no beginning of one of ${this.#size}`);
+    if (oldSize > this.#size)
+      throw new RangeError(`a tree of ${oldSize} leaves is no beginning of one of ${this.#size}`);
     return oldSize === 0 ? [] : this.#subproof(oldSize, 0, this.#size, true);
   }
 
   /** From the sibling of the leaf at `index` up to the root's child. @throws LogDamagedError */
   async inclusion(index: number): Promise<Buffer[]> {
-    if (index >= this.#size) throw new RangeError(`there is no leaf ${index} in a tree of ${this.#size}`);
+    if (index >= this.#size)
+      throw new RangeError(`there is no leaf ${index} in a tree of ${this.#size}`);
     return this.#path(index, 0, this.#size);
   }
 
@@ -43,8 +45,14 @@ export class TileProofs {
     if (oldSize === to - from) return isKnown ? [] : [await this.root(from, to)];
     const left = splitOf(to - from);
     return oldSize <= left
-      ? [...(await this.#subproof(oldSize, from, from + left, isKnown)), await this.root(from + left, to)]
-      : [...(await this.#subproof(oldSize - left, from + left, to, false)), await this.root(from, from + left)];
+      ? [
+          ...(await this.#subproof(oldSize, from, from + left, isKnown)),
+          await this.root(from + left, to),
+        ]
+      : [
+          ...(await this.#subproof(oldSize - left, from + left, to, false)),
+          await this.root(from, from + left),
+        ];
   }
 
   async #path(index: number, from: number, to: number): Promise<Buffer[]> {

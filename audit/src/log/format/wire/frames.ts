@@ -36,13 +36,24 @@ export type LeafRef = { index: number; leafHash: string };
 export type LogPlace = { origin: string; index: number };
 /** An entry of an operation. `tLog`: when auditd took it. */
 export type SaidOfOperation = LeafRef &
-  LogPlace & { op: string; phase: EventDraft["phase"]; tLog: string; detail: Record<string, unknown> };
+  LogPlace & {
+    op: string;
+    phase: EventDraft["phase"];
+    tLog: string;
+    detail: Record<string, unknown>;
+  };
 /** Operations of one query. */
 export const MAX_OPERATIONS_ASKED = 64;
 /** A tree of the log that somebody outside its folder has seen; root in hex. */
 export type SeenTree = { origin: string; size: number; root: string; by: "reader" | "witness" };
 /** `seen`: what `audit-out` has read, and what witnesses told it. */
-export type Hello = { v: ProtocolVersions; boot: string; firstPseq: number; highestAck?: LeafRef; seen?: SeenTree[] };
+export type Hello = {
+  v: ProtocolVersions;
+  boot: string;
+  firstPseq: number;
+  highestAck?: LeafRef;
+  seen?: SeenTree[];
+};
 /** `v`: the version that both speak; absent from an auditd of the first release. */
 export type Welcome = { v?: number; prod: string; lastPseq: number; draining: boolean };
 /** `[pseq, index, leaf hash in hex]` */
@@ -82,7 +93,12 @@ export const WITNESS_WAIT_MS = 5_000;
  * `needsWitness`: false where the policy asks for none; then nothing is waited for. `mayGoOn`: what the operator chose for an action that no
  * witness has seen in time.
  */
-export type Witnessed = { witnessed: boolean; needsWitness: boolean; mayGoOn: boolean; witnessedSize: number };
+export type Witnessed = {
+  witnessed: boolean;
+  needsWitness: boolean;
+  mayGoOn: boolean;
+  witnessedSize: number;
+};
 /** An operation that has no outcome yet. `overdue`: older than its type's longest open time. */
 export type OpenOperation = {
   op: string;
@@ -106,7 +122,8 @@ export function encodeJsonFrame(kind: FrameKind, payload: unknown): Buffer {
 }
 
 export function encodeAppend(event: Buffer, disclosures: readonly unknown[]): Buffer {
-  const sidecar = disclosures.length === 0 ? Buffer.alloc(0) : Buffer.from(JSON.stringify(disclosures), "utf8");
+  const sidecar =
+    disclosures.length === 0 ? Buffer.alloc(0) : Buffer.from(JSON.stringify(disclosures), "utf8");
   const payload = Buffer.allocUnsafe(4 + event.length + sidecar.length);
   payload.writeUInt32BE(event.length, 0);
   event.copy(payload, 4);
@@ -119,7 +136,10 @@ export function splitAppend(payload: Buffer): { event: Buffer; disclosures: Buff
   if (payload.length < 4) return null;
   const eventBytes = payload.readUInt32BE(0);
   if (4 + eventBytes > payload.length) return null;
-  return { event: payload.subarray(4, 4 + eventBytes), disclosures: payload.subarray(4 + eventBytes) };
+  return {
+    event: payload.subarray(4, 4 + eventBytes),
+    disclosures: payload.subarray(4 + eventBytes),
+  };
 }
 
 /** Cuts a byte stream into frames. */
@@ -141,7 +161,8 @@ export class FrameReader {
     let at = 0;
     while (bytes.length - at >= 4) {
       const length = bytes.readUInt32BE(at);
-      if (length < 1 || length > this.#maxFrameBytes) throw new RangeError(`a frame of ${length} bytes`);
+      if (length < 1 || length > this.#maxFrameBytes)
+        throw new RangeError(`a frame of ${length} bytes`);
       if (bytes.length - at - 4 < length) break;
       frames.push({ kind: bytes[at + 4]!, payload: bytes.subarray(at + 5, at + 4 + length) });
       at += 4 + length;

@@ -60,7 +60,9 @@ export class PageFlow {
   }
 
   lines(text: string, style: TextStyle, width: number): string[] {
-    return wrap(printable(text, this.#faces[style.font].known), width, (character) => this.#widthOf(character, style));
+    return wrap(printable(text, this.#faces[style.font].known), width, (character) =>
+      this.#widthOf(character, style),
+    );
   }
 
   /** A paragraph over as many pages as it takes. */
@@ -94,12 +96,27 @@ export class PageFlow {
     for (const [at, page] of pages.entries()) {
       const number = `page ${at + 1} of ${pages.length}`;
       this.#draw(page, first, FOOTER, 0, MARGIN - 14, FAINT);
-      this.#draw(page, number, FOOTER, TEXT_WIDTH - this.#lengthOf(number, FOOTER), MARGIN - 14, FAINT);
+      this.#draw(
+        page,
+        number,
+        FOOTER,
+        TEXT_WIDTH - this.#lengthOf(number, FOOTER),
+        MARGIN - 14,
+        FAINT,
+      );
     }
   }
 
-  #draw(page: PDFPage, line: string, { font, size }: TextStyle, x: number, y: number, color = INK): void {
-    if (line !== "") page.drawText(line, { x: MARGIN + x, y, size, font: this.#faces[font].font, color });
+  #draw(
+    page: PDFPage,
+    line: string,
+    { font, size }: TextStyle,
+    x: number,
+    y: number,
+    color = INK,
+  ): void {
+    if (line !== "")
+      page.drawText(line, { x: MARGIN + x, y, size, font: this.#faces[font].font, color });
   }
 
   #lengthOf(line: string, style: TextStyle): number {

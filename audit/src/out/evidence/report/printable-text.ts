@@ -15,7 +15,11 @@ export function printable(text: string, known: ReadonlySet<number>): string {
  * Lines of at most `width`, broken between words; a word that is wider than a line is broken where the line is full.
  * @param widthOf of one character
  */
-export function wrap(text: string, width: number, widthOf: (character: string) => number): string[] {
+export function wrap(
+  text: string,
+  width: number,
+  widthOf: (character: string) => number,
+): string[] {
   const lines: string[] = [];
   let line = "";
   let used = 0;

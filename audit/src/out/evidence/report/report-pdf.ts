@@ -26,7 +26,9 @@ export async function reportPdf({ title, subtitle, footer, at, blocks }: Report)
     showInWindowTitleBar: true,
   });
   document.setLanguage("en-GB");
-  if (at !== "") for (const set of ["setCreationDate", "setModificationDate"] as const) document[set](new Date(at));
+  if (at !== "")
+    for (const set of ["setCreationDate", "setModificationDate"] as const)
+      document[set](new Date(at));
   flow.write(title, TITLE);
   flow.write(subtitle, SUBTITLE);
   flow.skip(10);
@@ -95,15 +97,30 @@ function writeTable(flow: PageFlow, { columns, hasHead, rows }: TableBlock): voi
   flow.skip(5);
 }
 
-function broken(flow: PageFlow, columns: readonly Column[], texts: readonly string[], font?: FontName): BrokenRow {
+function broken(
+  flow: PageFlow,
+  columns: readonly Column[],
+  texts: readonly string[],
+  font?: FontName,
+): BrokenRow {
   const cells = columns.map((column, at) => {
     const isLast = at === columns.length - 1;
-    return flow.lines(texts[at] ?? "", cellStyle(column, font), column.width - (isLast ? 0 : CELL_GAP));
+    return flow.lines(
+      texts[at] ?? "",
+      cellStyle(column, font),
+      column.width - (isLast ? 0 : CELL_GAP),
+    );
   });
   return { cells, lines: Math.max(...cells.map(({ length }) => length)) };
 }
 
-function writeLine(flow: PageFlow, columns: readonly Column[], { cells }: BrokenRow, line: number, font?: FontName): void {
+function writeLine(
+  flow: PageFlow,
+  columns: readonly Column[],
+  { cells }: BrokenRow,
+  line: number,
+  font?: FontName,
+): void {
   let x = 0;
   for (const [at, column] of columns.entries()) {
     const end = at === columns.length - 1 ? TEXT_WIDTH : x + column.width - CELL_GAP;

@@ -5,7 +5,12 @@ import type { RefusalKind } from "../refusals.ts";
 export type Column = { title: string; width: number; font?: "bold" | "fixed"; align?: "right" };
 export type Block =
   | { kind: "heading" | "paragraph" | "item" | "command"; text: string }
-  | { kind: "table"; columns: readonly Column[]; hasHead: boolean; rows: readonly (readonly string[])[] };
+  | {
+      kind: "table";
+      columns: readonly Column[];
+      hasHead: boolean;
+      rows: readonly (readonly string[])[];
+    };
 export type Report = {
   title: string;
   subtitle: string;
@@ -27,7 +32,9 @@ const FILES: readonly Column[] = [
 const CONTROLS: readonly Column[] = [
   { title: "Control", width: 104 },
   { title: "Title", width: 144 },
-  ...["Entries", "Refused", "Failed", "First", "Last"].map((title) => ({ title, width: 47, align: "right" }) as const),
+  ...["Entries", "Refused", "Failed", "First", "Last"].map(
+    (title) => ({ title, width: 47, align: "right" }) as const,
+  ),
 ];
 const SOURCES: readonly Column[] = [
   { title: "Control", width: 108 },
@@ -71,7 +78,10 @@ export function reportOf(
         rows: [
           ["Framework", name],
           ["Log", origin],
-          ["Period", isNone ? "the log has no entry yet" : `${from} to ${to}, by the appliance's clock`],
+          [
+            "Period",
+            isNone ? "the log has no entry yet" : `${from} to ${to}, by the appliance's clock`,
+          ],
           ["Entries", isNone ? "0" : `${size}, with the indices 0 to ${size - 1}`],
           ["Root", signedRoot],
         ],
@@ -91,15 +101,30 @@ export function reportOf(
         kind: "paragraph",
         text: "The process of the appliance that told each entry, as its socket names it. events.csv has it for each entry, with the address that was asked from as a commitment.",
       },
-      { kind: "table", hasHead: true, columns: SOURCES, rows: controls.map((one) => [one.id, sourcesText(one) || "–"]) },
+      {
+        kind: "table",
+        hasHead: true,
+        columns: SOURCES,
+        rows: controls.map((one) => [one.id, sourcesText(one) || "–"]),
+      },
       { kind: "heading", text: "What the log can't show for each control" },
-      { kind: "table", hasHead: true, columns: LIMITS, rows: controls.map((one) => [one.id, one.limits]) },
+      {
+        kind: "table",
+        hasHead: true,
+        columns: LIMITS,
+        rows: controls.map((one) => [one.id, one.limits]),
+      },
       { kind: "heading", text: "Which types of event bear on each control" },
       {
         kind: "paragraph",
         text: "This is data of the appliance's release (policies/controls.json), and its vendor's judgement.",
       },
-      { kind: "table", hasHead: true, columns: TYPES, rows: framework.controls.map(({ id, types }) => [id, types.join(", ")]) },
+      {
+        kind: "table",
+        hasHead: true,
+        columns: TYPES,
+        rows: framework.controls.map(({ id, types }) => [id, types.join(", ")]),
+      },
       { kind: "heading", text: "What is in this folder" },
       { kind: "table", hasHead: false, columns: FILES, rows: files() },
       { kind: "heading", text: "How to check it" },
@@ -110,13 +135,34 @@ export function reportOf(
   };
 }
 
-function rowOf({ id, title, count, refused, failed, firstIndex, lastIndex }: ControlFindings): string[] {
-  return [id, title, String(count), String(refused), String(failed), String(firstIndex ?? "–"), String(lastIndex ?? "–")];
+function rowOf({
+  id,
+  title,
+  count,
+  refused,
+  failed,
+  firstIndex,
+  lastIndex,
+}: ControlFindings): string[] {
+  return [
+    id,
+    title,
+    String(count),
+    String(refused),
+    String(failed),
+    String(firstIndex ?? "–"),
+    String(lastIndex ?? "–"),
+  ];
 }
 
 function refusedBlocks(refusals: readonly RefusalKind[]): Block[] {
   if (refusals.length === 0)
-    return [{ kind: "paragraph", text: "No entry that bears on a control of this framework tells of a refusal." }];
+    return [
+      {
+        kind: "paragraph",
+        text: "No entry that bears on a control of this framework tells of a refusal.",
+      },
+    ];
   const rows = refusals
     .slice(0, REFUSALS_SHOWN)
     .map(({ type, code, count, firstIndex }) => [type, code, String(count), String(firstIndex)]);
@@ -127,14 +173,19 @@ function refusedBlocks(refusals: readonly RefusalKind[]): Block[] {
       text: "By type and code, the most frequent first; an entry that bears on two controls is counted once. events.csv has each with its actor, or with who he claimed to be without proof.",
     },
     { kind: "table", hasHead: true, columns: REFUSED, rows },
-    ...(more > 0 ? [{ kind: "paragraph", text: `And ${more} kinds more, in events.csv.` } as const] : []),
+    ...(more > 0
+      ? [{ kind: "paragraph", text: `And ${more} kinds more, in events.csv.` } as const]
+      : []),
   ];
 }
 
 function files(): string[][] {
   return [
     ["report.pdf", "This report."],
-    ["controls.csv", "What the log holds for each control, where it comes from, and what it can't show."],
+    [
+      "controls.csv",
+      "What the log holds for each control, where it comes from, and what it can't show.",
+    ],
     [
       "events.csv",
       "A line for each entry that bears on a control: index, time, type, phase, result (asked, done, refused, failed, recorded), code, status, actor, whom for, who was claimed, source, object, leaf hash, controls. People stand in it by pseudonyms alone.",

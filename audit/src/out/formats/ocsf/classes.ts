@@ -4,10 +4,24 @@ const OTHER = { Other: 99 } as const;
 
 export const OCSF_CLASSES = {
   account: { uid: 3001, name: "Account Change", activities: { Create: 1, ...OTHER } },
-  authentication: { uid: 3002, name: "Authentication", activities: { Logon: 1, Logoff: 2, ...OTHER } },
+  authentication: {
+    uid: 3002,
+    name: "Authentication",
+    activities: { Logon: 1, Logoff: 2, ...OTHER },
+  },
   entity: {
     ...{ uid: 3004, name: "Entity Management" },
-    activities: { Create: 1, Read: 2, Update: 3, Delete: 4, Enroll: 6, Activate: 10, Deactivate: 11, Suspend: 12, ...OTHER },
+    activities: {
+      Create: 1,
+      Read: 2,
+      Update: 3,
+      Delete: 4,
+      Enroll: 6,
+      Activate: 10,
+      Deactivate: 11,
+      Suspend: 12,
+      ...OTHER,
+    },
   },
   eventLog: {
     ...{ uid: 1008, name: "Event Log Activity" },
@@ -18,9 +32,17 @@ export const OCSF_CLASSES = {
     ...{ uid: 6002, name: "Application Lifecycle" },
     activities: { Install: 1, Remove: 2, Start: 3, Stop: 4, Restart: 5, ...OTHER },
   },
-  api: { uid: 6003, name: "API Activity", activities: { Create: 1, Read: 2, Update: 3, Delete: 4, ...OTHER } },
+  api: {
+    uid: 6003,
+    name: "API Activity",
+    activities: { Create: 1, Read: 2, Update: 3, Delete: 4, ...OTHER },
+  },
   /** The same with the profile `ai_operation`. */
-  model: { uid: 6003, name: "API Activity", activities: { Create: 1, Read: 2, Update: 3, Delete: 4, ...OTHER } },
+  model: {
+    uid: 6003,
+    name: "API Activity",
+    activities: { Create: 1, Read: 2, Update: 3, Delete: 4, ...OTHER },
+  },
   datastore: {
     ...{ uid: 6005, name: "Datastore Activity" },
     activities: { Read: 1, Update: 2, Create: 6, Delete: 7, List: 8, ...OTHER },

@@ -2,8 +2,10 @@
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import type { OcsfClass, OcsfMeaning } from "./classes.ts";
 
-const as = <C extends OcsfClass>(name: C, activity: Extract<OcsfMeaning, { class: C }>["activity"]) =>
-  ({ class: name, activity }) as OcsfMeaning;
+const as = <C extends OcsfClass>(
+  name: C,
+  activity: Extract<OcsfMeaning, { class: C }>["activity"],
+) => ({ class: name, activity }) as OcsfMeaning;
 
 const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "auth.failure": as("authentication", "Logon"),

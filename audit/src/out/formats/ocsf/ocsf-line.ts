@@ -5,7 +5,13 @@
 import { type CatalogueEntry, EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { Actor } from "@resontech/contracts/audit-event";
-import { type ExportedEvent, FORMAT_VERSION, PRODUCT, severityOf, VENDOR } from "../exported-event.ts";
+import {
+  type ExportedEvent,
+  FORMAT_VERSION,
+  PRODUCT,
+  severityOf,
+  VENDOR,
+} from "../exported-event.ts";
 import { categoryOf, OCSF_CLASSES, type OcsfClass, type OcsfMeaning } from "./classes.ts";
 import { meaningOf } from "./meanings.ts";
 
@@ -38,7 +44,12 @@ export function ocsfEvent(exported: ExportedEvent): Record<string, unknown> {
   const activityName = meaning.activity === OTHER ? event.type : meaning.activity;
   const category = categoryOf(classUid);
   return {
-    ...{ activity_id: activityId, activity_name: activityName, category_uid: category.uid, category_name: category.name },
+    ...{
+      activity_id: activityId,
+      activity_name: activityName,
+      category_uid: category.uid,
+      category_name: category.name,
+    },
     ...{
       class_uid: classUid,
       class_name: className,
@@ -51,18 +62,33 @@ export function ocsfEvent(exported: ExportedEvent): Record<string, unknown> {
     message: (EVENT_CATALOGUE as Record<string, CatalogueEntry>)[event.type]?.meaning ?? event.type,
     metadata: {
       version: SCHEMA_VERSION,
-      ...{ uid: event.id, correlation_uid: event.op, event_code: event.type, original_time: event.t, log_name: origin },
+      ...{
+        uid: event.id,
+        correlation_uid: event.op,
+        event_code: event.type,
+        original_time: event.t,
+        log_name: origin,
+      },
       product: { name: PRODUCT, vendor_name: VENDOR, version: FORMAT_VERSION },
       ...(PROFILES[meaning.class] === undefined ? {} : { profiles: [PROFILES[meaning.class]] }),
     },
     ...subjectOf(meaning, exported),
     raw_data: leaf,
-    unmapped: { log_index: index, leaf_hash: leafHash, origin, tree_size: treeSize, phase: event.phase },
+    unmapped: {
+      log_index: index,
+      leaf_hash: leafHash,
+      origin,
+      tree_size: treeSize,
+      phase: event.phase,
+    },
   };
 }
 
 /** What only this class says: who, and about what. */
-function subjectOf({ class: name }: OcsfMeaning, { event, origin }: ExportedEvent): Record<string, unknown> {
+function subjectOf(
+  { class: name }: OcsfMeaning,
+  { event, origin }: ExportedEvent,
+): Record<string, unknown> {
   const actor = { actor: { user: userOf(event.actor), app_name: event.prod } };
   const source = { src_endpoint: { uid: event.prod, name: event.prod } };
   const device = { device: { ...SERVER, uid: originHost(origin), name: originHost(origin) } };
@@ -103,7 +129,9 @@ function severity(event: AuditEvent): Record<string, unknown> {
   const grade = severityOf(event);
   if (grade >= 9) return { severity_id: 4, severity: "High" };
   if (grade >= 6) return { severity_id: 3, severity: "Medium" };
-  return grade >= 5 ? { severity_id: 2, severity: "Low" } : { severity_id: 1, severity: "Informational" };
+  return grade >= 5
+    ? { severity_id: 2, severity: "Low" }
+    : { severity_id: 1, severity: "Informational" };
 }
 
 /** A request's own end is not known yet; a refusal that stands alone has failed. */
@@ -111,7 +139,9 @@ function status(event: AuditEvent): Record<string, unknown> {
   const code = event.outcome === undefined ? {} : { status_code: event.outcome.code };
   if (event.phase === "requested") return { status_id: 99, status: "Requested", ...code };
   const isFailure = event.phase === "failed" || event.phase === "denied" || severityOf(event) === 5;
-  return isFailure ? { status_id: 2, status: "Failure", ...code } : { status_id: 1, status: "Success", ...code };
+  return isFailure
+    ? { status_id: 2, status: "Failure", ...code }
+    : { status_id: 1, status: "Success", ...code };
 }
 
 /** The appliance: the first part of `<appliance>.audit.<customer>/<shard>`. */

@@ -46,7 +46,8 @@ export class FileReceiver implements Receiver {
     try {
       for (const event of events) {
         // At a line's end, so that every file can be read for itself.
-        if (this.#file !== null && this.#file.bytes >= this.#options.rotateBytes) await this.#close();
+        if (this.#file !== null && this.#file.bytes >= this.#options.rotateBytes)
+          await this.#close();
         this.#file ??= await this.#begin(event);
         const line = Buffer.from(`${this.#options.lineOf(event)}\n`, "utf8");
         await writeFully(this.#file.handle, line, this.#file.bytes);
@@ -93,11 +94,14 @@ export class FileReceiver implements Receiver {
 /** What is written to a file that has lost its name is lost: it must still stand where its receiver looks for it. */
 async function syncInPlace({ path, handle }: OpenFile): Promise<void> {
   await handle.sync();
-  if ((await stat(path)).ino !== (await handle.stat()).ino) throw new Error(`${path} is another file now`);
+  if ((await stat(path)).ino !== (await handle.stat()).ino)
+    throw new Error(`${path} is another file now`);
 }
 
 async function newestFile({ folder, name }: FileReceiverOptions): Promise<string | null> {
-  const pattern = new RegExp(`^${name}-([0-9]{4})(?:-([0-9]{1,4}))?-([0-9]{${INDEX_DIGITS}})\\.log$`);
+  const pattern = new RegExp(
+    `^${name}-([0-9]{4})(?:-([0-9]{1,4}))?-([0-9]{${INDEX_DIGITS}})\\.log$`,
+  );
   const found = (await readdir(folder)).flatMap((file) => {
     const [, year, turn = "1", index] = pattern.exec(file) ?? [];
     return year === undefined ? [] : [{ file, order: `${year}-${turn.padStart(4, "0")}-${index}` }];

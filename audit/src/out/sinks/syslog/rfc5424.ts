@@ -15,7 +15,10 @@ export type SyslogOptions = {
 };
 
 /** `PRI VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID [SD] MSG` */
-export function syslogMessage(exported: ExportedEvent, { facility, enterpriseNumber, lineOf }: SyslogOptions): string {
+export function syslogMessage(
+  exported: ExportedEvent,
+  { facility, enterpriseNumber, lineOf }: SyslogOptions,
+): string {
   const { event, index, leafHash, origin } = exported;
   const data = Object.entries({ id: event.id, index: String(index), leaf: leafHash, origin })
     .map(([name, value]) => ` ${name}="${escapeParameter(value)}"`)

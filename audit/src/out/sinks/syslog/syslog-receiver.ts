@@ -16,7 +16,10 @@ const CLOSE_MS = 10_000;
 /** A receiver that takes nothing for so long is hung up on. */
 const SILENT_MS = 30_000;
 
-export type TlsOptions = Pick<ConnectionOptions, "host" | "port" | "servername" | "ca" | "cert" | "key">;
+export type TlsOptions = Pick<
+  ConnectionOptions,
+  "host" | "port" | "servername" | "ca" | "cert" | "key"
+>;
 
 export class SyslogReceiver implements Receiver {
   readonly #options: SyslogOptions;
@@ -42,17 +45,28 @@ export class SyslogReceiver implements Receiver {
   }
 
   /** @throws ReceiverError */
-  static async open(tls: TlsOptions, options: SyslogOptions, signal: AbortSignal): Promise<SyslogReceiver> {
+  static async open(
+    tls: TlsOptions,
+    options: SyslogOptions,
+    signal: AbortSignal,
+  ): Promise<SyslogReceiver> {
     return new SyslogReceiver(await handshake(tls, signal), tls, options);
   }
 
   async send(events: readonly ExportedEvent[], signal: AbortSignal): Promise<void> {
-    const frames = Buffer.concat(events.map((event) => octetCounted(syslogMessage(event, this.#options))));
+    const frames = Buffer.concat(
+      events.map((event) => octetCounted(syslogMessage(event, this.#options))),
+    );
     if (this.#socket.closed || this.#hasEnded) throw this.#hungUp();
     if (this.#socket.write(frames)) return;
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(SILENT_MS)]);
-    await Promise.race([once(this.#socket, "drain", { signal: timeout }), this.#closed.promise]).catch((error: unknown) => {
-      throw new ReceiverError("unreachable", `the receiver took nothing for ${SILENT_MS} ms`, { cause: error });
+    await Promise.race([
+      once(this.#socket, "drain", { signal: timeout }),
+      this.#closed.promise,
+    ]).catch((error: unknown) => {
+      throw new ReceiverError("unreachable", `the receiver took nothing for ${SILENT_MS} ms`, {
+        cause: error,
+      });
     });
     if (this.#socket.closed) throw this.#hungUp();
   }
@@ -65,7 +79,11 @@ export class SyslogReceiver implements Receiver {
     const { hadError } = await this.#closed.promise;
     clearTimeout(timer);
     if (hadError || this.#failure !== null || !this.#hasEnded)
-      throw new ReceiverError("unconfirmed", "the receiver did not close the connection after its end", { cause: this.#failure });
+      throw new ReceiverError(
+        "unconfirmed",
+        "the receiver did not close the connection after its end",
+        { cause: this.#failure },
+      );
     (await handshake(this.#tls, AbortSignal.timeout(CONNECT_MS))).end().resume().destroySoon();
   }
 
@@ -75,27 +93,44 @@ export class SyslogReceiver implements Receiver {
   }
 
   #hungUp(): ReceiverError {
-    return new ReceiverError("closed", this.#failure?.message ?? "the receiver closed the connection", { cause: this.#failure });
+    return new ReceiverError(
+      "closed",
+      this.#failure?.message ?? "the receiver closed the connection",
+      { cause: this.#failure },
+    );
   }
 }
 
 /** A connection whose certificate was checked by name against the authority of the configuration. */
 async function handshake(tls: TlsOptions, signal: AbortSignal): Promise<TLSSocket> {
-  const socket = connect({ ...tls, minVersion: "TLSv1.2", rejectUnauthorized: true, allowHalfOpen: true } as ConnectionOptions);
+  const socket = connect({
+    ...tls,
+    minVersion: "TLSv1.2",
+    rejectUnauthorized: true,
+    allowHalfOpen: true,
+  } as ConnectionOptions);
   // An error after the handshake has its own listener; without any it would end the process.
   socket.on("error", () => {});
   try {
-    await once(socket, "secureConnect", { signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]) });
+    await once(socket, "secureConnect", {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)]),
+    });
     return socket;
   } catch (error) {
     socket.destroy();
     signal.throwIfAborted();
-    throw new ReceiverError(isUntrusted(error) ? "untrusted" : "unreachable", messageOf(error), { cause: error });
+    throw new ReceiverError(isUntrusted(error) ? "untrusted" : "unreachable", messageOf(error), {
+      cause: error,
+    });
   }
 }
 
 function isUntrusted(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /CERT|SIGNED|ALTNAME|ISSUER/.test(String(error.code));
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    /CERT|SIGNED|ALTNAME|ISSUER/.test(String(error.code))
+  );
 }
 
 function messageOf(error: unknown): string {

@@ -16,15 +16,19 @@ t.test("places numbers: next, repeat, gap, and any number once after a loss", as
   t.equal(sequence.place(9), "gap");
 });
 
-t.test("what was allowed after a loss, and the last events, are the same over a restart", async (t) => {
-  const sequence = fresh("a");
-  for (let at = 1; at <= 5_000; at++) sequence.advance(at, at * 2);
-  sequence.allowGap();
-  const restored = new Sequence(structuredClone(sequence.snapshot()));
-  t.equal(restored.place(9_000), "next");
-  for (const number of [3_977, 4_999, 5_000]) t.same(restored.locate(number), { index: number * 2, exact: true });
-  t.equal(restored.snapshot().recent.length, 1_024);
-});
+t.test(
+  "what was allowed after a loss, and the last events, are the same over a restart",
+  async (t) => {
+    const sequence = fresh("a");
+    for (let at = 1; at <= 5_000; at++) sequence.advance(at, at * 2);
+    sequence.allowGap();
+    const restored = new Sequence(structuredClone(sequence.snapshot()));
+    t.equal(restored.place(9_000), "next");
+    for (const number of [3_977, 4_999, 5_000])
+      t.same(restored.locate(number), { index: number * 2, exact: true });
+    t.equal(restored.snapshot().recent.length, 1_024);
+  },
+);
 
 t.test("a life that ended, or an older generation, does not come back", async (t) => {
   const sequence = fresh("g4");
@@ -40,28 +44,37 @@ t.test("a life that ended, or an older generation, does not come back", async (t
   t.equal(other.admitsBoot("z"), true);
 });
 
-t.test("finds earlier events: exactly the recent ones, from a mark before them the others, also from a snapshot", async (t) => {
-  const sequence = fresh("a");
-  for (let pseq = 1; pseq <= 20_000; pseq++) sequence.advance(pseq, pseq * 2);
-  t.same(sequence.locate(20_000), { index: 40_000, exact: true });
-  const restored = new Sequence(structuredClone(sequence.snapshot()));
-  for (const pseq of [1, 64, 65, 5_000, 11_777]) {
-    for (const one of [sequence, restored]) {
-      const found = one.locate(pseq);
-      t.ok(found !== null && found.index <= pseq * 2 && found.index > (pseq - 65) * 2, `${pseq}`);
+t.test(
+  "finds earlier events: exactly the recent ones, from a mark before them the others, also from a snapshot",
+  async (t) => {
+    const sequence = fresh("a");
+    for (let pseq = 1; pseq <= 20_000; pseq++) sequence.advance(pseq, pseq * 2);
+    t.same(sequence.locate(20_000), { index: 40_000, exact: true });
+    const restored = new Sequence(structuredClone(sequence.snapshot()));
+    for (const pseq of [1, 64, 65, 5_000, 11_777]) {
+      for (const one of [sequence, restored]) {
+        const found = one.locate(pseq);
+        t.ok(found !== null && found.index <= pseq * 2 && found.index > (pseq - 65) * 2, `${pseq}`);
+      }
     }
-  }
-  t.equal(restored.lastPseq, 20_000);
-  t.equal(fresh("a").locate(1), null);
-});
+    t.equal(restored.lastPseq, 20_000);
+    t.equal(fresh("a").locate(1), null);
+  },
+);
 
-t.test("a life of millions of events is remembered in bounded memory, and its events are still found", async (t) => {
-  const sequence = fresh("a");
-  for (let pseq = 1; pseq <= 1_000_000; pseq++) sequence.advance(pseq, pseq * 2);
-  const { marks, markEvery } = sequence.snapshot();
-  t.ok(marks.length <= 1_024, `${marks.length} marks`);
-  for (const pseq of [1, 70_000, 500_001, 991_000]) {
-    const found = sequence.locate(pseq);
-    t.ok(found !== null && found.index <= pseq * 2 && found.index > (pseq - 2 * markEvery) * 2, `${pseq}`);
-  }
-});
+t.test(
+  "a life of millions of events is remembered in bounded memory, and its events are still found",
+  async (t) => {
+    const sequence = fresh("a");
+    for (let pseq = 1; pseq <= 1_000_000; pseq++) sequence.advance(pseq, pseq * 2);
+    const { marks, markEvery } = sequence.snapshot();
+    t.ok(marks.length <= 1_024, `${marks.length} marks`);
+    for (const pseq of [1, 70_000, 500_001, 991_000]) {
+      const found = sequence.locate(pseq);
+      t.ok(
+        found !== null && found.index <= pseq * 2 && found.index > (pseq - 2 * markEvery) * 2,
+        `${pseq}`,
+      );
+    }
+  },
+);

@@ -1,4 +1,11 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { crc32c } from "../../../../src/log/auditd/wal/crc32c.ts";
@@ -8,12 +15,15 @@ import { hasRoom, temporaryFolder } from "../../../helper.ts";
 
 const SEGMENT_BYTES = 2_097_152;
 const leavesFrom = (first: number, count: number, bytes = 100) =>
-  Array.from({ length: count }, (_, at) => Buffer.from(`{"leaf":${first + at},"filling":"${"x".repeat(bytes)}"}`));
+  Array.from({ length: count }, (_, at) =>
+    Buffer.from(`{"leaf":${first + at},"filling":"${"x".repeat(bytes)}"}`),
+  );
 
 async function filled(t: Test, batches: number, bytes?: number): Promise<string> {
   const folder = join(temporaryFolder(t), "wal");
   const wal = await Wal.open(folder, SEGMENT_BYTES, hasRoom);
-  for (let batch = 0; batch < batches; batch++) await wal.append(batch * 10, leavesFrom(batch * 10, 10, bytes));
+  for (let batch = 0; batch < batches; batch++)
+    await wal.append(batch * 10, leavesFrom(batch * 10, 10, bytes));
   await wal.close();
   return folder;
 }
@@ -67,35 +77,52 @@ t.test("cuts an incomplete last batch, wherever it breaks off", async (t) => {
   const headless = Buffer.from(whole);
   headless.fill(0, last, last + 24);
   writeFileSync(path, headless);
-  t.match((await readWal(folder, 0)).cut, { index: 20 }, "later pages may reach the disk before the first");
+  t.match(
+    (await readWal(folder, 0)).cut,
+    { index: 20 },
+    "later pages may reach the disk before the first",
+  );
 });
 
-t.test("a batch that an earlier start cut is no fault: the next segment begins in its place", async (t) => {
-  const folder = await filled(t, 3);
-  tearLast(folder, 3);
-  await append(folder, 20);
-  const { leaves, cut } = await readWal(folder, 0);
-  t.equal(cut, null, "that start has said so");
-  t.same(leaves, leavesFrom(0, 30));
-  t.same((await readWal(folder, 25)).leaves, leavesFrom(25, 5), "wherever the checkpoint stands");
-});
+t.test(
+  "a batch that an earlier start cut is no fault: the next segment begins in its place",
+  async (t) => {
+    const folder = await filled(t, 3);
+    tearLast(folder, 3);
+    await append(folder, 20);
+    const { leaves, cut } = await readWal(folder, 0);
+    t.equal(cut, null, "that start has said so");
+    t.same(leaves, leavesFrom(0, 30));
+    t.same((await readWal(folder, 25)).leaves, leavesFrom(25, 5), "wherever the checkpoint stands");
+  },
+);
 
-t.test("power that fails again while a batch is cut leaves two bad ones, and both are cut", async (t) => {
-  const folder = await filled(t, 3);
-  tearLast(folder, 3);
-  await append(folder, 20);
-  tearLast(folder, 1);
-  const { leaves, cut } = await readWal(folder, 0);
-  t.same(leaves, leavesFrom(0, 20));
-  t.match(cut, { index: 20, bytes: 80 });
-});
+t.test(
+  "power that fails again while a batch is cut leaves two bad ones, and both are cut",
+  async (t) => {
+    const folder = await filled(t, 3);
+    tearLast(folder, 3);
+    await append(folder, 20);
+    tearLast(folder, 1);
+    const { leaves, cut } = await readWal(folder, 0);
+    t.same(leaves, leavesFrom(0, 20));
+    t.match(cut, { index: 20, bytes: 80 });
+  },
+);
 
-t.test("a bad batch at the end of a segment is not cut when what follows does not take its place", async (t) => {
-  const folder = await filled(t, 3);
-  tearLast(folder, 3);
-  await append(folder, 30);
-  await t.rejects(readWal(folder, 0), { code: "log_damaged", index: 20, message: /bad, and others follow/ });
-});
+t.test(
+  "a bad batch at the end of a segment is not cut when what follows does not take its place",
+  async (t) => {
+    const folder = await filled(t, 3);
+    tearLast(folder, 3);
+    await append(folder, 30);
+    await t.rejects(readWal(folder, 0), {
+      code: "log_damaged",
+      index: 20,
+      message: /bad, and others follow/,
+    });
+  },
+);
 
 t.test("stops at a bad batch that others follow, and names the leaf", async (t) => {
   const folder = await filled(t, 3);
@@ -111,24 +138,28 @@ t.test("stops at a bad batch that others follow, and names the leaf", async (t) 
   }
 });
 
-t.test("stops when batches or segments are missing, or the log ends below the checkpoint", async (t) => {
-  const folder = await filled(t, 60, 10_000);
-  const segments = readdirSync(folder).filter((file) => file.endsWith(".seg"));
-  await t.rejects(readWal(folder, 601), { code: "log_damaged", index: 600 });
-  copyFileSync(join(folder, segments[1]!), join(folder, "kept"));
-  rmSync(join(folder, segments[1]!));
-  await t.rejects(readWal(folder, 0), { code: "log_damaged" });
-  copyFileSync(join(folder, "kept"), join(folder, segments[1]!));
-  rmSync(join(folder, segments[0]!));
-  await t.rejects(readWal(folder, 5), { code: "log_damaged", index: 5 });
-  truncateSync(join(folder, segments[1]!), 100);
-  await t.rejects(readWal(folder, 0), { code: "log_damaged" });
-});
+t.test(
+  "stops when batches or segments are missing, or the log ends below the checkpoint",
+  async (t) => {
+    const folder = await filled(t, 60, 10_000);
+    const segments = readdirSync(folder).filter((file) => file.endsWith(".seg"));
+    await t.rejects(readWal(folder, 601), { code: "log_damaged", index: 600 });
+    copyFileSync(join(folder, segments[1]!), join(folder, "kept"));
+    rmSync(join(folder, segments[1]!));
+    await t.rejects(readWal(folder, 0), { code: "log_damaged" });
+    copyFileSync(join(folder, "kept"), join(folder, segments[1]!));
+    rmSync(join(folder, segments[0]!));
+    await t.rejects(readWal(folder, 5), { code: "log_damaged", index: 5 });
+    truncateSync(join(folder, segments[1]!), 100);
+    await t.rejects(readWal(folder, 0), { code: "log_damaged" });
+  },
+);
 
 t.test("deletes segments only once they are covered", async (t) => {
   const folder = join(temporaryFolder(t), "wal");
   const wal = await Wal.open(folder, SEGMENT_BYTES, hasRoom);
-  for (let batch = 0; batch < 60; batch++) await wal.append(batch * 10, leavesFrom(batch * 10, 10, 10_000));
+  for (let batch = 0; batch < 60; batch++)
+    await wal.append(batch * 10, leavesFrom(batch * 10, 10, 10_000));
   const before = readdirSync(folder).length;
   await wal.release(10);
   t.equal(readdirSync(folder).length, before);

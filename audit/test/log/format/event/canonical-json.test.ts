@@ -16,26 +16,45 @@ const { value } = fc.letrec((tie) => ({
   ),
 }));
 
-t.test("agrees with an independent implementation of RFC 8785, and the verifier's scanner with both", async (t) => {
-  t.doesNotThrow(() =>
-    fc.assert(
-      fc.property(value, (any) => {
-        const ours = canonicalJson(any, 6);
-        if (ours !== canonicalize(any)) throw new Error(`writer: ${ours}`);
-        const fault = canonicalFault(ours);
-        if (fault !== null) throw new Error(`verifier: ${fault} in ${ours}`);
-      }),
-      { numRuns: 5_000 },
-    ),
-  );
-});
+t.test(
+  "agrees with an independent implementation of RFC 8785, and the verifier's scanner with both",
+  async (t) => {
+    t.doesNotThrow(() =>
+      fc.assert(
+        fc.property(value, (any) => {
+          const ours = canonicalJson(any, 6);
+          if (ours !== canonicalize(any)) throw new Error(`writer: ${ours}`);
+          const fault = canonicalFault(ours);
+          if (fault !== null) throw new Error(`verifier: ${fault} in ${ours}`);
+        }),
+        { numRuns: 5_000 },
+      ),
+    );
+  },
+);
 
 t.test("the scanner takes no text that is not the canonical form of its own parse", async (t) => {
   const almost = fc
     .tuple(
       value,
       fc.nat(),
-      fc.constantFrom(" ", ",", '"', "0", "1", "-", "e1", "\\u0041", "\n", "}", "]", "{", '"a":1,', "\u0001", "\\/"),
+      fc.constantFrom(
+        " ",
+        ",",
+        '"',
+        "0",
+        "1",
+        "-",
+        "e1",
+        "\\u0041",
+        "\n",
+        "}",
+        "]",
+        "{",
+        '"a":1,',
+        "\u0001",
+        "\\/",
+      ),
     )
     .map(([any, at, insert]) => {
       const text = canonicalJson(any, 6);

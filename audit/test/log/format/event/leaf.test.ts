@@ -4,11 +4,30 @@ import { canonicalJson } from "../../../../src/log/format/event/canonical-json.t
 import { leafOf, sentText } from "../../../../src/log/format/event/leaf.ts";
 
 /** Texts that look like the places that are looked for. */
-const misleading = fc.constantFrom(',"pseq":', '","pseq":1,"', ',"type":', "\\", '"', "ä\u2028", "💡");
-const text = fc.array(fc.oneof(misleading, fc.string({ unit: "grapheme" })), { maxLength: 4 }).map((parts) => parts.join(""));
-const name = fc.oneof(fc.constantFrom("pseq", "type", "prod", "t_log"), fc.stringMatching(/^[a-z_]{1,8}$/));
+const misleading = fc.constantFrom(
+  ',"pseq":',
+  '","pseq":1,"',
+  ',"type":',
+  "\\",
+  '"',
+  "ä\u2028",
+  "💡",
+);
+const text = fc
+  .array(fc.oneof(misleading, fc.string({ unit: "grapheme" })), { maxLength: 4 })
+  .map((parts) => parts.join(""));
+const name = fc.oneof(
+  fc.constantFrom("pseq", "type", "prod", "t_log"),
+  fc.stringMatching(/^[a-z_]{1,8}$/),
+);
 const detail = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 2 }, text, fc.maxSafeInteger(), fc.boolean(), fc.dictionary(name, tie("value"), { maxKeys: 4 })),
+  value: fc.oneof(
+    { maxDepth: 2 },
+    text,
+    fc.maxSafeInteger(),
+    fc.boolean(),
+    fc.dictionary(name, tie("value"), { maxKeys: 4 }),
+  ),
 }));
 /** An event as the schemas of the catalogue let it be. */
 const event = fc.record(
@@ -29,24 +48,41 @@ const event = fc.record(
     src: fc.record({ addr: fc.stringMatching(/^[0-9a-f]{64}$/) }),
     outcome: fc.record({ code: text }),
   },
-  { requiredKeys: ["v", "id", "t", "boot", "pseq", "schema_sha256", "type", "phase", "op", "actor", "object"] },
+  {
+    requiredKeys: [
+      "v",
+      "id",
+      "t",
+      "boot",
+      "pseq",
+      "schema_sha256",
+      "type",
+      "phase",
+      "op",
+      "actor",
+      "object",
+    ],
+  },
 );
 
-t.test("a leaf is the canonical form of the event with auditd's two members, and gives the sent bytes back", async (t) => {
-  t.doesNotThrow(() =>
-    fc.assert(
-      fc.property(event, (sent) => {
-        const bytes = canonicalJson(sent, 6);
-        const tLog = "2026-11-24T00:00:01.234Z";
-        const leaf = leafOf(Buffer.from(bytes), "coordinator-gate", tLog);
-        const expected = canonicalJson({ ...sent, prod: "coordinator-gate", t_log: tLog }, 6);
-        if (leaf.toString() !== expected) throw new Error(`${leaf.toString()}\n${expected}`);
-        if (sentText(leaf) !== bytes) throw new Error(sentText(leaf));
-      }),
-      { numRuns: 5_000 },
-    ),
-  );
-});
+t.test(
+  "a leaf is the canonical form of the event with auditd's two members, and gives the sent bytes back",
+  async (t) => {
+    t.doesNotThrow(() =>
+      fc.assert(
+        fc.property(event, (sent) => {
+          const bytes = canonicalJson(sent, 6);
+          const tLog = "2026-11-24T00:00:01.234Z";
+          const leaf = leafOf(Buffer.from(bytes), "coordinator-gate", tLog);
+          const expected = canonicalJson({ ...sent, prod: "coordinator-gate", t_log: tLog }, 6);
+          if (leaf.toString() !== expected) throw new Error(`${leaf.toString()}\n${expected}`);
+          if (sentText(leaf) !== bytes) throw new Error(sentText(leaf));
+        }),
+        { numRuns: 5_000 },
+      ),
+    );
+  },
+);
 
 t.test("bytes without the members that every event has are no event", async (t) => {
   t.throws(() => leafOf(Buffer.from('{"a":1}'), "p", "2026-11-24T00:00:01.234Z"), RangeError);

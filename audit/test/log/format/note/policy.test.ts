@@ -31,7 +31,11 @@ t.test("reads logs, witnesses and nested groups, and says who is a quorum", asyn
   for (const [cosigned, is] of table) t.equal(isQuorum(new Set(cosigned)), is, cosigned.join(" "));
   t.match(policy(`log ${LOG}\nquorum none\n`), { needsWitness: false, witnesses: [] });
   const ecdsa = `log box.audit.acme/2026+00000000+${Buffer.from([0x02, 1, 2, 3]).toString("base64")}\n`;
-  t.equal(policy(`log ${LOG}\n${ecdsa}quorum none\n`).logs.length, 1, "an ECDSA key beside is passed over");
+  t.equal(
+    policy(`log ${LOG}\n${ecdsa}quorum none\n`).logs.length,
+    1,
+    "an ECDSA key beside is passed over",
+  );
   t.equal(policy(`log ${LOG}\nquorum none\n`).isQuorum(new Set()), true);
 });
 
@@ -43,7 +47,11 @@ t.test("refuses what tlog-policy does not allow, and names the line", async (t) 
     ["unknown quorum", `log ${LOG}\nquorum w1\n`, /line 2: no w1/],
     ["unknown keyword", `logs ${LOG}\nquorum none\n`, /line 1/],
     ["key twice", `log ${LOG}\nlog ${LOG}\nquorum none\n`, /same key/],
-    ["foreign key id", `log ${LOG.replace(/\+[0-9a-f]{8}\+/, "+00000000+")}\nquorum none\n`, /not its own/],
+    [
+      "foreign key id",
+      `log ${LOG.replace(/\+[0-9a-f]{8}\+/, "+00000000+")}\nquorum none\n`,
+      /not its own/,
+    ],
     ["no key", "log abc\nquorum none\n", /line 1/],
     ["name twice", `${a}${witness("a")}quorum a\n`, /line 2: a is defined/],
     ["witness named none", `${witness("none")}quorum none\n`, /none is defined/],
@@ -51,9 +59,17 @@ t.test("refuses what tlog-policy does not allow, and names the line", async (t) 
     ["group of itself", `${a}group g any a g\nquorum g\n`, /no g is defined/],
     ["two of one", `${a}group g 2 a\nquorum g\n`, /can't be asked for/],
     ["none of one", `${a}group g 0 a\nquorum g\n`, /can't be asked for/],
-    ["member of two groups", `${a}${witness("b")}group g any a\ngroup h any a b\nquorum g\n`, /in a group already/],
+    [
+      "member of two groups",
+      `${a}${witness("b")}group g any a\ngroup h any a b\nquorum g\n`,
+      /in a group already/,
+    ],
     ["control character", `log ${LOG}\u0007\nquorum none\n`, /control/],
-    ["33 witnesses", `${Array.from({ length: 33 }, (_, at) => witness(`w${at}`)).join("")}quorum none\n`, /too many witness/],
+    [
+      "33 witnesses",
+      `${Array.from({ length: 33 }, (_, at) => witness(`w${at}`)).join("")}quorum none\n`,
+      /too many witness/,
+    ],
   ] as const)
     t.throws(() => policy(text), { code: "policy_invalid", message }, what);
 });

@@ -16,7 +16,12 @@ t.test("shards follow one another by year, and by number after a restore", async
   t.equal(slugAfter("2026-2", "restore"), "2026-3");
   t.equal(slugAfter("2026", "year"), "2027");
   t.equal(slugAfter("2026-9", "year"), "2027");
-  t.same(["2027", "2026-10", "2026", "2026-2"].sort(inOrder), ["2026", "2026-2", "2026-10", "2027"]);
+  t.same(["2027", "2026-10", "2026", "2026-2"].sort(inOrder), [
+    "2026",
+    "2026-2",
+    "2026-10",
+    "2027",
+  ]);
   t.throws(() => slugAfter("../x", "year"), RangeError);
 });
 
@@ -38,19 +43,31 @@ t.test("what may have come after a shard by now is looked for up to the next yea
   t.ok(slugsAfter("2026-40", "2026").includes("2026-41"));
 });
 
-t.test("the next shard is prepared thirty days ahead and turns after the new year, by a clock that is trusted", async (t) => {
-  const newYear = Date.UTC(2027, 0, 1);
-  const day = 86_400_000;
-  const table: [offsetMs: number, isNextPrepared: boolean, isClockTrusted: boolean, due: string | null][] = [
-    [-30 * day - 1, false, true, null],
-    [-30 * day, false, true, "prepare"],
-    [-30 * day, false, false, "prepare"],
-    [-1, true, true, null],
-    [0, true, true, "turn"],
-    [0, true, false, null],
-    [400 * day, false, true, "prepare"],
-    [400 * day, true, true, "turn"],
-  ];
-  for (const [offsetMs, isNextPrepared, isClockTrusted, due] of table)
-    t.equal(dueStep({ slug: "2026-2", isNextPrepared, nowMs: newYear + offsetMs, isClockTrusted }), due, `${offsetMs / day}`);
-});
+t.test(
+  "the next shard is prepared thirty days ahead and turns after the new year, by a clock that is trusted",
+  async (t) => {
+    const newYear = Date.UTC(2027, 0, 1);
+    const day = 86_400_000;
+    const table: [
+      offsetMs: number,
+      isNextPrepared: boolean,
+      isClockTrusted: boolean,
+      due: string | null,
+    ][] = [
+      [-30 * day - 1, false, true, null],
+      [-30 * day, false, true, "prepare"],
+      [-30 * day, false, false, "prepare"],
+      [-1, true, true, null],
+      [0, true, true, "turn"],
+      [0, true, false, null],
+      [400 * day, false, true, "prepare"],
+      [400 * day, true, true, "turn"],
+    ];
+    for (const [offsetMs, isNextPrepared, isClockTrusted, due] of table)
+      t.equal(
+        dueStep({ slug: "2026-2", isNextPrepared, nowMs: newYear + offsetMs, isClockTrusted }),
+        due,
+        `${offsetMs / day}`,
+      );
+  },
+);

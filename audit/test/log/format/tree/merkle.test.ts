@@ -5,7 +5,16 @@ import { nodePlatform } from "../../../../src/verifier/platform/platform-node.ts
 import { VerifierTree } from "../../../../src/verifier/tree/tree.ts";
 
 /** Leaves and roots of the Certificate Transparency reference tests (google/certificate-transparency, merkle_tree_test.cc). */
-const LEAVES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
+const LEAVES = [
+  "",
+  "00",
+  "10",
+  "2021",
+  "3031",
+  "40414243",
+  "5051525354555657",
+  "606162636465666768696a6b6c6d6e6f",
+];
 const ROOTS = [
   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
   "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
@@ -18,41 +27,52 @@ const ROOTS = [
   "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
 ];
 
-t.test("gives the published roots of RFC 6962 trees, in the writer and in the verifier", async (t) => {
-  const frontier = new Frontier();
-  const tree = new VerifierTree(nodePlatform);
-  t.equal(frontier.root().toString("hex"), ROOTS[0]);
-  t.equal(Buffer.from(tree.root()).toString("hex"), ROOTS[0]);
-  for (const [at, leaf] of LEAVES.entries()) {
-    frontier.append(hashLeaf(Buffer.from(leaf, "hex")));
-    tree.add(Buffer.from(`00${leaf}`, "hex"));
-    t.equal(frontier.root().toString("hex"), ROOTS[at + 1], `${at + 1} leaves`);
-    t.equal(Buffer.from(tree.root()).toString("hex"), ROOTS[at + 1], `${at + 1} leaves, verifier`);
-  }
-});
+t.test(
+  "gives the published roots of RFC 6962 trees, in the writer and in the verifier",
+  async (t) => {
+    const frontier = new Frontier();
+    const tree = new VerifierTree(nodePlatform);
+    t.equal(frontier.root().toString("hex"), ROOTS[0]);
+    t.equal(Buffer.from(tree.root()).toString("hex"), ROOTS[0]);
+    for (const [at, leaf] of LEAVES.entries()) {
+      frontier.append(hashLeaf(Buffer.from(leaf, "hex")));
+      tree.add(Buffer.from(`00${leaf}`, "hex"));
+      t.equal(frontier.root().toString("hex"), ROOTS[at + 1], `${at + 1} leaves`);
+      t.equal(
+        Buffer.from(tree.root()).toString("hex"),
+        ROOTS[at + 1],
+        `${at + 1} leaves, verifier`,
+      );
+    }
+  },
+);
 
-t.test("agrees with the recursive definition of RFC 6962 §2.1 at every size around tile borders", async (t) => {
-  const texts = Array.from({ length: 1_100 }, (_, n) => Buffer.from(`leaf ${n}`));
-  const leaves = texts.map(hashLeaf);
-  const memo = new Map<string, Buffer>();
-  const mth = (from: number, to: number): Buffer => {
-    if (to - from === 0) return createHash("sha256").digest();
-    if (to - from === 1) return leaves[from]!;
-    const key = `${from} ${to}`;
-    const known = memo.get(key);
-    if (known !== undefined) return known;
-    const split = 2 ** Math.floor(Math.log2(to - from - 1));
-    const root = hashNode(mth(from, from + split), mth(from + split, to));
-    memo.set(key, root);
-    return root;
-  };
-  const frontier = new Frontier();
-  const tree = new VerifierTree(nodePlatform);
-  for (const [at, leaf] of leaves.entries()) {
-    frontier.append(leaf);
-    tree.add(Buffer.concat([Buffer.of(0), texts[at]!]));
-    const expected = mth(0, at + 1);
-    if (!frontier.root().equals(expected) || !expected.equals(tree.root())) t.fail(`${at + 1} leaves`);
-  }
-  t.equal(frontier.size, 1_100);
-});
+t.test(
+  "agrees with the recursive definition of RFC 6962 §2.1 at every size around tile borders",
+  async (t) => {
+    const texts = Array.from({ length: 1_100 }, (_, n) => Buffer.from(`leaf ${n}`));
+    const leaves = texts.map(hashLeaf);
+    const memo = new Map<string, Buffer>();
+    const mth = (from: number, to: number): Buffer => {
+      if (to - from === 0) return createHash("sha256").digest();
+      if (to - from === 1) return leaves[from]!;
+      const key = `${from} ${to}`;
+      const known = memo.get(key);
+      if (known !== undefined) return known;
+      const split = 2 ** Math.floor(Math.log2(to - from - 1));
+      const root = hashNode(mth(from, from + split), mth(from + split, to));
+      memo.set(key, root);
+      return root;
+    };
+    const frontier = new Frontier();
+    const tree = new VerifierTree(nodePlatform);
+    for (const [at, leaf] of leaves.entries()) {
+      frontier.append(leaf);
+      tree.add(Buffer.concat([Buffer.of(0), texts[at]!]));
+      const expected = mth(0, at + 1);
+      if (!frontier.root().equals(expected) || !expected.equals(tree.root()))
+        t.fail(`${at + 1} leaves`);
+    }
+    t.equal(frontier.size, 1_100);
+  },
+);

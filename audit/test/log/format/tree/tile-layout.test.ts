@@ -14,7 +14,14 @@ t.test("a tree of 70,000 leaves has the files that the specification counts", as
   const count = (level: number | "entries", isFull: boolean) =>
     names.filter((name) => name.level === level && (name.width === 256) === isFull).length;
   t.same(
-    [count(0, true), count(0, false), count(1, true), count(1, false), count(2, true), count(2, false)],
+    [
+      count(0, true),
+      count(0, false),
+      count(1, true),
+      count(1, false),
+      count(2, true),
+      count(2, false),
+    ],
     [273, 1, 1, 1, 0, 1],
   );
   t.same(
@@ -31,7 +38,9 @@ t.test("a tree of 70,000 leaves has the files that the specification counts", as
 });
 
 t.test("the verifier, written apart, expects exactly the files that the export has", async (t) => {
-  for (const size of [0, 1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 70_000, 131_072, 300_001])
+  for (const size of [
+    0, 1, 255, 256, 257, 511, 512, 65_535, 65_536, 65_537, 70_000, 131_072, 300_001,
+  ])
     t.same(
       [...expectedFiles(size)].map(({ name }) => name),
       [...filesOfTree(size)].map(tilePath),

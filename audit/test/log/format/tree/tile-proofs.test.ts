@@ -9,8 +9,20 @@ import { TreeWriter } from "../../../../src/log/auditd/checkpoint/tree-writer.ts
 import { hasRoom, temporaryFolder } from "../../../helper.ts";
 
 /** Leaves, one root and one path of the Certificate Transparency reference tests (google/certificate-transparency, merkle_tree_test.cc). */
-const LEAVES = ["", "00", "10", "2021", "3031", "40414243", "5051525354555657", "606162636465666768696a6b6c6d6e6f"];
-const ROOT_OF_8 = Buffer.from("5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328", "hex");
+const LEAVES = [
+  "",
+  "00",
+  "10",
+  "2021",
+  "3031",
+  "40414243",
+  "5051525354555657",
+  "606162636465666768696a6b6c6d6e6f",
+];
+const ROOT_OF_8 = Buffer.from(
+  "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
+  "hex",
+);
 const PATH_OF_FIRST = [
   "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
   "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
@@ -34,38 +46,51 @@ function rootsUpTo(size: number): Buffer[] {
 async function treeOf(folder: string, size: number): Promise<TileProofs> {
   mkdirSync(folder);
   const writer = await TreeWriter.open(folder, 0, hasRoom);
-  await writer.grow(Array.from({ length: size }, (_, n) => ({ leaf: Buffer.from(`leaf ${n}`), leafHash: leafHash(n) })));
+  await writer.grow(
+    Array.from({ length: size }, (_, n) => ({
+      leaf: Buffer.from(`leaf ${n}`),
+      leafHash: leafHash(n),
+    })),
+  );
   return new TileProofs(new LogReader(folder), size);
 }
 
-t.test("a published inclusion proof leads to the published root, and to no other leaf, place or size", async (t) => {
-  const first = hashLeaf(Buffer.from(LEAVES[0]!, "hex"));
-  t.ok(isIncluded(0, first, 8, ROOT_OF_8, PATH_OF_FIRST));
-  t.notOk(isIncluded(0, hashLeaf(Buffer.from(LEAVES[1]!, "hex")), 8, ROOT_OF_8, PATH_OF_FIRST));
-  t.notOk(isIncluded(1, first, 8, ROOT_OF_8, PATH_OF_FIRST));
-  t.notOk(isIncluded(8, first, 8, ROOT_OF_8, PATH_OF_FIRST));
-  t.notOk(isIncluded(0, first, 16, ROOT_OF_8, PATH_OF_FIRST));
-});
+t.test(
+  "a published inclusion proof leads to the published root, and to no other leaf, place or size",
+  async (t) => {
+    const first = hashLeaf(Buffer.from(LEAVES[0]!, "hex"));
+    t.ok(isIncluded(0, first, 8, ROOT_OF_8, PATH_OF_FIRST));
+    t.notOk(isIncluded(0, hashLeaf(Buffer.from(LEAVES[1]!, "hex")), 8, ROOT_OF_8, PATH_OF_FIRST));
+    t.notOk(isIncluded(1, first, 8, ROOT_OF_8, PATH_OF_FIRST));
+    t.notOk(isIncluded(8, first, 8, ROOT_OF_8, PATH_OF_FIRST));
+    t.notOk(isIncluded(0, first, 16, ROOT_OF_8, PATH_OF_FIRST));
+  },
+);
 
-t.test("proofs from tiles hold for every earlier size and leaf, at sizes around the borders of tiles", async (t) => {
-  const root = temporaryFolder(t);
-  const roots = rootsUpTo(1_030);
-  let proven = 0;
-  for (const size of [1, 2, 7, 255, 256, 257, 511, 1_030]) {
-    const proofs = await treeOf(join(root, String(size)), size);
-    t.ok((await proofs.root()).equals(roots[size]!), `root of ${size}`);
-    for (let at = 0; at < size; at += size > 300 ? 13 : 1) {
-      const path = await proofs.inclusion(at);
-      if (!isIncluded(at, leafHash(at), size, roots[size]!, path)) t.fail(`leaf ${at} of ${size}`);
-      const proof = await proofs.consistency(at + 1);
-      if (!isConsistent(at + 1, roots[at + 1]!, size, roots[size]!, proof)) t.fail(`${at + 1} of ${size}`);
-      proven += 2;
+t.test(
+  "proofs from tiles hold for every earlier size and leaf, at sizes around the borders of tiles",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const roots = rootsUpTo(1_030);
+    let proven = 0;
+    for (const size of [1, 2, 7, 255, 256, 257, 511, 1_030]) {
+      const proofs = await treeOf(join(root, String(size)), size);
+      t.ok((await proofs.root()).equals(roots[size]!), `root of ${size}`);
+      for (let at = 0; at < size; at += size > 300 ? 13 : 1) {
+        const path = await proofs.inclusion(at);
+        if (!isIncluded(at, leafHash(at), size, roots[size]!, path))
+          t.fail(`leaf ${at} of ${size}`);
+        const proof = await proofs.consistency(at + 1);
+        if (!isConsistent(at + 1, roots[at + 1]!, size, roots[size]!, proof))
+          t.fail(`${at + 1} of ${size}`);
+        proven += 2;
+      }
+      t.same(await proofs.consistency(0), []);
+      t.notOk(isConsistent(0, roots[0]!, size, roots[size]!, []), "the empty tree has no proof");
     }
-    t.same(await proofs.consistency(0), []);
-    t.notOk(isConsistent(0, roots[0]!, size, roots[size]!, []), "the empty tree has no proof");
-  }
-  t.ok(proven > 1_700, `${proven} proofs`);
-});
+    t.ok(proven > 1_700, `${proven} proofs`);
+  },
+);
 
 t.test(
   "a consistency proof with any one hash changed, missing or added, or for other sizes or roots, does not hold",
@@ -75,10 +100,14 @@ t.test(
     const proofs = await treeOf(join(temporaryFolder(t), "log"), size);
     for (const old of [1, 3, 256, 300, 512, 776, 777]) {
       const proof = await proofs.consistency(old);
-      const holds = (hashes: readonly Buffer[]) => isConsistent(old, roots[old]!, size, roots[size]!, hashes);
+      const holds = (hashes: readonly Buffer[]) =>
+        isConsistent(old, roots[old]!, size, roots[size]!, hashes);
       t.ok(holds(proof), `${old}`);
       for (const at of proof.keys()) {
-        t.notOk(holds(proof.map((hash, n) => (n === at ? flipped(hash) : hash))), `${old}: hash ${at} changed`);
+        t.notOk(
+          holds(proof.map((hash, n) => (n === at ? flipped(hash) : hash))),
+          `${old}: hash ${at} changed`,
+        );
         t.notOk(holds(proof.toSpliced(at, 1)), `${old}: hash ${at} missing`);
       }
       t.notOk(holds([...proof, roots[5]!]));
@@ -87,7 +116,10 @@ t.test(
       t.notOk(isConsistent(old, roots[old]!, size, flipped(roots[size]!), proof));
     }
     t.notOk(isConsistent(777, roots[777]!, 776, roots[776]!, []), "not backwards");
-    t.notOk(isConsistent(0, roots[0]!, 5, roots[5]!, [roots[5]!]), "nothing is proven of the empty tree");
+    t.notOk(
+      isConsistent(0, roots[0]!, 5, roots[5]!, [roots[5]!]),
+      "nothing is proven of the empty tree",
+    );
     t.notOk(isConsistent(5, roots[5]!, 5, roots[6]!, []), "one size has one root");
     await t.rejects(proofs.consistency(778), RangeError);
     await t.rejects(proofs.inclusion(777), RangeError);

@@ -2,7 +2,11 @@
 import { createHash, verify } from "node:crypto";
 import t from "tap";
 import { parseCheckpoint as parseOwn } from "../../../../src/log/format/note/checkpoint.ts";
-import { KEY_TYPE, parseVerifierKey, publicKeyObject } from "../../../../src/log/format/note/note-key.ts";
+import {
+  KEY_TYPE,
+  parseVerifierKey,
+  publicKeyObject,
+} from "../../../../src/log/format/note/note-key.ts";
 import { isLineOf, parseNote } from "../../../../src/log/format/note/signed-note.ts";
 import { utf8 } from "../../../../src/verifier/input/bytes.ts";
 import { parseCheckpoint as parseJudged } from "../../../../src/verifier/input/note.ts";
@@ -32,7 +36,11 @@ function isSigned({ key, note }: { key: string; note: string }): boolean {
     const known = parseVerifierKey(key);
     const parsed = parseNote(note);
     const line = parsed?.signatures.find((one) => isLineOf(one, known));
-    return parsed != null && line !== undefined && verify(null, Buffer.from(parsed.text), publicKeyObject(known), line.signature);
+    return (
+      parsed != null &&
+      line !== undefined &&
+      verify(null, Buffer.from(parsed.text), publicKeyObject(known), line.signature)
+    );
   } catch {
     return false;
   }
@@ -60,7 +68,12 @@ for (const [name, example] of Object.entries({ "signed-note": EXAMPLE, "Go's not
     let keys = 0;
     for (let at = 0; at < example.key.length; at++) {
       const other = example.key[at] === "A" ? "B" : "A";
-      keys += isSigned({ ...example, key: example.key.slice(0, at) + other + example.key.slice(at + 1) }) ? 1 : 0;
+      keys += isSigned({
+        ...example,
+        key: example.key.slice(0, at) + other + example.key.slice(at + 1),
+      })
+        ? 1
+        : 0;
     }
     t.equal(keys, 0, `${example.key.length} keys refused`);
   });
@@ -85,50 +98,65 @@ t.test("keys that Go's tests call bad are refused by both", (t) => {
   t.end();
 });
 
-t.test("a text may hold blank lines and any letter; the last blank line begins the signatures", (t) => {
-  t.match(parseNote(POEM), {
-    text: /^Ognuno.*\n.*\n\ned è subito sera\.\n$/,
-    signatures: [{ name: "quasimodo.example/salvatore" }],
-  });
-  t.end();
-});
+t.test(
+  "a text may hold blank lines and any letter; the last blank line begins the signatures",
+  (t) => {
+    t.match(parseNote(POEM), {
+      text: /^Ognuno.*\n.*\n\ned è subito sera\.\n$/,
+      signatures: [{ name: "quasimodo.example/salvatore" }],
+    });
+    t.end();
+  },
+);
 
-t.test("the cosigned checkpoint is read alike, and its time stands where the specification says", (t) => {
-  const own = parseOwn(COSIGNED)!;
-  const judged = parseJudged(utf8(COSIGNED), "it");
-  for (const { origin, size, root, signatures } of [own, judged]) {
-    t.same({ origin, size }, { origin: "example.com/behind-the-sofa", size: 20_852_163 });
-    t.equal(Buffer.from(root).toString("base64"), "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=");
-    t.same(
-      signatures.map(({ name }) => name),
-      ["example.com/behind-the-sofa", "witness.example.com/w1"],
+t.test(
+  "the cosigned checkpoint is read alike, and its time stands where the specification says",
+  (t) => {
+    const own = parseOwn(COSIGNED)!;
+    const judged = parseJudged(utf8(COSIGNED), "it");
+    for (const { origin, size, root, signatures } of [own, judged]) {
+      t.same({ origin, size }, { origin: "example.com/behind-the-sofa", size: 20_852_163 });
+      t.equal(Buffer.from(root).toString("base64"), "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=");
+      t.same(
+        signatures.map(({ name }) => name),
+        ["example.com/behind-the-sofa", "witness.example.com/w1"],
+      );
+    }
+    t.equal(
+      own.signatures[1]!.signature.readBigUInt64BE(0),
+      1_679_315_147n,
+      "as in the message that the text shows",
     );
-  }
-  t.equal(own.signatures[1]!.signature.readBigUInt64BE(0), 1_679_315_147n, "as in the message that the text shows");
-  t.equal(own.signatures[1]!.signature.length, 8 + 64);
-  const altered = [
-    COSIGNED.replace("20852163", "020852163"),
-    COSIGNED.replace("20852163", "-1"),
-    COSIGNED.replace("20852163", "9007199254740993"),
-    COSIGNED.replace("CsUYapGG", "CsUYapG"),
-    COSIGNED.replace("2I=\n", "2J=\n"),
-    COSIGNED.replace("behind-the-sofa\n", "behind-the-sofa\r\n"),
-    COSIGNED.replace("\n\n", "\n"),
-    COSIGNED.slice(0, -1),
-    COSIGNED.replace("— witness", "- witness"),
-    COSIGNED.replace("jWbPPw", "jWbPP!"),
-  ];
-  for (const text of altered) {
-    t.equal(parseOwn(text), null);
-    t.throws(() => parseJudged(utf8(text), "it"));
-  }
-  t.end();
-});
+    t.equal(own.signatures[1]!.signature.length, 8 + 64);
+    const altered = [
+      COSIGNED.replace("20852163", "020852163"),
+      COSIGNED.replace("20852163", "-1"),
+      COSIGNED.replace("20852163", "9007199254740993"),
+      COSIGNED.replace("CsUYapGG", "CsUYapG"),
+      COSIGNED.replace("2I=\n", "2J=\n"),
+      COSIGNED.replace("behind-the-sofa\n", "behind-the-sofa\r\n"),
+      COSIGNED.replace("\n\n", "\n"),
+      COSIGNED.slice(0, -1),
+      COSIGNED.replace("— witness", "- witness"),
+      COSIGNED.replace("jWbPPw", "jWbPP!"),
+    ];
+    for (const text of altered) {
+      t.equal(parseOwn(text), null);
+      t.throws(() => parseJudged(utf8(text), "it"));
+    }
+    t.end();
+  },
+);
 
 t.test("key ids are computed as the specifications say, for every type", (t) => {
   for (const type of Object.values(KEY_TYPE)) {
     const publicKey = Buffer.alloc(type === KEY_TYPE.mlDsa44 ? 1_312 : 32, 7);
-    const id = createHash("sha256").update("w.example\n").update(Buffer.of(type)).update(publicKey).digest("hex").slice(0, 8);
+    const id = createHash("sha256")
+      .update("w.example\n")
+      .update(Buffer.of(type))
+      .update(publicKey)
+      .digest("hex")
+      .slice(0, 8);
     const key = `w.example+${id}+${Buffer.concat([Buffer.of(type), publicKey]).toString("base64")}`;
     t.equal(parseVerifierKey(key).keyId.toString("hex"), id);
     t.equal(parsePolicy(utf8(`log ${key}\nquorum none\n`), nodePlatform).logs[0]!.keyId, id);

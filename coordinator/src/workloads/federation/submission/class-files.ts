@@ -2,7 +2,11 @@ import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { ApiError } from "../../../api-error.ts";
 import type { JobFacts } from "./job-configs.ts";
 
-export const SCRIPT_FILES = ["model_def.py", "custom_client_executor.py", "custom_persistor.py"] as const;
+export const SCRIPT_FILES = [
+  "model_def.py",
+  "custom_client_executor.py",
+  "custom_persistor.py",
+] as const;
 
 /**
  * Classes whose module is neither a script nor in the image would end the job at its first second; all of them are named at once. Where the
@@ -21,7 +25,10 @@ export function checkClassFiles(
     const module = moduleOf(path);
     if (own.has(module)) return false;
     if (inImage !== null) return !inImage.has(module);
-    return /^(?:custom|model)_/.test(module) && !Object.hasOwn(image.packages, module.toLowerCase().replaceAll(/[._]+/g, "-"));
+    return (
+      /^(?:custom|model)_/.test(module) &&
+      !Object.hasOwn(image.packages, module.toLowerCase().replaceAll(/[._]+/g, "-"))
+    );
   });
   if (missing.length === 0) return;
   const named = missing.map(({ file, path }) => `${file} names ${path}`);

@@ -5,7 +5,11 @@
 import type { ErrorCode } from "@resontech/contracts/error-catalogue";
 import { ApiError } from "../../../api-error.ts";
 
-export const CONFIG_FILES = ["config_fed_client.json", "config_fed_server.json", "meta.json"] as const;
+export const CONFIG_FILES = [
+  "config_fed_client.json",
+  "config_fed_server.json",
+  "meta.json",
+] as const;
 export type ConfigFile = (typeof CONFIG_FILES)[number];
 
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -31,11 +35,17 @@ export function readJobConfigs(texts: Record<ConfigFile, string>, shardCount: nu
   const server = parseConfig("config_fed_server.json", texts["config_fed_server.json"]);
   const meta = parseConfig("meta.json", texts["meta.json"]);
   requireList("config_fed_client.json", client, "executors", "config_executors_missing");
-  const workflows = requireList("config_fed_server.json", server, "workflows", "config_workflows_missing");
+  const workflows = requireList(
+    "config_fed_server.json",
+    server,
+    "workflows",
+    "config_workflows_missing",
+  );
   const metaMinClients = readMeta(meta, shardCount);
   const args = workflows.map((workflow) => asObject(asObject(workflow)["args"]));
   for (const [at, workflow] of workflows.entries()) checkCounts(at, asObject(workflow));
-  const workflowMinClients = args.map((arg) => positiveInteger(arg["min_clients"])).find((value) => value !== null) ?? null;
+  const workflowMinClients =
+    args.map((arg) => positiveInteger(arg["min_clients"])).find((value) => value !== null) ?? null;
   const warnings: string[] = [];
   if (workflowMinClients !== null && workflowMinClients > shardCount) {
     warnings.push(
@@ -43,7 +53,8 @@ export function readJobConfigs(texts: Record<ConfigFile, string>, shardCount: nu
     );
   }
   return {
-    numRounds: args.map((arg) => positiveInteger(arg["num_rounds"])).find((value) => value !== null) ?? null,
+    numRounds:
+      args.map((arg) => positiveInteger(arg["num_rounds"])).find((value) => value !== null) ?? null,
     minClients: Math.min(metaMinClients ?? workflowMinClients ?? shardCount, shardCount),
     classes: [
       ...classPaths(client).map((path) => ({ file: "config_fed_client.json" as const, path })),
@@ -63,22 +74,37 @@ function checkCounts(at: number, { path, args }: JsonObject): void {
     if (typeof value === "number" && Number.isSafeInteger(value) && value >= 1) continue;
     const shown = JSON.stringify(value)?.slice(0, 40);
     const place = `config_fed_server.json: workflows[${at}].args.${name}`;
-    throw new ApiError("config_value_invalid", `${place} is ${shown}, not a whole number of at least 1`);
+    throw new ApiError(
+      "config_value_invalid",
+      `${place} is ${shown}, not a whole number of at least 1`,
+    );
   }
 }
 
 function readMeta(meta: JsonObject, shardCount: number): number | null {
-  const { name, resource_spec: resourceSpec, deploy_map: deployMap, min_clients: minClients } = meta;
+  const {
+    name,
+    resource_spec: resourceSpec,
+    deploy_map: deployMap,
+    min_clients: minClients,
+  } = meta;
   const invalid = (what: string) => new ApiError("meta_invalid", `meta.json: ${what}`);
-  if (name !== undefined && (typeof name !== "string" || name === "")) throw invalid("`name` is not a text");
-  if (resourceSpec !== undefined && !isObject(resourceSpec)) throw invalid("`resource_spec` is not an object");
-  if (!isObject(deployMap) || !("app" in deployMap)) throw invalid("`deploy_map` does not deploy `app`");
-  if (!Array.isArray(deployMap["app"]) || deployMap["app"].length === 0) throw invalid("`deploy_map.app` names no site");
+  if (name !== undefined && (typeof name !== "string" || name === ""))
+    throw invalid("`name` is not a text");
+  if (resourceSpec !== undefined && !isObject(resourceSpec))
+    throw invalid("`resource_spec` is not an object");
+  if (!isObject(deployMap) || !("app" in deployMap))
+    throw invalid("`deploy_map` does not deploy `app`");
+  if (!Array.isArray(deployMap["app"]) || deployMap["app"].length === 0)
+    throw invalid("`deploy_map.app` names no site");
   if (minClients === undefined || minClients === null) return null;
   const value = positiveInteger(minClients);
   if (value === null) throw invalid("`min_clients` is not a whole number of at least 1");
   if (value > shardCount) {
-    throw new ApiError("min_clients_exceeds_shards", `meta.json asks for ${value} clients, the job has ${shardCount} shards`);
+    throw new ApiError(
+      "min_clients_exceeds_shards",
+      `meta.json asks for ${value} clients, the job has ${shardCount} shards`,
+    );
   }
   return value;
 }
@@ -86,8 +112,12 @@ function readMeta(meta: JsonObject, shardCount: number): number | null {
 function parseConfig(file: ConfigFile, text: string): JsonObject {
   // Python's `json`, which NVFlare reads with, refuses it.
   if (text.startsWith("\ufeff"))
-    throw new ApiError("config_invalid_json", `${file}: not JSON at line 1, column 1: it begins with a byte order mark`);
-  if (depthOf(text) > MAX_DEPTH) throw new ApiError("config_too_deep", `${file} nests more than ${MAX_DEPTH} levels`);
+    throw new ApiError(
+      "config_invalid_json",
+      `${file}: not JSON at line 1, column 1: it begins with a byte order mark`,
+    );
+  if (depthOf(text) > MAX_DEPTH)
+    throw new ApiError("config_too_deep", `${file} nests more than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(withoutPythonNumbers(text));
@@ -100,7 +130,10 @@ function parseConfig(file: ConfigFile, text: string): JsonObject {
 
 /** NVFlare reads with Python's `json`, which takes NaN and Infinity. */
 function withoutPythonNumbers(text: string): string {
-  return text.replaceAll(/("(?:[^"\\]|\\.)*")|-?\b(?:NaN|Infinity)\b/g, (_, quoted?: string) => quoted ?? "null");
+  return text.replaceAll(
+    /("(?:[^"\\]|\\.)*")|-?\b(?:NaN|Infinity)\b/g,
+    (_, quoted?: string) => quoted ?? "null",
+  );
 }
 
 /** Before parsing: a parser must not be the one to find out. */
@@ -125,12 +158,20 @@ function jsonFault(error: unknown): string {
   const message = error instanceof Error ? error.message : "";
   const place = /position (\d+)(?: \(line (\d+) column (\d+)\))?/.exec(message);
   if (place?.[2] !== undefined) return `not JSON at line ${place[2]}, column ${place[3]}`;
-  return place === null ? "not JSON: it ends too early or starts wrongly" : `not JSON at position ${place[1]}`;
+  return place === null
+    ? "not JSON: it ends too early or starts wrongly"
+    : `not JSON at position ${place[1]}`;
 }
 
-function requireList(file: ConfigFile, config: JsonObject, field: string, code: ErrorCode): unknown[] {
+function requireList(
+  file: ConfigFile,
+  config: JsonObject,
+  field: string,
+  code: ErrorCode,
+): unknown[] {
   const list = config[field];
-  if (!Array.isArray(list) || list.length === 0) throw new ApiError(code, `${file} has no ${field}`);
+  if (!Array.isArray(list) || list.length === 0)
+    throw new ApiError(code, `${file} has no ${field}`);
   return list;
 }
 
@@ -139,10 +180,16 @@ function classPaths(config: JsonObject): string[] {
   const found = new Set<string>();
   const queue: unknown[] = [config];
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
-    if (Array.isArray(node)) queue.push(...node.filter((item) => item !== undefined && item !== null));
+    if (Array.isArray(node))
+      queue.push(...node.filter((item) => item !== undefined && item !== null));
     else if (isObject(node)) {
       const { path, args } = node;
-      if (typeof path === "string" && isObject(args) && /^[A-Za-z_][\w.]*\.[A-Za-z_]\w*$/.test(path)) found.add(path);
+      if (
+        typeof path === "string" &&
+        isObject(args) &&
+        /^[A-Za-z_][\w.]*\.[A-Za-z_]\w*$/.test(path)
+      )
+        found.add(path);
       queue.push(...Object.values(node).filter((item) => item !== undefined && item !== null));
     }
   }

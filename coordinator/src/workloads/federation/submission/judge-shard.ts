@@ -10,12 +10,15 @@ export async function judgeShard(
   name: string,
 ): Promise<ZipSummary> {
   const { key, versionId, sizeBytes } = shard;
-  const range = (start: number, end: number) => store.getRange({ bucket, key, versionId }, start, end);
+  const range = (start: number, end: number) =>
+    store.getRange({ bucket, key, versionId }, start, end);
   const tailStart = Math.max(0, sizeBytes - TAIL_BYTES);
   const tail = await range(tailStart, sizeBytes - 1);
   const { offset, bytes, entries } = locateDirectory(name, tail, sizeBytes);
   const directory =
-    offset >= tailStart ? tail.subarray(offset - tailStart, offset - tailStart + bytes) : await range(offset, offset + bytes - 1);
+    offset >= tailStart
+      ? tail.subarray(offset - tailStart, offset - tailStart + bytes)
+      : await range(offset, offset + bytes - 1);
   const judging = judgeDirectory(name, directory, entries, sizeBytes);
   for (let step = judging.next(); ; step = judging.next()) {
     if (step.done === true) return step.value;

@@ -3,21 +3,30 @@ import { satisfies, valid } from "@renovatebot/pep440";
 
 export type MarkerEnvironment = { pythonVersion: string };
 
-const TOKEN = /\s*(?:(\()|(\))|(===|==|~=|!=|<=|>=|<|>)|("[^"]*"|'[^']*')|(not\s+in\b|in\b|and\b|or\b)|([a-z_.]+))/y;
+const TOKEN =
+  /\s*(?:(\()|(\))|(===|==|~=|!=|<=|>=|<|>)|("[^"]*"|'[^']*')|(not\s+in\b|in\b|and\b|or\b)|([a-z_.]+))/y;
 /** Longest marker, in characters, and so its deepest nesting. */
 const MAX_LENGTH = 1_000;
 
 type Token = { kind: "open" | "close" | "operator" | "text" | "word" | "name"; value: string };
 
 /** Null when it is not a marker. */
-export function evaluateMarker(marker: string, { pythonVersion }: MarkerEnvironment): boolean | null {
+export function evaluateMarker(
+  marker: string,
+  { pythonVersion }: MarkerEnvironment,
+): boolean | null {
   const tokens = marker.length > MAX_LENGTH ? null : tokenize(marker);
   if (tokens === null) return null;
   const values = environmentOf(pythonVersion);
   let at = 0;
   const take = (kind: Token["kind"], value?: string): Token | null => {
     const token = tokens[at];
-    if (token === undefined || token.kind !== kind || (value !== undefined && token.value !== value)) return null;
+    if (
+      token === undefined ||
+      token.kind !== kind ||
+      (value !== undefined && token.value !== value)
+    )
+      return null;
     at += 1;
     return token;
   };
@@ -27,7 +36,9 @@ export function evaluateMarker(marker: string, { pythonVersion }: MarkerEnvironm
     const name = take("name");
     if (name === null) return null;
     const value = values[name.value];
-    return value === undefined ? null : { text: value, isVersion: name.value.endsWith("version") && valid(value) !== null };
+    return value === undefined
+      ? null
+      : { text: value, isVersion: name.value.endsWith("version") && valid(value) !== null };
   };
   const comparison = (): boolean | null => {
     if (take("open") !== null) {
@@ -37,7 +48,9 @@ export function evaluateMarker(marker: string, { pythonVersion }: MarkerEnvironm
     const left = operand();
     const operator = take("operator") ?? take("word", "in") ?? take("word", "not in");
     const right = operand();
-    return left === null || operator === null || right === null ? null : compare(left, operator.value, right);
+    return left === null || operator === null || right === null
+      ? null
+      : compare(left, operator.value, right);
   };
   const chain = (word: "and" | "or", next: () => boolean | null): boolean | null => {
     let result = next();
@@ -61,7 +74,9 @@ function compare(left: Operand, operator: string, right: Operand): boolean | nul
   if (left.isVersion && valid(right.text.replace(/\.\*$/, "")) !== null)
     return satisfies(left.text, `${operator}${right.text}`, { prereleases: true });
   if (right.isVersion && valid(left.text) !== null)
-    return satisfies(right.text, `${MIRRORED[operator] ?? operator}${left.text}`, { prereleases: true });
+    return satisfies(right.text, `${MIRRORED[operator] ?? operator}${left.text}`, {
+      prereleases: true,
+    });
   switch (operator) {
     case "==":
     case "===":
@@ -111,7 +126,15 @@ function tokenize(marker: string): Token[] | null {
     const value = groups?.[index];
     const kind = kinds[index];
     if (value === undefined || kind === undefined) return null;
-    tokens.push({ kind, value: kind === "text" ? value.slice(1, -1) : kind === "word" ? value.replaceAll(/\s+/g, " ") : value });
+    tokens.push({
+      kind,
+      value:
+        kind === "text"
+          ? value.slice(1, -1)
+          : kind === "word"
+            ? value.replaceAll(/\s+/g, " ")
+            : value,
+    });
   }
   return tokens;
 }

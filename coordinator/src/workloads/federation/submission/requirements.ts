@@ -10,13 +10,19 @@ import { evaluateMarker, type MarkerEnvironment } from "./marker.ts";
 export const MAX_REQUIREMENTS_BYTES = 64 * 1024;
 const MAX_LINES = 2_000;
 
-const LINE = /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*([^;]*?)\s*(?:;\s*(.+))?$/;
+const LINE =
+  /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*([^;]*?)\s*(?:;\s*(.+))?$/;
 const EXTRA = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 /** @throws ApiError requirement_invalid, requirement_unsupported; requirement_unavailable with all that the image lacks */
-export function checkRequirements(text: string, image: Pick<JobImage, "packages" | "pythonVersion" | "profile">): void {
+export function checkRequirements(
+  text: string,
+  image: Pick<JobImage, "packages" | "pythonVersion" | "profile">,
+): void {
   const environment: MarkerEnvironment = { pythonVersion: image.pythonVersion };
-  const missing = logicalLines(text).flatMap(({ line, number }) => checkLine(line, number, image, environment) ?? []);
+  const missing = logicalLines(text).flatMap(
+    ({ line, number }) => checkLine(line, number, image, environment) ?? [],
+  );
   if (missing.length > 0) throw new ApiError("requirement_unavailable", missing.join("; "));
 }
 
@@ -28,26 +34,44 @@ function checkLine(
   environment: MarkerEnvironment,
 ): string | null {
   const at = `requirements.txt line ${number}`;
-  if (line.startsWith("-")) throw new ApiError("requirement_unsupported", `${at}: pip options are not available`);
+  if (line.startsWith("-"))
+    throw new ApiError("requirement_unsupported", `${at}: pip options are not available`);
   if (/^\.{0,2}\/|^[A-Za-z][A-Za-z0-9+.-]*:\/\/|\s--|@/.test(line)) {
-    throw new ApiError("requirement_unsupported", `${at}: files, URLs and options are not available`);
+    throw new ApiError(
+      "requirement_unsupported",
+      `${at}: files, URLs and options are not available`,
+    );
   }
   const [, name, extras, rawSpecifier = "", marker] = LINE.exec(line) ?? [];
-  if (name === undefined) throw new ApiError("requirement_invalid", `${at} is not a PEP 508 requirement`);
-  if (extras !== undefined && !extras.split(",").every((extra) => extra.trim() === "" || EXTRA.test(extra.trim()))) {
+  if (name === undefined)
+    throw new ApiError("requirement_invalid", `${at} is not a PEP 508 requirement`);
+  if (
+    extras !== undefined &&
+    !extras.split(",").every((extra) => extra.trim() === "" || EXTRA.test(extra.trim()))
+  ) {
     throw new ApiError("requirement_invalid", `${at}: the extras are not valid`);
   }
   const specifier = rawSpecifier.replace(/^\((.*)\)$/, "$1").trim();
   if (specifier !== "" && !validRange(specifier)) {
-    throw new ApiError("requirement_invalid", `${at}: ${JSON.stringify(specifier.slice(0, 80))} is not a version specifier`);
+    throw new ApiError(
+      "requirement_invalid",
+      `${at}: ${JSON.stringify(specifier.slice(0, 80))} is not a version specifier`,
+    );
   }
   const applies = marker === undefined ? true : evaluateMarker(marker, environment);
-  if (applies === null) throw new ApiError("requirement_invalid", `${at}: the environment marker is not valid`);
+  if (applies === null)
+    throw new ApiError("requirement_invalid", `${at}: the environment marker is not valid`);
   if (!applies) return null;
   const normalized = name.toLowerCase().replaceAll(/[-_.]+/g, "-");
-  const version = Object.hasOwn(image.packages, normalized) ? image.packages[normalized] : undefined;
+  const version = Object.hasOwn(image.packages, normalized)
+    ? image.packages[normalized]
+    : undefined;
   if (version === undefined) return `${at}: ${normalized} is not in the job image ${image.profile}`;
-  if (specifier !== "" && valid(version) !== null && !satisfies(version, specifier, { prereleases: true })) {
+  if (
+    specifier !== "" &&
+    valid(version) !== null &&
+    !satisfies(version, specifier, { prereleases: true })
+  ) {
     return `${at}: the job image ${image.profile} has ${normalized} ${version}, not ${specifier}`;
   }
   return null;
@@ -56,7 +80,8 @@ function checkLine(
 /** pip's reading: a backslash joins lines, ` #` starts a comment, blank lines are nothing. */
 function logicalLines(text: string): { line: string; number: number }[] {
   const physical = text.replace(/^\ufeff/, "").split(/\r\n|\r|\n/);
-  if (physical.length > MAX_LINES) throw new ApiError("requirement_invalid", `requirements.txt has more than ${MAX_LINES} lines`);
+  if (physical.length > MAX_LINES)
+    throw new ApiError("requirement_invalid", `requirements.txt has more than ${MAX_LINES} lines`);
   const lines: { line: string; number: number }[] = [];
   let joined = "";
   let start = 1;

@@ -8,13 +8,18 @@
 
 export type ServerConfig = { [name: string]: unknown };
 
-export type ResumeVerdict = { isResumable: true; firstRound: number } | { isResumable: false; why: string };
+export type ResumeVerdict =
+  | { isResumable: true; firstRound: number }
+  | { isResumable: false; why: string };
 
 const WORKFLOWS = [
   "nvflare.app_common.workflows.scatter_and_gather.ScatterAndGather",
   "nvflare.app_common.workflows.fedavg.FedAvg",
 ];
-const PERSISTORS = ["nvflare.app_opt.pt.file_model_persistor.PTFileModelPersistor", "nvflare.app_opt.pt.PTFileModelPersistor"];
+const PERSISTORS = [
+  "nvflare.app_opt.pt.file_model_persistor.PTFileModelPersistor",
+  "nvflare.app_opt.pt.PTFileModelPersistor",
+];
 /** Without memory between rounds: aggregators start each round anew, the others only convert, find or report. */
 const STATELESS = [
   "nvflare.app_common.aggregators.",
@@ -23,29 +28,41 @@ const STATELESS = [
   "nvflare.app_opt.pt.file_model_locator.",
 ];
 /** Methods of PTFileModelPersistor by which the saved model comes in. */
-const LOADING = /^\s+def\s+(?:__init__|_initialize|handle_event|load_model|load|_get_persistence_manager)\b/m;
+const LOADING =
+  /^\s+def\s+(?:__init__|_initialize|handle_event|load_model|load|_get_persistence_manager)\b/m;
 
 /** @param scriptOf source of a module among the user's scripts; null when it is none */
-export function judgeResumable(config: ServerConfig, scriptOf: (module: string) => string | null): ResumeVerdict {
+export function judgeResumable(
+  config: ServerConfig,
+  scriptOf: (module: string) => string | null,
+): ResumeVerdict {
   const workflows = listOf(config["workflows"]);
   const [workflow] = workflows;
   if (workflow === undefined || workflows.length !== 1) return no("it has more than one workflow");
   const path = pathOf(workflow);
   const args = argsOf(workflow);
-  if (!WORKFLOWS.includes(path)) return no(`the workflow ${path || "without a path"} can't start at a later round`);
-  if (args["stop_cond"] !== undefined && args["stop_cond"] !== null) return no("its workflow stops early by what it remembers");
-  if (!isCount(args["num_rounds"], 1)) return no("its workflow does not say how many rounds it has");
+  if (!WORKFLOWS.includes(path))
+    return no(`the workflow ${path || "without a path"} can't start at a later round`);
+  if (args["stop_cond"] !== undefined && args["stop_cond"] !== null)
+    return no("its workflow stops early by what it remembers");
+  if (!isCount(args["num_rounds"], 1))
+    return no("its workflow does not say how many rounds it has");
   const firstRound = args["start_round"] ?? 0;
   if (!isCount(firstRound, 0)) return no("its workflow's start_round is not a whole number");
 
   const components = listOf(config["components"]);
   const persistorId = args["persistor_id"] ?? "persistor";
   const persistor = components.find(({ id }) => id === persistorId);
-  if (persistor === undefined) return no("it has no persistor that a saved model could be given to");
+  if (persistor === undefined)
+    return no("it has no persistor that a saved model could be given to");
   const other = components.find(
-    (component) => component !== persistor && !STATELESS.some((known) => pathOf(component).startsWith(known)),
+    (component) =>
+      component !== persistor && !STATELESS.some((known) => pathOf(component).startsWith(known)),
   );
-  if (other !== undefined) return no(`its component ${pathOf(other) || "without a path"} may remember more than the model`);
+  if (other !== undefined)
+    return no(
+      `its component ${pathOf(other) || "without a path"} may remember more than the model`,
+    );
   if (!takesModel(pathOf(persistor), scriptOf))
     return no(`its persistor ${pathOf(persistor) || "without a path"} loads models in its own way`);
   return { isResumable: true, firstRound };
@@ -63,8 +80,12 @@ function takesModel(path: string, scriptOf: (module: string) => string | null): 
 
 /** By its own name, on a line of its own: a class that only bears the name is another one. */
 function importsPersistor(source: string): boolean {
-  const lines = source.matchAll(/^from nvflare\.app_opt\.pt(?:\.file_model_persistor)? import ([^#\n]+)/gm);
-  return [...lines].some(([, names = ""]) => names.split(",").some((one) => one.trim() === "PTFileModelPersistor"));
+  const lines = source.matchAll(
+    /^from nvflare\.app_opt\.pt(?:\.file_model_persistor)? import ([^#\n]+)/gm,
+  );
+  return [...lines].some(([, names = ""]) =>
+    names.split(",").some((one) => one.trim() === "PTFileModelPersistor"),
+  );
 }
 
 function no(why: string): ResumeVerdict {

@@ -22,7 +22,10 @@ export function taskPaths(body: SubmitFederationBody): TaskPaths {
     configs: folderKey("trainingConfigFolderPath", body.trainingConfigFolderPath),
     requirements: folderKey("trainingRequirementsFolderPath", body.trainingRequirementsFolderPath),
     // A warm start from an earlier job's output is the one use of a platform folder.
-    model: body.modelFolderPath === undefined ? null : folderKey("modelFolderPath", body.modelFolderPath, ["model_out"]),
+    model:
+      body.modelFolderPath === undefined
+        ? null
+        : folderKey("modelFolderPath", body.modelFolderPath, ["model_out"]),
     outputRoot: shards.slice(0, shards.lastIndexOf("/")),
   };
 }

@@ -10,7 +10,12 @@ import { slugOf } from "../../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../../submission/decisions/worker-selection.ts";
 import type { FolderObject } from "../../../submission/folder-objects.ts";
 import { asText, inParallel, readObject } from "../../../submission/read-objects.ts";
-import { asKept, taskName, type ValidatedTask, type ValidationDeps } from "../../../submission/validated-task.ts";
+import {
+  asKept,
+  taskName,
+  type ValidatedTask,
+  type ValidationDeps,
+} from "../../../submission/validated-task.ts";
 import { checkClassFiles, SCRIPT_FILES } from "./class-files.ts";
 import { CONFIG_FILES, type ConfigFile, MAX_CONFIG_BYTES, readJobConfigs } from "./job-configs.ts";
 import { judgeShard } from "./judge-shard.ts";
@@ -35,9 +40,19 @@ export async function validateFederation(
 
   requireFiles(workspace.scripts, SCRIPT_FILES, paths.scripts, "script_missing");
   limitSize(workspace.scripts, MAX_SCRIPT_BYTES, "script_too_large");
-  const configFiles = requireFiles(workspace.configs, CONFIG_FILES, paths.configs, "config_missing");
+  const configFiles = requireFiles(
+    workspace.configs,
+    CONFIG_FILES,
+    paths.configs,
+    "config_missing",
+  );
   limitSize(workspace.configs, MAX_CONFIG_BYTES, "config_too_large");
-  const requirements = requireFiles(workspace.requirements, ["requirements.txt"], paths.requirements, "requirements_missing");
+  const requirements = requireFiles(
+    workspace.requirements,
+    ["requirements.txt"],
+    paths.requirements,
+    "requirements_missing",
+  );
   limitSize(requirements, MAX_REQUIREMENTS_BYTES, "requirements_too_large");
 
   const shardCount = workspace.shards.length;
@@ -49,13 +64,20 @@ export async function validateFederation(
   // All small files and the ends of the shards in one go: each is a round trip to the object store.
   const small = [...workspace.scripts, ...configFiles, ...requirements];
   const [contents, zips] = await Promise.all([
-    inParallel(small, PARALLEL_READS, async (object) => [object, await readObject(deps.store, bucket, object)] as const),
-    inParallel(workspace.shards, PARALLEL_SHARDS, (shard) => judgeShard(deps.store, bucket, shard, shard.path)),
+    inParallel(
+      small,
+      PARALLEL_READS,
+      async (object) => [object, await readObject(deps.store, bucket, object)] as const,
+    ),
+    inParallel(workspace.shards, PARALLEL_SHARDS, (shard) =>
+      judgeShard(deps.store, bucket, shard, shard.path),
+    ),
   ]);
   const bytesOf = new Map(contents);
   const read = (object: FolderObject) => bytesOf.get(object)!;
   const scripts = workspace.scripts.map((object) => ({ object, bytes: read(object) }));
-  for (const { object, bytes } of scripts) if (object.path.endsWith(".py")) asText(bytes, object.path, "script_not_text");
+  for (const { object, bytes } of scripts)
+    if (object.path.endsWith(".py")) asText(bytes, object.path, "script_not_text");
   const configs = readConfigs(configFiles, read);
   const facts = readJobConfigs(configs, shardCount);
   checkClassFiles(
@@ -63,11 +85,17 @@ export async function validateFederation(
     workspace.scripts.map(({ path }) => path),
     image,
   );
-  for (const object of requirements) checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
+  for (const object of requirements)
+    checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
 
   const texts = new Map(scripts.map(({ object, bytes }) => [object.path, bytes]));
-  const resume = judgeResumable(facts.server, (module) => texts.get(`${module}.py`)?.toString("utf8") ?? null);
-  const withKey = scripts.filter(({ bytes }) => findPlatformKeys(bytes.toString("latin1")).length > 0);
+  const resume = judgeResumable(
+    facts.server,
+    (module) => texts.get(`${module}.py`)?.toString("utf8") ?? null,
+  );
+  const withKey = scripts.filter(
+    ({ bytes }) => findPlatformKeys(bytes.toString("latin1")).length > 0,
+  );
   return {
     kind: "federation",
     spec: null,
@@ -87,10 +115,13 @@ export async function validateFederation(
     resumable: resume.isResumable,
     warnings: [
       ...withKey.map(
-        ({ object }) => `scripts/${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
+        ({ object }) =>
+          `scripts/${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
       ),
       ...facts.warnings,
-      ...(resume.isResumable ? [] : [`After a fault the job would start again at its first round: ${resume.why}.`]),
+      ...(resume.isResumable
+        ? []
+        : [`After a fault the job would start again at its first round: ${resume.why}.`]),
     ],
     shardUncompressedBytes: zips.map(({ uncompressedBytes }) => uncompressedBytes),
     hasKeyInScript: withKey.length > 0,
@@ -117,10 +148,17 @@ function limitSize(
   code: "script_too_large" | "config_too_large" | "requirements_too_large",
 ): void {
   const large = objects.find(({ sizeBytes }) => sizeBytes > maxBytes);
-  if (large !== undefined) throw new ApiError(code, `${large.path} has ${large.sizeBytes} bytes, at most ${maxBytes} are taken`);
+  if (large !== undefined)
+    throw new ApiError(
+      code,
+      `${large.path} has ${large.sizeBytes} bytes, at most ${maxBytes} are taken`,
+    );
 }
 
-function readConfigs(objects: readonly FolderObject[], read: (object: FolderObject) => Buffer): Record<ConfigFile, string> {
+function readConfigs(
+  objects: readonly FolderObject[],
+  read: (object: FolderObject) => Buffer,
+): Record<ConfigFile, string> {
   const entries = CONFIG_FILES.map((name): [ConfigFile, string] => {
     const object = objects.find(({ path }) => path === name)!;
     return [name, asText(read(object), name, "config_invalid_json")];

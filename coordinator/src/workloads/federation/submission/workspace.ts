@@ -19,7 +19,11 @@ const MAX_SHARDS = 256;
 const MAX_NAMES_BYTES = 256 * 1024;
 
 /** @throws ApiError too_many_objects, shard_folder_empty, shard_too_many, model_* */
-export async function readWorkspace(store: Pick<ObjectStore, "list">, bucket: string, paths: TaskPaths): Promise<Workspace> {
+export async function readWorkspace(
+  store: Pick<ObjectStore, "list">,
+  bucket: string,
+  paths: TaskPaths,
+): Promise<Workspace> {
   const folder = (key: string) => listFolder(store, bucket, key);
   const [scripts, configs, requirements, shards, model] = await Promise.all([
     folder(paths.scripts),
@@ -28,28 +32,45 @@ export async function readWorkspace(store: Pick<ObjectStore, "list">, bucket: st
     folder(paths.shards),
     paths.model === null ? null : folder(paths.model),
   ]);
-  const zips = shards.filter(({ path }) => !path.includes("/") && path.toLowerCase().endsWith(".zip"));
-  if (zips.length === 0) throw new ApiError("shard_folder_empty", `/${paths.shards} holds no *.zip`);
-  const namesBytes = Buffer.byteLength(JSON.stringify([...scripts, ...configs].map(({ path }) => path)));
+  const zips = shards.filter(
+    ({ path }) => !path.includes("/") && path.toLowerCase().endsWith(".zip"),
+  );
+  if (zips.length === 0)
+    throw new ApiError("shard_folder_empty", `/${paths.shards} holds no *.zip`);
+  const namesBytes = Buffer.byteLength(
+    JSON.stringify([...scripts, ...configs].map(({ path }) => path)),
+  );
   if (namesBytes > MAX_NAMES_BYTES)
     throw new ApiError(
       "too_many_objects",
       `the names of the files in /${paths.scripts} and /${paths.configs} are ${namesBytes} bytes long, more than ${MAX_NAMES_BYTES}`,
     );
-  if (zips.length > MAX_SHARDS) throw new ApiError("shard_too_many", `/${paths.shards} holds ${zips.length} shards`);
-  return { scripts, configs, requirements, shards: zips, model: model === null ? null : warmStart(paths.model ?? "", model) };
+  if (zips.length > MAX_SHARDS)
+    throw new ApiError("shard_too_many", `/${paths.shards} holds ${zips.length} shards`);
+  return {
+    scripts,
+    configs,
+    requirements,
+    shards: zips,
+    model: model === null ? null : warmStart(paths.model ?? "", model),
+  };
 }
 
 function warmStart(folder: string, objects: readonly FolderObject[]): FolderObject {
   const [first, second] = objects;
   if (first === undefined) throw new ApiError("model_folder_empty", `/${folder} holds no file`);
-  if (second !== undefined) throw new ApiError("model_file_ambiguous", `/${folder} holds ${objects.length} files`);
+  if (second !== undefined)
+    throw new ApiError("model_file_ambiguous", `/${folder} holds ${objects.length} files`);
   return first;
 }
 
 /** In the order that the kernel numbers them: shards by file name. */
 export function acceptedInputs(workspace: Workspace): AcceptedInput[] {
-  const input = (kind: AcceptedInput["kind"], object: FolderObject, target: string): AcceptedInput => ({
+  const input = (
+    kind: AcceptedInput["kind"],
+    object: FolderObject,
+    target: string,
+  ): AcceptedInput => ({
     kind,
     target,
     key: object.key,
@@ -61,8 +82,12 @@ export function acceptedInputs(workspace: Workspace): AcceptedInput[] {
   return [
     ...workspace.scripts.map((object) => input("script", object, `scripts/${object.path}`)),
     ...workspace.configs.map((object) => input("config", object, `configs/${object.path}`)),
-    ...workspace.requirements.map((object) => input("requirements", object, `requirements/${object.path}`)),
+    ...workspace.requirements.map((object) =>
+      input("requirements", object, `requirements/${object.path}`),
+    ),
     ...workspace.shards.map((object) => input("shard", object, "shard.zip")),
-    ...(workspace.model === null ? [] : [input("model", workspace.model, `model/${basename(workspace.model.path)}`)]),
+    ...(workspace.model === null
+      ? []
+      : [input("model", workspace.model, `model/${basename(workspace.model.path)}`)]),
   ];
 }

@@ -62,14 +62,21 @@ export function* judgeDirectory(
   for (let index = 0; index < entries; index++) {
     if (index % 10_000 === 9_999) yield;
     if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE) {
-      throw new ApiError("shard_not_zip", `${name} is damaged: entry ${index + 1} of its directory can't be read`);
+      throw new ApiError(
+        "shard_not_zip",
+        `${name} is damaged: entry ${index + 1} of its directory can't be read`,
+      );
     }
     const entry = readEntry(directory, at);
-    if (entry.end > directory.length) throw new ApiError("shard_not_zip", `${name} is damaged: its directory is cut off`);
+    if (entry.end > directory.length)
+      throw new ApiError("shard_not_zip", `${name} is damaged: its directory is cut off`);
     places.take(judgeEntry(name, entry));
     uncompressedBytes += entry.uncompressedBytes;
     if (uncompressedBytes > Math.max(FREE_BYTES, sizeBytes * MAX_RATIO)) {
-      throw new ApiError("zip_bomb", `${name} has ${sizeBytes} bytes and would unpack to more than ${MAX_RATIO} times as many`);
+      throw new ApiError(
+        "zip_bomb",
+        `${name} has ${sizeBytes} bytes and would unpack to more than ${MAX_RATIO} times as many`,
+      );
     }
     at = entry.end;
   }
@@ -80,7 +87,11 @@ export function* judgeDirectory(
 /** 4.3.16, searched backwards because a comment may follow; its length must reach exactly to the end. */
 function findEnd(tail: Buffer): number {
   for (let at = tail.length - 22; at >= 0; at--) {
-    if (tail.readUInt32LE(at) === END_SIGNATURE && at + 22 + tail.readUInt16LE(at + 20) === tail.length) return at;
+    if (
+      tail.readUInt32LE(at) === END_SIGNATURE &&
+      at + 22 + tail.readUInt16LE(at + 20) === tail.length
+    )
+      return at;
   }
   return -1;
 }
@@ -102,7 +113,10 @@ function readPlace(name: string, tail: Buffer, end: number, tailStart: number): 
   }
   const record = Number(tail.readBigUInt64LE(locator + 8)) - tailStart;
   if (record < 0 || record + 56 > locator || tail.readUInt32LE(record) !== ZIP64_END_SIGNATURE) {
-    throw new ApiError("shard_not_zip", `${name} is damaged: its zip64 record is not where it should be`);
+    throw new ApiError(
+      "shard_not_zip",
+      `${name} is damaged: its zip64 record is not where it should be`,
+    );
   }
   // 4.3.14
   if (tail.readUInt32LE(record + 16) !== 0 || tail.readUInt32LE(record + 20) !== 0) {
@@ -143,7 +157,10 @@ class Places {
   }
 
   #refuse(path: string, how: string): never {
-    throw new ApiError("zip_path_conflict", `${this.#name} holds ${JSON.stringify(path.slice(0, 100))} ${how}`);
+    throw new ApiError(
+      "zip_path_conflict",
+      `${this.#name} holds ${JSON.stringify(path.slice(0, 100))} ${how}`,
+    );
   }
 }
 
@@ -184,7 +201,8 @@ function readEntry(directory: Buffer, at: number): Entry {
 function zip64Size(extra: Buffer): number {
   for (let at = 0; at + 4 <= extra.length; ) {
     const length = extra.readUInt16LE(at + 2);
-    if (extra.readUInt16LE(at) === 0x0001 && length >= 8 && at + 12 <= extra.length) return Number(extra.readBigUInt64LE(at + 4));
+    if (extra.readUInt16LE(at) === 0x0001 && length >= 8 && at + 12 <= extra.length)
+      return Number(extra.readBigUInt64LE(at + 4));
     at += 4 + length;
   }
   return Number.MAX_SAFE_INTEGER;
@@ -213,6 +231,7 @@ function judgeEntry(
     throw new ApiError("zip_link", `${name}: ${shown} is a link or a special file`);
   }
   // 4.4.5: 0 stored, 8 deflated.
-  if (method !== 0 && method !== 8) throw new ApiError("zip_unsupported", `${name}: ${shown} uses compression method ${method}`);
+  if (method !== 0 && method !== 8)
+    throw new ApiError("zip_unsupported", `${name}: ${shown} uses compression method ${method}`);
   return { path: place.path, isFolder: place.isFolder || type === FOLDER };
 }

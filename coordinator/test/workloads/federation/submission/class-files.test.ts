@@ -2,7 +2,11 @@ import t from "tap";
 import { checkClassFiles } from "../../../../src/workloads/federation/submission/class-files.ts";
 
 const SERVER = "config_fed_server.json";
-const image = { profile: "fl-cpu", packages: { "custom-package": "1" }, modules: ["nvflare", "torch", "collections"] };
+const image = {
+  profile: "fl-cpu",
+  packages: { "custom-package": "1" },
+  modules: ["nvflare", "torch", "collections"],
+};
 const { modules: _modules, ...older } = image;
 const check = (paths: string[], of: typeof image | typeof older = image) =>
   checkClassFiles(
@@ -13,7 +17,13 @@ const check = (paths: string[], of: typeof image | typeof older = image) =>
 
 t.test("scripts, their folders and what the image can import pass", async (t) => {
   t.doesNotThrow(() =>
-    check(["model_def.Net", "helpers.deep.Net", "nvflare.app_common.X", "torch.nn.Linear", "collections.OrderedDict"]),
+    check([
+      "model_def.Net",
+      "helpers.deep.Net",
+      "nvflare.app_common.X",
+      "torch.nn.Linear",
+      "collections.OrderedDict",
+    ]),
   );
 });
 
@@ -25,7 +35,10 @@ t.test("all that is missing is named at once, with the file that names it", asyn
   });
 });
 
-t.test("where the release does not say what can be imported, only the client's own modules are judged", async (t) => {
-  t.doesNotThrow(() => check(["monai.nets.UNet", "custom_package.X"], older));
-  t.throws(() => check(["custom_executor.Mine"], older), { code: "config_class_missing" });
-});
+t.test(
+  "where the release does not say what can be imported, only the client's own modules are judged",
+  async (t) => {
+    t.doesNotThrow(() => check(["monai.nets.UNet", "custom_package.X"], older));
+    t.throws(() => check(["custom_executor.Mine"], older), { code: "config_class_missing" });
+  },
+);

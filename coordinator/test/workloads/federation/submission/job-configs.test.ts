@@ -1,34 +1,66 @@
 import t from "tap";
 import { readJobConfigs } from "../../../../src/workloads/federation/submission/job-configs.ts";
 
-const workflow = (args: Record<string, unknown>) => JSON.stringify({ workflows: [{ id: "w", path: "x.Y", args }] });
-const client = JSON.stringify({ executors: [{ executor: { path: "custom_client_executor.E", args: { lr: 0.1 } } }] });
-const meta = (change: Record<string, unknown> = {}) => JSON.stringify({ deploy_map: { app: ["@ALL"] }, ...change });
+const workflow = (args: Record<string, unknown>) =>
+  JSON.stringify({ workflows: [{ id: "w", path: "x.Y", args }] });
+const client = JSON.stringify({
+  executors: [{ executor: { path: "custom_client_executor.E", args: { lr: 0.1 } } }],
+});
+const meta = (change: Record<string, unknown> = {}) =>
+  JSON.stringify({ deploy_map: { app: ["@ALL"] }, ...change });
 const read = (server: string, metaText = meta(), clientText = client) =>
-  readJobConfigs({ "config_fed_client.json": clientText, "config_fed_server.json": server, "meta.json": metaText }, 3);
+  readJobConfigs(
+    {
+      "config_fed_client.json": clientText,
+      "config_fed_server.json": server,
+      "meta.json": metaText,
+    },
+    3,
+  );
 
 t.test("rounds and clients are read where the workflow names them", async (t) => {
-  t.match(read(workflow({ num_rounds: 5, min_clients: 2 })), { numRounds: 5, minClients: 2, warnings: [] });
+  t.match(read(workflow({ num_rounds: 5, min_clients: 2 })), {
+    numRounds: 5,
+    minClients: 2,
+    warnings: [],
+  });
   t.match(read(workflow({}), meta({ min_clients: 1 })), { numRounds: null, minClients: 1 });
   t.match(read(workflow({})), { minClients: 3 }, "all shards when nothing is said");
   t.match(read(workflow({ num_rounds: "7" })), { numRounds: 7 }, "NVFlare takes numbers as text");
-  const several = JSON.stringify({ workflows: [{ args: { task: "validate" } }, { args: { num_rounds: 4 } }] });
+  const several = JSON.stringify({
+    workflows: [{ args: { task: "validate" } }, { args: { num_rounds: 4 } }],
+  });
   t.match(read(several), { numRounds: 4 });
 });
 
 t.test("what NVFlare accepts is accepted", async (t) => {
-  t.doesNotThrow(() => read('{"workflows":[{"args":{"lr": NaN, "x": -Infinity, "s": "NaN"}}]}'), "Python's numbers");
+  t.doesNotThrow(
+    () => read('{"workflows":[{"args":{"lr": NaN, "x": -Infinity, "s": "NaN"}}]}'),
+    "Python's numbers",
+  );
   t.doesNotThrow(() =>
-    read(workflow({}), JSON.stringify({ deploy_map: { app: ["site-1", "server"] }, resource_spec: { "site-1": {} } })),
+    read(
+      workflow({}),
+      JSON.stringify({
+        deploy_map: { app: ["site-1", "server"] },
+        resource_spec: { "site-1": {} },
+      }),
+    ),
   );
   t.doesNotThrow(() => read(workflow({}), meta({ min_clients: null })));
-  t.match(read(workflow({ min_clients: 9 })).warnings, [/waits for 9 clients, but the job has 3/], "odd, but not refused");
+  t.match(
+    read(workflow({ min_clients: 9 })).warnings,
+    [/waits for 9 clients, but the job has 3/],
+    "odd, but not refused",
+  );
 });
 
 t.test("classes are found wherever an object would be built", async (t) => {
   const server = JSON.stringify({
     workflows: [{ path: "nvflare.app_common.X", args: {} }],
-    components: [{ path: "custom_persistor.P", args: { model: { path: "model_def.Net", args: {} } } }],
+    components: [
+      { path: "custom_persistor.P", args: { model: { path: "model_def.Net", args: {} } } },
+    ],
     note: { path: "not a class", args: {} },
   });
   t.same(

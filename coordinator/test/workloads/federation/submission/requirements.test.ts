@@ -6,7 +6,12 @@ import { checkRequirements } from "../../../../src/workloads/federation/submissi
 const image = {
   profile: "fl-cpu",
   pythonVersion: "3.11.2",
-  packages: { torch: "2.15.0+cpu", nvflare: "2.9.0", "scikit-learn": "1.8.0", "typing-extensions": "4.16.0" },
+  packages: {
+    torch: "2.15.0+cpu",
+    nvflare: "2.9.0",
+    "scikit-learn": "1.8.0",
+    "typing-extensions": "4.16.0",
+  },
 };
 const codeOf = (text: string): string => {
   try {
@@ -104,7 +109,9 @@ t.test("any text is judged, quickly, and never crashes", async () => {
       (text) => {
         const started = performance.now();
         const code = codeOf(text);
-        return (code === "ok" || code.startsWith("requirement_")) && performance.now() - started < 200;
+        return (
+          (code === "ok" || code.startsWith("requirement_")) && performance.now() - started < 200
+        );
       },
     ),
     { numRuns: 2_000 },
@@ -114,9 +121,16 @@ t.test("any text is judged, quickly, and never crashes", async () => {
 });
 
 t.test("all that the image lacks is named at once, each with its line", async (t) => {
-  t.throws(() => checkRequirements("torch\npandas\n\nnvflare>=3\ntensorflow; python_version < '3'\nmonai==1.5\n", image), {
-    code: "requirement_unavailable",
-    message:
-      "requirements.txt line 2: pandas is not in the job image fl-cpu; requirements.txt line 4: the job image fl-cpu has nvflare 2.9.0, not >=3; requirements.txt line 6: monai is not in the job image fl-cpu",
-  });
+  t.throws(
+    () =>
+      checkRequirements(
+        "torch\npandas\n\nnvflare>=3\ntensorflow; python_version < '3'\nmonai==1.5\n",
+        image,
+      ),
+    {
+      code: "requirement_unavailable",
+      message:
+        "requirements.txt line 2: pandas is not in the job image fl-cpu; requirements.txt line 4: the job image fl-cpu has nvflare 2.9.0, not >=3; requirements.txt line 6: monai is not in the job image fl-cpu",
+    },
+  );
 });

@@ -27,5 +27,6 @@ t.test("a slug is what the client makes of the name", async (t) => {
   const expected = JSON.parse(
     execFileSync("python3", ["-c", CLIENT_RULE], { input: JSON.stringify(names) }).toString(),
   ) as string[];
-  for (const [index, name] of names.entries()) t.equal(slugOf(name), expected[index], JSON.stringify(name));
+  for (const [index, name] of names.entries())
+    t.equal(slugOf(name), expected[index], JSON.stringify(name));
 });

@@ -3,7 +3,11 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import t from "tap";
 import { ApiError } from "../../../../src/api-error.ts";
-import { judgeDirectory, locateDirectory, TAIL_BYTES } from "../../../../src/workloads/federation/submission/zip-directory.ts";
+import {
+  judgeDirectory,
+  locateDirectory,
+  TAIL_BYTES,
+} from "../../../../src/workloads/federation/submission/zip-directory.ts";
 import { zipOf } from "../../../helper/zip-of.ts";
 
 function judge(zip: Buffer) {
@@ -55,13 +59,40 @@ t.test("limits on entries, directory and declared size", async (t) => {
   const split = zipOf({ a: "x" });
   split.writeUInt16LE(1, split.length - 18);
   t.equal(codeOf(split), "zip_unsupported");
-  t.equal(codeOf(zipOf({ a: "x" }, { declaredBytes: 0xffff_ffff })), "zip_bomb", "a zip64 size that is not there");
+  t.equal(
+    codeOf(zipOf({ a: "x" }, { declaredBytes: 0xffff_ffff })),
+    "zip_bomb",
+    "a zip64 size that is not there",
+  );
 });
 
 t.test("unsafe names in every spelling", async (t) => {
-  const unsafe = ["../a", "a/../b", "/a", "\\a", "C:\\a", "c:a", "a//b", "a\nb", "a\u0000b", "..", "x".repeat(300), "a\\..\\b"];
-  for (const name of unsafe) t.equal(codeOf(zipOf({ [name]: "x" })), "zip_unsafe_path", JSON.stringify(name));
-  for (const name of ["a", "a/b", "..a", "a..", "ü/日本.txt", "with space", "ab:c", "folder/.hidden"]) {
+  const unsafe = [
+    "../a",
+    "a/../b",
+    "/a",
+    "\\a",
+    "C:\\a",
+    "c:a",
+    "a//b",
+    "a\nb",
+    "a\u0000b",
+    "..",
+    "x".repeat(300),
+    "a\\..\\b",
+  ];
+  for (const name of unsafe)
+    t.equal(codeOf(zipOf({ [name]: "x" })), "zip_unsafe_path", JSON.stringify(name));
+  for (const name of [
+    "a",
+    "a/b",
+    "..a",
+    "a..",
+    "ü/日本.txt",
+    "with space",
+    "ab:c",
+    "folder/.hidden",
+  ]) {
     t.equal(codeOf(zipOf({ [name]: "x" })), "ok", JSON.stringify(name));
   }
 });
@@ -78,19 +109,29 @@ t.test("a path is stored once, as a file or as a folder", async (t) => {
     ["a\\b", "a/b"],
   ];
   for (const names of conflicts)
-    t.equal(codeOf(zipOf(Object.fromEntries(names.map((name) => [name, "x"])))), "zip_path_conflict", names.join(" "));
+    t.equal(
+      codeOf(zipOf(Object.fromEntries(names.map((name) => [name, "x"])))),
+      "zip_path_conflict",
+      names.join(" "),
+    );
   const fine = [
     ["a/", "a/b/", "a/b/c", "a/b/d", "b"],
     ["a/b", "a/", "ab", "a/bc"],
   ];
-  for (const names of fine) t.equal(codeOf(zipOf(Object.fromEntries(names.map((name) => [name, "x"])))), "ok", names.join(" "));
+  for (const names of fine)
+    t.equal(
+      codeOf(zipOf(Object.fromEntries(names.map((name) => [name, "x"])))),
+      "ok",
+      names.join(" "),
+    );
 });
 
 t.test("names that no rule can read are refused by name", async (t) => {
   t.equal(codeOf(zipOf({ "ü.csv": "x" }, { flags: 0 })), "zip_name_unreadable");
   const codePage = zipOf({ "_.csv": "x" }, { flags: 0 });
   // Code page 437, of which two bytes are control characters in Latin-1.
-  for (let at = codePage.indexOf("_.csv"); at >= 0; at = codePage.indexOf("_.csv", at)) codePage[at] = 0x81;
+  for (let at = codePage.indexOf("_.csv"); at >= 0; at = codePage.indexOf("_.csv", at))
+    codePage[at] = 0x81;
   t.equal(codeOf(codePage), "ok");
 });
 
