@@ -13,7 +13,7 @@ export type TierOutcome = TapSummary & {
 };
 
 /** Unit tests keep a core busy each; engines wait for one another most of the time. */
-const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 6, browser: 1, acceptance: 2 };
+const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 4, browser: 1, acceptance: 2 };
 
 export async function runTier(
   tier: Tier,
