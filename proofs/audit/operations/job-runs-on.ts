@@ -76,6 +76,7 @@ function movedByJob(jobs: RecordedJobs): Moving {
       rounds: { "*": "its rounds begin and end" },
       checkpoints: { "*": "its rounds are committed" },
       uploads: { "*": logs },
+      job_outputs: { "*": `${logs}: each is kept as the job's by its newest version` },
       outbox: { "*": `${logs}: uploads that found no log are given up and begun again` },
       audit_outbox: { "*": `${logs}: what is to be recorded waits for auditd` },
       sqlite_sequence: { "*": "numbers of the outbox" },
