@@ -46,6 +46,9 @@ export const SubmitFederationBody = Type.Object(
 );
 export type SubmitFederationBody = Static<typeof SubmitFederationBody>;
 
+/** No process can be given a NUL. */
+const ArgumentText = Type.String({ maxLength: 4096, pattern: "^[^\\u0000]*$" });
+
 /** One script on one worker, without a way out: data preparation and the like. */
 export const SubmitCommandBody = Type.Object(
   {
@@ -56,16 +59,12 @@ export const SubmitCommandBody = Type.Object(
       maxLength: 1024,
       description: "Bucket key with a leading slash; ends in .py or .sh",
     }),
-    arguments: Type.Optional(Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 64 })),
+    arguments: Type.Optional(Type.Array(ArgumentText, { maxItems: 64 })),
     environment: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }),
-        Type.String({ maxLength: 4096 }),
-        {
-          maxProperties: 64,
-          additionalProperties: false,
-        },
-      ),
+      Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }), ArgumentText, {
+        maxProperties: 64,
+        additionalProperties: false,
+      }),
     ),
     inputFolders: Type.Optional(
       Type.Array(BucketPath, {

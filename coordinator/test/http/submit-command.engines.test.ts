@@ -116,6 +116,7 @@ const BAD: [what: string, change: Record<string, unknown>, code: string, says: s
     "validation_failed",
     "environment",
   ],
+  ["a NUL in an argument", { arguments: ["a\u0000b"] }, "validation_failed", "arguments"],
   [
     "two workers",
     { workerIds: ["node-1-0", "node-1-1"], gpuModels: undefined },
