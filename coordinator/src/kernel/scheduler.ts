@@ -141,10 +141,17 @@ export class Scheduler {
       return { size, hubBytes: hub === null ? null : Math.min(hub.bytes, largest) };
     };
     return {
-      jobs: jobs.map((job) => ({
-        ...{ id: job.id, ...wishesOf(job), agentProtocol: tables.workloads.of(job).agentProtocol },
-        ...gangOf(job),
-      })),
+      // What a newer release accepted waits for it.
+      jobs: jobs
+        .filter(({ kind }) => tables.workloads.has(kind))
+        .map((job) => ({
+          ...{
+            id: job.id,
+            ...wishesOf(job),
+            agentProtocol: tables.workloads.of(job).agentProtocol,
+          },
+          ...gangOf(job),
+        })),
       vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,

@@ -131,3 +131,22 @@ t.test("a lost node costs an attempt, not the job", async (t) => {
   t.match(job(), { attempt: 2 });
   t.ok(agent.held.has(`${id}-a2-command`));
 });
+
+t.test(
+  "a queued job of a kind that this release does not know waits, and holds up nobody",
+  async (t) => {
+    const world = new KernelWorld();
+    t.teardown(() => world[Symbol.dispose]());
+    const agent = new SimAgent(world, "node-a", 2);
+    world.admit(agent.node);
+    await agent.register();
+    const unknown = await world.parts.kernel.submit(world.task("unknown"));
+    world.parts.db
+      .prepare("UPDATE jobs SET kind = 'of-a-newer-release' WHERE id = ?")
+      .run(unknown.id);
+    const known = await world.parts.kernel.submit(world.task("known"));
+    await world.parts.scheduler.cycle();
+    t.equal(world.parts.kernel.job(unknown.id)?.state, "QUEUED");
+    t.equal(world.parts.kernel.job(known.id)?.state, "RESERVED");
+  },
+);
