@@ -313,7 +313,7 @@ function nodeFindings(health: NodeHealth): Finding[] {
       warning(
         "node_cordoned",
         `node ${node} takes no work: ${cordonReason}`,
-        `when it is well: appliance join-token ${node}, and let it join again`,
+        `when it is well: appliance node undrain ${node}`,
       ),
     );
   for (const { worker, reason } of quarantined)
