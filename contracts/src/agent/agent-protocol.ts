@@ -76,6 +76,10 @@ export const InventoryWorker = Type.Object(
       Type.Union([Type.Literal("nvidia"), Type.Literal("amd"), Type.Literal("intel")]),
     ),
     healthy: Type.Boolean(),
+    /** What code the device runs, as its vendor counts: compute capability `8.6`, `gfx942`. Absent for a CPU slot, and where the tool does not say. */
+    architecture: Type.Optional(Type.String({ pattern: "^[a-z0-9.-]{1,32}$" })),
+    /** Version of the vendor's driver: `580.95.05`. */
+    driver: Type.Optional(Type.String({ pattern: "^[0-9A-Za-z.+~-]{1,64}$" })),
   },
   closed,
 );

@@ -1,5 +1,6 @@
 /** `<root>/etc/coordinator.json` (0400, rt-coord): written by appliance/, read and validated by coordinator/. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { ImageNeeds } from "../agent/image-needs.ts";
 
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
@@ -20,6 +21,8 @@ export const JobImage = Type.Object(
     /** Top-level modules that can be imported, the standard library's among them. Absent in releases before 0.2. */
     modules: Type.Optional(Type.Array(Type.String({ maxLength: 256 }))),
     pythonVersion: Type.String({ maxLength: 32 }),
+    /** What it asks of a device; absent for an image that runs on processors. */
+    needs: Type.Optional(ImageNeeds),
   },
   closed,
 );

@@ -12,6 +12,7 @@
  * `app/runners/…`, `app/policies/…`, `engines/{nats-server,versitygw,registry,rt-init}`.
  */
 import { type Static, Type } from "typebox";
+import { ImageNeeds } from "../agent/image-needs.ts";
 
 const closed = { additionalProperties: false } as const;
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
@@ -50,6 +51,10 @@ export const ReleaseImage = Type.Object(
     /** Top-level modules that its Python can import. */
     modules: Type.Optional(Type.Array(Type.String({ maxLength: 256 }))),
     pythonVersion: Type.Union([Type.String({ maxLength: 32 }), Type.Null()]),
+    /** What it asks of a device; absent for an image that runs on processors. */
+    needs: Type.Optional(ImageNeeds),
+    /** Bytes of its layers once unpacked. Absent in releases before 0.3. */
+    unpackedBytes: Type.Optional(Bytes),
   },
   closed,
 );
