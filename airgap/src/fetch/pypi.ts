@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { command } from "../cache/command.ts";
 import type { StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
+import { WHEEL_PLATFORM } from "./wheel-platform.ts";
 
 /** Fetches a wheel set of the lock; pip refuses any file whose SHA-256 is not the pinned one. Answers the folder with the wheels. */
 export async function fetchWheels(cache: StepCache, lock: LockFile, set: string): Promise<string> {
@@ -21,11 +22,7 @@ export async function fetchWheels(cache: StepCache, lock: LockFile, set: string)
       "--quiet",
       "--disable-pip-version-check",
       "--no-deps",
-      "--only-binary=:all:",
-      "--python-version=3.11",
-      "--platform=manylinux_2_28_x86_64",
-      "--platform=manylinux_2_17_x86_64",
-      "--platform=manylinux2014_x86_64",
+      ...WHEEL_PLATFORM,
       "--require-hashes",
       "--dest",
       into,

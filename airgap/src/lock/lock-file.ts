@@ -15,9 +15,15 @@ export const DebianPin = Type.Object(
 );
 export type DebianPin = Static<typeof DebianPin>;
 
-/** A wheel of PyPI by file name. */
+/** A wheel of PyPI by file name; `licence` as its own metadata says it. */
 export const WheelPin = Type.Object(
-  { name: Type.String(), version: Type.String(), file: Type.String(), sha256: Sha256 },
+  {
+    name: Type.String(),
+    version: Type.String(),
+    file: Type.String(),
+    sha256: Sha256,
+    licence: Type.String({ minLength: 1 }),
+  },
   closed,
 );
 export type WheelPin = Static<typeof WheelPin>;

@@ -3,7 +3,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { command } from "../cache/command.ts";
+import { WHEEL_PLATFORM } from "../fetch/wheel-platform.ts";
+import { licenceOf } from "./licence-of.ts";
 import type { DebianPin, WheelPin } from "./lock-file.ts";
+
+const READ_METADATA = join(
+  import.meta.dirname,
+  "..",
+  "..",
+  "recipes",
+  "python",
+  "read-metadata.py",
+);
 
 /** Closure of the packages on an empty system, sorted by name. */
 export async function resolveDebian(
@@ -69,11 +80,7 @@ export async function resolveWheels(
     "--ignore-installed",
     "--quiet",
     "--report=-",
-    "--only-binary=:all:",
-    "--python-version=3.11",
-    "--platform=manylinux_2_28_x86_64",
-    "--platform=manylinux_2_17_x86_64",
-    "--platform=manylinux2014_x86_64",
+    ...WHEEL_PLATFORM,
     `--target=${join(tmpdir(), "airgap-unused")}`,
     ...(noDependencies ? ["--no-deps"] : []),
     ...requirements,
@@ -84,12 +91,20 @@ export async function resolveWheels(
       download_info: { url: string; archive_info: { hashes: { sha256: string } } };
     }[];
   };
+  const texts = await readMetadata(report.install.map((wheel) => wheel.download_info.url));
   return report.install
     .map(({ metadata, download_info: from }) => ({
       name: metadata.name.toLowerCase().replaceAll(/[-_.]+/g, "-"),
       version: metadata.version,
       file: decodeURIComponent(new URL(from.url).pathname.split("/").at(-1) ?? ""),
       sha256: from.archive_info.hashes.sha256,
+      licence: licenceOf(texts[from.url] ?? ""),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** METADATA of each wheel, by its URL; pip's report lacks the fields of metadata that is newer than pip. */
+async function readMetadata(urls: readonly string[]): Promise<Record<string, string>> {
+  const answer = await command("python3", [READ_METADATA], { input: urls.join("\n") });
+  return JSON.parse(answer) as Record<string, string>;
 }

