@@ -7,7 +7,7 @@ import { DEFAULT_CACHE } from "./engines/ensure-engine.ts";
 import { checkLock } from "./lock/check.ts";
 import { LockStaleError, readLock } from "./lock/lock-file.ts";
 import { refreshLock } from "./lock/refresh.ts";
-import { type BuildResult, buildBundle } from "./release/build.ts";
+import { type BuildResult, buildBundle, type Profile, PROFILES } from "./release/build.ts";
 import { BundleRefusedError, verifyBundle } from "./trust/verify-bundle.ts";
 
 const EXIT = { failed: 1, usage: 2, lockStale: 3, refused: 4 } as const;
@@ -27,6 +27,14 @@ program
     "fetch what the lock pins, build every part, write and verify one signed bundle folder",
   )
   .requiredOption("--out <dir>", "folder of the bundle; replaced as a whole")
+  .addOption(
+    new Option(
+      "--profile <name>",
+      "job images: `cpu`, or `cuda` with both images for NVIDIA's accelerators beside it",
+    )
+      .choices(PROFILES)
+      .default("cpu"),
+  )
   .option("--cache <dir>", "content-addressed cache of fetched and built parts", DEFAULT_CACHE)
   .option(
     "--signing-key <file>",
@@ -46,11 +54,12 @@ program
   .option("--json", "end with one JSON line", false)
   .addHelpText(
     "after",
-    "\nExamples:\n  airgap build --out ./bundle\n  airgap build --out /media/usb/bundle --release --signing-key ~/release.pem",
+    "\nExamples:\n  airgap build --out ./bundle\n  airgap build --out ./bundle --profile cuda\n  airgap build --out /media/usb/bundle --release --signing-key ~/release.pem",
   )
   .action(
     async (options: {
       out: string;
+      profile: Profile;
       cache: string;
       signingKey?: string;
       release?: true;
@@ -61,6 +70,7 @@ program
         program.error("error: --release needs --signing-key");
       const result = await buildBundle({
         out: resolve(options.out),
+        profile: options.profile,
         cacheDirectory: resolve(options.cache),
         signingKey: options.signingKey ?? null,
         refreshOverlay: options.refreshOverlay,

@@ -4,7 +4,7 @@ import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchDebian } from "../fetch/debian.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import { packLayer } from "./layer.ts";
+import { LAYER_REVISION, packLayer } from "./layer.ts";
 
 /** What no image of ours reads: it would only be verified, shipped and scanned. */
 const LEFT_OUT = [
@@ -36,7 +36,7 @@ export async function buildDebianRoot(
   const debs = await fetchDebian(cache, name, pins);
   return await cache.step(
     `root ${name}`,
-    { revision: 4, debs: resultId(debs), epoch: lock.sourceDateEpoch },
+    { revision: 4, LAYER_REVISION, debs: resultId(debs), epoch: lock.sourceDateEpoch },
     async (into) => {
       const root = join(into, "root");
       for (const dir of [

@@ -6,7 +6,7 @@ import { fetchMaven } from "../fetch/maven.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
-import { packLayer } from "./layer.ts";
+import { LAYER_REVISION, packLayer } from "./layer.ts";
 import { readLayer, writeImage } from "./oci-image.ts";
 
 const REVISION = 2;
@@ -26,7 +26,14 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
   ]);
   const layer = await cache.step(
     "layer keycloak",
-    { archive: pin.sha256, jreWheel: resultId(jreWheel), epoch, BUILD_OPTIONS, REVISION },
+    {
+      archive: pin.sha256,
+      jreWheel: resultId(jreWheel),
+      epoch,
+      BUILD_OPTIONS,
+      REVISION,
+      LAYER_REVISION,
+    },
     async (into) => {
       const tree = join(into, "tree");
       const [java, keycloak] = [join(tree, "opt", "java"), join(tree, "opt", "keycloak")];

@@ -11,9 +11,13 @@ export type Layer = {
   file: string;
   digest: string;
   sizeBytes: number;
-  /** Digest of the uncompressed tar. */
+  /** Digest of the uncompressed tar, and its size. */
   diffId: string;
+  unpackedBytes: number;
 };
+
+/** Counts changes of what {@link packLayer} leaves; belongs among the inputs of each step that packs. */
+export const LAYER_REVISION = 2;
 
 export const LAYER_MEDIA_TYPE = "application/vnd.oci.image.layer.v1.tar+zstd";
 
@@ -42,10 +46,12 @@ export async function packLayer(
   // The number of workers does not change zstd's output once there is at least one.
   const zstd = spawn("zstd", ["-q", "-3", "-T2", "-c"], { stdio: ["pipe", "pipe", "inherit"] });
   const diff = createHash("sha256");
+  let unpackedBytes = 0;
   const file = join(into, "layer.tar.zst");
   const tap = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       diff.update(chunk);
+      unpackedBytes += chunk.length;
       done(null, chunk);
     },
   });
@@ -67,6 +73,7 @@ export async function packLayer(
     digest: await digestFile(file),
     sizeBytes: statSync(file).size,
     diffId: `sha256:${diff.digest("hex")}`,
+    unpackedBytes,
   };
   writeFileSync(join(into, "layer.json"), JSON.stringify(layer));
   return { ...layer, file };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ImageNeeds } from "@resontech/contracts/image-needs";
 import type { ReleaseImage } from "@resontech/contracts/release-manifest";
 import { LAYER_MEDIA_TYPE, type Layer } from "./layer.ts";
 
@@ -8,6 +9,8 @@ export type ImageDescription = {
   repository: string;
   use: ReleaseImage["use"];
   profile: string | null;
+  /** What it asks of a device; null for an image that runs on processors. */
+  needs?: ImageNeeds | null;
   packages: Record<string, string>;
   /** Top-level modules that its Python can import; absent for an engine. */
   modules?: string[];
@@ -93,6 +96,8 @@ export function writeImage(
     packages: image.packages,
     ...(image.modules === undefined ? {} : { modules: image.modules }),
     pythonVersion: image.pythonVersion,
+    ...(image.needs ? { needs: image.needs } : {}),
+    unpackedBytes: layers.reduce((sum, layer) => sum + layer.unpackedBytes, 0),
   };
   writeFileSync(join(into, "image.json"), JSON.stringify(release));
   return release;

@@ -6,6 +6,7 @@ import { ensureEngine, NATIVE_ENGINES, type NativeEngine } from "../engines/ensu
 import { buildAddons } from "../engines/node-addons.ts";
 import { buildRuntime } from "../engines/runtime.ts";
 import { buildFlCpu } from "../images/fl-cpu.ts";
+import { buildFlCuda, CUDA_12, CUDA_13 } from "../images/fl-cuda.ts";
 import { buildKeycloak } from "../images/keycloak.ts";
 import { buildPostgres } from "../images/postgres.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
@@ -23,8 +24,13 @@ import {
 import { signedFiles } from "./signed-files.ts";
 import { hasSignedFiles, writeBundle } from "./write-bundle.ts";
 
+/** What a bundle's job images are for: `cuda` is `cpu` and both images for NVIDIA's accelerators. */
+export const PROFILES = ["cpu", "cuda"] as const;
+export type Profile = (typeof PROFILES)[number];
+
 export type BuildOptions = {
   out: string;
+  profile: Profile;
   cacheDirectory: string;
   /** PEM file of the signing key; null: the development key of this cache. */
   signingKey: string | null;
@@ -51,6 +57,7 @@ export async function buildBundle(options: BuildOptions): Promise<BuildResult> {
   const clock = new BuildClock();
   const ingredients = await makeIngredients(
     () => new StepCache(options.cacheDirectory, clock),
+    options.profile,
     options.refreshOverlay,
   );
   const { release, blobs } = describeRelease(ingredients);
@@ -70,10 +77,14 @@ export async function buildBundle(options: BuildOptions): Promise<BuildResult> {
   };
 }
 
-async function makeIngredients(openCache: () => StepCache, overlay: boolean): Promise<Ingredients> {
+async function makeIngredients(
+  openCache: () => StepCache,
+  profile: Profile,
+  overlay: boolean,
+): Promise<Ingredients> {
   const lock = readLock(overlay);
   try {
-    return await makeParts(openCache(), lock);
+    return await makeParts(openCache(), lock, profile);
   } catch (error) {
     if (!(error instanceof LockStaleError) || !overlay) throw error;
     for (const { name, pinned, served } of error.changes)
@@ -82,11 +93,11 @@ async function makeIngredients(openCache: () => StepCache, overlay: boolean): Pr
       "this development build goes on with today's versions from an untracked overlay; the lock stays as it is",
     );
     await refreshOverlay();
-    return await makeParts(openCache(), readLock(true));
+    return await makeParts(openCache(), readLock(true), profile);
   }
 }
 
-async function makeParts(cache: StepCache, lock: LockFile): Promise<Ingredients> {
+async function makeParts(cache: StepCache, lock: LockFile, profile: Profile): Promise<Ingredients> {
   // Our own processes first: they take a second, and a mistake in them should not cost minutes.
   const apps = await buildApps(cache);
   const engines = (Object.keys(NATIVE_ENGINES) as NativeEngine[]).map(
@@ -96,7 +107,12 @@ async function makeParts(cache: StepCache, lock: LockFile): Promise<Ingredients>
       executable: true,
     }),
   );
-  const images = [buildFlCpu(cache, lock), buildKeycloak(cache, lock), buildPostgres(cache, lock)];
+  const images = [
+    buildFlCpu(cache, lock),
+    ...(profile === "cuda" ? [CUDA_13, CUDA_12] : []).map((cuda) => buildFlCuda(cache, lock, cuda)),
+    buildKeycloak(cache, lock),
+    buildPostgres(cache, lock),
+  ];
   const natives = [buildRuntime(cache, lock), buildAddons(cache, lock)];
   const [imageLayouts, engineFiles, nativeFiles] = await Promise.all([
     Promise.all(images),

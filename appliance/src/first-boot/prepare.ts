@@ -389,6 +389,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
         packages: image.packages,
         ...(image.modules === undefined ? {} : { modules: image.modules }),
         pythonVersion: image.pythonVersion ?? "",
+        ...(image.needs === undefined ? {} : { needs: image.needs }),
       })),
     keyKind: config.keyKind,
     ...(config.hangAfterMinutes === undefined ? {} : { hangAfterMinutes: config.hangAfterMinutes }),

@@ -1,5 +1,6 @@
 /** `/api/tasks` and `/api/customer/dashboard/*`: training jobs as the public client sends and reads them. */
 import { type Static, Type } from "typebox";
+import { ImageNeeds } from "../agent/image-needs.ts";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
@@ -296,6 +297,8 @@ export const ImagesReply = Type.Array(
       profile: Type.String(),
       pythonVersion: Type.String(),
       sizeBytes: Type.Integer(),
+      /** What it asks of a device; absent for one that runs on processors. */
+      needs: Type.Optional(ImageNeeds),
       packages: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }, closed)),
     },
     closed,

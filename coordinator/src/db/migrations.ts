@@ -9,9 +9,10 @@ import { userAccess } from "./migrations/0007-user-access.ts";
 import { bucketRights } from "./migrations/0008-bucket-rights.ts";
 import { workloads } from "./migrations/0009-workloads.ts";
 import { agentProtocol } from "./migrations/0010-agent-protocol.ts";
+import { memberImages } from "./migrations/0011-member-images.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
-  ...[userAccess, bucketRights, workloads, agentProtocol],
+  ...[userAccess, bucketRights, workloads, agentProtocol, memberImages],
 ];

@@ -1,5 +1,6 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { GateProof } from "../audit-ports.ts";
+import type { MemberImage } from "./decisions/member-image.ts";
 
 /** One object of the user's bucket as it was when the task was accepted; the job reads this version and no other. */
 export type AcceptedInput = {
@@ -38,7 +39,10 @@ export type AcceptedTask = {
   estimatedMemoryMb: number | null;
   /** From its first start; null = none. */
   timeLimitMs: number | null;
+  /** Of the member without a device, and for a program that knows one image a job. */
   image: JobImage;
+  /** All that the task's files go with, best first: each member runs the first that its worker runs. */
+  images: MemberImage[];
   /** Null when the workflow does not name its rounds. */
   numRounds: number | null;
   /** Number of its first round. */

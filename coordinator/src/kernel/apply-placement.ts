@@ -1,6 +1,8 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
+import { imageFor, imageOfHub, type MemberImage } from "./decisions/member-image.ts";
 import type { Placement } from "./decisions/placement.ts";
+import { deviceFactsOf, imagesOf } from "./job-images.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -62,12 +64,14 @@ export class Placements {
       ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null, now],
     );
 
+    const images = imagesOf(job);
     if (workload.gang(job).hub !== null)
       this.#maker.create(job, attempt, {
         node: homeId,
         plan: workload.hub(job, sizeOf(home)),
         place: null,
         replaces: null,
+        image: images === null ? null : imageOfHub(images),
       });
     for (const [index, worker] of workers.entries()) {
       const plan = workload.place(
@@ -81,6 +85,7 @@ export class Placements {
         plan,
         place: { index, workerId: worker.id },
         replaces: null,
+        image: imageOn(images, worker),
       });
     }
     for (const node of hosts.keys()) commands.desiredChanged(node);
@@ -91,6 +96,17 @@ export class Placements {
     if (port === null) throw new BindFailed(`node ${node.id} has no job port left`);
     return port;
   }
+}
+
+/** @throws BindFailed where the worker's device is no longer one that an image of the job runs on */
+export function imageOn(
+  images: readonly MemberImage[] | null,
+  worker: WorkerRow,
+): MemberImage | null {
+  if (images === null) return null;
+  const image = imageFor(images, deviceFactsOf(worker));
+  if (image === null) throw new BindFailed(`worker ${worker.id} runs none of the job's images`);
+  return image;
 }
 
 export function workerFactsOf({ kind, memory_bytes }: WorkerRow): WorkerFacts {

@@ -1,8 +1,8 @@
 import type { DesiredMember, DesiredReply, StagedInput } from "@resontech/contracts/agent-protocol";
-import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { WriteHandle } from "../db/open-database.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import type { MemberResources } from "./decisions/resources.ts";
+import { imageReference } from "./job-images.ts";
 import type { AttemptRow, MemberRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
@@ -92,7 +92,7 @@ export class DesiredSets {
         ? { stopReason: member.stop_reason }
         : {}),
       graceMs: DEADLINES.stopGraceMs,
-      image: (JSON.parse(job.image) as JobImage).reference,
+      image: imageReference(job, member),
       resources: {
         ...(JSON.parse(member.resources) as MemberResources),
         workers: member.worker_id === null ? [] : [member.worker_id],

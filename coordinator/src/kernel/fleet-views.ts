@@ -4,6 +4,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import { priceCents } from "./decisions/placement.ts";
 import type { CatalogueEntry, Kernel, WorkersStats, WorkerView } from "./kernel.ts";
+import { deviceFactsOf } from "./job-images.ts";
 import type { NodeRow, WorkerRow } from "./rows.ts";
 
 const MIB = 1024 ** 2;
@@ -108,6 +109,7 @@ function view(row: FleetRow): WorkerView {
     node: row.node_id,
     model: row.model,
     kind: row.kind,
+    device: deviceFactsOf(row),
     totalMemoryMb,
     freeMemoryMb: status === "free" ? totalMemoryMb : 0,
     priceCents: priceCents(row.model),

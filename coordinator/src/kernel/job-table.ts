@@ -74,7 +74,9 @@ export class JobTable {
     );
     this.#stagedBytes = db
       .prepare<[string], number>(
-        `SELECT coalesce(sum(size_bytes), 0) + (SELECT json_extract(image, '$.sizeBytes') FROM jobs WHERE id = job_id)
+        `SELECT coalesce(sum(size_bytes), 0) + (
+           SELECT coalesce((SELECT max(json_extract(value, '$.sizeBytes')) FROM json_each(images)), json_extract(image, '$.sizeBytes'))
+           FROM jobs WHERE id = job_id)
          FROM job_inputs WHERE job_id = ?`,
       )
       .pluck();
@@ -144,7 +146,7 @@ export class JobTable {
     }
   }
 
-  /** Bytes that staging has to move: inputs and image. */
+  /** Bytes that staging has to move: inputs and the largest image. */
   bytesToStage(jobId: string): number {
     return this.#stagedBytes.get(jobId) ?? 0;
   }

@@ -1,3 +1,4 @@
+import type { DeviceFacts } from "@resontech/contracts/image-needs";
 import type { RowFilter } from "../db/row-filter.ts";
 import type { JobOutput } from "./output-table.ts";
 import type { GateProof } from "../audit-ports.ts";
@@ -9,6 +10,8 @@ export type WorkerView = {
   node: string;
   model: string;
   kind: "gpu" | "cpu";
+  /** What decides which image runs on it. */
+  device: DeviceFacts;
   totalMemoryMb: number;
   /** 0 while the worker is held. */
   freeMemoryMb: number;

@@ -1,7 +1,9 @@
 import type { Inventory } from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
+import { imageOfHub, type MemberImage } from "./decisions/member-image.ts";
 import type { NodeSize } from "./decisions/resources.ts";
+import { imagesOf } from "./job-images.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { MemberPlan } from "./workload.ts";
@@ -18,6 +20,8 @@ export type NewMember = {
   place: { index: number; workerId: string } | null;
   /** Member of the same attempt and site whose place it takes. */
   replaces: string | null;
+  /** Null: its job's. */
+  image: MemberImage | null;
 };
 
 /** Makes members with their first fences, and takes the workers that they hold. */
@@ -33,7 +37,7 @@ export class MemberMaker {
   }
 
   /** Inside a transaction. @returns its id */
-  create(job: JobRow, attempt: string, { node, plan, place, replaces }: NewMember): string {
+  create(job: JobRow, attempt: string, { node, plan, place, replaces, image }: NewMember): string {
     const { changes, clock, meta, members, jobs, records } = this.#tables;
     const now = clock.now();
     const { role, site, isLead, resources } = plan;
@@ -41,8 +45,8 @@ export class MemberMaker {
     const fence = { generation: meta.number("generation"), counter: 1 };
     this.#prepared.run(
       `INSERT INTO members (id, attempt_id, job_id, role, is_lead, site, shard_index, node_id, worker_id, state, version, desired,
-           generation, counter, resources, replaces, state_since, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?)`,
+           generation, counter, resources, replaces, image, state_since, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'LEASED', 1, 'run', ?, ?, ?, ?, ?, ?, ?)`,
       ...[id, attempt, job.id, role, Number(isLead), site, place?.index ?? null, node],
       ...[
         place?.workerId ?? null,
@@ -50,6 +54,7 @@ export class MemberMaker {
         fence.counter,
         JSON.stringify(resources),
         replaces,
+        image === null ? null : JSON.stringify(image),
         now,
         now,
       ],
@@ -84,8 +89,22 @@ export class MemberMaker {
       },
       ...{ ...fence, at: now },
     });
+    this.#warnOfTorch(job, site, image);
     records.member(members.get(id)!, null, job, null);
     return id;
+  }
+
+  /** Two versions of torch may round differently, and one may write what the other can't read. */
+  #warnOfTorch(job: JobRow, site: string | null, image: MemberImage | null): void {
+    const images = imagesOf(job);
+    if (site === null || image === null || images === null) return;
+    const { torch } = imageOfHub(images);
+    if (image.torch !== torch)
+      this.#tables.warnings.note(job.id, {
+        site,
+        topic: "torch-version",
+        text: `its image ${image.profile} has torch ${image.torch ?? "none"}, the server ${torch ?? "none"}`,
+      });
   }
 
   /** @throws BindFailed */

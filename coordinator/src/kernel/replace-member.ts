@@ -1,6 +1,7 @@
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Replacement } from "./decisions/placement.ts";
-import { workerFactsOf } from "./apply-placement.ts";
+import { imageOn, workerFactsOf } from "./apply-placement.ts";
+import { imagesOf } from "./job-images.ts";
 import { BindFailed, MemberMaker, sizeOf } from "./member-maker.ts";
 import type { AttemptRow, NodeRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
@@ -40,6 +41,7 @@ export class Replacements {
       plan,
       place: { index, workerId },
       replaces: lostId,
+      image: imageOn(imagesOf(job), worker),
     });
     this.#transitions.startDeadline(id);
     jobs.note(jobId, vacancy.spending);

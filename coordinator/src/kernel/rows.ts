@@ -30,6 +30,8 @@ export type JobRow = {
   only_mine: number;
   estimated_memory_mb: number | null;
   image: string;
+  /** JSON of `MemberImage[]`; null in a job that a program before 0.3 accepted. */
+  images: string | null;
   num_rounds: number | null;
   first_round: number;
   min_clients: number;
@@ -108,6 +110,8 @@ export type MemberRow = {
   deadline_at: number | null;
   created_at: number;
   replaces: string | null;
+  /** JSON of the `MemberImage` that it runs; null: its job's. */
+  image: string | null;
   failed_site: string | null;
 };
 
@@ -144,7 +148,9 @@ export type WorkerRow = {
   kind: "gpu" | "cpu";
   model: string;
   memory_bytes: number;
-  vendor: string | null;
+  vendor: "nvidia" | "amd" | "intel" | null;
+  architecture: string | null;
+  driver: string | null;
   is_healthy: number;
   is_present: number;
   is_quarantined: number;

@@ -14,6 +14,7 @@ import {
   type Vacancy,
 } from "./decisions/placement.ts";
 import { capacityBytes } from "./decisions/resources.ts";
+import { deviceFactsOf, imagesOf } from "./job-images.ts";
 import { BindFailed } from "./member-maker.ts";
 import type { Replacements } from "./replace-member.ts";
 import type { JobRow, NodeRow, WorkerRow } from "./rows.ts";
@@ -168,6 +169,7 @@ export class Scheduler {
         node: worker.node_id,
         model: worker.model,
         memoryBytes: worker.memory_bytes,
+        device: deviceFactsOf(worker),
         isHealthy: worker.is_healthy === 1 && worker.is_quarantined === 0,
         isFree: worker.is_held === 0,
       })),
@@ -216,5 +218,6 @@ function wishesOf(
     onlyMine: job.only_mine === 1,
     estimatedMemoryMb: job.estimated_memory_mb,
     avoidNodes: JSON.parse(job.avoid_nodes) as string[],
+    images: imagesOf(job),
   };
 }

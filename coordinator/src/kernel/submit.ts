@@ -99,10 +99,10 @@ export class Submissions {
   #insertJob(id: string, sequence: number, task: AcceptedTask, now: number): void {
     this.#prepared.run(
       `INSERT INTO jobs (id, kind, spec, sequence, project_id, user_id, name, slug, bucket, output_root, state, version, desired, state_since,
-           selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
+           selection, only_mine, estimated_memory_mb, time_limit_ms, model_bytes, image, images, num_rounds, first_round, min_clients, resumable, warnings, shard_count,
            shard_uncompressed_bytes, audit_op, audit_index, audit_leaf, created_at)
          VALUES (@id, @kind, @spec, @sequence, @projectId, @userId, @name, @slug, @bucket, @outputRoot, 'ACCEPTED', 1, 'run', @now,
-           @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
+           @selection, @onlyMine, @estimatedMemoryMb, @timeLimitMs, @modelBytes, @image, @images, @numRounds, @firstRound, @minClients, @resumable, @warnings, @shards,
            @shardBytes, @op, @index, @leafHash, @now)`,
       {
         ...{ kind: task.kind, spec: task.spec === null ? null : JSON.stringify(task.spec) },
@@ -135,6 +135,7 @@ export class Submissions {
           selection: JSON.stringify(task.selection),
           onlyMine: Number(task.onlyMine),
           image: JSON.stringify(task.image),
+          images: JSON.stringify(task.images),
         },
         ...{ warnings: JSON.stringify(task.warnings), shards: task.shardUncompressedBytes.length },
         ...{ shardBytes: JSON.stringify(task.shardUncompressedBytes), ...task.audit },

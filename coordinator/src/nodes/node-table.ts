@@ -138,13 +138,13 @@ export class NodeTable {
   #workers(nodeId: string, { workers }: Inventory): void {
     this.#db.prepare("UPDATE workers SET is_present = 0 WHERE node_id = ?").run(nodeId);
     const upsert = this.#db.prepare(
-      `INSERT INTO workers (id, node_id, kind, model, memory_bytes, vendor, is_healthy, is_present)
-       VALUES (@id, @nodeId, @kind, @model, @memoryBytes, @vendor, @isHealthy, 1)
+      `INSERT INTO workers (id, node_id, kind, model, memory_bytes, vendor, architecture, driver, is_healthy, is_present)
+       VALUES (@id, @nodeId, @kind, @model, @memoryBytes, @vendor, @architecture, @driver, @isHealthy, 1)
        ON CONFLICT (id) DO UPDATE SET kind = @kind, model = @model, memory_bytes = @memoryBytes, vendor = @vendor,
-         is_healthy = @isHealthy, is_present = 1
+         architecture = @architecture, driver = @driver, is_healthy = @isHealthy, is_present = 1
        WHERE node_id = @nodeId`,
     );
-    for (const { id, kind, model, memoryBytes, vendor, healthy } of workers)
+    for (const { id, kind, model, memoryBytes, vendor, architecture, driver, healthy } of workers)
       upsert.run({
         id,
         nodeId,
@@ -152,6 +152,8 @@ export class NodeTable {
         model,
         memoryBytes,
         vendor: vendor ?? null,
+        architecture: architecture ?? null,
+        driver: driver ?? null,
         isHealthy: Number(healthy),
       });
   }

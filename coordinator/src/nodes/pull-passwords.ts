@@ -1,8 +1,8 @@
 import type { PullTokenReply, PullTokenRequest } from "@resontech/contracts/agent-protocol";
-import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { NodeCaller } from "../authorization/caller.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
+import { imageReference } from "../kernel/job-images.ts";
 import type { JobTable } from "../kernel/job-table.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Registry } from "./registry.ts";
@@ -20,7 +20,7 @@ export function pullPassword(
   const member = registry.fenced(caller, id, fence);
   if (member.desired !== "run" || !isMemberWorking(member.state))
     throw new AgentRefusal("not_allowed", `member ${id} needs no image any more`);
-  const { reference } = JSON.parse(jobs.get(member.job_id)!.image) as JobImage;
+  const reference = imageReference(jobs.get(member.job_id)!, member);
   return passwords.issue(repositoryOf(reference), { ...fence, node: caller.node, member: id });
 }
 

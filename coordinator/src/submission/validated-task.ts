@@ -1,8 +1,10 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { ApiError } from "../api-error.ts";
 import type { AcceptedTask } from "../kernel/accepted-task.ts";
+import { memberImageOf } from "../kernel/job-images.ts";
 import type { CatalogueEntry, WorkerView } from "../kernel/kernel.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import type { ChosenImages } from "./decisions/choose-images.ts";
 
 export type ValidationDeps = {
   store: Pick<ObjectStore, "list" | "getRange">;
@@ -17,9 +19,10 @@ export type ValidatedTask = Omit<AcceptedTask, "userId" | "projectId" | "audit" 
   hasKeyInScript: boolean;
 };
 
-/** The job's row need not say what can be imported. */
-export function asKept({ modules: _modules, ...image }: JobImage): JobImage {
-  return image;
+/** As the job keeps them; its row need not say what can be imported. */
+export function asKept({ image, images }: ChosenImages): Pick<AcceptedTask, "image" | "images"> {
+  const { modules: _modules, ...kept } = image;
+  return { image: kept, images: images.map(memberImageOf) };
 }
 
 /** @throws ApiError validation_failed */

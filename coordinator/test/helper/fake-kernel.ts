@@ -96,6 +96,7 @@ export class FakeKernel implements Kernel {
         node: "node-a",
         model: "cpu",
         kind: "cpu" as const,
+        device: { kind: "cpu" as const },
         totalMemoryMb: 4096,
         freeMemoryMb: 4096,
         priceCents: 5,

@@ -13,6 +13,7 @@ import { type AuditdFixture, startAuditd } from "../audit/auditd-fixture.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
 import { type S3Engine, startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestCa, type TestCa } from "../nodes/test-ca.ts";
+import { memberImageOf } from "../../src/kernel/job-images.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 export const IMAGE: JobImage = {
@@ -172,6 +173,7 @@ export class CoreFixture {
         estimatedMemoryMb: null,
         timeLimitMs: null,
         image: IMAGE,
+        images: [memberImageOf(IMAGE)],
         numRounds: 3,
         firstRound: 0,
         minClients: 2,

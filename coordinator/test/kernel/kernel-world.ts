@@ -1,3 +1,4 @@
+import { memberImageOf } from "../../src/kernel/job-images.ts";
 import { rmSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,14 @@ import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts";
 import type { Workloads } from "../../src/kernel/workload.ts";
 import { WORKLOADS } from "../../src/workloads/workloads.ts";
+
+const IMAGE = {
+  profile: "fl-cpu",
+  reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`,
+  sizeBytes: 1,
+  packages: {},
+  pythonVersion: "3.11.2",
+};
 
 /** The kernel on a real database file with a clock of the test's own: what a process is between two crashes. */
 export class KernelWorld implements Disposable {
@@ -102,14 +111,8 @@ export class KernelWorld implements Disposable {
         resumable: false,
         warnings: [],
       },
-      image: {
-        ...{
-          profile: "fl-cpu",
-          reference: `r:5000/resontech/fl-cpu@sha256:${"0".repeat(64)}`,
-          sizeBytes: 1,
-        },
-        ...{ packages: {}, pythonVersion: "3.11.2" },
-      },
+      image: IMAGE,
+      images: [memberImageOf(IMAGE)],
       shardUncompressedBytes: names.map(() => 100),
       audit: { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false },
       idempotency: null,

@@ -2,6 +2,7 @@ import {
   AGENT_PROTOCOL,
   type DesiredMember,
   type Inventory,
+  type InventoryWorker,
   type MemberEvent,
   type MemberReport,
   type RegisterReply,
@@ -57,6 +58,8 @@ export class SimAgent {
   readonly node: string;
   readonly #world: KernelWorld;
   readonly #workers: number;
+  /** Its slots are devices such as this one; absent: CPU slots. */
+  device: Partial<InventoryWorker> | undefined;
   #epoch: Fence = { generation: 1, counter: 0 };
   #beats = 0;
   #leaseOf: string | null = null;
@@ -318,6 +321,7 @@ export class SimAgent {
           memoryBytes: 4e9,
           healthy: true,
         },
+        ...this.device,
       })),
     };
   }

@@ -165,8 +165,9 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       config: ofFleet,
     },
     async () =>
-      images.map(({ profile, pythonVersion, sizeBytes, packages }) => ({
+      images.map(({ profile, pythonVersion, sizeBytes, needs, packages }) => ({
         ...{ profile, pythonVersion, sizeBytes },
+        ...(needs === undefined ? {} : { needs }),
         packages: Object.entries(packages)
           .map(([name, version]) => ({ name, version }))
           .sort((a, b) => (a.name < b.name ? -1 : 1)),

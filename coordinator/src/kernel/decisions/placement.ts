@@ -4,7 +4,9 @@
  * by what they offer, every tie ended by an id: the same snapshot gives the same plan.
  */
 import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
+import type { DeviceFacts } from "@resontech/contracts/image-needs";
 import type { WorkerSelection } from "../accepted-task.ts";
+import { type MemberImage, whyNoImage } from "./member-image.ts";
 
 export type WaitingJob = {
   id: string;
@@ -18,6 +20,8 @@ export type WaitingJob = {
   /** Memory that its hub asks for; nodes with less hold none. Null: it has no hub, and lies on one node. */
   hubBytes: number | null;
   avoidNodes: readonly string[];
+  /** Null: one that any worker is given. */
+  images: readonly Pick<MemberImage, "needs">[] | null;
   /** The oldest version of the agent protocol that will do. */
   agentProtocol: number;
 };
@@ -48,6 +52,7 @@ export type PlacementWorker = {
   node: string;
   model: string;
   memoryBytes: number;
+  device: DeviceFacts;
   isHealthy: boolean;
   isFree: boolean;
 };
@@ -168,6 +173,8 @@ function whyNeverNow(
   }
   if (job.onlyMine && node?.ownerId !== null && node?.ownerId !== job.userId)
     return "of other owners";
+  const unfit = job.images === null ? null : whyNoImage(job.images, worker.device);
+  if (unfit !== null) return unfit;
   if (job.estimatedMemoryMb !== null && worker.memoryBytes < job.estimatedMemoryMb * MIB)
     return "with too little memory";
   if (node === undefined || !node.isReady) return "on nodes that do not answer";

@@ -5,7 +5,7 @@ import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import { folderKey } from "../../submission/decisions/bucket-key.ts";
-import { chooseImage } from "../../submission/decisions/choose-image.ts";
+import { chooseImages } from "../../submission/decisions/choose-images.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
 import { type FolderObject, listFolder } from "../../submission/folder-objects.ts";
@@ -46,9 +46,11 @@ export async function validateCommand(
 
   const workers = deps.workers();
   const selection = selectWorkers(body, 1, workers, deps.catalogue());
-  const image =
-    imageOf(body.imageProfile, deps.images) ?? chooseImage(selection, deps.images, workers);
-  if (image === null) throw new ApiError("image_unavailable", "this release has no job image");
+  // A command brings no requirements: every image that its worker runs will do.
+  const images = chooseImages(selection, imagesNamed(body.imageProfile, deps.images), workers, {
+    hasHub: false,
+    judge: () => {},
+  });
 
   const [scriptObject, ...listed] = await Promise.all([
     findObject(deps, bucket, script),
@@ -82,7 +84,7 @@ export async function validateCommand(
   return {
     kind: "command",
     spec,
-    ...{ name, slug, bucket, outputRoot: `jobs/${slug}`, selection, image: asKept(image) },
+    ...{ name, slug, bucket, outputRoot: `jobs/${slug}`, selection, ...asKept(images) },
     inputs: [inputOf("script", scriptObject, `scripts/${file}`), ...files],
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
@@ -97,10 +99,13 @@ export async function validateCommand(
 }
 
 /** @throws ApiError image_unavailable */
-function imageOf(profile: string | undefined, images: readonly JobImage[]): JobImage | null {
-  if (profile === undefined) return null;
-  const found = images.find((image) => image.profile === profile);
-  if (found !== undefined) return found;
+function imagesNamed(
+  profile: string | undefined,
+  images: readonly JobImage[],
+): readonly JobImage[] {
+  if (profile === undefined) return images;
+  const found = images.filter((image) => image.profile === profile);
+  if (found.length > 0) return found;
   throw new ApiError(
     "image_unavailable",
     `there is no image ${JSON.stringify(profile)}, but ${images.map((image) => image.profile).join(", ")}`,

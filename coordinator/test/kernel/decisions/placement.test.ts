@@ -13,6 +13,8 @@ import {
   serverResources,
 } from "../../../src/workloads/federation/server-resources.ts";
 
+const FOR_PROCESSORS: WaitingJob["images"] = [{ needs: null }];
+
 const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
   ...{
     id,
@@ -24,6 +26,7 @@ const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
     hubBytes: 0,
     avoidNodes: [],
     agentProtocol: 1,
+    images: FOR_PROCESSORS,
   },
   selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
   ...change,
@@ -52,6 +55,7 @@ const workers = (
       node,
       model: "cpu",
       memoryBytes: 8 * 1024 ** 3,
+      device: { kind: "cpu" },
       isHealthy: true,
       isFree: true,
     },
@@ -371,3 +375,48 @@ t.test(
     t.equal(fill({}, [node("a", { isReady: false }), node("b")]), "b-0");
   },
 );
+
+t.test("a worker is given a job only where one of its images runs", async (t) => {
+  const cuda = (leastDriver: string, architectures: string[]) => ({
+    needs: { vendor: "nvidia" as const, leastDriver, architectures },
+  });
+  const images = [
+    { needs: null },
+    cuda("580", ["7.5", "8.9"]),
+    cuda("525.60.13", ["6.0", "7.5", "8.0"]),
+  ];
+  const gpu = (driver: string, architecture: string): Partial<PlacementWorker> => ({
+    model: "rtx_4090",
+    device: { kind: "gpu", vendor: "nvidia", driver, architecture },
+  });
+  const plan1 = (fleet: PlacementWorker[], change: Partial<WaitingJob> = {}) =>
+    plan({ jobs: [job("j1", { size: 1, images, ...change })], nodes: [node("a")], workers: fleet });
+  t.same(plan1(workers("a", 1, gpu("580.95.05", "8.9"))).placements[0]?.workers, ["a-0"]);
+  t.same(plan1(workers("a", 1, gpu("535.1", "6.1"))).placements[0]?.workers, ["a-0"], "CUDA 12");
+  t.match(
+    plan1(workers("a", 2, gpu("470.1", "6.1"))).waiting[0]?.why,
+    /excluded: 2 whose driver 470\.1 is older than 525\.60\.13/,
+    "the driver that would do is named",
+  );
+  t.match(
+    plan1(workers("a", 1, gpu("535.1", "8.9")), { images: [cuda("580", ["8.9"])] }).waiting[0]?.why,
+    /1 whose driver 535\.1 is older than 580$/,
+  );
+  t.match(
+    plan1(workers("a", 1, gpu("580.95", "12.0"))).waiting[0]?.why,
+    /1 of architecture 12\.0, which the image has no code for/,
+  );
+  t.match(
+    plan1(workers("a", 1, gpu("580.95", "8.9")), { images: FOR_PROCESSORS }).waiting[0]?.why,
+    /1 of a vendor \(nvidia\) that no image is for/,
+  );
+  t.match(
+    plan1(workers("a", 1), { images: images.slice(1) }).waiting[0]?.why,
+    /1 without an accelerator/,
+  );
+  t.same(
+    plan1(workers("a", 1, gpu("470.1", "6.1")), { images: null }).placements[0]?.workers,
+    ["a-0"],
+    "a job that an older program accepted has one image for all",
+  );
+});

@@ -5,7 +5,7 @@
 import type { SubmitFederationBody } from "@resontech/contracts/http-tasks";
 import { ApiError } from "../../../api-error.ts";
 import { findPlatformKeys } from "../../../identity/decisions/platform-key.ts";
-import { chooseImage } from "../../../submission/decisions/choose-image.ts";
+import { chooseImages } from "../../../submission/decisions/choose-images.ts";
 import { slugOf } from "../../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../../submission/decisions/worker-selection.ts";
 import type { FolderObject } from "../../../submission/folder-objects.ts";
@@ -58,8 +58,6 @@ export async function validateFederation(
   const shardCount = workspace.shards.length;
   const workers = deps.workers();
   const selection = selectWorkers(body, shardCount, workers, deps.catalogue());
-  const image = chooseImage(selection, deps.images, workers);
-  if (image === null) throw new ApiError("image_unavailable", "this release has no job image");
 
   // All small files and the ends of the shards in one go: each is a round trip to the object store.
   const small = [...workspace.scripts, ...configFiles, ...requirements];
@@ -80,13 +78,20 @@ export async function validateFederation(
     if (object.path.endsWith(".py")) asText(bytes, object.path, "script_not_text");
   const configs = readConfigs(configFiles, read);
   const facts = readJobConfigs(configs, shardCount);
-  checkClassFiles(
-    facts.classes,
-    workspace.scripts.map(({ path }) => path),
-    image,
+  const lines = requirements.map((object) =>
+    asText(read(object), object.path, "requirement_invalid"),
   );
-  for (const object of requirements)
-    checkRequirements(asText(read(object), object.path, "requirement_invalid"), image);
+  const images = chooseImages(selection, deps.images, workers, {
+    hasHub: true,
+    judge(image) {
+      checkClassFiles(
+        facts.classes,
+        workspace.scripts.map(({ path }) => path),
+        image,
+      );
+      for (const text of lines) checkRequirements(text, image);
+    },
+  });
 
   const texts = new Map(scripts.map(({ object, bytes }) => [object.path, bytes]));
   const resume = judgeResumable(
@@ -108,7 +113,7 @@ export async function validateFederation(
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: body.timeLimitMinutes === undefined ? null : body.timeLimitMinutes * 60_000,
-    image: asKept(image),
+    ...asKept(images),
     numRounds: facts.numRounds,
     minClients: facts.minClients,
     firstRound: resume.isResumable ? resume.firstRound : 0,

@@ -1,0 +1,143 @@
+import { cpSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { ImageNeeds } from "@resontech/contracts/image-needs";
+import { command } from "../cache/command.ts";
+import { resultId, type StepCache } from "../cache/step-cache.ts";
+import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
+import type { LockFile } from "../lock/lock-file.ts";
+import { buildDebianRoot } from "./debian-root.ts";
+import { LAYER_REVISION, packLayer } from "./layer.ts";
+import { keepPackages, readLayer, readPackages, writeImage } from "./oci-image.ts";
+import { compilePython, listPackages, SITE_PACKAGES, unpackWheels } from "./python-tree.ts";
+
+/** Counts changes of this file that change an image's bytes. */
+const REVISION = 3;
+
+const recipes = join(import.meta.dirname, "..", "..", "recipes", "python");
+const LIST_MODULES = join(recipes, "list-modules.py");
+export const UNPACK = join(recipes, "unpack-wheels.py");
+
+/** What every job image has beside its torch: NVFlare, the public client, what training scripts import. */
+const SHARED_WHEELS = "fl-cpu";
+
+export type JobImageParts = {
+  profile: string;
+  needs: ImageNeeds | null;
+  /** Folders of the layers above Python and the shared packages, lowest first. */
+  layers: readonly string[];
+  /** Wheel sets in those layers. */
+  wheelSets: readonly string[];
+};
+
+/** An image for jobs: Debian's Python, the shared packages, and layers of its own. Answers its OCI layout. */
+export async function buildJobImage(
+  cache: StepCache,
+  lock: LockFile,
+  { profile, needs, layers: own, wheelSets }: JobImageParts,
+): Promise<string> {
+  const root = await pythonRoot(cache, lock);
+  const layers = [
+    await packRuntime(cache, lock, root),
+    await packWheels(cache, lock, "layer python packages", [SHARED_WHEELS]),
+    ...own,
+  ];
+  const wheels = await Promise.all(
+    [SHARED_WHEELS, ...wheelSets].map((set) => fetchWheels(cache, lock, set)),
+  );
+  const recipe = readFileSync(LIST_MODULES, "utf8");
+  return await cache.step(
+    `image ${profile}`,
+    { layers: layers.map(resultId), recipe, needs, REVISION },
+    async (into) => {
+      const library = join(root, "root", "usr", "lib", "python3.11");
+      const modules = JSON.parse(
+        await command("python3", [LIST_MODULES, library, ...wheels.flatMap(wheelsIn)]),
+      ) as string[];
+      const version = lock.deb["python"]?.find((pin) => pin.name === "python3.11")?.version ?? "";
+      writeImage(
+        into,
+        {
+          repository: `resontech/${profile}`,
+          use: "job",
+          profile,
+          needs,
+          packages: Object.assign({}, ...layers.map(readPackages)) as Record<string, string>,
+          modules,
+          pythonVersion: /^\d+\.\d+\.\d+/.exec(version)?.[0] ?? "3.11",
+          config: {
+            user: "10001:10001",
+            env: [
+              "PATH=/usr/local/bin:/usr/bin:/bin",
+              "LANG=C.UTF-8",
+              "PYTHONDONTWRITEBYTECODE=1",
+              "PYTHONUNBUFFERED=1",
+            ],
+            entrypoint: [],
+            cmd: ["/usr/bin/python3"],
+            workingDir: "/tmp",
+          },
+        },
+        layers.map(readLayer),
+        lock.sourceDateEpoch,
+      );
+    },
+  );
+}
+
+/** The root that a job image's Python stands in: what compiles its packages. */
+export async function pythonRoot(cache: StepCache, lock: LockFile): Promise<string> {
+  return await buildDebianRoot(cache, lock, "python");
+}
+
+async function packRuntime(cache: StepCache, lock: LockFile, root: string): Promise<string> {
+  const epoch = lock.sourceDateEpoch;
+  return await cache.step(
+    "layer python runtime",
+    { root: resultId(root), epoch, REVISION, LAYER_REVISION },
+    async (into) => {
+      const tree = join(into, "tree");
+      cpSync(join(root, "root"), tree, { recursive: true, verbatimSymlinks: true });
+      await compilePython(tree, tree, "usr/lib/python3.11");
+      await packLayer(tree, into, epoch);
+      rmSync(tree, { recursive: true });
+    },
+  );
+}
+
+export type Trim = {
+  /** What {@link change} is made of, for the cache: texts of recipes, digests of further inputs. */
+  inputs: unknown;
+  /** Works on the packages' folder before they are compiled. `scratch` lies beside it. */
+  change(packages: string, scratch: string): Promise<void>;
+};
+
+/** A layer of wheel sets, unpacked, changed and compiled. Answers its folder. */
+export async function packWheels(
+  cache: StepCache,
+  lock: LockFile,
+  name: string,
+  sets: readonly string[],
+  trim?: Trim,
+): Promise<string> {
+  const epoch = lock.sourceDateEpoch;
+  const root = await pythonRoot(cache, lock);
+  const wheels = await Promise.all(sets.map((set) => fetchWheels(cache, lock, set)));
+  const inputs = {
+    root: resultId(root),
+    wheels: wheels.map(resultId),
+    unpack: readFileSync(UNPACK, "utf8"),
+    trim: trim?.inputs ?? null,
+    epoch,
+    REVISION,
+    LAYER_REVISION,
+  };
+  return await cache.step(name, inputs, async (into) => {
+    const tree = join(into, "tree");
+    await unpackWheels(wheels.flatMap(wheelsIn), tree);
+    await trim?.change(join(tree, SITE_PACKAGES), into);
+    await compilePython(join(root, "root"), tree, SITE_PACKAGES);
+    await packLayer(tree, into, epoch);
+    keepPackages(into, listPackages(tree));
+    rmSync(tree, { recursive: true });
+  });
+}
