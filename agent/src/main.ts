@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";
 import { listenForLiveness } from "./liveness-socket.ts";
-import { SYSTEM_PATH } from "./system-path.ts";
+import { programFolders } from "./program-folders.ts";
 
 /** After the signal, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */
 const LAST_RESORT_MS = 10_000;
@@ -20,8 +20,8 @@ if (values.config === undefined || values.help === true) {
   process.exit(values.help === true ? 0 : 2);
 }
 process.umask(0o022);
-process.env["PATH"] = SYSTEM_PATH.join(":");
 const config = loadConfig(values.config);
+process.env["PATH"] = programFolders(config).join(":");
 const log = pino({ name: "agent", level: config.logLevel }, logDestination(1));
 const stop = new AbortController();
 for (const name of ["SIGTERM", "SIGINT"] as const)

@@ -1,19 +1,23 @@
 /** Verify, preflight, plan, then journaled steps. Nothing on the host changes before the plan was shown and agreed to. */
-import { existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifyBundle, type VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { confirm } from "./confirm.ts";
 import { Journal } from "./journal.ts";
-import { check, type Finding } from "./preflight/checks.ts";
+import { bundledTools } from "./preflight/bundled-tools.ts";
+import { check, type Finding, type HostFacts } from "./preflight/checks.ts";
 import { describeTools } from "./preflight/tools.ts";
 import { immutableChange } from "./preflight/immutable-change.ts";
 import { readHostFacts } from "./preflight/host-facts.ts";
 import { digestOf, type InstallRequest } from "./request.ts";
 import { progressBar, say } from "./say.ts";
+import { settleHostTools } from "./settle-host-tools.ts";
 import { planSteps } from "./steps/plan-steps.ts";
 import { makeRoot, rootState } from "./steps/root-folder.ts";
 import type { Step } from "./steps/step.ts";
+
+const LOCK_HELPER = "engines/rt-lock";
 
 /** The host is not ready; each finding was shown with its remedy. */
 export class PreflightFailedError extends Error {
@@ -22,15 +26,17 @@ export class PreflightFailedError extends Error {
 
 export type InstallMode = { yes: boolean; dryRun: boolean };
 
-export async function install(request: InstallRequest, mode: InstallMode): Promise<void> {
+export async function install(asked: InstallRequest, mode: InstallMode): Promise<void> {
   const startedAt = performance.now();
-  const { root } = request;
-  const bundle = await verify(request);
+  const { root } = asked;
+  const bundle = await verify(asked);
+  const facts = await readHostFacts(root, asked.config, bundle.release);
+  const request = settleHostTools(asked, bundle.release, facts);
   const steps = planSteps(request, bundle);
   const { done } = progressOf(new Journal(root), request, bundle);
   const isComplete = rootState(root) === "ours" && steps.every((step) => done.has(step.name));
 
-  if (!isComplete) await runPreflight(request, bundle);
+  if (!isComplete) runPreflight(request, bundle, facts);
   showPlan(steps, done, root, bundle);
   if (mode.dryRun) {
     say("dry run: nothing was changed");
@@ -39,7 +45,9 @@ export async function install(request: InstallRequest, mode: InstallMode): Promi
   if (!isComplete && !mode.yes) await confirm("go on? [y/N] ", /^y(es)?$/i);
 
   makeRoot(root);
-  using _lock = takeExclusiveLock(join(root, "journal", "lock"), "another install or uninstall");
+  using _lock = takeExclusiveLock(join(root, "journal", "lock"), "another install or uninstall", [
+    lockHelper(bundle),
+  ]);
   await runSteps(steps, request, bundle);
   say(`installed ${bundle.release.version} below ${root} in ${secondsSince(startedAt)} s`);
   say(`  status: ${join(root, "current/bin/appliance")} status`);
@@ -99,20 +107,44 @@ async function verify({ bundle, keyPem, root }: InstallRequest): Promise<Verifie
   return verified;
 }
 
-async function runPreflight(
+/** On a medium from which nothing may run, the host's own does it. */
+function lockHelper({ directory, release }: VerifiedBundle): string {
+  const file = release.tree.find(({ path }) => path === LOCK_HELPER);
+  const blob = join(directory, "blobs", "sha256", file?.sha256 ?? "none");
+  try {
+    accessSync(blob, constants.X_OK);
+    return blob;
+  } catch {
+    return "";
+  }
+}
+
+function runPreflight(
   { root, config }: InstallRequest,
   { release }: VerifiedBundle,
-): Promise<void> {
-  const facts = await readHostFacts(root, config, release);
+  facts: HostFacts,
+): void {
+  const tools = { source: config.hostTools ?? "host", bundled: bundledTools(release) };
   const installed = join(root, "etc", "appliance.json");
   const findings = [
-    ...check(facts, { root, config, clockFloorS: release.sourceDateEpoch }),
+    ...check(facts, {
+      root,
+      config,
+      hostTools: tools.source,
+      bundledTools: tools.bundled,
+      clockFloorS: release.sourceDateEpoch,
+    }),
     ...(existsSync(installed)
       ? immutableChange(JSON.parse(readFileSync(installed, "utf8")), config)
       : []),
   ];
   say("programs of this release and of this host:");
-  for (const line of describeTools(config.containerEngine.kind, facts.tools, process.version))
+  for (const line of describeTools(
+    config.containerEngine.kind,
+    facts.tools,
+    process.version,
+    tools,
+  ))
     say(`  ${line}`);
   const failed = findings.filter((finding) => !finding.ok);
   say(`preflight: ${findings.length - failed.length} of ${findings.length} checks passed`);

@@ -25,6 +25,7 @@ export type InstallFlags = {
   username: string;
   keyKind: string;
   engine: string;
+  hostTools: string;
   uidBase: string;
   bucketQuotaGib: string;
   jobPorts: string;
@@ -68,6 +69,11 @@ export function addInstallOptions(command: Command): Command {
     .option("--username <name>", "login of the first user", "admin")
     .option("--key-kind <live|dev>", "prefix of platform keys", "live")
     .option("--engine <podman|docker>", "container engine of this host", "podman")
+    .option(
+      "--host-tools <auto|host|bundle>",
+      "whose podman, nft, mount and the like are called; auto: the host's where it has them all",
+      "auto",
+    )
     .option("--uid-base <n>", "first of the numeric users of the processes", "64100")
     .option(
       "--job-ports <from-to>",
@@ -186,6 +192,7 @@ function toConfig(flags: InstallFlags): unknown {
       flags.engine === "docker"
         ? { kind: "docker", socket: "/var/run/docker.sock" }
         : { kind: flags.engine },
+    ...(flags.hostTools === "auto" ? {} : { hostTools: flags.hostTools }),
     agent: {
       node: flags.node,
       cpuWorkers: flags.cpuWorkers === undefined ? null : Number(flags.cpuWorkers),

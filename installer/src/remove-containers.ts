@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const TIMEOUT_MS = 120_000;
 
 /**
@@ -13,15 +12,18 @@ const TIMEOUT_MS = 120_000;
  */
 export function removeContainers(
   root: string,
-  { instance, containerEngine, name, ports }: ApplianceConfig,
+  { instance, containerEngine, name, ports, hostTools }: ApplianceConfig,
+  tools: Readonly<Record<string, string>>,
 ): string[] {
   if (containerEngine.kind === "docker")
-    return removeFromDocker(containerEngine.socket, instance, `${name}:${ports.registry}/`);
+    return removeFromDocker(containerEngine.socket, instance, `${name}:${ports.registry}/`, tools);
   const state = join(root, "data", "podman");
   if (!existsSync(join(state, "storage.conf"))) return [];
+  // The release goes after its containers: where it is gone, an earlier run has removed them.
+  if (hostTools === "bundle" && !existsSync(join(root, "current"))) return [];
   // The state is ours alone, so everything in it goes. The same files that the engine's service read say where it is.
   const env = {
-    PATH,
+    ...tools,
     HOME: join(state, "home"),
     XDG_RUNTIME_DIR: join("/run/resontech", instance, "podman"),
     CONTAINERS_CONF: join(state, "containers.conf"),
@@ -34,8 +36,13 @@ export function removeContainers(
   return engine.problems;
 }
 
-function removeFromDocker(socket: string, instance: string, imagePrefix: string): string[] {
-  const engine = new Attempts("docker", { PATH, DOCKER_HOST: `unix://${socket}` });
+function removeFromDocker(
+  socket: string,
+  instance: string,
+  imagePrefix: string,
+  tools: Readonly<Record<string, string>>,
+): string[] {
+  const engine = new Attempts("docker", { ...tools, DOCKER_HOST: `unix://${socket}` });
   const ids = (args: readonly string[]): string[] => engine.run(args).split("\n").filter(Boolean);
   for (const label of [`tech.reson.instance=${instance}`, `tech.reson.part-of=${instance}`]) {
     const filter = ["--quiet", "--filter", `label=${label}`];

@@ -6,6 +6,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
+import { linkHostTools, unlinkHostTools } from "@resontech/appliance/link-host-tools";
+import { toolsEnvironment } from "@resontech/appliance/tools-environment";
 import {
   isManagedBySystemd,
   systemctl,
@@ -47,7 +49,11 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
       typed,
     );
   }
-  using _lock = takeExclusiveLock(join(root, "journal", "lock"), "an install or another uninstall");
+  using _lock = takeExclusiveLock(
+    join(root, "journal", "lock"),
+    "an install or another uninstall",
+    [join(root, "current", "engines", "rt-lock")],
+  );
   const { owned, requests, passedOver } = new Journal(root);
   if (passedOver.length > 0)
     say(
@@ -57,8 +63,9 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
     say("stopping every part");
     await applianceCommand(root, ["stop"]);
   }
+  const release = join(root, "current");
   const problems = distinct(requests.map(({ config }) => config)).flatMap((config) =>
-    takeDown(root, config),
+    takeDown(root, release, config),
   );
 
   say(`removing ${root}`);
@@ -66,6 +73,7 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
   for (const entry of ["current", ...ROOT_ENTRIES])
     if (entry !== "journal") rmSync(join(root, entry), { recursive: true, force: true });
   for (const line of owned) if (line.what !== "folder") takeBack(line);
+  unlinkHostTools(root);
   removeIfEmpty("/run/resontech");
   const folders = owned.flatMap(({ what, path }) => (what === "folder" ? [path] : []));
   for (const folder of folders) removeIfEmpty(folder);
@@ -84,8 +92,11 @@ function distinct(configs: readonly ApplianceConfig[]): readonly ApplianceConfig
 }
 
 /** Ends what is no file. @returns what could not be ended */
-function takeDown(root: string, config: ApplianceConfig): string[] {
-  const problems = removeContainers(root, config);
+function takeDown(root: string, release: string, config: ApplianceConfig): string[] {
+  const env = toolsEnvironment(config, release);
+  Object.assign(process.env, env);
+  if (config.hostTools === "bundle" && existsSync(release)) linkHostTools(release, config.instance);
+  const problems = removeContainers(root, config, env);
   for (const folder of [root, join("/run/resontech", config.instance)]) unmountBelow(folder);
   dropFirewall(config.instance);
   return problems;

@@ -1,6 +1,6 @@
 import t from "tap";
 import { check, type HostFacts, type Wanted } from "../src/preflight/checks.ts";
-import { describeTools, toolsFor, versionIn } from "../src/preflight/tools.ts";
+import { chooseHostTools, describeTools, toolsFor, versionIn } from "../src/preflight/tools.ts";
 import { immutableChange } from "../src/preflight/immutable-change.ts";
 import { config } from "./helper/request.ts";
 
@@ -43,7 +43,13 @@ const good: HostFacts = {
   fapolicydRuns: false,
   fipsMode: false,
 };
-const wanted: Wanted = { root: "/opt/resontech", config, clockFloorS: Date.UTC(2026, 9) / 1000 };
+const wanted: Wanted = {
+  root: "/opt/resontech",
+  config,
+  hostTools: "host",
+  bundledTools: {},
+  clockFloorS: Date.UTC(2026, 9) / 1000,
+};
 
 t.test("a good host passes every check", async (t) => {
   t.same(
@@ -157,6 +163,7 @@ t.test("each program is named with whose it is, its version and what it is for",
     "podman",
     { nft: { path: "/usr/sbin/nft", version: "1.0.6" }, ip: { path: "/sbin/ip", version: null } },
     "v26.10.0",
+    { source: "host", bundled: { nft: "1.0.6-2" } },
   );
   t.same(lines, [
     "node: ours, v26.10.0, for every process of ours",
@@ -171,6 +178,45 @@ t.test("each program is named with whose it is, its version and what it is for",
   ];
   t.same(said.map(versionIn), ["1.47.0", "6.1.0", "1.0.6", null]);
 });
+
+t.test(
+  "a host without tools passes with those of the bundle, and they are named as ours",
+  async (t) => {
+    const bundledTools = Object.fromEntries(
+      Object.keys(toolsFor("podman"))
+        .filter((name) => name !== "sync")
+        .map((name) => [name, "1.2-3"]),
+    );
+    const tools = { sync: found };
+    const failed = (change: Partial<Wanted>): string[] =>
+      check({ ...good, tools, engineVersion: null }, { ...wanted, ...change }).flatMap(
+        ({ id, ok }) => (ok ? [] : [id]),
+      );
+    t.same(failed({ hostTools: "bundle", bundledTools }), []);
+    t.ok(failed({ hostTools: "host", bundledTools }).includes("container-engine"));
+    const lines = describeTools("podman", tools, "v26.10.0", {
+      source: "bundle",
+      bundled: bundledTools,
+    });
+    t.ok(lines.includes("podman: ours, 1.2-3, for containers"));
+    t.ok(lines.some((line) => line.startsWith("sync: the host's")));
+  },
+);
+
+t.test(
+  "whose tools are called: the host's where it has them all and a Podman that will do",
+  async (t) => {
+    const bundled = { podman: "4.3.1", runc: "1.1.5", nft: "1.0.6" };
+    const all = Object.fromEntries(Object.keys(toolsFor("podman")).map((name) => [name, found]));
+    t.equal(chooseHostTools("podman", all, true, bundled), "host");
+    t.equal(chooseHostTools("podman", all, false, bundled), "bundle", "Podman 3");
+    t.equal(chooseHostTools("podman", { ...all, nft: null }, true, bundled), "bundle");
+    t.equal(chooseHostTools("podman", {}, false, {}), "host", "a bundle that brings none");
+    const docker = { nft: found, docker: found };
+    t.equal(chooseHostTools("docker", docker, false, bundled), "host", "Docker's age is its own");
+    t.equal(chooseHostTools("docker", { docker: found }, true, bundled), "bundle");
+  },
+);
 
 t.test("with Docker as the engine, Podman's tools are not asked for", async (t) => {
   t.ok("docker" in toolsFor("docker"));

@@ -1,9 +1,8 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
 import { arch, release, totalmem } from "node:os";
-import { join } from "node:path";
 import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import type { NodeFacts } from "../decisions/minimum-hardware.ts";
-import { SYSTEM_PATH } from "../system-path.ts";
+import { delimiter, join } from "node:path";
 
 /** Programs that the agent calls, by the package that Debian has them in: mount, e2fsprogs, nftables, coreutils. */
 const PROGRAMS = ["mount", "umount", "mkfs.ext4", "nft", "chown"];
@@ -19,7 +18,9 @@ export function readNodeFacts(dataDir: string): NodeFacts {
     programs: Object.fromEntries(
       PROGRAMS.map((program) => [
         program,
-        SYSTEM_PATH.some((folder) => isExecutable(join(folder, program))),
+        (process.env["PATH"] ?? "")
+          .split(delimiter)
+          .some((folder) => isExecutable(join(folder, program))),
       ]),
     ),
     hasLoopDevices: existsSync("/dev/loop-control"),

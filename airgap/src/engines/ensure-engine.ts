@@ -13,6 +13,7 @@ export const NATIVE_ENGINES = {
   registry: "registry",
   init: "rt-init",
   verify: "rt-verify",
+  lock: "rt-lock",
 } as const;
 export type NativeEngine = keyof typeof NATIVE_ENGINES;
 
@@ -24,6 +25,7 @@ const OWN_SOURCES: Partial<Record<NativeEngine, string>> = {
   registry: "airgap/recipes/registry",
   init: "agent/init",
   verify: "installer/verify",
+  lock: "installer/lock",
 };
 
 /**

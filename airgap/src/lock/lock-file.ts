@@ -69,7 +69,7 @@ export const LockFile = Type.Object(
     ),
     /** Wheels by the set that needs them: `fl-cpu`, `jre`, `torch`, `compiler`. */
     pypi: Type.Record(Type.String(), Type.Array(WheelPin)),
-    /** Packages by set: `runtime`, and an image's root each: `base`, `python`, `postgres`. */
+    /** Packages by set: `runtime`, `tools`, and an image's root each: `base`, `python`, `postgres`. */
     deb: Type.Record(Type.String(), Type.Array(DebianPin)),
   },
   closed,

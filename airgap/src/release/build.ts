@@ -3,6 +3,7 @@ import { BuildClock } from "../cache/build-clock.ts";
 import { progress } from "../cache/progress.ts";
 import { StepCache } from "../cache/step-cache.ts";
 import { ensureEngine, NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
+import { buildHostTools } from "../engines/host-tools.ts";
 import { buildAddons } from "../engines/node-addons.ts";
 import { buildRuntime } from "../engines/runtime.ts";
 import { buildFlCpu } from "../images/fl-cpu.ts";
@@ -113,7 +114,11 @@ async function makeParts(cache: StepCache, lock: LockFile, profile: Profile): Pr
     buildKeycloak(cache, lock),
     buildPostgres(cache, lock),
   ];
-  const natives = [buildRuntime(cache, lock), buildAddons(cache, lock)];
+  const natives = [
+    buildRuntime(cache, lock),
+    buildAddons(cache, lock),
+    buildHostTools(cache, lock),
+  ];
   const [imageLayouts, engineFiles, nativeFiles] = await Promise.all([
     Promise.all(images),
     Promise.all(engines),

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
+  HOST_TOOLS,
   type ReleaseFile,
   type ReleaseImage,
   type ReleaseManifest,
@@ -86,6 +87,22 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
   return { release, blobs };
 }
 
+/** Packages of the host tools whose programs are in the release; each licence of a library stands beside it in `tools/licences`. */
+const TOOL_PACKAGES = [
+  { name: "podman", licence: "Apache-2.0" },
+  { name: "runc", licence: "Apache-2.0" },
+  { name: "conmon", licence: "Apache-2.0" },
+  { name: "netavark", licence: "Apache-2.0" },
+  { name: "aardvark-dns", licence: "Apache-2.0" },
+  { name: "iptables", licence: "GPL-2.0-or-later" },
+  { name: "nftables", licence: "GPL-2.0-only" },
+  { name: "e2fsprogs", licence: "GPL-2.0-only" },
+  { name: "iproute2", licence: "GPL-2.0-or-later" },
+  { name: "util-linux", licence: "GPL-2.0-or-later" },
+  { name: "mount", licence: "GPL-2.0-or-later" },
+  { name: "libc6", licence: "LGPL-2.1-or-later" },
+] as const;
+
 function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
   const engines: ReleaseManifest["engines"] = {};
   for (const [name, pin] of Object.entries(lock.go)) {
@@ -104,6 +121,11 @@ function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
       licence: "GPL-3.0-or-later WITH GCC-exception-3.1",
       source: "deb:libatomic1",
     };
+  for (const { name, licence } of TOOL_PACKAGES) {
+    const pin = lock.deb["tools"]?.find((one) => one.name === name);
+    if (pin !== undefined)
+      engines[`tools/${name}`] = { version: pin.version, licence, source: `deb:${name}` };
+  }
   for (const [name, pin] of Object.entries(lock.maven))
     engines[name] = {
       version: pin.version,
@@ -150,5 +172,6 @@ export function sizeByPart(release: ReleaseManifest): Record<string, number> {
 
 function partOf(path: string): string {
   if (path === RUNTIME || path.startsWith(`${RUNTIME_LIBRARIES}/`)) return "runtime (node)";
+  if (path.startsWith(`${HOST_TOOLS}/`)) return "host tools";
   return path.startsWith("engines/") ? path : "our processes";
 }

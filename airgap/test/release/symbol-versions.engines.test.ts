@@ -2,7 +2,11 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { DsseEnvelope, ReleaseFile } from "@resontech/contracts/release-manifest";
+import {
+  type DsseEnvelope,
+  HOST_TOOLS,
+  type ReleaseFile,
+} from "@resontech/contracts/release-manifest";
 import t from "tap";
 
 /** glibc 2.28 and the C++ library of GCC 8, which came out together; Node itself wants as much. docs/operator/install.md says so. */
@@ -28,6 +32,11 @@ function isElf(file: string): boolean {
   return head.equals(Buffer.from("\x7fELF", "latin1"));
 }
 
+/** All but the host tools, which bring a C library of their own. */
+function programsOf(tree: readonly ReleaseFile[]): ReleaseFile[] {
+  return tree.filter((file) => !file.path.startsWith(`${HOST_TOOLS}/`) && isElf(blobOf(file)));
+}
+
 function isNewer(version: string, than: string): boolean {
   const [a, b] = [version, than].map((text) => text.split(".").map(Number));
   const at = [0, 1, 2].find((index) => (a?.[index] ?? 0) !== (b?.[index] ?? 0));
@@ -35,7 +44,7 @@ function isNewer(version: string, than: string): boolean {
 }
 
 t.test("no program wants a newer symbol of the host than glibc 2.28 and GCC 8 have", async (t) => {
-  const programs = releaseTree().filter((file) => isElf(blobOf(file)));
+  const programs = programsOf(releaseTree());
   for (const path of ["bin/node", "engines/nats-server", "engines/rt-verify"])
     t.ok(
       programs.some((file) => file.path === path),
@@ -61,7 +70,7 @@ t.test("no program wants a newer symbol of the host than glibc 2.28 and GCC 8 ha
 t.test(
   "the programs of engines need nothing of the host, and no addon needs its C++ library",
   async (t) => {
-    for (const file of releaseTree().filter((one) => isElf(blobOf(one)))) {
+    for (const file of programsOf(releaseTree())) {
       const table = execFileSync("readelf", ["--dynamic", "--wide", blobOf(file)], {
         encoding: "utf8",
       });
@@ -70,3 +79,29 @@ t.test(
     }
   },
 );
+
+t.test("a host tool finds loader and libraries in the release alone", async (t) => {
+  const tools = releaseTree().filter(({ path }) => path.startsWith(`${HOST_TOOLS}/`));
+  const home = readFileSync(
+    blobOf(tools.find(({ path }) => path === `${HOST_TOOLS}/location`)!),
+    "utf8",
+  ).trim();
+  const libraries = new Set(tools.map(({ path }) => path.replace(`${HOST_TOOLS}/lib/`, "")));
+  const programs = tools.filter((file) => isElf(blobOf(file)));
+  t.ok(programs.length > 50);
+  for (const file of programs) {
+    const read = (flag: string) =>
+      execFileSync("readelf", [flag, "--wide", blobOf(file)], { encoding: "utf8" });
+    const dynamic = read("--dynamic");
+    const needed = [...dynamic.matchAll(/NEEDED.*\[(.+)\]/g)].map(([, name = ""]) => name);
+    t.same(
+      needed.filter((name) => !libraries.has(name)),
+      [],
+      `${file.path} has all that it needs`,
+    );
+    if (file.path.startsWith(`${HOST_TOOLS}/bin/`))
+      t.match(read("--program-headers"), `interpreter: ${home}/lib/ld-linux-x86-64.so.2]`);
+    if (needed.length > 0 && !file.path.endsWith("/libc.so.6"))
+      t.match(dynamic, `[${home}/lib]`, file.path);
+  }
+});

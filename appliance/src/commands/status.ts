@@ -10,6 +10,7 @@ import { type Finding, findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
 import { readDisks } from "./read-disks.ts";
+import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { readRuncVersion } from "../runc/read-runc-version.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
@@ -54,7 +55,12 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
     },
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     runc:
-      context.config.agent === null ? null : readRuncVersion(context.config.containerEngine.kind),
+      context.config.agent === null
+        ? null
+        : readRuncVersion(
+            context.config.containerEngine.kind,
+            toolsEnvironment(context.config, context.layout.current),
+          ),
     logOf: (part) => logOf(context, part),
   });
   return {

@@ -2,6 +2,7 @@
  * Makes what the parts need to start: folders, certificates, secrets and one configuration file for each process. Every step keeps what is
  * there, so it runs before each start of the supervisor: that renews certificates and follows a switched release.
  */
+import { toolsHome } from "../host-tools/tools-environment.ts";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -400,6 +401,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
 
 function agentConfig({ config, layout }: PartContext): AgentConfig {
   const joinToken = layout.data("agent", "join-token");
+  const tools = config.hostTools === "bundle" ? toolsHome(layout.current) : null;
   return {
     node: config.agent?.node ?? "",
     apiUrl: `https://${config.name}:${config.ports.api}`,
@@ -415,6 +417,7 @@ function agentConfig({ config, layout }: PartContext): AgentConfig {
     initBinary: layout.release("engines", "rt-init"),
     runnersDir: layout.release("app", "runners"),
     cpuWorkers: config.agent?.cpuWorkers ?? null,
+    ...(tools === null ? {} : { toolsDir: join(tools, "bin") }),
     ...(config.jobUids === undefined ? {} : { jobUids: config.jobUids }),
     instance: config.instance,
     livenessSocket: layout.run("agent", "sock"),

@@ -3,6 +3,7 @@ import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
+import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { containerEngineParts, type PartContext } from "./context.ts";
 import { closesConnection, httpsGet } from "./health.ts";
 import type { Part } from "./part.ts";
@@ -189,6 +190,7 @@ export function agentPart(context: PartContext): Part {
     loads: ["app/agent-transfers.mjs", "app/runners/", "engines/rt-init"],
     port: null,
     version: release.version,
+    env: () => toolsEnvironment(context.config, layout.current),
     prepare: async () => makeSocketFolder(layout.run("agent"), ROOT),
     // It has joined once it holds its certificate; whether its beats are answered, `status` asks the coordinator.
     isHealthy: async () =>

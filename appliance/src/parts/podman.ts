@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
 import Docker from "dockerode";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
+import { toolsEnvironment, toolsHome } from "../host-tools/tools-environment.ts";
 import type { Layout } from "../layout.ts";
 import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
@@ -13,13 +14,11 @@ import { openFilesLimit } from "./open-files-limit.ts";
 import { processLimit } from "./process-limit.ts";
 import { processPart } from "./process-part.ts";
 
-export const PODMAN = "/usr/bin/podman";
-
 /**
  * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. How many processes a
  * container may have is said for each, in its control group.
  */
-function containersConf(layout: Layout): string {
+function containersConf(layout: Layout, tools: string | null): string {
   const files = openFilesLimit();
   const processes = processLimit();
   return [
@@ -31,6 +30,15 @@ function containersConf(layout: Layout): string {
     'events_logger = "file"',
     `tmp_dir = "${layout.run("podman", "tmp")}"`,
     `image_copy_tmp_dir = "${pullFolder(layout)}"`,
+    // The host's own are found where its distribution has them.
+    ...(tools === null
+      ? []
+      : [
+          `conmon_path = ["${tools}/bin/conmon"]`,
+          `helper_binaries_dir = ["${tools}/bin"]`,
+          "[engine.runtimes]",
+          `runc = ["${tools}/bin/runc"]`,
+        ]),
     "[network]",
     'network_backend = "netavark"',
     `network_config_dir = "${layout.data("podman", "networks")}"`,
@@ -81,7 +89,12 @@ function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer
   bindStorage(layout);
   rmSync(pullFolder(layout), { recursive: true, force: true });
   mkdirSync(pullFolder(layout), { mode: 0o700 });
-  writeOwned(layout.data("podman", "containers.conf"), containersConf(layout), ROOT, 0o644);
+  writeOwned(
+    layout.data("podman", "containers.conf"),
+    containersConf(layout, bundledTools({ config, layout })),
+    ROOT,
+    0o644,
+  );
   writeOwned(layout.data("podman", "storage.conf"), storageConf(layout), ROOT, 0o644);
   // No other registry can be named, and a short name resolves nowhere.
   writeOwned(
@@ -105,14 +118,17 @@ export function podmanPart(
   readRootCert: () => Buffer,
   version: string,
 ): Part {
-  const { layout } = context;
+  const { config, layout } = context;
   return processPart(context, {
     name: "podman",
     after: [],
     user: "root",
-    program: PODMAN,
+    program: podmanProgram(context),
     args: ["system", "service", "--time=0", `unix://${layout.podmanSocket}`],
-    env: () => podmanEnvironment(layout),
+    env: () => ({
+      ...toolsEnvironment(config, layout.current),
+      ...podmanEnvironment(layout),
+    }),
     port: null,
     version,
     // The monitor of a container that runs out of memory leaves an empty file `oom` where the service was started.
@@ -126,6 +142,16 @@ export function podmanPart(
         () => false,
       ),
   });
+}
+
+function bundledTools({ config, layout }: Pick<PartContext, "config" | "layout">): string | null {
+  return config.hostTools === "bundle" ? toolsHome(layout.current) : null;
+}
+
+/** The Podman that the install chose: the release's, or the host's. */
+export function podmanProgram(context: Pick<PartContext, "config" | "layout">): string {
+  const tools = bundledTools(context);
+  return tools === null ? "/usr/bin/podman" : `${tools}/bin/podman`;
 }
 
 /** For the service and for the `podman` command against the same state. */

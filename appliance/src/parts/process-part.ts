@@ -1,4 +1,5 @@
 import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
 import { uidOf } from "../layout.ts";
 import { filesRun } from "../measure/files-run.ts";
 import type { PartContext } from "./context.ts";
@@ -50,7 +51,7 @@ export function processPart({ config, layout, release }: PartContext, spec: Proc
         program: spec.program,
         args: spec.args,
         env: {
-          PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+          PATH: SYSTEM_PATH,
           LANG: "C.UTF-8",
           ...spec.env?.(),
         },

@@ -2,11 +2,16 @@ import { spawnSync } from "node:child_process";
 import type { RuncVersion } from "./known-escapes.ts";
 
 const TIMEOUT_MS = 15_000;
-/** An operator's shell may be without the system's folders. */
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The runc that starts job containers: of Podman the host's, of Docker its server's own. Null when it can't be asked. */
-export function readRuncVersion(engine: "podman" | "docker"): RuncVersion | null {
+/**
+ * The runc that starts job containers: of Podman the one that it calls, of Docker its server's own. Null when it can't be asked.
+ *
+ * @param env where programs are looked for
+ */
+export function readRuncVersion(
+  engine: "podman" | "docker",
+  env: Readonly<Record<string, string>>,
+): RuncVersion | null {
   const [program, args] =
     engine === "podman"
       ? ["runc", ["--version"]]
@@ -14,7 +19,7 @@ export function readRuncVersion(engine: "podman" | "docker"): RuncVersion | null
   const { status, stdout } = spawnSync(program, args, {
     encoding: "utf8",
     timeout: TIMEOUT_MS,
-    env: { PATH },
+    env: { ...env },
   });
   if (status !== 0) return null;
   return engine === "podman" ? parseRuncText(stdout) : parseDockerComponents(stdout);

@@ -27,8 +27,10 @@ import {
   s3FrontPart,
   vaultPart,
 } from "../parts/own-processes.ts";
+import { linkHostTools } from "../host-tools/link-host-tools.ts";
+import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import type { Part } from "../parts/part.ts";
-import { PODMAN, podmanPart } from "../parts/podman.ts";
+import { podmanPart, podmanProgram } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { askSupervisor, listenControl } from "./control.ts";
@@ -99,7 +101,7 @@ export function partsOf(context: PartContext): Part[] {
     coordinatorPart(context),
   ];
   if (config.containerEngine.kind === "podman")
-    parts.push(podmanPart(context, () => readFileSync(layout.rootCert), podmanVersion()));
+    parts.push(podmanPart(context, () => readFileSync(layout.rootCert), podmanVersion(context)));
   parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
     const agent = agentPart(context);
@@ -128,8 +130,13 @@ async function initAudit(context: PartContext): Promise<void> {
   );
 }
 
-function podmanVersion(): string {
-  return execFileSync(PODMAN, ["--version"], { encoding: "utf8" }).trim().split(" ").at(-1) ?? "";
+function podmanVersion(context: PartContext): string {
+  return (
+    execFileSync(podmanProgram(context), ["--version"], { encoding: "utf8" })
+      .trim()
+      .split(" ")
+      .at(-1) ?? ""
+  );
 }
 
 /** Runs in the foreground until SIGTERM, SIGINT or `appliance stop`. @throws AlreadyRunningError */
@@ -137,7 +144,11 @@ export async function supervise(root: string): Promise<void> {
   process.umask(0o027);
   const context = openContext(root);
   const { layout } = context;
-  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor");
+  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor", [
+    layout.release("engines", "rt-lock"),
+  ]);
+  if (context.config.hostTools === "bundle") linkHostTools(layout.current, layout.instance);
+  Object.assign(process.env, toolsEnvironment(context.config, layout.current));
   mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
   const log = pino(
     { name: "supervisor" },
@@ -247,7 +258,9 @@ async function endLeftovers(context: PartContext): Promise<boolean> {
   const parts = partsOf(context).toReversed();
   const left = parts.filter((part) => existsSync(layout.run(`${part.name}.pid`)));
   if (left.length === 0) return false;
-  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor");
+  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor", [
+    layout.release("engines", "rt-lock"),
+  ]);
   for (const part of left) await part.endLeftover();
   return true;
 }

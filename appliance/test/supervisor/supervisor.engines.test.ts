@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
+import { ensureEngine } from "@resontech/airgap/engines";
 import t, { type Test } from "tap";
 import type { Part } from "../../src/parts/part.ts";
 import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/process-identity.ts";
@@ -229,10 +230,11 @@ t.test(
   "one supervisor an instance: the second is refused until the first ends, however it ends",
   async (t) => {
     const file = join(t.testdir(), "lock");
-    const holder = takeExclusiveLock(file, "a test");
-    t.throws(() => takeExclusiveLock(file, "a test"), { code: "already_running" });
+    const helpers = [await ensureEngine("lock")];
+    const holder = takeExclusiveLock(file, "a test", helpers);
+    t.throws(() => takeExclusiveLock(file, "a test", helpers), { code: "already_running" });
     holder[Symbol.dispose]();
-    const again = takeExclusiveLock(file, "a test");
+    const again = takeExclusiveLock(file, "a test", helpers);
     t.teardown(() => again[Symbol.dispose]());
     // A part must not inherit the lock, or it would hold it after its supervisor was killed.
     const seen = spawnSync("sh", ["-c", "ls -l /proc/self/fd"], { encoding: "utf8" });

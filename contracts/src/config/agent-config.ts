@@ -27,6 +27,8 @@ export const AgentConfig = Type.Object(
     /** Static binary for PID 1 of job containers, and the Python of agent/runners/. */
     initBinary: Path,
     runnersDir: Path,
+    /** Folder of programs that come before the host's own: mount, nft and the like. Absent: the host's alone. */
+    toolsDir: Type.Optional(Path),
     /** CPU slots on a node; null = one per core. */
     cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
     /** Uids (= gids) of job containers, each member's its own; no user of the host. Absent: `DEFAULT_JOB_UIDS`. */

@@ -50,6 +50,8 @@ export const ApplianceConfig = Type.Object(
       Type.Object({ kind: Type.Literal("podman") }, closed),
       Type.Object({ kind: Type.Literal("docker"), socket: Type.String() }, closed),
     ]),
+    /** Whose Podman, nft, mount and the like are called: this host's, or those of the bundle. @default host, also where an older file does not have it */
+    hostTools: Type.Optional(Type.Union([Type.Literal("host"), Type.Literal("bundle")])),
     /** The agent of this host; null when the control node runs no jobs. */
     agent: Type.Union([
       Type.Object(

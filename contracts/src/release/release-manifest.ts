@@ -122,6 +122,11 @@ export function dssePreAuthEncoding(payloadType: string, payload: Uint8Array): U
   return out;
 }
 
+/** Folder of programs for hosts that lack them; its file `location` has the path that they were made for. */
+export const HOST_TOOLS = "tools";
+/** Where the programs of {@link HOST_TOOLS} look for their loader and libraries: `<this>/<digest>`, a link to the folder of a release. */
+export const HOST_TOOLS_HOME = "/run/resontech-tools";
+
 /** The Node that everything runs on. */
 export const RUNTIME = "bin/node";
 /** Folder of the libraries that it brings along; the name of each is its own SHA-256, so that a medium's blob has it, too. */

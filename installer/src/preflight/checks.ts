@@ -8,7 +8,7 @@ import {
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
-import { type FoundTool, toolsFor } from "./tools.ts";
+import { type BundledTools, type FoundTool, type HostTools, toolsOfHost } from "./tools.ts";
 import type { RootState } from "../steps/root-folder.ts";
 
 export type Disk = {
@@ -63,6 +63,8 @@ export type HostFacts = {
 export type Wanted = {
   root: string;
   config: ApplianceConfig;
+  hostTools: HostTools;
+  bundledTools: BundledTools;
   /** When the release was made: a clock before that is wrong. */
   clockFloorS: number;
 };
@@ -96,7 +98,10 @@ const MIN_ENGINE: Readonly<Record<"podman" | "docker", readonly [major: number, 
   docker: [23, 0],
 };
 
-export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): Finding[] {
+export function check(
+  facts: HostFacts,
+  { root, config, hostTools, bundledTools, clockFloorS }: Wanted,
+): Finding[] {
   const findings: Finding[] = [];
   const need = (id: string, ok: boolean, found: string, remedy: string): void => {
     findings.push({ id, ok, severity: "error", found, remedy });
@@ -106,7 +111,8 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
   };
   checkMachine(facts, need);
   for (const disk of facts.disks) checkDisk(disk, need);
-  for (const [tool, { package: source }] of Object.entries(toolsFor(config.containerEngine.kind))) {
+  const wanted = toolsOfHost(config.containerEngine.kind, hostTools, bundledTools);
+  for (const [tool, { package: source }] of Object.entries(wanted)) {
     const isThere = isFound(facts, tool);
     need(
       tool === config.containerEngine.kind ? "container-engine" : `tool-${tool}`,
@@ -115,7 +121,8 @@ export function check(facts: HostFacts, { root, config, clockFloorS }: Wanted): 
       `install ${source}`,
     );
   }
-  checkEngineVersion(facts, config.containerEngine.kind, need);
+  if (Object.hasOwn(wanted, config.containerEngine.kind))
+    checkEngineVersion(facts, config.containerEngine.kind, need);
   checkRoot(facts, root, need);
   checkPerimeter(facts, config, need);
   need(
@@ -225,10 +232,16 @@ function checkEngineVersion(
   const [major, minor] = MIN_ENGINE[kind];
   need(
     "container-engine-version",
-    engineVersion !== null && isAtLeast(engineVersion, major, minor),
+    isEngineNewEnough(kind, engineVersion),
     engineVersion === null ? `${kind} does not answer` : `${kind} ${engineVersion}`,
     `install ${kind} ${major}.${minor} or newer${kind === "docker" ? " and start its service" : ""}`,
   );
+}
+
+/** Of a Podman or Docker that says its version; null: it does not answer. */
+export function isEngineNewEnough(kind: "podman" | "docker", version: string | null): boolean {
+  const [major, minor] = MIN_ENGINE[kind];
+  return version !== null && isAtLeast(version, major, minor);
 }
 
 function checkDisk(

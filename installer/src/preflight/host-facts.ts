@@ -24,6 +24,7 @@ import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { readRuncVersion } from "@resontech/appliance/read-runc-version";
+import { SYSTEM_PATH } from "@resontech/appliance/tools-environment";
 import { unitFile } from "@resontech/appliance/systemd-unit";
 import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
@@ -66,7 +67,7 @@ export async function readHostFacts(
     memoryBytes: totalmem(),
     cpuCount: availableParallelism(),
     engineVersion: engineVersion(config.containerEngine.kind),
-    runc: readRuncVersion(config.containerEngine.kind),
+    runc: readRuncVersion(config.containerEngine.kind, { PATH: SYSTEM_PATH }),
     disks: readDisks(root, release),
     tools: Object.fromEntries(
       Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, findTool(tool)]),

@@ -9,7 +9,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   mount: { package: "util-linux", why: "file systems of jobs, the container engine's storage" },
   umount: { package: "util-linux", why: "file systems of jobs" },
   losetup: { package: "util-linux", why: "file systems of jobs" },
-  flock: { package: "util-linux", why: "one supervisor, one install at a time" },
+  fallocate: { package: "util-linux", why: "the space that an agent holds back" },
   "mkfs.ext4": { package: "e2fsprogs", why: "file systems of jobs" },
   ip: { package: "iproute2", why: "bridges of jobs" },
   nft: { package: "nftables", why: "the firewall of jobs" },
@@ -30,9 +30,43 @@ const DOCKER_TOOLS: Readonly<Record<string, Tool>> = {
   docker: { package: "docker.io", why: "containers" },
 };
 
-/** Every tool that an engine of this kind makes necessary. */
+/** Whose programs are called: this host's, or those that the bundle brings. */
+export type HostTools = "host" | "bundle";
+/** What a bundle brings: program → version of its package. */
+export type BundledTools = Readonly<Record<string, string>>;
+
+/** Every tool that an engine of this kind makes necessary, whosever it is. */
 export function toolsFor(engine: "podman" | "docker"): Readonly<Record<string, Tool>> {
   return { ...TOOLS, ...(engine === "podman" ? PODMAN_TOOLS : DOCKER_TOOLS) };
+}
+
+/** Those that the host must have. */
+export function toolsOfHost(
+  engine: "podman" | "docker",
+  source: HostTools,
+  bundled: BundledTools,
+): Readonly<Record<string, Tool>> {
+  const all = Object.entries(toolsFor(engine));
+  return Object.fromEntries(
+    source === "host" ? all : all.filter(([name]) => !Object.hasOwn(bundled, name)),
+  );
+}
+
+/**
+ * The host's where it has every tool and its Podman is new enough, else the bundle's, all of them: Podman and its helpers of different releases
+ * do not go together.
+ */
+export function chooseHostTools(
+  engine: "podman" | "docker",
+  found: Readonly<Record<string, FoundTool | null>>,
+  isEngineNewEnough: boolean,
+  bundled: BundledTools,
+): HostTools {
+  if (Object.keys(bundled).length === 0) return "host";
+  const isWhole = Object.keys(toolsFor(engine))
+    .filter((name) => Object.hasOwn(bundled, name))
+    .every((name) => (found[name] ?? null) !== null);
+  return isWhole && (engine === "docker" || isEngineNewEnough) ? "host" : "bundle";
 }
 
 /** One line for each tool: whose it is, which version, what for. */
@@ -40,11 +74,14 @@ export function describeTools(
   engine: "podman" | "docker",
   found: Readonly<Record<string, FoundTool | null>>,
   runtime: string,
+  { source, bundled }: { source: HostTools; bundled: BundledTools },
 ): string[] {
   const ours = `node: ours, ${runtime}, for every process of ours`;
   return [
     ours,
     ...Object.entries(toolsFor(engine)).flatMap(([name, { why }]) => {
+      if (source === "bundle" && Object.hasOwn(bundled, name))
+        return [`${name}: ours, ${bundled[name]}, for ${why}`];
       const tool = found[name] ?? null;
       return tool === null
         ? []

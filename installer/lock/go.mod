@@ -1,0 +1,3 @@
+module resontech.local/rt-lock
+
+go 1.26
