@@ -57,7 +57,16 @@ export type InstallOptions = {
   cpuWorkers?: number;
   /** Where other machines reach it, and the name that they call it by. @default localhost at 127.0.0.1 */
   perimeter?: { name: string; address: string };
+  /** Makes of a command one that runs on the appliance's host, where that is not this one; its files are here all the same. */
+  enter?: Enter;
 };
+
+export type Enter = (
+  program: string,
+  args: readonly string[],
+) => [program: string, args: readonly string[]];
+
+const HERE: Enter = (program, args) => [program, args];
 
 const LOOPBACK = { name: "localhost", address: "127.0.0.1" };
 
@@ -114,14 +123,16 @@ export function reachableRoot(preferred: string, fallback: string): string {
 
 export class LocalAppliance {
   readonly root: string;
+  readonly #enter: Enter;
 
-  private constructor(root: string) {
+  private constructor(root: string, enter: Enter) {
     this.root = root;
+    this.#enter = enter;
   }
 
   /** An appliance that is installed below `root` already. */
   static at(root: string): LocalAppliance {
-    return new LocalAppliance(root);
+    return new LocalAppliance(root, HERE);
   }
 
   get instance(): string {
@@ -138,25 +149,24 @@ export class LocalAppliance {
 
   /** Runs `install.sh` of the bundle; a second run on the same release changes nothing and takes seconds. */
   static async install(bundle: string, options: InstallOptions): Promise<LocalAppliance> {
-    await runChild("sh", [join(bundle, "install.sh"), ...installFlags(options)]);
-    return new LocalAppliance(options.root);
+    const enter = options.enter ?? HERE;
+    await runChild(...enter("sh", [join(bundle, "install.sh"), ...installFlags(options)]));
+    return new LocalAppliance(options.root, enter);
   }
 
   /** Runs the `appliance` command of the installed release and answers its standard output. */
   async command(args: readonly string[], quiet = true): Promise<string> {
-    return await runChild(
-      join(this.root, "current", "bin", "appliance"),
-      ["--root", this.root, ...args],
-      { quiet },
-    );
+    const command = join(this.root, "current", "bin", "appliance");
+    return await runChild(...this.#enter(command, ["--root", this.root, ...args]), { quiet });
   }
 
   /** What `appliance status --json` says, of one that is not whole just now as well. */
   status(): ApplianceStatus {
     const command = join(this.root, "current", "bin", "appliance");
-    const { stdout } = spawnSync(command, ["--root", this.root, "status", "--json"], {
-      encoding: "utf8",
-    });
+    const { stdout } = spawnSync(
+      ...this.#enter(command, ["--root", this.root, "status", "--json"]),
+      { encoding: "utf8" },
+    );
     return JSON.parse(stdout) as ApplianceStatus;
   }
 

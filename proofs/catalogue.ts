@@ -212,13 +212,13 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
   },
   hosts: {
     shows:
-      "the medium is checked and the runtime runs on other distributions at their smallest, with OpenSSL 1.1.1, 3 or none",
+      "other distributions at their smallest check the medium and run our programs; Debian 11, 12 and 13 install, finish jobs and uninstall without a route and without a package added",
     goal: "none fails",
     figures: [
       ["hosts", "distributions"],
       ["failed", "failed"],
     ],
-    minutes: 8,
+    minutes: 25,
   },
   "idle-memory": {
     shows: "memory of the whole appliance 60 s after the last job",

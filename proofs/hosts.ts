@@ -1,13 +1,17 @@
 /**
- * What comes before an install, on other distributions at their smallest: `install.sh` checks the medium, Node runs from the medium's blobs and
- * from a tree, and both native packages load. They have this machine's kernel.
+ * Other distributions at their smallest, with this machine's kernel. On each: `install.sh` checks the medium, Node runs from the medium's blobs and
+ * from a tree, and both native packages load. On those of {@link WHOLE_LIFE}, in a network without a route: install, job, restart, a killed engine,
+ * uninstall.
  *
- * `npm run prove -- hosts`
+ * `npm run prove -- hosts`, or `npm run prove -- hosts "Debian 13"` for one
  */
+import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DsseEnvelope, ReleaseFile } from "@resontech/contracts/release-manifest";
-import { buildBundle, repository } from "../dev/local-appliance.ts";
+import { buildBundle, type BundleSummary, repository } from "../dev/local-appliance.ts";
+import { bundleInside, runInside } from "./appliance/run-inside.ts";
+import { lifeOnHost } from "./hosts/life-on-host.ts";
 import { DISTRIBUTIONS, type Distribution, MinimalHost } from "./hosts/minimal-host.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -39,16 +43,26 @@ type HostFigures = {
   addons: boolean;
   /** A medium with one bit changed in its signature, and in its verifier. */
   changed_medium_refused: boolean;
+  /** Null: not lived there. */
+  life: ProofResult | null;
 };
 
-export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
+/** Without OpenSSL 3, Podman, nft, ip and mkfs.ext4 of their own. */
+const WHOLE_LIFE = ["Debian 11", "Debian 12", "Debian 13"];
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const inside = bundleInside(args);
+  if (inside !== undefined) return await lifeOnHost(progress, inside, args.at(-1) ?? "");
+
   progress("building the bundle");
-  const { bundle } = await buildBundle();
+  const built = await buildBundle();
+  const { bundle } = built;
   const tree = stage(bundle);
   try {
     const hosts: HostFigures[] = [];
-    for (const distribution of DISTRIBUTIONS)
-      hosts.push(await tryHost(distribution, bundle, tree, progress));
+    const chosen = DISTRIBUTIONS.filter(({ name }) => args.length === 0 || args.includes(name));
+    for (const distribution of chosen)
+      hosts.push(await tryHost(distribution, built, tree, progress));
     const version = `v${process.versions.node}`;
     const failed = hosts.filter(
       (host) =>
@@ -57,7 +71,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
         host.node_on_medium !== version ||
         host.node_in_tree !== version ||
         !host.addons ||
-        !host.changed_medium_refused,
+        !host.changed_medium_refused ||
+        host.life?.ok === false,
     );
     return { ok: failed.length === 0, figures: { hosts, failed: failed.map(({ host }) => host) } };
   } finally {
@@ -67,11 +82,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
 
 async function tryHost(
   distribution: Distribution,
-  bundle: string,
+  built: BundleSummary,
   tree: string,
   progress: ProofContext["progress"],
 ): Promise<HostFigures> {
   progress(`${distribution.name}: fetching it`);
+  const { bundle } = built;
   using host = await MinimalHost.make(distribution);
   const line = (medium: string, ...command: string[]): string =>
     host.run(medium, command).stdout.trim();
@@ -93,9 +109,25 @@ async function tryHost(
     changed_medium_refused: ["boot.sums.sig", "boot.sums"].every((file) =>
       refusesChanged(host, bundle, file),
     ),
+    life: WHOLE_LIFE.includes(distribution.name) ? await liveWithoutRoute(built, host.root) : null,
   };
   progress(`${JSON.stringify(figures)}${install.status === 0 ? "" : ` ${install.stderr}`}`);
   return figures;
+}
+
+async function liveWithoutRoute(built: BundleSummary, root: string): Promise<ProofResult> {
+  const name = `rt-host-${process.pid}`;
+  execFileSync("ip", ["netns", "add", name]);
+  try {
+    execFileSync("ip", ["-netns", name, "link", "set", "lo", "up"]);
+    // Not `ip netns exec`: it mounts a /sys of its own, which hides the control groups from the container engine.
+    return await runInside("hosts", built, (command) => [
+      "nsenter",
+      [`--net=/run/netns/${name}`, ...command, root],
+    ]);
+  } finally {
+    execFileSync("ip", ["netns", "delete", name]);
+  }
 }
 
 /** Another file is laid over the medium's: the medium itself stays as it is. */

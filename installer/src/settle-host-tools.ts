@@ -3,7 +3,7 @@ import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";
 import { isEngineNewEnough } from "./preflight/checks.ts";
 import type { HostFacts } from "./preflight/checks.ts";
-import { chooseHostTools } from "./preflight/tools.ts";
+import { chooseHostTools, type HostTools } from "./preflight/tools.ts";
 import type { InstallRequest } from "./request.ts";
 
 /** The bundle was asked for tools that it has not. */
@@ -29,7 +29,13 @@ export function settleHostTools(
   const { kind } = config.containerEngine;
   const hostTools =
     config.hostTools ??
-    new Journal(root).lastBegin?.request.config.hostTools ??
+    decidedBefore(root) ??
     chooseHostTools(kind, facts.tools, isEngineNewEnough(kind, facts.engineVersion), bundled);
   return { ...request, config: { ...config, hostTools } };
+}
+
+/** Null where nothing was begun. An install of a release that knew no other called the host's. */
+function decidedBefore(root: string): HostTools | null {
+  const { lastBegin } = new Journal(root);
+  return lastBegin === null ? null : (lastBegin.request.config.hostTools ?? "host");
 }

@@ -134,7 +134,7 @@ function removeIfEmpty(folder: string): void {
       !(
         error instanceof Error &&
         "code" in error &&
-        (error.code === "ENOENT" || error.code === "ENOTEMPTY")
+        ["ENOENT", "ENOTEMPTY", "EBUSY"].includes(String(error.code))
       )
     )
       throw error;

@@ -53,7 +53,9 @@ export class ProofAppliance implements AsyncDisposable {
     {
       second = false,
       ...change
-    }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers">> & { second?: boolean } = {},
+    }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers" | "enter">> & {
+      second?: boolean;
+    } = {},
   ): Promise<ProofAppliance> {
     const options = { ...OPTIONS, ...(second ? SECOND : {}), ...change };
     mkdirSync(join(repository, ".cache"), { recursive: true });

@@ -52,6 +52,11 @@ export class MinimalHost implements Disposable {
   readonly #base: string;
   readonly #root: string;
 
+  /** Folder of this machine that is its root. */
+  get root(): string {
+    return this.#root;
+  }
+
   private constructor() {
     this.#base = mkdtempSync(join(tmpdir(), "rt-host-"));
     this.#root = join(this.#base, "root");

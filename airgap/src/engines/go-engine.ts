@@ -7,9 +7,9 @@ import type { LockFile } from "../lock/lock-file.ts";
 import { patchesOf } from "./patches.ts";
 
 /** Same bytes for the same source: no paths, no build id, no symbols, no C. */
-const REPRODUCIBLE_FLAGS = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid="];
+export const REPRODUCIBLE_FLAGS = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid="];
 
-function goEnvironment(): NodeJS.ProcessEnv {
+export function goEnvironment(): NodeJS.ProcessEnv {
   return {
     ...process.env,
     CGO_ENABLED: "0",
@@ -31,8 +31,20 @@ export async function buildPublishedGo(
   pin: LockFile["go"][string],
   binary: string,
 ): Promise<string> {
-  const { module, version, sum } = pin;
-  const source = await cache.fetch(`go ${binary}`, { module, version, sum }, async (into) => {
+  const source = await fetchGoSource(cache, pin, binary);
+  const { module } = pin;
+  const from = pin.package === module ? "." : `.${pin.package.slice(module.length)}`;
+  const changed = await patched(cache, source, binary);
+  return await compile(cache, join(changed, "src"), from, binary, { source: resultId(changed) });
+}
+
+/** A published module in `src/` of the folder that is answered, what it needs in Go's own cache. @throws Error when its sum is not the pinned one */
+export async function fetchGoSource(
+  cache: StepCache,
+  { module, version, sum }: LockFile["go"][string],
+  binary: string,
+): Promise<string> {
+  return await cache.fetch(`go ${binary}`, { module, version, sum }, async (into) => {
     const got = await downloadModule(module, version, into);
     if (got.sum !== sum)
       throw new Error(`${module}@${version} has the sum ${got.sum}, the lock says ${String(sum)}`);
@@ -42,9 +54,6 @@ export async function buildPublishedGo(
     await command("chmod", ["-R", "u+w", src]);
     await command("go", ["mod", "download"], { cwd: src, env: goEnvironment() });
   });
-  const from = pin.package === module ? "." : `.${pin.package.slice(module.length)}`;
-  const changed = await patched(cache, source, binary);
-  return await compile(cache, join(changed, "src"), from, binary, { source: resultId(changed) });
 }
 
 /** The source with our patches in it, by their names' order; the source itself where there are none. */

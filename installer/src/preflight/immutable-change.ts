@@ -9,6 +9,7 @@ const IMMUTABLE: Readonly<Record<string, (config: ApplianceConfig) => string | n
   "uid-base": (config) => config.uidBase,
   "key-kind": (config) => config.keyKind,
   engine: (config) => config.containerEngine.kind,
+  "host-tools": ({ hostTools }) => hostTools ?? "host",
   node: (config) => config.agent?.node ?? null,
 };
 
