@@ -35,6 +35,11 @@ program
       .choices(PROFILES)
       .default("cpu"),
   )
+  .option(
+    "--wheels <dir...>",
+    "folders of wheels with an image.json, an image each: torch for ROCm or Intel's devices",
+    [],
+  )
   .option("--cache <dir>", "content-addressed cache of fetched and built parts", DEFAULT_CACHE)
   .option(
     "--signing-key <file>",
@@ -60,6 +65,7 @@ program
     async (options: {
       out: string;
       profile: Profile;
+      wheels: string[];
       cache: string;
       signingKey?: string;
       release?: true;
@@ -71,6 +77,7 @@ program
       const result = await buildBundle({
         out: resolve(options.out),
         profile: options.profile,
+        wheelFolders: options.wheels.map((folder) => resolve(folder)),
         cacheDirectory: resolve(options.cache),
         signingKey: options.signingKey ?? null,
         refreshOverlay: options.refreshOverlay,

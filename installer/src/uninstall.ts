@@ -17,6 +17,7 @@ import {
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { confirm } from "./confirm.ts";
 import { Journal, journalFile, type Owned } from "./journal.ts";
+import { removeEngineTraces } from "./remove-engine-traces.ts";
 import { removeContainers } from "./remove-containers.ts";
 import { say } from "./say.ts";
 import { applianceCommand } from "./steps/appliance-command.ts";
@@ -99,6 +100,7 @@ function takeDown(root: string, release: string, config: ApplianceConfig): strin
   const problems = removeContainers(root, config, env);
   for (const folder of [root, join("/run/resontech", config.instance)]) unmountBelow(folder);
   dropFirewall(config.instance);
+  if (config.hostTools === "bundle") removeEngineTraces();
   return problems;
 }
 

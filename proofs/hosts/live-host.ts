@@ -73,12 +73,18 @@ export class LiveHost implements AsyncDisposable {
 
   /** Every path that it has but those of kernel and devices. */
   listing(): string[] {
-    const folders = ["/", "/run", ...this.#shared];
-    return execFileSync(...mutable(this.enter("find", [...folders, "-xdev"])), {
-      encoding: "utf8",
-      maxBuffer: 256 * 1024 ** 2,
-    })
-      .split("\n")
+    // What lies deeper in the shared folders changes as the machine around it works.
+    const searches = [
+      ["/", "/run", "-xdev"],
+      [...this.#shared, "-maxdepth", "1"],
+    ];
+    return searches
+      .flatMap((search) =>
+        execFileSync(...mutable(this.enter("find", search)), {
+          encoding: "utf8",
+          maxBuffer: 256 * 1024 ** 2,
+        }).split("\n"),
+      )
       .sort();
   }
 

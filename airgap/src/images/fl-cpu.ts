@@ -4,7 +4,7 @@ import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import { buildJobImage, packWheels } from "./job-image.ts";
+import { buildJobImage, lockedWheels, packWheels, type Wheels } from "./job-image.ts";
 import { SITE_PACKAGES, unpackWheels } from "./python-tree.ts";
 
 const recipes = join(import.meta.dirname, "..", "..", "recipes");
@@ -16,22 +16,24 @@ export const COMPILER_PARTS = ["include", "bin/protoc", "bin/protoc-3.21.12.0"];
 
 /** The job image for processors: torch without CUDA. Answers its OCI layout. */
 export async function buildFlCpu(cache: StepCache, lock: LockFile): Promise<string> {
+  const vision = await lockedWheels(cache, lock, "vision");
+  const torch = await lockedWheels(cache, lock, "torch");
   const layers = await Promise.all([
-    packWheels(cache, lock, "layer vision", ["vision"]),
-    packTorch(cache, lock),
+    packWheels(cache, lock, "layer vision", [vision]),
+    packTorch(cache, lock, torch),
   ]);
   return await buildJobImage(cache, lock, {
     profile: "fl-cpu",
     needs: null,
     layers,
-    wheelSets: ["vision", "torch"],
+    wheels: [vision, torch],
   });
 }
 
-async function packTorch(cache: StepCache, lock: LockFile): Promise<string> {
+async function packTorch(cache: StepCache, lock: LockFile, torch: Wheels): Promise<string> {
   const tools = await fetchWheels(cache, lock, "build-tools");
   const recipe = [STAND_INS, SHRINK].map((file) => readFileSync(file, "utf8"));
-  return await packWheels(cache, lock, "layer torch for CPU", ["torch"], {
+  return await packWheels(cache, lock, "layer torch for CPU", [torch], {
     inputs: { tools: resultId(tools), recipe },
     async change(packages, scratch) {
       const torch = join(packages, "torch");

@@ -4,7 +4,7 @@ import type { ImageNeeds } from "@resontech/contracts/image-needs";
 import type { StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { COMPILER_PARTS } from "./fl-cpu.ts";
-import { buildJobImage, packWheels, type Trim } from "./job-image.ts";
+import { buildJobImage, lockedWheels, packWheels, type Trim } from "./job-image.ts";
 
 export type CudaImage = {
   profile: string;
@@ -49,16 +49,18 @@ export async function buildFlCuda(
   lock: LockFile,
   { profile, needs, torch, libraries }: CudaImage,
 ): Promise<string> {
+  const ofLibraries = await lockedWheels(cache, lock, libraries);
+  const ofTorch = await Promise.all(torch.map((set) => lockedWheels(cache, lock, set)));
   // The libraries change more seldom than torch: an upgrade that brings a newer torch need not carry them again.
   const layers = [
-    await packWheels(cache, lock, `layer CUDA libraries of ${profile}`, [libraries], TRIM),
-    await packWheels(cache, lock, `layer torch of ${profile}`, torch, TRIM),
+    await packWheels(cache, lock, `layer CUDA libraries of ${profile}`, [ofLibraries], TRIM),
+    await packWheels(cache, lock, `layer torch of ${profile}`, ofTorch, TRIM),
   ];
   return await buildJobImage(cache, lock, {
     profile,
     needs,
     layers,
-    wheelSets: [libraries, ...torch],
+    wheels: [ofLibraries, ...ofTorch],
   });
 }
 

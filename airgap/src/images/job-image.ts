@@ -25,25 +25,37 @@ export type JobImageParts = {
   needs: ImageNeeds | null;
   /** Folders of the layers above Python and the shared packages, lowest first. */
   layers: readonly string[];
-  /** Wheel sets in those layers. */
-  wheelSets: readonly string[];
+  /** What those layers hold. */
+  wheels: readonly Wheels[];
 };
+
+/** Wheels that a layer is made of. */
+export type Wheels = {
+  /** What names their content, for the cache. */
+  id: string;
+  files: readonly string[];
+};
+
+/** A wheel set of the lock. */
+export async function lockedWheels(cache: StepCache, lock: LockFile, set: string): Promise<Wheels> {
+  const folder = await fetchWheels(cache, lock, set);
+  return { id: resultId(folder), files: wheelsIn(folder) };
+}
 
 /** An image for jobs: Debian's Python, the shared packages, and layers of its own. Answers its OCI layout. */
 export async function buildJobImage(
   cache: StepCache,
   lock: LockFile,
-  { profile, needs, layers: own, wheelSets }: JobImageParts,
+  { profile, needs, layers: own, wheels: ownWheels }: JobImageParts,
 ): Promise<string> {
   const root = await pythonRoot(cache, lock);
+  const shared = await lockedWheels(cache, lock, SHARED_WHEELS);
   const layers = [
     await packRuntime(cache, lock, root),
-    await packWheels(cache, lock, "layer python packages", [SHARED_WHEELS]),
+    await packWheels(cache, lock, "layer python packages", [shared]),
     ...own,
   ];
-  const wheels = await Promise.all(
-    [SHARED_WHEELS, ...wheelSets].map((set) => fetchWheels(cache, lock, set)),
-  );
+  const wheels = [shared, ...ownWheels].flatMap(({ files }) => files);
   const recipe = readFileSync(LIST_MODULES, "utf8");
   return await cache.step(
     `image ${profile}`,
@@ -51,7 +63,7 @@ export async function buildJobImage(
     async (into) => {
       const library = join(root, "root", "usr", "lib", "python3.11");
       const modules = JSON.parse(
-        await command("python3", [LIST_MODULES, library, ...wheels.flatMap(wheelsIn)]),
+        await command("python3", [LIST_MODULES, library, ...wheels]),
       ) as string[];
       const version = lock.deb["python"]?.find((pin) => pin.name === "python3.11")?.version ?? "";
       writeImage(
@@ -111,20 +123,19 @@ export type Trim = {
   change(packages: string, scratch: string): Promise<void>;
 };
 
-/** A layer of wheel sets, unpacked, changed and compiled. Answers its folder. */
+/** A layer of wheels, unpacked, changed and compiled. Answers its folder. */
 export async function packWheels(
   cache: StepCache,
   lock: LockFile,
   name: string,
-  sets: readonly string[],
+  wheels: readonly Wheels[],
   trim?: Trim,
 ): Promise<string> {
   const epoch = lock.sourceDateEpoch;
   const root = await pythonRoot(cache, lock);
-  const wheels = await Promise.all(sets.map((set) => fetchWheels(cache, lock, set)));
   const inputs = {
     root: resultId(root),
-    wheels: wheels.map(resultId),
+    wheels: wheels.map(({ id }) => id),
     unpack: readFileSync(UNPACK, "utf8"),
     trim: trim?.inputs ?? null,
     epoch,
@@ -133,7 +144,10 @@ export async function packWheels(
   };
   return await cache.step(name, inputs, async (into) => {
     const tree = join(into, "tree");
-    await unpackWheels(wheels.flatMap(wheelsIn), tree);
+    await unpackWheels(
+      wheels.flatMap(({ files }) => files),
+      tree,
+    );
     await trim?.change(join(tree, SITE_PACKAGES), into);
     await compilePython(join(root, "root"), tree, SITE_PACKAGES);
     await packLayer(tree, into, epoch);

@@ -10,6 +10,7 @@ import { buildFlCpu } from "../images/fl-cpu.ts";
 import { buildFlCuda, CUDA_12, CUDA_13 } from "../images/fl-cuda.ts";
 import { buildKeycloak } from "../images/keycloak.ts";
 import { buildPostgres } from "../images/postgres.ts";
+import { buildWheelFolder } from "../images/wheel-folder.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
 import { refreshOverlay } from "../lock/refresh.ts";
 import { SigningKey } from "../trust/signing-key.ts";
@@ -32,6 +33,8 @@ export type Profile = (typeof PROFILES)[number];
 export type BuildOptions = {
   out: string;
   profile: Profile;
+  /** Folders of wheels that become an image each: see {@link buildWheelFolder}. */
+  wheelFolders: readonly string[];
   cacheDirectory: string;
   /** PEM file of the signing key; null: the development key of this cache. */
   signingKey: string | null;
@@ -58,7 +61,7 @@ export async function buildBundle(options: BuildOptions): Promise<BuildResult> {
   const clock = new BuildClock();
   const ingredients = await makeIngredients(
     () => new StepCache(options.cacheDirectory, clock),
-    options.profile,
+    options,
     options.refreshOverlay,
   );
   const { release, blobs } = describeRelease(ingredients);
@@ -78,14 +81,16 @@ export async function buildBundle(options: BuildOptions): Promise<BuildResult> {
   };
 }
 
+type Wanted = Pick<BuildOptions, "profile" | "wheelFolders">;
+
 async function makeIngredients(
   openCache: () => StepCache,
-  profile: Profile,
+  wanted: Wanted,
   overlay: boolean,
 ): Promise<Ingredients> {
   const lock = readLock(overlay);
   try {
-    return await makeParts(openCache(), lock, profile);
+    return await makeParts(openCache(), lock, wanted);
   } catch (error) {
     if (!(error instanceof LockStaleError) || !overlay) throw error;
     for (const { name, pinned, served } of error.changes)
@@ -94,11 +99,15 @@ async function makeIngredients(
       "this development build goes on with today's versions from an untracked overlay; the lock stays as it is",
     );
     await refreshOverlay();
-    return await makeParts(openCache(), readLock(true), profile);
+    return await makeParts(openCache(), readLock(true), wanted);
   }
 }
 
-async function makeParts(cache: StepCache, lock: LockFile, profile: Profile): Promise<Ingredients> {
+async function makeParts(
+  cache: StepCache,
+  lock: LockFile,
+  { profile, wheelFolders }: Wanted,
+): Promise<Ingredients> {
   // Our own processes first: they take a second, and a mistake in them should not cost minutes.
   const apps = await buildApps(cache);
   const engines = (Object.keys(NATIVE_ENGINES) as NativeEngine[]).map(
@@ -111,6 +120,7 @@ async function makeParts(cache: StepCache, lock: LockFile, profile: Profile): Pr
   const images = [
     buildFlCpu(cache, lock),
     ...(profile === "cuda" ? [CUDA_13, CUDA_12] : []).map((cuda) => buildFlCuda(cache, lock, cuda)),
+    ...wheelFolders.map((folder) => buildWheelFolder(cache, lock, folder)),
     buildKeycloak(cache, lock),
     buildPostgres(cache, lock),
   ];
