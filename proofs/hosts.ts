@@ -29,6 +29,12 @@ mount -o remount,bind,ro,noexec /medium
 sh /medium/install.sh --root /opt/made/root --help
 [ ! -e /opt/made ]`;
 
+/** Sockets of another appliance of this machine are not that host's, and its uninstall must not take the folder away. */
+const OWN_RUN = `
+mount -t tmpfs tmpfs /run
+mkdir /run/resontech
+exec "$@"`;
+
 type HostFigures = {
   host: string;
   glibc: string;
@@ -123,7 +129,11 @@ async function liveWithoutRoute(built: BundleSummary, root: string): Promise<Pro
     // Not `ip netns exec`: it mounts a /sys of its own, which hides the control groups from the container engine.
     return await runInside("hosts", built, (command) => [
       "nsenter",
-      [`--net=/run/netns/${name}`, ...command, root],
+      [
+        `--net=/run/netns/${name}`,
+        ...["unshare", "--mount", "--propagation=private", "sh", "-euc", OWN_RUN, "own-run"],
+        ...[...command, root],
+      ],
     ]);
   } finally {
     execFileSync("ip", ["netns", "delete", name]);
