@@ -73,9 +73,10 @@ export class LiveHost implements AsyncDisposable {
 
   /** Every path that it has but those of kernel and devices. */
   listing(): string[] {
-    // What lies deeper in the shared folders changes as the machine around it works.
+    // What lies deeper in the shared folders changes as the machine around it works. They are of the root's own device.
+    const notShared = this.#shared.flatMap((folder) => ["-path", folder, "-prune", "-o"]);
     const searches = [
-      ["/", "/run", "-xdev"],
+      ["/", "/run", "-xdev", ...notShared, "-print"],
       [...this.#shared, "-maxdepth", "1"],
     ];
     return searches
