@@ -3,11 +3,12 @@ import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
 /** One accelerator as its vendor's tool describes it. */
 export type Accelerator = Required<
   Pick<InventoryWorker, "model" | "memoryBytes" | "device" | "vendor" | "healthy">
-> & {
-  memoryInUseBytes: number;
-  /** Host processes that compute on it; those of a display server are none. */
-  computeProcesses: number;
-};
+> &
+  Pick<InventoryWorker, "architecture" | "driver"> & {
+    memoryInUseBytes: number;
+    /** Host processes that compute on it; those of a display server are none. */
+    computeProcesses: number;
+  };
 
 /** One vendor, one file. */
 export type AcceleratorProbe = {

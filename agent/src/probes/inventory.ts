@@ -33,13 +33,9 @@ export async function readInventory({
   ]);
   const { bavail, bsize } = statfsSync(dataDir);
   const host = { cpuCores: Math.max(1, cpu.cores), memoryBytes: memory.total };
-  const devices = found.map(({ model, memoryBytes, device, vendor, healthy }) => ({
-    model,
-    memoryBytes,
-    device,
-    vendor,
-    healthy,
-  }));
+  const devices = found.map(
+    ({ memoryInUseBytes: _memory, computeProcesses: _processes, ...device }) => device,
+  );
   const known = knownDevices(
     dataDir,
     devices.map(({ device }) => device),

@@ -1,48 +1,44 @@
 /** NVIDIA accelerators, through their own tool: `nvidia-smi -q -x`, schemas v11 to v13. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { catalogueModel } from "@resontech/contracts/gpu-catalogue";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
+import { catalogueId } from "../decisions/catalogue-id.ts";
+import { computeCapability } from "../decisions/compute-capability.ts";
 import { type Accelerator, type AcceleratorProbe, ProbeFailedError } from "./accelerator-probe.ts";
+import { runTool } from "./run-tool.ts";
 
 const TOOL = "nvidia-smi";
-const TIMEOUT_MS = 20_000;
-const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_SAID_CHARS = 300;
 const MIB = 1024 * 1024;
 
 export const nvidiaProbe: AcceleratorProbe = {
   vendor: "nvidia",
   async read() {
-    let output: string;
-    try {
-      ({ stdout: output } = await promisify(execFile)(TOOL, ["-q", "-x"], {
-        timeout: TIMEOUT_MS,
-        maxBuffer: MAX_OUTPUT_BYTES,
-      }));
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return null;
-      throw new ProbeFailedError(TOOL, whyFailed(error), { cause: error });
-    }
-    return parseNvidiaSmi(output);
+    const [xml, capabilities] = await Promise.all([
+      runTool(TOOL, ["-q", "-x"]),
+      readCapabilities(),
+    ]);
+    return xml === null ? null : parseNvidiaSmi(xml, capabilities);
   },
 };
 
-/** The tool says what is wrong on its standard output: "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver." */
-function whyFailed(error: unknown): string {
-  if (codeOf(error) === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
-    return `wrote more than ${MAX_OUTPUT_BYTES} bytes`;
-  if (error instanceof Error && "killed" in error && error.killed === true)
-    return `did not end within ${TIMEOUT_MS / 1000} s`;
-  const said =
-    error instanceof Error && "stdout" in error && typeof error.stdout === "string"
-      ? error.stdout.trim()
-      : "";
-  return `failed (${String(codeOf(error))}): ${said.slice(0, MAX_SAID_CHARS)}`;
+/** By device. The field is of drivers from 510 on; an older tool refuses it, and so may a broken one, whose other answer tells why. */
+async function readCapabilities(): Promise<ReadonlyMap<string, string>> {
+  try {
+    const query = ["--query-gpu=uuid,compute_cap", "--format=csv,noheader"];
+    return parseCapabilities((await runTool(TOOL, query)) ?? "");
+  } catch (error) {
+    if (error instanceof ProbeFailedError) return new Map();
+    throw error;
+  }
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+/** Lines `GPU-…, 8.6`; what is no such line is passed over. */
+export function parseCapabilities(csv: string): ReadonlyMap<string, string> {
+  return new Map(
+    csv.split("\n").flatMap((line) => {
+      const match = /^(GPU-[0-9a-f-]{36}), (\d{1,2}\.\d{1,2})\s*$/i.exec(line);
+      return match === null ? [] : [[match[1]!, match[2]!] as const];
+    }),
+  );
 }
 
 type Node = { [name: string]: unknown };
@@ -57,12 +53,21 @@ const parser = new XMLParser({
  * A device in MIG mode is left out: its parts are devices of their own, which this release does not hand out.
  * @throws ProbeFailedError for what is not the whole answer, or lacks what makes a device one; nothing is guessed
  */
-export function parseNvidiaSmi(xml: string): Accelerator[] {
+export function parseNvidiaSmi(
+  xml: string,
+  capabilities: ReadonlyMap<string, string> = new Map(),
+): Accelerator[] {
   const log = asNode(parse(xml)["nvidia_smi_log"]);
   const gpus = asList(log["gpu"] ?? []).map(asNode);
   if (gpus.length === 0 && text(log, "attached_gpus") !== "0")
     throw new ProbeFailedError(TOOL, "neither lists devices nor says that there are none");
-  return gpus.filter((gpu) => text(gpu, "mig_mode", "current_mig") !== "Enabled").map(readGpu);
+  const driver = text(log, "driver_version");
+  return gpus
+    .filter((gpu) => text(gpu, "mig_mode", "current_mig") !== "Enabled")
+    .map((gpu) => ({
+      ...readGpu(gpu, capabilities),
+      ...(/^[0-9][0-9.]{0,63}$/.test(driver) ? { driver } : {}),
+    }));
 }
 
 /** The parser alone takes any text, and closes what was cut off. */
@@ -78,7 +83,7 @@ function parse(xml: string): Node {
   }
 }
 
-function readGpu(gpu: Node): Accelerator {
+function readGpu(gpu: Node, capabilities: ReadonlyMap<string, string>): Accelerator {
   const [name, device] = [text(gpu, "product_name"), text(gpu, "uuid")];
   const memoryBytes = mebibytes(text(gpu, "fb_memory_usage", "total"));
   const memoryInUseBytes = mebibytes(text(gpu, "fb_memory_usage", "used"));
@@ -92,13 +97,17 @@ function readGpu(gpu: Node): Accelerator {
       TOOL,
       `describes a device that is none: ${JSON.stringify({ name, device }).slice(0, 200)}`,
     );
+  const model = catalogueId(name);
+  const architecture =
+    capabilities.get(device) ?? computeCapability(model, text(gpu, "product_architecture"));
   const processes = asList(asNode(gpu["processes"])["process_info"] ?? []).map(asNode);
   return {
-    model: catalogueId(name),
+    model,
     memoryBytes,
     device,
     vendor: "nvidia",
     healthy: isHealthy(gpu),
+    ...(architecture === undefined ? {} : { architecture }),
     memoryInUseBytes,
     computeProcesses: processes.filter((process) => text(process, "type").includes("C")).length,
   };
@@ -114,26 +123,6 @@ function isHealthy(gpu: Node): boolean {
   ].map((name) => text(gpu, "ecc_errors", "volatile", name));
   const isBroken = errors.some((count) => /^[1-9]/.test(count));
   return !isBroken && text(gpu, "gpu_reset_status", "reset_required") !== "Yes";
-}
-
-/**
- * `NVIDIA GeForce RTX 4090` → `rtx_4090`, `NVIDIA A100-SXM4-80GB` → `a100_80gb`, `NVIDIA H100 80GB HBM3` → `h100`. What the catalogue does
- * not name keeps its own name in the same spelling.
- */
-export function catalogueId(productName: string): string {
-  const words = productName
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter(
-      (word) =>
-        word !== "" && !/^(nvidia|geforce|tesla|quadro|sxm\d?|pcie|nvl|hbm\d\w?)$/.test(word),
-    );
-  // The longest beginning that the catalogue knows: `rtx_pro_6000` of "RTX PRO 6000 Blackwell Server Edition".
-  for (let length = words.length; length > 0; length -= 1) {
-    const id = words.slice(0, length).join("_");
-    if (catalogueModel(id) !== undefined) return id;
-  }
-  return words.length === 0 ? "nvidia_gpu" : words.join("_").slice(0, 64);
 }
 
 function mebibytes(value: string): number | null {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { Accelerators } from "../../src/probes/accelerators.ts";
 import { readFirstInventory } from "../../src/probes/inventory.ts";
-import { catalogueId, nvidiaProbe, parseNvidiaSmi } from "../../src/probes/nvidia.ts";
+import { nvidiaProbe, parseCapabilities, parseNvidiaSmi } from "../../src/probes/nvidia.ts";
 import { NodeDevices } from "../../src/substrate/container-host/devices/node-devices.ts";
 
 const MIB = 1024 * 1024;
@@ -18,6 +18,8 @@ t.test("recorded outputs of the real tool are read", (t) => {
       device: "GPU-9a9a6c50-2a47-2f51-a902-b82c3b127e94",
       vendor: "nvidia",
       healthy: true,
+      architecture: "8.6",
+      driver: "515.105.01",
       memoryInUseBytes: 22 * MIB,
       computeProcesses: 0,
     },
@@ -35,6 +37,41 @@ t.test("recorded outputs of the real tool are read", (t) => {
     parseNvidiaSmi(fixture("a100-sxm4-v12")),
     [],
     "a device in MIG mode is no worker of ours",
+  );
+  t.end();
+});
+
+t.test(
+  "what code a device runs is told by the tool, or by its family where the tool is too old",
+  (t) => {
+    const [a10g] = parseNvidiaSmi(
+      fixture("a10g"),
+      parseCapabilities("GPU-9a9a6c50-2a47-2f51-a902-b82c3b127e94, 8.9\n"),
+    );
+    t.equal(a10g?.architecture, "8.9", "the tool's own word counts");
+    t.match(parseNvidiaSmi(fixture("tesla-t4")), [{ architecture: "7.5", driver: "515.105.01" }]);
+    t.match(parseNvidiaSmi(fixture("rtx-3080-v13")), [
+      { architecture: "8.6", driver: "595.58.03" },
+    ]);
+    const [unknown] = parseNvidiaSmi(
+      fixture("a10g").replace(">Ampere<", ">Future<").replace(">515.105.01<", ">N/A<"),
+    );
+    t.notOk("architecture" in unknown!, "nothing is guessed");
+    t.notOk("driver" in unknown!);
+    t.end();
+  },
+);
+
+t.test("lines that are no device's capability are passed over", (t) => {
+  const csv = [
+    "GPU-9a9a6c50-2a47-2f51-a902-b82c3b127e94, 8.6",
+    "GPU-00000000-0000-0000-0000-000000000000, [N/A]",
+    'Field "compute_cap" is not a valid field to query.',
+    "",
+  ];
+  t.strictSame(
+    [...parseCapabilities(csv.join("\n"))],
+    [["GPU-9a9a6c50-2a47-2f51-a902-b82c3b127e94", "8.6"]],
   );
   t.end();
 });
@@ -88,29 +125,6 @@ t.test("what is no description of a device is refused, never guessed", (t) => {
     parseNvidiaSmi("<nvidia_smi_log><attached_gpus>0</attached_gpus></nvidia_smi_log>"),
     [],
   );
-  t.end();
-});
-
-t.test("product names lead to catalogue ids", (t) => {
-  for (const [name, id] of [
-    ["NVIDIA GeForce RTX 4090", "rtx_4090"],
-    ["NVIDIA GeForce RTX 5090", "rtx_5090"],
-    ["NVIDIA RTX 6000 Ada Generation", "rtx_6000_ada"],
-    ["NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx_pro_6000"],
-    ["NVIDIA L40S", "l40s"],
-    ["NVIDIA L4", "l4"],
-    ["NVIDIA A100-SXM4-80GB", "a100_80gb"],
-    ["NVIDIA A100 80GB PCIe", "a100_80gb"],
-    ["NVIDIA A100-PCIE-40GB", "a100_40gb"],
-    ["NVIDIA H100 80GB HBM3", "h100"],
-    ["NVIDIA H100 PCIe", "h100"],
-    ["NVIDIA H200", "h200"],
-    ["NVIDIA B200", "b200"],
-    ["Tesla V100-SXM2-16GB", "v100_16gb"],
-    ["Quadro RTX 8000", "rtx_8000"],
-    ["NVIDIA", "nvidia_gpu"],
-  ] as const)
-    t.equal(catalogueId(name), id, name);
   t.end();
 });
 
@@ -203,8 +217,18 @@ t.test(
         t.equal(told.length, 1);
       });
     await t.test("answers", async (t) => {
-      toolSaying(t, `cat ${join(import.meta.dirname, "fixtures", "tesla-t4.xml")}`);
-      t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true }]);
+      const uuid = /<uuid>(.*)<\/uuid>/.exec(fixture("tesla-t4"))?.[1] ?? "";
+      const xml = join(import.meta.dirname, "fixtures", "tesla-t4.xml");
+      toolSaying(t, `case "$1" in -q) cat ${xml};; *) echo "${uuid}, 9.9";; esac`);
+      t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true, architecture: "9.9" }]);
+    });
+    await t.test("answers, and knows no capabilities", async (t) => {
+      const xml = join(import.meta.dirname, "fixtures", "tesla-t4.xml");
+      toolSaying(
+        t,
+        `case "$1" in -q) cat ${xml};; *) echo 'Field "compute_cap" is not a valid field to query.'; exit 2;; esac`,
+      );
+      t.match(await nvidiaProbe.read(), [{ model: "t4", healthy: true, architecture: "7.5" }]);
     });
   },
 );
