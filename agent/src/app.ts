@@ -19,8 +19,8 @@ import { MemberStore } from "./members/member-record.ts";
 import { TailLimit } from "./members/tail-limit.ts";
 import { Uploader } from "./outputs/uploader.ts";
 import { Accelerators } from "./probes/accelerators.ts";
-import { inventoryDigest, readFirstInventory, readInventory } from "./probes/inventory.ts";
-import { nvidiaProbe } from "./probes/nvidia.ts";
+import { inventoryDigest, readInventory } from "./probes/inventory.ts";
+import { PROBES } from "./probes/probes.ts";
 import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
 import { ContainerHost } from "./substrate/container-host/container-host.ts";
@@ -47,11 +47,13 @@ export async function runAgent(
   const disk = new NodeDisk(config.dataDir, () => diskWake.now());
   const identity = await ensureIdentity(config, log, signal);
   const rootCert = readFileSync(config.rootCertFile, "utf8");
-  const accelerators = new Accelerators([nvidiaProbe]);
-  const probed = { ...config, containerEngine: config.containerEngine.kind, accelerators };
-  const onProbeError = (error: unknown) =>
-    log.error({ err: error }, "an accelerator's tool does not answer");
-  let inventory = await readFirstInventory(probed, onProbeError);
+  const accelerators = new Accelerators(PROBES);
+  const probed = {
+    ...{ ...config, containerEngine: config.containerEngine.kind, accelerators },
+    onProbeError: (error: unknown) =>
+      log.error({ err: error }, "an accelerator's tool does not answer"),
+  };
+  let inventory = await readInventory(probed);
 
   const coordinator = await CoordinatorClient.connect(config.node, {
     servers: identity.natsUrl,
@@ -162,14 +164,7 @@ export async function runAgent(
         // An unchanged node keeps the very object that its registration told.
         if (inventoryDigest(found) !== inventoryDigest(inventory)) inventory = found;
       } catch (error) {
-        onProbeError(error);
-        inventory = {
-          ...inventory,
-          workers: inventory.workers.map((worker) => ({
-            ...worker,
-            healthy: worker.kind === "cpu",
-          })),
-        };
+        log.error({ err: error }, "the node's inventory could not be read");
       }
     }
   };

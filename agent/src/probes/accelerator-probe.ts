@@ -1,13 +1,23 @@
 import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
 
+/** What a device does now; each absent where its tool does not say. */
+export type DeviceUsage = {
+  utilizationPercent?: number;
+  powerWatts?: number;
+  temperatureC?: number;
+};
+
 /** One accelerator as its vendor's tool describes it. */
 export type Accelerator = Required<
   Pick<InventoryWorker, "model" | "memoryBytes" | "device" | "vendor" | "healthy">
 > &
-  Pick<InventoryWorker, "architecture" | "driver"> & {
+  Pick<InventoryWorker, "architecture" | "driver" | "reason"> & {
+    /** `0000:3b:00.0`, lower case; absent where the tool does not say. */
+    pciAddress?: string;
     memoryInUseBytes: number;
     /** Host processes that compute on it; those of a display server are none. */
     computeProcesses: number;
+    usage: DeviceUsage;
   };
 
 /** One vendor, one file. */

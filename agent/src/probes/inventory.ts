@@ -3,11 +3,12 @@ import { statfsSync } from "node:fs";
 import type { Inventory } from "@resontech/contracts/agent-protocol";
 import si from "systeminformation";
 import { layOutWorkers } from "../decisions/workers.ts";
-import { ProbeFailedError } from "./accelerator-probe.ts";
-import { Accelerators } from "./accelerators.ts";
+import type { Accelerator } from "./accelerator-probe.ts";
+import type { Accelerators } from "./accelerators.ts";
 import { knownDevices } from "./device-numbers.ts";
 
 const MAX_TEXT = 255;
+const MAX_REASON = 512;
 
 export type InventoryOptions = {
   node: string;
@@ -15,32 +16,43 @@ export type InventoryOptions = {
   dataDir: string;
   containerEngine: string;
   accelerators: Accelerators;
+  /** Told of each tool that is there and does not answer. */
+  onProbeError: (error: unknown) => void;
 };
 
-/** What this node is and has. @throws ProbeFailedError when an accelerator's tool is there and does not answer */
+/**
+ * What this node is and has. Devices whose tool does not answer stay as they were known, unhealthy. Where none of them is known yet, the node
+ * offers no CPU slots either: it may be a node of accelerators.
+ */
 export async function readInventory({
   node,
   cpuWorkers,
   dataDir,
   containerEngine,
   accelerators,
+  onProbeError,
 }: InventoryOptions): Promise<Inventory> {
-  const [os, cpu, memory, found] = await Promise.all([
+  const [os, cpu, memory, { found, failures }] = await Promise.all([
     si.osInfo(),
     si.cpu(),
     si.mem(),
     accelerators.read(),
   ]);
+  for (const error of failures.values()) onProbeError(error);
   const { bavail, bsize } = statfsSync(dataDir);
   const host = { cpuCores: Math.max(1, cpu.cores), memoryBytes: memory.total };
-  const devices = found.map(
-    ({ memoryInUseBytes: _memory, computeProcesses: _processes, ...device }) => device,
-  );
   const known = knownDevices(
     dataDir,
-    devices.map(({ device }) => device),
+    found.map(({ device }) => device),
   );
-  const workers = layOutWorkers(node, devices, known, host, cpuWorkers);
+  const silent = accelerators.workers.flatMap((worker) => {
+    const failure = worker.vendor === undefined ? undefined : failures.get(worker.vendor);
+    const reason = `its tool does not answer: ${failure?.message}`.slice(0, MAX_REASON);
+    return failure === undefined ? [] : [{ ...worker, healthy: false, reason }];
+  });
+  const isUnknown = failures.size > 0 && found.length === 0;
+  const laidOut = layOutWorkers(node, found.map(toDevice), known, host, isUnknown ? 0 : cpuWorkers);
+  const workers = [...laidOut, ...silent];
   accelerators.assign(workers);
   return {
     hostname: os.hostname.slice(0, MAX_TEXT),
@@ -54,21 +66,15 @@ export async function readInventory({
   };
 }
 
-/**
- * The same for a start: a node whose tool does not answer offers nothing until it does, and what runs on it goes on.
- * @param onError told of the tool
- */
-export async function readFirstInventory(
-  options: InventoryOptions,
-  onError: (error: unknown) => void,
-): Promise<Inventory> {
-  try {
-    return await readInventory(options);
-  } catch (error) {
-    if (!(error instanceof ProbeFailedError)) throw error;
-    onError(error);
-    return await readInventory({ ...options, cpuWorkers: 0, accelerators: new Accelerators([]) });
-  }
+/** What of a device does not change from one moment to the next. */
+function toDevice({
+  memoryInUseBytes: _memory,
+  computeProcesses: _processes,
+  usage: _usage,
+  pciAddress: _address,
+  ...device
+}: Accelerator): Parameters<typeof layOutWorkers>[1][number] {
+  return device;
 }
 
 /** Of what only changes when the node does: free disk is told with every beat. */

@@ -3,7 +3,9 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { catalogueId } from "../decisions/catalogue-id.ts";
 import { computeCapability } from "../decisions/compute-capability.ts";
 import { type Accelerator, type AcceleratorProbe, ProbeFailedError } from "./accelerator-probe.ts";
+import { pciAddress } from "./pci-device.ts";
 import { runTool } from "./run-tool.ts";
+import { usageOf } from "./usage-of.ts";
 
 const TOOL = "nvidia-smi";
 const MAX_SAID_CHARS = 300;
@@ -100,29 +102,64 @@ function readGpu(gpu: Node, capabilities: ReadonlyMap<string, string>): Accelera
   const model = catalogueId(name);
   const architecture =
     capabilities.get(device) ?? computeCapability(model, text(gpu, "product_architecture"));
+  const reason = whyBroken(gpu);
+  const address = pciAddress(text(gpu, "pci", "pci_bus_id"));
   const processes = asList(asNode(gpu["processes"])["process_info"] ?? []).map(asNode);
   return {
     model,
     memoryBytes,
     device,
     vendor: "nvidia",
-    healthy: isHealthy(gpu),
+    healthy: reason === null,
+    ...(reason === null ? {} : { reason }),
+    ...(address === null ? {} : { pciAddress: address }),
     ...(architecture === undefined ? {} : { architecture }),
     memoryInUseBytes,
     computeProcesses: processes.filter((process) => text(process, "type").includes("C")).length,
+    usage: usageOf(
+      quantity(text(gpu, "utilization", "gpu_util"), "%"),
+      POWER_DRAWS.map((path) => quantity(text(gpu, ...path), "W")).find(
+        (watts) => watts !== null,
+      ) ?? null,
+      quantity(text(gpu, "temperature", "gpu_temp"), "C"),
+    ),
   };
 }
 
-/** Uncorrectable memory errors since the driver was loaded, or the driver's own word that the device must be reset. */
-function isHealthy(gpu: Node): boolean {
-  const errors = [
+/** By schema, the newest first: v13, v12 with a driver from 530 on, v11. */
+const POWER_DRAWS = [
+  ["gpu_power_readings", "instant_power_draw"],
+  ["gpu_power_readings", "average_power_draw"],
+  ["gpu_power_readings", "power_draw"],
+  ["power_readings", "power_draw"],
+] as const;
+
+/**
+ * Uncorrectable memory errors since the driver was loaded, the driver's own word that the device must be reset, or a temperature at which it
+ * slows itself down.
+ */
+function whyBroken(gpu: Node): string | null {
+  const counts = [
     "sram_uncorrectable",
     "dram_uncorrectable",
     "sram_uncorrectable_parity",
     "sram_uncorrectable_secded",
   ].map((name) => text(gpu, "ecc_errors", "volatile", name));
-  const isBroken = errors.some((count) => /^[1-9]/.test(count));
-  return !isBroken && text(gpu, "gpu_reset_status", "reset_required") !== "Yes";
+  const errors = counts.find((count) => /^[1-9]/.test(count));
+  if (errors !== undefined) return `${errors} memory errors that could not be corrected`;
+  if (text(gpu, "gpu_reset_status", "reset_required") === "Yes")
+    return "its driver says that it must be reset";
+  const now = quantity(text(gpu, "temperature", "gpu_temp"), "C");
+  const limit = quantity(text(gpu, "temperature", "gpu_temp_slow_threshold"), "C");
+  return now !== null && limit !== null && now >= limit
+    ? `${now} °C, where it slows itself down`
+    : null;
+}
+
+/** `67.03 W` → 67.03; null for `N/A` and all else. */
+function quantity(value: string, unit: string): number | null {
+  const match = /^(\d+(?:\.\d+)?) (\S+)$/.exec(value);
+  return match?.[2] === unit ? Number(match[1]) : null;
 }
 
 function mebibytes(value: string): number | null {

@@ -1,9 +1,12 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { type AcceleratorProbe, ProbeFailedError } from "../../src/probes/accelerator-probe.ts";
 import { Accelerators } from "../../src/probes/accelerators.ts";
-import { readFirstInventory } from "../../src/probes/inventory.ts";
+import { readInventory } from "../../src/probes/inventory.ts";
 import { nvidiaProbe, parseCapabilities, parseNvidiaSmi } from "../../src/probes/nvidia.ts";
+import { parseRocmSmi } from "../../src/probes/amd.ts";
+import { renderDevice } from "../../src/probes/render-devices.ts";
 import { NodeDevices } from "../../src/substrate/container-host/devices/node-devices.ts";
 
 const MIB = 1024 * 1024;
@@ -20,8 +23,10 @@ t.test("recorded outputs of the real tool are read", (t) => {
       healthy: true,
       architecture: "8.6",
       driver: "515.105.01",
+      pciAddress: "0000:00:1e.0",
       memoryInUseBytes: 22 * MIB,
       computeProcesses: 0,
+      usage: { utilizationPercent: 0, powerWatts: 25.58, temperatureC: 17 },
     },
   ]);
   t.match(parseNvidiaSmi(fixture("tesla-t4")), [
@@ -96,11 +101,14 @@ t.test("several devices of one machine", (t) => {
 });
 
 t.test(
-  "memory errors that could not be corrected, or a reset that is due, make it unhealthy",
+  "memory errors that could not be corrected, heat, or a reset that is due, make it unhealthy",
   (t) => {
     const healthy = fixture("a10g");
     t.match(parseNvidiaSmi(healthy.replace("<dram_uncorrectable>0", "<dram_uncorrectable>2")), [
-      { healthy: false },
+      { healthy: false, reason: "2 memory errors that could not be corrected" },
+    ]);
+    t.match(parseNvidiaSmi(healthy.replace("<gpu_temp>17 C", "<gpu_temp>95 C")), [
+      { healthy: false, reason: "95 °C, where it slows itself down" },
     ]);
     const due = fixture("rtx-3080-v13");
     t.match(
@@ -110,8 +118,9 @@ t.test(
           "<gpu_reset_status><reset_required>Yes</reset_required></gpu_reset_status></gpu>",
         ),
       ),
-      [{ healthy: false }],
+      [{ healthy: false, reason: "its driver says that it must be reset" }],
     );
+    t.match(parseNvidiaSmi(due), [{ usage: { utilizationPercent: 65, powerWatts: 142.33 } }]);
     t.end();
   },
 );
@@ -199,16 +208,11 @@ t.test(
         toolSaying(t, script);
         await t.rejects(nvidiaProbe.read(), { name: "ProbeFailedError", message: why });
         const told: unknown[] = [];
-        const options = {
-          node: "n",
-          cpuWorkers: 4,
-          dataDir: t.testdirName,
-          containerEngine: "podman",
-        };
-        const inventory = await readFirstInventory(
-          { ...options, accelerators: new Accelerators([nvidiaProbe]) },
-          (error) => told.push(error),
-        );
+        const inventory = await readInventory({
+          ...{ node: "n", cpuWorkers: 4, dataDir: t.testdirName, containerEngine: "podman" },
+          accelerators: new Accelerators([nvidiaProbe]),
+          onProbeError: (error) => told.push(error),
+        });
         t.strictSame(
           inventory.workers,
           [],
@@ -271,9 +275,10 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
     const accelerators = new Accelerators([nvidiaProbe]);
     const errors: unknown[] = [];
     const look = async () => {
-      const { workers } = await readFirstInventory({ ...options, accelerators }, (error) =>
-        errors.push(error),
-      );
+      const { workers } = await readInventory({
+        ...{ ...options, accelerators },
+        onProbeError: (error) => errors.push(error),
+      });
       return workers.map(({ id, device }) => `${id} ${device ?? "cpu"}`);
     };
     return { devices: new NodeDevices(accelerators), errors, look };
@@ -318,6 +323,59 @@ t.test("a slot stays its device's, whatever becomes of the others and of the age
   writeFileSync(join(options.dataDir, "devices.json"), "[1]");
   await t.rejects(blind.look(), /devices.json is no list/);
 });
+
+t.test(
+  "one vendor's tool that fails hides no other's devices, and its own are kept as unhealthy",
+  async (t) => {
+    let isBroken = false;
+    const amd: AcceleratorProbe = {
+      vendor: "amd",
+      read: async () => {
+        if (isBroken) throw new ProbeFailedError("amd-smi", "did not end within 20 s");
+        const [card] = parseRocmSmi(
+          readFileSync(join(import.meta.dirname, "fixtures", "rocm-smi-mi100.json"), "utf8"),
+        );
+        return [{ ...card!, device: renderDevice(card!.pciAddress), computeProcesses: 0 }];
+      },
+    };
+    toolSaying(t, `cat ${join(import.meta.dirname, "fixtures", "tesla-t4.xml")}`);
+    const told: unknown[] = [];
+    const accelerators = new Accelerators([nvidiaProbe, amd]);
+    const look = async (one: Accelerators) => {
+      const { workers } = await readInventory({
+        ...{ node: "n", cpuWorkers: 4, dataDir: t.testdirName, containerEngine: "podman" },
+        accelerators: one,
+        onProbeError: (error) => told.push(error),
+      });
+      return workers;
+    };
+    t.match(await look(accelerators), [
+      { id: "n-0", model: "t4", healthy: true },
+      { id: "n-1", model: "mi100", healthy: true },
+    ]);
+    isBroken = true;
+    t.match(await look(accelerators), [
+      { id: "n-0", model: "t4", healthy: true },
+      {
+        ...{ id: "n-1", model: "mi100", healthy: false },
+        reason: "its tool does not answer: amd-smi did not end within 20 s",
+      },
+    ]);
+    const devices = new NodeDevices(accelerators);
+    await t.rejects(devices.claim(["n-1"]), { message: /n-1.* is not healthy: its tool/ });
+    await t.rejects(devices.areAtBaseline({ [renderDevice("0000:83:00.0")]: 1 }), {
+      name: "ProbeFailedError",
+    });
+    t.match(
+      await look(new Accelerators([nvidiaProbe, amd])),
+      [{ id: "n-0", model: "t4", healthy: true }],
+      "a fresh agent knows of the others only",
+    );
+    t.equal(told.length, 2);
+    isBroken = false;
+    t.match(await look(accelerators), [{ healthy: true }, { healthy: true }]);
+  },
+);
 
 t.test("a node without the tool has none of them", async (t) => {
   const path = process.env["PATH"];

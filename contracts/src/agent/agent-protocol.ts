@@ -80,6 +80,8 @@ export const InventoryWorker = Type.Object(
     architecture: Type.Optional(Type.String({ pattern: "^[a-z0-9.-]{1,32}$" })),
     /** Version of the vendor's driver: `580.95.05`. */
     driver: Type.Optional(Type.String({ pattern: "^[0-9A-Za-z.+~-]{1,64}$" })),
+    /** Why it is not healthy, for people. */
+    reason: Type.Optional(Type.String({ maxLength: 512 })),
   },
   closed,
 );

@@ -18,6 +18,8 @@ export function claimDevices(
     const worker = workers.find((one) => one.id === id);
     if (worker === undefined) return { refused: `there is no ${id} on this node now` };
     if (worker.device === undefined) continue;
+    if (!worker.healthy)
+      return { refused: `${id}, ${worker.device}, is not healthy: ${worker.reason ?? "unknown"}` };
     const use = uses.find(({ device }) => device === worker.device);
     if (use === undefined) return { refused: `${id}, ${worker.device}, is gone` };
     if (use.computeProcesses > 0)

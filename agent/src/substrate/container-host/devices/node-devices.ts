@@ -20,15 +20,19 @@ export class NodeDevices {
 
   /** For a member that is about to come. @throws DevicesNotFreeError when it can't have all of them */
   async claim(workerIds: readonly string[]): Promise<Record<string, number>> {
-    const uses = this.of(workerIds).length === 0 ? [] : await this.#accelerators.read();
+    const uses = this.of(workerIds).length === 0 ? [] : (await this.#accelerators.read()).found;
     const claim = claimDevices(workerIds, this.#accelerators.workers, uses);
     if ("refused" in claim) throw new DevicesNotFreeError(claim.refused);
     return claim.baseline;
   }
 
   async areAtBaseline(baseline: Readonly<Record<string, number>>): Promise<boolean> {
-    return (
-      Object.keys(baseline).length === 0 || areAtBaseline(baseline, await this.#accelerators.read())
-    );
+    if (Object.keys(baseline).length === 0) return true;
+    const { found, failures } = await this.#accelerators.read();
+    const isAtBaseline = areAtBaseline(baseline, found);
+    // Why it can't be known, rather than that it is not so.
+    const [failure] = failures.values();
+    if (!isAtBaseline && failure !== undefined) throw failure;
+    return isAtBaseline;
   }
 }
