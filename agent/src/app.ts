@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import type { BridgeAddress } from "@resontech/contracts/agent-protocol";
+import type { BridgeAddress, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import type { Logger } from "pino";
 import { pumpJournal } from "./audit/journal-pump.ts";
 import { NodeRecords } from "./audit/node-records.ts";
@@ -24,6 +24,7 @@ import { PROBES } from "./probes/probes.ts";
 import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
 import { ContainerHost } from "./substrate/container-host/container-host.ts";
+import { whyNotGiven } from "./substrate/container-host/devices/why-not-given.ts";
 import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
@@ -50,6 +51,7 @@ export async function runAgent(
   const accelerators = new Accelerators(PROBES);
   const probed = {
     ...{ ...config, containerEngine: config.containerEngine.kind, accelerators },
+    whyNotGiven: (worker: InventoryWorker) => whyNotGiven(config.containerEngine.kind, [worker]),
     onProbeError: (error: unknown) =>
       log.error({ err: error }, "an accelerator's tool does not answer"),
   };

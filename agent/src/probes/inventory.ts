@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { statfsSync } from "node:fs";
-import type { Inventory } from "@resontech/contracts/agent-protocol";
+import type { Inventory, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import si from "systeminformation";
 import { layOutWorkers } from "../decisions/workers.ts";
 import type { Accelerator } from "./accelerator-probe.ts";
@@ -16,6 +16,8 @@ export type InventoryOptions = {
   dataDir: string;
   containerEngine: string;
   accelerators: Accelerators;
+  /** Why a member could not have a healthy device all the same; null when it can. Absent: it always can. */
+  whyNotGiven?: (worker: InventoryWorker) => string | null;
   /** Told of each tool that is there and does not answer. */
   onProbeError: (error: unknown) => void;
 };
@@ -31,6 +33,7 @@ export async function readInventory({
   containerEngine,
   accelerators,
   onProbeError,
+  whyNotGiven = () => null,
 }: InventoryOptions): Promise<Inventory> {
   const [os, cpu, memory, { found, failures }] = await Promise.all([
     si.osInfo(),
@@ -47,11 +50,15 @@ export async function readInventory({
   );
   const silent = accelerators.workers.flatMap((worker) => {
     const failure = worker.vendor === undefined ? undefined : failures.get(worker.vendor);
-    const reason = `its tool does not answer: ${failure?.message}`.slice(0, MAX_REASON);
-    return failure === undefined ? [] : [{ ...worker, healthy: false, reason }];
+    return failure === undefined
+      ? []
+      : [unhealthyFor(`its tool does not answer: ${failure.message}`, worker)];
   });
   const isUnknown = failures.size > 0 && found.length === 0;
-  const laidOut = layOutWorkers(node, found.map(toDevice), known, host, isUnknown ? 0 : cpuWorkers);
+  const slots = isUnknown ? 0 : cpuWorkers;
+  const laidOut = layOutWorkers(node, found.map(toDevice), known, host, slots).map((worker) =>
+    worker.healthy ? unhealthyFor(whyNotGiven(worker), worker) : worker,
+  );
   const workers = [...laidOut, ...silent];
   accelerators.assign(workers);
   return {
@@ -64,6 +71,12 @@ export async function readInventory({
     containerEngine,
     workers,
   };
+}
+
+function unhealthyFor(reason: string | null, worker: InventoryWorker): InventoryWorker {
+  return reason === null
+    ? worker
+    : { ...worker, healthy: false, reason: reason.slice(0, MAX_REASON) };
 }
 
 /** What of a device does not change from one moment to the next. */

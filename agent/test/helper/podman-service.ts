@@ -4,12 +4,15 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Docker from "dockerode";
-import { openFilesLimit } from "../../../appliance/src/parts/open-files-limit.ts";
-import { processLimit } from "../../../appliance/src/parts/process-limit.ts";
+import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { processLimit } from "@resontech/daemon/process-limit";
 import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
 
 const run = promisify(execFile);
+
+/** Where programs of a node run, other than plainly on this machine. */
+export type Place = Pick<NetworkNamespace, "enter">;
 
 export type PodmanService = {
   socket: string;
@@ -21,13 +24,13 @@ export type PodmanService = {
 
 /**
  * A container engine of this test alone, configured as the appliance configures its own. `registry` is trusted by `rootFile`.
- * @param namespace where its bridges are; this machine's own when there is none
+ * @param namespace where it runs; plainly on this machine when there is none
  */
 export async function startPodman(
   dir: string,
   registry: string,
   rootFile: string,
-  namespace: NetworkNamespace | null,
+  namespace: Place | null,
 ): Promise<PodmanService> {
   const file = (name: string, text: string): string => {
     writeFileSync(join(dir, name), text);

@@ -20,13 +20,12 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { BridgePeer, DesiredMember, StagedInput } from "@resontech/contracts/agent-protocol";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { Test } from "tap";
-import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import type { TestBus } from "./bus.ts";
 import { until } from "./engine-process.ts";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import { federationPayload, type TestFederation, type TestRole } from "./federation-payload.ts";
 import type { TestObjectStore } from "./object-store.ts";
-import { type PodmanService, startPodman } from "./podman-service.ts";
+import { type Place, type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
@@ -41,7 +40,7 @@ type Parts = {
   engine: PodmanService;
   site: TestSite;
   ownsSite: boolean;
-  namespace: NetworkNamespace | null;
+  namespace: Place | null;
 };
 
 export class TestNode implements AsyncDisposable {
@@ -81,7 +80,7 @@ export class TestNode implements AsyncDisposable {
     site: TestSite,
     node: string,
     address: string,
-    namespace: NetworkNamespace | null,
+    namespace: Place | null,
   ): Promise<TestNode> {
     return await TestNode.#make({ site, node, namespace, address, ownsSite: false });
   }

@@ -10,8 +10,8 @@ import { toolsEnvironment, toolsHome } from "../host-tools/tools-environment.ts"
 import type { Layout } from "../layout.ts";
 import type { PartContext } from "./context.ts";
 import type { Part } from "./part.ts";
-import { openFilesLimit } from "./open-files-limit.ts";
-import { processLimit } from "./process-limit.ts";
+import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { processLimit } from "@resontech/daemon/process-limit";
 import { processPart } from "./process-part.ts";
 
 /**

@@ -7,12 +7,18 @@ import type { Logger } from "pino";
 import type { Enclosure, ImageWishes, Kept, Proof, Run, Work } from "../enclosure.ts";
 import { EnclosureFailedError } from "../substrate-errors.ts";
 import { ContainerRun } from "./container-run.ts";
-import { containerOptions, JOB_HOSTNAME, type Mounts } from "./containers/container-options.ts";
+import {
+  cdiDevices,
+  containerOptions,
+  JOB_HOSTNAME,
+  type Mounts,
+} from "./containers/container-options.ts";
 import { withRefusals } from "./containers/engine-error.ts";
 import { retryUntilEngineUp } from "./containers/engine-retry.ts";
 import { type JobContainers, processesOf } from "./containers/job-containers.ts";
 import { killWithoutEngine } from "./containers/kill-without-engine.ts";
 import { OWN_FILES, ownFiles } from "./decisions/own-files.ts";
+import { deviceFilesOf, withGroups } from "./devices/device-files.ts";
 import type { NodeDevices } from "./devices/node-devices.ts";
 import { MemberArea } from "./files/member-area.ts";
 import { MemberFilesystem } from "./files/member-filesystem.ts";
@@ -139,13 +145,16 @@ export class ContainerEnclosure implements Enclosure {
     const isMade = this.#isMade ?? (await this.isMade(until));
     // What is staged for a container that a killed agent had made is in use.
     if (!isMade) this.#writeOwnFiles(attachment);
+    const own = devices.of(this.#work.resources.workers);
     const options = containerOptions(this.#work, {
       ...{ name: this.#name, instance, engine, seccomp, attachment },
       uid: this.#uid,
       mounts: this.#mounts(),
-      devices: devices.of(this.#work.resources.workers),
+      devices: own,
+      deviceFiles: withGroups(own.flatMap(deviceFilesOf)),
     });
-    const start = () => containers.start({ ...options, name: this.#name });
+    const named = cdiDevices({ engine, devices: own });
+    const start = () => containers.start({ ...options, name: this.#name }, named);
     const { id } = await retryUntilEngineUp(start, until).catch((error: unknown) => {
       until.throwIfAborted();
       throw new EnclosureFailedError(`the container could not be started: ${textOf(error)}`, {

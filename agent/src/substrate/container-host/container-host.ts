@@ -46,7 +46,7 @@ export class ContainerHost implements Substrate {
       seccomp: seccompOption(config),
       containers: new JobContainers(engine, instance, new Docker({ socketPath })),
       network: new BridgeNetwork({ engine, instance, address, log, identity }),
-      devices: new NodeDevices(accelerators),
+      devices: new NodeDevices(accelerators, containerEngine.kind),
     };
     // The engine names places of its own, beside the agent's.
     this.hiddenPaths = [

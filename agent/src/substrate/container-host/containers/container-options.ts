@@ -4,6 +4,8 @@ import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import type { Work } from "../../enclosure.ts";
 import { JOB_PATHS } from "../../job-paths.ts";
+import { cdiName } from "../devices/cdi-specs.ts";
+import type { DeviceFile } from "../devices/device-files.ts";
 import { OWN_FILES } from "../decisions/own-files.ts";
 import type { Attachment } from "../network/job-network.ts";
 
@@ -57,6 +59,8 @@ export type ContainerParts = {
   attachment: Attachment;
   /** Accelerators of this member; none on a CPU slot. */
   devices: readonly InventoryWorker[];
+  /** Of those of these that have files of their own. */
+  deviceFiles: readonly DeviceFile[];
 };
 
 export function containerOptions(work: Work, parts: ContainerParts): ContainerCreateOptions {
@@ -128,22 +132,42 @@ function binds(mounts: Mounts): string[] {
   ];
 }
 
-/** NVIDIA by device id: Docker through its runtime's requests, Podman by the CDI name. */
-function deviceOptions({ engine, devices }: ContainerParts): {
+/** NVIDIA's by device id; what has files of its own by these, with their groups. Podman is told of NVIDIA's by another interface. */
+function deviceOptions({ engine, devices, deviceFiles }: ContainerParts): {
   DeviceRequests?: DeviceRequest[];
   Devices?: DeviceMapping[];
+  GroupAdd?: string[];
 } {
-  const ids = devices
+  const ids = nvidiaDevices(devices);
+  const groups = [...new Set(deviceFiles.map(({ group }) => group))].filter((group) => group !== 0);
+  return {
+    ...(ids.length === 0 || engine === "podman"
+      ? {}
+      : { DeviceRequests: [{ Driver: "nvidia", DeviceIDs: ids, Capabilities: [["gpu"]] }] }),
+    ...(deviceFiles.length === 0
+      ? {}
+      : {
+          Devices: deviceFiles.map(({ path }) => ({
+            PathOnHost: path,
+            PathInContainer: path,
+            CgroupPermissions: "rw",
+          })),
+        }),
+    // The job's own user is in no group of the host's; the group of root is none to give.
+    ...(groups.length === 0 ? {} : { GroupAdd: groups.map(String) }),
+  };
+}
+
+/** What Podman knows these devices by. */
+export function cdiDevices({
+  engine,
+  devices,
+}: Pick<ContainerParts, "engine" | "devices">): string[] {
+  return engine === "podman" ? nvidiaDevices(devices).map(cdiName) : [];
+}
+
+function nvidiaDevices(devices: readonly InventoryWorker[]): string[] {
+  return devices
     .filter(({ vendor }) => vendor === "nvidia")
     .flatMap(({ device }) => (device === undefined ? [] : [device]));
-  if (ids.length === 0) return {};
-  return engine === "docker"
-    ? { DeviceRequests: [{ Driver: "nvidia", DeviceIDs: ids, Capabilities: [["gpu"]] }] }
-    : {
-        Devices: ids.map((id) => ({
-          PathOnHost: `nvidia.com/gpu=${id}`,
-          PathInContainer: "",
-          CgroupPermissions: "",
-        })),
-      };
 }

@@ -1,9 +1,12 @@
 /** Containers of members, by the Docker Engine API; every call is safe to repeat. */
 import { readdirSync, readFileSync } from "node:fs";
+import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { processLimit } from "@resontech/daemon/process-limit";
 import type Docker from "dockerode";
 import type { ContainerCreateOptions, ContainerInspectInfo } from "dockerode";
 import type { FoundEnclosure } from "../../substrate.ts";
 import { ImageNotHadError } from "../../substrate-errors.ts";
+import { podmanSpec } from "../decisions/podman-spec.ts";
 import { LABELS } from "./container-options.ts";
 import { statusOf } from "./engine-error.ts";
 import { retryOnVanished } from "./engine-retry.ts";
@@ -17,6 +20,9 @@ export type ContainerState = {
   exitCode: number;
   oomKilled: boolean;
 };
+
+/** Podman's own interface, of 4.0 and all later releases; it takes names of CDI. */
+const PODMAN_CREATE = "/v4.0.0/libpod/containers/create";
 
 export class JobContainers {
   readonly #engine: Docker;
@@ -69,15 +75,40 @@ export class JobContainers {
       throw new ImageNotHadError(refusal ?? "the engine pulled it and does not have it");
   }
 
-  /** Makes the container unless one of this name is there, and starts it unless it was started before. */
-  async start(options: ContainerCreateOptions & { name: string }): Promise<ContainerState> {
-    if ((await this.inspect(options.name)) === null) await this.#engine.createContainer(options);
+  /**
+   * Makes the container unless one of this name is there, and starts it unless it was started before.
+   * @param cdiDevices devices that Podman knows by these names
+   */
+  async start(
+    options: ContainerCreateOptions & { name: string },
+    cdiDevices: readonly string[] = [],
+  ): Promise<ContainerState> {
+    if ((await this.inspect(options.name)) === null) await this.#create(options, cdiDevices);
     const made = await this.inspect(options.name);
     if (made?.phase === "created") await this.#engine.getContainer(options.name).start();
     const started = await this.inspect(options.name);
     if (started === null)
       throw new Error(`the container ${options.name} vanished while it was started`);
     return started;
+  }
+
+  async #create(
+    options: ContainerCreateOptions & { name: string },
+    cdiDevices: readonly string[],
+  ): Promise<void> {
+    if (cdiDevices.length === 0) return void (await this.#engine.createContainer(options));
+    const limits = { openFiles: openFilesLimit(), processes: processLimit() };
+    const request = {
+      path: PODMAN_CREATE,
+      method: "POST",
+      options: podmanSpec(options.name, options, cdiDevices, limits),
+      statusCodes: { 201: true, 400: "bad parameter", 404: "no such image", 500: "server error" },
+    };
+    await new Promise<void>((resolve, reject) =>
+      this.#engine.modem.dial(request, (error: unknown) =>
+        error === null || error === undefined ? resolve() : reject(error),
+      ),
+    );
   }
 
   /** Null when there is none. */

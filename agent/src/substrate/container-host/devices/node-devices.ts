@@ -2,13 +2,20 @@ import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
 import type { Accelerators } from "../../../probes/accelerators.ts";
 import { DevicesNotFreeError } from "../../substrate-errors.ts";
 import { areAtBaseline, claimDevices } from "../decisions/claim-devices.ts";
+import { whyNotGiven } from "./why-not-given.ts";
 
 /** The node's accelerators among its members: who has which, and whether one is free again. */
 export class NodeDevices {
   readonly #accelerators: Pick<Accelerators, "read" | "workers">;
 
-  constructor(accelerators: Pick<Accelerators, "read" | "workers">) {
+  readonly #engine: "podman" | "docker";
+
+  constructor(
+    accelerators: Pick<Accelerators, "read" | "workers">,
+    engine: "podman" | "docker" = "docker",
+  ) {
     this.#accelerators = accelerators;
+    this.#engine = engine;
   }
 
   /** Those of these workers that are accelerators. */
@@ -23,6 +30,8 @@ export class NodeDevices {
     const uses = this.of(workerIds).length === 0 ? [] : (await this.#accelerators.read()).found;
     const claim = claimDevices(workerIds, this.#accelerators.workers, uses);
     if ("refused" in claim) throw new DevicesNotFreeError(claim.refused);
+    const notGiven = whyNotGiven(this.#engine, this.of(workerIds));
+    if (notGiven !== null) throw new DevicesNotFreeError(notGiven);
     return claim.baseline;
   }
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { openFilesLimit } from "../../src/parts/open-files-limit.ts";
+import { openFilesLimit } from "../src/open-files-limit.ts";
 
 const limits = (hard: string) =>
   `Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 ${hard.padEnd(21)}files     \n`;

@@ -1,5 +1,5 @@
 import t from "tap";
-import { processLimit } from "../../src/parts/process-limit.ts";
+import { processLimit } from "../src/process-limit.ts";
 
 const limits = (hard: string): string =>
   [
