@@ -1,4 +1,4 @@
-/** NVIDIA accelerators, through their own tool: `nvidia-smi -q -x`, schemas v11 to v13. */
+/** NVIDIA accelerators, through their own tool: `nvidia-smi -q -x`, schemas v11 to v13, and `-L` for handles of parts. */
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { catalogueId } from "../decisions/catalogue-id.ts";
 import { computeCapability } from "../decisions/compute-capability.ts";
@@ -18,7 +18,10 @@ export const nvidiaProbe: AcceleratorProbe = {
       runTool(TOOL, ["-q", "-x"]),
       readCapabilities(),
     ]);
-    return xml === null ? null : parseNvidiaSmi(xml, capabilities);
+    if (xml === null) return null;
+    // The long answer has no handles of parts.
+    const list = /<current_mig>Enabled</.test(xml) ? await runTool(TOOL, ["-L"]) : null;
+    return parseNvidiaSmi(xml, capabilities, parseMigList(list ?? ""));
   },
 };
 
@@ -48,16 +51,33 @@ type Node = { [name: string]: unknown };
 const parser = new XMLParser({
   ignoreAttributes: true,
   parseTagValue: false,
-  isArray: (name) => name === "gpu" || name === "process_info",
+  isArray: (name) => ["gpu", "mig_device", "process_info"].includes(name),
 });
 
+/** A part of a device: `1g.5gb`, and the handle that engines know it by. */
+type MigHandle = { profile: string; device: string };
+
+/** Of `nvidia-smi -L`, by the device's handle and the part's index. Drivers before 470 give parts no handle of their own; these are left out. */
+export function parseMigList(list: string): ReadonlyMap<string, MigHandle> {
+  const handles = new Map<string, MigHandle>();
+  let gpu = "";
+  for (const line of list.split("\n")) {
+    gpu = /^GPU \d+: .*\(UUID: (GPU-[0-9a-f-]{36})\)/i.exec(line)?.[1] ?? gpu;
+    const part = /^\s*MIG (\S+)\s+Device\s+(\d+): \(UUID: (MIG-[0-9a-f-]{36})\)/i.exec(line);
+    if (part !== null) handles.set(`${gpu} ${part[2]}`, { profile: part[1]!, device: part[3]! });
+  }
+  return handles;
+}
+
 /**
- * A device in MIG mode is left out: its parts are devices of their own, which this release does not hand out.
+ * Of a device in MIG mode its parts, each a device of its own; one without parts is none.
+ * @param handles of {@link parseMigList}
  * @throws ProbeFailedError for what is not the whole answer, or lacks what makes a device one; nothing is guessed
  */
 export function parseNvidiaSmi(
   xml: string,
   capabilities: ReadonlyMap<string, string> = new Map(),
+  handles: ReadonlyMap<string, MigHandle> = new Map(),
 ): Accelerator[] {
   const log = asNode(parse(xml)["nvidia_smi_log"]);
   const gpus = asList(log["gpu"] ?? []).map(asNode);
@@ -65,11 +85,56 @@ export function parseNvidiaSmi(
     throw new ProbeFailedError(TOOL, "neither lists devices nor says that there are none");
   const driver = text(log, "driver_version");
   return gpus
-    .filter((gpu) => text(gpu, "mig_mode", "current_mig") !== "Enabled")
-    .map((gpu) => ({
-      ...readGpu(gpu, capabilities),
-      ...(/^[0-9][0-9.]{0,63}$/.test(driver) ? { driver } : {}),
-    }));
+    .flatMap((gpu) => {
+      const whole = readGpu(gpu, capabilities);
+      return text(gpu, "mig_mode", "current_mig") === "Enabled"
+        ? readParts(gpu, whole, handles)
+        : [whole];
+    })
+    .map((one) => ({ ...one, ...(/^[0-9][0-9.]{0,63}$/.test(driver) ? { driver } : {}) }));
+}
+
+/** Named as Kubernetes' device plugin names them: `a100_80gb-mig-1g.10gb`. Power and temperature are those of the whole. */
+function readParts(
+  gpu: Node,
+  whole: Accelerator,
+  handles: ReadonlyMap<string, MigHandle>,
+): Accelerator[] {
+  const parts = asList(asNode(gpu["mig_devices"])["mig_device"] ?? []).map(asNode);
+  return parts.flatMap((part) => {
+    const handle = handles.get(`${whole.device} ${text(part, "index")}`);
+    const memoryBytes = mebibytes(text(part, "fb_memory_usage", "total"));
+    const memoryInUseBytes = mebibytes(text(part, "fb_memory_usage", "used"));
+    if (handle === undefined) return [];
+    if (memoryBytes === null || memoryInUseBytes === null)
+      throw new ProbeFailedError(TOOL, `does not say what memory ${handle.device} has`);
+    const errors = text(part, "ecc_error_count", "volatile_count", "sram_uncorrectable");
+    const reason =
+      whole.reason ??
+      (/^[1-9]/.test(errors) ? `${errors} memory errors that could not be corrected` : null);
+    const { utilizationPercent: _ofTheWhole, ...usage } = whole.usage;
+    return [
+      {
+        ...whole,
+        model: `${whole.model}-mig-${handle.profile.replaceAll("+", ".")}`.slice(0, 64),
+        ...{ device: handle.device, memoryBytes, memoryInUseBytes, usage },
+        healthy: reason === null,
+        ...(reason === null ? {} : { reason }),
+        computeProcesses: computing(gpu).filter(
+          (process) =>
+            text(process, "gpu_instance_id") === text(part, "gpu_instance_id") &&
+            text(process, "compute_instance_id") === text(part, "compute_instance_id"),
+        ).length,
+      },
+    ];
+  });
+}
+
+/** Processes that compute, whatever they draw beside it. */
+function computing(gpu: Node): Node[] {
+  return asList(asNode(gpu["processes"])["process_info"] ?? [])
+    .map(asNode)
+    .filter((process) => text(process, "type").includes("C"));
 }
 
 /** The parser alone takes any text, and closes what was cut off. */
@@ -104,7 +169,6 @@ function readGpu(gpu: Node, capabilities: ReadonlyMap<string, string>): Accelera
     capabilities.get(device) ?? computeCapability(model, text(gpu, "product_architecture"));
   const reason = whyBroken(gpu);
   const address = pciAddress(text(gpu, "pci", "pci_bus_id"));
-  const processes = asList(asNode(gpu["processes"])["process_info"] ?? []).map(asNode);
   return {
     model,
     memoryBytes,
@@ -115,7 +179,7 @@ function readGpu(gpu: Node, capabilities: ReadonlyMap<string, string>): Accelera
     ...(address === null ? {} : { pciAddress: address }),
     ...(architecture === undefined ? {} : { architecture }),
     memoryInUseBytes,
-    computeProcesses: processes.filter((process) => text(process, "type").includes("C")).length,
+    computeProcesses: computing(gpu).length,
     usage: usageOf(
       quantity(text(gpu, "utilization", "gpu_util"), "%"),
       POWER_DRAWS.map((path) => quantity(text(gpu, ...path), "W")).find(

@@ -4,7 +4,12 @@ import t, { type Test } from "tap";
 import { type AcceleratorProbe, ProbeFailedError } from "../../src/probes/accelerator-probe.ts";
 import { Accelerators } from "../../src/probes/accelerators.ts";
 import { readInventory } from "../../src/probes/inventory.ts";
-import { nvidiaProbe, parseCapabilities, parseNvidiaSmi } from "../../src/probes/nvidia.ts";
+import {
+  nvidiaProbe,
+  parseCapabilities,
+  parseMigList,
+  parseNvidiaSmi,
+} from "../../src/probes/nvidia.ts";
 import { parseRocmSmi } from "../../src/probes/amd.ts";
 import { renderDevice } from "../../src/probes/render-devices.ts";
 import { NodeDevices } from "../../src/substrate/container-host/devices/node-devices.ts";
@@ -38,11 +43,6 @@ t.test("recorded outputs of the real tool are read", (t) => {
   t.match(parseNvidiaSmi(fixture("rtx-3080-v13")), [
     { model: "rtx_3080", memoryBytes: 10_240 * MIB, healthy: true },
   ]);
-  t.strictSame(
-    parseNvidiaSmi(fixture("a100-sxm4-v12")),
-    [],
-    "a device in MIG mode is no worker of ours",
-  );
   t.end();
 });
 
@@ -77,6 +77,41 @@ t.test("lines that are no device's capability are passed over", (t) => {
   t.strictSame(
     [...parseCapabilities(csv.join("\n"))],
     [["GPU-9a9a6c50-2a47-2f51-a902-b82c3b127e94", "8.6"]],
+  );
+  t.end();
+});
+
+/** As NVIDIA's MIG user guide shows it; the parts are those of the recorded answer. */
+const MIG_LIST = [
+  "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-513536b6-7d19-9063-b049-1e69664bb298)",
+  "  MIG 1g.20gb     Device  0: (UUID: MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f)",
+  "  MIG 1g.20gb     Device  1: (UUID: MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb)",
+  "  MIG 1g.20gb+me  Device  2: (UUID: MIG-1e099852-3624-56c0-8064-c5db1211e44f)",
+  "GPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-00000000-7d19-9063-b049-1e69664bb298)",
+  "  MIG 1g.20gb     Device  3: (UUID: MIG-8243111b-d4c4-587a-a96d-da04583b36e2)",
+].join("\n");
+
+t.test("the parts of a device in MIG mode are devices of their own", (t) => {
+  const parts = parseNvidiaSmi(fixture("a100-sxm4-v12"), new Map(), parseMigList(MIG_LIST));
+  t.match(parts, [
+    {
+      ...{ model: "a100_80gb-mig-1g.20gb", memoryBytes: 19_968 * MIB, memoryInUseBytes: 12 * MIB },
+      ...{ device: "MIG-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f", healthy: true, architecture: "8.0" },
+      ...{ driver: "535.54.03", pciAddress: "0000:01:00.0", computeProcesses: 0 },
+      usage: { powerWatts: 67.03, temperatureC: 27 },
+    },
+    { device: "MIG-cba663e8-9bed-5b25-b243-5985ef7c9beb" },
+    { model: "a100_80gb-mig-1g.20gb.me" },
+  ]);
+  t.equal(parts.length, 3, "the fourth has no handle here: it is another device's");
+  t.strictSame(parseNvidiaSmi(fixture("a100-sxm4-v12")), [], "a driver that gives none");
+  const busy = fixture("a100-sxm4-v12").replace(
+    /<processes[^>]*>([\s\S]*?<\/processes>)?/,
+    "<processes><process_info><gpu_instance_id>4</gpu_instance_id><compute_instance_id>0</compute_instance_id><type>C</type></process_info></processes>",
+  );
+  t.strictSame(
+    parseNvidiaSmi(busy, new Map(), parseMigList(MIG_LIST)).map((part) => part.computeProcesses),
+    [0, 1, 0],
   );
   t.end();
 });
