@@ -10,6 +10,8 @@ import { SignedJournal } from "./audit/signed-journal.ts";
 import { bootId, bootTimeNs } from "./boot-clock.ts";
 import { CoordinatorClient } from "./bus/coordinator-client.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
+import { DeviceHealth } from "./health/device-health.ts";
+import { KernelLog } from "./health/kernel-log.ts";
 import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
 import { LeaseFile, leaseFolder } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
@@ -28,12 +30,23 @@ import { whyNotGiven } from "./substrate/container-host/devices/why-not-given.ts
 import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
+const KERNEL_MS = 1_000;
 const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
 
 /** Where other nodes reach this one; a loopback address is nowhere. */
 function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
   return address.startsWith("127.") ? undefined : { address, ports: jobPorts };
+}
+
+/** Null where the kernel's log can't be read: faults are then told by the vendors' tools alone. */
+function openKernelLog(log: Logger): KernelLog | null {
+  try {
+    return new KernelLog();
+  } catch (error) {
+    log.warn({ err: error }, "the kernel's log can't be read");
+    return null;
+  }
 }
 
 /** Works until the signal. Containers are left running: the next agent process takes them up again, within their lease. */
@@ -48,7 +61,12 @@ export async function runAgent(
   const disk = new NodeDisk(config.dataDir, () => diskWake.now());
   const identity = await ensureIdentity(config, log, signal);
   const rootCert = readFileSync(config.rootCertFile, "utf8");
-  const accelerators = new Accelerators(PROBES);
+  const health = new DeviceHealth(config.dataDir, bootId());
+  const kernelLog = openKernelLog(log);
+  // What happened before is known before the first look.
+  const hearKernel = (): boolean =>
+    (kernelLog?.read() ?? []).filter((record) => health.hear(record)).length > 0;
+  const accelerators = new Accelerators(PROBES, health);
   const probed = {
     ...{ ...config, containerEngine: config.containerEngine.kind, accelerators },
     whyNotGiven: (worker: InventoryWorker) => whyNotGiven(config.containerEngine.kind, [worker]),
@@ -56,6 +74,8 @@ export async function runAgent(
       log.error({ err: error }, "an accelerator's tool does not answer"),
   };
   let inventory = await readInventory(probed);
+  const probeWake = new Wake();
+  if (hearKernel()) inventory = await readInventory(probed);
 
   const coordinator = await CoordinatorClient.connect(config.node, {
     servers: identity.natsUrl,
@@ -113,6 +133,11 @@ export async function runAgent(
     held: () => members.held(),
     onRegistered: () => members.look(),
     onDesiredVersion: (version) => members.lookFor(version),
+    onUndrains: (times) => {
+      if (!health.undrained(times)) return;
+      log.info("an operator says that the node is well: its devices are looked at anew");
+      probeWake.now();
+    },
     onLost: () => {
       const held = members.held().length;
       members.stopAll();
@@ -160,14 +185,25 @@ export async function runAgent(
 
   const probeForEver = async (): Promise<void> => {
     while (!signal.aborted) {
-      await sleep(PROBE_MS, undefined, { signal }).catch(() => undefined);
+      await probeWake.within(PROBE_MS, signal);
       try {
         const found = await readInventory(probed);
         // An unchanged node keeps the very object that its registration told.
-        if (inventoryDigest(found) !== inventoryDigest(inventory)) inventory = found;
+        if (inventoryDigest(found) === inventoryDigest(inventory)) continue;
+        inventory = found;
+        lease.beatSoon();
       } catch (error) {
         log.error({ err: error }, "the node's inventory could not be read");
       }
+    }
+  };
+
+  const watchKernel = async (): Promise<void> => {
+    while (!signal.aborted && kernelLog !== null) {
+      await sleep(KERNEL_MS, undefined, { signal }).catch(() => undefined);
+      if (!hearKernel()) continue;
+      log.error("the kernel tells of an accelerator's fault");
+      probeWake.now();
     }
   };
 
@@ -183,6 +219,7 @@ export async function runAgent(
       pump.run(signal),
       members.run(signal),
       probeForEver(),
+      watchKernel(),
       watchDisk(),
       watchNetworks(),
     ]);

@@ -49,6 +49,8 @@ export type LeaseParts = {
   onRegistered: () => void;
   /** What the coordinator's desired set is now at. */
   onDesiredVersion: (version: number) => void;
+  /** How often an operator has said that the node is well. */
+  onUndrains?: (times: number) => void;
   /** No beat was answered for a whole lease: nothing may go on. Once for each loss. */
   onLost: () => void;
   log: Logger;
@@ -143,6 +145,7 @@ export class LeaseKeeper {
     if (reply.reregister) this.#isRegistered = false;
     this.#renew(sentAtMs, reply.leaseMs, nonce);
     onDesiredVersion(reply.desiredVersion);
+    if (reply.undrains !== undefined) this.#parts.onUndrains?.(reply.undrains);
   }
 
   #renew(sentAtMs: number, leaseMs: number, leaseOf: string | null): void {

@@ -1,6 +1,12 @@
 import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
 import { type Accelerator, type AcceleratorProbe, ProbeFailedError } from "./accelerator-probe.ts";
 
+/** What is known of devices beside their tools' word. */
+export type DeviceJudge = {
+  /** The same devices, those that are not well marked so, and those that are lost. */
+  judge(found: readonly Accelerator[], silentVendors: ReadonlySet<string>): Accelerator[];
+};
+
 type Vendor = Accelerator["vendor"];
 
 /** What all tools said at one moment. */
@@ -13,10 +19,15 @@ export type Reading = {
 /** The node's accelerators, and the slots that they are. */
 export class Accelerators {
   readonly #probes: readonly AcceleratorProbe[];
+  readonly #judge: DeviceJudge;
   #workers: readonly InventoryWorker[] = [];
 
-  constructor(probes: readonly AcceleratorProbe[]) {
+  constructor(
+    probes: readonly AcceleratorProbe[],
+    judge: DeviceJudge = { judge: (found) => [...found] },
+  ) {
     this.#probes = probes;
+    this.#judge = judge;
   }
 
   /** All there are, of every vendor, asked at once. One tool that fails hides no other vendor's devices. */
@@ -34,6 +45,12 @@ export class Accelerators {
       }),
     );
     return { found: found.flat(), failures };
+  }
+
+  /** The same for the inventory: with what else is known of each, and with those that are lost. */
+  async look(): Promise<Reading> {
+    const { found, failures } = await this.read();
+    return { found: this.#judge.judge(found, new Set(failures.keys())), failures };
   }
 
   /** The slots as they were laid out last. */

@@ -39,7 +39,7 @@ export async function readInventory({
     si.osInfo(),
     si.cpu(),
     si.mem(),
-    accelerators.read(),
+    accelerators.look(),
   ]);
   for (const error of failures.values()) onProbeError(error);
   const { bavail, bsize } = statfsSync(dataDir);

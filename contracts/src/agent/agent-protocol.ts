@@ -157,7 +157,14 @@ export const BeatRequest = Type.Object(
 export type BeatRequest = Static<typeof BeatRequest>;
 /** `desiredVersion` differs from the last one fetched → fetch `desired`. `leaseMs` is longer during maintenance. */
 export const BeatReply = Type.Object(
-  { nonce: Id, leaseMs: Milliseconds, desiredVersion: Type.Integer(), reregister: Type.Boolean() },
+  {
+    nonce: Id,
+    leaseMs: Milliseconds,
+    desiredVersion: Type.Integer(),
+    reregister: Type.Boolean(),
+    /** How often an operator has said that this node is well (`node undrain`): one more lifts the quarantines of its devices. */
+    undrains: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
   closed,
 );
 export type BeatReply = Static<typeof BeatReply>;

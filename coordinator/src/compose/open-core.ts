@@ -160,7 +160,11 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     kernel: parts.kernel,
     ...{ db, read, commit, gate, joinTokens, generation, feed: parts.feed },
     record: (_db, draft, disclosures) => parts.recordOutbox.write(draft, disclosures),
-    cordon: (node, reason) => parts.nodes.setCordon(node, reason),
+    cordon: (node, reason) => {
+      parts.nodes.setCordon(node, reason);
+      // Its agent hears of it with the next beat: devices in quarantine are looked at anew.
+      if (reason === null) parts.tables.meta.next(`undrains:${node}`);
+    },
     nodeHealth: () => parts.fleetViews.nodeHealth(),
     maintain: (forS) =>
       planStop(parts, forS, () => {

@@ -10,7 +10,9 @@ export type MetaName =
   | "maintenance-until"
   | "leases-until"
   | "clock-anchor"
-  | "written-at";
+  | "written-at"
+  /** How often an operator has said that a node is well. */
+  | `undrains:${string}`;
 
 export class Meta {
   readonly #get;

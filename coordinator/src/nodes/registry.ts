@@ -21,6 +21,7 @@ import { isMemberOver } from "../kernel/decisions/member-machine.ts";
 import type { MemberRow, NodeRow } from "../kernel/rows.ts";
 import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
+import { agentProtocolOf } from "../kernel/agent-protocol-of.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Heartbeats } from "../kernel/heartbeats.ts";
 import { leaseMsNow } from "./maintenance.ts";
@@ -127,7 +128,10 @@ export class Registry {
 
   beatReply(nodeId: string, beat: BeatRequest): BeatReply {
     const node = this.known(nodeId);
+    const undrains = this.#meta.number(`undrains:${nodeId}`);
     return {
+      // The first version has no such field.
+      ...(agentProtocolOf(node) === AGENT_PROTOCOL.min ? {} : { undrains }),
       nonce: beat.nonce,
       leaseMs: this.#grant(nodeId, beat.nonce),
       desiredVersion: node.desired_version,
