@@ -133,6 +133,7 @@ export async function runAgent(
     held: () => members.held(),
     onRegistered: () => members.look(),
     onDesiredVersion: (version) => members.lookFor(version),
+    deviceUses: () => accelerators.uses(),
     onUndrains: (times) => {
       if (!health.undrained(times)) return;
       log.info("an operator says that the node is well: its devices are looked at anew");

@@ -80,6 +80,44 @@ t.test("a member sees its own device, and no other; it is given back", async (t)
   t.strictSame(comparable(found), comparable(plain));
 });
 
+t.test("a device that the kernel tells of is kept from work until it is proven well", async (t) => {
+  const { peer } = node;
+  const states = () => workers()?.map(({ healthy, reason }) => (healthy ? "well" : reason));
+  peer.undrains = 1;
+  devices.kernelSays("3,50,1,-;NVRM: Xid (PCI:0000:3c:00): 31, pid=7, name=python, MMU Fault");
+  devices.kernelSays("3,51,2,-;NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.");
+  const fallen = "Xid 79: it has fallen off the bus";
+  await until("the fault is told", () => states()?.[0] === fallen);
+  t.strictSame(states(), [fallen, "well"], "a fault of a program is none of the device's");
+  const refused = node.member("probe-3", server, [], { resources: { workers: ["node-a-0"] } });
+  peer.want(refused);
+  t.match(await peer.event(refused.member, "failed"), {
+    ...{ reason: "device_fault", message: /node-a-0.* is not healthy: Xid 79/ },
+  });
+  await peer.event(refused.member, "released");
+  peer.want();
+  await node.untilClean();
+
+  t.comment("the agent is killed: the next one knows, though it reads the kernel's log anew");
+  await node.kill();
+  await register();
+  t.strictSame(states(), [fallen, "well"]);
+  peer.undrains = 2;
+  await until("the operator's word counts", () => states()?.[0] === "well");
+
+  t.comment("a device that is listed no more is lost, not forgotten");
+  devices.say([b]);
+  devices.kernelSays("3,52,3,-;NVRM: Xid (PCI:0000:3c:00): 48, DBE");
+  await until(
+    "the loss is told",
+    () => states()?.length === 2 && states()?.every((one) => one !== "well"),
+  );
+  t.match(workers(), [
+    { id: "node-a-1", device: b, reason: /^Xid 48: / },
+    { id: "node-a-0", device: a, model: "t4", reason: /^it is lost/ },
+  ]);
+});
+
 /** Where, of which kind, and how a mount may be used; its device and sizes are of its own container. */
 function mountFacts(line: string): string {
   const [, place = "", kind = "", options = ""] = line.split(" ");

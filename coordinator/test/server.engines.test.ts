@@ -326,6 +326,7 @@ t.test("a node is drained and given back", async (t) => {
   t.match(await asked({ verb: "node-show", node: "node-a" }), {
     node: { drained: "drained by the operator" },
     members: [],
+    workers: [],
   });
   // The person of the host goes along with any request.
   await asked({ verb: "node-undrain", node: "node-a", person: "karla (sudo: root)" } as Extract<

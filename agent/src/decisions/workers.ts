@@ -4,7 +4,10 @@ import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
 export type Device = Required<
   Pick<InventoryWorker, "model" | "memoryBytes" | "device" | "vendor" | "healthy">
 > &
-  Pick<InventoryWorker, "architecture" | "driver" | "reason">;
+  Pick<
+    InventoryWorker,
+    "architecture" | "driver" | "reason" | "pciAddress" | "numaNode" | "grade" | "shortOf"
+  >;
 export type HostSize = { cpuCores: number; memoryBytes: number };
 
 /** Kept for the host: the agent, the engine and, on the control node, the other parts. */

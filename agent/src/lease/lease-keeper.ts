@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   AGENT_PROTOCOL,
   type BridgeAddress,
+  type DeviceUse,
   type Inventory,
   type RegisterRequest,
 } from "@resontech/contracts/agent-protocol";
@@ -49,6 +50,8 @@ export type LeaseParts = {
   onRegistered: () => void;
   /** What the coordinator's desired set is now at. */
   onDesiredVersion: (version: number) => void;
+  /** What the node's devices do. */
+  deviceUses?: () => DeviceUse[];
   /** How often an operator has said that the node is well. */
   onUndrains?: (times: number) => void;
   /** No beat was answered for a whole lease: nothing may go on. Once for each loss. */
@@ -61,6 +64,9 @@ export class LeaseKeeper {
   #lease: Lease;
   #beatMs = DEFAULT_BEAT_MS;
   #isRegistered = false;
+  #toldDigest = "";
+  /** Agreed on with the last registration. */
+  #protocol: number = AGENT_PROTOCOL.min;
   #isLost = false;
   /** The beat whose answer gave it; null for the registration's. */
   #leaseOf: string | null = null;
@@ -110,16 +116,19 @@ export class LeaseKeeper {
 
   async #register(): Promise<void> {
     const { coordinator, clock, bootId, inventory, bridge, held, onRegistered, log } = this.#parts;
+    const told = inventory();
     const sentAtMs = toMs(clock());
     const { nodeEpoch, leaseMs, beatIntervalMs, protocol } = await coordinator.register({
       protocol: versionsOf(AGENT_PROTOCOL),
       bootId,
       agentVersion: AGENT_VERSION,
-      inventory: inventory(),
+      inventory: told,
       ...(bridge === undefined ? {} : { bridge }),
       held: held(),
     });
+    this.#toldDigest = inventoryDigest(told);
     this.#beatMs = beatIntervalMs;
+    this.#protocol = protocol ?? AGENT_PROTOCOL.min;
     this.#isRegistered = true;
     this.#renew(sentAtMs, leaseMs, null);
     log.info({ nodeEpoch, protocol: protocol ?? AGENT_PROTOCOL.min }, "registered");
@@ -130,19 +139,24 @@ export class LeaseKeeper {
     const { coordinator, clock, bootId, dataDir, inventory, held, onDesiredVersion } = this.#parts;
     const { bavail, bsize } = statfsSync(dataDir);
     const nonce = randomUUID();
+    const digest = inventoryDigest(inventory());
+    const devices = this.#parts.deviceUses?.() ?? [];
     const sentAtMs = toMs(clock());
     const reply = await coordinator.beat({
       nonce,
       leaseOf: this.#leaseOf,
       bootId,
       held: held(),
-      inventoryDigest: inventoryDigest(inventory()),
+      inventoryDigest: digest,
       loopLagMs: this.#loopLag.maxMs,
       diskFreeBytes: bavail * bsize,
+      // A coordinator of the first version refuses fields that it does not know.
+      ...(devices.length === 0 || this.#protocol === AGENT_PROTOCOL.min ? {} : { devices }),
     });
     if (reply.nonce !== nonce) throw new Error("the answer is to another beat");
     // It is asked to introduce itself again, and is heard nevertheless.
-    if (reply.reregister) this.#isRegistered = false;
+    // What changed before the first beat is known to nobody but us: the coordinator takes that beat's inventory for the one it was told.
+    if (reply.reregister || digest !== this.#toldDigest) this.#isRegistered = false;
     this.#renew(sentAtMs, reply.leaseMs, nonce);
     onDesiredVersion(reply.desiredVersion);
     if (reply.undrains !== undefined) this.#parts.onUndrains?.(reply.undrains);

@@ -11,9 +11,9 @@ export type DeviceUsage = {
 export type Accelerator = Required<
   Pick<InventoryWorker, "model" | "memoryBytes" | "device" | "vendor" | "healthy">
 > &
-  Pick<InventoryWorker, "architecture" | "driver" | "reason"> & {
-    /** `0000:3b:00.0`, lower case; absent where the tool does not say. */
-    pciAddress?: string;
+  Pick<InventoryWorker, "architecture" | "driver" | "reason" | "pciAddress"> & {
+    /** The newest CUDA that its driver runs: `12.8`. */
+    cuda?: string;
     memoryInUseBytes: number;
     /** Host processes that compute on it; those of a display server are none. */
     computeProcesses: number;

@@ -1,4 +1,4 @@
-import type { InventoryWorker } from "@resontech/contracts/agent-protocol";
+import type { DeviceUse, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import { type Accelerator, type AcceleratorProbe, ProbeFailedError } from "./accelerator-probe.ts";
 
 /** What is known of devices beside their tools' word. */
@@ -21,6 +21,7 @@ export class Accelerators {
   readonly #probes: readonly AcceleratorProbe[];
   readonly #judge: DeviceJudge;
   #workers: readonly InventoryWorker[] = [];
+  #last: { found: readonly Accelerator[]; atMs: number } = { found: [], atMs: 0 };
 
   constructor(
     probes: readonly AcceleratorProbe[],
@@ -44,7 +45,19 @@ export class Accelerators {
         }
       }),
     );
+    this.#last = { found: found.flat(), atMs: performance.now() };
     return { found: found.flat(), failures };
+  }
+
+  /** What the devices did when their tools were last asked, for whatever reason. */
+  uses(): DeviceUse[] {
+    const ageMs = Math.round(performance.now() - this.#last.atMs);
+    return this.#workers.flatMap(({ id, device }) => {
+      const found = this.#last.found.find((one) => one.device === device);
+      return found === undefined
+        ? []
+        : [{ worker: id, memoryInUseBytes: found.memoryInUseBytes, ...found.usage, ageMs }];
+    });
   }
 
   /** The same for the inventory: with what else is known of each, and with those that are lost. */

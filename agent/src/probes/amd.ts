@@ -139,5 +139,5 @@ function whyBroken(gpu: Fields, metric: Fields): string | null {
 }
 
 function times(value: number | null, factor: number): number | null {
-  return value === null ? null : value * factor;
+  return value === null ? null : Math.round(value * factor);
 }

@@ -2,10 +2,16 @@ import { createHash } from "node:crypto";
 import { statfsSync } from "node:fs";
 import type { Inventory, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import si from "systeminformation";
-import { layOutWorkers } from "../decisions/workers.ts";
+import { parseTopology } from "../decisions/gpu-topology.ts";
+import { gradeOf, type HostFacts } from "../decisions/supported-hardware.ts";
+import { type Device, layOutWorkers } from "../decisions/workers.ts";
 import type { Accelerator } from "./accelerator-probe.ts";
 import type { Accelerators } from "./accelerators.ts";
+import { readDataDisk } from "./data-disk.ts";
 import { knownDevices } from "./device-numbers.ts";
+import { readLinks } from "./network-links.ts";
+import { readTopologyText } from "./nvidia.ts";
+import { readPciDevice } from "./pci-device.ts";
 
 const MAX_TEXT = 255;
 const MAX_REASON = 512;
@@ -35,12 +41,14 @@ export async function readInventory({
   onProbeError,
   whyNotGiven = () => null,
 }: InventoryOptions): Promise<Inventory> {
-  const [os, cpu, memory, { found, failures }] = await Promise.all([
+  const [os, cpu, memory, { found, failures }, topologyText] = await Promise.all([
     si.osInfo(),
     si.cpu(),
     si.mem(),
     accelerators.look(),
+    readTopologyText(),
   ]);
+  const topology = parseTopology(topologyText);
   for (const error of failures.values()) onProbeError(error);
   const { bavail, bsize } = statfsSync(dataDir);
   const host = { cpuCores: Math.max(1, cpu.cores), memoryBytes: memory.total };
@@ -55,10 +63,23 @@ export async function readInventory({
       : [unhealthyFor(`its tool does not answer: ${failure.message}`, worker)];
   });
   const isUnknown = failures.size > 0 && found.length === 0;
+  const links = readLinks();
+  const speeds = links.map(({ megabits }) => megabits);
+  const facts: HostFacts = {
+    ...{
+      memoryBytes: host.memoryBytes,
+      megabits: speeds.length === 0 ? null : Math.max(...speeds),
+    },
+    ...readDataDisk(dataDir),
+  };
   const slots = isUnknown ? 0 : cpuWorkers;
-  const laidOut = layOutWorkers(node, found.map(toDevice), known, host, slots).map((worker) =>
-    worker.healthy ? unhealthyFor(whyNotGiven(worker), worker) : worker,
-  );
+  const laidOut = layOutWorkers(
+    node,
+    found.map((one) => toDevice(one, facts)),
+    known,
+    host,
+    slots,
+  ).map((worker) => (worker.healthy ? unhealthyFor(whyNotGiven(worker), worker) : worker));
   const workers = [...laidOut, ...silent];
   accelerators.assign(workers);
   return {
@@ -70,6 +91,8 @@ export async function readInventory({
     diskFreeBytes: bavail * bsize,
     containerEngine,
     workers,
+    ...(links.length === 0 ? {} : { links }),
+    ...(topology.length === 0 ? {} : { topology }),
   };
 }
 
@@ -79,15 +102,24 @@ function unhealthyFor(reason: string | null, worker: InventoryWorker): Inventory
     : { ...worker, healthy: false, reason: reason.slice(0, MAX_REASON) };
 }
 
-/** What of a device does not change from one moment to the next. */
-function toDevice({
-  memoryInUseBytes: _memory,
-  computeProcesses: _processes,
-  usage: _usage,
-  pciAddress: _address,
-  ...device
-}: Accelerator): Parameters<typeof layOutWorkers>[1][number] {
-  return device;
+/** What of a device does not change from one moment to the next, and what it and its host meet. */
+function toDevice(
+  {
+    memoryInUseBytes: _memory,
+    computeProcesses: _processes,
+    usage: _usage,
+    cuda,
+    ...device
+  }: Accelerator,
+  facts: HostFacts,
+): Device {
+  const { pciAddress } = device;
+  const numaNode = pciAddress === undefined ? null : readPciDevice(pciAddress).numaNode;
+  return {
+    ...device,
+    ...(numaNode === null ? {} : { numaNode }),
+    ...gradeOf({ ...device, cuda }, facts),
+  };
 }
 
 /** Of what only changes when the node does: free disk is told with every beat. */

@@ -25,6 +25,16 @@ export const nvidiaProbe: AcceleratorProbe = {
   },
 };
 
+/** The matrix of `nvidia-smi topo -m`; empty where the tool is not there or has none to tell. */
+export async function readTopologyText(): Promise<string> {
+  try {
+    return (await runTool(TOOL, ["topo", "-m"])) ?? "";
+  } catch (error) {
+    if (error instanceof ProbeFailedError) return "";
+    throw error;
+  }
+}
+
 /** By device. The field is of drivers from 510 on; an older tool refuses it, and so may a broken one, whose other answer tells why. */
 async function readCapabilities(): Promise<ReadonlyMap<string, string>> {
   try {
@@ -63,7 +73,8 @@ export function parseMigList(list: string): ReadonlyMap<string, MigHandle> {
   let gpu = "";
   for (const line of list.split("\n")) {
     gpu = /^GPU \d+: .*\(UUID: (GPU-[0-9a-f-]{36})\)/i.exec(line)?.[1] ?? gpu;
-    const part = /^\s*MIG (\S+)\s+Device\s+(\d+): \(UUID: (MIG-[0-9a-f-]{36})\)/i.exec(line);
+    const part =
+      /^\s*MIG ([A-Za-z0-9.+]{1,32})\s+Device\s+(\d+): \(UUID: (MIG-[0-9a-f-]{36})\)/i.exec(line);
     if (part !== null) handles.set(`${gpu} ${part[2]}`, { profile: part[1]!, device: part[3]! });
   }
   return handles;
@@ -84,6 +95,7 @@ export function parseNvidiaSmi(
   if (gpus.length === 0 && text(log, "attached_gpus") !== "0")
     throw new ProbeFailedError(TOOL, "neither lists devices nor says that there are none");
   const driver = text(log, "driver_version");
+  const cuda = text(log, "cuda_version");
   return gpus
     .flatMap((gpu) => {
       const whole = readGpu(gpu, capabilities);
@@ -91,7 +103,11 @@ export function parseNvidiaSmi(
         ? readParts(gpu, whole, handles)
         : [whole];
     })
-    .map((one) => ({ ...one, ...(/^[0-9][0-9.]{0,63}$/.test(driver) ? { driver } : {}) }));
+    .map((one) => ({
+      ...one,
+      ...(/^[0-9][0-9.]{0,63}$/.test(driver) ? { driver } : {}),
+      ...(/^\d{1,3}\.\d{1,3}$/.test(cuda) ? { cuda } : {}),
+    }));
 }
 
 /** Named as Kubernetes' device plugin names them: `a100_80gb-mig-1g.10gb`. Power and temperature are those of the whole. */

@@ -35,10 +35,10 @@ export function textAt(value: unknown, ...path: string[]): string {
   return typeof found === "string" ? found.trim() : "";
 }
 
-/** A number, a number in quotes, or `{ value, unit }`; null for `N/A` and all else. */
+/** Not negative: a number, a number in quotes, or `{ value, unit }`; null for `N/A` and all else. */
 export function numberAt(value: unknown, ...path: string[]): number | null {
   const found = at(value, ...path);
   const plain = typeof found === "object" && found !== null ? fieldsOf(found)["value"] : found;
-  if (typeof plain === "number") return Number.isFinite(plain) ? plain : null;
+  if (typeof plain === "number") return Number.isFinite(plain) && plain >= 0 ? plain : null;
   return typeof plain === "string" && /^\d+(\.\d+)?$/.test(plain.trim()) ? Number(plain) : null;
 }

@@ -60,6 +60,8 @@ export class CoordinatorPeer {
   readonly node: string;
   readonly registrations: RegisterRequest[] = [];
   readonly beats: BeatRequest[] = [];
+  /** How often an operator has said that the node is well; null says nothing, as an older coordinator. */
+  undrains: number | null = null;
   /** What the agent said for the audit log. */
   readonly signed: SignedNodeEvent[] = [];
   readonly reports: MemberReport[] = [];
@@ -278,6 +280,7 @@ export class CoordinatorPeer {
         leaseMs: this.leaseMs,
         desiredVersion: this.#version,
         reregister: false,
+        ...(this.undrains === null ? {} : { undrains: this.undrains }),
       };
     }
     if (verb === "desired") return { version: this.#version, members: this.#desired };

@@ -34,6 +34,8 @@ function keeper(
   t: Test,
   beat: (request: Omit<BeatRequest, "nodeEpoch">) => Promise<BeatReply>,
   refusal: () => RefusedError | null = () => null,
+  agreed: number | null = null,
+  inventory: () => Inventory = () => INVENTORY,
 ) {
   // Not the test's own folder: that is removed before anything is stopped.
   const dir = mkdtempSync(join(tmpdir(), "rt-lease-"));
@@ -42,6 +44,7 @@ function keeper(
     registered: 0,
     lost: 0,
     versions: [] as number[],
+    undrains: [] as number[],
     spoken: [] as RegisterRequest["protocol"][],
   };
   let nowMs = 1_000_000;
@@ -64,6 +67,7 @@ function keeper(
             nodeEpoch: { generation: 1, counter: seen.registered },
             leaseMs: 30_000,
             beatIntervalMs: 20,
+            ...(agreed === null ? {} : { protocol: agreed }),
           };
         },
         // The bus gives an unanswered request up; here it ends with its test.
@@ -73,8 +77,10 @@ function keeper(
       dataDir: dir,
       bootId: "boot",
       clock: () => toNs(nowMs),
-      inventory: () => INVENTORY,
+      inventory: () => inventory(),
       held: () => [],
+      deviceUses: () => [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
+      onUndrains: (times) => seen.undrains.push(times),
       onRegistered: () => undefined,
       onDesiredVersion: (version) => seen.versions.push(version),
       onLost: () => {
@@ -206,6 +212,49 @@ t.test("a stale epoch, or being asked to, registers again", async (t) => {
   await until("three registrations", () => seen.registered === 3, 10_000);
   t.ok(beats >= 2);
 });
+
+t.test(
+  "what devices do is told to a coordinator that knows of it, and an undrain is heard",
+  async (t) => {
+    for (const agreed of [null, 2] as const) {
+      const beats: Omit<BeatRequest, "nodeEpoch">[] = [];
+      const answer = async (request: Omit<BeatRequest, "nodeEpoch">): Promise<BeatReply> => {
+        beats.push(request);
+        const reply = {
+          nonce: request.nonce,
+          leaseMs: 30_000,
+          desiredVersion: 1,
+          reregister: false,
+        };
+        return agreed === null ? reply : { ...reply, undrains: 4 };
+      };
+      const { seen } = keeper(t, answer, () => null, agreed);
+      await until("a beat", () => seen.versions.length > 0);
+      t.strictSame(
+        beats[0]?.devices,
+        agreed === null ? undefined : [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
+      );
+      t.equal(seen.undrains[0], agreed === null ? undefined : 4);
+    }
+  },
+);
+
+t.test(
+  "an inventory that changed before the first beat is told by another registration",
+  async (t) => {
+    let cores = 1;
+    const changing = () => ({ ...INVENTORY, cpuCores: cores });
+    const answer = async ({ nonce }: Omit<BeatRequest, "nodeEpoch">): Promise<BeatReply> => {
+      cores = 2;
+      return { nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false };
+    };
+    const { seen } = keeper(t, answer, () => null, null, changing);
+    await until("two registrations", () => seen.registered === 2);
+    const beats = seen.versions.length;
+    await until("more beats", () => seen.versions.length > beats + 3);
+    t.equal(seen.registered, 2, "told once");
+  },
+);
 
 t.test("a planned stop's longer lease reaches the file that containers read", async (t) => {
   const { seen, fileMs, now } = keeper(t, async ({ nonce }) => ({

@@ -28,6 +28,7 @@ t.test("recorded outputs of the real tool are read", (t) => {
       healthy: true,
       architecture: "8.6",
       driver: "515.105.01",
+      cuda: "11.7",
       pciAddress: "0000:00:1e.0",
       memoryInUseBytes: 22 * MIB,
       computeProcesses: 0,

@@ -82,6 +82,17 @@ export const InventoryWorker = Type.Object(
     driver: Type.Optional(Type.String({ pattern: "^[0-9A-Za-z.+~-]{1,64}$" })),
     /** Why it is not healthy, for people. */
     reason: Type.Optional(Type.String({ maxLength: 512 })),
+    pciAddress: Type.Optional(
+      Type.String({ pattern: "^[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]$" }),
+    ),
+    /** Processors and memory that are near to it; absent on a machine of one NUMA node. */
+    numaNode: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 })),
+    /** Which of the product's hardware requirements it meets with its host; below the least it is `unverified`. Absent for a CPU slot. */
+    grade: Type.Optional(
+      Type.Union([Type.Literal("recommended"), Type.Literal("least"), Type.Literal("unverified")]),
+    ),
+    /** What it lacks for the least, or else for what is recommended. For people. */
+    shortOf: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 16 })),
   },
   closed,
 );
@@ -98,6 +109,34 @@ export const Inventory = Type.Object(
     diskFreeBytes: Bytes,
     containerEngine: Type.String({ maxLength: 255 }),
     workers: Type.Array(InventoryWorker, { maxItems: 1024 }),
+    /** Network devices that are up and say their speed. */
+    links: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Id,
+            kind: Type.Union([Type.Literal("ethernet"), Type.Literal("infiniband")]),
+            megabits: Type.Integer({ minimum: 1 }),
+          },
+          closed,
+        ),
+        { maxItems: 64 },
+      ),
+    ),
+    /** How NVIDIA's devices reach each other, by their order on the bus: `NV18` is 18 NVLinks, `SYS` the way between NUMA nodes. */
+    topology: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            from: Type.Integer({ minimum: 0, maximum: 1024 }),
+            to: Type.Integer({ minimum: 0, maximum: 1024 }),
+            link: Type.String({ pattern: "^[A-Z0-9]{1,8}$" }),
+          },
+          closed,
+        ),
+        { maxItems: 512 },
+      ),
+    ),
   },
   closed,
 );
@@ -140,6 +179,21 @@ export const RegisterReply = Type.Object(
 );
 export type RegisterReply = Static<typeof RegisterReply>;
 
+/** What a device of the node does, by its worker; what its tool does not say is absent. */
+export const DeviceUse = Type.Object(
+  {
+    worker: Id,
+    memoryInUseBytes: Bytes,
+    utilizationPercent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
+    powerWatts: Type.Optional(Type.Number({ minimum: 0, maximum: 100_000 })),
+    temperatureC: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000 })),
+    /** How old it is: tools are asked once a minute, and when a member comes or goes. */
+    ageMs: Milliseconds,
+  },
+  closed,
+);
+export type DeviceUse = Static<typeof DeviceUse>;
+
 export const BeatRequest = Type.Object(
   {
     nodeEpoch: Fence,
@@ -151,6 +205,7 @@ export const BeatRequest = Type.Object(
     inventoryDigest: Sha256,
     loopLagMs: Type.Number({ minimum: 0 }),
     diskFreeBytes: Bytes,
+    devices: Type.Optional(Type.Array(DeviceUse, { maxItems: 1024 })),
   },
   closed,
 );

@@ -1,4 +1,5 @@
 /** How the coordinator does, as its control socket tells the `appliance` command. Times in milliseconds. */
+import type { DeviceUse } from "../agent/agent-protocol.ts";
 
 export type NodeHealth = {
   node: string;
@@ -12,6 +13,10 @@ export type NodeHealth = {
   /** Why it takes no new work; null when it does. */
   cordonReason: string | null;
   quarantined: { worker: string; reason: string }[];
+  /** Workers that the node's agent does not take for well. */
+  unhealthy?: { worker: string; reason: string }[];
+  /** What its devices did at its last beat. */
+  devices?: DeviceUse[];
 };
 
 export type CoordinatorHealth = {

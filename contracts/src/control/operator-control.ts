@@ -2,6 +2,7 @@
  * What the operator asks of the coordinator about keys, users, jobs and nodes: a part of the control socket (control-protocol.ts). Of a job its
  * state alone is told, never its name, paths, logs or values: the operator of the box is no reader of the data.
  */
+import type { DeviceUse } from "../agent/agent-protocol.ts";
 import { type Static, Type } from "typebox";
 
 const closed = { additionalProperties: false } as const;
@@ -117,6 +118,23 @@ export type NodeFacts = {
   silentS: number | null;
   freeBytes: number | null;
 };
+/** A slot of a node, as its agent tells of it. */
+export type NodeWorkerFacts = {
+  worker: string;
+  model: string;
+  memoryBytes: number;
+  /** Why nothing is placed on it; null when something is. */
+  unfit: string | null;
+  architecture: string | null;
+  driver: string | null;
+  pciAddress: string | null;
+  numaNode: number | null;
+  /** Null for a CPU slot, and from an agent that does not say. */
+  grade: "recommended" | "least" | "unverified" | null;
+  shortOf: string[];
+  /** What it did at the node's last beat; null where that was not told. */
+  use: Omit<DeviceUse, "worker"> | null;
+};
 export type NodeMemberFacts = {
   job: string;
   role: string;
@@ -144,6 +162,12 @@ export type OperatorReply =
   | { ok: true; verb: "job-show"; job: JobFacts; members: JobMemberFacts[] }
   | { ok: true; verb: "job-cancel"; job: string; state: string }
   | { ok: true; verb: "node-list"; nodes: NodeFacts[] }
-  | { ok: true; verb: "node-show"; node: NodeFacts; members: NodeMemberFacts[] }
+  | {
+      ok: true;
+      verb: "node-show";
+      node: NodeFacts;
+      members: NodeMemberFacts[];
+      workers: NodeWorkerFacts[];
+    }
   | { ok: true; verb: "node-drain"; node: string; members: number }
   | { ok: true; verb: "node-undrain"; node: string };

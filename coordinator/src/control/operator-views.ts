@@ -1,10 +1,12 @@
 /** What the operator is shown of keys, users, jobs and nodes: states alone, nothing that a user wrote into a job. */
+import type { Inventory, InventoryWorker } from "@resontech/contracts/agent-protocol";
 import type {
   JobFacts,
   JobMemberFacts,
   KeyFacts,
   NodeFacts,
   NodeMemberFacts,
+  NodeWorkerFacts,
   UserFacts,
 } from "@resontech/contracts/operator-control";
 import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
@@ -153,7 +155,11 @@ export class OperatorViews {
   }
 
   /** @throws ApiError not_found */
-  node(id: string): { node: NodeFacts; members: NodeMemberFacts[] } {
+  node(id: string): {
+    node: NodeFacts;
+    members: NodeMemberFacts[];
+    workers: NodeWorkerFacts[];
+  } {
     const node = this.nodes().find((each) => each.node === id);
     if (node === undefined) throw new ApiError("not_found", `there is no node ${id}`);
     const members = this.#db
@@ -162,7 +168,39 @@ export class OperatorViews {
          WHERE m.node_id = ? AND ${HOLDING} ORDER BY m.job_id, m.is_lead DESC, m.site`,
       )
       .all(id);
-    return { node, members };
+    return { node, members, workers: this.#workers(id) };
+  }
+
+  /** What the node's agent told when it last registered, with what the coordinator holds against a worker. */
+  #workers(id: string): NodeWorkerFacts[] {
+    const inventory = this.#db
+      .prepare<[string], string | null>("SELECT inventory FROM nodes WHERE id = ?")
+      .pluck()
+      .get(id);
+    const told = inventory === null || inventory === undefined ? [] : workersOf(inventory);
+    const quarantined = new Map(
+      this.#db
+        .prepare<[string], { id: string; reason: string }>(
+          `SELECT id, coalesce(quarantine_reason, 'unknown') AS reason FROM workers
+           WHERE node_id = ? AND is_quarantined = 1`,
+        )
+        .all(id)
+        .map((row) => [row.id, row.reason]),
+    );
+    const health = this.#nodeHealth().find(({ node }) => node === id);
+    const uses = new Map(health?.devices?.map(({ worker, ...use }) => [worker, use]));
+    return told.map((worker) => ({
+      ...{ worker: worker.id, model: worker.model, memoryBytes: worker.memoryBytes },
+      unfit:
+        quarantined.get(worker.id) ?? (worker.healthy ? null : (worker.reason ?? "not healthy")),
+      architecture: worker.architecture ?? null,
+      driver: worker.driver ?? null,
+      pciAddress: worker.pciAddress ?? null,
+      numaNode: worker.numaNode ?? null,
+      grade: worker.grade ?? null,
+      shortOf: worker.shortOf ?? [],
+      use: uses.get(worker.id) ?? null,
+    }));
   }
 
   /** No id has a character above `~`. */
@@ -189,6 +227,11 @@ export class OperatorViews {
       lastUsedAt: row.last_used_at === null ? null : instant(row.last_used_at),
     };
   }
+}
+
+/** As it was stored when it was received, by the schema of that time. */
+function workersOf(inventory: string): InventoryWorker[] {
+  return (JSON.parse(inventory) as Inventory).workers;
 }
 
 function userFacts(row: UserRow): UserFacts {

@@ -18,6 +18,7 @@ export class FleetViews {
   readonly #nodes;
   readonly #registered;
   readonly #quarantined;
+  readonly #unhealthy;
   readonly #heartbeats: Heartbeats;
 
   constructor(db: WriteHandle, heartbeats: Heartbeats) {
@@ -28,6 +29,14 @@ export class FleetViews {
     this.#quarantined = db.prepare<[string], { worker: string; reason: string }>(
       `SELECT id AS worker, coalesce(quarantine_reason, 'unknown') AS reason FROM workers
        WHERE node_id = ? AND is_present = 1 AND is_quarantined = 1 ORDER BY id`,
+    );
+    // What the agent says of its device stands in what it registered.
+    this.#unhealthy = db.prepare<[string], { worker: string; reason: string }>(
+      `SELECT w.id AS worker, coalesce((SELECT json_extract(told.value, '$.reason')
+         FROM json_each(n.inventory, '$.workers') AS told
+         WHERE json_extract(told.value, '$.id') = w.id), 'its agent does not say why') AS reason
+       FROM workers w JOIN nodes n ON n.id = w.node_id
+       WHERE w.node_id = ? AND w.is_present = 1 AND w.is_healthy = 0 ORDER BY w.id`,
     );
     this.#workers = db.prepare<[], FleetRow>(
       `SELECT workers.*, nodes.state AS node_state, nodes.is_cordoned,
@@ -86,6 +95,8 @@ export class FleetViews {
         diskFreeBytes: beat?.diskFreeBytes ?? null,
         hasDisk: this.#heartbeats.hasDisk(id),
         quarantined: this.#quarantined.all(id),
+        unhealthy: this.#unhealthy.all(id),
+        devices: [...this.#heartbeats.devicesOf(id)],
       };
     });
   }

@@ -1,3 +1,4 @@
+import type { DeviceUse } from "@resontech/contracts/agent-protocol";
 import type { Clock } from "./clock.ts";
 import { type BeatFacts, isNews } from "./decisions/beat-news.ts";
 import {
@@ -38,6 +39,7 @@ export class Heartbeats {
   readonly #startedAt: number;
   readonly #firstLeaseMs: number;
   readonly #nodes = new Map<string, Heard>();
+  readonly #devices = new Map<string, readonly DeviceUse[]>();
 
   constructor(clock: Clock, firstLeaseMs: number) {
     this.#clock = clock;
@@ -59,6 +61,15 @@ export class Heartbeats {
     if (!isNews(heard.told, facts)) return null;
     heard.told = facts;
     return facts;
+  }
+
+  /** What a node's devices do; an agent that does not say has none to tell of. */
+  noteDevices(node: string, devices: readonly DeviceUse[]): void {
+    this.#devices.set(node, devices);
+  }
+
+  devicesOf(node: string): readonly DeviceUse[] {
+    return this.#devices.get(node) ?? [];
   }
 
   /** Registering proves as much as a beat, but is none of the beats in a row that a silent node owes. */

@@ -106,6 +106,7 @@ export class Registry {
     const hadDisk = this.#heartbeats.hasDisk(nodeId);
     const { loopLagMs, diskFreeBytes } = beat;
     const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
+    this.#heartbeats.noteDevices(nodeId, beat.devices ?? []);
     if (news !== null)
       this.#tables.changes.note({
         ...{ kind: "node-beat", node: nodeId, ...news, loopLagMs: Math.round(loopLagMs) },

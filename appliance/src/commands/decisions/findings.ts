@@ -283,8 +283,8 @@ const BRAKES: Readonly<Record<string, string>> = {
 };
 
 function nodeFindings(health: NodeHealth): Finding[] {
-  const { node, state, silentMs, loopLagMs, cordonReason, quarantined, diskFreeBytes, hasDisk } =
-    health;
+  const { node, state, silentMs, loopLagMs, cordonReason, quarantined, unhealthy = [] } = health;
+  const { diskFreeBytes, hasDisk } = health;
   const found: Finding[] = [];
   const silence =
     silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
@@ -322,6 +322,14 @@ function nodeFindings(health: NodeHealth): Finding[] {
         "worker_quarantined",
         `worker ${worker} did not prove its release (${reason})`,
         `look for processes on its device, then let node ${node} join again`,
+      ),
+    );
+  for (const { worker, reason } of unhealthy)
+    found.push(
+      fault(
+        "worker_unhealthy",
+        `worker ${worker} takes no work: ${reason}`,
+        `look at its device: appliance node show ${node}; when it is well: appliance node undrain ${node}`,
       ),
     );
   if (diskFreeBytes !== null && !hasDisk)
