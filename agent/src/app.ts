@@ -200,7 +200,7 @@ export async function runAgent(
   };
 
   const watchKernel = async (): Promise<void> => {
-    while (!signal.aborted && kernelLog !== null) {
+    while (!signal.aborted) {
       await sleep(KERNEL_MS, undefined, { signal }).catch(() => undefined);
       if (!hearKernel()) continue;
       log.error("the kernel tells of an accelerator's fault");

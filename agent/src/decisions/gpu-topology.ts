@@ -1,4 +1,5 @@
 /** How NVIDIA's devices of a node reach each other: `nvidia-smi topo -m`. Pure. */
+import { stripVTControlCharacters } from "node:util";
 import type { Inventory } from "@resontech/contracts/agent-protocol";
 
 type Pair = NonNullable<Inventory["topology"]>[number];
@@ -10,8 +11,7 @@ const LINK = /^(NV\d{1,3}|PIX|PXB|PHB|NODE|SYS)$/;
 /** Each pair of devices once, by their numbers in the matrix; empty for what is no matrix. */
 export function parseTopology(text: string): Pair[] {
   // The tool underlines its head even where nobody can see it.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the very sequences that are taken out
-  const lines = text.replaceAll(/\u001b\[\d*m/g, "").split("\n");
+  const lines = stripVTControlCharacters(text).split("\n");
   const head = lines.find((line) => /^\s*GPU0\s/.test(line));
   const names = head?.trim().split(/\s+/) ?? [];
   const count = names.findIndex((name) => !/^GPU\d+$/.test(name));
