@@ -6,7 +6,7 @@ import type Docker from "dockerode";
 import type { ContainerCreateOptions, ContainerInspectInfo } from "dockerode";
 import type { FoundEnclosure } from "../../substrate.ts";
 import { ImageNotHadError } from "../../substrate-errors.ts";
-import { podmanSpec } from "../decisions/podman-spec.ts";
+import { podmanSpec } from "./podman-spec.ts";
 import { LABELS } from "./container-options.ts";
 import { statusOf } from "./engine-error.ts";
 import { retryOnVanished } from "./engine-retry.ts";

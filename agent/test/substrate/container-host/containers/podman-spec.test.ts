@@ -1,5 +1,5 @@
 import t from "tap";
-import { podmanSpec } from "../../../../src/substrate/container-host/decisions/podman-spec.ts";
+import { podmanSpec } from "../../../../src/substrate/container-host/containers/podman-spec.ts";
 
 const limits = { openFiles: 1024, processes: 512 };
 const options = {
