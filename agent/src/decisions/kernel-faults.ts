@@ -10,12 +10,15 @@ export type KernelEvent =
   | { kind: "reset"; sequence: number; vendor: Vendor; bus: string };
 
 /**
- * Faults of the user's program, after which the device goes on: NVIDIA's catalogue says RESTART_APP or less for them
- * (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html), and its Kubernetes plugin passes over the first six
- * (https://github.com/NVIDIA/k8s-device-plugin, `DP_DISABLE_HEALTHCHECKS`). 63 notes a row that is replaced at the next reset; 69 is a
- * wrong command of a program; 94 ended the one program whose memory it was (https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/).
+ * What NVIDIA's catalogue answers with RESTART_APP or IGNORE, as its immediate action: most are faults of the user's program, after which the
+ * device goes on. https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html. 63 notes a row of memory that is replaced at the next
+ * reset, 92 many errors that were corrected, 94 an error that ended the one program whose memory it was.
  */
-export const PASSED_OVER_XIDS: ReadonlySet<number> = new Set([13, 31, 43, 45, 68, 109, 63, 69, 94]);
+export const PASSED_OVER_XIDS: ReadonlySet<number> = new Set([
+  ...[8, 13, 31, 41, 43, 45, 63, 66, 67, 68, 69, 70, 71, 72, 75, 76, 77, 80],
+  ...[82, 83, 84, 85, 86, 88, 89, 92, 93, 94],
+  ...[96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107],
+]);
 
 /** Driver and device agree on what must be done; the newest drivers say it at each change. */
 const RECOVERY_ACTION = 154;
@@ -27,7 +30,7 @@ const XID_MEANINGS: ReadonlyMap<number, string> = new Map([
   [64, "a broken row of its memory could not be replaced"],
   [74, "its NVLink failed"],
   [79, "it has fallen off the bus"],
-  [92, "many memory errors, all corrected"],
+  [109, "it did not change from one program to the next in time"],
   [95, "a memory error that was not contained"],
   [119, "its system processor does not answer"],
   [120, "its system processor failed"],

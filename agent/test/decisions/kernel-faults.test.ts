@@ -39,6 +39,8 @@ t.test("recorded lines of the kernel's log are told apart", (t) => {
 t.test("a fault of the user's program keeps no device from work", (t) => {
   for (const xid of PASSED_OVER_XIDS)
     t.equal(kernelEvent(record(`NVRM: Xid (PCI:0000:3b:00): ${xid}, pid=1, name=python`)), null);
+  for (const xid of [46, 48, 62, 64, 74, 79, 95, 109, 119, 120, 140, 143])
+    t.match(kernelEvent(record(`NVRM: Xid (PCI:0000:3b:00): ${xid}, pid=1`)), { kind: "fault" });
   t.match(kernelEvent(record("NVRM: Xid (PCI:0000:3b:00): 999, new")), {
     reason: "Xid 999: a fault of the device or its driver",
   });

@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -113,6 +114,11 @@ export class PretendedDevices implements Place, Disposable {
   [Symbol.dispose](): void {
     this.#holder.kill("SIGKILL");
     rmSync(this.#dir, { recursive: true, force: true });
+    try {
+      rmdirSync(CDI_FOLDER);
+    } catch {
+      // Somebody else's specifications lie there, or another test's.
+    }
   }
 
   #untilOwnMounts(): void {
