@@ -23,14 +23,19 @@ export type BundleSummary = {
 };
 
 /** Builds the bundle from this tree; a second build takes seconds, because every step is kept by the digest of its inputs. */
-export async function buildBundle(): Promise<BundleSummary> {
+export async function buildBundle({
+  profile = "cpu",
+}: {
+  profile?: "cpu" | "cuda";
+} = {}): Promise<BundleSummary> {
   const output = await runChild(
     process.execPath,
     [
       join(repository, "airgap", "src", "main.ts"),
       "build",
       "--out",
-      join(repository, ".cache", "bundle"),
+      join(repository, ".cache", profile === "cpu" ? "bundle" : `bundle-${profile}`),
+      ...["--profile", profile],
       "--refresh-overlay",
       "--json",
     ],

@@ -210,6 +210,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     figures: [["each", "disks"]],
     minutes: 20,
   },
+  "cuda-image": {
+    shows:
+      "both CUDA images are built, import torch, and each trains a site of one federated job, on pretended devices of a bare host",
+    goal: "the job ends FINISHED, each site in its device's image",
+    figures: [
+      ["build_s", "s for the build"],
+      ["layers_mb", "images"],
+      ["wrong", "wrong"],
+    ],
+    minutes: 30,
+  },
   hosts: {
     shows:
       "other distributions at their smallest check the medium and run our programs; Debian 11, 12 and 13 install, finish jobs and uninstall without a route and without a package added",

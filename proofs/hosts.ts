@@ -5,7 +5,6 @@
  *
  * `npm run prove -- hosts`, or `npm run prove -- hosts "Debian 13"` for one
  */
-import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DsseEnvelope, ReleaseFile } from "@resontech/contracts/release-manifest";
@@ -13,6 +12,7 @@ import { buildBundle, type BundleSummary, repository } from "../dev/local-applia
 import { bundleInside, runInside } from "./appliance/run-inside.ts";
 import { lifeOnHost } from "./hosts/life-on-host.ts";
 import { DISTRIBUTIONS, type Distribution, MinimalHost } from "./hosts/minimal-host.ts";
+import { inOwnNetwork } from "./hosts/own-network.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 /** Loads both, the way the product does, and uses the one that can be used without a token. */
@@ -28,12 +28,6 @@ const NOEXEC = `
 mount -o remount,bind,ro,noexec /medium
 sh /medium/install.sh --root /opt/made/root --help
 [ ! -e /opt/made ]`;
-
-/** Sockets of another appliance of this machine are not that host's, and its uninstall must not take the folder away. */
-const OWN_RUN = `
-mount -t tmpfs tmpfs /run
-mkdir /run/resontech
-exec "$@"`;
 
 type HostFigures = {
   host: string;
@@ -122,22 +116,9 @@ async function tryHost(
 }
 
 async function liveWithoutRoute(built: BundleSummary, root: string): Promise<ProofResult> {
-  const name = `rt-host-${process.pid}`;
-  execFileSync("ip", ["netns", "add", name]);
-  try {
-    execFileSync("ip", ["-netns", name, "link", "set", "lo", "up"]);
-    // Not `ip netns exec`: it mounts a /sys of its own, which hides the control groups from the container engine.
-    return await runInside("hosts", built, (command) => [
-      "nsenter",
-      [
-        `--net=/run/netns/${name}`,
-        ...["unshare", "--mount", "--propagation=private", "sh", "-euc", OWN_RUN, "own-run"],
-        ...[...command, root],
-      ],
-    ]);
-  } finally {
-    execFileSync("ip", ["netns", "delete", name]);
-  }
+  return await inOwnNetwork(
+    async (enter) => await runInside("hosts", built, (command) => enter([...command, root])),
+  );
 }
 
 /** Another file is laid over the medium's: the medium itself stays as it is. */
