@@ -286,6 +286,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 6,
   },
+  nodes: {
+    shows:
+      "two hosts become nodes by one command, killed on its way, and leave while a job runs on them",
+    goal: "the job ends well, nothing is left",
+    figures: [
+      ["joins.killed", "kills of the command"],
+      ["three.nodes", "nodes of one job"],
+      ["left", "left over"],
+    ],
+    minutes: 8,
+  },
   "nothing-leaves": {
     shows: "install, job and uninstall say nothing to anybody outside",
     goal: "nothing is recorded",

@@ -1,8 +1,15 @@
 /** Composition of one node's agent: who it is, what it has, what it keeps to, what it runs. */
 import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import type { BridgeAddress, InventoryWorker } from "@resontech/contracts/agent-protocol";
+import type {
+  BridgeAddress,
+  Inventory,
+  InventoryWorker,
+  NodeRegistered,
+} from "@resontech/contracts/agent-protocol";
+import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import type { Logger } from "pino";
 import { pumpJournal } from "./audit/journal-pump.ts";
 import { NodeRecords } from "./audit/node-records.ts";
@@ -46,6 +53,16 @@ function openKernelLog(log: Logger): KernelLog | null {
   } catch (error) {
     log.warn({ err: error }, "the kernel's log can't be read");
     return null;
+  }
+}
+
+/** For whoever installs the node: see `NodeRegistered`. A full disk keeps nobody from working. */
+function tellRegistered(dataDir: string, { workers }: Inventory): void {
+  const told: NodeRegistered = { workers };
+  try {
+    replaceFileNow(join(dataDir, "registered.json"), JSON.stringify(told), 0o600);
+  } catch {
+    // It is read once, by an installer that then says that it is missing.
   }
 }
 
@@ -131,7 +148,10 @@ export async function runAgent(
     inventory: () => inventory,
     bridge: bridgeAddress(config),
     held: () => members.held(),
-    onRegistered: () => members.look(),
+    onRegistered: () => {
+      tellRegistered(config.dataDir, inventory);
+      members.look();
+    },
     onDesiredVersion: (version) => members.lookFor(version),
     deviceUses: () => accelerators.uses(),
     onUndrains: (times) => {

@@ -4,6 +4,7 @@ import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";
+import { joinAndEnd } from "./join/join-and-end.ts";
 import { listenForLiveness } from "./liveness-socket.ts";
 import { programFolders } from "./program-folders.ts";
 
@@ -11,18 +12,26 @@ import { programFolders } from "./program-folders.ts";
 const LAST_RESORT_MS = 10_000;
 
 const { values } = parseArgs({
-  options: { config: { type: "string" }, help: { type: "boolean" } },
+  options: { config: { type: "string" }, join: { type: "boolean" }, help: { type: "boolean" } },
 });
 if (values.config === undefined || values.help === true) {
   process.stdout.write(
-    "usage: agent --config FILE\n\nRuns this node's agent until SIGTERM. Job containers go on without it for as long as their lease holds.\n",
+    "usage: agent --config FILE [--join]\n\nRuns this node's agent until SIGTERM. Job containers go on without it for as long as their lease holds.\n--join: joins with the token that the configuration names, prints one JSON line and ends.\n",
   );
   process.exit(values.help === true ? 0 : 2);
 }
 process.umask(0o022);
 const config = loadConfig(values.config);
 process.env["PATH"] = programFolders(config).join(":");
-const log = pino({ name: "agent", level: config.logLevel }, logDestination(1));
+const log = pino(
+  { name: "agent", level: config.logLevel },
+  logDestination(values.join === true ? 2 : 1),
+);
+if (values.join === true) {
+  const answer = await joinAndEnd(config, log);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  process.exit(answer.refused === null ? 0 : 1);
+}
 const stop = new AbortController();
 for (const name of ["SIGTERM", "SIGINT"] as const)
   process.once(name, () => {

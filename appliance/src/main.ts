@@ -36,6 +36,7 @@ import {
   startParts,
   stopParts,
 } from "./commands/planned-stop.ts";
+import { MAX_TOKEN_S, tokenSeconds } from "./commands/token-seconds.ts";
 import { collected, two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
@@ -52,9 +53,8 @@ import { recordedUninstall } from "./commands/recorded-uninstall.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 
 const STOP_TIMEOUT_MS = 180_000;
-/** First boot of Keycloak takes a minute of CPU and may take three on a slow host. */
-const MAX_TOKEN_S = 86_400;
 const UNINSTALL_CONNECT_MS = 2_000;
+/** First boot of Keycloak takes a minute of CPU and may take three on a slow host. */
 const HEALTH_TIMEOUT_MS = 300_000;
 
 // The release lies at <root>/releases/<id>/app/appliance.mjs; from sources there is no default root.
@@ -244,13 +244,6 @@ leaves(program.command("site-files <username> <on|off>"), {
       }),
     );
   });
-const tokenSeconds = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > MAX_TOKEN_S)
-    throw new InvalidArgumentError(`seconds from 1 to ${MAX_TOKEN_S} are meant`);
-  return value;
-};
-
 leaves(program.command("join-token <node>"), {
   event: "iam.node.join-token",
   loggedBy: "coordinator",

@@ -26,6 +26,7 @@ import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { keyRoutes } from "./http/routes/keys.ts";
+import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
@@ -38,7 +39,8 @@ export type AppDeps = AuditDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &
   AuditRoutesDeps &
-  NodeRoutesDeps & {
+  NodeRoutesDeps &
+  NodeFileRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
     readiness: ReadinessChecks;
     logger: FastifyBaseLogger;
@@ -138,6 +140,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(keyRoutes, deps);
   await app.register(auditRoutes, deps);
   await app.register(nodeRoutes, deps);
+  await app.register(nodeFileRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.ready();
   return app;

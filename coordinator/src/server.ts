@@ -25,6 +25,7 @@ import { RegistryTokens } from "./identity/registry-tokens.ts";
 import { RightsRefresh } from "./identity/rights-refresh.ts";
 import type { KernelAlarms } from "./compose/build-kernel.ts";
 import { type Core, openCore } from "./compose/open-core.ts";
+import { NodeFiles } from "./nodes/node-files.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
 import { S3Transport } from "./storage/s3-transport.ts";
@@ -91,6 +92,10 @@ async function openParts(
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     join: (request, source) => joinTokens.join(request, source),
+    nodeFiles:
+      config.releaseDir === undefined
+        ? NodeFiles.none()
+        : NodeFiles.ofRelease(config.releaseDir, config.ca.rootCertFile),
     registry: {
       passwords,
       tokens: new RegistryTokens({
@@ -114,6 +119,7 @@ async function openParts(
     health: () => core.health(),
     views: new OperatorViews(read, () => core.nodeHealth(), now),
     cordon: (node, reason) => core.cordon(node, reason),
+    removal: core.removal,
   });
   stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
   return stack.move();

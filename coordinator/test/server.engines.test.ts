@@ -340,6 +340,12 @@ t.test("a node is drained and given back", async (t) => {
   });
 });
 
+t.test("a node is rid of its work and removed", async (t) => {
+  t.match(await asked({ verb: "node-evict", node: "node-a" }), { members: 0 });
+  await asked({ verb: "node-remove", node: "node-a" });
+  t.match(await asked({ verb: "node-list" }), { nodes: [] });
+});
+
 t.test("without auditd nothing is accepted, within its two seconds, and then again", async (t) => {
   await coordinator.auditd.stop("SIGKILL");
   const started = performance.now();
@@ -403,6 +409,12 @@ t.test(
       phase: "requested",
       actor: { sub: "operator", kind: "operator", sid: /^[0-9a-f]{64}$/ },
     });
+    t.same(
+      leaves
+        .filter(({ type, phase }) => type === "iam.node.change" && phase === "completed")
+        .map(({ op }) => byOp.get(op)?.find(({ phase }) => phase === "requested")?.detail),
+      ["drained", "undrained", "evicted", "removed"].map((change) => ({ change })),
+    );
     const types = new Set(leaves.map(({ type }) => type));
     const expected: AuditEvent["type"][] = [
       ...([

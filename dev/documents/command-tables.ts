@@ -16,7 +16,13 @@ export async function readPrograms(): Promise<Programs> {
   // `install` is what `sh install.sh` does when no command is named.
   const installShell: CommandTable = {
     options: install.subcommands.get("install")?.options ?? new Map(),
-    subcommands: new Map([...install.subcommands].filter(([name]) => name !== "install")),
+    subcommands: new Map(
+      [...install.subcommands].filter(([name]) => name === "resume" || name === "uninstall"),
+    ),
+  };
+  const joinShell: CommandTable = {
+    options: install.subcommands.get("join")?.options ?? new Map(),
+    subcommands: NO_COMMANDS,
   };
   const airgap = await tableOf("../../airgap/src/main.ts");
   const verifier = tableOfHelp(VERIFIER_HELP);
@@ -29,6 +35,9 @@ export async function readPrograms(): Promise<Programs> {
     tables: new Map<string, CommandTable>([
       ["appliance", await tableOf("../../appliance/src/main.ts")],
       ["resontech", await tableOf("../../cli/src/main.ts")],
+      ["appliance-node", await tableOf("../../appliance/src/node/main.ts")],
+      ["sh join-node.sh", joinShell],
+      ["join-node.sh", joinShell],
       ["sh install.sh", installShell],
       ["install.sh", installShell],
       ["airgap", airgap],

@@ -6,10 +6,10 @@ import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { confirm } from "./confirm.ts";
 import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";
-import { check, type Finding, type HostFacts } from "./preflight/checks.ts";
-import { describeTools } from "./preflight/tools.ts";
+import { check, type HostFacts } from "./preflight/checks.ts";
 import { immutableChange } from "./preflight/immutable-change.ts";
-import { readHostFacts } from "./preflight/host-facts.ts";
+import { readHostFacts, useByAppliance } from "./preflight/host-facts.ts";
+import { requireFit } from "./preflight/require-fit.ts";
 import { digestOf, type InstallRequest } from "./request.ts";
 import { progressBar, say } from "./say.ts";
 import { settleHostTools } from "./settle-host-tools.ts";
@@ -19,18 +19,13 @@ import type { Step } from "./steps/step.ts";
 
 const LOCK_HELPER = "engines/rt-lock";
 
-/** The host is not ready; each finding was shown with its remedy. */
-export class PreflightFailedError extends Error {
-  readonly code = "preflight_failed";
-}
-
 export type InstallMode = { yes: boolean; dryRun: boolean };
 
 export async function install(asked: InstallRequest, mode: InstallMode): Promise<void> {
   const startedAt = performance.now();
   const { root } = asked;
   const bundle = await verify(asked);
-  const facts = await readHostFacts(root, asked.config, bundle.release);
+  const facts = await readHostFacts(root, useByAppliance(root, asked.config, bundle.release));
   const request = settleHostTools(asked, bundle.release, facts);
   const steps = planSteps(request, bundle);
   const { done } = progressOf(new Journal(root), request, bundle);
@@ -138,23 +133,7 @@ function runPreflight(
       ? immutableChange(JSON.parse(readFileSync(installed, "utf8")), config)
       : []),
   ];
-  say("programs of this release and of this host:");
-  for (const line of describeTools(
-    config.containerEngine.kind,
-    facts.tools,
-    process.version,
-    tools,
-  ))
-    say(`  ${line}`);
-  const failed = findings.filter((finding) => !finding.ok);
-  say(`preflight: ${findings.length - failed.length} of ${findings.length} checks passed`);
-  for (const finding of failed) say(`  ${describeFinding(finding)}`);
-  if (failed.some((finding) => finding.severity === "error"))
-    throw new PreflightFailedError("the host is not ready; nothing was changed");
-}
-
-function describeFinding({ id, severity, found, remedy }: Finding): string {
-  return `${severity === "error" ? "✗" : "!"} ${id}: ${found}\n      what to do: ${remedy}`;
+  requireFit(config.containerEngine.kind, facts, findings, tools);
 }
 
 function showPlan(

@@ -9,6 +9,11 @@ import {
   type InstallFlags,
   toRequest,
 } from "./options.ts";
+import { joinNode } from "./node/join.ts";
+import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
+import { leave } from "./node/leave.ts";
+import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
+import { showJoined } from "./node/show-joined.ts";
 import { resume } from "./resume.ts";
 import { say } from "./say.ts";
 import { uninstall } from "./uninstall.ts";
@@ -16,7 +21,7 @@ import { uninstall } from "./uninstall.ts";
 // What is installed must be readable by the users that run it, whatever the caller's mask is.
 process.umask(0o022);
 
-const EXIT = { failed: 1, usage: 2, refused: 3 } as const;
+const EXIT = { failed: 1, usage: 2, refused: 3, noGoodWorker: 4 } as const;
 
 const program = new Command("install.sh")
   .description("Installs and removes the sovereign appliance, from a bundle alone.")
@@ -24,7 +29,7 @@ const program = new Command("install.sh")
   .showHelpAfterError("(--help lists all options)")
   .addHelpText(
     "after",
-    "\nExit codes: 0 done, 1 failed (run it again to go on), 2 wrong usage, 3 the bundle was refused.",
+    "\nExit codes: 0 done, 1 failed (run it again to go on), 2 wrong usage, 3 the bundle was refused, 4 the node joined without a good worker.",
   );
 
 addInstallOptions(program.command("install").description("verify, show the plan, install"))
@@ -54,6 +59,25 @@ program
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .option("--yes", "do not ask", false)
   .action((options: { root: string; yes: boolean }) => uninstall(resolve(options.root), options));
+
+addJoinOptions(
+  program
+    .command("join")
+    .description("make this host a node of an appliance (join-node.sh runs this)"),
+).action(async (flags: JoinFlags) => {
+  const joined = await joinNode(await toJoinRequest(flags), flags.dryRun);
+  if (joined === null) return;
+  if (flags.json) process.stdout.write(`${JSON.stringify(joined)}\n`);
+  else showJoined(joined);
+  if (!joined.workers.some(({ isGood }) => isGood)) process.exitCode = EXIT.noGoodWorker;
+});
+
+program
+  .command("leave")
+  .description("take away all that joining made on this host (`<root>/leave` runs this)")
+  .option("--root <dir>", "install root", DEFAULT_NODE_ROOT)
+  .option("--yes", "do not ask", false)
+  .action((options: { root: string; yes: boolean }) => leave(resolve(options.root), options));
 
 try {
   await program.parseAsync();

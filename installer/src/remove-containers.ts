@@ -3,20 +3,26 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 
+/** What an install of either kind has in its container engine. */
+export type EngineUse = Pick<ApplianceConfig, "instance" | "containerEngine" | "hostTools"> & {
+  /** `<name>:<port>` of the appliance's own. */
+  registry: string;
+};
+
 const TIMEOUT_MS = 120_000;
 
 /**
- * Ends and removes every container and network of this appliance; those of the host's other users stay.
+ * Ends and removes every container and network of this install; those of the host's other users stay.
  *
  * @returns what the engine refused, or that it did not answer
  */
 export function removeContainers(
   root: string,
-  { instance, containerEngine, name, ports, hostTools }: ApplianceConfig,
+  { instance, containerEngine, registry, hostTools }: EngineUse,
   tools: Readonly<Record<string, string>>,
 ): string[] {
   if (containerEngine.kind === "docker")
-    return removeFromDocker(containerEngine.socket, instance, `${name}:${ports.registry}/`, tools);
+    return removeFromDocker(containerEngine.socket, instance, `${registry}/`, tools);
   const state = join(root, "data", "podman");
   if (!existsSync(join(state, "storage.conf"))) return [];
   // The release goes after its containers: where it is gone, an earlier run has removed them.

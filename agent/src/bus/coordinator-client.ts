@@ -1,5 +1,6 @@
 /** The coordinator's end of agent-protocol.ts, as calls: one request, one reply, typed refusals. */
 import {
+  AuthorizationError,
   type ConnectionOptions,
   connect,
   type NatsConnection,
@@ -86,6 +87,18 @@ export class CoordinatorClient {
       waitOnFirstConnect: true,
     });
     return new CoordinatorClient(connection, node);
+  }
+
+  /** Whether the bus lets this certificate in: not one that was revoked, or replaced by a later join. @throws while nobody answers */
+  static async isAdmitted(node: string, options: ConnectionOptions): Promise<boolean> {
+    try {
+      const connection = await connect({ ...options, name: `agent ${node}`, reconnect: false });
+      await connection.close();
+      return true;
+    } catch (error) {
+      if (error instanceof AuthorizationError) return false;
+      throw error;
+    }
   }
 
   async register(request: RegisterRequest): Promise<RegisterReply> {

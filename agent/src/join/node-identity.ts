@@ -38,18 +38,14 @@ export function hasIdentity({ dataDir }: Pick<AgentConfig, "dataDir">): boolean 
   return existsSync(join(dataDir, CERTIFICATE));
 }
 
-/**
- * Answers the kept identity, or joins with the token. The key never leaves `dataDir`; the certificate is written last, and its file is the
- * sign that the node has joined. An API that does not answer yet is asked again.
- * @throws JoinRefusedError
- */
+/** Answers the kept identity, or joins with the token. @throws JoinRefusedError */
 export async function ensureIdentity(
   config: AgentConfig,
   log: Logger,
   signal: AbortSignal,
 ): Promise<NodeIdentity> {
   const file = (name: string): string => join(config.dataDir, name);
-  if (!hasIdentity(config)) await joinOnce(config, file, log, signal);
+  if (!hasIdentity(config)) await joinOnce(config, log, signal);
   return {
     node: config.node,
     certPem: readFileSync(file(CERTIFICATE), "utf8"),
@@ -58,12 +54,17 @@ export async function ensureIdentity(
   };
 }
 
-async function joinOnce(
+/**
+ * Joins with the token, which is used up. The key never leaves `dataDir`; the certificate is written last, and its file is the sign that the
+ * node has joined. An API that does not answer yet is asked again.
+ * @throws JoinRefusedError
+ */
+export async function joinOnce(
   config: AgentConfig,
-  file: (name: string) => string,
   log: Logger,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<JoinReply> {
+  const file = (name: string): string => join(config.dataDir, name);
   if (config.joinTokenFile === null || !existsSync(config.joinTokenFile))
     throw new JoinRefusedError(
       "join_token_missing",
@@ -95,6 +96,7 @@ async function joinOnce(
   replaceFileNow(file("nats-url"), reply.natsUrl, 0o600);
   replaceFileNow(file(CERTIFICATE), reply.certChain, 0o600);
   rmSync(config.joinTokenFile, { force: true });
+  return reply;
 }
 
 /** A refusal is final; no answer, or one of 500 and more, is not. */

@@ -34,6 +34,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
     target: "node26",
   },
   "app/appliance.mjs": { source: "appliance/src/main.ts", target: "node26" },
+  "app/appliance-node.mjs": { source: "appliance/src/node/main.ts", target: "node26" },
   "app/resontech.mjs": { source: "cli/src/main.ts", target: "node20" },
   "app/installer.mjs": { source: "installer/src/main.ts", target: "node26" },
 };
@@ -105,14 +106,14 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 9 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 10 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES))
       await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
     for (const [path, source] of Object.entries(COPIED))
       cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
     mkdirSync(join(into, "bin"));
-    for (const name of ["appliance", "resontech"])
+    for (const name of ["appliance", "appliance-node", "resontech"])
       writeFileSync(join(into, "bin", name), commandOf(name), { mode: 0o755 });
   });
 }

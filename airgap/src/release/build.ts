@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { SIGNATURE_VERIFIER } from "@resontech/contracts/release-manifest";
 import { BuildClock } from "../cache/build-clock.ts";
 import { progress } from "../cache/progress.ts";
 import { StepCache } from "../cache/step-cache.ts";
@@ -23,6 +24,7 @@ import {
   treeOf,
   type TreeSource,
 } from "./describe-release.ts";
+import { joinScript } from "./join-script.ts";
 import { signedFiles } from "./signed-files.ts";
 import { hasSignedFiles, writeBundle } from "./write-bundle.ts";
 
@@ -137,7 +139,10 @@ async function makeParts(
   // The source tree's addons serve this machine alone.
   const replaced = new Set(nativeFiles.map(({ path }) => path));
   const own = treeOf(apps).filter(({ path }) => !replaced.has(path));
-  return { lock, tree: [...nativeFiles, ...own, ...engineFiles], imageLayouts };
+  const verifier = engineFiles.find(({ path }) => path === SIGNATURE_VERIFIER);
+  if (verifier === undefined) throw new Error(`no engine is ${SIGNATURE_VERIFIER}`);
+  const join = await joinScript(cache, verifier.file);
+  return { lock, tree: [...nativeFiles, ...own, ...engineFiles, join], imageLayouts };
 }
 
 function openKey({ signingKey, cacheDirectory }: BuildOptions): SigningKey {

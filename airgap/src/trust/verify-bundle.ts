@@ -39,6 +39,8 @@ export type VerifiedBundle = {
   release: ReleaseManifest;
   releaseSha256: string;
   bytes: number;
+  /** The bytes that were verified, by their names in the bundle. */
+  signed: Readonly<Record<"boot.sums" | "boot.sums.sig" | "release.json", Uint8Array>>;
 };
 
 export type VerifyOptions = {
@@ -64,7 +66,8 @@ export async function verifyBundle(
   // First the metadata that names each small file by hash, so that the one which is damaged is the one that is named.
   verifyTuf(read, rawPublicHex(key), keyIdOf(key));
   const bootSums = read(BUNDLE_FILES.bootSums);
-  if (!verify(null, bootSums, key, read(BUNDLE_FILES.bootSumsSignature))) {
+  const bootSumsSignature = read(BUNDLE_FILES.bootSumsSignature);
+  if (!verify(null, bootSums, key, bootSumsSignature)) {
     throw new BundleRefusedError(
       BUNDLE_FILES.bootSums,
       "its signature in boot.sums.sig does not match the pinned key",
@@ -121,7 +124,14 @@ export async function verifyBundle(
   );
   if (unresolved[0] !== undefined)
     throw new BundleRefusedError(BUNDLE_FILES.release, unresolved[0]);
-  return { directory, release, releaseSha256: sha256Of(releaseBytes), bytes: totalBytes };
+  return {
+    ...{ directory, release, releaseSha256: sha256Of(releaseBytes), bytes: totalBytes },
+    signed: {
+      "boot.sums": bootSums,
+      "boot.sums.sig": bootSumsSignature,
+      "release.json": releaseBytes,
+    },
+  };
 }
 
 /** Opens `release.json`: one good signature of the pinned key, then the schema. */

@@ -1,8 +1,13 @@
 /** `appliance node …`: nodes, what runs there, and taking one out of placement. */
+import { resolve } from "node:path";
 import type { NodeFacts, NodeWorkerFacts } from "@resontech/contracts/operator-control";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
+import { joinFacts, writeNodeFolder } from "./add-node.ts";
 import type { OperatorShell } from "./ask-operator.ts";
+import { joinCommand } from "./decisions/join-command.ts";
+import { DEFAULT_WAIT_S, type RemoveOptions, removeNode, waitSeconds } from "./remove-node.ts";
+import { MAX_TOKEN_S, tokenSeconds } from "./token-seconds.ts";
 import { formatSize, formatSpan } from "./decisions/quantities.ts";
 
 const WORKER_HEAD = [
@@ -19,13 +24,54 @@ const WORKER_HEAD = [
 ];
 const HEAD = ["NODE", "STATE", "WORKERS", "BUSY", "LAST BEAT", "DISK", "TAKES WORK"];
 
-export function addNodeCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
+export function addNodeCommands(program: Command, shell: OperatorShell): void {
+  const { openContext, ask, print, table, say } = shell;
   const node = program
     .command("node")
-    .description("nodes: list, show, drain, undrain; `join-token` admits one")
+    .description("nodes: add, list, show, drain, undrain, remove")
     .addHelpText(
       "after",
-      "\nExamples:\n  appliance node ls\n  appliance node drain gpu-3\n  appliance node show gpu-3",
+      "\nExamples:\n  appliance node add gpu-3\n  appliance node ls\n  appliance node drain gpu-3\n  appliance node remove gpu-3",
+    );
+
+  leaves(node.command("add <node>"), { event: "iam.node.join-token", loggedBy: "coordinator" })
+    .description(
+      "print the one command that makes another host a node, with a one-use token for it",
+    )
+    .option("--out <dir>", "write a folder to carry to a host that can't fetch from this one")
+    .option("--ttl <seconds>", `validity of the token, 1 to ${MAX_TOKEN_S}`, tokenSeconds, 3600)
+    .option("--json", "one JSON line", false)
+    .action(
+      async (id: string, { out, ttl, json }: { out?: string; ttl: number; json: boolean }) => {
+        const context = openContext();
+        const facts = await joinFacts(context, id);
+        const folder = out === undefined ? null : resolve(out);
+        const scriptSha256 =
+          folder === null ? facts.scriptSha256 : writeNodeFolder(context, facts, folder);
+        const { token, expiresAt } = await ask({ verb: "join-token", node: id, ttlS: ttl });
+        const command = folder === null ? joinCommand(facts) : "sh join-node.sh";
+        const { rootSha256, keySha256 } = facts;
+        if (json)
+          return print({
+            node: id,
+            command,
+            token,
+            expiresAt,
+            rootSha256,
+            keySha256,
+            scriptSha256,
+          });
+        if (folder === null) say("Run this as root on the new host:\n");
+        else {
+          say(`Carry ${folder} to the new host. Compare there: sha256sum join-node.sh`);
+          say(`  ${scriptSha256}`);
+          say("Then run this as root in that folder:\n");
+        }
+        say(`${command}\n`);
+        say(`It asks for this token, which is good once until ${expiresAt}:\n\n${token}\n`);
+        say(`It compares the root certificate  SHA-256 ${rootSha256}`);
+        say(`and the key of the release        SHA-256 ${keySha256}`);
+      },
     );
 
   leaves(node.command("ls"), { none: "status" })
@@ -34,7 +80,7 @@ export function addNodeCommands(program: Command, { ask, print, table, say }: Op
     .action(async ({ json }: { json: boolean }) => {
       const { nodes } = await ask({ verb: "node-list" });
       if (json) print(nodes);
-      else table(HEAD, nodes.map(row), "no node has joined: appliance join-token NAME");
+      else table(HEAD, nodes.map(row), "no node has joined: appliance node add NAME");
     });
 
   leaves(node.command("show <node>"), { none: "status" })
@@ -81,6 +127,35 @@ export function addNodeCommands(program: Command, { ask, print, table, say }: Op
       const undrained = await ask({ verb: "node-undrain", node: id });
       if (json) print(undrained);
       else say(`${id} takes work again`);
+    });
+
+  leaves(node.command("remove <node>"), { event: "iam.node.change", loggedBy: "coordinator" })
+    .description(
+      "take the node out of the register: no new work, wait until it runs nothing, void its certificate",
+    )
+    .option(
+      "--now",
+      "end what runs there and let its jobs go on elsewhere, instead of waiting",
+      false,
+    )
+    .option(
+      "--force",
+      "also a node that does not answer; its jobs went elsewhere when it fell silent",
+      false,
+    )
+    .option("--wait <seconds>", "how long to wait for what runs there", waitSeconds, DEFAULT_WAIT_S)
+    .option("--json", "one JSON line", false)
+    .action(async (id: string, { json, ...options }: RemoveOptions & { json: boolean }) => {
+      const { config } = openContext();
+      const tell = json ? () => undefined : say;
+      const removed = await removeNode(
+        { ask, tell, home: config.agent?.node ?? null },
+        id,
+        options,
+      );
+      if (json) return print(removed);
+      say(`${id} is no node any more; its certificate is void`);
+      say("on that host, as root: /opt/resontech-node/leave");
     });
 }
 

@@ -392,6 +392,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
         pythonVersion: image.pythonVersion ?? "",
         ...(image.needs === undefined ? {} : { needs: image.needs }),
       })),
+    releaseDir: layout.current,
     keyKind: config.keyKind,
     ...(config.hangAfterMinutes === undefined ? {} : { hangAfterMinutes: config.hangAfterMinutes }),
     natsPublicUrl: `tls://${name}:${ports.nats}`,

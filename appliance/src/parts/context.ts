@@ -2,8 +2,14 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import type { Layout } from "../layout.ts";
 
+/** A release on a host, of either kind: an appliance's or a node's. */
+export type ReleaseContext = {
+  layout: Layout;
+  release: ReleaseManifest;
+  config: Pick<ApplianceConfig, "hostTools">;
+};
 /** What every part's definition is made from. */
-export type PartContext = { config: ApplianceConfig; layout: Layout; release: ReleaseManifest };
+export type PartContext = ReleaseContext & { config: ApplianceConfig };
 
 /** `<name>:<port>/<repository>@<digest>` of one of the release's images, as the local registry serves it. */
 export function imageReference({ config, release }: PartContext, repository: string): string {
@@ -18,6 +24,10 @@ export function engineVersion({ release }: PartContext, engine: string): string 
 }
 
 /** The parts that containers wait for: our own Podman service; a Docker of the host is there already. */
-export function containerEngineParts({ config }: PartContext): readonly string[] {
+export function containerEngineParts({
+  config,
+}: {
+  config: Pick<ApplianceConfig, "containerEngine">;
+}): readonly string[] {
   return config.containerEngine.kind === "podman" ? ["podman"] : [];
 }

@@ -4,10 +4,10 @@ import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
 import { toolsEnvironment } from "../host-tools/tools-environment.ts";
-import { containerEngineParts, type PartContext } from "./context.ts";
+import type { PartContext, ReleaseContext } from "./context.ts";
 import { closesConnection, httpsGet } from "./health.ts";
 import type { Part } from "./part.ts";
-import { type PartUser, processPart } from "./process-part.ts";
+import { type PartUser, processPart, rootPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
 import { uidOf } from "../layout.ts";
 
@@ -178,12 +178,12 @@ export function coordinatorPart(context: PartContext): Part {
   });
 }
 
-export function agentPart(context: PartContext): Part {
+/** @param after what it waits for on its own host */
+export function agentPart(context: ReleaseContext, after: readonly string[]): Part {
   const { layout, release } = context;
-  return processPart(context, {
+  return rootPart(context, {
     name: "agent",
-    after: ["coordinator", "registry", ...containerEngineParts(context)],
-    user: "root",
+    after,
     program: layout.release("bin", "node"),
     args: [layout.release("app", "agent.mjs"), "--config", layout.processConfig("agent")],
     // Its threads, and what it puts into each job's container.

@@ -2,17 +2,18 @@
  * A container engine of our own: Podman's Docker-compatible service with private root, run root, network folder and HOME, so that the
  * host's own containers are never touched and nothing of ours is left in them.
  */
-import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import Docker from "dockerode";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { toolsEnvironment, toolsHome } from "../host-tools/tools-environment.ts";
 import type { Layout } from "../layout.ts";
-import type { PartContext } from "./context.ts";
+import type { ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
 import { openFilesLimit } from "@resontech/daemon/open-files-limit";
 import { processLimit } from "@resontech/daemon/process-limit";
-import { processPart } from "./process-part.ts";
+import { podmanEnvironment } from "./podman-environment.ts";
+import { rootPart } from "./process-part.ts";
 
 /**
  * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. How many processes a
@@ -79,9 +80,9 @@ function storageConf(layout: Layout): string {
 }
 
 /** Files that Podman reads; written at each start, so that a changed name or certificate is followed. */
-function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer): void {
+function writeConfiguration(context: ReleaseContext, registry: string, rootCertPem: Buffer): void {
+  const { layout } = context;
   const home = layout.data("podman", "home");
-  const registry = `${config.name}:${config.ports.registry}`;
   const certs = `${home}/.config/containers/certs.d/${registry}`;
   for (const folder of [layout.run("podman", "tmp"), layout.data("podman", "networks"), certs])
     mkdirSync(folder, { recursive: true });
@@ -91,7 +92,7 @@ function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer
   mkdirSync(pullFolder(layout), { mode: 0o700 });
   writeOwned(
     layout.data("podman", "containers.conf"),
-    containersConf(layout, bundledTools({ config, layout })),
+    containersConf(layout, bundledTools(context)),
     ROOT,
     0o644,
   );
@@ -113,16 +114,12 @@ function writeConfiguration({ config, layout }: PartContext, rootCertPem: Buffer
   writeOwned(`${certs}/ca.crt`, rootCertPem, ROOT, 0o644);
 }
 
-export function podmanPart(
-  context: PartContext,
-  readRootCert: () => Buffer,
-  version: string,
-): Part {
+/** @param registry the one that may be pulled from, `<name>:<port>`; the appliance's root certificate vouches for it */
+export function podmanPart(context: ReleaseContext, registry: string): Part {
   const { config, layout } = context;
-  return processPart(context, {
+  return rootPart(context, {
     name: "podman",
     after: [],
-    user: "root",
     program: podmanProgram(context),
     args: ["system", "service", "--time=0", `unix://${layout.podmanSocket}`],
     env: () => ({
@@ -130,12 +127,12 @@ export function podmanPart(
       ...podmanEnvironment(layout),
     }),
     port: null,
-    version,
+    version: podmanVersion(context),
     // The monitor of a container that runs out of memory leaves an empty file `oom` where the service was started.
     cwd: layout.run("podman"),
     // What it starts inherits this: a job must never outlive the parts that watch it.
     oomScore: 0,
-    prepare: async () => writeConfiguration(context, readRootCert()),
+    prepare: async () => writeConfiguration(context, registry, readFileSync(layout.rootCert)),
     isHealthy: async () =>
       await new Docker({ socketPath: layout.podmanSocket, timeout: 3_000 }).ping().then(
         () => true,
@@ -144,23 +141,21 @@ export function podmanPart(
   });
 }
 
-function bundledTools({ config, layout }: Pick<PartContext, "config" | "layout">): string | null {
+function bundledTools({
+  config,
+  layout,
+}: Pick<ReleaseContext, "config" | "layout">): string | null {
   return config.hostTools === "bundle" ? toolsHome(layout.current) : null;
 }
 
 /** The Podman that the install chose: the release's, or the host's. */
-export function podmanProgram(context: Pick<PartContext, "config" | "layout">): string {
+function podmanProgram(context: Pick<ReleaseContext, "config" | "layout">): string {
   const tools = bundledTools(context);
   return tools === null ? "/usr/bin/podman" : `${tools}/bin/podman`;
 }
 
-/** For the service and for the `podman` command against the same state. */
-export function podmanEnvironment(layout: Layout): Record<string, string> {
-  return {
-    HOME: layout.data("podman", "home"),
-    XDG_RUNTIME_DIR: layout.run("podman"),
-    CONTAINERS_CONF: layout.data("podman", "containers.conf"),
-    CONTAINERS_STORAGE_CONF: layout.data("podman", "storage.conf"),
-    CONTAINERS_REGISTRIES_CONF: layout.data("podman", "registries.conf"),
-  };
+/** One that is gone from the host must not keep what it left from being ended. */
+function podmanVersion(context: Pick<ReleaseContext, "config" | "layout">): string {
+  const { status, stdout } = spawnSync(podmanProgram(context), ["--version"], { encoding: "utf8" });
+  return status === 0 ? (stdout.trim().split(" ").at(-1) ?? "") : "missing";
 }

@@ -2,7 +2,7 @@ import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
 import { uidOf } from "../layout.ts";
 import { filesRun } from "../measure/files-run.ts";
-import type { PartContext } from "./context.ts";
+import type { PartContext, ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
 import { endLeftover } from "./process-identity.ts";
 import { startProcess } from "./process-runner.ts";
@@ -35,10 +35,22 @@ export type ProcessPart = {
 const VITAL_OOM_SCORE = -500;
 
 /** A part that is a process of the release. */
-export function processPart({ config, layout, release }: PartContext, spec: ProcessPart): Part {
+export function processPart(context: PartContext, { user, ...spec }: ProcessPart): Part {
+  return partUnder(user === "root" ? 0 : uidOf(context.config, user), context, spec);
+}
+
+/** The same of root's, on a host of either kind: an appliance's or a node's. */
+export function rootPart(context: ReleaseContext, spec: Omit<ProcessPart, "user">): Part {
+  return partUnder(0, context, spec);
+}
+
+function partUnder(
+  uid: number,
+  { layout, release }: ReleaseContext,
+  spec: Omit<ProcessPart, "user">,
+): Part {
   const stopGraceMs = spec.stopGraceMs ?? 15_000;
   const pidFile = layout.run(`${spec.name}.pid`);
-  const uid = spec.user === "root" ? 0 : uidOf(config, spec.user);
   return {
     name: spec.name,
     after: spec.after,

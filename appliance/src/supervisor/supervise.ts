@@ -1,12 +1,8 @@
 /** Composition: reads the configuration, prepares the host's side, runs every part until it is told to stop. */
-import { execFileSync, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { existsSync } from "node:fs";
 import Docker from "dockerode";
 import { RUNTIME, runtimeLibraries } from "@resontech/contracts/release-manifest";
-import { logDestination } from "@resontech/daemon/log-destination";
-import { type Logger, pino } from "pino";
-import { takeExclusiveLock } from "../config/exclusive-lock.ts";
+import type { Logger } from "pino";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { SupervisorRecord } from "../audit/supervisor-record.ts";
 import { loadConfig } from "../config/load-config.ts";
@@ -16,7 +12,7 @@ import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.t
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
 import { FileDigests } from "../measure/file-digests.ts";
-import type { PartContext } from "../parts/context.ts";
+import { containerEngineParts, type PartContext } from "../parts/context.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
 import {
@@ -27,15 +23,13 @@ import {
   s3FrontPart,
   vaultPart,
 } from "../parts/own-processes.ts";
-import { linkHostTools } from "../host-tools/link-host-tools.ts";
-import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import type { Part } from "../parts/part.ts";
-import { podmanPart, podmanProgram } from "../parts/podman.ts";
+import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
-import { askSupervisor, listenControl } from "./control.ts";
+import { startSupervisor, stopSupervisor } from "./detached.ts";
 import { Supervisor } from "./supervisor.ts";
-import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
+import { underControl } from "./under-control.ts";
 
 /** What every command works on. @throws ConfigInvalidError */
 export function openContext(root: string): PartContext {
@@ -101,10 +95,10 @@ export function partsOf(context: PartContext): Part[] {
     coordinatorPart(context),
   ];
   if (config.containerEngine.kind === "podman")
-    parts.push(podmanPart(context, () => readFileSync(layout.rootCert), podmanVersion(context)));
+    parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));
   parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
-    const agent = agentPart(context);
+    const agent = agentPart(context, ["coordinator", "registry", ...containerEngineParts(context)]);
     parts.push({
       ...agent,
       prepare: async () => {
@@ -130,41 +124,11 @@ async function initAudit(context: PartContext): Promise<void> {
   );
 }
 
-function podmanVersion(context: PartContext): string {
-  return (
-    execFileSync(podmanProgram(context), ["--version"], { encoding: "utf8" })
-      .trim()
-      .split(" ")
-      .at(-1) ?? ""
-  );
-}
-
 /** Runs in the foreground until SIGTERM, SIGINT or `appliance stop`. @throws AlreadyRunningError */
 export async function supervise(root: string): Promise<void> {
-  process.umask(0o027);
   const context = openContext(root);
   const { layout } = context;
-  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor", [
-    layout.release("engines", "rt-lock"),
-  ]);
-  if (context.config.hostTools === "bundle") linkHostTools(layout.current, layout.instance);
-  Object.assign(process.env, toolsEnvironment(context.config, layout.current));
-  mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
-  const log = pino(
-    { name: "supervisor" },
-    logDestination(openSync(layout.log("supervisor.log"), "a")),
-  );
-  const stopAsked = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopAsked.abort());
-  const running: { supervisor: Supervisor | null } = { supervisor: null };
-  const control = await listenControl(layout.run("supervisor.sock"), (request) => {
-    const { supervisor } = running;
-    if (request.verb === "stop" && request.parts === undefined) stopAsked.abort();
-    if (request.verb === "stop" && request.parts !== undefined) supervisor?.hold(request.parts);
-    if (request.verb === "start") supervisor?.release(request.parts);
-    return { parts: supervisor?.status() ?? [] };
-  });
-  try {
+  await underControl(context, async ({ log, run }) => {
     await prepare(context);
     await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
     const digests = new FileDigests(layout.current);
@@ -177,90 +141,24 @@ export async function supervise(root: string): Promise<void> {
       digests: (paths) => digests.of(paths),
       started: (part, runs) => record.measured(part, runs),
     });
-    running.supervisor = supervisor;
-    stopAsked.signal.addEventListener("abort", () => supervisor.stop());
-    // It may have been asked for while certificates were made.
-    if (stopAsked.signal.aborted) return;
     log.info({ release: context.release.version }, "supervising");
-    await supervisor.run();
-    log.info("every part has ended");
-  } finally {
-    control.close();
-  }
+    await run(supervisor);
+  });
 }
 
-/** Starts a supervisor that outlives this command: systemd's unit where there is one, else a process of its own. */
+/** Starts a supervisor that outlives this command. */
 export async function startDetached(root: string): Promise<void> {
   const { layout } = openContext(root);
-  const socket = layout.run("supervisor.sock");
-  if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
-  if (isManagedBySystemd(layout.instance)) {
-    systemctl("start", unitName(layout.instance));
-    return;
-  }
-  mkdirSync(layout.log(""), { recursive: true, mode: 0o750 });
-  const log = openSync(layout.log("supervisor.out.log"), "a", 0o640);
-  const child = spawn(
-    layout.release("bin", "node"),
-    [layout.release("app", "appliance.mjs"), "--root", root, "supervise"],
-    {
-      detached: true,
-      stdio: ["ignore", log, log],
-      cwd: "/",
-      env: {
-        PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        LANG: "C.UTF-8",
-      },
-    },
-  );
-  closeSync(log);
-  child.unref();
-  let ended: string | null = null;
-  child.once("exit", (code, signal) => {
-    ended = signal ?? `exit ${code ?? "?"}`;
-  });
-  for (let waitedMs = 0; waitedMs < 15_000; waitedMs += 100) {
-    if ((await askSupervisor(socket, { verb: "status" })) !== null) return;
-    if (ended !== null) break;
-    await sleep(100);
-  }
-  throw new Error(
-    `the supervisor did not start (${ended ?? "no answer"}); see ${layout.log("supervisor.out.log")}`,
-  );
+  await startSupervisor(layout, [
+    layout.release("app", "appliance.mjs"),
+    "--root",
+    root,
+    "supervise",
+  ]);
 }
 
-/**
- * Asks the supervisor to stop everything and waits until it has. Where none runs, what a killed one left is ended in the same order.
- *
- * @returns false when nothing ran
- */
+/** See {@link stopSupervisor}. @returns false when nothing ran */
 export async function stopAndWait(root: string, timeoutMs: number): Promise<boolean> {
   const context = openContext(root);
-  const { layout } = context;
-  const socket = layout.run("supervisor.sock");
-  const wasRunning = (await askSupervisor(socket, { verb: "status" })) !== null;
-  // Else systemd would take the end for a crash and start it again.
-  if (isManagedBySystemd(layout.instance)) systemctl("stop", unitName(layout.instance));
-  if ((await askSupervisor(socket, { verb: "stop" })) === null)
-    return (await endLeftovers(context)) || wasRunning;
-  for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
-    if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
-    await sleep(200);
-  }
-  throw new Error(
-    `parts are still stopping after ${timeoutMs / 1000} s; see ${layout.log("supervisor.log")}`,
-  );
-}
-
-/** Under the lock: a supervisor that starts meanwhile must not meet us. Reverse order of definition is reverse order of need. */
-async function endLeftovers(context: PartContext): Promise<boolean> {
-  const { layout } = context;
-  const parts = partsOf(context).toReversed();
-  const left = parts.filter((part) => existsSync(layout.run(`${part.name}.pid`)));
-  if (left.length === 0) return false;
-  using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor", [
-    layout.release("engines", "rt-lock"),
-  ]);
-  for (const part of left) await part.endLeftover();
-  return true;
+  return await stopSupervisor(context.layout, () => partsOf(context), timeoutMs);
 }

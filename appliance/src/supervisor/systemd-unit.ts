@@ -2,6 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 
+/** What an install is, and the command of the release that supervises it. */
+const KINDS = {
+  appliance: { description: "sovereign appliance", command: "appliance" },
+  node: { description: "node of a sovereign appliance", command: "appliance-node" },
+} as const;
+export type HostKind = keyof typeof KINDS;
+
 export const unitName = (instance: string): string => `resontech-${instance}.service`;
 export const unitFile = (instance: string): string => `/etc/systemd/system/${unitName(instance)}`;
 
@@ -23,15 +30,16 @@ export function systemctl(...args: readonly string[]): void {
  * A stop is asked of the supervisor alone, which takes its parts down in order; when it crashes they go on, and the next one replaces them
  * one by one. The control group is delegated, because job containers have their own below it.
  */
-export function renderUnit(root: string, instance: string): string {
+export function renderUnit(root: string, instance: string, kind: HostKind): string {
+  const { description, command } = KINDS[kind];
   return `[Unit]
-Description=ResonTech sovereign appliance (${instance})
+Description=ResonTech ${description} (${instance})
 After=network.target local-fs.target
 StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-ExecStart=${root}/current/bin/appliance --root ${root} supervise
+ExecStart=${root}/current/bin/${command} --root ${root} supervise
 Restart=on-failure
 RestartSec=1
 KillMode=process

@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import t from "tap";
 import { Layout } from "../../src/layout.ts";
-import type { PartContext } from "../../src/parts/context.ts";
+import type { ReleaseContext } from "../../src/parts/context.ts";
 import { agentPart } from "../../src/parts/own-processes.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
@@ -25,12 +24,14 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
   t.teardown(() => {
     for (const folder of [root, layout.run()]) rmSync(folder, { recursive: true, force: true });
   });
-  const config = { containerEngine: { kind: "docker" } } as ApplianceConfig;
-  const part = agentPart({
-    layout,
-    config,
-    release: { version: "1", tree: [] as object[] } as PartContext["release"],
-  });
+  const part = agentPart(
+    {
+      layout,
+      config: {},
+      release: { version: "1", tree: [] as object[] } as ReleaseContext["release"],
+    },
+    [],
+  );
   await part.prepare?.();
   mkdirSync(layout.data("agent"), { recursive: true });
   writeFileSync(join(root, "token"), "one-use");

@@ -1,11 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { hash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import t, { type Test } from "tap";
 import { Layout } from "../../src/layout.ts";
@@ -16,17 +15,13 @@ function podman(t: Test, name: string) {
   mkdirSync(layout.run(), { recursive: true });
   mkdirSync(layout.log(""), { recursive: true });
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
-  const config = {
-    name: "localhost",
-    ports: { registry: 5000 },
-    instance: layout.instance,
-  } as ApplianceConfig;
+  mkdirSync(layout.caDir, { recursive: true });
+  writeFileSync(layout.rootCert, "");
   return {
     layout,
     part: podmanPart(
-      { config, layout, release: { tree: [] as object[] } as ReleaseManifest },
-      () => Buffer.from(""),
-      "0",
+      { layout, config: {}, release: { tree: [] as object[] } as ReleaseManifest },
+      "localhost:5000",
     ),
   };
 }

@@ -655,6 +655,16 @@ export const JoinRequest = Type.Object(
   closed,
 );
 export type JoinRequest = Static<typeof JoinRequest>;
+/** A job image by digest, and a password that is good for an hour to pull it. */
+export const TrialPull = Type.Object(
+  {
+    image: Type.String({ maxLength: 512 }),
+    username: Type.String({ maxLength: 256 }),
+    password: Type.String({ maxLength: 256 }),
+  },
+  closed,
+);
+export type TrialPull = Static<typeof TrialPull>;
 export const JoinReply = Type.Object(
   {
     node: Id,
@@ -663,7 +673,28 @@ export const JoinReply = Type.Object(
     rootCert: Type.String(),
     natsUrl: Type.String(),
     registry: Type.String(),
+    /** For one container that shows that the node can run jobs: absent where there is no image for every node. */
+    trial: Type.Optional(TrialPull),
   },
   closed,
 );
 export type JoinReply = Static<typeof JoinReply>;
+
+// ── what the agent tells whoever installs it (on its own host) ──────────────────────────────────────────────────────────
+
+/** The one line that `agent --join` prints. */
+export const JoinAnswer = Type.Object(
+  {
+    refused: Type.Union([
+      Type.Object({ code: Type.String(), message: Type.String() }, closed),
+      Type.Null(),
+    ]),
+    trial: Type.Union([TrialPull, Type.Null()]),
+  },
+  closed,
+);
+export type JoinAnswer = Static<typeof JoinAnswer>;
+
+/** `registered.json` in the agent's folder: what it told of itself when it registered last. */
+export const NodeRegistered = Type.Object({ workers: Inventory.properties.workers }, closed);
+export type NodeRegistered = Static<typeof NodeRegistered>;

@@ -62,6 +62,10 @@ export const OPERATOR_REQUESTS = [
   /** Nothing new is placed there; what runs there runs to its end. */
   Type.Object({ verb: verb("node-drain"), node: Name }, closed),
   Type.Object({ verb: verb("node-undrain"), node: Name }, closed),
+  /** What runs there ends, and its jobs go on elsewhere. */
+  Type.Object({ verb: verb("node-evict"), node: Name }, closed),
+  /** Its certificate is void; refused while the node lives and holds something. */
+  Type.Object({ verb: verb("node-remove"), node: Name }, closed),
 ] as const;
 export type OperatorRequest = Static<(typeof OPERATOR_REQUESTS)[number]>;
 export type OperatorVerb = OperatorRequest["verb"];
@@ -170,4 +174,6 @@ export type OperatorReply =
       workers: NodeWorkerFacts[];
     }
   | { ok: true; verb: "node-drain"; node: string; members: number }
-  | { ok: true; verb: "node-undrain"; node: string };
+  | { ok: true; verb: "node-undrain"; node: string }
+  | { ok: true; verb: "node-evict"; node: string; members: number }
+  | { ok: true; verb: "node-remove"; node: string };

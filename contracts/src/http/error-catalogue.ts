@@ -234,6 +234,10 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Write more of the id: the message names those that begin so.",
   },
+  node_busy: {
+    status: 409,
+    hint: "Wait until nothing runs there; `appliance node show NODE` shows what does.",
+  },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   workspace_busy: {
     status: 409,

@@ -187,6 +187,8 @@ export const POLICY = {
   "node.read": { on: "node", session: { "platform-admin": "all" }, operator: "all" },
   "node.drain": { on: "node", session: { "platform-admin": "all" }, operator: "all" },
   "node.undrain": { on: "node", session: { "platform-admin": "all" }, operator: "all" },
+  "node.evict": { on: "node", operator: "all" },
+  "node.remove": { on: "node", operator: "all" },
   "node.invite": { on: "node", operator: "all" },
   "node.join": { on: "node", node: { by: "join-token", reach: "own" } },
   /** Workers, models with their prices, and job images. */

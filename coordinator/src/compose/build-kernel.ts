@@ -9,6 +9,7 @@ import { Feed } from "../feed/feed.ts";
 import { Heartbeats } from "../kernel/heartbeats.ts";
 import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
 import { longestLeaseMs } from "../nodes/maintenance.ts";
+import { NodeRemoval } from "../nodes/node-removal.ts";
 import { NodeTable } from "../nodes/node-table.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../kernel/output-table.ts";
@@ -130,6 +131,7 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
     },
     workloads,
     ...{ recordPump, placements, submissions, fleetViews, feed },
+    removal: new NodeRemoval({ db, clock, nodes, transitions }),
     registry: new Registry({ db, nodes, tables, transitions, heartbeats }),
     desiredSets: new DesiredSets(db, tables, transitions),
     reports: new Reports(db, tables, transitions),

@@ -34,6 +34,8 @@ import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
+import type { NodeRemoval } from "../nodes/node-removal.ts";
+import { trialPull } from "../nodes/pull-passwords.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { OwnHealth } from "./own-health.ts";
 import { StorePump } from "../outputs/store-pump.ts";
@@ -83,6 +85,8 @@ export type Core = AsyncDisposable & {
   joinTokens: JoinTokens;
   /** Takes a node out of placement for a reason, or back for null. Inside a commit. */
   cordon(node: string, reason: string | null): void;
+  /** Takes a node's work away, or the node out of the register. Inside a commit. */
+  removal: Pick<NodeRemoval, "evict" | "remove">;
   nodeHealth(): NodeHealth[];
   /** See {@link planStop}. */
   maintain(forS: number): Promise<MaintenanceReply>;
@@ -154,6 +158,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const joinTokens = new JoinTokens({
     ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority },
     ...{ natsUrl: config.natsPublicUrl, registry: config.registry.host },
+    trial: (node) => trialPull(options.passwords, config.images, node),
   });
   const owned = stack.move();
   return {
@@ -165,6 +170,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       // Its agent hears of it with the next beat: devices in quarantine are looked at anew.
       if (reason === null) parts.tables.meta.next(`undrains:${node}`);
     },
+    removal: parts.removal,
     nodeHealth: () => parts.fleetViews.nodeHealth(),
     maintain: (forS) =>
       planStop(parts, forS, () => {

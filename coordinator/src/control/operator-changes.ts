@@ -1,4 +1,5 @@
 /** What the operator changes of keys, users, jobs and nodes: each on record before it happens and with its outcome. */
+import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { ApiError } from "../api-error.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
@@ -8,6 +9,7 @@ import { setDisabled } from "../identity/user-access.ts";
 import type { OpenOperation } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { NodeRemoval } from "../nodes/node-removal.ts";
 import { byOperator, type ByOperatorDeps } from "./by-operator.ts";
 import type { OperatorViews } from "./operator-views.ts";
 
@@ -17,6 +19,8 @@ export type OperatorChangesDeps = ByOperatorDeps & {
   kernel: Pick<Kernel, "requestStop" | "explainStop">;
   /** Takes a node out of placement for a reason, or back for null. */
   cordon: (node: string, reason: string | null) => void;
+  /** Inside a commit. */
+  removal: Pick<NodeRemoval, "evict" | "remove">;
   now: () => number;
 };
 
@@ -155,12 +159,41 @@ export async function undrain(
   return { ok: true, verb: "node-undrain", node };
 }
 
+/** What runs there ends, and goes on elsewhere. @returns how many members still hold something there */
+export async function evict(deps: OperatorChangesDeps, node: string): Promise<Reply<"node-evict">> {
+  deps.views.node(node);
+  await changeNode(deps, node, "evicted", () => {
+    deps.cordon(node, "drained by the operator");
+    deps.removal.evict(node);
+  });
+  return { ok: true, verb: "node-evict", node, members: deps.views.node(node).members.length };
+}
+
+/** @throws ApiError `node_busy` while the node lives and holds something */
+export async function remove(
+  deps: OperatorChangesDeps,
+  node: string,
+): Promise<Reply<"node-remove">> {
+  deps.views.node(node);
+  await changeNode(deps, node, "removed", () => deps.removal.remove(node));
+  return { ok: true, verb: "node-remove", node };
+}
+
 async function setCordon(
   deps: OperatorChangesDeps,
   node: string,
   reason: string | null,
 ): Promise<void> {
   const change = reason === null ? "undrained" : "drained";
+  await changeNode(deps, node, change, () => deps.cordon(node, reason));
+}
+
+async function changeNode(
+  deps: OperatorChangesDeps,
+  node: string,
+  change: EventDetail<"iam.node.change">["change"],
+  apply: () => void,
+): Promise<void> {
   await byOperator(
     deps,
     "iam.node.change",
@@ -168,7 +201,7 @@ async function setCordon(
     { change },
     async ({ completeIn }) => {
       await deps.commit.run((db) => {
-        deps.cordon(node, reason);
+        apply();
         completeIn(db);
       });
     },

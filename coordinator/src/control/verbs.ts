@@ -24,7 +24,9 @@ import {
   disable,
   drain,
   enable,
+  evict,
   type OperatorChangesDeps,
+  remove,
   renew,
   revoke,
   undrain,
@@ -64,6 +66,8 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-show": { none: "status" },
   "node-drain": { event: "iam.node.change" },
   "node-undrain": { event: "iam.node.change" },
+  "node-evict": { event: "iam.node.change" },
+  "node-remove": { event: "iam.node.change" },
 };
 
 /** What the operator must be allowed to do for each verb, on every row that there is. */
@@ -89,6 +93,8 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "node-show": "node.read",
   "node-drain": "node.drain",
   "node-undrain": "node.undrain",
+  "node-evict": "node.evict",
+  "node-remove": "node.remove",
 };
 
 export function controlHandler(deps: Omit<ControlDeps, "caller">): ControlHandler {
@@ -211,6 +217,10 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await drain(deps, request.node);
     case "node-undrain":
       return await undrain(deps, request.node);
+    case "node-evict":
+      return await evict(deps, request.node);
+    case "node-remove":
+      return await remove(deps, request.node);
   }
 }
 

@@ -106,6 +106,12 @@ export class NodeTable {
     return changes === 1;
   }
 
+  /** Its certificate is void and its workers are gone; joining again makes it a node as before. */
+  retire(node: NodeRow, now: number): void {
+    this.move(node, "REVOKED", now);
+    this.#db.prepare("UPDATE workers SET is_present = 0 WHERE node_id = ?").run(node.id);
+  }
+
   setFlaps(id: string, flaps: readonly number[], cordonReason: string | null): void {
     this.#db
       .prepare(

@@ -11,6 +11,7 @@ import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
+import { NodeFiles } from "../../src/nodes/node-files.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { FakeKernel } from "./fake-kernel.ts";
 import { RecordingAudit } from "./recording-audit.ts";
@@ -90,6 +91,7 @@ export async function makeTestApp(
     join: async () => {
       throw new Error("no nodes in this test");
     },
+    nodeFiles: NodeFiles.none(),
     registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),

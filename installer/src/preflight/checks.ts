@@ -6,7 +6,7 @@ import {
   oldestKernel,
 } from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
-import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
+import { DEFAULT_JOB_UIDS, type UidRange } from "@resontech/contracts/uid-range";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
 import { type BundledTools, type FoundTool, type HostTools, toolsOfHost } from "./tools.ts";
 import type { RootState } from "../steps/root-folder.ts";
@@ -109,28 +109,12 @@ export function check(
   const warn = (id: string, ok: boolean, found: string, remedy: string): void => {
     findings.push({ id, ok, severity: "warning", found, remedy });
   };
-  checkMachine(facts, need);
-  for (const disk of facts.disks) checkDisk(disk, need);
-  const wanted = toolsOfHost(config.containerEngine.kind, hostTools, bundledTools);
-  for (const [tool, { package: source }] of Object.entries(wanted)) {
-    const isThere = isFound(facts, tool);
-    need(
-      tool === config.containerEngine.kind ? "container-engine" : `tool-${tool}`,
-      isThere,
-      isThere ? "found" : `${tool} is missing`,
-      `install ${source}`,
-    );
-  }
-  if (Object.hasOwn(wanted, config.containerEngine.kind))
-    checkEngineVersion(facts, config.containerEngine.kind, need);
-  checkRoot(facts, root, need);
-  checkPerimeter(facts, config, need);
-  need(
-    "clock",
-    facts.clockS >= clockFloorS && facts.clockS < MAX_CLOCK_S,
-    `${isoOf(facts.clockS)}; the release was made ${isoOf(clockFloorS)}`,
-    "set the clock: certificates and the audit log state times",
+  checkHost(
+    facts,
+    { root, engine: config.containerEngine.kind, hostTools, bundledTools, clockFloorS },
+    { need, warn },
   );
+  checkPerimeter(facts, config, need);
   const copyOnWrite = COPY_ON_WRITE[facts.rootFileSystemType];
   warn(
     "copy-on-write",
@@ -148,14 +132,59 @@ export function check(
       : `taken by ${facts.usersInRange.join(", ")}`,
     "choose another --uid-base: those users could read what the processes of the same number own",
   );
-  const escapes = facts.runc === null ? [] : knownEscapes(facts.runc);
+  const ours = Object.values(UID_OFFSETS).map((offset) => config.uidBase + offset);
+  checkJobUsers(facts, config.jobUids ?? DEFAULT_JOB_UIDS, ours, need);
+  warn(
+    "fips",
+    !facts.fipsMode,
+    facts.fipsMode ? "the kernel is in FIPS mode" : "off",
+    "the release's own cryptography is not a validated module: ask your security officer",
+  );
+  return findings;
+}
+
+/** What a host of either kind must have. */
+export function checkHost(
+  facts: HostFacts,
+  {
+    root,
+    engine,
+    hostTools,
+    bundledTools,
+    clockFloorS,
+  }: Omit<Wanted, "config"> & { engine: Engine },
+  { need, warn }: { need: Add; warn: Add },
+): void {
+  checkMachine(facts, need);
+  for (const disk of facts.disks) checkDisk(disk, need);
+  const wanted = toolsOfHost(engine, hostTools, bundledTools);
+  for (const [tool, { package: source }] of Object.entries(wanted)) {
+    const isThere = isFound(facts, tool);
+    need(
+      tool === engine ? "container-engine" : `tool-${tool}`,
+      isThere,
+      isThere ? "found" : `${tool} is missing`,
+      `install ${source}`,
+    );
+  }
+  if (Object.hasOwn(wanted, engine)) checkEngineVersion(facts, engine, need);
+  checkRoot(facts, root, need);
+  need(
+    "clock",
+    facts.clockS >= clockFloorS && facts.clockS < MAX_CLOCK_S,
+    `${isoOf(facts.clockS)}; the release was made ${isoOf(clockFloorS)}`,
+    "set the clock: certificates and the audit log state times",
+  );
+  const bundled = hostTools === "bundle" ? bundledTools["runc"] : undefined;
+  const runc =
+    bundled === undefined ? facts.runc : { version: bundled.replace(/^v/, ""), build: "" };
+  const escapes = runc === null ? [] : knownEscapes(runc);
   warn(
     "runc-escapes",
     escapes.length === 0,
-    `runc ${facts.runc?.version ?? "was not asked"}: ${escapes.join(", ") || "no known escape"}`,
+    `runc ${runc?.version ?? "was not asked"}: ${escapes.join(", ") || "no known escape"}`,
     RUNC_REMEDY,
   );
-  checkJobUsers(facts, config, need);
   warn(
     "selinux",
     !facts.selinuxEnforces,
@@ -168,19 +197,13 @@ export function check(
     facts.fapolicydRuns ? "running" : "not running",
     `let fapolicyd trust ${root} before you go on, or programs there can't start`,
   );
-  warn(
-    "fips",
-    !facts.fipsMode,
-    facts.fipsMode ? "the kernel is in FIPS mode" : "off",
-    "the release's own cryptography is not a validated module: ask your security officer",
-  );
-  return findings;
 }
 
-type Add = (id: string, ok: boolean, found: string, remedy: string) => void;
+type Engine = "podman" | "docker";
+export type Add = (id: string, ok: boolean, found: string, remedy: string) => void;
 
 function checkMachine(facts: HostFacts, need: Add): void {
-  need("root-user", facts.uid === 0, `uid ${facts.uid}`, "run install.sh as root");
+  need("root-user", facts.uid === 0, `uid ${facts.uid}`, "run this as root");
   const isKnown = facts.platform === "linux" && facts.arch === "x64";
   need("platform", isKnown, `${facts.platform} ${facts.arch}`, "use a 64-bit x86 Linux host");
   const lacking = featuresLacking(facts.kernel, facts.cgroup);
@@ -288,13 +311,12 @@ function checkRoot(facts: HostFacts, root: string, need: Add): void {
 }
 
 /** A job's processes and files would be that user's, and the user's the job's. */
-function checkJobUsers(
+export function checkJobUsers(
   { jobUsersInRange }: HostFacts,
-  { uidBase, jobUids }: ApplianceConfig,
+  { from, to }: UidRange,
+  ours: readonly number[],
   need: Add,
 ): void {
-  const { from, to } = jobUids ?? DEFAULT_JOB_UIDS;
-  const ours = Object.values(UID_OFFSETS).map((offset) => uidBase + offset);
   const taken = [
     ...jobUsersInRange,
     ...(ours.some((uid) => from <= uid && uid <= to) ? ["the appliance's own processes"] : []),

@@ -48,12 +48,41 @@ const HELPER_FOLDERS = [
   "/usr/local/lib/podman",
 ];
 
-/** Looks at the host; changes nothing. */
-export async function readHostFacts(
+/** What a host is looked at for: an appliance, or a node of one. */
+export type HostUse = Required<
+  Pick<ApplianceConfig, "instance" | "name" | "address" | "jobPorts" | "jobUids">
+> & {
+  engine: "podman" | "docker";
+  /** Where its parts will listen, job ports apart. */
+  listens: readonly { host: string; port: number }[];
+  /** Numeric users of its parts, jobs apart. */
+  uids: readonly number[];
+  /** Of the file system of its root. */
+  neededBytes: number;
+};
+
+export function useByAppliance(
   root: string,
-  config: ApplianceConfig,
+  { instance, name, address, ports, containerEngine, uidBase, ...config }: ApplianceConfig,
   release: ReleaseManifest,
-): Promise<HostFacts> {
+): HostUse {
+  const perimeter = [ports.api, ports.s3, ports.registry, ports.nats];
+  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres];
+  return {
+    ...{ instance, name, address, engine: containerEngine.kind },
+    jobPorts: config.jobPorts ?? DEFAULT_JOB_PORTS,
+    jobUids: config.jobUids ?? DEFAULT_JOB_UIDS,
+    listens: [
+      ...perimeter.map((port) => ({ host: address, port })),
+      ...loopback.map((port) => ({ host: "127.0.0.1", port })),
+    ],
+    uids: Object.values(UID_OFFSETS).map((offset) => uidBase + offset),
+    neededBytes: Math.max(0, release.diskNeedBytes - storedBytes(root, release)),
+  };
+}
+
+/** Looks at the host; changes nothing. */
+export async function readHostFacts(root: string, config: HostUse): Promise<HostFacts> {
   const runFolder = join("/run/resontech", config.instance);
   const isRunning = await acceptsUnix(join(runFolder, "supervisor.sock"));
   const { owned } = new Journal(root);
@@ -66,11 +95,11 @@ export async function readHostFacts(
     uid: process.getuid?.() ?? -1,
     memoryBytes: totalmem(),
     cpuCount: availableParallelism(),
-    engineVersion: engineVersion(config.containerEngine.kind),
-    runc: readRuncVersion(config.containerEngine.kind, { PATH: SYSTEM_PATH }),
-    disks: readDisks(root, release),
+    engineVersion: engineVersion(config.engine),
+    runc: readRuncVersion(config.engine, { PATH: SYSTEM_PATH }),
+    disks: readDisks(root, config.neededBytes),
     tools: Object.fromEntries(
-      Object.keys(toolsFor(config.containerEngine.kind)).map((tool) => [tool, findTool(tool)]),
+      Object.keys(toolsFor(config.engine)).map((tool) => [tool, findTool(tool)]),
     ),
     portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
     jobPortsInUse: isRunning && isOwnInstance ? [] : jobPortsInUse(config),
@@ -99,7 +128,7 @@ export async function readHostFacts(
         subuid: readOr("/etc/subuid", ""),
         subgid: readOr("/etc/subgid", ""),
       },
-      config.jobUids ?? DEFAULT_JOB_UIDS,
+      config.jobUids,
     ),
     selinuxEnforces: readOr("/sys/fs/selinux/enforce", "0") === "1",
     fapolicydRuns: existsSync("/run/fapolicyd/fapolicyd.fifo"),
@@ -107,20 +136,19 @@ export async function readHostFacts(
   };
 }
 
-function readDisks(root: string, release: ReleaseManifest): Disk[] {
+function storedBytes(root: string, release: ReleaseManifest): number {
   const store = join(root, "blobs", "sha256");
-  const storedBytes = release.blobs
+  return release.blobs
     .filter(
       ({ sha256, sizeBytes }) =>
         lstatSync(join(store, sha256), { throwIfNoEntry: false })?.size === sizeBytes,
     )
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+function readDisks(root: string, neededBytes: number): Disk[] {
   const wanted = [
-    {
-      path: nearestExisting(root),
-      neededBytes: Math.max(0, release.diskNeedBytes - storedBytes),
-      neededInodes: ROOT_INODES,
-    },
+    { path: nearestExisting(root), neededBytes, neededInodes: ROOT_INODES },
     { path: "/run", neededBytes: RUN_BYTES, neededInodes: RUN_INODES },
   ];
   return wanted.map(({ path, neededBytes, neededInodes }) => {
@@ -175,25 +203,15 @@ function engineVersion(kind: "podman" | "docker"): string | null {
   return status === 0 ? (/\d+\.\d+\S*/.exec(stdout)?.[0] ?? null) : null;
 }
 
-async function portsInUse({ address, ports }: ApplianceConfig): Promise<number[]> {
-  const perimeter = [ports.api, ports.s3, ports.registry, ports.nats].map((port) => ({
-    host: address,
-    port,
-  }));
-  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres].map((port) => ({
-    host: "127.0.0.1",
-    port,
-  }));
+async function portsInUse({ listens }: HostUse): Promise<number[]> {
   const asked = await Promise.all(
-    [...perimeter, ...loopback].map(async ({ host, port }) =>
-      (await isInUse(host, port)) ? port : null,
-    ),
+    listens.map(async ({ host, port }) => ((await isInUse(host, port)) ? port : null)),
   );
   return asked.filter((port) => port !== null);
 }
 
 /** Looked up, not tried: a hundred ports would be taken from others for a moment. Addresses there are little-endian hexadecimal. */
-function jobPortsInUse({ address, jobPorts = DEFAULT_JOB_PORTS }: ApplianceConfig): number[] {
+function jobPortsInUse({ address, jobPorts }: HostUse): number[] {
   const own = address
     .split(".")
     .toReversed()
@@ -262,8 +280,8 @@ function hasOverlay(): boolean {
   return existsSync(folder) && readdirSync(folder).some((name) => name.startsWith("overlay.ko"));
 }
 
-function usersInRange({ uidBase }: ApplianceConfig): string[] {
-  const ours = new Set(Object.values(UID_OFFSETS).map((offset) => String(uidBase + offset)));
+function usersInRange({ uids }: HostUse): string[] {
+  const ours = new Set(uids.map(String));
   return readOr("/etc/passwd", "")
     .split("\n")
     .map((line) => line.split(":"))

@@ -45,7 +45,11 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
     {
       name: "stage",
       title: `stage the release tree ${releaseDir}`,
-      run: async () => stageTree(release, store, releaseDir, JSON.stringify(release)),
+      run: async () =>
+        stageTree(release, store, releaseDir, {
+          ...bundle.signed,
+          "release-key.pem": request.keyPem,
+        }),
     },
     {
       name: "registry",
@@ -77,7 +81,12 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       title: `install the systemd unit ${unitFile(config.instance)}`,
       run: async (journal) => {
         journal.own("unit", config.instance);
-        writeOwned(unitFile(config.instance), renderUnit(root, config.instance), ROOT, 0o644);
+        writeOwned(
+          unitFile(config.instance),
+          renderUnit(root, config.instance, "appliance"),
+          ROOT,
+          0o644,
+        );
         systemctl("daemon-reload");
         systemctl("enable", unitName(config.instance));
       },

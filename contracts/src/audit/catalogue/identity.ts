@@ -39,8 +39,8 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.node.change": operation(
     "node",
-    "A node was taken out of placement, or given back to it.",
-    Type.Object({ change: Type.Enum(["drained", "undrained"]) }, closed),
+    "A node was taken out of placement, given back to it, rid of its work, or taken out of the register.",
+    Type.Object({ change: Type.Enum(["drained", "undrained", "evicted", "removed"]) }, closed),
   ),
   "iam.project.create": operation("project", "A project was made.", NoDetail),
   "iam.node.join-token": operation(

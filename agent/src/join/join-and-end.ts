@@ -1,0 +1,42 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import type { AgentConfig } from "@resontech/contracts/agent-config";
+import type { JoinAnswer } from "@resontech/contracts/agent-protocol";
+import type { Logger } from "pino";
+import { CoordinatorClient } from "../bus/coordinator-client.ts";
+import { NodeUnfitError, requireFitNode } from "../probes/require-fit-node.ts";
+import { ensureIdentity, hasIdentity, joinOnce, JoinRefusedError } from "./node-identity.ts";
+
+/** An appliance that does not answer for so long is looked at by whoever waits here. */
+const LIMIT_MS = 60_000;
+
+/**
+ * Joins, and runs nothing: whoever installs the node is told at once what became of it. Of a node that has joined it is asked whether its
+ * certificate is still good.
+ */
+export async function joinAndEnd(config: AgentConfig, log: Logger): Promise<JoinAnswer> {
+  try {
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    if (hasIdentity(config)) {
+      await requireAdmitted(config, log);
+      return { refused: null, trial: null };
+    }
+    requireFitNode(config.dataDir, true);
+    const { trial } = await joinOnce(config, log, AbortSignal.timeout(LIMIT_MS));
+    return { refused: null, trial: trial ?? null };
+  } catch (error) {
+    if (!(error instanceof JoinRefusedError || error instanceof NodeUnfitError)) throw error;
+    return { refused: { code: error.code, message: error.message }, trial: null };
+  }
+}
+
+/** @throws JoinRefusedError `certificate_void` */
+async function requireAdmitted(config: AgentConfig, log: Logger): Promise<void> {
+  const { certPem, keyPem, natsUrl } = await ensureIdentity(config, log, AbortSignal.timeout(1));
+  const ca = readFileSync(config.rootCertFile, "utf8");
+  const tls = { ca, cert: certPem, key: keyPem };
+  if (!(await CoordinatorClient.isAdmitted(config.node, { servers: natsUrl, tls })))
+    throw new JoinRefusedError(
+      "certificate_void",
+      `the appliance has taken ${config.node} out of its register, or another host joined as it`,
+    );
+}

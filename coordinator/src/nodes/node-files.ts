@@ -1,0 +1,72 @@
+/**
+ * What this appliance gives out to whoever asks, so that a host can become a node: files of the release that runs, which is no secret, and the
+ * root certificate. The list is closed and made once: what is asked for is a key of it and never a part of a path.
+ */
+import { createReadStream, readFileSync, statSync } from "node:fs";
+import type { Readable } from "node:stream";
+import { join } from "node:path";
+import {
+  NODE_FILE_NAMES,
+  nodeFiles,
+  ROOT_CERTIFICATE,
+  SIGNED_FOLDER,
+} from "@resontech/contracts/node-files";
+import { reader } from "@resontech/contracts/readable";
+import { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { ApiError } from "../api-error.ts";
+
+/** Each holds an open file and the buffers of a slow reader. */
+const MAX_OPEN = 16;
+const readManifest = reader(ReleaseManifest);
+
+export type NodeFile = { sizeBytes: number; bytes: Readable };
+
+export class NodeFiles {
+  readonly #files: ReadonlyMap<string, string>;
+  #open = 0;
+
+  private constructor(files: ReadonlyMap<string, string>) {
+    this.#files = files;
+  }
+
+  /** Nothing is given out. */
+  static none(): NodeFiles {
+    return new NodeFiles(new Map());
+  }
+
+  /** @throws Error when the release has no manifest that can be read */
+  static ofRelease(releaseDir: string, rootCertFile: string): NodeFiles {
+    const manifest = readManifest(
+      JSON.parse(readFileSync(join(releaseDir, "release-manifest.json"), "utf8")),
+    );
+    if (manifest === null) throw new Error(`${releaseDir} has no manifest that can be read`);
+    const names = NODE_FILE_NAMES.map((name): [string, string] => [
+      name,
+      name === ROOT_CERTIFICATE ? rootCertFile : join(releaseDir, SIGNED_FOLDER, name),
+    ]);
+    const blobs = nodeFiles(manifest.tree).map(({ sha256, path }): [string, string] => [
+      sha256,
+      join(releaseDir, path),
+    ]);
+    return new NodeFiles(new Map([...names, ...blobs]));
+  }
+
+  /**
+   * @param key one of the names, or a file's SHA-256 in hex
+   * @throws ApiError `not_found`; `overloaded` while too many are being read
+   */
+  open(key: string): NodeFile {
+    const file = this.#files.get(key);
+    const size = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.size;
+    if (file === undefined || size === undefined)
+      throw new ApiError("not_found", "no node needs such a file of this release");
+    if (this.#open >= MAX_OPEN)
+      throw new ApiError("overloaded", `more than ${MAX_OPEN} files are being read`);
+    this.#open += 1;
+    const bytes = createReadStream(file, { end: Math.max(0, size - 1) });
+    bytes.once("close", () => {
+      this.#open -= 1;
+    });
+    return { sizeBytes: size, bytes };
+  }
+}

@@ -1,0 +1,131 @@
+/** The way back of an install of either kind: what is no file, its files, and what it made elsewhere on the host. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  isManagedBySystemd,
+  systemctl,
+  unitFile,
+  unitName,
+} from "@resontech/appliance/systemd-unit";
+import { linkHostTools, unlinkHostTools } from "@resontech/appliance/link-host-tools";
+import { toolsEnvironment } from "@resontech/appliance/tools-environment";
+import type { Owned } from "./journal.ts";
+import { removeEngineTraces } from "./remove-engine-traces.ts";
+import { type EngineUse, removeContainers } from "./remove-containers.ts";
+import { say } from "./say.ts";
+import { removeRoot } from "./steps/root-folder.ts";
+
+/** All files are gone, but something else may be left; each was shown. */
+export class UninstallIncompleteError extends Error {
+  readonly code = "uninstall_incomplete";
+  readonly hint = "end or remove by hand what is named above; everything else is gone";
+}
+
+/** Ends what is no file. @returns what could not be ended */
+export function takeDown(root: string, use: EngineUse): string[] {
+  const release = join(root, "current");
+  const tools = toolsEnvironment(use, release);
+  Object.assign(process.env, tools);
+  if (use.hostTools === "bundle" && existsSync(release)) linkHostTools(release, use.instance);
+  const problems = removeContainers(root, use, tools);
+  for (const folder of [root, join("/run/resontech", use.instance)]) unmountBelow(folder);
+  dropFirewall(use.instance);
+  if (use.hostTools === "bundle") removeEngineTraces();
+  return problems;
+}
+
+/**
+ * Removes the files of an install, and then what its ledger names, newest first.
+ *
+ * @param entries what an install of this kind makes directly below its root
+ * @param problems what could not be ended
+ * @throws UninstallIncompleteError
+ */
+export function removeInstall(
+  root: string,
+  entries: readonly string[],
+  owned: readonly Owned[],
+  problems: readonly string[],
+): void {
+  say(`removing ${root}`);
+  // `current` first: what is half removed must not be started.
+  for (const entry of ["current", ...entries])
+    if (entry !== "journal") rmSync(join(root, entry), { recursive: true, force: true });
+  for (const line of owned) if (line.what !== "folder") takeBack(line);
+  unlinkHostTools(root);
+  removeIfEmpty("/run/resontech");
+  const folders = owned.flatMap(({ what, path }) => (what === "folder" ? [path] : []));
+  for (const folder of folders) removeIfEmpty(folder);
+  removeRoot(root, new Set(folders));
+  const stays = existsSync(root) ? readdirSync(root) : [];
+  if (stays.length > 0)
+    say(`${root} holds files that the install did not make, which stay: ${stays.join(", ")}`);
+  if (problems.length > 0)
+    throw new UninstallIncompleteError(`not everything could be ended: ${problems.join("; ")}`);
+  if (stays.length === 0) say("nothing is left");
+}
+
+function takeBack({ what, path }: Owned): void {
+  switch (what) {
+    case "unit":
+      if (isManagedBySystemd(path)) systemctl("disable", "--now", unitName(path));
+      removeFile(unitFile(path));
+      if (existsSync("/run/systemd/system")) systemctl("daemon-reload");
+      return;
+    case "file":
+      removeFile(path);
+      return;
+    case "tree":
+      rmSync(path, { recursive: true, force: true });
+      return;
+    case "folder":
+      removeIfEmpty(path);
+  }
+}
+
+/** With what a write that was cut left beside it. */
+function removeFile(file: string): void {
+  for (const path of [file, `${file}.part`]) rmSync(path, { force: true });
+}
+
+/** A folder that somebody else uses by now is not ours to remove. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (
+      !(
+        error instanceof Error &&
+        "code" in error &&
+        ["ENOENT", "ENOTEMPTY", "EBUSY"].includes(String(error.code))
+      )
+    )
+      throw error;
+  }
+}
+
+function unmountBelow(folder: string): void {
+  const points = readFileSync("/proc/self/mounts", "utf8")
+    .split("\n")
+    .map((line) => unescape(line.split(" ")[1] ?? ""))
+    .filter((point) => point.startsWith(`${folder}/`))
+    .sort()
+    .reverse();
+  for (const point of points) execFileSync("umount", ["--detach-loop", point]);
+}
+
+/** The kernel writes blank, tab, line break and backslash as three octal digits. */
+function unescape(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCodePoint(Number.parseInt(octal, 8)),
+  );
+}
+
+function dropFirewall(instance: string): void {
+  try {
+    execFileSync("nft", ["delete", "table", "inet", `resontech-${instance}`], { stdio: "ignore" });
+  } catch {
+    // There was none: no job has run here.
+  }
+}
