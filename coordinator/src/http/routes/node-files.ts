@@ -7,8 +7,8 @@ import { responses } from "../responses.ts";
 
 export type NodeFileRoutesDeps = { nodeFiles: Pick<NodeFiles, "open"> };
 
-/** A node asks for some fifty files. */
-const PER_MINUTE = 600;
+/** A node asks for some two hundred files; several may come from behind one address. */
+const PER_MINUTE = 3_000;
 const closed = { additionalProperties: false } as const;
 
 const config = {
