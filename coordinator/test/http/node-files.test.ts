@@ -84,7 +84,7 @@ t.test(
 
 t.test("whoever asks again and again is told to wait", async (t) => {
   const statuses = new Set<number>();
-  for (let asked = 0; asked < 601; asked++) statuses.add((await get("root.crt")).statusCode);
+  for (let asked = 0; asked < 3_001; asked++) statuses.add((await get("root.crt")).statusCode);
   t.ok(statuses.has(429));
 });
 
