@@ -64,6 +64,8 @@ export type InstallOptions = {
   perimeter?: { name: string; address: string };
   /** Makes of a command one that runs on the appliance's host, where that is not this one; its files are here all the same. */
   enter?: Enter;
+  /** @default the bundle's or the host's Podman */
+  engine?: "docker";
 };
 
 export type Enter = (
@@ -82,6 +84,7 @@ export function installFlags({
   portOffset,
   cpuWorkers,
   perimeter = LOOPBACK,
+  engine,
 }: InstallOptions): string[] {
   const ports = {
     api: 8000,
@@ -103,6 +106,7 @@ export function installFlags({
     node: `${instance}-node`,
     username: "researcher",
     "key-kind": "dev",
+    ...(engine === undefined ? {} : { engine }),
     ...(cpuWorkers === undefined ? {} : { "cpu-workers": cpuWorkers }),
     ...Object.fromEntries(
       Object.entries(ports).map(([name, port]) => [`port-${name}`, port + portOffset]),
@@ -129,10 +133,13 @@ export function reachableRoot(preferred: string, fallback: string): string {
 export class LocalAppliance {
   readonly root: string;
   readonly #enter: Enter;
+  /** What enters its host, where its engine is the Docker there. */
+  readonly dockerOf: Enter | null;
 
-  private constructor(root: string, enter: Enter) {
+  private constructor(root: string, enter: Enter, engine?: InstallOptions["engine"]) {
     this.root = root;
     this.#enter = enter;
+    this.dockerOf = engine === undefined ? null : enter;
   }
 
   /** An appliance that is installed below `root` already. */
@@ -156,7 +163,7 @@ export class LocalAppliance {
   static async install(bundle: string, options: InstallOptions): Promise<LocalAppliance> {
     const enter = options.enter ?? HERE;
     await runChild(...enter("sh", [join(bundle, "install.sh"), ...installFlags(options)]));
-    return new LocalAppliance(options.root, enter);
+    return new LocalAppliance(options.root, enter, options.engine);
   }
 
   /** Runs the `appliance` command of the installed release and answers its standard output. */

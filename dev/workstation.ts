@@ -4,6 +4,7 @@
  * the quickstart's environment and the appliance's root certificate.
  */
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runChild } from "./child.ts";
 import { type LocalAppliance, repository } from "./local-appliance.ts";
@@ -36,23 +37,40 @@ export class Workstation {
     return new Workstation(appliance, work, example, image);
   }
 
-  #args(script: readonly string[]): string[] {
+  /** Through the appliance's own engine; where that is the Docker of its host, by the command there. */
+  #command(script: readonly string[]): [program: string, args: readonly string[]] {
+    const { dockerOf } = this.#appliance;
+    if (dockerOf === null)
+      return [
+        "podman",
+        ["--url", `unix://${this.#appliance.engineSocket}`, ...this.#run(script, ["--pull=never"])],
+      ];
+    // What enters another host takes no environment along, and the values are none for argv.
+    const file = join(this.#work, "environment");
+    const lines = Object.entries(this.#appliance.quickstart()).map(
+      ([key, value]) => `${key}=${value}\n`,
+    );
+    writeFileSync(file, lines.join(""), { mode: 0o600 });
+    return dockerOf("docker", this.#run(script, [`--env-file=${file}`]));
+  }
+
+  #run(script: readonly string[], more: readonly string[]): string[] {
     const environment = this.#appliance.quickstart();
     const certificate = environment["SSL_CERT_FILE"] ?? "";
     return [
-      "--url",
-      `unix://${this.#appliance.engineSocket}`,
       "run",
       "--rm",
       "--network=host",
-      "--pull=never",
+      ...more,
       "--user=0",
       `--volume=${this.#example}:/example:ro`,
       `--volume=${this.#work}:/work`,
       `--volume=${certificate}:${certificate}:ro`,
       "--workdir=/work",
       // Names alone: the values pass through the environment, never through argv.
-      ...Object.keys(environment).map((name) => `--env=${name}`),
+      ...(this.#appliance.dockerOf === null
+        ? Object.keys(environment).map((name) => `--env=${name}`)
+        : []),
       "--entrypoint=python3",
       this.#image,
       "-u",
@@ -65,7 +83,7 @@ export class Workstation {
   }
 
   async python(script: readonly string[]): Promise<string> {
-    return await runChild("podman", this.#args(script), { env: this.#environment(), quiet: true });
+    return await runChild(...this.#command(script), { env: this.#environment(), quiet: true });
   }
 
   /** Submits, follows and downloads; calls `onProgress` with a line for a person at each change. `more` are the script's own options. */
@@ -119,7 +137,7 @@ export class Workstation {
   }
 
   async #follow(script: readonly string[], onLine: (line: string) => void): Promise<void> {
-    const child = spawn("podman", this.#args(script), {
+    const child = spawn(...this.#command(script), {
       env: this.#environment(),
       stdio: ["ignore", "pipe", "pipe"],
     });

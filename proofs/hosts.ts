@@ -48,11 +48,12 @@ type HostFigures = {
 };
 
 /** Without OpenSSL 3, Podman, nft, ip and mkfs.ext4 of their own. */
-const WHOLE_LIFE = ["Debian 11", "Debian 12", "Debian 13"];
+const WHOLE_LIFE = ["Debian 11", "Debian 12", "Debian 13", "Debian 13 with Docker"];
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const inside = bundleInside(args);
-  if (inside !== undefined) return await lifeOnHost(progress, inside, args.at(-1) ?? "");
+  if (inside !== undefined)
+    return await lifeOnHost(progress, inside, args.at(-2) ?? "", args.at(-1) === "docker");
 
   progress("building the bundle");
   const built = await buildBundle();
@@ -109,15 +110,24 @@ async function tryHost(
     changed_medium_refused: ["boot.sums.sig", "boot.sums"].every((file) =>
       refusesChanged(host, bundle, file),
     ),
-    life: WHOLE_LIFE.includes(distribution.name) ? await liveWithoutRoute(built, host.root) : null,
+    life: WHOLE_LIFE.includes(distribution.name)
+      ? await liveWithoutRoute(built, host.root, distribution.name.includes("Docker"))
+      : null,
   };
   progress(`${JSON.stringify(figures)}${install.status === 0 ? "" : ` ${install.stderr}`}`);
   return figures;
 }
 
-async function liveWithoutRoute(built: BundleSummary, root: string): Promise<ProofResult> {
+async function liveWithoutRoute(
+  built: BundleSummary,
+  root: string,
+  withDocker: boolean,
+): Promise<ProofResult> {
   return await inOwnNetwork(
-    async (enter) => await runInside("hosts", built, (command) => enter([...command, root])),
+    async (enter) =>
+      await runInside("hosts", built, (command) =>
+        enter([...command, root, withDocker ? "docker" : "podman"]),
+      ),
   );
 }
 

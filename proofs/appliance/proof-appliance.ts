@@ -53,7 +53,7 @@ export class ProofAppliance implements AsyncDisposable {
     {
       second = false,
       ...change
-    }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers" | "enter">> & {
+    }: Partial<Pick<InstallOptions, "perimeter" | "cpuWorkers" | "enter" | "engine">> & {
       second?: boolean;
     } = {},
   ): Promise<ProofAppliance> {

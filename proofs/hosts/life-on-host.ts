@@ -1,5 +1,8 @@
 /** Install, job, restart, a killed engine, uninstall, on a host that is not this one. Runs in a network without a route. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type BundleSummary, type LocalAppliance, repository } from "../../dev/local-appliance.ts";
 import { isVerified, verifyAudit } from "../../dev/verify-audit.ts";
 import { ProofAppliance } from "../appliance/proof-appliance.ts";
@@ -8,19 +11,26 @@ import type { ProofResult } from "../proof.ts";
 import { LiveHost } from "./live-host.ts";
 
 const ENGINE = "podman";
+/** What Docker itself keeps of its own, whoever used it. */
+const DOCKERS = /^\/(run|var\/lib)\/(docker|containerd)|^\/var\/log\/|^\/run\/(xtables|netns)/;
+const DOCKER_START_MS = 60_000;
 
 export async function lifeOnHost(
   progress: (line: string) => void,
   bundle: BundleSummary,
   root: string,
+  withDocker: boolean,
 ): Promise<ProofResult> {
   await using host = await LiveHost.start(root, [
     join(repository, ".cache"),
     join(repository, "examples"),
   ]);
+  await using _docker = withDocker ? await startDocker(host) : null;
   const before = new Set(host.listing());
-  const life = await liveThere(progress, bundle, host);
-  const left = host.listing().filter((path) => !before.has(path));
+  const life = await liveThere(progress, bundle, host, withDocker);
+  const left = host
+    .listing()
+    .filter((path) => !before.has(path) && !(withDocker && DOCKERS.test(path)));
   progress(`left after uninstall: ${left.join(", ") || "nothing"}; ${JSON.stringify(life)}`);
   return {
     ok: life.ok && left.length === 0,
@@ -32,8 +42,12 @@ async function liveThere(
   progress: (line: string) => void,
   bundle: BundleSummary,
   host: LiveHost,
+  withDocker: boolean,
 ): Promise<ProofResult> {
-  await using installed = await ProofAppliance.install(progress, bundle, { enter: host.enter });
+  await using installed = await ProofAppliance.install(progress, bundle, {
+    enter: host.enter,
+    ...(withDocker ? { engine: "docker" } : {}),
+  });
   const { appliance, installSeconds } = installed;
   const workstation = await installed.workstation("job");
   const first = await workstation.submit((line) => progress(`  ${line}`));
@@ -41,15 +55,22 @@ async function liveThere(
   await appliance.command(["stop"]);
   await appliance.command(["start"]);
   await untilHealthy(appliance);
-  progress(`killing ${ENGINE}`);
-  const killed = pidOf(appliance);
-  process.kill(killed, "SIGKILL");
-  await untilHealthy(appliance);
+  // A Docker is the host's, whose service manager starts it again.
+  const killed = withDocker ? null : pidOf(appliance);
+  if (killed !== null) {
+    progress(`killing ${ENGINE}`);
+    process.kill(killed, "SIGKILL");
+    await untilHealthy(appliance);
+  }
   const again = await workstation.submit((line) => progress(`  ${line}`));
   const audit = await verifyAudit(appliance, installed.folder("audit"), bundle.bundle);
-  const isReplaced = pidOf(appliance) !== killed;
+  const isReplaced = killed === null ? null : pidOf(appliance) !== killed;
   return {
-    ok: first.state === "FINISHED" && again.state === "FINISHED" && isReplaced && isVerified(audit),
+    ok:
+      first.state === "FINISHED" &&
+      again.state === "FINISHED" &&
+      isReplaced !== false &&
+      isVerified(audit),
     figures: {
       install_s: Number(installSeconds.toFixed(1)),
       job: first.state,
@@ -57,6 +78,21 @@ async function liveThere(
       engine_replaced: isReplaced,
       job_after_restart_and_kill: again.state,
       audit,
+    },
+  };
+}
+
+async function startDocker(host: LiveHost): Promise<AsyncDisposable> {
+  const [program, args] = host.enter("dockerd", []);
+  const daemon = spawn(program, args, { stdio: "ignore" });
+  const answers = (): boolean =>
+    spawnSync(...host.enter("docker", ["version"]), { stdio: "ignore" }).status === 0;
+  for (const from = Date.now(); !answers(); await sleep(500))
+    if (Date.now() - from > DOCKER_START_MS) throw new Error("Docker did not start");
+  return {
+    [Symbol.asyncDispose]: async () => {
+      daemon.kill("SIGTERM");
+      await once(daemon, "exit");
     },
   };
 }

@@ -32,6 +32,10 @@ export const DISTRIBUTIONS: readonly Distribution[] = [
   { name: "Debian 11", suite: "bullseye", ...DEBIAN, packages: ["openssl"] },
   { name: "Debian 12", suite: "bookworm", ...DEBIAN, packages: [] },
   { name: "Debian 13", suite: "trixie", ...DEBIAN, packages: [] },
+  {
+    ...{ name: "Debian 13 with Docker", suite: "trixie", ...DEBIAN },
+    packages: ["docker.io", "docker-cli", "iptables"],
+  },
   { name: "Ubuntu 20.04", suite: "focal", ...UBUNTU, packages: ["openssl", "libstdc++6"] },
   { name: "Ubuntu 24.04", suite: "noble", ...UBUNTU, packages: ["openssl", "libstdc++6"] },
 ];

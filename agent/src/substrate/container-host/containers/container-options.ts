@@ -15,9 +15,6 @@ export const LABELS = {
   fence: "tech.reson.fence",
 } as const;
 
-/** Data loaders with many workers need far more than is usual; Docker's daemon has the right to give them. */
-const OPEN_FILES = 65_536;
-
 /** Of every job container: its `/etc/hosts` has it. */
 export const JOB_HOSTNAME = "member";
 
@@ -61,6 +58,8 @@ export type ContainerParts = {
   devices: readonly InventoryWorker[];
   /** Of those of these that have files of their own. */
   deviceFiles: readonly DeviceFile[];
+  /** At most, of each process: a root without CAP_SYS_RESOURCE can give no more than it has. */
+  openFiles: number;
 };
 
 export function containerOptions(work: Work, parts: ContainerParts): ContainerCreateOptions {
@@ -109,7 +108,7 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
       ...deviceOptions(parts),
       // Podman has them from its configuration, and drops those of a user's processes as soon as one limit is named.
       ...(parts.engine === "docker"
-        ? { Ulimits: [{ Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES }] }
+        ? { Ulimits: [{ Name: "nofile", Soft: parts.openFiles, Hard: parts.openFiles }] }
         : {}),
     },
   };

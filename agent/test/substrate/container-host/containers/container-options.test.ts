@@ -27,7 +27,7 @@ const parts: ContainerParts = {
     ...{ modelDir: null, payload: "/p", out: "/o", tmp: "/t", workspace: "/w", events: "/v" },
   },
   attachment: { network: "n", address: "198.18.0.2", hosts: [] },
-  ...{ devices: [], deviceFiles: [] },
+  ...{ devices: [], deviceFiles: [], openFiles: 20_000 },
 };
 const host = (change: Partial<ContainerParts>) =>
   containerOptions(work, { ...parts, ...change }).HostConfig;
@@ -71,4 +71,11 @@ t.test("a member without devices gets none", (t) => {
   t.notOk(host({})?.DeviceRequests);
   t.notOk(host({})?.GroupAdd);
   t.end();
+});
+
+t.test("Docker is asked for as many open files as this host can give", async (t) => {
+  t.strictSame(host({ engine: "docker" })?.Ulimits, [
+    { Name: "nofile", Soft: 20_000, Hard: 20_000 },
+  ]);
+  t.notOk(host({ engine: "podman" })?.Ulimits, "Podman has them from its configuration");
 });
