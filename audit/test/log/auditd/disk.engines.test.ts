@@ -1,4 +1,5 @@
 import {
+  existsSync,
   chmodSync,
   linkSync,
   mkdirSync,
@@ -216,5 +217,41 @@ t.test(
       ],
     );
     t.equal(statSync(step).mtimeMs, mtimeMs, "the one that is there was not written");
+  },
+);
+
+t.test(
+  "a write that failed before another was given the last step of ballast is tried again",
+  async (t) => {
+    const auditDir = temporaryFolder(t);
+    const step = join(auditDir, "ballast", "000000.zero");
+    mkdirSync(join(auditDir, "ballast"));
+    writeFileSync(step, Buffer.alloc(MIB));
+    const guard = new DiskGuard(
+      { auditDir, ballastBytes: MIB, ballastStepBytes: MIB, segmentBytes: MIB },
+      () => {},
+    );
+    const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+    const hasRoom = () => !existsSync(step);
+    const first = guard.withRoom(async () => {
+      if (!hasRoom()) throw full;
+      return "first";
+    });
+    let tries = 0;
+    const second = guard.withRoom(async () => {
+      tries += 1;
+      if (tries > 1) return "second";
+      // It found the disk full; before it says so, the other has been given what there was.
+      while (!hasRoom()) await sleep(1);
+      throw full;
+    });
+    t.same(await Promise.all([first, second]), ["first", "second"]);
+    await t.rejects(
+      guard.withRoom(async () => {
+        throw full;
+      }),
+      { code: "ENOSPC" },
+      "a full disk is one once no ballast is left",
+    );
   },
 );

@@ -6,6 +6,7 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isFullDisk, syncFolder } from "@resontech/daemon/durable-file";
+import { Turns } from "@resontech/daemon/turns";
 
 const CHUNK = Buffer.alloc(1_048_576);
 const STEP_NAME = /^[0-9]{6}\.zero$/;
@@ -22,6 +23,9 @@ export class DiskGuard {
   /** What the write path needs for its next segment and checkpoint. */
   readonly #neededBytes: number;
   readonly #onNoRoom: () => void;
+  readonly #turns = new Turns();
+  /** Steps that were given up since the start. */
+  #given = 0;
 
   /** @param onNoRoom a write found the disk full and was given ballast */
   constructor(
@@ -69,25 +73,39 @@ export class DiskGuard {
   /** @throws what `write` throws, a full disk only once no ballast is left */
   async withRoom<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
+      const given = this.#given;
       try {
         return await write();
       } catch (error) {
-        if (!isFullDisk(error) || !(await this.#giveUpStep())) throw error;
+        if (!isFullDisk(error) || !(await this.#makeRoom(given))) throw error;
         this.#onNoRoom();
       }
     }
+  }
+
+  /**
+   * Another write, or the watch, may have given up the last step since the write began: then there is room already.
+   * @param given steps that had been given up when it began
+   */
+  async #makeRoom(given: number): Promise<boolean> {
+    return await this.#turns.run(async () => this.#given !== given || (await this.#removeStep()));
   }
 
   async #steps(): Promise<string[]> {
     return (await readdir(this.#folder)).filter((name) => STEP_NAME.test(name)).sort();
   }
 
-  /** False when there was none. */
   async #giveUpStep(): Promise<boolean> {
+    return await this.#turns.run(() => this.#removeStep());
+  }
+
+  /** One at a time. False when there was none. */
+  async #removeStep(): Promise<boolean> {
     const last = (await this.#steps()).at(-1);
     if (last === undefined) return false;
     for (const name of [last, `${last}.new`]) await rm(join(this.#folder, name), { force: true });
     await syncFolder(this.#folder);
+    this.#given += 1;
     return true;
   }
 
