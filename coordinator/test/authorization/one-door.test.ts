@@ -46,7 +46,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: ["node?.ownerId !== job.userId"],
   },
   "kernel/desired-set.ts": { why: "members of a node", texts: [BY_NODE] },
-  "kernel/fleet-views.ts": { why: "workers of a node", texts: [BY_NODE] },
+  "kernel/fleet-views.ts": { why: "workers of a node", texts: [BY_NODE, BY_NODE] },
   "kernel/job-bridges.ts": {
     why: "which members share a node with their server",
     texts: ["node_id !== home", "member.node_id === home", "home === member.node_id"],
@@ -60,7 +60,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: ["SQL project_id = ?"],
   },
   "nodes/liveness-monitor.ts": { why: "members of a node", texts: [BY_NODE, BY_NODE] },
-  "nodes/node-table.ts": { why: "workers of a node", texts: [BY_NODE, BY_NODE, "SQL node_id = @"] },
+  "nodes/node-removal.ts": {
+    why: "tokens and members of a node that an operator takes away",
+    texts: [BY_NODE, BY_NODE],
+  },
+  "nodes/node-table.ts": {
+    why: "workers of a node",
+    texts: [BY_NODE, BY_NODE, BY_NODE, "SQL node_id = @"],
+  },
   "nodes/registry.ts": { why: "members of a node", texts: [BY_NODE] },
 };
 
