@@ -20,7 +20,7 @@ const BY_OWNER = "SQL owner_id = ?";
 const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "control/operator-views.ts": {
     why: "members of a node; a column becomes a boolean",
-    texts: [BY_NODE, BY_NODE, "row.is_admin"],
+    texts: [BY_NODE, BY_NODE, BY_NODE, "row.is_admin"],
   },
   "front/answer-front.ts": {
     why: "finds out whose an access key is",
