@@ -33,16 +33,18 @@ export function linkHostTools(release: string, instance: string, home = toolsHom
 /** Takes back what {@link linkHostTools} made for the appliance below `root`; others of this host keep a link that leads somewhere. */
 export function unlinkHostTools(root: string, base = HOST_TOOLS_HOME): void {
   if (!existsSync(base)) return;
+  // The links were made to what a link above the root leads to.
+  const real = existsSync(root) ? realpathSync(root) : root;
   for (const name of readdirSync(base).filter((entry) => entry.endsWith(USERS))) {
     const users = join(base, name);
     for (const user of readdirSync(users))
-      if (leadsInto(join(users, user), root)) rmSync(join(users, user));
+      if (leadsInto(join(users, user), real)) rmSync(join(users, user));
     const home = join(base, basename(name, USERS));
     const [other] = readdirSync(users);
     if (other === undefined) {
       rmSync(home, { force: true });
       rmdirSync(users);
-    } else if (leadsInto(home, root)) replaceLink(home, readlinkSync(join(users, other)));
+    } else if (leadsInto(home, real)) replaceLink(home, readlinkSync(join(users, other)));
   }
   if (readdirSync(base).length === 0) rmdirSync(base);
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { linkHostTools, unlinkHostTools } from "../../src/host-tools/link-host-tools.ts";
@@ -46,4 +46,14 @@ t.test("a link that leads nowhere is made anew", async (t) => {
   rmSync(first.root, { recursive: true });
   const second = install("b");
   t.equal(readlinkSync(home), second.tools);
+});
+
+t.test("a root below a link is taken back as well", async (t) => {
+  const { base, home, install } = host(t);
+  const { root } = install("a");
+  const link = join(t.testdirName, "link");
+  symlinkSync(join(root, ".."), link);
+  unlinkHostTools(join(link, "a"), base);
+  t.notOk(existsSync(home));
+  t.notOk(existsSync(base));
 });

@@ -53,7 +53,7 @@ export const ReleaseImage = Type.Object(
     pythonVersion: Type.Union([Type.String({ maxLength: 32 }), Type.Null()]),
     /** What it asks of a device; absent for an image that runs on processors. */
     needs: Type.Optional(ImageNeeds),
-    /** Bytes of its layers once unpacked. Absent in releases before 0.3. */
+    /** Bytes of its layers once unpacked. Absent in older releases. */
     unpackedBytes: Type.Optional(Bytes),
   },
   closed,

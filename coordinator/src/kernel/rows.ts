@@ -30,7 +30,7 @@ export type JobRow = {
   only_mine: number;
   estimated_memory_mb: number | null;
   image: string;
-  /** JSON of `MemberImage[]`; null in a job that a program before 0.3 accepted. */
+  /** JSON of `MemberImage[]`; null in a job that an older program accepted. */
   images: string | null;
   num_rounds: number | null;
   first_round: number;

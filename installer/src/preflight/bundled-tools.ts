@@ -12,7 +12,7 @@ const PACKAGE_OF: Readonly<Record<string, string>> = {
   fallocate: "util-linux",
 };
 
-/** The programs for hosts that lack them, each with the version of its package; none in a release before 0.3. */
+/** The programs for hosts that lack them, each with the version of its package; none in an older release. */
 export function bundledTools({
   tree,
   engines,
