@@ -403,14 +403,20 @@ function runcFindings(runc: RuncVersion): Finding[] {
   return escapes.length === 0 ? [] : [warning("runc_escapes", what, RUNC_REMEDY)];
 }
 
+/** A node's certificate is signed when the node joins; all but the root are made anew by a start in the last third of their life. */
+function certificateRemedy(file: string): string {
+  if (file.endsWith("/node.crt"))
+    return "appliance stop agent, remove that file, appliance start agent: the node joins again";
+  return file.endsWith("/ca/root.crt")
+    ? "this release can't renew it: ask your vendor for one that can"
+    : "appliance restart renews it";
+}
+
 function certificateFinding({ file, daysLeft }: CertificateFacts): Finding | null {
   if (daysLeft > CERTIFICATE_DAYS.told) return null;
   const left = Math.floor(daysLeft);
   const what = daysLeft <= 0 ? `${file} has expired` : `${file} expires in ${left} days`;
-  // A node's certificate is signed when the node joins; every other one is made anew by a start in the last third of its life.
-  const remedy = file.endsWith("/node.crt")
-    ? "appliance stop agent, remove that file, appliance start agent: the node joins again"
-    : "appliance restart renews it";
+  const remedy = certificateRemedy(file);
   const when =
     daysLeft <= CERTIFICATE_DAYS.now
       ? "now: "

@@ -181,6 +181,7 @@ t.test(
       findingsOf(facts({ certificates: [{ file, daysLeft }] }))[0]?.todo;
     t.equal(todo("etc/a.crt", 91), undefined);
     t.equal(todo("etc/a.crt", 90), "appliance restart renews it");
+    t.match(todo("etc/ca/root.crt", 90), /can't renew it/, "no restart does");
     t.equal(todo("etc/a.crt", 60), "choose a day this month: appliance restart renews it");
     t.equal(todo("etc/a.crt", 30), "now: appliance restart renews it");
     t.match(todo("data/agent/node.crt", 30), /^now: appliance stop agent.*joins again$/);
