@@ -4,7 +4,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  realpathSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -17,6 +16,7 @@ import { fetchDebian } from "../fetch/debian.ts";
 import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { treeOf, type TreeSource } from "../release/describe-release.ts";
+import { inside } from "./inside.ts";
 import { buildRunc } from "./runc.ts";
 
 /** Counts changes of this file that change a byte. */
@@ -138,14 +138,6 @@ async function collect(
     }
   }
   chmodSync(join(libraries, LOADER), 0o755);
-}
-
-/** A link of a package may lead out of it, to a file of the build machine. */
-function inside(root: string, path: string): string {
-  const real = realpathSync(join(root, path));
-  if (!real.startsWith(`${realpathSync(root)}/`))
-    throw new Error(`${path} leads out of its package`);
-  return real;
 }
 
 async function bind(tools: string, home: string, patchelf: string): Promise<void> {

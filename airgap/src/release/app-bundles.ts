@@ -74,6 +74,7 @@ const SOURCES = [
   "audit/build",
   "audit/src",
   "s3-front/src",
+  "gateway/src",
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",

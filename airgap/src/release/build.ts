@@ -4,6 +4,7 @@ import { BuildClock } from "../cache/build-clock.ts";
 import { progress } from "../cache/progress.ts";
 import { StepCache } from "../cache/step-cache.ts";
 import { ensureEngine, NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
+import { buildHaproxy } from "../engines/haproxy.ts";
 import { buildHostTools } from "../engines/host-tools.ts";
 import { buildAddons } from "../engines/node-addons.ts";
 import { buildRuntime } from "../engines/runtime.ts";
@@ -130,6 +131,7 @@ async function makeParts(
     buildRuntime(cache, lock),
     buildAddons(cache, lock),
     buildHostTools(cache, lock),
+    buildHaproxy(cache, lock),
   ];
   const [imageLayouts, engineFiles, nativeFiles] = await Promise.all([
     Promise.all(images),

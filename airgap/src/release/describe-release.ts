@@ -140,6 +140,13 @@ function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
       licence: "PostgreSQL",
       source: "deb:postgresql-15",
     };
+  const haproxy = lock.pypi["haproxy"]?.[0];
+  if (haproxy !== undefined)
+    engines["haproxy"] = {
+      version: haproxy.version,
+      licence: "GPL-2.0-or-later",
+      source: `pypi:${haproxy.name}`,
+    };
   const java = lock.pypi["jre"]?.[0];
   if (java !== undefined)
     engines["java"] = {
@@ -174,5 +181,6 @@ export function sizeByPart(release: ReleaseManifest): Record<string, number> {
 function partOf(path: string): string {
   if (path === RUNTIME || path.startsWith(`${RUNTIME_LIBRARIES}/`)) return "runtime (node)";
   if (path.startsWith(`${HOST_TOOLS}/`)) return "host tools";
-  return path.startsWith("engines/") ? path : "our processes";
+  // An engine is a file, or a folder with its libraries.
+  return path.startsWith("engines/") ? path.split("/", 2).join("/") : "our processes";
 }

@@ -12,6 +12,9 @@ import t from "tap";
 /** glibc 2.28 and the C++ library of GCC 8, which came out together; Node itself wants as much. docs/operator/install.md says so. */
 const NEWEST = { GLIBC: "2.28", GLIBCXX: "3.4.25", CXXABI: "1.3.11", GCC: "8.0.0" } as const;
 
+/** HAProxy has its libraries in a folder of its own. */
+const DOOR = "engines/haproxy/";
+
 const bundle = process.env["RT_TEST_BUNDLE"] ?? "";
 t.ok(bundle !== "" && existsSync(bundle), "npm test gives the bundle; run it through `npm test`");
 const blobOf = ({ sha256 }: ReleaseFile): string => join(bundle, "blobs", "sha256", sha256);
@@ -45,7 +48,7 @@ function isNewer(version: string, than: string): boolean {
 
 t.test("no program wants a newer symbol of the host than glibc 2.28 and GCC 8 have", async (t) => {
   const programs = programsOf(releaseTree());
-  for (const path of ["bin/node", "engines/nats-server", "engines/rt-verify"])
+  for (const path of ["bin/node", "engines/nats-server", "engines/rt-verify", `${DOOR}haproxy`])
     t.ok(
       programs.some((file) => file.path === path),
       path,
@@ -74,11 +77,33 @@ t.test(
       const table = execFileSync("readelf", ["--dynamic", "--wide", blobOf(file)], {
         encoding: "utf8",
       });
-      if (file.path.startsWith("engines/")) t.notMatch(table, /NEEDED/, file.path);
+      if (file.path.startsWith("engines/") && !file.path.startsWith(DOOR))
+        t.notMatch(table, /NEEDED/, file.path);
       if (file.path.endsWith(".node")) t.notMatch(table, /libstdc\+\+|libgcc_s/, file.path);
     }
   },
 );
+
+t.test("the front door brings every library but those of glibc", async (t) => {
+  const tree = releaseTree().filter(({ path }) => path.startsWith(DOOR));
+  const own = tree.map(({ path }) => path.replace(`${DOOR}lib/`, ""));
+  const glibc = /^lib(c|dl|rt|m|pthread)\.so\.\d$/;
+  const programs = tree.filter((file) => isElf(blobOf(file)));
+  t.equal(programs.length, 7);
+  for (const file of programs) {
+    const dynamic = execFileSync("readelf", ["--dynamic", "--wide", blobOf(file)], {
+      encoding: "utf8",
+    });
+    const needed = [...dynamic.matchAll(/NEEDED.*\[(.+)\]/g)].map(([, name = ""]) => name);
+    t.same(
+      needed.filter((name) => !glibc.test(name) && !own.includes(name)),
+      [],
+      file.path,
+    );
+  }
+  for (const licence of ["LICENSE", "THIRD_PARTY_LICENSES", "Apache-2.0", "LGPL-2.1", "zlib"])
+    t.ok(own.includes(`${DOOR}licences/${licence}`), licence);
+});
 
 t.test("a host tool finds loader and libraries in the release alone", async (t) => {
   const tools = releaseTree().filter(({ path }) => path.startsWith(`${HOST_TOOLS}/`));

@@ -217,7 +217,7 @@ export const ERROR_CATALOGUE = {
     hint: "Delete objects that are no longer needed, or ask the operator for a larger quota.",
   },
 
-  // 404, 405, 408, 409, 410, 413, 415, 417, 429, 431
+  // 404, 405, 408, 409, 410, 411, 413, 415, 417, 429, 431
   not_found: {
     status: 404,
     hint: "Check the address and the id; another project's objects are not visible to this key.",
@@ -266,6 +266,7 @@ export const ERROR_CATALOGUE = {
     status: 413,
     hint: "Upload files to the bucket; requests themselves are small.",
   },
+  length_required: { status: 411, hint: "Send the body with a Content-Length header." },
   unsupported_media_type: { status: 415, hint: "Send JSON with `Content-Type: application/json`." },
   expectation_failed: {
     status: 417,
@@ -294,6 +295,18 @@ export const ERROR_CATALOGUE = {
   storage_unavailable: {
     status: 503,
     hint: "The object store did not answer; try again, then ask the operator.",
+  },
+  restarting: {
+    status: 503,
+    hint: "Nothing was done: send the request again after the seconds that the Retry-After header says.",
+  },
+  answer_lost: {
+    status: 502,
+    hint: "Look whether it was done before you send it again, or send it with the same Idempotency-Key.",
+  },
+  answer_late: {
+    status: 504,
+    hint: "Look whether it was done before you send it again, or send it with the same Idempotency-Key.",
   },
   overloaded: { status: 503, hint: "Try again in a few seconds." },
 } as const satisfies Record<string, ErrorEntry>;

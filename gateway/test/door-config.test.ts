@@ -1,0 +1,67 @@
+import { SERVER_TLS } from "@resontech/daemon/tls-suites";
+import fc from "fast-check";
+import t from "tap";
+import { type DoorSettings, renderDoorConfig } from "../src/door-config.ts";
+import { SIGN_IN_PATHS } from "../src/sign-in-paths.ts";
+
+const SETTINGS: DoorSettings = {
+  ...{ address: "10.0.0.5", port: 8000, name: "appliance.example" },
+  certFile: "/opt/my root's/etc/secrets/door/server.crt",
+  coordinatorSocket: "/run/resontech/main/api/sock",
+  keycloak: { port: 8443, caFile: "/opt/my root's/etc/ca/root.crt" },
+  ...{ maxConnections: 2_000, threads: 2 },
+};
+const config = renderDoorConfig(SETTINGS);
+const linesWith = (text: string): string[] =>
+  config.split("\n").filter((line) => line.includes(text));
+
+t.test("every suite of ours is named once, those of TLS 1.3 apart", async (t) => {
+  const [newer = ""] = linesWith("ciphersuites");
+  const [older = ""] = linesWith("bind-ciphers ");
+  const named = [newer, older].flatMap((line) => line.trim().split(" ")[1]?.split(":") ?? []);
+  t.same(named.sort(), SERVER_TLS.ciphers.split(":").sort());
+  t.notMatch(older, /TLS_/);
+  t.equal(linesWith("ssl-min-ver TLSv1.2").length, 2, "towards clients, and towards Keycloak");
+});
+
+t.test("a path with a blank and a quote is one word of the file", async (t) => {
+  t.match(config, "crt '/opt/my root'\\''s/etc/secrets/door/server.crt' alpn h2,http/1.1\n");
+  t.match(config, "ca-file '/opt/my root'\\''s/etc/ca/root.crt' sni str(appliance.example)");
+});
+
+t.test(
+  "Keycloak is asked under TLS that the appliance's root vouches for, and alone there",
+  async (t) => {
+    t.equal(linesWith(":8443 ").length, 1);
+    t.match(
+      linesWith(":8443 ")[0],
+      /127\.0\.0\.1:8443 ssl verify required .* verifyhost appliance\.example/,
+    );
+    t.notMatch(config, /verify none|stats |monitor|prometheus/);
+  },
+);
+
+t.test("no path that is let to Keycloak can be read as another one", async (t) => {
+  const patterns = SIGN_IN_PATHS.map((source) => new RegExp(`^${source}$`));
+  const passes = (path: string): boolean => patterns.some((pattern) => pattern.test(path));
+  const part = fc.constantFrom(
+    ...["realms", "resontech", "master", "admin", "resources", "login", "common", "broker"],
+    ...["protocol", "openid-connect", "token", "auth", "device", "endpoint", "1a2b3", "x.css"],
+    ...["..", ".", "", "%2e%2e", "%2f", ";", "\\", "a;b", "%00", "~", "\n", "%41", "é"],
+  );
+  let passed = 0;
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 7 }), (parts) => {
+      const path = `/${parts.join("/")}`;
+      if (!passes(path)) return;
+      passed += 1;
+      // What the next program makes of it, if it resolves and decodes all that it can.
+      if (decodeURIComponent(new URL(`https://host${path}`).pathname) !== path)
+        throw new Error(path);
+    }),
+    { numRuns: 50_000, examples: [[["realms", "resontech", "device"]]] },
+  );
+  t.ok(passed > 0);
+  for (const path of ["/resources/1a2b3/admin/x/y.js", "/resources/resontech/login/en"])
+    t.notOk(passes(path), path);
+});
