@@ -25,7 +25,7 @@ import { seededRandom } from "./measure/seeded-random.ts";
 import { spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
-const PARTS = ["coordinator", "agent", "auditd", "s3-front", "nats", "s3", "registry"];
+const PARTS = ["door", "coordinator", "agent", "auditd", "s3-front", "nats", "s3", "registry"];
 /** The federation's own containers, by what their names hold. */
 const CONTAINERS: Readonly<Record<string, string>> = {
   "fl-server": "-server-",

@@ -23,6 +23,7 @@ t.test("every part of the installed appliance is healthy", async (t) => {
     "audit-out",
     "auditd",
     "coordinator",
+    "door",
     "keycloak",
     "nats",
     "podman",

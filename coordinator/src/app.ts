@@ -5,7 +5,6 @@ import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import { ErrorReply } from "@resontech/contracts/http-common";
-import { SERVER_TLS } from "@resontech/daemon/tls-suites";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -19,6 +18,7 @@ import { authentication, type AuthenticationOptions } from "./http/authenticatio
 import { authorization } from "./http/authorization.ts";
 import { answerClientError } from "./http/client-errors.ts";
 import { errorReplies } from "./http/error-replies.ts";
+import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
 import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
@@ -44,8 +44,6 @@ export type AppDeps = AuditDeps &
     registry: RegistryTokenRoutesDeps;
     readiness: ReadinessChecks;
     logger: FastifyBaseLogger;
-    /** PEM; null serves plain HTTP, on loopback. */
-    tls: { cert: string; key: string } | null;
     limits?: Partial<typeof DEFAULT_LIMITS>;
   };
 
@@ -60,7 +58,6 @@ const DEFAULT_LIMITS = {
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const app = Fastify({
-    ...(deps.tls === null ? {} : { https: { ...deps.tls, ...SERVER_TLS } }),
     loggerInstance: deps.logger,
     bodyLimit: limits.bodyBytes,
     genReqId: () => randomUUID(),
@@ -71,6 +68,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     clientErrorHandler: answerClientError,
     frameworkErrors: refuseAddress,
     requestTimeout: 60_000,
+    // The front door ends connections that it needs no more; one that ends on this side could meet a request on its way.
+    keepAliveTimeout: 0,
     forceCloseConnections: "idle",
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as FastifyInstance;
   app.setValidatorCompiler(schemaValidators());
@@ -82,6 +81,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
 
   await app.register(errorReplies);
+  await app.register(peerAddress);
   await app.register(routeDeclarations);
   await app.register(requestAudit, deps);
   await app.register(authentication, { ...deps, maxFailuresPerMinute: limits.failuresPerMinute });
@@ -91,7 +91,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     hook: "preParsing",
     max: limits.requestsPerMinute,
     timeWindow: 60_000,
-    keyGenerator: (request) => credentialOf(request.caller) ?? request.ip,
+    keyGenerator: (request) => credentialOf(request.caller) ?? request.peer,
     errorResponseBuilder: () =>
       new ApiError("rate_limited", `more than ${limits.requestsPerMinute} requests in a minute`),
   });

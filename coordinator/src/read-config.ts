@@ -19,7 +19,6 @@ export class ConfigError extends Error {
 
 export type Secrets = {
   s3Admin: S3Credentials;
-  tls: { cert: string; key: string } | null;
   registryToken: { keyPem: string; certPem: string };
 };
 
@@ -31,9 +30,6 @@ const S3AdminKey = Type.Object(
 /** @throws ConfigError */
 export function readConfig(file: string): Readonly<CoordinatorConfig> {
   const config = readChecked(file, CoordinatorConfig);
-  if (config.listen.tls === null && !isLoopback(config.listen.host)) {
-    throw new ConfigError(file, "listen.tls is null, but listen.host is not a loopback address");
-  }
   const profiles = config.images.map(({ profile }) => profile);
   if (new Set(profiles).size !== profiles.length)
     throw new ConfigError(file, "images names a profile twice");
@@ -42,10 +38,8 @@ export function readConfig(file: string): Readonly<CoordinatorConfig> {
 
 /** @throws ConfigError */
 export function readSecrets(config: CoordinatorConfig): Secrets {
-  const { tls } = config.listen;
   return {
     s3Admin: readChecked(config.s3.adminKeyFile, S3AdminKey),
-    tls: tls === null ? null : { cert: readText(tls.certFile), key: readText(tls.keyFile) },
     registryToken: {
       keyPem: readText(config.registry.tokenKeyFile),
       certPem: readText(config.registry.tokenCertFile),
@@ -76,8 +70,4 @@ function readChecked<T extends TSchema>(file: string, schema: T): Static<T> {
     file,
     `${fault.instancePath === "" ? "the whole" : fault.instancePath.slice(1).replaceAll("/", ".")} ${fault.message}`,
   );
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

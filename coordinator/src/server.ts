@@ -16,6 +16,7 @@ import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { FrontServer } from "./front/front-server.ts";
+import { listenOnSocket } from "./http/listen-on-socket.ts";
 import { makeLogger } from "./http/logger.ts";
 import type { ReadinessChecks } from "./http/routes/health.ts";
 import { AuditSearch } from "./audit/audit-search.ts";
@@ -105,10 +106,9 @@ async function openParts(
       }),
     },
     readiness: readinessOf(core, store),
-    tls: secrets.tls,
   });
   stack.defer(() => app.close());
-  await app.listen({ host: config.listen.host, port: config.listen.port });
+  await listenOnSocket(app, config.listen.socket);
 
   const handle = controlHandler({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords },

@@ -9,7 +9,7 @@ const dir = t.testdir({
 });
 const at = (name: string) => join(dir, name);
 const good = {
-  listen: { host: "127.0.0.1", port: 0, tls: null },
+  listen: { socket: "/run/api/sock" },
   publicUrl: "http://127.0.0.1:8000",
   databaseFile: at("coordinator.db"),
   controlSocket: at("control"),
@@ -70,6 +70,10 @@ t.test("what is wrong is named and stops the start", async (t) => {
   );
   t.match(
     messageOf(write({ ...good, listen: { host: "10.0.0.1", port: 1, tls: null } })),
-    /listen\.tls is null/,
+    /listen/,
+  );
+  t.match(
+    messageOf(write({ ...good, listen: { socket: `/${"s".repeat(107)}` } })),
+    /listen\.socket/,
   );
 });

@@ -93,6 +93,16 @@ export class CertificateAuthority {
     ]);
   }
 
+  /** A certificate to call other parts with, which no server can use: it has no name. Kept and renewed as {@link ensureServer} does. */
+  async ensureClient(folder: string, owner: Owner, base: string): Promise<void> {
+    await this.#ensure(folder, owner, base, SERVER_DAYS, [], async (keys) => [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ]);
+  }
+
   async #ensure(
     folder: string,
     owner: Owner,

@@ -4,7 +4,8 @@
  */
 import { toolsHome } from "../host-tools/tools-environment.ts";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { existsSync, readFileSync, statfsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
 import {
@@ -17,12 +18,15 @@ import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
+import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { renderDoorConfig } from "@resontech/gateway/door-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
+import { apiSocket } from "../parts/api-socket.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
 import { renderNatsConfig } from "./nats-config.ts";
@@ -41,6 +45,17 @@ const BALLAST = { part: 0.05, minBytes: 2 * 1024 ** 3, maxBytes: 32 * 1024 ** 3 
 
 /** Of the vault: what an ordinary backup may hold, and, apart from it, what none may. */
 const VAULT_FOLDERS = ["vault", "vault-keys", "vault-epochs", "vault-key-copies"] as const;
+
+/** More would wait for one another: two hold what the coordinator can answer. */
+const DOOR_MOST_THREADS = 4;
+const DOOR_MOST_CONNECTIONS = 2_000;
+/** Of its own: log, timers, sockets that it listens on. */
+const DOOR_OWN_FILES = 128;
+
+/** Each connection of a client may need one more to a part behind the door. */
+function doorConnections(openFiles: number): number {
+  return Math.min(DOOR_MOST_CONNECTIONS, Math.floor((openFiles - DOOR_OWN_FILES) / 2));
+}
 
 export async function prepare(context: PartContext): Promise<void> {
   makeFolders(context);
@@ -77,6 +92,7 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.secrets(""), ROOT, 0o755);
   for (const process of [
     "coordinator",
+    "door",
     "nats",
     "s3",
     "s3Front",
@@ -115,16 +131,39 @@ async function makeCertificates(context: PartContext): Promise<void> {
   const ca = new CertificateAuthority(layout.caDir);
   await ca.ensureRoot(config.appliance);
   await ca.ensureIntermediate(layout.secrets("coordinator"), readBy(context, "coordinator"));
-  const names = [...new Set([config.name, config.address, "localhost", "127.0.0.1"])];
-  for (const process of ["coordinator", "nats", "s3Front", "registry", "keycloak"] as const) {
-    await ca.ensureServer(layout.secrets(process), readBy(context, process), "server", names);
-  }
+  for (const process of ["nats", "s3Front", "registry", "keycloak"] as const)
+    await ca.ensureServer(
+      layout.secrets(process),
+      readBy(context, process),
+      "server",
+      serverNames(context),
+    );
+  await ensureDoorCertificate(context);
+  // It calls NATS with it, and serves nobody: an older release gave it a certificate of the appliance's name.
+  await ca.ensureClient(layout.secrets("coordinator"), readBy(context, "coordinator"), "client");
+  for (const name of ["server.crt", "server.key"])
+    rmSync(layout.secrets("coordinator", name), { force: true });
   await ca.ensureServer(
     layout.secrets("coordinator"),
     readBy(context, "coordinator"),
     "registry-token",
     [config.name],
   );
+}
+
+/** Renews it when it is due; the door sees by itself that another one lies there. */
+export async function ensureDoorCertificate(context: PartContext): Promise<void> {
+  const { layout } = context;
+  await new CertificateAuthority(layout.caDir).ensureServer(
+    layout.secrets("door"),
+    readBy(context, "door"),
+    "server",
+    serverNames(context),
+  );
+}
+
+function serverNames({ config }: PartContext): string[] {
+  return [...new Set([config.name, config.address, "localhost", "127.0.0.1"])];
 }
 
 function makeSecrets(context: PartContext): void {
@@ -196,6 +235,21 @@ function writeProcessConfigs(context: PartContext): void {
       issuerKey: seed("nats-account.seed").getPublicKey(),
     }),
     readBy(context, "nats"),
+    0o440,
+  );
+  writeOwned(
+    layout.secrets("door", "haproxy.cfg"),
+    renderDoorConfig({
+      address: config.address,
+      port: config.ports.api,
+      name: config.name,
+      certFile: layout.secrets("door", "server.crt"),
+      coordinatorSocket: apiSocket(layout),
+      keycloak: { port: config.ports.keycloak, caFile: layout.rootCert },
+      maxConnections: doorConnections(openFilesLimit()),
+      threads: Math.min(DOOR_MOST_THREADS, availableParallelism()),
+    }),
+    readBy(context, "door"),
     0o440,
   );
   writeOwned(
@@ -336,13 +390,9 @@ function s3FrontConfig({ config, layout }: PartContext): S3FrontConfig {
 function coordinatorConfig(context: PartContext): CoordinatorConfig {
   const { config, layout, release } = context;
   const secret = (name: string): string => layout.secrets("coordinator", name);
-  const { name, address, ports } = config;
+  const { name, ports } = config;
   return {
-    listen: {
-      host: address,
-      port: ports.api,
-      tls: { certFile: secret("server.crt"), keyFile: secret("server.key") },
-    },
+    listen: { socket: apiSocket(layout) },
     publicUrl: `https://${name}:${ports.api}`,
     databaseFile: layout.data("coordinator", "coordinator.db"),
     controlSocket: layout.run("coordinator", "control"),
@@ -355,8 +405,8 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     nats: {
       url: `tls://${name}:${ports.nats}`,
       caFile: layout.rootCert,
-      certFile: secret("server.crt"),
-      keyFile: secret("server.key"),
+      certFile: secret("client.crt"),
+      keyFile: secret("client.key"),
       userSeedFile: secret("nats-user.seed"),
       accountSeedFile: secret("nats-account.seed"),
       account: NATS_ACCOUNT,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { request } from "node:https";
 import { connect } from "node:net";
+import type { TLSSocket } from "node:tls";
 
 /** To be accepted proves no life: the kernel does it for a program that is stopped as well. */
 const ANSWER_MS = 2_000;
@@ -47,10 +48,20 @@ export async function closesConnection(path: string): Promise<boolean> {
 }
 
 /** Status of `GET path` over a Unix socket; null when there was no answer. */
-export async function unixHttpStatus(socketPath: string, path: string): Promise<number | null> {
+export async function unixHttpStatus(
+  socketPath: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
   return await new Promise((resolve) => {
     const asked = httpRequest(
-      { socketPath, path, headers: { host: "localhost" }, timeout: 3_000, agent: false },
+      {
+        socketPath,
+        path,
+        headers: { host: "localhost", ...headers },
+        timeout: 3_000,
+        agent: false,
+      },
       (response) => {
         response.resume();
         resolve(response.statusCode ?? null);
@@ -61,6 +72,9 @@ export async function unixHttpStatus(socketPath: string, path: string): Promise<
   });
 }
 
+/** @property fingerprint SHA-256 of the certificate that was shown, in the form of node:crypto */
+export type HttpsAnswer = { status: number; body: string; fingerprint: string };
+
 /** Answer to `GET path` under TLS that our root must vouch for; null when none came. */
 export async function httpsGet(target: {
   host: string;
@@ -68,7 +82,7 @@ export async function httpsGet(target: {
   path: string;
   servername: string;
   caFile: string;
-}): Promise<{ status: number; body: string } | null> {
+}): Promise<HttpsAnswer | null> {
   return await new Promise((resolve) => {
     const asked = request(
       {
@@ -82,8 +96,9 @@ export async function httpsGet(target: {
         agent: false,
       },
       (response) => {
+        const { fingerprint256: fingerprint } = (response.socket as TLSSocket).getPeerCertificate();
         readText(response).then(
-          (body) => resolve({ status: response.statusCode ?? 0, body }),
+          (body) => resolve({ status: response.statusCode ?? 0, body, fingerprint }),
           () => resolve(null),
         );
       },

@@ -101,7 +101,7 @@ export function postgresPart(context: PartContext, container: Container): Part {
   return containerPart(context, container, {
     name: "postgres",
     repository: "resontech/postgres",
-    after: [...containerEngineParts(context), "registry", "coordinator"],
+    after: [...containerEngineParts(context), "registry", "coordinator", "door"],
     port,
     version: engineVersion(context, "postgres"),
     // Fast shutdown: SIGTERM would wait for every session to leave.

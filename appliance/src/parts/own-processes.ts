@@ -1,11 +1,13 @@
 /** Our own processes: auditd, audit-out, vault, S3 front, coordinator, agent. */
 import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
+import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
 import { toolsEnvironment } from "../host-tools/tools-environment.ts";
+import { apiSocket, makeApiSocketFolder } from "./api-socket.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
-import { closesConnection, httpsGet } from "./health.ts";
+import { closesConnection, httpsGet, unixHttpStatus } from "./health.ts";
 import type { Part } from "./part.ts";
 import { type PartUser, processPart, rootPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -153,9 +155,10 @@ export function coordinatorPart(context: PartContext): Part {
       layout.processConfig("coordinator"),
     ],
     loads: [SQLITE],
-    port: config.ports.api,
+    port: null,
     version: release.version,
     prepare: async () => {
+      makeApiSocketFolder(context);
       const folder = layout.run("coordinator");
       mkdirSync(folder, { recursive: true });
       chownSync(folder, uidOf(config, "coordinator"), uidOf(config, "coordinator"));
@@ -166,15 +169,7 @@ export function coordinatorPart(context: PartContext): Part {
       });
     },
     isHealthy: async () =>
-      (
-        await httpsGet({
-          host: config.address,
-          port: config.ports.api,
-          path: "/healthz",
-          servername: config.name,
-          caFile: layout.rootCert,
-        })
-      )?.status === 200,
+      (await unixHttpStatus(apiSocket(layout), "/healthz", { [PEER_HEADER]: "127.0.0.1" })) === 200,
   });
 }
 

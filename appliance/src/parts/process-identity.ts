@@ -45,10 +45,8 @@ export async function endLeftover(
   pidFile: string,
   options: { graceMs: number; stopSignal: StopSignal; wholeGroup: boolean },
 ): Promise<void> {
-  if (!existsSync(pidFile)) return;
-  const [pid = "", startTicks = ""] = readFileSync(pidFile, "utf8").trim().split(" ");
-  const identity = { pid: Number(pid), startTicks };
-  if (identity.pid > 1 && isAlive(identity)) {
+  const identity = readPidFile(pidFile);
+  if (identity !== null && isAlive(identity)) {
     const target = options.wholeGroup ? -identity.pid : identity.pid;
     signalProcess(target, options.stopSignal);
     if (!(await untilGone(identity, options.graceMs))) {
@@ -59,8 +57,21 @@ export async function endLeftover(
   rmSync(pidFile, { force: true });
 }
 
+/** Signals the process that the pid file names, if it still runs. */
+export function signalRecorded(pidFile: string, signal: NodeJS.Signals): void {
+  const identity = readPidFile(pidFile);
+  if (identity !== null && isAlive(identity)) signalProcess(identity.pid, signal);
+}
+
+/** Null when there is no such file. */
+function readPidFile(file: string): ProcessIdentity | null {
+  if (!existsSync(file)) return null;
+  const [pid = "", startTicks = ""] = readFileSync(file, "utf8").trim().split(" ");
+  return Number(pid) > 1 ? { pid: Number(pid), startTicks } : null;
+}
+
 /** @param target a process id, or minus that of a group's leader; one that has just ended is fine */
-export function signalProcess(target: number, signal: StopSignal): void {
+export function signalProcess(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {

@@ -8,11 +8,17 @@ import { SupervisorRecord } from "../audit/supervisor-record.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
-import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
+import {
+  auditdConfig,
+  ensureDoorCertificate,
+  prepare,
+  writeAgentConfig,
+} from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
 import { FileDigests } from "../measure/file-digests.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
+import { doorPart } from "../parts/door.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
 import {
@@ -63,7 +69,18 @@ function hostSessions(
   };
 }
 
+/** The front door's certificate is renewed while it serves; every other part gets its own when it is started. */
+function doorRenewal(context: PartContext, log: Logger): Disposable {
+  const timer = setInterval(() => {
+    ensureDoorCertificate(context).catch((err: unknown) =>
+      log.error({ err }, "could not renew the front door's certificate"),
+    );
+  }, DAY_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 /** What the supervisor itself is. */
+const DAY_MS = 86_400_000;
 const WTMP = "/var/log/wtmp";
 const OWN_FILES = ["app/appliance.mjs", RUNTIME];
 
@@ -79,6 +96,7 @@ export function partsOf(context: PartContext): Part[] {
   };
   const audit = auditdPart(context);
   const parts: Part[] = [
+    doorPart(context),
     natsPart(context),
     s3Part(context),
     registryPart(context),
@@ -98,7 +116,10 @@ export function partsOf(context: PartContext): Part[] {
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));
   parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
-    const agent = agentPart(context, ["coordinator", "registry", ...containerEngineParts(context)]);
+    const agent = agentPart(context, [
+      ...["coordinator", "door", "registry"],
+      ...containerEngineParts(context),
+    ]);
     parts.push({
       ...agent,
       prepare: async () => {
@@ -132,6 +153,7 @@ export async function supervise(root: string): Promise<void> {
     await prepare(context);
     await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
     const digests = new FileDigests(layout.current);
+    using _renewal = doorRenewal(context, log);
     await using _sessions = hostSessions(context, record, log);
     record.measured("supervisor", {
       files: await digests.of([...OWN_FILES, ...runtimeLibraries(context.release.tree)]),

@@ -94,6 +94,8 @@ export const UID_OFFSETS = {
   auditOut: 3,
   vault: 4,
   dispatcher: 5,
+  /** The front door. */
+  door: 6,
   nats: 10,
   s3: 11,
   registry: 12,

@@ -4,6 +4,8 @@ import { ImageNeeds } from "../agent/image-needs.ts";
 
 const closed = { additionalProperties: false } as const;
 const Path = Type.String({ minLength: 1, maxLength: 4096 });
+/** At most 107 bytes: the kernel's limit. */
+const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
 
 /** `iss` of the tokens that the registry engine must accept (its `auth.token.issuer`). */
 export const REGISTRY_TOKEN_ISSUER = "resontech-coordinator";
@@ -30,14 +32,8 @@ export type JobImage = Static<typeof JobImage>;
 
 export const CoordinatorConfig = Type.Object(
   {
-    listen: Type.Object(
-      {
-        host: Type.String(),
-        port: Type.Integer(),
-        tls: Type.Union([Type.Object({ certFile: Path, keyFile: Path }, closed), Type.Null()]),
-      },
-      closed,
-    ),
+    /** Where the front door asks, plain HTTP; the socket's folder lets in the front door alone. */
+    listen: Type.Object({ socket: SocketPath }, closed),
     publicUrl: Type.String(),
     databaseFile: Path,
     /** Unix socket of the `appliance` command: JSON lines, root alone. */

@@ -52,7 +52,7 @@ export const authentication = fp<AuthenticationOptions>(
 
     app.decorateRequest("caller", null);
     app.decorateRequest("refuseCredential", async function (code, message) {
-      const { count } = await tally.add(this.ip, code);
+      const { count } = await tally.add(this.peer, code);
       if (count > options.maxFailuresPerMinute)
         throw new ApiError("rate_limited", "too many refused requests from this address");
       throw new ApiError(code, message);
@@ -76,7 +76,7 @@ export const authentication = fp<AuthenticationOptions>(
         .catch((err: unknown) => app.log.warn({ err }, "last use was not kept"));
     }
   },
-  { name: "authentication", dependencies: ["error-replies", "request-audit"] },
+  { name: "authentication", dependencies: ["error-replies", "peer-address", "request-audit"] },
 );
 
 const REFUSALS: Record<Refusal, string> = {

@@ -59,10 +59,10 @@ export class RequestAudit implements OperationRunner {
     op: string,
   ): { draft: Omit<EventDraft<T>, "phase">; disclosures: readonly Disclosure[] } {
     const commit = committer();
-    const { ip, headers, caller, routeOptions } = this.#request;
+    const { peer, headers, caller, routeOptions } = this.#request;
     const agent = headers["user-agent"];
     const src = {
-      addr: commit("src.addr", ip),
+      addr: commit("src.addr", peer),
       ...(agent === undefined ? {} : { agent: commit("src.agent", agent.slice(0, 512)) }),
     };
     const behalf = behalfOf(caller);
@@ -132,5 +132,5 @@ export const requestAudit = fp<AuditDeps>(
       return payload;
     });
   },
-  { name: "request-audit", dependencies: ["error-replies"] },
+  { name: "request-audit", dependencies: ["error-replies", "peer-address"] },
 );

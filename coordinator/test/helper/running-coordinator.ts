@@ -13,14 +13,15 @@ import { VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
 import { fetchWithCa } from "./fetch-with-ca.ts";
-import { freePort, type S3Engine, startS3Engine } from "./s3-engine.ts";
+import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
+import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const AUDIT_OUT = shippedProgram("audit-out");
 const SERVER = shippedProgram("coordinator");
 
-/** The coordinator as its own process, with the real auditd, NATS and S3 engine. */
+/** The coordinator as its own process behind the real front door, with the real auditd, NATS and S3 engine. */
 export class RunningCoordinator implements AsyncDisposable {
   readonly config: CoordinatorConfig;
   readonly s3: S3Engine;
@@ -82,10 +83,14 @@ export class RunningCoordinator implements AsyncDisposable {
     const nats = stack.use(await startNats(dir, ca));
     mkdirSync(join(dir, "run"), { mode: 0o700 });
     writeFileSync(join(dir, "s3-admin.json"), JSON.stringify(s3.admin), { mode: 0o400 });
-    const port = await freePort();
+    const apiSocket = join(dir, "api", "sock");
+    mkdirSync(join(dir, "api"), { mode: 0o750 });
+    const door = stack.use(
+      await RunningDoor.start(join(dir, "door"), s3, { coordinatorSocket: apiSocket }),
+    );
     const config: CoordinatorConfig = {
-      listen: { host: "127.0.0.1", port, tls: { certFile: s3.certFile, keyFile: s3.keyFile } },
-      publicUrl: `https://localhost:${port}`,
+      listen: { socket: apiSocket },
+      publicUrl: `https://localhost:${door.port}`,
       databaseFile: join(dir, "coordinator.db"),
       controlSocket: join(dir, "run", "control"),
       frontSocket: join(dir, "run", "front"),

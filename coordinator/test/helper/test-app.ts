@@ -95,7 +95,6 @@ export async function makeTestApp(
     registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
-    tls: null,
     ...overrides,
   });
   const userDeps = {

@@ -1,21 +1,26 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
 import { CLIENT_VERSIONS, clientPython, runPython } from "../helper/client-venv.ts";
-import { freePort, startS3Engine } from "../helper/s3-engine.ts";
+import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
+import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
+import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { zipOf } from "../helper/zip-of.ts";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);
 t.teardown(() => engine.close());
-const tls = {
-  cert: readFileSync(engine.certFile, "utf8"),
-  key: readFileSync(engine.keyFile, "utf8"),
-};
-const api = await makeTestApp(`${dir}/app`, engine, { tls });
+const api = await makeTestApp(`${dir}/app`, engine);
 t.teardown(() => api.close());
-const port = await freePort();
-await api.app.listen({ host: "127.0.0.1", port });
+const sockets = mkdtempSync(join(tmpdir(), "rta-"));
+t.teardown(() => rmSync(sockets, { recursive: true }));
+await listenOnSocket(api.app, join(sockets, "sock"));
+const door = await RunningDoor.start(`${dir}/door`, engine, {
+  coordinatorSocket: join(sockets, "sock"),
+});
+t.teardown(() => door[Symbol.asyncDispose]());
 const alice = await api.addUser("alice");
 
 const shards = `${dir}/shards`;
@@ -31,7 +36,7 @@ const env = {
   RESON_API_KEY: alice.platformKey,
   SSL_CERT_FILE: engine.caFile,
   AWS_CA_BUNDLE: engine.caFile,
-  BASE_URL: `https://localhost:${port}`,
+  BASE_URL: `https://localhost:${door.port}`,
   S3: engine.endpoint,
   S3_KEY: alice.accessKeyId,
   S3_SECRET: alice.secretAccessKey,
@@ -66,7 +71,7 @@ print(json.dumps({"id": job.id, "state": job.state.value, "url": job.dashboard_u
       t.match(submitted, {
         state: "PENDING",
         again: "PENDING",
-        url: `https://localhost:${port}/dashboard/jobs/${id}`,
+        url: `https://localhost:${door.port}/dashboard/jobs/${id}`,
       });
       const slug = `digits-${version.replaceAll(".", "")}`;
       const task = api.kernel.tasks.at(-1);

@@ -219,7 +219,7 @@ export class CoreFixture {
     const unused = join(this.dir, "unused");
     writeFileSync(unused, "", { mode: 0o600 });
     return {
-      listen: { host: "127.0.0.1", port: 0, tls: null },
+      listen: { socket: "/nowhere" },
       publicUrl: "http://localhost",
       databaseFile: join(this.dir, "coordinator.db"),
       controlSocket: unused,

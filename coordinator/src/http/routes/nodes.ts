@@ -50,7 +50,7 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
     },
     async (request) => {
       try {
-        return await deps.join(request.body, request.ip);
+        return await deps.join(request.body, request.peer);
       } catch (error) {
         if (error instanceof ApiError && error.code === "join_token_invalid")
           return request.refuseCredential(error.code, error.message);
