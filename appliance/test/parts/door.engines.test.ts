@@ -1,0 +1,154 @@
+/** The part of the front door, on the real HAProxy: its user, its key, what it does with a bad file, and a renewed certificate. */
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { dirname } from "node:path";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "node:tls";
+import { ensureHaproxy } from "@resontech/airgap/haproxy";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { renderDoorConfig } from "@resontech/gateway/door-config";
+import t from "tap";
+import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
+import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
+import { readableBy, writeOwned } from "../../src/config/owned-file.ts";
+import { ensureDoorCertificate } from "../../src/first-boot/prepare.ts";
+import { Layout, uidOf } from "../../src/layout.ts";
+import { apiSocket } from "../../src/parts/api-socket.ts";
+import type { PartContext } from "../../src/parts/context.ts";
+import { doorPart } from "../../src/parts/door.ts";
+import { httpsGet } from "../../src/parts/health.ts";
+import type { Running } from "../../src/parts/part.ts";
+
+const layout = new Layout(
+  t.testdir({ etc: { secrets: {} }, current: { engines: {} } }),
+  `door-${process.pid}`,
+);
+const config = {
+  ...{ address: "127.0.0.1", name: "localhost", uidBase: 64_100 },
+  ports: { api: await freePort() },
+} as ApplianceConfig;
+const release = { version: "1", tree: [], engines: {} } as unknown as PartContext["release"];
+const context: PartContext = { layout, config, release };
+const owner = readableBy(uidOf(config, "door"));
+symlinkSync(dirname(await ensureHaproxy()), layout.release("engines", "haproxy"));
+for (const folder of [layout.run(".."), layout.run()]) mkdirSync(folder, { recursive: true });
+// Its user must come through to its files.
+for (const folder of [layout.root, layout.etc, layout.secrets("")]) chmodSync(folder, 0o755);
+t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
+
+const ca = new CertificateAuthority(layout.caDir);
+await ca.ensureRoot("test");
+await ensureDoorCertificate(context);
+const file = layout.secrets("door", "haproxy.cfg");
+const good = renderDoorConfig({
+  ...{ address: "127.0.0.1", port: config.ports.api, name: "localhost" },
+  certFile: layout.secrets("door", "server.crt"),
+  coordinatorSocket: apiSocket(layout),
+  keycloak: { port: 1, caFile: layout.rootCert },
+  ...{ maxConnections: 400, threads: 2 },
+});
+writeOwned(file, good, owner, 0o440);
+const part = doorPart(context);
+
+t.test("a file that HAProxy does not take is named before it is started", async (t) => {
+  writeOwned(file, good.replace("mode http", "mode hpptt"), owner, 0o440);
+  await t.rejects(Promise.resolve(part.prepare?.()), /haproxy -c -f ended with 1: [\s\S]*hpptt/);
+  writeOwned(file, good, owner, 0o440);
+});
+
+t.test("it serves under its own user, with a key that is its group's alone", async (t) => {
+  const running = await started();
+  t.equal(await part.isHealthy(), true, "while no coordinator runs");
+  const status = readFileSync(`/proc/${running.pid}/status`, "utf8");
+  t.match(status, `Uid:\t64106\t64106\t64106\t64106`);
+  const { mode, uid, gid } = statSync(layout.secrets("door", "server.key"));
+  t.same([mode & 0o777, uid, gid], [0o440, 0, 64_106]);
+  t.match(await get("/api/keys"), { status: 503, body: /"code":"restarting"/ });
+  await ended(running);
+});
+
+t.test(
+  "the coordinator's socket lets the door in, and is found each time it is there",
+  async (t) => {
+    const running = await started();
+    const folder = statSync(layout.run("api"));
+    t.same([folder.mode & 0o7777, folder.uid, folder.gid], [0o2750, 64_100, 64_106]);
+    for (let lives = 0; lives < 2; lives++) {
+      const server = await coordinator();
+      t.match(await get("/api/keys"), { status: 200, body: "of the coordinator" });
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      t.match(await get("/api/keys"), { status: 503 });
+    }
+    await ended(running);
+  },
+);
+
+t.test("a renewed certificate is shown, and no connection ends for it", async (t) => {
+  const running = await started();
+  const before = (await get("/healthz/door"))?.fingerprint;
+  const open = connect({
+    host: "127.0.0.1",
+    port: config.ports.api,
+    ca: readFileSync(layout.rootCert),
+  });
+  await once(open, "secureConnect");
+  rmSync(layout.secrets("door", "server.crt"));
+  await ensureDoorCertificate(context);
+  for (
+    const end = Date.now() + 10_000;
+    (await get("/healthz/door"))?.fingerprint === before;
+    await sleep(100)
+  ) {
+    if (Date.now() > end) break;
+    t.equal(await part.isHealthy(), true);
+  }
+  t.not((await get("/healthz/door"))?.fingerprint, before);
+  t.equal(await part.isHealthy(), true);
+  open.write("GET /healthz/door HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  t.match(String((await once(open, "data"))[0]), /^HTTP\/1\.1 200/);
+  open.destroy();
+  process.kill(running.pid!, 0);
+  t.match(readFileSync(layout.run("door.pid"), "utf8"), `${running.pid} `, "one process all along");
+  await ended(running);
+});
+
+t.test("what a killed supervisor left is ended, master and worker", async (t) => {
+  await started();
+  await part.endLeftover();
+  t.equal(await get("/healthz/door"), null);
+});
+
+async function started(): Promise<Running> {
+  await part.prepare?.();
+  const running = await part.start();
+  for (const end = Date.now() + 10_000; !(await part.isHealthy()); await sleep(50))
+    if (Date.now() > end) throw new Error(readFileSync(layout.log("door.log"), "utf8"));
+  return running;
+}
+
+async function ended(running: Running): Promise<void> {
+  running.stop();
+  await running.exited;
+}
+
+function get(path: string) {
+  const { api: port } = config.ports;
+  return httpsGet({
+    ...{ host: "127.0.0.1", port, path },
+    servername: "localhost",
+    caFile: layout.rootCert,
+  });
+}
+
+async function coordinator(): Promise<Server> {
+  rmSync(apiSocket(layout), { force: true });
+  const server = createServer((_request, response) => response.end("of the coordinator"));
+  server.listen(apiSocket(layout));
+  await once(server, "listening");
+  chmodSync(apiSocket(layout), 0o660);
+  return server;
+}
