@@ -18,6 +18,7 @@ import { authentication, type AuthenticationOptions } from "./http/authenticatio
 import { authorization } from "./http/authorization.ts";
 import { answerClientError } from "./http/client-errors.ts";
 import { errorReplies } from "./http/error-replies.ts";
+import { leaveSocket } from "./http/leave-socket.ts";
 import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
@@ -71,6 +72,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     // The front door ends connections that it needs no more; one that ends on this side could meet a request on its way.
     keepAliveTimeout: 0,
     forceCloseConnections: "idle",
+    return503OnClosing: false,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as FastifyInstance;
   app.setValidatorCompiler(schemaValidators());
   app.addSchema(ErrorReply);
@@ -82,6 +84,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 
   await app.register(errorReplies);
   await app.register(peerAddress);
+  await app.register(leaveSocket);
   await app.register(routeDeclarations);
   await app.register(requestAudit, deps);
   await app.register(authentication, { ...deps, maxFailuresPerMinute: limits.failuresPerMinute });
