@@ -9,7 +9,7 @@ const SETTINGS: DoorSettings = {
   certFile: "/opt/my root's/etc/secrets/door/server.crt",
   coordinatorSocket: "/run/resontech/main/api/sock",
   keycloak: { port: 8443, caFile: "/opt/my root's/etc/ca/root.crt" },
-  ...{ maxConnections: 2_000, threads: 2 },
+  ...{ maxConnections: 1_200, threads: 2 },
 };
 const config = renderDoorConfig(SETTINGS);
 const linesWith = (text: string): string[] =>

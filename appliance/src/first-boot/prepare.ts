@@ -48,7 +48,8 @@ const VAULT_FOLDERS = ["vault", "vault-keys", "vault-epochs", "vault-key-copies"
 
 /** More would wait for one another: two hold what the coordinator can answer. */
 const DOOR_MOST_THREADS = 4;
-const DOOR_MOST_CONNECTIONS = 2_000;
+/** HAProxy itself allows 1,300 for the memory that the door has. */
+const DOOR_MOST_CONNECTIONS = 1_200;
 /** Of its own: log, timers, sockets that it listens on. */
 const DOOR_OWN_FILES = 128;
 

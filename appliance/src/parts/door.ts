@@ -11,7 +11,7 @@ import type { Part } from "./part.ts";
 import { signalRecorded } from "./process-identity.ts";
 import { processPart } from "./process-part.ts";
 
-/** MiB of one worker. A full house of connections needs a third of it; whoever wants more of it gets no answer, and the host keeps its memory. */
+/** MiB of one worker. Full of connections with long headers it takes 160, of HTTP/2 streams whose bodies nobody fetches all of it, and goes on. */
 const MEMORY_MIB = 384;
 /** Its OpenSSL would read the host's settings: ours are all in its own file. */
 const ENVIRONMENT = { OPENSSL_CONF: "/dev/null" };

@@ -35,6 +35,24 @@ t.test(
   },
 );
 
+t.test("a certificate to call with is good for clients alone, and stays", async (t) => {
+  const dir = t.testdir();
+  const ca = new CertificateAuthority(join(dir, "ca"));
+  await ca.ensureRoot("hospital");
+  const file = join(dir, "coordinator", "client.crt");
+  const ensure = async (): Promise<string> => {
+    await ca.ensureClient(join(dir, "coordinator"), owner, "client");
+    return readFileSync(file, "utf8");
+  };
+  const first = await ensure();
+  t.equal(await ensure(), first);
+  const verify = (purpose: string) =>
+    openssl("verify", "-CAfile", ca.rootCertFile, "-purpose", purpose, file);
+  t.match(verify("sslclient"), /OK/);
+  t.throws(() => verify("sslserver"));
+  t.notMatch(openssl("x509", "-in", file, "-noout", "-text"), /DNS:|IP Address:/);
+});
+
 t.test(
   "a certificate stays until two thirds of its life are over, then it is renewed in place, even when it has expired",
   async (t) => {
