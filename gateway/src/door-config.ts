@@ -132,6 +132,8 @@ function frontendLines({ address, port, certFile, maxConnections }: DoorSettings
     "# What of Keycloak is for people.",
     ...SIGN_IN_PATHS.map((path) => `acl is_sign_in path -m reg ${quoted(`^${path}$`)}`),
     `http-request ${refuse("method_not_allowed", "sign-in pages are read and posted to")} if is_sign_in !{ method GET HEAD POST }`,
+    // A connection that speaks something else from here on would pass no rule of this file.
+    `http-request ${bad("sign-in pages speak HTTP alone")} if is_sign_in { req.hdr(upgrade) -m found }`,
     `http-request ${refuse("length_required", "the length of the body is not said")} if is_sign_in { method POST } !{ req.hdr(content-length) -m found }`,
     `http-request ${refuse("body_too_large", "the form is too long")} if is_sign_in { req.body_size gt ${MAX_SIGN_IN_BODY} }`,
     // A body that fills the buffer goes on: what it lacks is the coordinator's to wait for.

@@ -66,6 +66,10 @@ export class RunningDoor implements AsyncDisposable {
     return this.#child.pid ?? 0;
   }
 
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
   get output(): string {
     return this.#output;
   }
@@ -91,7 +95,7 @@ export class RunningDoor implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (!this.isRunning) return;
     const ended = once(this.#child, "exit");
     process.kill(-this.pid, "SIGTERM");
     await ended;
