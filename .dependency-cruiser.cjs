@@ -88,6 +88,13 @@ module.exports = {
       to: { path: `^(contracts|${rooms}|proofs|dev)/` },
     },
     {
+      name: "keycloak-imports-nothing-of-ours",
+      comment: "the client of Keycloak serves the coordinator and the appliance alike",
+      severity: "error",
+      from: { path: "^keycloak/src/" },
+      to: { path: `^(daemon|${rooms}|proofs|dev)/` },
+    },
+    {
       name: "running-parts-never-import-one-another",
       comment: "coordinator, agent, S3 front and audit meet over sockets and contracts; audit/src/producer is the one door",
       severity: "error",

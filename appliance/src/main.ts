@@ -1,4 +1,5 @@
 /** The `appliance` command: everything that an operator does on the box. Root alone. */
+import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
@@ -21,6 +22,7 @@ import { addHostCommands } from "./commands/host-commands.ts";
 import { addJobCommands } from "./commands/job-commands.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
 import { addNodeCommands } from "./commands/node-commands.ts";
+import { addIdentityCommands } from "./commands/identity-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -42,6 +44,8 @@ import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
 import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
+import { applianceAdmin } from "./keycloak/appliance-admin.ts";
+import { ownRealm } from "./keycloak/own-realm.ts";
 import { replaceBootstrapAdmin } from "./keycloak/replace-bootstrap-admin.ts";
 import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
@@ -201,6 +205,7 @@ leaves(program.command("first-boot"), { event: "admin.install" })
     } as const;
     await operated(producer, [install], async () => {
       await replaceBootstrapAdmin(context);
+      await applyRealm(await applianceAdmin(context), ownRealm(context));
       const credentials = await ensureFirstUser(context, options.username);
       print({ credentials, auditPolicy: publishAuditPolicy(context) });
       return { result: null };
@@ -421,6 +426,7 @@ leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy
 
 addKeyCommands(program, shell);
 addUserCommands(program, shell);
+addIdentityCommands(program, shell);
 addJobCommands(program, shell);
 addNodeCommands(program, shell);
 addHostCommands(program, shell);

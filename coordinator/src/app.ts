@@ -30,12 +30,15 @@ import { keyRoutes } from "./http/routes/keys.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
+import { pageRoutes } from "./http/routes/pages.ts";
+import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { schemaValidators } from "./http/validation.ts";
 
 export type AppDeps = AuditDeps &
-  Omit<AuthenticationOptions, "maxFailuresPerMinute"> &
+  Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions"> &
+  SignInRoutesDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &
@@ -87,7 +90,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(leaveSocket);
   await app.register(routeDeclarations);
   await app.register(requestAudit, deps);
-  await app.register(authentication, { ...deps, maxFailuresPerMinute: limits.failuresPerMinute });
+  await app.register(authentication, {
+    ...deps,
+    sessions: deps.identity?.sessions ?? null,
+    maxFailuresPerMinute: limits.failuresPerMinute,
+  });
   await app.register(authorization);
   // After the key is known: of those who share an address none uses up what another may ask.
   await app.register(rateLimit, {
@@ -145,6 +152,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(nodeRoutes, deps);
   await app.register(nodeFileRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
+  await app.register(signInRoutes, deps);
+  await app.register(pageRoutes, deps);
   await app.ready();
   return app;
 }

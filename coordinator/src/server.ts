@@ -26,6 +26,7 @@ import { RegistryTokens } from "./identity/registry-tokens.ts";
 import { RightsRefresh } from "./identity/rights-refresh.ts";
 import type { KernelAlarms } from "./compose/build-kernel.ts";
 import { type Core, openCore } from "./compose/open-core.ts";
+import { openIdentity } from "./compose/open-identity.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
@@ -84,7 +85,10 @@ async function openParts(
   await bucketKeys.sweep();
   stack.use(new RightsRefresh(bucketKeys, logger));
 
+  const identity = await openIdentity(config, { read, commit, gate, record, now }, logger);
+  if (identity !== null) stack.use(identity);
   const app = await buildApp({
+    identity,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
     validate: validateSubmission,
     s3: { endpoint, region },
@@ -112,6 +116,7 @@ async function openParts(
 
   const handle = controlHandler({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords },
+    people: identity,
     keyKind: config.keyKind,
     quotaBytes: bucketQuotaBytes,
     joinToken: (node, ttlS) => joinTokens.make(node, ttlS),

@@ -1,7 +1,7 @@
 /** Which cookies one side of the door never sees of the other: a browser sends to a host name whatever any of its servers has set. */
 
-/** Of the coordinator's session. */
-const SESSION = "__Host-rt";
+/** Of the coordinator's session, and of each sign-in that is under way. */
+const SESSION = "__Host-rt(-in-[A-Za-z0-9_-]+)?";
 /** Every name that Keycloak 26 gives (`org.keycloak.cookie.CookieType`), and the older ones that it still reads. */
 const KEYCLOAK = [
   "AUTH_SESSION_ID(_LEGACY)?",

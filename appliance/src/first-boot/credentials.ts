@@ -3,6 +3,8 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 export type FirstCredentials = {
   username: string;
   platformKey: string;
+  /** For the first sign-in, which asks for another one. */
+  firstPassword: string;
   bucketAlias: string;
   accessKeyId: string;
   secretAccessKey: string;
@@ -22,6 +24,12 @@ export function renderCredentials(
   const api = `https://${config.name}:${config.ports.api}`;
   const s3 = `https://${config.name}:${config.ports.s3}`;
   return `# ResonTech sovereign appliance: credentials of ${first.username}. Keep this file to yourself; each secret stands only here.
+
+# In the browser. The password is good for one sign-in, which asks for a new one and for a second factor.
+[sign-in]
+url = ${api}/
+username = ${first.username}
+first_password = ${first.firstPassword}
 
 [api]
 base_url = ${api}

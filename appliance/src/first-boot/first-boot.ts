@@ -32,7 +32,16 @@ export async function ensureFirstUser(
     username,
     admin: true,
   });
-  writeOwned(file, renderCredentials(config, user, layout.rootCert), ROOT, 0o600);
+  const { password } = await askCoordinator(layout.run("coordinator", "control"), {
+    verb: "user-password",
+    username,
+  });
+  writeOwned(
+    file,
+    renderCredentials(config, { ...user, firstPassword: password }, layout.rootCert),
+    ROOT,
+    0o600,
+  );
   return file;
 }
 

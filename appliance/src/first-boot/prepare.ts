@@ -24,6 +24,7 @@ import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
+import { REALM_CLIENTS } from "../keycloak/own-realm.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
 import { apiSocket } from "../parts/api-socket.ts";
@@ -194,10 +195,9 @@ function makeSecrets(context: PartContext): void {
   once("keycloak", "db-password", () => database);
   if (!existsSync(bootstrappedMarker(context))) once("keycloak", "bootstrap-password", random);
   const adminKey = layout.secrets("appliance", "keycloak-admin.key");
-  if (!existsSync(adminKey)) {
-    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    writeOwned(adminKey, privateKey.export({ type: "pkcs8", format: "pem" }), ROOT, 0o400);
-  }
+  if (!existsSync(adminKey)) writeOwned(adminKey, signingKey(), ROOT, 0o400);
+  for (const { keyFile } of Object.values(REALM_CLIENTS)) once("coordinator", keyFile, signingKey);
+  once("coordinator", "session.key", random);
   // The registry trusts the certificate that signs its tokens, and nothing else.
   const bundle = layout.secrets("registry", "token-issuers.pem");
   writeOwned(
@@ -206,6 +206,12 @@ function makeSecrets(context: PartContext): void {
     readBy(context, "registry"),
     0o440,
   );
+}
+
+/** PKCS #8, P-256. */
+function signingKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "pkcs8", format: "pem" });
 }
 
 function writeProcessConfigs(context: PartContext): void {
@@ -431,6 +437,13 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
       rootCertFile: layout.rootCert,
       intermediateCertFile: secret("intermediate.crt"),
       intermediateKeyFile: secret("intermediate.key"),
+    },
+    identity: {
+      port: ports.keycloak,
+      caFile: layout.rootCert,
+      dashboardKeyFile: secret(REALM_CLIENTS.dashboard.keyFile),
+      coordinatorKeyFile: secret(REALM_CLIENTS.coordinator.keyFile),
+      sessionKeyFile: secret("session.key"),
     },
     images: release.images
       .filter((image) => image.use === "job" && image.profile !== null)

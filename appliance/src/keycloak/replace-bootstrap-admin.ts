@@ -5,13 +5,13 @@
 import { createPublicKey } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
+import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import type { PartContext } from "../parts/context.ts";
-import { KeycloakAdmin } from "./admin-api.ts";
+import { applianceAdmin, APPLIANCE_CLIENT, keycloakAddress } from "./appliance-admin.ts";
 
 export const BOOTSTRAP_USERNAME = "bootstrap";
-const CLIENT_ID = "resontech-appliance";
 
-/** The realm of the release is in Keycloak, and nobody but the appliance administers it. */
+/** Nobody but the appliance administers Keycloak. */
 export async function replaceBootstrapAdmin(context: PartContext): Promise<void> {
   const { layout } = context;
   const marker = bootstrappedMarker(context);
@@ -20,20 +20,15 @@ export async function replaceBootstrapAdmin(context: PartContext): Promise<void>
   const keyPem = readFileSync(layout.secrets("appliance", "keycloak-admin.key"), "utf8");
 
   const bootstrap = await KeycloakAdmin.asBootstrap(
-    context,
+    keycloakAddress(context),
     BOOTSTRAP_USERNAME,
     readFileSync(passwordFile, "utf8"),
   );
   if (bootstrap !== null) await makeOwnClient(bootstrap, keyPem);
-  const own = await KeycloakAdmin.asAppliance(context, CLIENT_ID, keyPem);
-  if (own === null)
-    throw new Error(
-      "keycloak accepts neither its temporary administrator nor the appliance's own key",
-    );
-  await own.get("/resontech");
-  for (const { id } of (await own.get(
+  const own = await applianceAdmin(context);
+  for (const { id } of await own.get<{ id: string }[]>(
     `/master/users?exact=true&username=${BOOTSTRAP_USERNAME}`,
-  )) as { id: string }[])
+  ))
     await own.delete(`/master/users/${id}`);
   writeOwned(marker, "", ROOT, 0o400);
   rmSync(passwordFile, { force: true });
@@ -47,12 +42,12 @@ export function bootstrappedMarker({ layout }: PartContext): string {
 async function makeOwnClient(admin: KeycloakAdmin, keyPem: string): Promise<void> {
   const key = {
     ...createPublicKey(keyPem).export({ format: "jwk" }),
-    kid: CLIENT_ID,
+    kid: APPLIANCE_CLIENT,
     alg: "ES256",
     use: "sig",
   };
   await admin.post("/master/clients", {
-    clientId: CLIENT_ID,
+    clientId: APPLIANCE_CLIENT,
     name: "The appliance itself",
     protocol: "openid-connect",
     publicClient: false,
@@ -67,11 +62,12 @@ async function makeOwnClient(admin: KeycloakAdmin, keyPem: string): Promise<void
       "jwks.string": JSON.stringify({ keys: [key] }),
     },
   });
-  const [client] = (await admin.get(`/master/clients?clientId=${CLIENT_ID}`)) as { id: string }[];
-  if (client === undefined) throw new Error(`keycloak has no client ${CLIENT_ID} after making it`);
-  const user = (await admin.get(`/master/clients/${client.id}/service-account-user`)) as {
-    id: string;
-  };
+  const [client] = await admin.get<{ id: string }[]>(
+    `/master/clients?clientId=${APPLIANCE_CLIENT}`,
+  );
+  if (client === undefined)
+    throw new Error(`keycloak has no client ${APPLIANCE_CLIENT} after making it`);
+  const user = await admin.get<{ id: string }>(`/master/clients/${client.id}/service-account-user`);
   const role: unknown = await admin.get("/master/roles/admin");
   await admin.post(`/master/users/${user.id}/role-mappings/realm`, [role]);
 }

@@ -1,7 +1,6 @@
 /** Keycloak and its PostgreSQL: containers of the bundle's images that listen on loopback alone. */
 import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
-import { refuseVariables } from "../keycloak/realm-variables.ts";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
@@ -139,7 +138,6 @@ export function keycloakPart(context: PartContext, container: Container): Part {
   const { keycloak: port, keycloakManagement: managementPort } = config.ports;
   return containerPart(context, container, {
     name: "keycloak",
-    runs: ["app/policies/realm.json"],
     repository: "resontech/keycloak",
     after: ["postgres"],
     port,
@@ -160,8 +158,6 @@ export function keycloakPart(context: PartContext, container: Container): Part {
     build: () => {
       const secret = (name: string): string =>
         readFileSync(layout.secrets("keycloak", name), "utf8").trim();
-      const realm = layout.release("app", "policies", "realm.json");
-      refuseVariables(realm, readFileSync(realm, "utf8"));
       const isFirst = !existsSync(bootstrappedMarker(context));
       return {
         user: `${uid}:${uid}`,
@@ -183,7 +179,6 @@ export function keycloakPart(context: PartContext, container: Container): Part {
         args: [
           "start",
           "--optimized",
-          "--import-realm",
           "--cache=local",
           "--http-host=127.0.0.1",
           "--http-enabled=false",
@@ -192,14 +187,16 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           `--http-management-port=${managementPort}`,
           "--https-certificate-file=/secrets/server.crt",
           "--https-certificate-key-file=/secrets/server.key",
+          // It tells the coordinator of ended sessions, through the front door.
+          "--truststore-paths=/ca/root.crt",
           `--hostname=https://${config.name}:${config.ports.api}`,
           "--proxy-headers=xforwarded",
           "--log-console-output=json",
         ],
         binds: [
           `${layout.data("keycloak")}:/opt/keycloak/data`,
-          `${realm}:/opt/keycloak/data/import/realm.json:ro`,
           `${layout.secrets("keycloak")}:/secrets:ro`,
+          `${layout.rootCert}:/ca/root.crt:ro`,
         ],
         tmpfs: ["/tmp"],
         memoryBytes: 1024 * MIB,

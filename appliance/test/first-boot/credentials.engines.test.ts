@@ -4,7 +4,12 @@ import t from "tap";
 import { renderCredentials } from "../../src/first-boot/credentials.ts";
 
 const FIRST = {
-  ...{ username: "first", platformKey: "rsk_live_x", bucketAlias: "first-bucket" },
+  ...{
+    firstPassword: "first-password",
+    username: "first",
+    platformKey: "rsk_live_x",
+    bucketAlias: "first-bucket",
+  },
   ...{ accessKeyId: "AKIA1", secretAccessKey: "s3cret/+" },
 };
 const config = { name: "appliance.example", ports: { api: 8000, s3: 3900 } } as ApplianceConfig;

@@ -86,6 +86,22 @@ export const CoordinatorConfig = Type.Object(
       { rootCertFile: Path, intermediateCertFile: Path, intermediateKeyFile: Path },
       closed,
     ),
+    /** Keycloak, by which people sign in. Absent: nobody does. */
+    identity: Type.Optional(
+      Type.Object(
+        {
+          /** Of 127.0.0.1. */
+          port: Type.Integer(),
+          caFile: Path,
+          /** PKCS #8 keys of the two clients that the coordinator is to Keycloak. */
+          dashboardKeyFile: Path,
+          coordinatorKeyFile: Path,
+          /** 32 bytes, base64url: what sessions are sealed with. */
+          sessionKeyFile: Path,
+        },
+        closed,
+      ),
+    ),
     images: Type.Array(JobImage),
     /** Folder of the release that runs; what a node needs of it is given out to whoever asks. Absent: nothing is. */
     releaseDir: Type.Optional(Path),

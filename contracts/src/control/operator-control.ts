@@ -25,6 +25,8 @@ export const OPERATOR_REQUESTS = [
   ),
   Type.Object({ verb: verb("key-revoke"), key: Id }, closed),
   Type.Object({ verb: verb("user-list") }, closed),
+  /** A password for the next sign-in, which must be changed there; it is answered once. */
+  Type.Object({ verb: verb("user-password"), username: Name }, closed),
   Type.Object({ verb: verb("user-show"), username: Name }, closed),
   /** A quota below what is stored removes nothing; it refuses what comes. */
   Type.Object(
@@ -153,6 +155,7 @@ export type OperatorReply =
   | { ok: true; verb: "key-revoke"; key: string }
   | { ok: true; verb: "user-list"; users: UserFacts[] }
   | { ok: true; verb: "user-show"; user: UserFacts; keys: KeyFacts[] }
+  | { ok: true; verb: "user-password"; username: string; password: string }
   | { ok: true; verb: "user-quota"; username: string; bytes: number }
   | { ok: true; verb: "user-disable"; username: string; livingJobs: number }
   | {

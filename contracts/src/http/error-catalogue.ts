@@ -206,6 +206,22 @@ export const ERROR_CATALOGUE = {
     status: 403,
     hint: "Ask the operator, who disabled this user and can enable the user again.",
   },
+  directory_user: {
+    status: 409,
+    hint: "Change the password where the person is known: in the connected directory.",
+  },
+  name_taken: {
+    status: 409,
+    hint: "Choose another name: this one belongs to somebody else at the identity provider.",
+  },
+  csrf_refused: {
+    status: 403,
+    hint: "Reload the page: only a page of this appliance may change anything with a session's cookie.",
+  },
+  sign_in_refused: {
+    status: 403,
+    hint: "Open the dashboard and sign in again; where that is refused too, ask the operator.",
+  },
   session_only: {
     status: 403,
     hint: "Platform keys are minted in a signed-in browser session, never by a key.",
@@ -291,6 +307,10 @@ export const ERROR_CATALOGUE = {
   database_unavailable: {
     status: 503,
     hint: "Nothing was changed; the operator must look at `appliance status`, then try again.",
+  },
+  identity_unavailable: {
+    status: 503,
+    hint: "Try again shortly; nobody can sign in while Keycloak does not answer.",
   },
   storage_unavailable: {
     status: 503,

@@ -40,6 +40,29 @@ export const ProjectReply = Type.Object(
   closed,
 );
 
+/** Who a browser is signed in as. */
+export const SessionReply = Type.Object(
+  {
+    user: Type.Object({ id: Type.String(), username: Type.String() }, closed),
+    /** On the whole appliance. */
+    roles: Type.Array(Type.String()),
+    projects: Type.Array(
+      Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() }, closed),
+    ),
+    /** How strongly the person signed in: `1` by password or directory, `2` with a second factor. */
+    acr: Type.String(),
+    signedInAt: Instant,
+    /** Without anything that the person does. */
+    idleAt: Instant,
+    endsAt: Instant,
+    /** To be sent as `X-Rt-Csrf` with every request that changes anything. */
+    csrfToken: Type.String(),
+  },
+  closed,
+);
+/** Where the browser goes to end Keycloak's session as well. */
+export const SignOutReply = Type.Object({ location: Type.String() }, closed);
+
 export const NodeReply = Type.Object(
   { node: Type.String(), state: Type.String(), workers: Type.Integer() },
   closed,

@@ -173,6 +173,7 @@ export const POLICY = {
   "user.list": { on: "user", session: { "platform-admin": "all" }, operator: "all" },
   "user.read": { on: "user", session: { "platform-admin": "all" }, operator: "all" },
   "user.create": { on: "user", operator: "all" },
+  "user.password": { on: "user", operator: "all" },
   "user.quota": { on: "user", session: { "platform-admin": "all" }, operator: "all" },
   "user.disable": { on: "user", operator: "all" },
   "user.enable": { on: "user", operator: "all" },

@@ -1,8 +1,11 @@
 /** What the operator changes of keys, users, jobs and nodes: each on record before it happens and with its outcome. */
+import { KeycloakUnreachableError } from "@resontech/keycloak/address";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { ApiError } from "../api-error.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
+import type { AccountLinks } from "../identity/accounts/account-links.ts";
+import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { setQuota } from "../identity/bucket-store.ts";
 import { renewKey, revokeKey } from "../identity/key-store.ts";
 import { setDisabled } from "../identity/user-access.ts";
@@ -16,6 +19,8 @@ import type { OperatorViews } from "./operator-views.ts";
 export type OperatorChangesDeps = ByOperatorDeps & {
   views: OperatorViews;
   bucketKeys: BucketKeys;
+  /** Null where the appliance has no identity provider. */
+  people: { links: AccountLinks; sessions: Pick<Sessions, "endAll"> } | null;
   kernel: Pick<Kernel, "requestStop" | "explainStop">;
   /** Takes a node out of placement for a reason, or back for null. */
   cordon: (node: string, reason: string | null) => void;
@@ -99,6 +104,9 @@ export async function disable(
     { change: "disabled" },
     async ({ completeIn }) => {
       await deps.commit.run((db) => setDisabled(db, userId, deps.now()));
+      await deps.people?.sessions.endAll({ userId }, "disabled");
+      // Nobody waits for Keycloak to be refused here: our own row already does that.
+      await deps.people?.links.setEnabled(userId, false).catch(ignoreAway);
       await deps.bucketKeys.withdraw(bucket, completeIn);
     },
   );
@@ -123,7 +131,31 @@ export async function enable(
         completeIn(db);
       }),
   );
+  await deps.people?.links.setEnabled(userId, true);
   return { ok: true, verb: "user-enable", username, ...pair };
+}
+
+/** @throws ApiError identity_unavailable, directory_user */
+export async function givePassword(
+  deps: OperatorChangesDeps,
+  username: string,
+): Promise<Reply<"user-password">> {
+  const { userId } = deps.views.user(username);
+  const { people } = deps;
+  if (people === null)
+    throw new ApiError("identity_unavailable", "this appliance has no identity provider");
+  const password = await byOperator(
+    deps,
+    "iam.user.change",
+    { kind: "user", id: userId },
+    { change: "password" },
+    () => people.links.firstPassword(userId),
+  );
+  return { ok: true, verb: "user-password", username, password };
+}
+
+function ignoreAway(error: unknown): void {
+  if (!(error instanceof KeycloakUnreachableError)) throw error;
 }
 
 export async function cancelJob(

@@ -25,6 +25,7 @@ import {
   drain,
   enable,
   evict,
+  givePassword,
   type OperatorChangesDeps,
   remove,
   renew,
@@ -56,6 +57,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "key-revoke": { event: "key.revoke" },
   "user-list": { event: "admin.control" },
   "user-show": { event: "admin.control" },
+  "user-password": { event: "iam.user.change" },
   "user-quota": { event: "iam.user.change" },
   "user-disable": { event: "iam.user.change" },
   "user-enable": { event: "iam.user.change" },
@@ -83,6 +85,7 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "key-revoke": "key.revoke",
   "user-list": "user.list",
   "user-show": "user.read",
+  "user-password": "user.password",
   "user-quota": "user.quota",
   "user-disable": "user.disable",
   "user-enable": "user.enable",
@@ -111,6 +114,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return { ok: true, verb: "status", ...deps.kernel.status(), health: await deps.health() };
     case "add-user": {
       const added = await addUser(deps, request.username, request.admin);
+      await deps.people?.links.linkAll();
       return {
         ...{
           ok: true,
@@ -205,6 +209,8 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await renew(deps, request.key, request.days);
     case "key-revoke":
       return await revoke(deps, request.key);
+    case "user-password":
+      return await givePassword(deps, request.username);
     case "user-quota":
       return await changeQuota(deps, request.username, request.bytes);
     case "user-disable":

@@ -10,9 +10,10 @@ import { bucketRights } from "./migrations/0008-bucket-rights.ts";
 import { workloads } from "./migrations/0009-workloads.ts";
 import { agentProtocol } from "./migrations/0010-agent-protocol.ts";
 import { memberImages } from "./migrations/0011-member-images.ts";
+import { people } from "./migrations/0012-people.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
-  ...[userAccess, bucketRights, workloads, agentProtocol, memberImages],
+  ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
 ];

@@ -1,22 +1,27 @@
-/** Who asks: a platform key in `Authorization: Bearer`. Refusals are counted, logged and slowed down by source. What a caller may do is `authorization.ts`. */
-import { randomUUID } from "node:crypto";
+/** Who asks: a platform key in `Authorization: Bearer`, or a person by the cookie of a session. Refusals are counted, logged and slowed down by source. What a caller may do is `authorization.ts`. */
+import { randomUUID, timingSafeEqual } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
+import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError } from "../api-error.ts";
 import type { AuditGate } from "../audit-ports.ts";
 import { actorOf } from "../authorization/in-the-log.ts";
-import type { Caller, KeyCaller } from "../authorization/caller.ts";
+import type { Caller, KeyCaller, SessionCaller } from "../authorization/caller.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
 import { findCaller, noteUse } from "../identity/key-store.ts";
+import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { FailureTally } from "./failure-tally.ts";
+import { readSessionCookie } from "./session-cookie.ts";
 
 export type AuthenticationOptions = {
   read: ReadHandle;
   commit: GroupCommit;
   gate: AuditGate;
   now: () => number;
+  /** Null where the appliance has no identity provider: no cookie counts. */
+  sessions: Sessions | null;
   /** Refusals of one source in a minute before it is told 429. */
   maxFailuresPerMinute: number;
 };
@@ -35,7 +40,12 @@ declare module "fastify" {
 
 /** Of public routes too, whose credential is in the body or in Basic authorization. */
 type CredentialRefusal = Refusal | "join_token_invalid" | "registry_login_invalid";
-type Refusal = "session_required" | "malformed_bearer" | "invalid_api_key" | "user_disabled";
+type Refusal =
+  | "session_required"
+  | "malformed_bearer"
+  | "invalid_api_key"
+  | "user_disabled"
+  | "csrf_refused";
 
 /** A key's last use is kept to the minute. */
 const LAST_USE_STEP_MS = 60_000;
@@ -60,10 +70,16 @@ export const authentication = fp<AuthenticationOptions>(
     app.addHook("onRequest", async (request) => {
       const access = request.routeOptions.config.access;
       if (access === undefined || "public" in access || "credential" in access) return;
-      const found = callerOf(options, request.headers.authorization);
+      const found =
+        request.headers.authorization === undefined && options.sessions !== null
+          ? await callerOfCookie(options.sessions, request)
+          : callerOf(options, request.headers.authorization);
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
+      // A key is no person: what is a session's own is nothing to it.
+      if ("own" in access && found.kind !== "session")
+        return request.refuseCredential("session_required", REFUSALS.session_required);
       request.caller = found;
-      noteLastUse(found);
+      if (found.kind === "key") noteLastUse(found);
     });
     app.addHook("onClose", () => tally.close());
 
@@ -84,7 +100,33 @@ const REFUSALS: Record<Refusal, string> = {
   malformed_bearer: "the Authorization header is not `Bearer` with a platform key",
   invalid_api_key: "the platform key is unknown, revoked or expired",
   user_disabled: "the operator disabled the user of this key",
+  csrf_refused: "the request did not come from a page of this appliance",
 };
+
+const SAFE_METHODS = new Set(["GET", "HEAD"]);
+
+/** A browser sends the cookie whoever made the page: what changes anything needs a word that only our own page can know. */
+async function callerOfCookie(
+  sessions: Sessions,
+  request: FastifyRequest,
+): Promise<SessionCaller | Refusal> {
+  const cookie = readSessionCookie(request);
+  if (cookie === null) return "session_required";
+  const caller = await sessions.callerOf(cookie);
+  if (caller === null) return "session_required";
+  if (SAFE_METHODS.has(request.method)) return caller;
+  const { "x-rt-csrf": token, "sec-fetch-site": site } = request.headers;
+  const isOwnPage =
+    site === "same-origin" &&
+    typeof token === "string" &&
+    equals(token, sessions.csrfToken(cookie));
+  return isOwnPage ? caller : "csrf_refused";
+}
+
+function equals(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
 
 function callerOf(
   { read, now }: AuthenticationOptions,

@@ -29,7 +29,7 @@ export const authorization = fp(
     app.addHook("onRequest", async (request) => {
       request.allowedActions = new Set();
       const access = request.routeOptions.config.access;
-      if (access === undefined || "public" in access || "credential" in access) return;
+      if (access === undefined || !("action" in access) || "credential" in access) return;
       const verdict = decide(callerOfRequest(request), access.action, "rows");
       if (verdict.effect === "deny") await refuse(request, verdict);
     });
@@ -89,7 +89,7 @@ async function refuse(request: FastifyRequest, refused: Refused): Promise<never>
 
 /** Routes about rows, and those that make out their caller themselves; what concerns the whole appliance is decided at the door. */
 function mustDecide(access: RouteAccess): access is Extract<RouteAccess, { action: Action }> {
-  if ("public" in access) return false;
+  if ("public" in access || "own" in access) return false;
   if ("credential" in access) return access.decidedBy === undefined;
   return POLICY[access.action].on !== "appliance";
 }

@@ -1,5 +1,6 @@
 /** The one place where a failure becomes a status and a `{code, message, hint}`. */
 import { AuditUnavailable } from "@resontech/audit/producer";
+import { KeycloakUnreachableError } from "@resontech/keycloak/address";
 import type { ErrorCode } from "@resontech/contracts/error-catalogue";
 import type { FastifyError } from "fastify";
 import fp from "fastify-plugin";
@@ -55,6 +56,8 @@ export function asApiError(error: unknown): ApiError | null {
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {
       cause: error,
     });
+  if (error instanceof KeycloakUnreachableError)
+    return new ApiError("identity_unavailable", "Keycloak did not answer", { cause: error });
   if (error instanceof DatabaseUnavailable)
     return new ApiError("database_unavailable", error.message, { cause: error });
   // The S3 front says 503 while the audit log, the engine behind it, or who owns what can't be asked.

@@ -11,6 +11,8 @@ export type RouteAccess =
   | { action: Action }
   /** Of whoever the handler makes out by another credential; it asks itself, or the function that it calls. */
   | { action: Action; credential: string; decidedBy?: string }
+  /** Of the person who signed in, about the own session alone: `own` says what. */
+  | { own: string }
   | { public: "reason why anybody may call it" | (string & {}) };
 
 export type RouteAudit =

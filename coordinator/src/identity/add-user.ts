@@ -2,33 +2,24 @@
  * A user with default project, bucket, S3 key pair and first platform key. The first user and every further one come through
  * here, over the control socket: no route leads to it.
  */
-import { randomBytes, randomUUID } from "node:crypto";
-import { committer } from "@resontech/audit/producer";
-import type { EventDetail, OperationType } from "@resontech/contracts/audit-catalogue";
-import type { EventDraft } from "@resontech/contracts/audit-draft";
-import type { EventObject, PiiField } from "@resontech/contracts/audit-event";
+import { randomBytes } from "node:crypto";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
-import { auditedOperation, type FailureOutcome, type OperationDeps } from "../audited-operation.ts";
-import { actorOf } from "../authorization/in-the-log.ts";
+import type { OperationDeps } from "../audited-operation.ts";
 import type { OperatorCaller } from "../authorization/caller.ts";
-import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import type { ReadHandle } from "../db/open-database.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { BucketKeys } from "./bucket-keys.ts";
-import {
-  bucketNameOf,
-  findBucket,
-  findDefaultProject,
-  findUser,
-  insertUser,
-} from "./bucket-store.ts";
+import { bucketNameOf, findBucket, findDefaultProject, findUser } from "./bucket-store.ts";
+import { createUser } from "./create-user.ts";
+import { identityOperation } from "./identity-operation.ts";
 import {
   formatPlatformKey,
   hashPlatformKey,
   type KeyKind,
   keyHandle,
 } from "./decisions/platform-key.ts";
-import { bucketNameFor, isUsername } from "./decisions/user-names.ts";
+import { isUsername } from "./decisions/user-names.ts";
 import { hasAnyKey, insertKey } from "./key-store.ts";
 
 const FIRST_KEY_LIFE_S = 30 * 24 * 3600;
@@ -70,7 +61,7 @@ export async function addUser(
     (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id))
   )
     throw new ApiError("user_exists", "there is a user of this name");
-  const userId = known?.id ?? (await createUser(deps, username, isAdmin));
+  const userId = known?.id ?? (await createUser(deps, { username, isAdmin, subject: null }));
   const projectId = findDefaultProject(deps.read, userId);
   const bucket = bucketNameOf(deps.read, userId);
   if (projectId === null || bucket === null)
@@ -80,32 +71,10 @@ export async function addUser(
   return { userId, projectId, bucket, platformKey, ...pair };
 }
 
-async function createUser(deps: AddUserDeps, username: string, isAdmin: boolean): Promise<string> {
-  const userId = `u_${randomBytes(12).toString("hex")}`;
-  const object = { kind: "user", id: userId } as const;
-  await operation(deps, "iam.user.create", object, { admin: isAdmin }, { username }, (close) =>
-    deps.commit.run((db) => {
-      const projectId = `p_${randomBytes(12).toString("hex")}`;
-      const bucket = bucketNameFor(username, randomBytes(4).toString("hex"));
-      insertUser(db, {
-        userId,
-        username,
-        isAdmin,
-        projectId,
-        bucket,
-        quotaBytes: deps.quotaBytes,
-        now: deps.now(),
-      });
-      close(db);
-    }),
-  );
-  return userId;
-}
-
 async function createBucket(deps: AddUserDeps, userId: string, bucket: string) {
   // The bucket's name holds the user's: the leaf names the owner instead.
   const object = { kind: "bucket", id: userId } as const;
-  return operation(
+  return identityOperation(
     deps,
     "data.bucket.create",
     object,
@@ -122,7 +91,7 @@ async function mintFirstKey(deps: AddUserDeps, userId: string, projectId: string
   const id = `k_${randomBytes(12).toString("hex")}`;
   const key = formatPlatformKey(deps.keyKind, randomBytes(32));
   const detail = { expires_in_s: FIRST_KEY_LIFE_S, project: projectId };
-  await operation(deps, "key.bootstrap", { kind: "key", id }, detail, {}, (close) =>
+  await identityOperation(deps, "key.bootstrap", { kind: "key", id }, detail, {}, (close) =>
     deps.commit.run((db) => {
       const createdAt = deps.now();
       insertKey(db, {
@@ -141,30 +110,4 @@ async function mintFirstKey(deps: AddUserDeps, userId: string, projectId: string
     }),
   );
   return key;
-}
-
-function operation<T extends OperationType, R>(
-  deps: AddUserDeps,
-  type: T,
-  object: EventObject,
-  detail: EventDetail<T>,
-  pii: Partial<Record<PiiField, string>>,
-  effect: (close: (db: WriteHandle) => void) => Promise<R>,
-): Promise<R> {
-  const commit = committer();
-  const fields = (Object.entries(pii) as [PiiField, string][]).map(([field, value]) => ({
-    field,
-    commitment: commit(`pii.${field}`, value),
-  }));
-  const draft: Omit<EventDraft<T>, "phase"> = {
-    ...{ type, op: randomUUID(), actor: actorOf(deps.caller, commit), object, detail },
-    ...(fields.length === 0 ? {} : { pii: fields }),
-  };
-  return auditedOperation(deps, draft, commit.disclosures, outcomeOf, ({ completeIn }) =>
-    effect(completeIn),
-  );
-}
-
-function outcomeOf(error: unknown): FailureOutcome {
-  return { phase: "failed", code: error instanceof ApiError ? error.code : "internal_error" };
 }

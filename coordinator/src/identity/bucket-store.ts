@@ -134,6 +134,9 @@ export function insertUser(db: WriteHandle, user: NewUser): void {
     "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)",
   ).run(user.projectId, user.userId, user.now);
   db.prepare(
+    "INSERT INTO project_members (project_id, user_id, role, created_at) VALUES (?, ?, 'project-lead', ?)",
+  ).run(user.projectId, user.userId, user.now);
+  db.prepare(
     "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES (?, ?, ?, ?)",
   ).run(user.bucket, user.userId, user.quotaBytes, user.now);
 }

@@ -196,11 +196,11 @@ t.test("roles are those of the realm", async (t) => {
   const realm = JSON.parse(
     readFileSync(join(import.meta.dirname, "..", "..", "..", "policies", "realm.json"), "utf8"),
   ) as {
-    roles: { realm: { name: string }[] };
+    roles: { name: string }[];
   };
   t.same(
     new Set([...APPLIANCE_ROLES, ...PROJECT_ROLES]),
-    new Set(realm.roles.realm.map(({ name }) => name)),
+    new Set(realm.roles.map(({ name }) => name)),
   );
 });
 

@@ -30,6 +30,39 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a user's bucket and default project, looked up; a user is written",
     texts: [BY_OWNER, BY_OWNER, BY_OWNER, "user.isAdmin", BY_OWNER],
   },
+  "http/routes/sign-in.ts": {
+    why: "a person is shown the own roles; a key has no session to show",
+    texts: ["session.roles", 'request.caller?.kind !== "session"'],
+  },
+  "identity/accounts/account-links.ts": {
+    why: "a user is looked up by id; the first administrator's account gets the role",
+    texts: ["one.userId === userId", "user.isAdmin"],
+  },
+  "identity/accounts/keycloak-accounts.ts": {
+    why: "an account is linked to the user whose id it carries, and to nobody else",
+    texts: ["found.attributes?.[USER_ATTRIBUTE]?.[0] !== userId"],
+  },
+  "identity/create-user.ts": { why: "a user is written", texts: ["{ isAdmin }"] },
+  "identity/people-store.ts": {
+    why: "projects of a person become grants of a caller; a column becomes a boolean",
+    texts: ["SQL user_id = ?", "row.isAdmin"],
+  },
+  "identity/sign-in/open-id-provider.ts": {
+    why: "claims of a token are handed on",
+    texts: ["{ roles }", "{ roles }"],
+  },
+  "identity/sign-in/session-store.ts": {
+    why: "roles of a session, read and written",
+    texts: ["row.roles", "session.roles", "{ roles }"],
+  },
+  "identity/sign-in/sessions.ts": {
+    why: "a session becomes a caller",
+    texts: ["signedIn.roles", "session.id !== sessionId", "session.roles", "fresh.roles"],
+  },
+  "identity/sign-in/sign-in.ts": {
+    why: "whether a second factor must be shown before there is a caller",
+    texts: ["signedIn.roles"],
+  },
   "identity/key-store.ts": {
     why: "a key's row becomes a caller or is shown; how many keys a user has; a key is written",
     texts: [

@@ -7,6 +7,8 @@ import { type AppDeps, buildApp } from "../../src/app.ts";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase, type OpenedDatabase } from "../../src/db/open-database.ts";
 import { addUser, type AddedUser } from "../../src/identity/add-user.ts";
+import type { SignInParts } from "../../src/http/routes/sign-in.ts";
+import type { SessionsDeps } from "../../src/identity/sign-in/sessions.ts";
 import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
@@ -34,6 +36,7 @@ export const TEST_IMAGE: JobImage = {
 
 export type TestApp = {
   app: FastifyInstance;
+  identity: SignInParts | null;
   database: OpenedDatabase;
   commit: GroupCommit;
   audit: RecordingAudit;
@@ -56,6 +59,7 @@ export async function makeTestApp(
   dir: string,
   engine: S3Engine,
   overrides: Partial<AppDeps> & { registryTokens?: RegistryTokens } = {},
+  signIn?: (deps: Omit<SessionsDeps, "provider" | "seal">) => SignInParts,
 ): Promise<TestApp> {
   mkdirSync(dir, { recursive: true });
   const database = openDatabase(join(dir, "coordinator.db"));
@@ -72,6 +76,8 @@ export async function makeTestApp(
   });
   const passwords = new RegistryPasswords(now);
   const logLines: string[] = [];
+  const { read } = database;
+  const identity = signIn?.({ read, commit, gate: audit.gate, record: audit.record, now }) ?? null;
   const app = await buildApp({
     gate: audit.gate,
     record: audit.record,
@@ -93,6 +99,7 @@ export async function makeTestApp(
     },
     nodeFiles: NodeFiles.none(),
     registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
+    identity,
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
     ...overrides,
@@ -111,7 +118,7 @@ export async function makeTestApp(
     ...{ keyKind: "dev" as const, quotaBytes: 10 * 1024 ** 3 },
   };
   return {
-    ...{ app, database, commit, audit, kernel, bucketKeys, passwords, clock, logLines },
+    ...{ app, identity, database, commit, audit, kernel, bucketKeys, passwords, clock, logLines },
     addUser: (username) => addUser(userDeps, username, false),
     async call(user, options) {
       const headers = { authorization: `Bearer ${user.platformKey}`, ...options.headers };

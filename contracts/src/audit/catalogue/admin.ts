@@ -36,6 +36,11 @@ export const ADMIN_EVENTS = {
     "A planned stop was announced; leases live longer.",
     Type.Object({ until_s: Count }, closed),
   ),
+  "admin.identity": operation(
+    "appliance",
+    "The realm of the identity provider was made as the release has it.",
+    Type.Object({ differences: Count }, closed),
+  ),
   "admin.control": operation(
     "appliance",
     "A command of the operator on the coordinator's control socket.",

@@ -15,6 +15,29 @@ export const IDENTITY_EVENTS = {
     "A known actor asked for something that its role or project does not allow.",
     Type.Object({ reason: Code, ...Claimed }, closed),
   ),
+  "auth.session.begin": fact(
+    "user",
+    "A person signed in through the identity provider, or showed a second factor; `again` where the browser had a session already.",
+    Type.Object({ again: Type.Boolean() }, closed),
+  ),
+  "auth.session.end": fact(
+    "user",
+    "A session of a browser ended: by the person, by time, or because the identity provider said that it is over.",
+    Type.Object(
+      {
+        reason: Type.Enum([
+          ...["signed_out", "idle", "expired", "removed", "back_channel", "disabled"],
+          ...["revoked", "key_lost"],
+        ]),
+      },
+      closed,
+    ),
+  ),
+  "auth.session.refused": fact(
+    "appliance",
+    "A sign-in came back from the identity provider and was refused: forged, replayed, too late, or of somebody who may not come in.",
+    Type.Object({ reason: Code }, closed),
+  ),
   "auth.host.login": observed(
     "appliance",
     "Somebody signed in at the host itself: console, SSH; its name and address are commitments.",
@@ -31,9 +54,12 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.user.change": operation(
     "user",
-    "A user was disabled or enabled, or was given another quota.",
+    "A user was disabled or enabled, or was given another quota or a password for one sign-in.",
     Type.Object(
-      { change: Type.Enum(["disabled", "enabled", "quota"]), quota_bytes: Type.Optional(Count) },
+      {
+        change: Type.Enum(["disabled", "enabled", "quota", "password"]),
+        quota_bytes: Type.Optional(Count),
+      },
       closed,
     ),
   ),

@@ -10,6 +10,9 @@ const as = <C extends OcsfClass>(
 const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "auth.failure": as("authentication", "Logon"),
   "auth.refused": as("api", "Other"),
+  "auth.session.begin": as("authentication", "Logon"),
+  "auth.session.end": as("authentication", "Logoff"),
+  "auth.session.refused": as("authentication", "Logon"),
   "auth.host.login": as("authentication", "Logon"),
   "auth.host.logout": as("authentication", "Logoff"),
   "iam.user.create": as("account", "Create"),
@@ -101,6 +104,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.stop": as("application", "Stop"),
   "admin.restart": as("application", "Restart"),
   "admin.maintenance": as("application", "Other"),
+  "admin.identity": as("entity", "Update"),
   "admin.control": as("api", "Other"),
   "admin.measured": as("configState", "Log"),
   "admin.refused": as("api", "Other"),

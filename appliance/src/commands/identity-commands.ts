@@ -1,0 +1,74 @@
+/** `appliance identity …`: the realm as the release has it, against the one that Keycloak has. */
+import { applyRealm } from "@resontech/keycloak/apply-realm";
+import { readRealm } from "@resontech/keycloak/read-realm";
+import { type Drift, realmDrift } from "@resontech/keycloak/realm-drift";
+import type { Command } from "commander";
+import { leaves } from "../audit/command-audit.ts";
+import { connectOperator, operated } from "../audit/operator-record.ts";
+import { applianceAdmin } from "../keycloak/appliance-admin.ts";
+import { ownRealm } from "../keycloak/own-realm.ts";
+import type { PartContext } from "../parts/context.ts";
+import type { OperatorShell } from "./ask-operator.ts";
+
+const HEAD = ["KIND", "NAME", "WHAT", "WANTED", "FOUND"];
+/** Of a setting; whole ones are in `--json`. */
+const SHOWN = 32;
+
+export function addIdentityCommands(
+  program: Command,
+  { openContext, print, table, say }: OperatorShell,
+): void {
+  const identity = program
+    .command("identity")
+    .description("sign-in: what Keycloak has against what the release says; diff, apply")
+    .addHelpText("after", "\nExamples:\n  appliance identity diff\n  appliance identity apply");
+
+  leaves(identity.command("diff"), { none: "reads settings, and nothing of people" })
+    .description("what of the realm differs from the release; exit code 3 where anything does")
+    .option("--json", "one JSON line", false)
+    .action(async ({ json }: { json: boolean }) => {
+      const drift = await driftOf(openContext());
+      if (json) print({ drift });
+      else table(HEAD, drift.map(row), "the realm is as the release has it");
+      if (drift.length > 0) process.exitCode = 3;
+    });
+
+  leaves(identity.command("apply"), { event: "admin.identity" })
+    .description("make the realm as the release has it; what is right is not touched")
+    .option("--json", "one JSON line", false)
+    .action(async ({ json }: { json: boolean }) => {
+      const drift = await applyRecorded(openContext());
+      if (json) print({ applied: drift });
+      else if (drift.length === 0) say("the realm was as the release has it");
+      else table(HEAD, drift.map(row), "");
+    });
+}
+
+async function driftOf(context: PartContext): Promise<Drift[]> {
+  const want = ownRealm(context);
+  const have = await readRealm(await applianceAdmin(context), want.realm);
+  return realmDrift(want, have?.realm ?? null);
+}
+
+async function applyRecorded(context: PartContext): Promise<Drift[]> {
+  const drift = await driftOf(context);
+  await using producer = await connectOperator(context.layout);
+  const operation = {
+    type: "admin.identity",
+    action: "appliance identity apply",
+    object: { kind: "appliance", id: "appliance" },
+    detail: { differences: drift.length },
+  } as const;
+  return await operated(producer, [operation], async () => ({
+    result: await applyRealm(await applianceAdmin(context), ownRealm(context)),
+  }));
+}
+
+function row({ kind, name, what, want, have }: Drift): string[] {
+  return [kind, name, what, short(want), short(have)];
+}
+
+function short(json: string | null): string {
+  if (json === null) return "";
+  return json.length > SHOWN ? `${json.slice(0, SHOWN - 1)}…` : json;
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import type { Logger } from "pino";
+import type { SignInParts } from "../http/routes/sign-in.ts";
+import { AccountLinks } from "../identity/accounts/account-links.ts";
+import { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
+import { OpenIdProvider } from "../identity/sign-in/open-id-provider.ts";
+import { Seal } from "../identity/sign-in/seal.ts";
+import { Sessions, type SessionsDeps } from "../identity/sign-in/sessions.ts";
+import { SignIn } from "../identity/sign-in/sign-in.ts";
+import { readText } from "../read-config.ts";
+
+const REALM = "resontech";
+const SWEEP_MS = 30_000;
+
+/** How people sign in here; null where there is no Keycloak. */
+export async function openIdentity(
+  config: CoordinatorConfig,
+  deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now">,
+  logger: Logger,
+): Promise<(SignInParts & { links: AccountLinks } & Disposable) | null> {
+  if (config.identity === undefined) return null;
+  const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile } = config.identity;
+  const address = { port, origin: config.publicUrl, caPem: readText(caFile) };
+  const provider = await OpenIdProvider.open({
+    ...{ address, realm: REALM, clientKeyPem: readText(dashboardKeyFile) },
+  });
+  const seal = new Seal(Buffer.from(readFileSync(sessionKeyFile, "utf8").trim(), "base64url"));
+  const sessions = new Sessions({ ...deps, provider, seal });
+  const quotaBytes = config.s3.bucketQuotaBytes;
+  const signIn = new SignIn({ ...deps, provider, sessions, seal, quotaBytes });
+  const sweep = setInterval(() => {
+    sessions.sweep().catch((err: unknown) => logger.warn({ err }, "sessions were not swept"));
+  }, SWEEP_MS);
+  const accounts = new KeycloakAccounts({
+    ...{ address, realm: REALM, clientKeyPem: readText(coordinatorKeyFile) },
+  });
+  const links = new AccountLinks({
+    ...{ ...deps, accounts },
+    onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
+  });
+  void links.linkAll();
+  return {
+    ...{ provider, sessions, signIn, links },
+    [Symbol.dispose]: () => {
+      clearInterval(sweep);
+      links[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { pageFrame } from "./page-frame.ts";
+
+/** Who one is, and the job that the address names. The page asks for both; nothing of a person is in its text. */
+export const HOME_PAGE_HTML = pageFrame(
+  "Signed in",
+  `<h1>Signed in</h1>
+<p id="loading" role="status">Loading…</p>
+<p id="failed" role="alert" hidden></p>
+<section id="who" hidden>
+<dl>
+<dt>Name</dt><dd id="username"></dd>
+<dt>Roles</dt><dd id="roles"></dd>
+<dt>Projects</dt><dd id="projects"></dd>
+<dt>Sign-in</dt><dd id="acr"></dd>
+<dt>Ends</dt><dd id="ends"></dd>
+</dl>
+</section>
+<section id="job" hidden>
+<h1>Job</h1>
+<dl>
+<dt>Id</dt><dd id="job-id"></dd>
+<dt>Name</dt><dd id="job-name"></dd>
+<dt>State</dt><dd id="job-state"></dd>
+</dl>
+</section>
+<nav>
+<button id="sign-out" type="button">Sign out</button>
+<a class="button" href="/auth/credential/passkey">Add a passkey</a>
+<a class="button" href="/auth/credential/code">Set up a code generator</a>
+<a class="button" href="/auth/credential/password">Change the password</a>
+</nav>`,
+  "/assets/home.js",
+);
+
+/** Served as it stands: modules of browsers need no build. */
+export const HOME_PAGE_SCRIPT = `const show = (id, text) => { document.getElementById(id).textContent = text; };
+const reveal = (id, isShown = true) => { document.getElementById(id).hidden = !isShown; };
+const fail = (text) => { reveal("loading", false); show("failed", text); reveal("failed"); };
+
+async function ask(path, init) {
+  const answer = await fetch(path, { credentials: "same-origin", ...init });
+  const body = await answer.json().catch(() => ({}));
+  if (answer.status === 401) {
+    location.assign("/auth/sign-in?return=" + encodeURIComponent(location.pathname));
+    throw new Error("signed out");
+  }
+  if (!answer.ok) throw new Error((body.message ?? answer.statusText) + ". " + (body.hint ?? ""));
+  return body;
+}
+
+const when = (instant) => new Date(instant).toLocaleString([], { dateStyle: "medium", timeStyle: "short", timeZoneName: undefined }) + " (" + Intl.DateTimeFormat().resolvedOptions().timeZone + ")";
+
+try {
+  const session = await ask("/api/session");
+  show("username", session.user.username);
+  show("roles", session.roles.join(", ") || "none on the whole appliance");
+  show("projects", session.projects.map(({ name, role }) => name + " (" + role + ")").join(", ") || "none");
+  show("acr", session.acr === "2" ? "with a second factor" : "without a second factor");
+  show("ends", when(session.endsAt) + ", or after 15 minutes without input");
+  reveal("loading", false);
+  reveal("who");
+  document.getElementById("sign-out").addEventListener("click", async () => {
+    const { location: next } = await ask("/auth/sign-out", { method: "POST", headers: { "x-rt-csrf": session.csrfToken } });
+    location.assign(next);
+  });
+  let told = Date.now();
+  for (const input of ["keydown", "pointerdown", "pointermove"])
+    addEventListener(input, () => {
+      if (Date.now() - told < 60_000) return;
+      told = Date.now();
+      ask("/api/session/activity", { method: "POST", headers: { "x-rt-csrf": session.csrfToken } }).catch(() => {});
+    }, { passive: true });
+  const id = /^\\/dashboard\\/jobs\\/([^/]+)$/.exec(location.pathname)?.[1];
+  if (id !== undefined) {
+    const job = await ask("/api/customer/dashboard/jobs/" + id);
+    show("job-id", job.id);
+    show("job-name", job.name ?? "");
+    show("job-state", job.status);
+    reveal("job");
+  }
+} catch (error) {
+  fail(error.message);
+}
+`;

@@ -1,0 +1,41 @@
+import { randomBytes } from "node:crypto";
+import type { OperationDeps } from "../audited-operation.ts";
+import type { OperatorCaller, ServiceCaller } from "../authorization/caller.ts";
+import { insertUser } from "./bucket-store.ts";
+import { bucketNameFor } from "./decisions/user-names.ts";
+import { identityOperation } from "./identity-operation.ts";
+import { linkPerson } from "./people-store.ts";
+
+export type CreateUserDeps = OperationDeps & {
+  quotaBytes: number;
+  now: () => number;
+  caller: OperatorCaller | ServiceCaller;
+};
+
+/** Rows of a user with default project and a bucket that the engine has yet to make. Answers with the id. @param subject Keycloak's id, where it knows the user */
+export async function createUser(
+  deps: CreateUserDeps,
+  { username, isAdmin, subject }: { username: string; isAdmin: boolean; subject: string | null },
+): Promise<string> {
+  const userId = `u_${randomBytes(12).toString("hex")}`;
+  const object = { kind: "user", id: userId } as const;
+  await identityOperation(
+    deps,
+    "iam.user.create",
+    object,
+    { admin: isAdmin },
+    { username },
+    (close) =>
+      deps.commit.run((db) => {
+        insertUser(db, {
+          ...{ userId, username, isAdmin },
+          projectId: `p_${randomBytes(12).toString("hex")}`,
+          bucket: bucketNameFor(username, randomBytes(4).toString("hex")),
+          ...{ quotaBytes: deps.quotaBytes, now: deps.now() },
+        });
+        if (subject !== null) linkPerson(db, userId, subject);
+        close(db);
+      }),
+  );
+  return userId;
+}

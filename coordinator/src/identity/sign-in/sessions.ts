@@ -1,0 +1,251 @@
+/** Sessions of browsers: begun by a sign-in at Keycloak, asked after while they are used, ended by whoever comes first. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { committer } from "@resontech/audit/producer";
+import type { EventDetail } from "@resontech/contracts/audit-catalogue";
+import { ApiError } from "../../api-error.ts";
+import type { AuditGate, RecordEvent } from "../../audit-ports.ts";
+import type { SessionCaller } from "../../authorization/caller.ts";
+import { actorOf, COORDINATOR_ACTOR } from "../../authorization/in-the-log.ts";
+import type { GroupCommit } from "../../db/group-commit.ts";
+import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
+import { applianceRoles, grantsOf } from "../decisions/people-roles.ts";
+import {
+  ACTIVITY_STEP_MS,
+  CHECK_MS,
+  IDLE_MS,
+  LIFE_MS,
+  sessionEnd,
+} from "../decisions/session-life.ts";
+import { findPersonById, membershipsOf } from "../people-store.ts";
+import {
+  type KeptTokens,
+  type OpenIdProvider,
+  SessionGone,
+  type SignedIn,
+} from "./open-id-provider.ts";
+import type { Seal } from "./seal.ts";
+import {
+  deleteOverSessions,
+  deleteSession,
+  deleteSessionsOf,
+  type EndedSession,
+  findSession,
+  insertSession,
+  noteActivity,
+  noteCheck,
+  type Session,
+} from "./session-store.ts";
+
+const TOKENS = "session-tokens";
+const COOKIE_BYTES = 32;
+
+export type EndReason = EventDetail<"auth.session.end">["reason"];
+
+export type SessionsDeps = {
+  read: ReadHandle;
+  commit: GroupCommit;
+  gate: AuditGate;
+  record: RecordEvent;
+  provider: OpenIdProvider;
+  seal: Seal;
+  now: () => number;
+};
+
+export class Sessions {
+  readonly #deps: SessionsDeps;
+  /** One question a session to Keycloak at a time: two refreshes at once end its session. */
+  readonly #checks = new Map<string, Promise<Session | null>>();
+
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * A session that replaces `before`, which the same browser had. Answers with what its cookie holds.
+   * @param write joins the transaction
+   */
+  async begin(
+    userId: string,
+    signedIn: SignedIn,
+    before: string | null,
+    write: (db: WriteHandle, caller: SessionCaller) => void,
+  ): Promise<string> {
+    const { commit, now, seal } = this.#deps;
+    const cookie = randomBytes(COOKIE_BYTES).toString("base64url");
+    const at = now();
+    const old = before === null ? null : this.#find(before);
+    const session: Session = {
+      hash: hashOf(cookie),
+      id: `s_${randomBytes(12).toString("hex")}`,
+      userId,
+      sid: signedIn.sid,
+      roles: applianceRoles(signedIn.roles),
+      acr: signedIn.acr,
+      signedInAt: at,
+      // A step-up makes no session longer.
+      beganAt: old?.sid === signedIn.sid ? old.beganAt : at,
+      activeAt: at,
+      endsAt: old?.sid === signedIn.sid ? old.endsAt : at + LIFE_MS,
+      checkedAt: at,
+      tokens: seal.seal(TOKENS, signedIn.tokens),
+    };
+    await commit.run((db) => {
+      if (old !== null) deleteSession(db, old.hash);
+      insertSession(db, session);
+      write(db, this.#callerIn(session));
+    });
+    return cookie;
+  }
+
+  /** Who sends this cookie; null where its session is over or never was. @throws ApiError while nobody can say */
+  async callerOf(cookie: string): Promise<SessionCaller | null> {
+    const { now } = this.#deps;
+    let session = this.#find(cookie);
+    if (session === null) return null;
+    const end = sessionEnd(session, now());
+    if (end !== null) {
+      await this.#end(session, end);
+      return null;
+    }
+    if (now() - session.checkedAt >= CHECK_MS) session = await this.#check(session);
+    return session === null ? null : this.#caller(session);
+  }
+
+  /** The session that a caller is, for what its page shows. */
+  describe({ sessionId }: SessionCaller, cookie: string): Session {
+    const session = this.#find(cookie);
+    if (session === null || session.id !== sessionId)
+      throw new ApiError("session_required", "the session has ended");
+    return session;
+  }
+
+  /** What a request must name beside the cookie to change anything: only a page that could read our answer knows it. */
+  csrfToken(cookie: string): string {
+    return this.#deps.seal.derive("csrf", cookie).toString("base64url");
+  }
+
+  /** The person did something. */
+  async noteActivity(cookie: string): Promise<void> {
+    const { commit, now } = this.#deps;
+    const session = this.#find(cookie);
+    if (session === null || now() - session.activeAt < ACTIVITY_STEP_MS) return;
+    await commit.run((db) => noteActivity(db, session.hash, now()));
+  }
+
+  /** Answers with Keycloak's address to end its session as well; null when there was none to end. */
+  async signOut(cookie: string): Promise<URL | null> {
+    const session = this.#find(cookie);
+    if (session === null) return null;
+    const tokens = this.#tokens(session);
+    await this.#end(session, "signed_out");
+    return tokens === null ? null : this.#deps.provider.signOutUrl(tokens);
+  }
+
+  /** Ends all of a person or of one session at Keycloak. Answers how many. */
+  async endAll(of: { userId: string } | { sid: string }, reason: EndReason): Promise<number> {
+    const { commit } = this.#deps;
+    return await commit.run((db) => {
+      const ended = deleteSessionsOf(db, of);
+      for (const session of ended) this.#recordEnd(db, session, reason);
+      return ended.length;
+    });
+  }
+
+  /** Ends what nobody uses any more. */
+  async sweep(): Promise<void> {
+    const { commit, now } = this.#deps;
+    const at = now();
+    await commit.run((db) => {
+      for (const session of deleteOverSessions(db, { idleBefore: at - IDLE_MS, now: at }))
+        this.#recordEnd(db, session, session.endsAt <= at ? "expired" : "idle");
+    });
+  }
+
+  #find(cookie: string): Session | null {
+    return findSession(this.#deps.read, hashOf(cookie));
+  }
+
+  #tokens(session: Session): KeptTokens | null {
+    return this.#deps.seal.open(TOKENS, session.tokens) as KeptTokens | null;
+  }
+
+  #caller(session: Session): SessionCaller | null {
+    const { read } = this.#deps;
+    const person = findPersonById(read, session.userId);
+    if (person === null || person.isDisabled) return null;
+    return this.#callerIn(session);
+  }
+
+  #callerIn(session: Session): SessionCaller {
+    const memberships = membershipsOf(this.#deps.read, session.userId);
+    return {
+      kind: "session",
+      sessionId: session.id,
+      userId: session.userId,
+      projectId: memberships[0]?.projectId ?? "",
+      grants: grantsOf(session.roles, memberships),
+      signIn: { acr: session.acr, at: session.signedInAt },
+    };
+  }
+
+  #check(session: Session): Promise<Session | null> {
+    const running = this.#checks.get(session.id);
+    if (running !== undefined) return running;
+    const check = this.#ask(session).finally(() => this.#checks.delete(session.id));
+    this.#checks.set(session.id, check);
+    return check;
+  }
+
+  /** A Keycloak that can't be asked removes nobody: the session lives to its end. */
+  async #ask(session: Session): Promise<Session | null> {
+    const { provider, commit, seal, now } = this.#deps;
+    const tokens = this.#tokens(session);
+    if (tokens === null) {
+      await this.#end(session, "key_lost");
+      return null;
+    }
+    try {
+      const fresh = await provider.refresh(tokens);
+      const roles = applianceRoles(fresh.roles);
+      const sealed = seal.seal(TOKENS, fresh.tokens);
+      await commit.run((db) => noteCheck(db, session.hash, { roles, tokens: sealed, now: now() }));
+      return { ...session, roles };
+    } catch (error) {
+      if (!(error instanceof SessionGone)) return session;
+      await this.#end(session, "removed");
+      return null;
+    }
+  }
+
+  async #end(session: Session, reason: EndReason): Promise<void> {
+    await this.#deps.commit.run((db) => {
+      if (deleteSession(db, session.hash))
+        this.#recordEnd(db, session, reason, reason === "signed_out" ? session : null);
+    });
+  }
+
+  /** @param by the session of the person who ended it; null where nobody did */
+  #recordEnd(
+    db: WriteHandle,
+    { userId }: EndedSession,
+    reason: EndReason,
+    by: Session | null = null,
+  ): void {
+    const commit = committer();
+    const caller = by === null ? null : this.#caller(by);
+    const actor = caller === null ? COORDINATOR_ACTOR : actorOf(caller, commit);
+    this.#deps.record(
+      db,
+      {
+        ...{ type: "auth.session.end", phase: "fact", op: randomUUID(), actor },
+        object: { kind: "user", id: userId },
+        detail: { reason },
+      },
+      commit.disclosures,
+    );
+  }
+}
+
+function hashOf(cookie: string): Buffer {
+  return createHash("sha256").update(cookie).digest();
+}

@@ -1,0 +1,145 @@
+/** A person's way from Keycloak's page to a session here. */
+import { committer } from "@resontech/audit/producer";
+import { randomUUID } from "node:crypto";
+import type { OperationDeps } from "../../audited-operation.ts";
+import { COORDINATOR } from "../../authorization/caller.ts";
+import { actorOf } from "../../authorization/in-the-log.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import { findUser } from "../bucket-store.ts";
+import { createUser } from "../create-user.ts";
+import { applianceRoles, needsSecondFactor, SECOND_FACTOR } from "../decisions/people-roles.ts";
+import { usernameFor } from "../decisions/user-names.ts";
+import { findPerson } from "../people-store.ts";
+import {
+  OpenIdProvider,
+  type SignedIn,
+  type SignInRequest,
+  SignInRefused,
+} from "./open-id-provider.ts";
+import type { Seal } from "./seal.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What the browser carries from the start of a sign-in to its end, sealed. */
+type Pending = SignInRequest & { returnTo: string; expiresAt: number };
+
+const PENDING = "pending-sign-in";
+/** From our page to Keycloak's and back, with a password to change and a second factor to set up. */
+export const PENDING_MS = 15 * 60_000;
+const FIRST_LEVEL = "1";
+
+export type SignInDeps = OperationDeps & {
+  read: ReadHandle;
+  provider: OpenIdProvider;
+  sessions: Sessions;
+  seal: Seal;
+  quotaBytes: number;
+  now: () => number;
+};
+
+/** The browser's next step. @property cookie of the new session */
+export type SignInStep =
+  | { to: "keycloak"; url: URL; state: string; pending: string }
+  | { to: "page"; path: string; cookie: string };
+
+export class SignIn {
+  readonly #deps: SignInDeps;
+
+  constructor(deps: SignInDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param options.stepUp at the second level, shown now; `action` is one of Keycloak's, as for a new passkey */
+  async begin(options: {
+    returnTo: string;
+    stepUp: boolean;
+    action?: string;
+  }): Promise<Extract<SignInStep, { to: "keycloak" }>> {
+    const { provider, seal, now } = this.#deps;
+    const request = OpenIdProvider.newRequest(options.stepUp ? SECOND_FACTOR : FIRST_LEVEL);
+    const pending: Pending = {
+      ...request,
+      returnTo: options.returnTo,
+      expiresAt: now() + PENDING_MS,
+    };
+    return {
+      to: "keycloak",
+      url: await provider.signInUrl(request, options.action),
+      state: request.state,
+      pending: seal.seal(PENDING, pending).toString("base64url"),
+    };
+  }
+
+  /**
+   * @param query of the callback @param sealed what the browser kept for its `state`
+   * @param before the cookie of the session that the browser had
+   * @throws SignInRefused, KeycloakUnreachableError
+   */
+  async finish(
+    query: string,
+    sealed: string | null,
+    before: string | null,
+    from: { ip: string; agent: string | undefined },
+  ): Promise<SignInStep> {
+    const pending = this.#open(sealed);
+    const signedIn = await this.#deps.provider.finish(pending, query);
+    const roles = applianceRoles(signedIn.roles);
+    if (pending.acr === SECOND_FACTOR && signedIn.acr !== SECOND_FACTOR)
+      throw new SignInRefused("second_factor_missing");
+    if (needsSecondFactor(roles) && signedIn.acr !== SECOND_FACTOR)
+      return await this.begin({ returnTo: pending.returnTo, stepUp: true });
+    const userId = await this.#userOf(signedIn);
+    const cookie = await this.#begin(userId, signedIn, before, from);
+    return { to: "page", path: pending.returnTo, cookie };
+  }
+
+  #open(sealed: string | null): Pending {
+    const { seal, now } = this.#deps;
+    if (sealed === null) throw new SignInRefused("state_missing");
+    const pending = seal.open(PENDING, Buffer.from(sealed, "base64url")) as Pending | null;
+    if (pending === null) throw new SignInRefused("state_forged");
+    if (pending.expiresAt <= now()) throw new SignInRefused("state_expired");
+    return pending;
+  }
+
+  /** By Keycloak's subject alone. Somebody new gets rows of a user; a name that another has here is never taken over. */
+  async #userOf(signedIn: SignedIn): Promise<string> {
+    const { read } = this.#deps;
+    const known = findPerson(read, signedIn.subject);
+    if (known?.isDisabled) throw new SignInRefused("user_disabled");
+    if (known !== null) return known.userId;
+    const username = usernameFor(signedIn.username);
+    if (findUser(read, username) !== null) throw new SignInRefused("name_taken");
+    return await createUser(
+      { ...this.#deps, caller: COORDINATOR },
+      { username, isAdmin: false, subject: signedIn.subject },
+    );
+  }
+
+  async #begin(
+    userId: string,
+    signedIn: SignedIn,
+    before: string | null,
+    from: { ip: string; agent: string | undefined },
+  ): Promise<string> {
+    const { sessions, record } = this.#deps;
+    return await sessions.begin(userId, signedIn, before, (db, caller) => {
+      const commit = committer();
+      record(
+        db,
+        {
+          ...{ type: "auth.session.begin", phase: "fact", op: randomUUID() },
+          actor: actorOf(caller, commit),
+          src: {
+            addr: commit("src.addr", from.ip),
+            ...(from.agent === undefined
+              ? {}
+              : { agent: commit("src.agent", from.agent.slice(0, 512)) }),
+          },
+          object: { kind: "user", id: userId },
+          detail: { again: before !== null },
+        },
+        commit.disclosures,
+      );
+    });
+  }
+}

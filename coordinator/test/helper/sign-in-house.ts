@@ -1,0 +1,162 @@
+import { createHmac, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import { applyRealm } from "@resontech/keycloak/apply-realm";
+import { realmDefinition } from "@resontech/keycloak/realm-definition";
+import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
+import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
+import type { SignInParts } from "../../src/http/routes/sign-in.ts";
+import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
+import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
+import { Seal } from "../../src/identity/sign-in/seal.ts";
+import { Sessions } from "../../src/identity/sign-in/sessions.ts";
+import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
+import { startS3Engine } from "./s3-engine.ts";
+import { makeTestApp, type TestApp } from "./test-app.ts";
+
+/** A person whom Keycloak knows. */
+export type Account = { username: string; password: string };
+
+/** The real front door, the coordinator's HTTP app behind it, and a real Keycloak with our realm: all that a browser meets. */
+export class SignInHouse implements AsyncDisposable {
+  readonly origin: string;
+  readonly caFile: string;
+  readonly api: TestApp;
+  readonly parts: SignInParts;
+  readonly keycloak: RunningKeycloak;
+  readonly #cleanup: AsyncDisposableStack;
+
+  private constructor(
+    api: TestApp,
+    parts: SignInParts,
+    keycloak: RunningKeycloak,
+    cleanup: AsyncDisposableStack,
+  ) {
+    this.origin = keycloak.address.origin;
+    this.caFile = keycloak.certFile;
+    this.api = api;
+    this.parts = parts;
+    this.keycloak = keycloak;
+    this.#cleanup = cleanup;
+  }
+
+  static async open(): Promise<SignInHouse> {
+    await using stack = new AsyncDisposableStack();
+    const dir = mkdtempSync(join(tmpdir(), "rt-house-"));
+    stack.defer(() => rmSync(dir, { recursive: true, force: true }));
+    const port = await unusedPort();
+    const keycloak = stack.use(await RunningKeycloak.start(`https://localhost:${port}`));
+    const [dashboard, coordinator] = [newKey(), newKey()];
+    await applyRealm(
+      keycloak.admin,
+      realmDefinition(
+        readFileSync(join(import.meta.dirname, "..", "..", "..", "policies", "realm.json"), "utf8"),
+        {
+          origin: keycloak.address.origin,
+          jwks: {
+            dashboard: jwksOf(dashboard.publicKey, "resontech-dashboard"),
+            coordinator: jwksOf(coordinator.publicKey, "resontech-coordinator"),
+          },
+        },
+      ),
+    );
+    await keycloak.admin.renew();
+    const engine = await startS3Engine(dir);
+    stack.defer(() => engine.close());
+    const provider = await OpenIdProvider.open({
+      address: keycloak.address,
+      realm: "resontech",
+      clientKeyPem: dashboard.privateKey.export({ type: "pkcs8", format: "pem" }),
+    });
+    const seal = new Seal(randomBytes(32));
+    const api = await makeTestApp(join(dir, "app"), engine, {}, (deps) => {
+      const sessions = new Sessions({ ...deps, provider, seal });
+      const signIn = new SignIn({ ...deps, provider, sessions, seal, quotaBytes: 1024 ** 3 });
+      return { provider, sessions, signIn };
+    });
+    stack.defer(() => api.close());
+    if (api.identity === null) throw new Error("the app has no identity");
+    const socket = join(dir, "api.sock");
+    await listenOnSocket(api.app, socket);
+    stack.use(
+      await RunningDoor.start(
+        join(dir, "door"),
+        { caFile: keycloak.certFile, certFile: keycloak.certFile, keyFile: keycloak.keyFile },
+        {
+          ...{ port, coordinatorSocket: socket },
+          keycloak: { port: keycloak.address.port, caFile: keycloak.certFile },
+        },
+      ),
+    );
+    return new SignInHouse(api, api.identity, keycloak, stack.move());
+  }
+
+  get admin(): KeycloakAdmin {
+    return this.keycloak.admin;
+  }
+
+  /** @param mustChange at the first sign-in */
+  async addAccount(
+    username: string,
+    roles: readonly string[] = [],
+    mustChange = false,
+  ): Promise<Account & { subject: string }> {
+    const password = randomBytes(18).toString("base64url");
+    const subject = await this.admin.post("/resontech/users", {
+      ...{ username, enabled: true },
+      credentials: [{ type: "password", value: password, temporary: mustChange }],
+    });
+    if (subject === null) throw new Error(`keycloak has a user ${username} already`);
+    const all = await this.admin.get<{ id: string; name: string }[]>("/resontech/roles");
+    const given = all.filter(({ name }) => roles.includes(name));
+    if (given.length > 0)
+      await this.admin.post(`/resontech/users/${subject}/role-mappings/realm`, given);
+    return { username, password, subject };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cleanup[Symbol.asyncDispose]();
+  }
+}
+
+/** RFC 6238 as the realm asks for it. @param secret base32 */
+export function timeCode(secret: string, at = Date.now()): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const mac = createHmac("sha256", decodeBase32(secret)).update(counter).digest();
+  const offset = mac.at(-1)! & 0xf;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+function decodeBase32(text: string): Buffer {
+  const bits = Array.from(text.replaceAll(" ", "").toUpperCase())
+    .map((letter) =>
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
+    )
+    .join("");
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+function newKey() {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+function jwksOf(key: KeyObject, kid: string): string {
+  return JSON.stringify({
+    keys: [{ ...key.export({ format: "jwk" }), kid, alg: "ES256", use: "sig" }],
+  });
+}
+
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}

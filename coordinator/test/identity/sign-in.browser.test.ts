@@ -1,0 +1,66 @@
+import { chromium, type Page } from "playwright-core";
+import t from "tap";
+import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
+
+t.setTimeout(300_000);
+const house = await SignInHouse.open();
+t.teardown(() => house[Symbol.asyncDispose]());
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+});
+t.teardown(() => browser.close());
+
+async function freshPage(): Promise<Page> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  return page;
+}
+
+async function fillPassword(page: Page, username: string, password: string): Promise<void> {
+  await page.fill("#username", username);
+  await page.fill("#password", password);
+  await page.click("#kc-login");
+}
+
+t.test("a researcher signs in through Keycloak's page and sees who one is", async (t) => {
+  const anna = await house.addAccount("anna");
+  const page = await freshPage();
+  await page.goto(`${house.origin}/dashboard/jobs/nothing-there`);
+  t.match(page.url(), /\/realms\/resontech\/protocol\/openid-connect\/auth/);
+  await fillPassword(page, anna.username, anna.password);
+  await page.waitForURL(`${house.origin}/dashboard/jobs/nothing-there`);
+  await page.waitForSelector("#who:not([hidden])");
+  t.equal(await page.textContent("#username"), "anna");
+  await page.waitForSelector("#failed:not([hidden])");
+  t.match(await page.textContent("#failed"), /there is no such task/);
+  const cookies = await page.context().cookies(house.origin);
+  t.match(
+    cookies.find(({ name }) => name === "__Host-rt"),
+    { httpOnly: true, secure: true, sameSite: "Lax", path: "/" },
+  );
+  await page.click("#sign-out");
+  await page.waitForURL(/openid-connect\/auth/);
+  t.equal(await page.isVisible("#username"), true, "Keycloak's session has ended as well");
+});
+
+t.test(
+  "an administrator changes the password, sets up a code and is in with a second factor",
+  async (t) => {
+    const root = await house.addAccount("root", ["platform-admin"], true);
+    const page = await freshPage();
+    await page.goto(`${house.origin}/`);
+    await fillPassword(page, root.username, root.password);
+    await page.fill("#password-new", "a-much-better-password");
+    await page.fill("#password-confirm", "a-much-better-password");
+    await page.click("input[type=submit], button[type=submit]");
+    await page.click("#mode-manual");
+    const secret = (await page.textContent("#kc-totp-secret-key")) ?? "";
+    await page.fill("#totp", timeCode(secret));
+    await page.click("#saveTOTPBtn");
+    await page.waitForSelector("#who:not([hidden])");
+    t.equal(await page.textContent("#roles"), "platform-admin");
+    t.match(await page.textContent("#acr"), /with a second factor/);
+  },
+);

@@ -1,0 +1,155 @@
+/** Keycloak's admin API: https://www.keycloak.org/docs-api/26.7.3/rest-api/ */
+import { askKeycloak, type KeycloakAddress, type KeycloakAnswer } from "./address.ts";
+import { signClientAssertion } from "./client-assertion.ts";
+
+/** A token is asked for anew so long before its end. */
+const SPARE_MS = 10_000;
+
+/** Keycloak did not do what it was asked; `status` is its own. */
+export class KeycloakRefusedError extends Error {
+  override readonly name = "KeycloakRefusedError";
+  readonly code = "keycloak_refused";
+  readonly status: number;
+
+  constructor(method: string, path: string, status: number, answer: string) {
+    super(`keycloak answered ${status} to ${method} ${path}: ${answer.slice(0, 300)}`);
+    this.status = status;
+  }
+}
+
+type Token = { value: string; expiresAt: number };
+/** Null when the credentials are refused. */
+type AskToken = () => Promise<Token | null>;
+
+/** One identity's view of the admin API. */
+export class KeycloakAdmin {
+  readonly #address: KeycloakAddress;
+  readonly #ask: AskToken;
+  #token: Token;
+
+  private constructor(address: KeycloakAddress, ask: AskToken, token: Token) {
+    this.#address = address;
+    this.#ask = ask;
+    this.#token = token;
+  }
+
+  /** The temporary administrator of the first start; null when there is none, or none any more. */
+  static async asBootstrap(
+    address: KeycloakAddress,
+    username: string,
+    password: string,
+  ): Promise<KeycloakAdmin | null> {
+    return await KeycloakAdmin.#open(address, () =>
+      fetchToken(address, "master", {
+        grant_type: "password",
+        client_id: "admin-cli",
+        username,
+        password,
+      }),
+    );
+  }
+
+  /** A client that signs with a key, so that there is no password to keep; null when Keycloak does not know client or key. */
+  static async asClient(
+    address: KeycloakAddress,
+    realm: string,
+    clientId: string,
+    keyPem: string,
+  ): Promise<KeycloakAdmin | null> {
+    return await KeycloakAdmin.#open(address, async () =>
+      fetchToken(address, realm, {
+        grant_type: "client_credentials",
+        client_id: clientId,
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        client_assertion: await signClientAssertion(
+          clientId,
+          keyPem,
+          `${address.origin}/realms/${realm}`,
+        ),
+      }),
+    );
+  }
+
+  static async #open(address: KeycloakAddress, ask: AskToken): Promise<KeycloakAdmin | null> {
+    const token = await ask();
+    return token === null ? null : new KeycloakAdmin(address, ask, token);
+  }
+
+  /** @param path after `/admin/realms` @throws KeycloakRefusedError, KeycloakUnreachableError */
+  async get<T = unknown>(path: string): Promise<T> {
+    return JSON.parse((await this.#send("GET", path)).text) as T;
+  }
+
+  /** The same; null where there is nothing. */
+  async find<T>(path: string): Promise<T | null> {
+    const answer = await this.#send("GET", path, undefined, [404]);
+    return answer.status === 404 ? null : (JSON.parse(answer.text) as T);
+  }
+
+  /** Answers with the id of what was made; null where it is there already, or Keycloak names none. */
+  async post(path: string, body: unknown): Promise<string | null> {
+    const answer = await this.#send("POST", path, body, [409]);
+    if (answer.status === 409) return null;
+    return answer.headers.get("location")?.split("/").at(-1) ?? null;
+  }
+
+  async put(path: string, body: unknown): Promise<void> {
+    await this.#send("PUT", path, body);
+  }
+
+  /** 404 is fine: it is gone already. */
+  async delete(path: string, body?: unknown): Promise<void> {
+    await this.#send("DELETE", path, body, [404]);
+  }
+
+  /** A token knows the rights of its own time: who makes a realm has rights in it by the next one. */
+  async renew(): Promise<void> {
+    const token = await this.#ask();
+    if (token === null) throw new KeycloakRefusedError("POST", "token", 401, "no token any more");
+    this.#token = token;
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body?: unknown,
+    fine: readonly number[] = [],
+  ): Promise<KeycloakAnswer> {
+    if (this.#token.expiresAt <= Date.now()) await this.renew();
+    const answer = await askKeycloak(this.#address, `/admin/realms${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#token.value}`,
+        accept: "application/json",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    if (answer.status >= 300 && !fine.includes(answer.status))
+      throw new KeycloakRefusedError(method, path, answer.status, answer.text);
+    return answer;
+  }
+}
+
+async function fetchToken(
+  address: KeycloakAddress,
+  realm: string,
+  form: Record<string, string>,
+): Promise<Token | null> {
+  const path = `/realms/${realm}/protocol/openid-connect/token`;
+  const answer = await askKeycloak(address, path, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(form).toString(),
+  });
+  if (answer.status === 400 || answer.status === 401) return null;
+  if (answer.status !== 200)
+    throw new KeycloakRefusedError("POST", path, answer.status, answer.text);
+  const value = JSON.parse(answer.text) as { access_token?: unknown; expires_in?: unknown };
+  if (typeof value.access_token !== "string" || typeof value.expires_in !== "number")
+    throw new KeycloakRefusedError("POST", path, answer.status, "no access token");
+  return {
+    value: value.access_token,
+    expiresAt: Date.now() + value.expires_in * 1000 - SPARE_MS,
+  };
+}

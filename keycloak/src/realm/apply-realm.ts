@@ -1,0 +1,179 @@
+/** Makes the realm as its definition has it. What is right is not touched; safe to repeat from any point. */
+import type { KeycloakAdmin } from "../admin-api.ts";
+import { type Drift, realmDrift } from "./decisions/realm-drift.ts";
+import { type ActualRealm, readRealm } from "./read-realm.ts";
+import type { FlowStep, RealmClient, RealmDefinition, RealmFlow } from "./realm-definition.ts";
+
+/** The flow that Keycloak brings; bound for the moment in which ours is made anew. It gives no level of authentication: nobody steps up by it. */
+const BUILT_IN_BROWSER_FLOW = "browser";
+
+/** Answers with what differed before. */
+export async function applyRealm(admin: KeycloakAdmin, want: RealmDefinition): Promise<Drift[]> {
+  let actual = await readRealm(admin, want.realm);
+  const drift = realmDrift(want, actual?.realm ?? null);
+  if (drift.length === 0) return drift;
+  if (actual === null) {
+    const { browserFlow: _later, ...settings } = want.settings;
+    await admin.post("", { ...settings, realm: want.realm, enabled: false });
+    await admin.renew();
+    actual = await readRealm(admin, want.realm);
+    if (actual === null) throw new Error(`keycloak has no realm ${want.realm} after making it`);
+  }
+  const left = realmDrift(want, actual.realm);
+  const change: Change = { admin, want, actual };
+  await applyRoles(change, left);
+  await applyFlows(change, left);
+  if (left.some(({ kind }) => kind === "realm"))
+    await admin.put(`/${want.realm}`, { realm: want.realm, ...want.settings });
+  if (left.some(({ kind }) => kind === "profile"))
+    await admin.put(`/${want.realm}/users/profile`, want.userProfile);
+  await applyClients(change, left);
+  return drift;
+}
+
+type Change = { admin: KeycloakAdmin; want: RealmDefinition; actual: ActualRealm };
+
+async function applyRoles({ admin, want }: Change, drift: readonly Drift[]): Promise<void> {
+  for (const { name, what } of ofKind(drift, "role")) {
+    const path = `/${want.realm}/roles`;
+    const role = want.roles.find((one) => one.name === name);
+    if (role === undefined) await admin.delete(`${path}/${encodeURIComponent(name)}`);
+    else if (what === "missing") await admin.post(path, role);
+    else await admin.put(`${path}/${encodeURIComponent(name)}`, role);
+  }
+}
+
+async function applyFlows(change: Change, drift: readonly Drift[]): Promise<void> {
+  const { admin, want, actual } = change;
+  const drifted = [...new Set(ofKind(drift, "flow").map(({ name }) => name))];
+  for (const alias of drifted) {
+    const id = actual.ids.flows.get(alias);
+    if (id !== undefined) {
+      if (actual.realm.settings["browserFlow"] === alias)
+        await admin.put(`/${want.realm}`, {
+          realm: want.realm,
+          browserFlow: BUILT_IN_BROWSER_FLOW,
+        });
+      await admin.delete(`/${want.realm}/authentication/flows/${id}`);
+    }
+    const flow = want.flows.find((one) => one.alias === alias);
+    if (flow !== undefined) await makeFlow(change, flow);
+  }
+  if (drifted.length > 0)
+    await admin.put(`/${want.realm}`, {
+      realm: want.realm,
+      browserFlow: want.settings["browserFlow"],
+    });
+}
+
+async function makeFlow(change: Change, { alias, steps }: RealmFlow): Promise<void> {
+  const id = await makeFlowRow(change, alias, true);
+  await makeSteps(change, id, steps);
+}
+
+async function makeSteps(change: Change, parent: string, steps: FlowStep[]): Promise<void> {
+  const { admin, want } = change;
+  for (const [at, step] of steps.entries()) {
+    const common = { parentFlow: parent, requirement: step.requirement, priority: (at + 1) * 10 };
+    const path = `/${want.realm}/authentication/executions`;
+    if ("flow" in step) {
+      const flowId = await makeFlowRow(change, step.flow, false);
+      await admin.post(path, { ...common, authenticatorFlow: true, flowId });
+      await makeSteps(change, flowId, step.steps);
+      continue;
+    }
+    const execution = await admin.post(path, {
+      ...common,
+      authenticatorFlow: false,
+      authenticator: step.use,
+    });
+    if (step.config !== undefined)
+      await admin.post(`${path}/${execution}/config`, {
+        alias: `${parent}-${step.use}`,
+        config: step.config,
+      });
+  }
+}
+
+async function makeFlowRow(
+  { admin, want }: Change,
+  alias: string,
+  topLevel: boolean,
+): Promise<string> {
+  const id = await admin.post(`/${want.realm}/authentication/flows`, {
+    ...{ alias, topLevel, providerId: "basic-flow", builtIn: false },
+  });
+  if (id === null) throw new Error(`keycloak has a flow ${alias} that it did not list`);
+  return id;
+}
+
+async function applyClients(change: Change, drift: readonly Drift[]): Promise<void> {
+  const { admin, want, actual } = change;
+  const drifted = new Set(ofKind(drift, "client").map(({ name }) => name));
+  if (drifted.size === 0) return;
+  for (const clientId of drifted) {
+    const client = want.clients.find((one) => one.clientId === clientId);
+    const known = actual.ids.clients.get(clientId);
+    if (client === undefined) {
+      if (known !== undefined) await admin.delete(`/${want.realm}/clients/${known}`);
+    } else if (known === undefined) await admin.post(`/${want.realm}/clients`, client.settings);
+    else await admin.put(`/${want.realm}/clients/${known}`, client.settings);
+  }
+  // What a client becomes with its settings, like its own user, is only there now.
+  const made = await readRealm(admin, want.realm);
+  if (made === null) throw new Error(`keycloak lost the realm ${want.realm}`);
+  for (const client of want.clients)
+    if (drifted.has(client.clientId)) await applyClientParts({ ...change, actual: made }, client);
+}
+
+/** Mappers and roles, which have addresses of their own. */
+async function applyClientParts(
+  { admin, want: { realm }, actual }: Change,
+  client: RealmClient,
+): Promise<void> {
+  const id = actual.ids.clients.get(client.clientId);
+  const there = actual.realm.clients.find(({ clientId }) => clientId === client.clientId);
+  if (id === undefined || there === undefined)
+    throw new Error(`keycloak has no client ${client.clientId} after making it`);
+  const path = `/${realm}/clients/${id}`;
+  if (client.mappers !== undefined) {
+    for (const mapper of actual.ids.mappers.get(client.clientId)?.values() ?? [])
+      await admin.delete(`${path}/protocol-mappers/models/${mapper}`);
+    for (const mapper of client.mappers)
+      await admin.post(`${path}/protocol-mappers/models`, mapper);
+  }
+  const set = (want: string[] | undefined, have: string[] | undefined, of: string, to: string) =>
+    want === undefined ? undefined : setMembers(admin, { want, have: have ?? [], of }, to);
+  await set(client.roles, there.roles, `/${realm}/roles`, `${path}/scope-mappings/realm`);
+  const management = actual.ids.clients.get("realm-management");
+  const managed = `/${realm}/clients/${management}/roles`;
+  await set(
+    ...([client.managesInScope, there.managesInScope] as const),
+    managed,
+    `${path}/scope-mappings/clients/${management}`,
+  );
+  const user = actual.ids.serviceUsers.get(client.clientId);
+  if (user !== undefined)
+    await set(
+      ...([client.manages, there.manages] as const),
+      managed,
+      `/${realm}/users/${user}/role-mappings/clients/${management}`,
+    );
+}
+
+/** @param of where all roles are listed @param to where those that are given stand */
+async function setMembers(
+  admin: KeycloakAdmin,
+  { want, have, of }: { want: string[]; have: string[]; of: string },
+  to: string,
+): Promise<void> {
+  const all = await admin.get<{ id: string; name: string }[]>(of);
+  const missing = all.filter(({ name }) => want.includes(name) && !have.includes(name));
+  const extra = all.filter(({ name }) => have.includes(name) && !want.includes(name));
+  if (missing.length > 0) await admin.post(to, missing);
+  if (extra.length > 0) await admin.delete(to, extra);
+}
+
+function ofKind(drift: readonly Drift[], kind: Drift["kind"]): Drift[] {
+  return drift.filter((one) => one.kind === kind);
+}
