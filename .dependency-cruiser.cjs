@@ -121,10 +121,20 @@ module.exports = {
     },
     {
       name: "authorization-stays-pure",
-      comment: "coordinator/src/authorization decides by its arguments alone: of the coordinator it knows the form of an error and of a row filter",
+      comment: "coordinator/src/authorization decides by its arguments and its policies alone: of the coordinator it knows the form of an error and of a row filter",
       severity: "error",
       from: { path: "^coordinator/src/authorization/" },
-      to: { pathNot: "^(contracts/src/|coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))" },
+      to: {
+        pathNot: "^(contracts/src/|node_modules/@cedar-policy/|coordinator/src/(authorization/|api-error\\.ts$|db/row-filter\\.ts$))",
+        dependencyTypesNot: ["core"],
+      },
+    },
+    {
+      name: "policies-are-read-by-two-files",
+      comment: "of authorization/ only these look at files",
+      severity: "error",
+      from: { path: "^coordinator/src/authorization/", pathNot: "/(policy-files|policies-in-force)\\.ts$" },
+      to: { dependencyTypes: ["core"] },
     },
     {
       name: "container-host-behind-its-interface",

@@ -11,6 +11,7 @@ import type { Logger } from "pino";
 import manifest from "../package.json" with { type: "json" };
 import { buildApp } from "./app.ts";
 import { S3_FRONT } from "./authorization/caller.ts";
+import { policiesInForce } from "./authorization/policies-in-force.ts";
 import { ControlServer } from "./control/control-server.ts";
 import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
@@ -43,13 +44,15 @@ async function main(): Promise<void> {
   if (values.config === undefined) throw new TypeError("usage: server --config FILE");
   const config = readConfig(values.config);
   const logger = makeLogger(config.logLevel);
+  // Before anything is opened: with policies that don't hold together nothing could be decided.
+  const { sha256: policySet } = policiesInForce();
   const parts = await openParts(config, readSecrets(config), logger);
   closeWithGrace({ delay: STOP_MS, logger }, async ({ signal, err }) => {
     if (err !== undefined) logger.fatal({ err }, "stopping after an error");
     else logger.info({ signal }, "stopping");
     await parts[Symbol.asyncDispose]();
   });
-  logger.info({ address: config.publicUrl, version: manifest.version }, "listening");
+  logger.info({ address: config.publicUrl, version: manifest.version, policySet }, "listening");
 }
 
 async function openParts(

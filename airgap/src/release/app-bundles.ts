@@ -1,4 +1,4 @@
-/** Our own processes as they ship: one compiled file each, plus the two packages that carry a native binary. */
+/** Our own processes as they ship: one compiled file each, plus the three packages that carry a binary. */
 import { createHash } from "node:crypto";
 import {
   cpSync,
@@ -53,8 +53,13 @@ const VERIFIER_PAGE = "app/sov-verify.html";
 const COPIED: Readonly<Record<string, string>> = {
   "app/runners": "agent/runners",
   "app/policies/realm.json": "policies/realm.json",
+  "app/policies/cedar": "policies/cedar",
   "app/policies/controls.json": "policies/controls.json",
   "app/policies/retention.json": "policies/retention.json",
+  "app/node_modules/@cedar-policy/cedar-wasm/package.json":
+    "node_modules/@cedar-policy/cedar-wasm/package.json",
+  "app/node_modules/@cedar-policy/cedar-wasm/nodejs":
+    "node_modules/@cedar-policy/cedar-wasm/nodejs",
   "app/node_modules/better-sqlite3/package.json": "node_modules/better-sqlite3/package.json",
   "app/node_modules/better-sqlite3/LICENSE": "node_modules/better-sqlite3/LICENSE",
   "app/node_modules/better-sqlite3/lib": "node_modules/better-sqlite3/lib",
@@ -107,7 +112,7 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 10 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 11 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES))
       await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
@@ -129,7 +134,7 @@ async function compile(source: string, target: string, outfile: string): Promise
     platform: "node",
     format: "esm",
     target,
-    external: isStandalone ? [] : ["better-sqlite3", "pkcs11js"],
+    external: isStandalone ? [] : ["better-sqlite3", "pkcs11js", "@cedar-policy/cedar-wasm"],
     banner: isStandalone ? {} : { js: BANNER },
     keepNames: true,
     // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.

@@ -14,6 +14,9 @@ import t from "tap";
 import { StepCache } from "../../src/cache/step-cache.ts";
 import { buildApps } from "../../src/release/app-bundles.ts";
 
+/** Those that ship beside the programs, as they carry a binary. */
+const PACKAGES = ["better-sqlite3", "@cedar-policy/cedar-wasm/nodejs"];
+
 const app = join(await buildApps(new StepCache(t.testdir())), "app");
 
 t.test("every process is one file that needs only Node and the one native package", async (t) => {
@@ -37,7 +40,7 @@ t.test("every process is one file that needs only Node and the one native packag
     );
     t.strictSame(
       imported.filter(
-        (from) => !from.startsWith("node:") && from !== "better-sqlite3" && !isBuiltin(from),
+        (from) => !from.startsWith("node:") && !PACKAGES.includes(from) && !isBuiltin(from),
       ),
       [],
       name,
@@ -109,6 +112,16 @@ t.test(
     );
   },
 );
+
+t.test("the policies come with the engine that reads them", async (t) => {
+  const cedar = join(app, "node_modules", "@cedar-policy", "cedar-wasm", "nodejs", "cedar_wasm.js");
+  const schema = readFileSync(join(app, "policies", "cedar", "schema.cedarschema"), "utf8");
+  const script = `console.log(require(${JSON.stringify(cedar)}).checkParseSchema(require("node:fs").readFileSync(0, "utf8")).type)`;
+  const { stdout } = spawnSync(process.execPath, ["-e", script], {
+    ...{ input: schema, encoding: "utf8" },
+  });
+  t.equal(stdout.trim(), "success");
+});
 
 t.test("commands start from their one file and tell how they are used", async (t) => {
   for (const name of ["appliance", "installer", "sov-verify", "resontech"])

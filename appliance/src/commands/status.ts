@@ -28,7 +28,10 @@ export type ApplianceStatus = {
   findings: Finding[];
 };
 
-type Fleet = Pick<Extract<ControlReply, { verb: "status" }>, "nodes" | "jobs" | "health">;
+type Fleet = Pick<
+  Extract<ControlReply, { verb: "status" }>,
+  "nodes" | "jobs" | "health" | "policySet"
+>;
 
 const FLEET_TIMEOUT_MS = 3_000;
 
@@ -76,12 +79,12 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
 
 async function readFleet(socket: string): Promise<Fleet | null> {
   try {
-    const { nodes, jobs, health } = await askCoordinator(
+    const { nodes, jobs, health, policySet } = await askCoordinator(
       socket,
       { verb: "status" },
       FLEET_TIMEOUT_MS,
     );
-    return { nodes, jobs, health };
+    return { nodes, jobs, health, ...(policySet === undefined ? {} : { policySet }) };
   } catch {
     // A finding says so.
     return null;

@@ -24,6 +24,8 @@ export const AUDIT_PRODUCERS = {
   appliance: { family: "appliance", user: "root", occasional: true },
 } as const satisfies Record<string, { family: string; user: PartUser; occasional?: boolean }>;
 const SQLITE = "app/node_modules/better-sqlite3/";
+const CEDAR = "app/node_modules/@cedar-policy/cedar-wasm/";
+const POLICIES = "app/policies/cedar/";
 const PKCS11 = "app/node_modules/pkcs11js/";
 const SCRUB_THREAD = "app/audit-scrub.mjs";
 const TOKEN_PROGRAM = "app/audit-token.mjs";
@@ -154,7 +156,7 @@ export function coordinatorPart(context: PartContext): Part {
       "--config",
       layout.processConfig("coordinator"),
     ],
-    loads: [SQLITE],
+    loads: [SQLITE, CEDAR, POLICIES],
     port: null,
     version: release.version,
     prepare: async () => {

@@ -4,6 +4,12 @@ export const POLICIES = {
   "admin-role": "what concerns the whole appliance is an administrator's",
   "no-grant": "what no rule grants to a caller is refused",
   "key-by-session": "a platform key is minted in a browser session, never by a platform key",
+  "separation-of-duties":
+    "an auditor is no administrator, security officer or researcher as well; until then he does nothing",
+  "admin-sees-no-data": "a platform administrator never sees data or outputs",
+  "step-up": "what weighs much needs a second factor within the last five minutes",
+  "two-people": "what weighs most needs another person's approval",
+  "four-eyes": "nobody decides a request of their own",
   "audit-all": "an administrator sees every entry of the log",
   "audit-own": "anybody else sees the entries of what he did himself or what was done for him",
   "bucket-quota": "a bucket takes no more than its quota",
@@ -18,5 +24,12 @@ export const POLICIES = {
 
 export type PolicyId = keyof typeof POLICIES;
 
-/** As an audit event has it. There is no file of policies yet whose digest it could name. */
-export type Decision = { effect: "allow" | "deny"; policy_ids: PolicyId[] };
+/**
+ * As an audit event has it. `policy_set_sha256` names the files of policies that decided (`policies/README.md`); it is left out where
+ * code decides, as of quotas and of objects at the S3 door.
+ */
+export type Decision = {
+  effect: "allow" | "deny";
+  policy_set_sha256?: string;
+  policy_ids: PolicyId[];
+};

@@ -66,6 +66,8 @@ export type ControlReply =
       nodes: { node: string; state: string; workers: number }[];
       generation: number;
       health: CoordinatorHealth;
+      /** SHA-256 of the policies by which it decides; a release before has none. */
+      policySet?: string;
     }
   | {
       ok: true;

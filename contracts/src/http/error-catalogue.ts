@@ -227,6 +227,16 @@ export const ERROR_CATALOGUE = {
     hint: "Platform keys are minted in a signed-in browser session, never by a key.",
   },
   role_required: { status: 403, hint: "Ask a project lead or an administrator for the role." },
+  role_conflict: {
+    status: 403,
+    hint: "Ask a security officer to take one of the two roles away, or act as somebody else.",
+  },
+  own_request: { status: 403, hint: "Ask another person to decide the request." },
+  approval_required: { status: 403, hint: "Ask for the approval of a second person, then repeat." },
+  step_up_required: {
+    status: 403,
+    hint: "Sign in again with the second factor, and repeat within five minutes.",
+  },
   scope_missing: { status: 403, hint: "Use a platform key that has the named scope." },
   quota_exceeded: {
     status: 403,

@@ -1,6 +1,6 @@
 /** Who asks. Authentication makes a caller, at the edge where the credential arrives; nothing changes it afterwards. */
 import type { KeyScope } from "@resontech/contracts/http-identity";
-import type { ApplianceRole, NodeProof, ProjectRole, Service } from "./policy.ts";
+import type { ApplianceRole, NodeProof, ProjectRole, Service } from "./roles.ts";
 
 /** A platform key: a program that acts for a user, in the one project that the key was minted for. */
 export type KeyCaller = {

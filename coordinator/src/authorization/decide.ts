@@ -1,22 +1,21 @@
 /**
- * The one door: may this caller do this, and to what? Pure. Every right is a reach, the set of rows on which the caller may do the
- * action; a list is filtered by it and a single row is looked up in it, so that the two can't differ.
+ * The one door: may this caller do this, and to what? The policies in force answer; a refusal is the answer to what they don't permit.
+ * They are asked about kinds of row, as far as a list can tell rows apart; a list is filtered by these answers, and a single row gets the
+ * answer of its kind, so that the two can't differ.
  */
 import { ERROR_CATALOGUE, type ErrorCode } from "@resontech/contracts/error-catalogue";
 import type { PolicyId } from "@resontech/contracts/policies";
-import { isInFilter, type RowFilter, type RowMatch } from "../db/row-filter.ts";
-import type { Caller, KeyCaller, RoleGrant, SessionCaller } from "./caller.ts";
-import {
-  type Action,
-  OUT_OF_REACH,
-  type OutOfReach,
-  POLICY,
-  type PolicyRow,
-  type Reach,
-  type ResourceKind,
-  type ResourceOf,
-  RESOURCES,
-} from "./policy.ts";
+import type { RowFilter, RowOwner } from "../db/row-filter.ts";
+import { type Action, ACTIONS, type ResourceOf } from "./actions.ts";
+import { type Asker, askerOf, type Given, rowClassOf } from "./asker.ts";
+import type { Caller } from "./caller.ts";
+import { isPolicyId } from "./parse-policies.ts";
+import { policiesInForce } from "./policies-in-force.ts";
+import type { Answer, PolicySet } from "./policy-set.ts";
+import type { Place } from "./question.ts";
+import { type Allowance, filterOf } from "./reach.ts";
+import { REFUSAL_CODES } from "./refusals.ts";
+import { OUT_OF_REACH, type OutOfReach, tells } from "./resources.ts";
 
 /**
  * What is asked about. `rows`: which rows are in reach, refused only to who may not ask at all; `every`: all that there are;
@@ -24,8 +23,16 @@ import {
  */
 export type Asked<A extends Action> = "rows" | "every" | ResourceOf<A> | null;
 
-/** @property policies by which it was let through, where the audit event names them */
-export type Allowed = { effect: "allow"; rows: RowFilter; policies: readonly PolicyId[] };
+/**
+ * @property policies by which it was let through, as far as the audit log names them
+ * @property policySet digest of the files that decided
+ */
+export type Allowed = {
+  effect: "allow";
+  rows: RowFilter;
+  policies: readonly PolicyId[];
+  policySet: string;
+};
 /** @property policies by which it was refused; none where the row is simply not there for this caller, which nobody logs */
 export type Refused = {
   effect: "deny";
@@ -34,128 +41,125 @@ export type Refused = {
   message: string;
   hint: string;
   policies: readonly PolicyId[];
+  policySet: string;
 };
 export type Verdict = Allowed | Refused;
 
-export function decide<A extends Action>(caller: Caller, action: A, asked: Asked<A>): Verdict {
-  const policy: PolicyRow = POLICY[action];
-  const standing = standingOf(caller, policy);
+/** @throws PolicySetInvalid, PolicyEvaluationFailed: then nothing was decided, and nothing may happen */
+export function decide<A extends Action>(
+  caller: Caller,
+  action: A,
+  asked: Asked<A>,
+  given: Given = {},
+): Verdict {
+  return decideBy(policiesInForce(), caller, action, asked, given);
+}
+
+/** The same by policies that need not be in force: pure but for the time, which `given` may state. */
+export function decideBy<A extends Action>(
+  policies: PolicySet,
+  caller: Caller,
+  action: A,
+  asked: Asked<A>,
+  given: Given,
+): Verdict {
+  const asker = askerOf(caller, given);
+  const standing = standingOf(policies, asker, action);
   if (standing.effect === "deny" || asked === "rows") return standing;
-  const { rows } = standing;
-  const isReached = asked === "every" ? rows === "all" : asked !== null && isInFilter(rows, asked);
-  return isReached ? standing : refused(policy.outOfReach ?? OUT_OF_REACH[policy.on]);
+  const outOfReach = () => refused(policies, OUT_OF_REACH[ACTIONS[action]]);
+  if (asked === null) return outOfReach();
+  if (asked === "every") return standing.rows === "all" ? standing : outOfReach();
+  const { isAllowed, isGranted, by } = policies.answer({
+    ...{ action, caller: asker.class, circumstances: asker.circumstances },
+    row: rowClassOf(asker, knownOf(action, asked)),
+  });
+  if (isAllowed) return standing;
+  return isGranted ? refusedBy(policies, by, action) : outOfReach();
 }
 
 /** What the caller may do it to, before a row is known. */
-function standingOf(caller: Caller, policy: PolicyRow): Verdict {
-  switch (caller.kind) {
-    case "key":
-      return standingOfKey(caller, policy);
-    case "session":
-      return allowed(policy, rowsOfSession(caller, policy));
-    case "service":
-      return allowed(policy, rowsOf(policy.service?.[caller.service], {}));
-    case "node":
-      return allowed(
-        policy,
-        rowsOf(policy.node?.by === caller.by ? policy.node.reach : undefined, {
-          node: caller.node,
-        }),
-      );
-    case "operator":
-      return allowed(policy, rowsOf(policy.operator, {}));
-  }
+function standingOf(policies: PolicySet, asker: Asker, action: Action): Verdict {
+  if (!policies.mayAsk(asker.class, action)) return refused(policies, NO_GRANT);
+  const kind = ACTIONS[action];
+  const { class: caller, circumstances } = asker;
+  const answers: Answer[] = [];
+  const ask = (isOwn: boolean, place: Place): boolean => {
+    const answer = policies.answer({ action, caller, circumstances, row: { isOwn, place } });
+    answers.push(answer);
+    return answer.isAllowed;
+  };
+  const own = ownOf(asker, action);
+  const allowanceAt = (place: Place): Allowance => {
+    const others = ask(false, place);
+    return { others, own: own === null ? others : ask(true, place) };
+  };
+  // People are often the same in many projects.
+  const known = new Map<string, Allowance>();
+  const places = tells(kind, "projectId")
+    ? [...asker.places].map(([projectId, place]) => {
+        const name = String(place);
+        const allowance = known.get(name) ?? allowanceAt(place);
+        known.set(name, allowance);
+        return { match: { projectId }, ...allowance };
+      })
+    : [];
+  const elsewhere = allowanceAt([]);
+  const rows = filterOf(own, places, elsewhere);
+  if (rows === "all" || rows.length > 0) return allowed(policies, rows, answers);
+  const granted = answers.filter(({ isGranted }) => isGranted);
+  if (granted.length === 0) return refused(policies, NO_GRANT);
+  // Of the rows that he could have, those that are nearest: what is missing there opens the door.
+  return granted
+    .map(({ by }) => refusedBy(policies, by, action))
+    .reduce((near, next) => (isNearer(next.code, near.code) ? next : near));
 }
 
-function standingOfKey(caller: KeyCaller, policy: PolicyRow): Verdict {
-  const cells = policy.key ?? [];
-  const [first] = cells;
-  if (first === undefined) return refused(NO_GRANT);
-  const scoped = cells.filter(({ scope }) => caller.scopes.includes(scope));
-  if (scoped.length === 0)
-    return refused({
-      code: "scope_missing",
-      message: `this key lacks the scope ${first.scope}`,
-      policies: ["key-scope"],
-    });
-  const cell = scoped.find(({ admin }) => admin === undefined || caller.isAdmin);
-  if (cell === undefined)
-    return refused({
-      code: "role_required",
-      message: "only an administrator may do this",
-      policies: ["admin-role"],
-    });
-  return allowed(
-    policy,
-    rowsOf(cell.reach, { userId: caller.userId, projectId: caller.projectId }),
-  );
+/** What the caller's own rows of the action have in common; null where he has none. */
+function ownOf({ own }: Asker, action: Action): Asker["own"] | null {
+  const kind = ACTIONS[action];
+  if (own.userId !== undefined && tells(kind, "userId")) return own;
+  return own.node !== undefined && tells(kind, "node") ? own : null;
 }
 
-/** What all the person's roles reach together; null where none has a cell. */
-function rowsOfSession(
-  { userId, grants }: SessionCaller,
-  { on, session }: PolicyRow,
-): RowFilter | null {
-  const cells: Partial<Record<string, Reach>> = session ?? {};
-  const reached = grants.flatMap((grant) => {
-    const reach = cells[grant.role];
-    return reach === undefined ? [] : [rowsOfGrant(grant, reach, userId, on)];
-  });
-  if (reached.length === 0) return null;
-  return reached.includes("all") ? "all" : reached.flatMap((rows) => (rows === "all" ? [] : rows));
-}
-
-/** A role in a project never reaches beyond the project, whatever its cell says. */
-function rowsOfGrant(
-  { projectId }: RoleGrant,
-  reach: Reach,
-  userId: string,
-  on: ResourceKind,
-): RowFilter {
-  const attributes: readonly string[] = RESOURCES[on];
-  const inProject: RowMatch =
-    projectId !== null && attributes.includes("projectId") ? { projectId } : {};
-  switch (reach) {
-    case "all":
-      if (projectId === null || on === "appliance") return "all";
-      return inProject.projectId === undefined ? [] : [inProject];
-    case "project":
-      return inProject.projectId === undefined ? [] : [inProject];
-    case "own":
-      return [{ ...inProject, userId }];
-    case "nobody":
-      return [];
-  }
-}
-
-/** @param own attributes of the caller; a reach by one that he lacks is empty */
-function rowsOf(reach: Reach | undefined, { userId, projectId, node }: RowMatch): RowFilter | null {
-  switch (reach) {
-    case undefined:
-      return null;
-    case "all":
-      return "all";
-    case "project":
-      return projectId === undefined ? [] : [{ projectId }];
-    case "own":
-      return node !== undefined ? [{ node }] : userId === undefined ? [] : [{ userId }];
-    case "nobody":
-      return [];
-  }
+/** Of a row, what its kind tells: it may have more. */
+function knownOf(action: Action, row: RowOwner): RowOwner {
+  const kind = ACTIONS[action];
+  return {
+    ...(tells(kind, "userId") ? { userId: row.userId } : {}),
+    ...(tells(kind, "projectId") ? { projectId: row.projectId } : {}),
+    ...(tells(kind, "node") ? { node: row.node } : {}),
+  };
 }
 
 const NO_GRANT: OutOfReach = OUT_OF_REACH.appliance;
 
-function allowed({ allowedBy }: PolicyRow, rows: RowFilter | null): Verdict {
-  if (rows === null) return refused(NO_GRANT);
-  return {
-    effect: "allow",
-    rows,
-    policies: allowedBy === undefined ? [] : [rows === "all" ? allowedBy.all : allowedBy.part],
-  };
+function allowed(
+  { sha256: policySet }: PolicySet,
+  rows: RowFilter,
+  answers: readonly Answer[],
+): Allowed {
+  const by =
+    rows === "all"
+      ? answers.map((answer) => answer.by).reduce((few, by) => few.filter((id) => by.includes(id)))
+      : answers.flatMap((answer) => (answer.isAllowed ? answer.by : []));
+  return { effect: "allow", rows, policies: [...new Set(by)].filter(isPolicyId), policySet };
 }
 
-function refused({ code, message, policies }: OutOfReach): Refused {
+function refusedBy(policies: PolicySet, by: readonly string[], action: Action): Refused {
+  const { id, code, message } = policies.refusalBy(by, action);
+  return refused(policies, { code, message, policies: [id] });
+}
+
+/** Whether less is missing where the one is told than where the other is. */
+function isNearer(one: ErrorCode, other: ErrorCode): boolean {
+  const codes: readonly ErrorCode[] = REFUSAL_CODES;
+  return codes.indexOf(one) > codes.indexOf(other);
+}
+
+function refused(
+  { sha256: policySet }: PolicySet,
+  { code, message, policies }: OutOfReach,
+): Refused {
   const { status, hint } = ERROR_CATALOGUE[code];
-  return { effect: "deny", code, status, message, hint, policies };
+  return { effect: "deny", code, status, message, hint, policies, policySet };
 }

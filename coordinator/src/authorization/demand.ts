@@ -1,7 +1,7 @@
 import { ApiError } from "../api-error.ts";
 import type { Caller } from "./caller.ts";
 import { type Allowed, type Asked, decide } from "./decide.ts";
-import type { Action } from "./policy.ts";
+import type { Action } from "./actions.ts";
 
 /** Decides, and goes on only where it is allowed. @throws ApiError with the refusal's code and message */
 export function demand<A extends Action>(caller: Caller, action: A, asked: Asked<A>): Allowed {

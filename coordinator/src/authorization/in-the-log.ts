@@ -52,6 +52,7 @@ export function behalfOf(caller: Caller | null): string | undefined {
   return caller?.kind === "key" ? caller.userId : undefined;
 }
 
-export function decisionOf({ effect, policies }: Verdict): Decision {
-  return { effect, policy_ids: [...policies] };
+/** @param policySet digest of the policies that decided */
+export function decisionOf({ effect, policies, policySet }: Verdict): Decision {
+  return { effect, policy_set_sha256: policySet, policy_ids: [...policies] };
 }

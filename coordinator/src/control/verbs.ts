@@ -8,7 +8,8 @@ import type {
 } from "@resontech/contracts/control-protocol";
 import { ApiError } from "../api-error.ts";
 import { demand } from "../authorization/demand.ts";
-import type { Action } from "../authorization/policy.ts";
+import type { Action } from "../authorization/actions.ts";
+import { policiesInForce } from "../authorization/policies-in-force.ts";
 import { findDefaultProject, findUser, setSiteFiles } from "../identity/bucket-store.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
@@ -111,7 +112,10 @@ export function controlHandler(deps: Omit<ControlDeps, "caller">): ControlHandle
 async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<ControlReply> {
   switch (request.verb) {
     case "status":
-      return { ok: true, verb: "status", ...deps.kernel.status(), health: await deps.health() };
+      return {
+        ...{ ok: true, verb: "status", ...deps.kernel.status(), health: await deps.health() },
+        policySet: policiesInForce().sha256,
+      };
     case "add-user": {
       const added = await addUser(deps, request.username, request.admin);
       await deps.people?.links.linkAll();

@@ -8,7 +8,7 @@ import { ApiError } from "../api-error.ts";
 import { isUserCaller, type UserCaller } from "../authorization/caller.ts";
 import { type Allowed, type Asked, decide, type Refused } from "../authorization/decide.ts";
 import { decisionOf } from "../authorization/in-the-log.ts";
-import { type Action, POLICY, type ResourceOf } from "../authorization/policy.ts";
+import { type Action, ACTIONS, type ResourceOf } from "../authorization/actions.ts";
 import { type RouteAccess, routeNameOf } from "./route-config.ts";
 
 declare module "fastify" {
@@ -91,5 +91,5 @@ async function refuse(request: FastifyRequest, refused: Refused): Promise<never>
 function mustDecide(access: RouteAccess): access is Extract<RouteAccess, { action: Action }> {
   if ("public" in access || "own" in access) return false;
   if ("credential" in access) return access.decidedBy === undefined;
-  return POLICY[access.action].on !== "appliance";
+  return ACTIONS[access.action] !== "appliance";
 }

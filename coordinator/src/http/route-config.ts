@@ -4,7 +4,7 @@
  */
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import fp from "fastify-plugin";
-import type { Action } from "../authorization/policy.ts";
+import type { Action } from "../authorization/actions.ts";
 
 export type RouteAccess =
   /** Of a user's credential in the Authorization header. */

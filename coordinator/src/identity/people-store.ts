@@ -1,5 +1,5 @@
 /** Rows of people: which user Keycloak's subject is, and to which projects users belong. */
-import type { ProjectRole } from "../authorization/policy.ts";
+import type { ProjectRole } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 
 export type Person = { userId: string; username: string; isDisabled: boolean };

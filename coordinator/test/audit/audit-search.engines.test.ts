@@ -7,6 +7,7 @@ import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { verifyProof } from "../../../audit/src/verifier/event-proof.ts";
 import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
@@ -145,7 +146,10 @@ t.test(
             const decisions = await decided(type, by);
             t.ok(decisions.length > 0, `${policy} ${type}`);
             for (const decision of decisions)
-              t.strictSame(decision, { effect: "allow", policy_ids: [policy] });
+              t.strictSame(decision, {
+                ...{ effect: "allow", policy_set_sha256: policiesInForce().sha256 },
+                policy_ids: [policy],
+              });
           }
       },
     );

@@ -8,7 +8,7 @@ import {
   PROJECT_ROLES,
   type ProjectRole,
   SERVICES,
-} from "../../src/authorization/policy.ts";
+} from "../../src/authorization/roles.ts";
 
 export const keyOf = (scopes: readonly KeyScope[] = KEY_SCOPES, isAdmin = false): KeyCaller => ({
   ...{ kind: "key", keyId: "k1", userId: "u1", projectId: "p1" },

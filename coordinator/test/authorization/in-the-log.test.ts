@@ -40,8 +40,10 @@ t.test("a key acts for its user, anybody else for himself", async (t) => {
 });
 
 t.test("a verdict is a decision with the ids of its policies", async (t) => {
-  t.same(decisionOf({ effect: "allow", rows: "all", policies: ["audit-all"] }), {
+  const policySet = "0".repeat(64);
+  t.same(decisionOf({ effect: "allow", rows: "all", policies: ["audit-all"], policySet }), {
     effect: "allow",
+    policy_set_sha256: policySet,
     policy_ids: ["audit-all"],
   });
 });

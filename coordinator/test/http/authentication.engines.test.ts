@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
+import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
 import { ApiError } from "../../src/api-error.ts";
 import { formatPlatformKey } from "../../src/identity/decisions/platform-key.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
@@ -176,7 +177,11 @@ t.test("a key without the scope is refused", async (t) => {
   t.match(await api.call(bob, { url: "/api/nodes" }), { status: 200, body: [{ node: "node-a" }] });
   const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused");
   t.same(
-    refused.slice(-2).map(({ detail, decision }) => ({ ...detail, ...decision })),
+    refused.slice(-2).map(({ detail, decision }) => {
+      const { policy_set_sha256, ...rest } = decision!;
+      t.equal(policy_set_sha256, policiesInForce().sha256);
+      return { ...detail, ...rest };
+    }),
     [
       { reason: "scope_missing", effect: "deny", policy_ids: ["key-scope"] },
       { reason: "role_required", effect: "deny", policy_ids: ["admin-role"] },

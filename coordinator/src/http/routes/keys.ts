@@ -55,7 +55,7 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
     },
     async (request) => {
       await authorize(request, "key.mint", callerOfRequest(request));
-      throw new Error("authorization/policy.ts lets nobody mint a key here yet");
+      throw new Error("no session mints a key here yet");
     },
   );
 

@@ -2,7 +2,7 @@
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { type KeycloakAddress, KeycloakUnreachableError } from "@resontech/keycloak/address";
 import { ApiError } from "../../api-error.ts";
-import type { ApplianceRole } from "../../authorization/policy.ts";
+import type { ApplianceRole } from "../../authorization/roles.ts";
 
 const CLIENT = "resontech-coordinator";
 /** Which user of ours an account is for: nobody but administrators of the realm writes it. */

@@ -3,7 +3,7 @@ import {
   APPLIANCE_ROLES,
   type ApplianceRole,
   type ProjectRole,
-} from "../../authorization/policy.ts";
+} from "../../authorization/roles.ts";
 import type { RoleGrant } from "../../authorization/caller.ts";
 
 /** Roles that need a second factor at every sign-in: who has one of them can do harm to everybody. */

@@ -1,5 +1,5 @@
 /** Rows of sessions. What the cookie holds is nowhere: its hash is. */
-import type { ApplianceRole } from "../../authorization/policy.ts";
+import type { ApplianceRole } from "../../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 
 /** Instants in Unix milliseconds. */

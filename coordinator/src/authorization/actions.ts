@@ -1,0 +1,115 @@
+/**
+ * Everything that anybody may ask for, and what it is done to. Who may do it stands in `policies/cedar/`, whose schema lists the same
+ * actions: a set of policies that differs from this list, or that has no rule for one of it, stops the start.
+ */
+import type { AgentVerb } from "@resontech/contracts/agent-protocol";
+import type { FrontQuestion } from "@resontech/contracts/s3-front-protocol";
+import type { ResourceKind, RESOURCES } from "./resources.ts";
+
+export const ACTIONS = {
+  "job.submit": "job",
+  /** A task is made of objects of this bucket. */
+  "job.inputs.read": "bucket",
+  "job.list": "job",
+  "job.read": "job",
+  "job.cancel": "job",
+  "job.outputs.list": "job",
+  "job.outputs.remove": "job",
+  /** States alone, nothing that a user wrote into a job: who runs the box is no reader of the data. */
+  "job.state.list": "job",
+  "job.state.read": "job",
+
+  "bucket.read": "bucket",
+  "bucket.write": "bucket",
+  "bucket.key.rotate": "bucket",
+
+  "key.list": "key",
+  "key.mint": "key",
+  "key.revoke": "key",
+  "key.renew": "key",
+
+  "project.list": "project",
+  "project.site-files": "project",
+  "project.create": "appliance",
+  "membership.list": "membership",
+  "membership.change": "membership",
+
+  "user.list": "user",
+  "user.read": "user",
+  "user.create": "user",
+  "user.password": "user",
+  "user.quota": "user",
+  "user.disable": "user",
+  "user.enable": "user",
+  "people.read": "user",
+  "session.list": "session",
+  "session.end": "session",
+  "identity.diff": "appliance",
+  "identity.apply": "appliance",
+
+  /** To decide is to approve or to deny. */
+  "approval.list": "approval",
+  "approval.read": "approval",
+  "role.request": "appliance",
+  "role.decide": "approval",
+  "role.change": "appliance",
+  "export.request": "job",
+  "export.decide": "approval",
+  "quota.request": "project",
+  "quota.decide": "approval",
+  "erasure.decide": "approval",
+  "policy.read": "appliance",
+  "policy.propose": "appliance",
+  "policy.decide": "approval",
+
+  "node.list": "node",
+  "node.read": "node",
+  "node.drain": "node",
+  "node.undrain": "node",
+  "node.evict": "node",
+  "node.remove": "node",
+  "node.invite": "node",
+  "node.join": "node",
+  /** Workers, models with their prices, and job images. */
+  "fleet.read": "appliance",
+
+  "audit.search": "log",
+  "audit.read": "log",
+
+  "appliance.status": "appliance",
+  "appliance.maintain": "appliance",
+  /** A password that is good for pulling one repository. */
+  "registry.login": "appliance",
+  /** The token for it, against the password. */
+  "registry.pull": "appliance",
+
+  "agent.register": "node",
+  "agent.beat": "node",
+  "agent.desired": "node",
+  "agent.report": "node",
+  "agent.stage": "node",
+  "agent.sign": "node",
+  "agent.pull-token": "node",
+  "agent.output-open": "node",
+  "agent.output-parts": "node",
+  "agent.output-complete": "node",
+  "agent.audit": "node",
+  "agent.tail": "node",
+  "member.act": "member",
+
+  "front.owner": "appliance",
+  "front.bucket": "appliance",
+  "front.quota": "appliance",
+  "front.principal": "appliance",
+  "front.outputs": "appliance",
+  "front.part": "appliance",
+  "front.object": "appliance",
+} as const satisfies Record<string, ResourceKind> &
+  Record<`agent.${AgentVerb}` | `front.${FrontQuestion["ask"]}`, ResourceKind>;
+
+export type Action = keyof typeof ACTIONS;
+
+/** The attributes of a row that tell whose it is; a row that has more is one as well. */
+export type ResourceOf<A extends Action> = {
+  [name in keyof (typeof RESOURCES)[(typeof ACTIONS)[A]]["attributes"]]: string;
+};

@@ -1,0 +1,115 @@
+/** A caller as policies see him: his class, what is his, and where he holds what. */
+import type { RowOwner } from "../db/row-filter.ts";
+import type { Caller, SessionCaller } from "./caller.ts";
+import type { CallerClass, Circumstances, Place, RowClass, Zone } from "./question.ts";
+import type { ProjectRole } from "./roles.ts";
+
+/** What is known of a request beyond its caller. */
+export type Given = {
+  /** Unix milliseconds. @default the time */
+  now?: number;
+  /** @default by the kind of caller: each comes by a door of its own */
+  zone?: Zone;
+  /** Nobody else could approve. @default false */
+  singlePerson?: boolean;
+  /** Who agreed to this very action on this very row; whoever keeps approvals has checked that. */
+  approval?: { approverId: string };
+};
+
+export type Asker = {
+  class: CallerClass;
+  circumstances: Circumstances;
+  /** What tells a row of the caller's own; empty for who owns none. */
+  own: Pick<RowOwner, "userId" | "node">;
+  /** Projects in which he is somebody, by id. */
+  places: ReadonlyMap<string, Place>;
+};
+
+/** A day; older sign-ins are alike. */
+const MAX_MINUTES = 1_440;
+const NO_PLACES: ReadonlyMap<string, Place> = new Map();
+
+export function askerOf(caller: Caller, given: Given): Asker {
+  const base = {
+    ...{ now: given.now ?? Date.now(), singlePerson: given.singlePerson ?? false },
+    ...{ signIn: null, approval: null, proof: null },
+  };
+  const zoned = (zone: Zone): Circumstances => ({ ...base, zone: given.zone ?? zone });
+  switch (caller.kind) {
+    case "key":
+      return {
+        class: {
+          type: "PlatformKey",
+          scopes: caller.scopes.toSorted(),
+          isAdmin: caller.isAdmin,
+        },
+        circumstances: zoned("users"),
+        own: { userId: caller.userId },
+        places: new Map([[caller.projectId, "of-key"]]),
+      };
+    case "session":
+      return {
+        class: { type: "User", roles: sorted(caller.grants.map(({ role }) => role)) },
+        circumstances: { ...zoned("users"), ...ofSignIn(caller, base.now, given) },
+        own: { userId: caller.userId },
+        places: placesOf(caller),
+      };
+    case "service":
+      return {
+        class: { type: "Service", service: caller.service },
+        ...{ circumstances: zoned("host"), own: {}, places: NO_PLACES },
+      };
+    case "node":
+      return {
+        class: { type: "Node" },
+        circumstances: { ...zoned("nodes"), proof: caller.by },
+        ...{ own: { node: caller.node }, places: NO_PLACES },
+      };
+    case "operator":
+      return {
+        class: { type: "Operator" },
+        ...{ circumstances: zoned("host"), own: {}, places: NO_PLACES },
+      };
+  }
+}
+
+/** What the caller is to a row. An attribute that the row lacks equals nothing. */
+export function rowClassOf({ own, places }: Asker, row: RowOwner): RowClass {
+  const isOwn =
+    (own.userId !== undefined && own.userId === row.userId) ||
+    (own.node !== undefined && own.node === row.node);
+  const place = row.projectId === undefined ? undefined : places.get(row.projectId);
+  return { isOwn, place: place ?? [] };
+}
+
+function ofSignIn(
+  { userId, signIn }: SessionCaller,
+  now: number,
+  { approval }: Given,
+): Pick<Circumstances, "signIn" | "approval"> {
+  const minutes = Math.ceil((now - signIn.at) / 60_000);
+  return {
+    signIn: {
+      level: /^\d{1,3}$/.test(signIn.acr) ? Number(signIn.acr) : 0,
+      // One from the future shows nothing: the oldest there is.
+      minutesAgo: minutes < 0 || minutes > MAX_MINUTES ? MAX_MINUTES : minutes,
+    },
+    approval: approval === undefined ? null : approval.approverId === userId ? "own" : "others",
+  };
+}
+
+function placesOf({ grants }: SessionCaller): Map<string, Place> {
+  const roles = new Map<string, ProjectRole[]>();
+  for (const grant of grants) {
+    if (grant.projectId === null) continue;
+    const held = roles.get(grant.projectId);
+    if (held === undefined) roles.set(grant.projectId, [grant.role]);
+    else if (!held.includes(grant.role)) held.push(grant.role);
+  }
+  for (const held of roles.values()) held.sort();
+  return roles;
+}
+
+function sorted<T extends string>(values: readonly T[]): T[] {
+  return [...new Set(values)].sort();
+}

@@ -1,0 +1,34 @@
+/** What of the moment the policies of an action look at: an answer holds as long as that stays the same. */
+import type { PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
+import type { Circumstances } from "./question.ts";
+
+export type CircumstanceName = keyof Circumstances;
+const NAMES: readonly CircumstanceName[] = [
+  "now",
+  "zone",
+  "singlePerson",
+  "signIn",
+  "approval",
+  "proof",
+];
+
+/** Members of `context` that a policy reads; all of them where it takes the context as a whole. */
+export function circumstancesRead({ conditions }: PolicyJson): ReadonlySet<CircumstanceName> {
+  const read = new Set<CircumstanceName>();
+  look(conditions, null);
+  return read;
+
+  /** @param member that is read of `value`; null where it is used as it is */
+  function look(value: unknown, member: string | null): void {
+    if (typeof value !== "object" || value === null) return;
+    const node = value as Record<string, unknown>;
+    if (node["Var"] === "context")
+      for (const name of NAMES) if (member === null || member === name) read.add(name);
+    for (const [operator, operand] of Object.entries(node)) {
+      const { left, attr } = (operand ?? {}) as { left?: unknown; attr?: unknown };
+      const reads = operator === "." || operator === "has";
+      if (reads && typeof attr === "string") look(left, attr);
+      else look(operand, null);
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * A question as policies can tell it from others: what kind of caller, what he is to the row, what the moment is. No id of anybody is
+ * in it, so one answer is good for all who are alike; a policy that names somebody is refused when it is loaded.
+ */
+import type {
+  CedarValueJson,
+  EntityJson,
+  StatefulAuthorizationCall,
+  TypeAndId,
+} from "@cedar-policy/cedar-wasm/nodejs";
+import type { KeyScope } from "@resontech/contracts/http-identity";
+import { type Action, ACTIONS } from "./actions.ts";
+import { RESOURCES, tells } from "./resources.ts";
+import {
+  type ApplianceRole,
+  type NodeProof,
+  PROJECT_ROLES,
+  type ProjectRole,
+  type Service,
+} from "./roles.ts";
+
+/** Sorted, each once. `roles` are all that the person holds anywhere. */
+export type CallerClass =
+  | { type: "PlatformKey"; scopes: readonly KeyScope[]; isAdmin: boolean }
+  | { type: "User"; roles: readonly (ApplianceRole | ProjectRole)[] }
+  | { type: "Service"; service: Service }
+  | { type: "Node" }
+  | { type: "Operator" };
+
+/** What the caller is in the row's project: the project of the key, or the roles that the person holds there; `[]` is any other project. */
+export type Place = "of-key" | readonly ProjectRole[];
+export type RowClass = { isOwn: boolean; place: Place };
+
+/** The door that the caller came by. */
+export type Zone = "users" | "nodes" | "host";
+export type Circumstances = {
+  /** Unix milliseconds. */
+  now: number;
+  zone: Zone;
+  singlePerson: boolean;
+  signIn: { level: number; minutesAgo: number } | null;
+  /** Who agreed to this action: the caller himself, or somebody else. */
+  approval: "own" | "others" | null;
+  proof: NodeProof | null;
+};
+
+export type Question = {
+  action: Action;
+  caller: CallerClass;
+  row: RowClass;
+  circumstances: Circumstances;
+};
+
+type Entity = EntityJson & { uid: TypeAndId };
+type CedarCall = Pick<
+  StatefulAuthorizationCall,
+  "principal" | "action" | "resource" | "context" | "entities"
+>;
+
+const CALLER = { type: "User", id: "caller" };
+const ANOTHER = { type: "User", id: "another" };
+/** The members of a `Project` in the schema, by the role that they gather. */
+const GROUPS: Record<ProjectRole, string> = {
+  "project-lead": "leads",
+  researcher: "researchers",
+  viewer: "viewers",
+  "service-account": "services",
+};
+const ROW_PROJECT = { type: "Project", id: "of the row" };
+const KEY_PROJECT = { type: "Project", id: "of the key" };
+
+/** The question as the engine reads it, about one caller and one row that stand for all like them. */
+export function cedarCallOf({ action, caller, row, circumstances }: Question): CedarCall {
+  const project = row.place === "of-key" ? KEY_PROJECT : ROW_PROJECT;
+  const principal = principalOf(caller, row.place);
+  const resource = resourceOf(action, row.isOwn, project);
+  const projects = [
+    ...(tells(ACTIONS[action], "projectId") ? [project] : []),
+    ...(caller.type === "PlatformKey" ? [KEY_PROJECT] : []),
+  ];
+  // Each once: a node can be the row that it asks about, and a project the row itself.
+  const entities = new Map(
+    [...projects.map(projectOf), resource, principal].map((one) => [nameOf(one), one]),
+  );
+  return {
+    principal: principal.uid,
+    action: { type: "Action", id: action },
+    resource: resource.uid,
+    context: contextOf(circumstances),
+    entities: [...entities.values()],
+  };
+}
+
+function principalOf(caller: CallerClass, place: Place): Entity {
+  switch (caller.type) {
+    case "PlatformKey":
+      return {
+        uid: { type: "PlatformKey", id: "caller" },
+        attrs: {
+          user: reference(CALLER),
+          project: reference(KEY_PROJECT),
+          scopes: [...caller.scopes],
+          admin: caller.isAdmin,
+        },
+        parents: [],
+      };
+    case "User":
+      return {
+        uid: CALLER,
+        attrs: {},
+        parents: [
+          ...caller.roles.map((id) => ({ type: "Role", id })),
+          ...(place === "of-key" ? [] : place.map((role) => groupOf(ROW_PROJECT, role))),
+        ],
+      };
+    case "Service":
+      return { uid: { type: "Service", id: caller.service }, attrs: {}, parents: [] };
+    case "Node":
+      return { uid: { type: "Node", id: "caller" }, attrs: {}, parents: [] };
+    case "Operator":
+      return { uid: { type: "Operator", id: "root" }, attrs: {}, parents: [] };
+  }
+}
+
+function resourceOf(action: Action, isOwn: boolean, project: TypeAndId): Entity {
+  const { type, attributes } = RESOURCES[ACTIONS[action]];
+  const named: Partial<Record<string, string>> = attributes;
+  const whose: Record<string, TypeAndId> = {
+    userId: isOwn ? CALLER : ANOTHER,
+    projectId: project,
+    node: { type: "Node", id: isOwn ? "caller" : "another" },
+  };
+  const self = Object.keys(named).find((name) => named[name] === "self");
+  const members = Object.entries(named).flatMap(([name, member]) =>
+    member === undefined || name === self ? [] : [[member, reference(whose[name]!)] as const],
+  );
+  const uid =
+    self === undefined
+      ? { type, id: type === "Appliance" ? "appliance" : type === "User" ? "another" : "row" }
+      : whose[self]!;
+  return {
+    uid,
+    attrs: {
+      ...(type === "Project" ? projectOf(project).attrs : {}),
+      ...Object.fromEntries(members),
+    },
+    parents: [],
+  };
+}
+
+function projectOf(uid: TypeAndId): Entity {
+  const groups = PROJECT_ROLES.map(
+    (role) => [GROUPS[role], reference(groupOf(uid, role))] as const,
+  );
+  return { uid, attrs: { owner: reference(ANOTHER), ...Object.fromEntries(groups) }, parents: [] };
+}
+
+function groupOf(project: TypeAndId, role: ProjectRole): TypeAndId {
+  return { type: "ProjectRole", id: `${role} ${project.id}` };
+}
+
+function contextOf({
+  now,
+  zone,
+  singlePerson,
+  signIn,
+  approval,
+  proof,
+}: Circumstances): Record<string, CedarValueJson> {
+  return {
+    now: { __extn: { fn: "datetime", arg: new Date(now).toISOString() } },
+    ...{ zone, singlePerson },
+    ...(signIn === null ? {} : { signIn }),
+    ...(approval === null
+      ? {}
+      : { approval: { approver: reference(approval === "own" ? CALLER : ANOTHER) } }),
+    ...(proof === null ? {} : { proof }),
+  };
+}
+
+function reference(uid: TypeAndId): { __entity: TypeAndId } {
+  return { __entity: uid };
+}
+
+function nameOf({ uid }: Entity): string {
+  return `${uid.type} ${uid.id}`;
+}
