@@ -4,7 +4,7 @@ const rooms = "audit|s3-front|gateway|coordinator|agent|registry-mirror|policies
 const coordinator = [
   ["api-error\\.ts", "state-of-part\\.ts", "db/"],
   ["audit-ports\\.ts", "authorization/"],
-  ["audited-operation\\.ts", "audit/", "storage/"],
+  ["audited-operation\\.ts", "audit/", "storage/", "policy-trial/"],
   ["identity/"],
   ["kernel/"],
   ["submission/", "nodes/", "feed/"],

@@ -23,6 +23,7 @@ import { addJobCommands } from "./commands/job-commands.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
 import { addNodeCommands } from "./commands/node-commands.ts";
 import { addIdentityCommands } from "./commands/identity-commands.ts";
+import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -429,6 +430,7 @@ addUserCommands(program, shell);
 addIdentityCommands(program, shell);
 addJobCommands(program, shell);
 addNodeCommands(program, shell);
+addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addPrivacyCommands(program, () => openContext(root()), print);
 

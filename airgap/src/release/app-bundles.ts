@@ -20,6 +20,7 @@ const repository = join(import.meta.dirname, "..", "..", "..");
 /** Process → its entry. The verifier alone must run under any Node from 20 on an auditor's machine. */
 const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
+  "app/policy-trial.mjs": { source: "coordinator/src/policy-trial/main.ts", target: "node26" },
   "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "audit/src/log/auditd/main.ts", target: "node26" },
   "app/audit-out.mjs": { source: "audit/src/out/main.ts", target: "node26" },
@@ -112,7 +113,7 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 11 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 12 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES))
       await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());

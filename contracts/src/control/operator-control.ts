@@ -68,6 +68,11 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("node-evict"), node: Name }, closed),
   /** Its certificate is void; refused while the node lives and holds something. */
   Type.Object({ verb: verb("node-remove"), node: Name }, closed),
+  /** A page of what was decided within the last week, each kind of question once; `after` is the last question of the page before. */
+  Type.Object(
+    { verb: verb("policy-decisions"), after: Type.Optional(Type.String({ maxLength: 16_384 })) },
+    closed,
+  ),
 ] as const;
 export type OperatorRequest = Static<(typeof OPERATOR_REQUESTS)[number]>;
 export type OperatorVerb = OperatorRequest["verb"];
@@ -149,6 +154,9 @@ export type NodeMemberFacts = {
   state: string;
 };
 
+/** `question`: JSON of kinds of caller and row, never an id; the coordinator alone knows its form. `lastAt`: Unix milliseconds. */
+export type DecisionFacts = { question: string; times: number; lastAt: number };
+
 export type OperatorReply =
   | { ok: true; verb: "key-list"; keys: KeyFacts[] }
   | { ok: true; verb: "key-renew"; key: string; expiresAt: string }
@@ -179,4 +187,12 @@ export type OperatorReply =
   | { ok: true; verb: "node-drain"; node: string; members: number }
   | { ok: true; verb: "node-undrain"; node: string }
   | { ok: true; verb: "node-evict"; node: string; members: number }
-  | { ok: true; verb: "node-remove"; node: string };
+  | { ok: true; verb: "node-remove"; node: string }
+  /** `next` is null on the last page. */
+  | {
+      ok: true;
+      verb: "policy-decisions";
+      policySet: string;
+      decisions: DecisionFacts[];
+      next: string | null;
+    };

@@ -1,7 +1,9 @@
 /** A caller as policies see him: his class, what is his, and where he holds what. */
 import type { RowOwner } from "../db/row-filter.ts";
+import { type Action, ACTIONS } from "./actions.ts";
 import type { Caller, SessionCaller } from "./caller.ts";
 import type { CallerClass, Circumstances, Place, RowClass, Zone } from "./question.ts";
+import { tells } from "./resources.ts";
 import type { ProjectRole } from "./roles.ts";
 
 /** What is known of a request beyond its caller. */
@@ -73,13 +75,14 @@ export function askerOf(caller: Caller, given: Given): Asker {
   }
 }
 
-/** What the caller is to a row. An attribute that the row lacks equals nothing. */
-export function rowClassOf({ own, places }: Asker, row: RowOwner): RowClass {
-  const isOwn =
-    (own.userId !== undefined && own.userId === row.userId) ||
-    (own.node !== undefined && own.node === row.node);
-  const place = row.projectId === undefined ? undefined : places.get(row.projectId);
-  return { isOwn, place: place ?? [] };
+/** What the caller is to a row, by what rows of its kind tell. An attribute that the row lacks equals nothing. */
+export function rowClassOf({ own, places }: Asker, action: Action, row: RowOwner): RowClass {
+  const kind = ACTIONS[action];
+  const isOwn = (["userId", "node"] as const).some(
+    (name) => tells(kind, name) && own[name] !== undefined && own[name] === row[name],
+  );
+  const isPlaced = tells(kind, "projectId") && row.projectId !== undefined;
+  return { isOwn, place: (isPlaced ? places.get(row.projectId!) : undefined) ?? [] };
 }
 
 function ofSignIn(

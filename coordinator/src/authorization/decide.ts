@@ -15,6 +15,7 @@ import type { Answer, PolicySet } from "./policy-set.ts";
 import type { Place } from "./question.ts";
 import { type Allowance, filterOf } from "./reach.ts";
 import { REFUSAL_CODES } from "./refusals.ts";
+import { recentDecisions } from "./recent-decisions.ts";
 import { OUT_OF_REACH, type OutOfReach, tells } from "./resources.ts";
 
 /**
@@ -52,18 +53,18 @@ export function decide<A extends Action>(
   asked: Asked<A>,
   given: Given = {},
 ): Verdict {
-  return decideBy(policiesInForce(), caller, action, asked, given);
+  const asker = askerOf(caller, given);
+  recentDecisions.note(asker, action, asked);
+  return decideBy(policiesInForce(), asker, action, asked);
 }
 
-/** The same by policies that need not be in force: pure but for the time, which `given` may state. */
-export function decideBy<A extends Action>(
+/** The same by policies that need not be in force. Pure. @param asked a row with what the action's kind of row tells */
+export function decideBy(
   policies: PolicySet,
-  caller: Caller,
-  action: A,
-  asked: Asked<A>,
-  given: Given,
+  asker: Asker,
+  action: Action,
+  asked: "rows" | "every" | RowOwner | null,
 ): Verdict {
-  const asker = askerOf(caller, given);
   const standing = standingOf(policies, asker, action);
   if (standing.effect === "deny" || asked === "rows") return standing;
   const outOfReach = () => refused(policies, OUT_OF_REACH[ACTIONS[action]]);
@@ -71,7 +72,7 @@ export function decideBy<A extends Action>(
   if (asked === "every") return standing.rows === "all" ? standing : outOfReach();
   const { isAllowed, isGranted, by } = policies.answer({
     ...{ action, caller: asker.class, circumstances: asker.circumstances },
-    row: rowClassOf(asker, knownOf(action, asked)),
+    row: rowClassOf(asker, action, asked),
   });
   if (isAllowed) return standing;
   return isGranted ? refusedBy(policies, by, action) : outOfReach();
@@ -119,16 +120,6 @@ function ownOf({ own }: Asker, action: Action): Asker["own"] | null {
   const kind = ACTIONS[action];
   if (own.userId !== undefined && tells(kind, "userId")) return own;
   return own.node !== undefined && tells(kind, "node") ? own : null;
-}
-
-/** Of a row, what its kind tells: it may have more. */
-function knownOf(action: Action, row: RowOwner): RowOwner {
-  const kind = ACTIONS[action];
-  return {
-    ...(tells(kind, "userId") ? { userId: row.userId } : {}),
-    ...(tells(kind, "projectId") ? { projectId: row.projectId } : {}),
-    ...(tells(kind, "node") ? { node: row.node } : {}),
-  };
 }
 
 const NO_GRANT: OutOfReach = OUT_OF_REACH.appliance;

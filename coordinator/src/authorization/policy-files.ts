@@ -28,24 +28,42 @@ export class PolicySetInvalid extends Error {
 
 /** All files of the folder. @throws PolicySetInvalid where it holds anything else than policies and their schema */
 export function readPolicyFiles(folder: string): PolicyFiles {
-  const names = readdirSync(folder).sort(byBytes);
-  if (names.length > MAX_FILES) throw new PolicySetInvalid(folder, `more than ${MAX_FILES} files`);
-  if (!names.includes(SCHEMA_FILE)) throw new PolicySetInvalid(folder, `has no ${SCHEMA_FILE}`);
-  const files = new Map<string, string>();
+  const names = readdirSync(folder);
+  requireNames(names);
   let bytes = 0;
   for (const name of names) {
-    if (name !== SCHEMA_FILE && !FILE_NAME.test(name))
-      throw new PolicySetInvalid(
-        name,
-        "is no policy file: lower-case letters, digits and -, then .cedar",
-      );
     const file = statSync(join(folder, name));
+    if (!file.isFile()) throw new PolicySetInvalid(name, "is no file");
     bytes += file.size;
-    if (!file.isFile() || bytes > MAX_BYTES)
-      throw new PolicySetInvalid(name, `is no file, or the set is larger than ${MAX_BYTES} bytes`);
-    files.set(name, textOf(name, readFileSync(join(folder, name))));
   }
-  return files;
+  requireSize(bytes);
+  return policyFilesOf(names.map((name) => [name, textOf(name, readFileSync(join(folder, name)))]));
+}
+
+/** Files that somebody else read. @throws PolicySetInvalid as {@link readPolicyFiles} does */
+export function policyFilesOf(files: Iterable<readonly [string, string]>): PolicyFiles {
+  const sorted = [...files].sort(([a], [b]) => byBytes(a, b));
+  requireNames(sorted.map(([name]) => name));
+  requireSize(sorted.reduce((sum, [, text]) => sum + Buffer.byteLength(text), 0));
+  return new Map(sorted);
+}
+
+function requireNames(names: readonly string[]): void {
+  if (names.length > MAX_FILES)
+    throw new PolicySetInvalid("the folder", `has more than ${MAX_FILES} files`);
+  if (!names.includes(SCHEMA_FILE))
+    throw new PolicySetInvalid("the folder", `has no ${SCHEMA_FILE}`);
+  const stranger = names.find((name) => name !== SCHEMA_FILE && !FILE_NAME.test(name));
+  if (stranger !== undefined)
+    throw new PolicySetInvalid(
+      stranger,
+      "is no policy file: lower-case letters, digits and -, then .cedar",
+    );
+}
+
+function requireSize(bytes: number): void {
+  if (bytes > MAX_BYTES)
+    throw new PolicySetInvalid("the folder", `holds more than ${MAX_BYTES} bytes`);
 }
 
 /**
@@ -53,9 +71,7 @@ export function readPolicyFiles(folder: string): PolicyFiles {
  * `LC_ALL=C sha256sum * | sha256sum`. A changed comment is another set.
  */
 export function digestOf(files: PolicyFiles): string {
-  const lines = [...files]
-    .sort(([a], [b]) => byBytes(a, b))
-    .map(([name, text]) => `${sha256(text)}  ${name}\n`);
+  const lines = [...files].map(([name, text]) => `${sha256(text)}  ${name}\n`);
   return sha256(lines.join(""));
 }
 

@@ -24,6 +24,8 @@ import { serveAuthCallout } from "../bus/auth-callout.ts";
 import { connectBus, readSeed } from "../bus/connect.ts";
 import { BusLink } from "../bus/bus-link.ts";
 import { giveHint, HintPump } from "../bus/hint-pump.ts";
+import { recentDecisions } from "../authorization/recent-decisions.ts";
+import { DecisionHistory } from "../policy-trial/decision-history.ts";
 import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
 import { WriteAheadLog } from "../db/write-ahead-log.ts";
@@ -155,6 +157,12 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const timers = startTimers(options, parts, bus, { clockSteps, collector });
   stack.defer(() => timers[Symbol.asyncDispose]());
 
+  stack.use(
+    new DecisionHistory({
+      ...{ commit, recent: recentDecisions, now: () => clock.now() },
+      onError: (error) => alarms.onError(error, "the week's decisions"),
+    }),
+  );
   const joinTokens = new JoinTokens({
     ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority },
     ...{ natsUrl: config.natsPublicUrl, registry: config.registry.host },

@@ -17,6 +17,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { requireNodeId } from "../nodes/join-tokens.ts";
 import type { MaintenanceReply } from "../nodes/maintenance.ts";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
+import { pageOfDecisions } from "../policy-trial/decision-history.ts";
 import { byOperator } from "./by-operator.ts";
 import type { ControlHandler } from "./control-server.ts";
 import {
@@ -71,6 +72,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-undrain": { event: "iam.node.change" },
   "node-evict": { event: "iam.node.change" },
   "node-remove": { event: "iam.node.change" },
+  "policy-decisions": { none: "status" },
 };
 
 /** What the operator must be allowed to do for each verb, on every row that there is. */
@@ -99,6 +101,7 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "node-undrain": "node.undrain",
   "node-evict": "node.evict",
   "node-remove": "node.remove",
+  "policy-decisions": "policy.read",
 };
 
 export function controlHandler(deps: Omit<ControlDeps, "caller">): ControlHandler {
@@ -231,6 +234,11 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await evict(deps, request.node);
     case "node-remove":
       return await remove(deps, request.node);
+    case "policy-decisions":
+      return {
+        ...{ ok: true, verb: "policy-decisions", policySet: policiesInForce().sha256 },
+        ...pageOfDecisions(deps.read, request.after ?? null),
+      };
   }
 }
 

@@ -249,7 +249,7 @@ const STILL_TO_COME: readonly Action[] = [
   ...(["people.read", "session.list", "session.end", "identity.diff", "identity.apply"] as const),
   ...(["approval.list", "approval.read", "role.request", "role.decide", "role.change"] as const),
   ...(["export.request", "export.decide", "quota.request", "quota.decide"] as const),
-  ...(["erasure.decide", "policy.read", "policy.propose", "policy.decide"] as const),
+  ...(["erasure.decide", "policy.propose", "policy.decide"] as const),
 ];
 
 t.test("every action is asked for by some way in", async (t) => {
