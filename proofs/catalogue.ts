@@ -171,6 +171,19 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     figures: [["cosigned", "checkpoints cosigned"]],
     minutes: 4,
   },
+  authorization: {
+    shows:
+      "a decision by policy at 1,000 users × 200 projects, beside the policy engine asked alone",
+    goal: "1 ms at the 99th percentile",
+    figures: [
+      ["p50_ms", "ms at the median"],
+      ["p99_ms", "ms at the 99th percentile"],
+      ["p99_ms_of_users_in_all_projects", "ms at the 99th for users in all projects"],
+      ["engine_p50_ms", "ms for the engine at the median"],
+      ["engine_and_policies_mb", "MB for engine and policies"],
+    ],
+    minutes: 1,
+  },
   "bundle-size": {
     shows: "size of the bundle",
     goal: null,

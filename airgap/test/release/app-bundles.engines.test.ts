@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
 import t from "tap";
 import { StepCache } from "../../src/cache/step-cache.ts";
@@ -119,9 +120,12 @@ t.test("the policies come with the engine and the program that judge them", asyn
   const show = Object.fromEntries(
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]),
   );
-  const { stdout } = spawnSync(process.execPath, [join(app, "policy-trial.mjs")], {
-    ...{ input: `${JSON.stringify({ show })}\n`, encoding: "utf8" },
-  });
+  const { stdout } = spawnSync(
+    process.execPath,
+    // The coordinator runs the same engine under these.
+    [...COORDINATOR_NODE_FLAGS, join(app, "policy-trial.mjs")],
+    { input: `${JSON.stringify({ show })}\n`, encoding: "utf8" },
+  );
   const shown = JSON.parse(stdout) as { sha256: string; policies: object[] };
   t.match(shown.sha256, /^[0-9a-f]{64}$/);
   t.ok(shown.policies.length > 60);

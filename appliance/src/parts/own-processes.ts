@@ -1,5 +1,6 @@
 /** Our own processes: auditd, audit-out, vault, S3 front, coordinator, agent. */
 import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
+import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { readAuditKeys } from "../config/audit-keys.ts";
@@ -152,6 +153,7 @@ export function coordinatorPart(context: PartContext): Part {
     user: "coordinator",
     program: layout.release("bin", "node"),
     args: [
+      ...COORDINATOR_NODE_FLAGS,
       layout.release("app", "coordinator.mjs"),
       "--config",
       layout.processConfig("coordinator"),

@@ -7,6 +7,12 @@ const Path = Type.String({ minLength: 1, maxLength: 4096 });
 /** At most 107 bytes: the kernel's limit. */
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
 
+/**
+ * How its Node is started. The policy engine is WebAssembly: V8's first compiler is enough for it, because answers are kept, and leaves out
+ * some 40 MB of code that the second would make.
+ */
+export const COORDINATOR_NODE_FLAGS = ["--liftoff-only"] as const;
+
 /** `iss` of the tokens that the registry engine must accept (its `auth.token.issuer`). */
 export const REGISTRY_TOKEN_ISSUER = "resontech-coordinator";
 
