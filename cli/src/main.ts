@@ -13,6 +13,7 @@ import {
 import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
+import { addSignInCommands } from "./sign-in/commands.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
 
@@ -27,10 +28,12 @@ const USAGE: ReadonlySet<string> = new Set([
 
 const program = new Command("resontech")
   .description(
-    "work with a ResonTech appliance: key, address and CA come from RESON_API_KEY, RESON_BASE_URL and SSL_CERT_FILE",
+    "work with a ResonTech appliance: sign in with `login`, or set RESON_API_KEY and RESON_BASE_URL; SSL_CERT_FILE names the root certificate",
   )
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
   .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage.");
+
+addSignInCommands(program, say);
 
 const audit = program
   .command("audit")

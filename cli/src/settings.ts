@@ -1,42 +1,50 @@
-/** Who asks, and of whom: the names that the public Python client reads, so one quickstart block serves both. */
+/** Who asks, and of whom: the names that the public Python client reads, so one quickstart block serves both; without a key, who signed in. */
 import { readFileSync } from "node:fs";
 import { CliError } from "./cli-error.ts";
+import { refresh } from "./sign-in/device-grant.ts";
+import {
+  type KeptSession,
+  readSession,
+  sessionFile,
+  withLock,
+  writeSession,
+} from "./sign-in/kept-session.ts";
 
 export type Settings = {
   baseUrl: URL;
-  /** A platform key. It comes from the environment alone: arguments can be read by everybody on a host. */
-  apiKey: string;
+  /** A platform key, or an access token that is good now. Neither stands in arguments: everybody on a host can read these. */
+  credential: () => Promise<string>;
   /** PEM of whom to trust; null: whom Node trusts. */
   ca: string | null;
 };
 
-const QUICKSTART = "Paste the [sdk quickstart] block of your credentials into the shell.";
+/** A token is renewed so long before its end: the request has yet to arrive. */
+const SPARE_MS = 20_000;
+const QUICKSTART =
+  "Sign in: resontech login https://<name>:8000. Or paste the [sdk quickstart] block of your credentials into the shell.";
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** @throws CliError `not_configured`, `url_invalid`, `ca_unreadable` */
+/** The key of the environment counts before a session. @throws CliError `not_configured`, `url_invalid`, `ca_unreadable` */
 export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
-  const { RESON_API_KEY: apiKey = "", RESON_BASE_URL: base = "", SSL_CERT_FILE: caFile = "" } = env;
-  if (apiKey === "" || base === "")
+  const { RESON_API_KEY: apiKey = "", RESON_BASE_URL: base = "" } = env;
+  const ca = caOf(env);
+  if (apiKey !== "" && base !== "")
+    return { baseUrl: applianceUrl(base), credential: async () => apiKey, ca };
+  const file = sessionFile(env);
+  const session = readSession(file);
+  if (session === null)
     throw new CliError(
       "not_configured",
-      "RESON_API_KEY and RESON_BASE_URL are not set",
+      "nobody is signed in, and RESON_API_KEY and RESON_BASE_URL are not set",
       QUICKSTART,
     );
-  const baseUrl = URL.canParse(base) ? new URL(base) : null;
-  if (
-    baseUrl === null ||
-    (baseUrl.protocol !== "https:" &&
-      !(baseUrl.protocol === "http:" && LOOPBACK.test(baseUrl.hostname)))
-  )
-    throw new CliError(
-      "url_invalid",
-      "RESON_BASE_URL is no https: address",
-      "A key is sent over TLS alone; plain HTTP is for loopback.",
-    );
-  return { baseUrl, apiKey, ca: caFile === "" ? null : readCa(caFile) };
+  const baseUrl = applianceUrl(session.baseUrl);
+  return { baseUrl, ca, credential: () => livingToken(file, { baseUrl, ca }) };
 }
 
-function readCa(file: string): string {
+/** @throws CliError `ca_unreadable` */
+export function caOf({ SSL_CERT_FILE: file = "" }: NodeJS.ProcessEnv): string | null {
+  if (file === "") return null;
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -46,4 +54,39 @@ function readCa(file: string): string {
       "`appliance ca show` says where it is.",
     );
   }
+}
+
+/** @throws CliError `url_invalid` */
+export function applianceUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (
+    url === null ||
+    (url.protocol !== "https:" && !(url.protocol === "http:" && LOOPBACK.test(url.hostname)))
+  )
+    throw new CliError(
+      "url_invalid",
+      `${text === "" ? "RESON_BASE_URL" : text} is no https: address`,
+      "A credential is sent over TLS alone; plain HTTP is for loopback.",
+    );
+  return url;
+}
+
+async function livingToken(
+  file: string,
+  appliance: { baseUrl: URL; ca: string | null },
+): Promise<string> {
+  const isLiving = (session: KeptSession | null): session is KeptSession =>
+    session !== null && session.expiresAt - SPARE_MS > Date.now();
+  const now = readSession(file);
+  if (isLiving(now)) return now.accessToken;
+  return await withLock(file, async () => {
+    // Another process may have renewed it while this one waited.
+    const session = readSession(file);
+    if (isLiving(session)) return session.accessToken;
+    if (session === null)
+      throw new CliError("signed_out", "nobody is signed in", "Sign in: resontech login.");
+    const renewed = await refresh(appliance, session);
+    writeSession(file, renewed);
+    return renewed.accessToken;
+  });
 }

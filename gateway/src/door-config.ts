@@ -148,6 +148,8 @@ function coordinatorLines({ coordinatorSocket }: DoorSettings): string[] {
     `http-request set-header ${PEER_HEADER} %[src]`,
     ...WITHOUT_KEYCLOAK,
     ...COORDINATOR_ERRORS,
+    // That it restarts stands in the supervisor's log: a line for each request meanwhile would fill this one.
+    "http-after-response set-log-level silent if { status 503 }",
     `server coordinator unix@${quoted(coordinatorSocket)}`,
   ];
 }

@@ -428,6 +428,8 @@ t.test("a part that is away is told of in its own form, and is found again at on
     hint: ERROR_CATALOGUE.restarting.hint,
   });
   t.equal((await ask(at, "/healthz/door")).status, 200, "the door itself is well");
+  t.notMatch(door.output, / 503 /, "and its log does not grow with every request");
+  t.match(door.output, / 127\.0\.0\.1 502 POST \/die /, "as it does with what is no planned stop");
   t.equal(seenBy(await ask(at, TOKEN)).server, "keycloak", "signing in does not wait for it");
   const again = await coordinatorAt(socket);
   t.equal((await ask(at, "/api/keys")).status, 200);

@@ -193,6 +193,7 @@ export const ERROR_CATALOGUE = {
   // 401, 403
   invalid_api_key: { status: 401, hint: "Use a platform key that is neither revoked nor expired." },
   malformed_bearer: { status: 401, hint: "Send `Authorization: Bearer rsk_live_…`." },
+  invalid_token: { status: 401, hint: "Sign in again: `resontech login`." },
   session_required: { status: 401, hint: "Sign in, or send a platform key." },
   join_token_invalid: {
     status: 401,

@@ -60,6 +60,23 @@ export const SessionReply = Type.Object(
   },
   closed,
 );
+/** Who asks, whatever the credential. */
+export const CallerReply = Type.Object(
+  {
+    user: Type.Object({ id: Type.String(), username: Type.String() }, closed),
+    credential: Type.Enum(["key", "session"]),
+    /** On the whole appliance; of a key none. */
+    roles: Type.Array(Type.String()),
+    projects: Type.Array(
+      Type.Object({ id: Type.String(), name: Type.String(), role: Type.String() }, closed),
+    ),
+    /** Of a person: `2` with a second factor. */
+    acr: Nullable(Type.String()),
+  },
+  closed,
+);
+export type CallerReply = Static<typeof CallerReply>;
+
 /** Where the browser goes to end Keycloak's session as well. */
 export const SignOutReply = Type.Object({ location: Type.String() }, closed);
 

@@ -1,4 +1,4 @@
-/** Who asks: a platform key in `Authorization: Bearer`, or a person by the cookie of a session. Refusals are counted, logged and slowed down by source. What a caller may do is `authorization.ts`. */
+/** Who asks: a platform key or an access token in `Authorization: Bearer`, or a person by the cookie of a session. Refusals are counted, logged and slowed down by source. What a caller may do is `authorization.ts`. */
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
 import type { FastifyRequest } from "fastify";
@@ -11,6 +11,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
 import { findCaller, noteUse } from "../identity/key-store.ts";
+import { SignInRefused } from "../identity/sign-in/open-id-provider.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { FailureTally } from "./failure-tally.ts";
 import { readSessionCookie } from "./session-cookie.ts";
@@ -45,7 +46,8 @@ type Refusal =
   | "malformed_bearer"
   | "invalid_api_key"
   | "user_disabled"
-  | "csrf_refused";
+  | "csrf_refused"
+  | "invalid_token";
 
 /** A key's last use is kept to the minute. */
 const LAST_USE_STEP_MS = 60_000;
@@ -73,11 +75,9 @@ export const authentication = fp<AuthenticationOptions>(
       const found =
         request.headers.authorization === undefined && options.sessions !== null
           ? await callerOfCookie(options.sessions, request)
-          : callerOf(options, request.headers.authorization);
+          : ((await callerOfToken(options, request)) ??
+            callerOf(options, request.headers.authorization));
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
-      // A key is no person: what is a session's own is nothing to it.
-      if ("own" in access && found.kind !== "session")
-        return request.refuseCredential("session_required", REFUSALS.session_required);
       request.caller = found;
       if (found.kind === "key") noteLastUse(found);
     });
@@ -100,6 +100,7 @@ const REFUSALS: Record<Refusal, string> = {
   malformed_bearer: "the Authorization header is not `Bearer` with a platform key",
   invalid_api_key: "the platform key is unknown, revoked or expired",
   user_disabled: "the operator disabled the user of this key",
+  invalid_token: "the access token is not good here, or no longer",
   csrf_refused: "the request did not come from a page of this appliance",
 };
 
@@ -121,6 +122,23 @@ async function callerOfCookie(
     typeof token === "string" &&
     equals(token, sessions.csrfToken(cookie));
   return isOwnPage ? caller : "csrf_refused";
+}
+
+/** Null for what is no access token. A token's own faults are not told apart: whoever made it up learns nothing. */
+async function callerOfToken(
+  { sessions }: AuthenticationOptions,
+  request: FastifyRequest,
+): Promise<SessionCaller | Refusal | null> {
+  const token = /^Bearer (ey[A-Za-z0-9_-]{1,4096}(?:\.[A-Za-z0-9_-]{1,8192}){2})$/i.exec(
+    request.headers.authorization ?? "",
+  )?.[1];
+  if (token === undefined || sessions === null) return null;
+  try {
+    return (await sessions.callerOfToken(token)) ?? "invalid_token";
+  } catch (error) {
+    if (!(error instanceof SignInRefused)) throw error;
+    return "invalid_token";
+  }
 }
 
 function equals(a: string, b: string): boolean {

@@ -31,8 +31,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: [BY_OWNER, BY_OWNER, BY_OWNER, "user.isAdmin", BY_OWNER],
   },
   "http/routes/sign-in.ts": {
-    why: "a person is shown the own roles; a key has no session to show",
-    texts: ["session.roles", 'request.caller?.kind !== "session"'],
+    why: "whoever asks is shown the own roles and projects; a key has no session to show",
+    texts: [
+      "session.roles",
+      'caller.kind === "key"',
+      "id === caller.projectId",
+      "caller.grants",
+      'request.caller?.kind !== "session"',
+    ],
   },
   "identity/accounts/account-links.ts": {
     why: "a user is looked up by id; the first administrator's account gets the role",
@@ -57,7 +63,13 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   },
   "identity/sign-in/sessions.ts": {
     why: "a session becomes a caller",
-    texts: ["signedIn.roles", "session.id !== sessionId", "session.roles", "fresh.roles"],
+    texts: [
+      "signedIn.roles",
+      "{ roles }",
+      "session.id !== sessionId",
+      "session.roles",
+      "fresh.roles",
+    ],
   },
   "identity/sign-in/sign-in.ts": {
     why: "whether a second factor must be shown before there is a caller",

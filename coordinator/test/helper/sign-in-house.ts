@@ -119,6 +119,11 @@ export class SignInHouse implements AsyncDisposable {
     return { username, password, subject };
   }
 
+  /** The person's user exists from then on. Without a browser: what Keycloak would say of the person. */
+  async firstSignIn({ username, subject }: Account & { subject: string }): Promise<string> {
+    return await this.parts.signIn.userOf({ username, subject });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#cleanup[Symbol.asyncDispose]();
   }

@@ -41,5 +41,11 @@ export const people: Migration = {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX sessions_user ON sessions (user_id);
     CREATE INDEX sessions_sid ON sessions (sid);
+
+    -- Sessions of Keycloak that are over: an access token of one is refused though its own five minutes are not.
+    CREATE TABLE ended_sids (
+      sid TEXT PRIMARY KEY,
+      ended_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
   `,
 };

@@ -1,6 +1,6 @@
 /** Signing in and out by browser: `/auth/…`, and what a page asks about its own session. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { SessionReply, SignOutReply } from "@resontech/contracts/http-identity";
+import { CallerReply, SessionReply, SignOutReply } from "@resontech/contracts/http-identity";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
@@ -14,6 +14,7 @@ import type { Sessions } from "../../identity/sign-in/sessions.ts";
 import type { SignIn, SignInStep } from "../../identity/sign-in/sign-in.ts";
 import { refusalPage } from "../pages/refusal-page.ts";
 import { sendPage } from "../pages/send-page.ts";
+import { callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
 import {
   clearPendingCookie,
@@ -223,6 +224,36 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
         endsAt: instant(session.endsAt),
         csrfToken: sessions.csrfToken(cookie),
       };
+    },
+  );
+
+  app.get(
+    "/api/me",
+    {
+      schema: {
+        summary: "Who asks: the user of the credential, with roles and projects",
+        ...{ tags, response: responses(200, CallerReply) },
+      },
+      config: { access: { own: "shows who the caller is" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const caller = callerOfRequest(request);
+      const projects = membershipsOf(read, caller.userId).map(({ projectId, name, role }) => ({
+        ...{ id: projectId, name, role },
+      }));
+      const user = {
+        id: caller.userId,
+        username: findPersonById(read, caller.userId)?.username ?? "",
+      };
+      if (caller.kind === "key")
+        return {
+          ...{ user, credential: "key" as const, roles: [], acr: null },
+          projects: projects.filter(({ id }) => id === caller.projectId),
+        };
+      const roles = caller.grants.flatMap(({ role, projectId }) =>
+        projectId === null ? [role] : [],
+      );
+      return { user, credential: "session" as const, roles, projects, acr: caller.signIn.acr };
     },
   );
 

@@ -188,7 +188,7 @@ export class OpenIdProvider {
   /** Whose sessions Keycloak says have ended. @throws SignInRefused */
   async readLogoutToken(token: string): Promise<{ sid: string } | { subject: string }> {
     const claims = await this.#verify(token, {
-      audience: DASHBOARD_CLIENT,
+      audience: [DASHBOARD_CLIENT, CLI_CLIENT],
       typ: "logout+jwt",
       maxTokenAge: LOGOUT_TOKEN_LIFE_S,
       requiredClaims: ["events", "jti", "iat"],
@@ -203,26 +203,35 @@ export class OpenIdProvider {
   }
 
   /** Who an access token of the command line is. @throws SignInRefused */
-  async readAccessToken(
-    token: string,
-  ): Promise<{ subject: string; sid: string; acr: string; issuedAt: number; roles: unknown }> {
+  async readAccessToken(token: string): Promise<{
+    subject: string;
+    sid: string;
+    acr: string;
+    authenticatedAt: number;
+    roles: unknown;
+  }> {
     const claims = await this.#verify(token, {
       audience: API_AUDIENCE,
       typ: "at+jwt",
-      requiredClaims: ["exp", "iat", "sub", "sid", "azp"],
+      requiredClaims: ["exp", "iat", "sub", "sid", "azp", "auth_time"],
     });
     if (claims["azp"] !== CLI_CLIENT) throw new SignInRefused("token_azp");
-    const { sub, sid, acr, iat, roles } = claims as Record<string, unknown>;
+    const { sub, sid, acr, auth_time: time, roles } = claims as Record<string, unknown>;
     if (typeof sub !== "string" || typeof sid !== "string") throw new SignInRefused("token_claims");
     return {
       ...{ subject: sub, sid, acr: typeof acr === "string" ? acr : "0" },
-      ...{ issuedAt: Number(iat) * 1000, roles },
+      ...{ authenticatedAt: Number(time) * 1000, roles },
     };
   }
 
   async #verify(
     token: string,
-    options: { audience: string; typ: string; maxTokenAge?: number; requiredClaims: string[] },
+    options: {
+      audience: string | string[];
+      typ: string;
+      maxTokenAge?: number;
+      requiredClaims: string[];
+    },
   ) {
     try {
       const { payload } = await jwtVerify(token, this.#keys, {

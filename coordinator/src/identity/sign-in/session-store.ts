@@ -60,7 +60,7 @@ export function deleteSession(db: WriteHandle, hash: Buffer): boolean {
   return db.prepare("DELETE FROM sessions WHERE hash = ?").run(hash).changes > 0;
 }
 
-export type EndedSession = { id: string; userId: string };
+export type EndedSession = { id: string; userId: string; sid: string };
 
 /** Every session of the person, or of one session at Keycloak. */
 export function deleteSessionsOf(
@@ -70,9 +70,21 @@ export function deleteSessionsOf(
   const [column, value] = "sid" in of ? ["sid", of.sid] : ["user_id", of.userId];
   return db
     .prepare<[string], EndedSession>(
-      `DELETE FROM sessions WHERE ${column} = ? RETURNING id, user_id AS userId`,
+      `DELETE FROM sessions WHERE ${column} = ? RETURNING id, user_id AS userId, sid`,
     )
     .all(value);
+}
+
+/** Longer than an access token lives. */
+const ENDED_KEPT_MS = 10 * 60_000;
+
+export function noteEnded(db: WriteHandle, sid: string, now: number): void {
+  db.prepare("DELETE FROM ended_sids WHERE ended_at < ?").run(now - ENDED_KEPT_MS);
+  db.prepare("INSERT OR REPLACE INTO ended_sids (sid, ended_at) VALUES (?, ?)").run(sid, now);
+}
+
+export function hasEnded(db: ReadHandle, sid: string): boolean {
+  return db.prepare("SELECT 1 FROM ended_sids WHERE sid = ?").get(sid) !== undefined;
 }
 
 /** Sessions that are over by time alone: nobody may ever send their cookies again. */
@@ -82,7 +94,7 @@ export function deleteOverSessions(
 ): (EndedSession & { endsAt: number })[] {
   return db
     .prepare<[number, number], EndedSession & { endsAt: number }>(
-      "DELETE FROM sessions WHERE ends_at <= ? OR active_at <= ? RETURNING id, user_id AS userId, ends_at AS endsAt",
+      "DELETE FROM sessions WHERE ends_at <= ? OR active_at <= ? RETURNING id, user_id AS userId, sid, ends_at AS endsAt",
     )
     .all(now, idleBefore);
 }

@@ -16,7 +16,7 @@ import {
   LIFE_MS,
   sessionEnd,
 } from "../decisions/session-life.ts";
-import { findPersonById, membershipsOf } from "../people-store.ts";
+import { findPerson, findPersonById, membershipsOf } from "../people-store.ts";
 import {
   type KeptTokens,
   type OpenIdProvider,
@@ -30,9 +30,11 @@ import {
   deleteSessionsOf,
   type EndedSession,
   findSession,
+  hasEnded,
   insertSession,
   noteActivity,
   noteCheck,
+  noteEnded,
   type Session,
 } from "./session-store.ts";
 
@@ -111,6 +113,27 @@ export class Sessions {
     return session === null ? null : this.#caller(session);
   }
 
+  /**
+   * Who sends this access token of the command line. Its roles are at most five minutes old, and its session at Keycloak is not known to be over.
+   * @throws SignInRefused
+   */
+  async callerOfToken(token: string): Promise<SessionCaller | null> {
+    const { provider, read } = this.#deps;
+    const { subject, sid, acr, authenticatedAt, roles } = await provider.readAccessToken(token);
+    if (hasEnded(read, sid)) return null;
+    const person = findPerson(read, subject);
+    if (person === null || person.isDisabled) return null;
+    const memberships = membershipsOf(read, person.userId);
+    return {
+      kind: "session",
+      sessionId: sid,
+      userId: person.userId,
+      projectId: memberships[0]?.projectId ?? "",
+      grants: grantsOf(applianceRoles(roles), memberships),
+      signIn: { acr, at: authenticatedAt },
+    };
+  }
+
   /** The session that a caller is, for what its page shows. */
   describe({ sessionId }: SessionCaller, cookie: string): Session {
     const session = this.#find(cookie);
@@ -143,9 +166,11 @@ export class Sessions {
 
   /** Ends all of a person or of one session at Keycloak. Answers how many. */
   async endAll(of: { userId: string } | { sid: string }, reason: EndReason): Promise<number> {
-    const { commit } = this.#deps;
+    const { commit, now } = this.#deps;
     return await commit.run((db) => {
       const ended = deleteSessionsOf(db, of);
+      for (const sid of "sid" in of ? [of.sid] : ended.map((one) => one.sid))
+        noteEnded(db, sid, now());
       for (const session of ended) this.#recordEnd(db, session, reason);
       return ended.length;
     });

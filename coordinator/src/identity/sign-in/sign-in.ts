@@ -87,7 +87,7 @@ export class SignIn {
       throw new SignInRefused("second_factor_missing");
     if (needsSecondFactor(roles) && signedIn.acr !== SECOND_FACTOR)
       return await this.begin({ returnTo: pending.returnTo, stepUp: true });
-    const userId = await this.#userOf(signedIn);
+    const userId = await this.userOf(signedIn);
     const cookie = await this.#begin(userId, signedIn, before, from);
     return { to: "page", path: pending.returnTo, cookie };
   }
@@ -102,7 +102,7 @@ export class SignIn {
   }
 
   /** By Keycloak's subject alone. Somebody new gets rows of a user; a name that another has here is never taken over. */
-  async #userOf(signedIn: SignedIn): Promise<string> {
+  async userOf(signedIn: Pick<SignedIn, "subject" | "username">): Promise<string> {
     const { read } = this.#deps;
     const known = findPerson(read, signedIn.subject);
     if (known?.isDisabled) throw new SignInRefused("user_disabled");
