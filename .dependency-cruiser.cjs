@@ -7,7 +7,7 @@ const coordinator = [
   ["audited-operation\\.ts", "audit/", "storage/", "policy-trial/"],
   ["identity/"],
   ["kernel/"],
-  ["submission/", "nodes/", "feed/"],
+  ["submission/", "nodes/", "feed/", "approvals/"],
   ["workloads/", "outputs/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts"],

@@ -22,6 +22,7 @@ import { leaveSocket } from "./http/leave-socket.ts";
 import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
+import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals.ts";
 import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
@@ -39,6 +40,7 @@ import { schemaValidators } from "./http/validation.ts";
 export type AppDeps = AuditDeps &
   Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions"> &
   SignInRoutesDeps &
+  ApprovalRoutesDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &
@@ -153,6 +155,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(nodeFileRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.register(signInRoutes, deps);
+  await app.register(approvalRoutes, deps);
   await app.register(pageRoutes, deps);
   await app.ready();
   return app;

@@ -92,6 +92,7 @@ async function openParts(
   if (identity !== null) stack.use(identity);
   const app = await buildApp({
     identity,
+    approvals: identity?.approvals ?? null,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
     validate: validateSubmission,
     s3: { endpoint, region },

@@ -97,6 +97,7 @@ export const OBJECT_KINDS = [
   "process",
   "producer",
   "log",
+  "approval",
   "appliance",
 ] as const;
 export type ObjectKind = (typeof OBJECT_KINDS)[number];

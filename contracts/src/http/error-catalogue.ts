@@ -207,6 +207,19 @@ export const ERROR_CATALOGUE = {
     status: 403,
     hint: "Ask the operator, who disabled this user and can enable the user again.",
   },
+  approval_answered: {
+    status: 409,
+    hint: "Look at the request: somebody answered it, or its time is over. Ask again where needed.",
+  },
+  role_unchanged: { status: 409, hint: "Nothing has to be done: look at the person's roles." },
+  duties_conflict: {
+    status: 409,
+    hint: "Take the other role away first: who checks the others is none of them.",
+  },
+  last_admin: {
+    status: 409,
+    hint: "Make another person administrator first: somebody must be able to run the appliance.",
+  },
   directory_user: {
     status: 409,
     hint: "Change the password where the person is known: in the connected directory.",

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { Logger } from "pino";
 import type { SignInParts } from "../http/routes/sign-in.ts";
+import { ApprovalEffects } from "../approvals/approval-effects.ts";
+import { Approvals } from "../approvals/approvals.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
 import { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import { OpenIdProvider } from "../identity/sign-in/open-id-provider.ts";
@@ -18,7 +20,7 @@ export async function openIdentity(
   config: CoordinatorConfig,
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now">,
   logger: Logger,
-): Promise<(SignInParts & { links: AccountLinks } & Disposable) | null> {
+): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & Disposable) | null> {
   if (config.identity === undefined) return null;
   const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile } = config.identity;
   const address = { port, origin: config.publicUrl, caPem: readText(caFile) };
@@ -29,9 +31,6 @@ export async function openIdentity(
   const sessions = new Sessions({ ...deps, provider, seal });
   const quotaBytes = config.s3.bucketQuotaBytes;
   const signIn = new SignIn({ ...deps, provider, sessions, seal, quotaBytes });
-  const sweep = setInterval(() => {
-    sessions.sweep().catch((err: unknown) => logger.warn({ err }, "sessions were not swept"));
-  }, SWEEP_MS);
   const accounts = new KeycloakAccounts({
     ...{ address, realm: REALM, clientKeyPem: readText(coordinatorKeyFile) },
   });
@@ -40,8 +39,15 @@ export async function openIdentity(
     onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
   });
   void links.linkAll();
+  const effects = new ApprovalEffects({ ...deps, links, sessions });
+  const approvals = new Approvals({ ...deps, effects });
+  const sweep = setInterval(() => {
+    Promise.all([sessions.sweep(), approvals.sweep()]).catch((err: unknown) =>
+      logger.warn({ err }, "what is over was not swept"),
+    );
+  }, SWEEP_MS);
   return {
-    ...{ provider, sessions, signIn, links },
+    ...{ provider, sessions, signIn, links, approvals },
     [Symbol.dispose]: () => {
       clearInterval(sweep);
       links[Symbol.dispose]();

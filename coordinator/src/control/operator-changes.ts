@@ -3,10 +3,13 @@ import { KeycloakUnreachableError } from "@resontech/keycloak/address";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { ApiError } from "../api-error.ts";
+import type { ReadHandle } from "../db/open-database.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
+import { requireAnotherAdministrator } from "../approvals/decisions/role-rules.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { setQuota } from "../identity/bucket-store.ts";
+import { holdersOf } from "../identity/role-holders.ts";
 import { renewKey, revokeKey } from "../identity/key-store.ts";
 import { setDisabled } from "../identity/user-access.ts";
 import type { OpenOperation } from "../audited-operation.ts";
@@ -17,6 +20,7 @@ import { byOperator, type ByOperatorDeps } from "./by-operator.ts";
 import type { OperatorViews } from "./operator-views.ts";
 
 export type OperatorChangesDeps = ByOperatorDeps & {
+  read: ReadHandle;
   views: OperatorViews;
   bucketKeys: BucketKeys;
   /** Null where the appliance has no identity provider. */
@@ -91,12 +95,16 @@ export async function changeQuota(
   return { ok: true, verb: "user-quota", username, bytes };
 }
 
-/** Platform keys are refused before the bucket's pair is taken away: a crash between leaves the user with less, never with more. */
+/**
+ * Platform keys are refused before the bucket's pair is taken away: a crash between leaves the user with less, never with more.
+ * @throws ApiError last_admin
+ */
 export async function disable(
   deps: OperatorChangesDeps,
   username: string,
 ): Promise<Reply<"user-disable">> {
   const { userId, bucket, livingJobs } = deps.views.user(username);
+  requireAnotherAdministrator(holdersOf(deps.read, "platform-admin"), userId);
   await byOperator(
     deps,
     "iam.user.change",

@@ -11,6 +11,7 @@ import { workloads } from "./migrations/0009-workloads.ts";
 import { agentProtocol } from "./migrations/0010-agent-protocol.ts";
 import { memberImages } from "./migrations/0011-member-images.ts";
 import { people } from "./migrations/0012-people.ts";
+import { approvals } from "./migrations/0014-approvals.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
 
 /** In order, numbered from 1 without gaps. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
   decisionsSeen,
+  approvals,
 ];

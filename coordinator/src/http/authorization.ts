@@ -5,6 +5,7 @@
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError } from "../api-error.ts";
+import type { Given } from "../authorization/asker.ts";
 import { isUserCaller, type UserCaller } from "../authorization/caller.ts";
 import { type Allowed, type Asked, decide, type Refused } from "../authorization/decide.ts";
 import { decisionOf } from "../authorization/in-the-log.ts";
@@ -56,9 +57,10 @@ export async function authorize<A extends Action>(
   request: FastifyRequest,
   action: A,
   asked: Asked<A>,
+  given: Given = {},
 ): Promise<Allowed> {
   if (request.caller === null) throw new Error(`${action} is asked for nobody`);
-  const verdict = decide(request.caller, action, asked);
+  const verdict = decide(request.caller, action, asked, given);
   if (verdict.effect === "deny") return await refuse(request, verdict);
   request.allowedActions.add(action);
   return verdict;

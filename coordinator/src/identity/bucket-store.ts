@@ -219,6 +219,29 @@ export function setQuota(db: WriteHandle, userId: string, bytes: number): void {
   db.prepare("UPDATE buckets SET quota_bytes = ? WHERE owner_id = ?").run(bytes, userId);
 }
 
+/** Null where there is no such project. */
+export function findProjectOwner(db: ReadHandle, projectId: string): string | null {
+  return (
+    db
+      .prepare<[string], string>("SELECT owner_id FROM projects WHERE id = ?")
+      .pluck()
+      .get(projectId) ?? null
+  );
+}
+
+export function projectName(db: ReadHandle, projectId: string): string | null {
+  return (
+    db.prepare<[string], string>("SELECT name FROM projects WHERE id = ?").pluck().get(projectId) ??
+    null
+  );
+}
+
+export function setProjectQuota(db: WriteHandle, projectId: string, bytes: number): void {
+  db.prepare(
+    "UPDATE buckets SET quota_bytes = ? WHERE owner_id = (SELECT owner_id FROM projects WHERE id = ?)",
+  ).run(bytes, projectId);
+}
+
 export function settlePair(db: WriteHandle, bucket: string): void {
   db.prepare(
     "UPDATE buckets SET pending_access_key_id = NULL, retired_access_key_id = NULL WHERE name = ?",

@@ -47,6 +47,39 @@ export function membershipsOf(db: ReadHandle, userId: string): Membership[] {
     .all(userId);
 }
 
+export function listPeople(db: ReadHandle): {
+  id: string;
+  username: string;
+  roles: string[];
+  isDisabled: boolean;
+  canSignIn: boolean;
+  createdAt: number;
+}[] {
+  return db
+    .prepare<
+      [],
+      {
+        id: string;
+        username: string;
+        roles: string;
+        disabledAt: number | null;
+        subject: string | null;
+        createdAt: number;
+      }
+    >(
+      `SELECT u.id, u.username, u.disabled_at AS disabledAt, u.subject, u.created_at AS createdAt,
+         (SELECT json_group_array(role) FROM role_holders h WHERE h.user_id = u.id) AS roles
+       FROM users u ORDER BY u.username`,
+    )
+    .all()
+    .map(({ roles, disabledAt, subject, ...person }) => ({
+      ...person,
+      roles: (JSON.parse(roles) as string[]).toSorted(),
+      isDisabled: disabledAt !== null,
+      canSignIn: subject !== null && disabledAt === null,
+    }));
+}
+
 /** Users whom Keycloak does not know yet; a disabled one waits until the operator enables the user. */
 export function unlinkedUsers(
   db: ReadHandle,

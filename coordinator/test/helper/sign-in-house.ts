@@ -5,19 +5,30 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
-import type { SignInParts } from "../../src/http/routes/sign-in.ts";
+import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
+import { Approvals } from "../../src/approvals/approvals.ts";
+import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
+import { KeycloakAccounts } from "../../src/identity/accounts/keycloak-accounts.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
 import { Seal } from "../../src/identity/sign-in/seal.ts";
 import { Sessions } from "../../src/identity/sign-in/sessions.ts";
 import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
 import { startS3Engine } from "./s3-engine.ts";
-import { makeTestApp, type TestApp } from "./test-app.ts";
+import { type IdentityParts, makeTestApp, type TestApp } from "./test-app.ts";
+
+/** One request of a person. */
+export type SignedInPerson = (
+  method: "GET" | "POST" | "DELETE" | "PATCH",
+  url: string,
+  body?: object,
+) => Promise<{ status: number; body: Record<string, unknown> }>;
 
 /** A person whom Keycloak knows. */
 export type Account = { username: string; password: string };
@@ -27,13 +38,13 @@ export class SignInHouse implements AsyncDisposable {
   readonly origin: string;
   readonly caFile: string;
   readonly api: TestApp;
-  readonly parts: SignInParts;
+  readonly parts: IdentityParts;
   readonly keycloak: RunningKeycloak;
   readonly #cleanup: AsyncDisposableStack;
 
   private constructor(
     api: TestApp,
-    parts: SignInParts,
+    parts: IdentityParts,
     keycloak: RunningKeycloak,
     cleanup: AsyncDisposableStack,
   ) {
@@ -74,11 +85,24 @@ export class SignInHouse implements AsyncDisposable {
       clientKeyPem: dashboard.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
     const seal = new Seal(randomBytes(32));
+    const accounts = new KeycloakAccounts({
+      ...{ address: keycloak.address, realm: "resontech" },
+      clientKeyPem: coordinator.privateKey.export({ type: "pkcs8", format: "pem" }),
+    });
     const api = await makeTestApp(join(dir, "app"), engine, {}, (deps) => {
       const sessions = new Sessions({ ...deps, provider, seal });
       const signIn = new SignIn({ ...deps, provider, sessions, seal, quotaBytes: 1024 ** 3 });
-      return { provider, sessions, signIn };
+      const links = new AccountLinks({
+        ...{ ...deps, accounts },
+        onError: (error) => {
+          throw error;
+        },
+      });
+      const effects = new ApprovalEffects({ ...deps, links, sessions });
+      const approvals = new Approvals({ ...deps, effects });
+      return { provider, sessions, signIn, links, approvals };
     });
+    stack.defer(() => api.identity?.links[Symbol.dispose]());
     stack.defer(() => api.close());
     if (api.identity === null) throw new Error("the app has no identity");
     const socket = join(dir, "api.sock");
@@ -122,6 +146,37 @@ export class SignInHouse implements AsyncDisposable {
   /** The person's user exists from then on. Without a browser: what Keycloak would say of the person. */
   async firstSignIn({ username, subject }: Account & { subject: string }): Promise<string> {
     return await this.parts.signIn.userOf({ username, subject });
+  }
+
+  /** Asks the API as the person, with a session of these roles that began just now. */
+  async signedIn(
+    userId: string,
+    { roles = [], acr = "2" }: { roles?: readonly string[]; acr?: string } = {},
+  ): Promise<SignedInPerson> {
+    const { sessions } = this.parts;
+    const cookie = await sessions.begin(
+      userId,
+      {
+        ...{ subject: "", username: "", sid: `sid-${userId}`, acr, roles: [...roles] },
+        tokens: { refresh: "none", id: "none" },
+      },
+      null,
+      () => {},
+    );
+    return async (method, url, body) => {
+      const answer = await this.api.app.inject({
+        method,
+        url,
+        headers: {
+          cookie: `__Host-rt=${cookie}`,
+          [PEER_HEADER]: "10.0.0.1",
+          "sec-fetch-site": "same-origin",
+          "x-rt-csrf": sessions.csrfToken(cookie),
+        },
+        ...(body === undefined ? {} : { payload: body }),
+      });
+      return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,6 +7,8 @@ import { type AppDeps, buildApp } from "../../src/app.ts";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase, type OpenedDatabase } from "../../src/db/open-database.ts";
 import { addUser, type AddedUser } from "../../src/identity/add-user.ts";
+import type { Approvals } from "../../src/approvals/approvals.ts";
+import type { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import type { SignInParts } from "../../src/http/routes/sign-in.ts";
 import type { SessionsDeps } from "../../src/identity/sign-in/sessions.ts";
 import { AuditSearch } from "../../src/audit/audit-search.ts";
@@ -34,9 +36,11 @@ export const TEST_IMAGE: JobImage = {
   pythonVersion: "3.11.2",
 };
 
+export type IdentityParts = SignInParts & { links: AccountLinks; approvals: Approvals };
+
 export type TestApp = {
   app: FastifyInstance;
-  identity: SignInParts | null;
+  identity: IdentityParts | null;
   database: OpenedDatabase;
   commit: GroupCommit;
   audit: RecordingAudit;
@@ -59,7 +63,7 @@ export async function makeTestApp(
   dir: string,
   engine: S3Engine,
   overrides: Partial<AppDeps> & { registryTokens?: RegistryTokens } = {},
-  signIn?: (deps: Omit<SessionsDeps, "provider" | "seal">) => SignInParts,
+  signIn?: (deps: Omit<SessionsDeps, "provider" | "seal">) => IdentityParts,
 ): Promise<TestApp> {
   mkdirSync(dir, { recursive: true });
   const database = openDatabase(join(dir, "coordinator.db"));
@@ -100,6 +104,7 @@ export async function makeTestApp(
     nodeFiles: NodeFiles.none(),
     registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
     identity,
+    approvals: identity?.approvals ?? null,
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
     ...overrides,

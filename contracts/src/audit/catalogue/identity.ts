@@ -1,6 +1,6 @@
 /** Who signs in and is refused; users, projects, nodes. */
 import { Type } from "typebox";
-import { Code, Count, Sha256Hex } from "../audit-event.ts";
+import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, NoDetail, observed, operation } from "./entry.ts";
 import { Claimed } from "./fields.ts";
 
@@ -54,10 +54,11 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.user.change": operation(
     "user",
-    "A user was disabled or enabled, or was given another quota or a password for one sign-in.",
+    "A user was disabled or enabled, was given another quota or a password for one sign-in, or lost the second factor.",
     Type.Object(
       {
-        change: Type.Enum(["disabled", "enabled", "quota", "password"]),
+        change: Type.Enum(["disabled", "enabled", "quota", "password", "second-factor"]),
+        approval: Type.Optional(PlainId),
         quota_bytes: Type.Optional(Count),
       },
       closed,
@@ -68,6 +69,35 @@ export const IDENTITY_EVENTS = {
     "A node was taken out of placement, given back to it, rid of its work, or taken out of the register.",
     Type.Object({ change: Type.Enum(["drained", "undrained", "evicted", "removed"]) }, closed),
   ),
+  "iam.role.change": operation(
+    "user",
+    "A person was given a role of the whole appliance, or lost it; `approval` names the request.",
+    Type.Object({ role: Code, change: Type.Enum(["grant", "revoke"]), approval: PlainId }, closed),
+  ),
+  "iam.people.read": fact(
+    "appliance",
+    "The people of the appliance were listed with their roles.",
+    Type.Object({ count: Count }, closed),
+  ),
+  "iam.project.change": operation(
+    "project",
+    "A project's bucket was given another quota.",
+    Type.Object(
+      { change: Type.Enum(["quota"]), quota_bytes: Type.Optional(Count), approval: PlainId },
+      closed,
+    ),
+  ),
+  "approval.request": operation(
+    "approval",
+    "Somebody asked for what needs a second person; `single_person` where there was none, and it was done at once.",
+    Type.Object({ kind: Code, single_person: Type.Boolean() }, closed),
+  ),
+  "approval.answer": operation(
+    "approval",
+    "A request was approved, denied or taken back; the effect of an approval is an operation of its own.",
+    Type.Object({ kind: Code, answer: Type.Enum(["approved", "denied", "withdrawn"]) }, closed),
+  ),
+  "approval.expire": fact("approval", "A request ended that nobody had answered.", NoDetail),
   "iam.project.create": operation("project", "A project was made.", NoDetail),
   "iam.node.join-token": operation(
     "node",

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "../../api-error.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
+import type { ApplianceRole } from "../../authorization/roles.ts";
 import { linkPerson, subjectOf, unlinkedUsers } from "../people-store.ts";
 import type { KeycloakAccounts } from "./keycloak-accounts.ts";
 
@@ -13,7 +14,7 @@ const PASSWORD_BYTES = 15;
 export type AccountLinksDeps = {
   read: ReadHandle;
   commit: GroupCommit;
-  accounts: Pick<KeycloakAccounts, "ensure" | "setPassword" | "setEnabled" | "isLocal">;
+  accounts: KeycloakAccounts;
   onError: (error: unknown) => void;
 };
 
@@ -52,6 +53,14 @@ export class AccountLinks implements Disposable {
     const password = randomBytes(PASSWORD_BYTES).toString("base64url");
     await accounts.setPassword(subject, password);
     return password;
+  }
+
+  async setRole(userId: string, role: ApplianceRole, isGranted: boolean): Promise<void> {
+    await this.#deps.accounts.setRole(await this.#subject(userId), role, isGranted);
+  }
+
+  async resetSecondFactor(userId: string): Promise<void> {
+    await this.#deps.accounts.removeSecondFactors(await this.#subject(userId));
   }
 
   /** Nobody who was never linked can have signed in. */

@@ -63,6 +63,25 @@ export class KeycloakAccounts {
     });
   }
 
+  async setRole(subject: string, role: ApplianceRole, isGranted: boolean): Promise<void> {
+    const admin = await this.#client();
+    const found = await admin.get<Role>(this.#path(`roles/${role}`));
+    const path = this.#path(`users/${subject}/role-mappings/realm`);
+    if (isGranted) await admin.post(path, [found]);
+    else await admin.delete(path, [found]);
+  }
+
+  /** Every passkey and code generator of the account; the password stays. */
+  async removeSecondFactors(subject: string): Promise<void> {
+    const admin = await this.#client();
+    const credentials = await admin.get<{ id: string; type: string }[]>(
+      this.#path(`users/${subject}/credentials`),
+    );
+    for (const { id, type } of credentials)
+      if (type !== "password") await admin.delete(this.#path(`users/${subject}/credentials/${id}`));
+    await admin.post(this.#path(`users/${subject}/logout`), {});
+  }
+
   /** Somebody who is disabled loses every session at Keycloak, too. */
   async setEnabled(subject: string, enabled: boolean): Promise<void> {
     const admin = await this.#client();

@@ -23,6 +23,7 @@ import {
   SessionGone,
   type SignedIn,
 } from "./open-id-provider.ts";
+import { setRoles } from "../role-holders.ts";
 import type { Seal } from "./seal.ts";
 import {
   deleteOverSessions,
@@ -94,6 +95,7 @@ export class Sessions {
     await commit.run((db) => {
       if (old !== null) deleteSession(db, old.hash);
       insertSession(db, session);
+      setRoles(db, userId, session.roles);
       write(db, this.#callerIn(session));
     });
     return cookie;
@@ -233,7 +235,10 @@ export class Sessions {
       const fresh = await provider.refresh(tokens);
       const roles = applianceRoles(fresh.roles);
       const sealed = seal.seal(TOKENS, fresh.tokens);
-      await commit.run((db) => noteCheck(db, session.hash, { roles, tokens: sealed, now: now() }));
+      await commit.run((db) => {
+        noteCheck(db, session.hash, { roles, tokens: sealed, now: now() });
+        setRoles(db, session.userId, roles);
+      });
       return { ...session, roles };
     } catch (error) {
       if (!(error instanceof SessionGone)) return session;

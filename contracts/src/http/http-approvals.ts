@@ -1,0 +1,84 @@
+/** `/api/approvals`, `/api/people`: what needs a second person, and who there is. */
+import { type Static, Type } from "typebox";
+import { closed, Instant, Nullable } from "./http-common.ts";
+
+const UserId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
+const Reason = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 500, pattern: "^[^\\p{Cc}]*$" }),
+);
+/** Roles of the whole appliance that are given by two people. */
+export const GIVEN_ROLES = [
+  "platform-admin",
+  "security-officer",
+  "compliance-auditor",
+  "data-steward",
+] as const;
+
+/** What is asked for. */
+export const RoleChange = Type.Object(
+  {
+    kind: Type.Literal("role"),
+    userId: UserId,
+    role: Type.Enum([...GIVEN_ROLES]),
+    change: Type.Enum(["grant", "revoke"]),
+  },
+  closed,
+);
+/** The person sets up a new one at the next sign-in. */
+export const SecondFactorReset = Type.Object(
+  { kind: Type.Literal("second-factor"), userId: UserId },
+  closed,
+);
+export const QuotaChange = Type.Object(
+  {
+    kind: Type.Literal("quota"),
+    projectId: UserId,
+    bytes: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  },
+  closed,
+);
+export const Requested = Type.Union([RoleChange, SecondFactorReset, QuotaChange]);
+export type Requested = Static<typeof Requested>;
+export type ApprovalKind = Requested["kind"];
+
+export const ApprovalBody = Type.Object({ what: Requested, reason: Reason }, closed);
+export const AnswerBody = Type.Object({ reason: Reason }, closed);
+
+export const APPROVAL_STATES = ["requested", "approved", "denied", "withdrawn", "expired"] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+const Person = Type.Object({ id: Type.String(), username: Type.String() }, closed);
+
+export const ApprovalReply = Type.Object(
+  {
+    id: Type.String(),
+    what: Requested,
+    /** In words: what would be different afterwards. */
+    summary: Type.String(),
+    state: Type.Enum([...APPROVAL_STATES]),
+    requester: Person,
+    decider: Nullable(Person),
+    reason: Nullable(Type.String()),
+    /** It passed without a second person, because there was none. */
+    singlePerson: Type.Boolean(),
+    createdAt: Instant,
+    expiresAt: Instant,
+    decidedAt: Nullable(Instant),
+  },
+  closed,
+);
+export type ApprovalReply = Static<typeof ApprovalReply>;
+
+export const PersonReply = Type.Object(
+  {
+    id: Type.String(),
+    username: Type.String(),
+    roles: Type.Array(Type.String()),
+    isDisabled: Type.Boolean(),
+    /** Keycloak knows the person. */
+    canSignIn: Type.Boolean(),
+    createdAt: Instant,
+  },
+  closed,
+);
+export type PersonReply = Static<typeof PersonReply>;

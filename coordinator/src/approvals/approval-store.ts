@@ -1,0 +1,88 @@
+/** Rows of requests. */
+import type { ApprovalState, Requested } from "@resontech/contracts/http-approvals";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { type RowFilter, whereOf } from "../db/row-filter.ts";
+
+/** Instants in Unix milliseconds. */
+export type Approval = {
+  id: string;
+  what: Requested;
+  requesterId: string;
+  /** Null where it concerns the whole appliance. */
+  projectId: string | null;
+  state: ApprovalState;
+  deciderId: string | null;
+  reason: string | null;
+  singlePerson: boolean;
+  createdAt: number;
+  expiresAt: number;
+  decidedAt: number | null;
+};
+
+type Row = Omit<Approval, "what" | "singlePerson"> & { what: string; singlePerson: number };
+
+const COLUMNS = `id, what, requester_id AS requesterId, project_id AS projectId, state, decider_id AS deciderId, reason,
+  single_person AS singlePerson, created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt`;
+
+export function findApproval(db: ReadHandle, id: string): Approval | null {
+  const row = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`).get(id);
+  return row === undefined ? null : approvalOf(row);
+}
+
+/** Newest first. */
+export function listApprovals(db: ReadHandle, filter: RowFilter, limit: number): Approval[] {
+  const { sql, values } = whereOf(filter, { userId: "requester_id", projectId: "project_id" });
+  return db
+    .prepare<(string | number)[], Row>(
+      `SELECT ${COLUMNS} FROM approvals WHERE ${sql} ORDER BY created_at DESC, id LIMIT ?`,
+    )
+    .all(...values, limit)
+    .map(approvalOf);
+}
+
+export function insertApproval(db: WriteHandle, approval: Approval): void {
+  db.prepare(
+    `INSERT INTO approvals (id, kind, what, requester_id, project_id, state, decider_id, reason, single_person, created_at, expires_at, decided_at)
+     VALUES (@id, @kind, @what, @requesterId, @projectId, @state, @deciderId, @reason, @singlePerson, @createdAt, @expiresAt, @decidedAt)`,
+  ).run({
+    ...approval,
+    kind: approval.what.kind,
+    what: JSON.stringify(approval.what),
+    singlePerson: Number(approval.singlePerson),
+  });
+}
+
+/** False where somebody else was faster. */
+export function answerApproval(
+  db: WriteHandle,
+  id: string,
+  answer: {
+    state: Exclude<ApprovalState, "requested">;
+    deciderId: string | null;
+    reason: string | null;
+    decidedAt: number;
+  },
+): boolean {
+  return (
+    db
+      .prepare(
+        `UPDATE approvals SET state = @state, decider_id = @deciderId, reason = coalesce(@reason, reason), decided_at = @decidedAt
+         WHERE id = @id AND state = 'requested'`,
+      )
+      .run({ id, ...answer }).changes > 0
+  );
+}
+
+/** Requests that nobody answered in time. */
+export function overdueApprovals(db: ReadHandle, now: number): Approval[] {
+  return db
+    .prepare<[number], Row>(
+      `SELECT ${COLUMNS} FROM approvals WHERE state = 'requested' AND expires_at <= ? LIMIT 100`,
+    )
+    .all(now)
+    .map(approvalOf);
+}
+
+function approvalOf({ what, singlePerson, ...rest }: Row): Approval {
+  return { ...rest, what: JSON.parse(what) as Requested, singlePerson: singlePerson === 1 };
+}

@@ -1,0 +1,212 @@
+/** Requests that a second person answers: made, approved with their effect, denied, withdrawn, expired. */
+import { randomBytes, randomUUID } from "node:crypto";
+import type { ApprovalReply, ApprovalState, Requested } from "@resontech/contracts/http-approvals";
+import { ApiError } from "../api-error.ts";
+import type { RecordEvent } from "../audit-ports.ts";
+import type { OpenOperation, OperationRunner } from "../audited-operation.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { ReadHandle } from "../db/open-database.ts";
+import { projectName } from "../identity/bucket-store.ts";
+import { findPersonById } from "../identity/people-store.ts";
+import { holdersOf } from "../identity/role-holders.ts";
+import type { ApprovalEffects } from "./approval-effects.ts";
+import {
+  answerApproval,
+  type Approval,
+  findApproval,
+  insertApproval,
+  overdueApprovals,
+} from "./approval-store.ts";
+import { summaryOf } from "./decisions/summary.ts";
+
+/** Nobody answered: the request is over. */
+const LIFE_MS = 72 * 3_600_000;
+
+export type ApprovalsDeps = {
+  read: ReadHandle;
+  commit: GroupCommit;
+  record: RecordEvent;
+  effects: ApprovalEffects;
+  now: () => number;
+};
+type Audit = OperationRunner;
+
+export class Approvals {
+  readonly #deps: ApprovalsDeps;
+  /** An approval whose effect is under way: two approvers don't do it twice. */
+  readonly #answering = new Set<string>();
+
+  constructor(deps: ApprovalsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Nobody but the requester could answer: the action goes on alone, and is marked so. */
+  isSinglePerson(requesterId: string): boolean {
+    return holdersOf(this.#deps.read, "security-officer").every((one) => one === requesterId);
+  }
+
+  /** @param singlePerson it is done at once @throws ApiError with what stands in the way */
+  async request(
+    audit: Audit,
+    what: Requested,
+    {
+      requesterId,
+      reason,
+      singlePerson,
+    }: {
+      requesterId: string;
+      reason: string | null;
+      singlePerson: boolean;
+    },
+  ): Promise<Approval> {
+    const { effects, commit, now } = this.#deps;
+    effects.require(what);
+    const at = now();
+    const approval: Approval = {
+      ...{ id: `a_${randomBytes(12).toString("hex")}`, what, requesterId, reason, singlePerson },
+      projectId: what.kind === "quota" ? what.projectId : null,
+      state: singlePerson ? "approved" : "requested",
+      deciderId: singlePerson ? requesterId : null,
+      ...{ createdAt: at, expiresAt: at + LIFE_MS, decidedAt: singlePerson ? at : null },
+    };
+    return await audit.operation(
+      {
+        type: "approval.request",
+        object: { kind: "approval", id: approval.id },
+        detail: { kind: what.kind, single_person: singlePerson },
+      },
+      async ({ completeIn }) => {
+        if (singlePerson) await this.#perform(audit, approval);
+        await commit.run((db) => {
+          insertApproval(db, approval);
+          completeIn(db);
+        });
+        return approval;
+      },
+    );
+  }
+
+  /** @throws ApiError approval_answered, and what stands in the way of the effect: then the request stays open */
+  async answer(
+    audit: Audit,
+    id: string,
+    state: Extract<ApprovalState, "approved" | "denied" | "withdrawn">,
+    { deciderId, reason }: { deciderId: string; reason: string | null },
+  ): Promise<Approval> {
+    const { commit, now, read } = this.#deps;
+    const approval = this.#open(id);
+    if (this.#answering.has(id)) throw answered();
+    this.#answering.add(id);
+    try {
+      return await audit.operation(
+        {
+          type: "approval.answer",
+          object: { kind: "approval", id },
+          detail: { kind: approval.what.kind, answer: state },
+        },
+        async ({ completeIn }) => {
+          if (state === "approved") await this.#perform(audit, approval);
+          await commit.run((db) => {
+            if (!answerApproval(db, id, { state, deciderId, reason, decidedAt: now() }))
+              throw answered();
+            completeIn(db);
+          });
+          return findApproval(read, id)!;
+        },
+      );
+    } finally {
+      this.#answering.delete(id);
+    }
+  }
+
+  reply(approval: Approval): ApprovalReply {
+    const { read } = this.#deps;
+    const { what, requesterId, deciderId, createdAt, expiresAt, decidedAt } = approval;
+    const person = (id: string) => ({ id, username: findPersonById(read, id)?.username ?? "" });
+    const name =
+      what.kind === "quota"
+        ? (projectName(read, what.projectId) ?? "a project that is gone")
+        : person(what.userId).username;
+    return {
+      ...{ id: approval.id, what, summary: summaryOf(what, name), state: approval.state },
+      requester: person(requesterId),
+      decider: deciderId === null ? null : person(deciderId),
+      ...{ reason: approval.reason, singlePerson: approval.singlePerson },
+      createdAt: instant(createdAt),
+      expiresAt: instant(expiresAt),
+      decidedAt: decidedAt === null ? null : instant(decidedAt),
+    };
+  }
+
+  /** Ends requests that nobody answered. */
+  async sweep(): Promise<void> {
+    const { read, commit, record, now } = this.#deps;
+    const at = now();
+    const overdue = overdueApprovals(read, at);
+    if (overdue.length === 0) return;
+    await commit.run((db) => {
+      for (const { id } of overdue) {
+        const over = { state: "expired", deciderId: null, reason: null, decidedAt: at } as const;
+        if (!answerApproval(db, id, over)) continue;
+        record(db, {
+          ...{ type: "approval.expire", phase: "fact", op: randomUUID() },
+          ...{ actor: COORDINATOR_ACTOR, object: { kind: "approval", id } },
+        });
+      }
+    });
+  }
+
+  #open(id: string): Approval {
+    const approval = findApproval(this.#deps.read, id);
+    if (approval === null) throw new ApiError("not_found", "there is no such request");
+    if (approval.state !== "requested" || approval.expiresAt <= this.#deps.now()) throw answered();
+    return approval;
+  }
+
+  /** The effect is an operation of its own: the log says what changed, and by which request. */
+  async #perform(audit: Audit, { id, what }: Approval): Promise<void> {
+    const { effects } = this.#deps;
+    const effect = async (operation: OpenOperation) => {
+      await effects.perform(what);
+      await this.#deps.commit.run((db) => operation.completeIn(db));
+    };
+    switch (what.kind) {
+      case "role":
+        return await audit.operation(
+          {
+            type: "iam.role.change",
+            object: { kind: "user", id: what.userId },
+            detail: { role: what.role, change: what.change, approval: id },
+          },
+          effect,
+        );
+      case "second-factor":
+        return await audit.operation(
+          {
+            type: "iam.user.change",
+            object: { kind: "user", id: what.userId },
+            detail: { change: "second-factor", approval: id },
+          },
+          effect,
+        );
+      case "quota":
+        return await audit.operation(
+          {
+            type: "iam.project.change",
+            object: { kind: "project", id: what.projectId },
+            detail: { change: "quota", quota_bytes: what.bytes, approval: id },
+          },
+          effect,
+        );
+    }
+  }
+}
+
+function answered(): ApiError {
+  return new ApiError("approval_answered", "the request was answered, withdrawn or is over");
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,15 @@
+import type { Requested } from "@resontech/contracts/http-approvals";
+
+/** What would be different, in words. @param name of a person or a project */
+export function summaryOf(what: Requested, name: string): string {
+  switch (what.kind) {
+    case "role":
+      return what.change === "grant"
+        ? `${name} becomes ${what.role}`
+        : `${name} is ${what.role} no longer`;
+    case "second-factor":
+      return `${name} loses every passkey and code generator, and sets up a new one at the next sign-in`;
+    case "quota":
+      return `the bucket of ${name} may hold ${what.bytes} bytes`;
+  }
+}

@@ -1,0 +1,200 @@
+/** Requests that need a second person, and who there is. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import {
+  AnswerBody,
+  type ApprovalKind,
+  ApprovalBody,
+  ApprovalReply,
+  PersonReply,
+  type Requested,
+} from "@resontech/contracts/http-approvals";
+import { IdParam } from "@resontech/contracts/http-common";
+import type { FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
+import type { Approvals } from "../../approvals/approvals.ts";
+import { findApproval, listApprovals } from "../../approvals/approval-store.ts";
+import type { Action } from "../../authorization/actions.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import { findProjectOwner } from "../../identity/bucket-store.ts";
+import { listPeople } from "../../identity/people-store.ts";
+import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { responses } from "../responses.ts";
+
+/** @property approvals null where the appliance has no identity provider: nobody could ask or answer */
+export type ApprovalRoutesDeps = { read: ReadHandle; approvals: Approvals | null };
+
+const tags = ["approvals"];
+const MOST = 200;
+const Params = Type.Object({ id: IdParam }, { additionalProperties: false });
+
+/** Who may answer a request of a kind. */
+const DECIDE = {
+  role: "role.decide",
+  "second-factor": "factor.decide",
+  quota: "quota.decide",
+} as const satisfies Record<ApprovalKind, Action>;
+
+export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
+  app,
+  { read, approvals },
+) => {
+  app.get(
+    "/api/approvals",
+    {
+      schema: {
+        summary: "Requests that the caller may see, newest first",
+        ...{ tags, response: responses(200, Type.Array(ApprovalReply)) },
+      },
+      config: { access: { action: "approval.list" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const { rows } = await authorize(request, "approval.list", "rows");
+      return listApprovals(read, rows, MOST).map((one) => required().reply(one));
+    },
+  );
+
+  app.get(
+    "/api/approvals/:id",
+    {
+      schema: {
+        summary: "One request",
+        ...{ tags, params: Params, response: responses(200, ApprovalReply) },
+      },
+      config: { access: { action: "approval.read" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const found = findApproval(read, request.params.id);
+      await authorize(request, "approval.read", found === null ? null : rowOf(found));
+      return required().reply(found!);
+    },
+  );
+
+  app.post(
+    "/api/approvals",
+    {
+      schema: {
+        summary: "Ask for what needs a second person; done at once where there is none",
+        ...{ tags, body: ApprovalBody, response: responses(201, ApprovalReply) },
+      },
+      config: {
+        access: { action: "approval.list" },
+        audit: { event: "approval.request" },
+      },
+    },
+    async (request, reply) => {
+      const { what, reason } = request.body;
+      const { userId } = callerOfRequest(request);
+      // The list is asked for as well: whoever asks sees the own request.
+      await authorize(request, "approval.list", "rows");
+      const singlePerson = await authorizeRequest(request, what, userId);
+      const approval = await required().request(request.audit, what, {
+        ...{ requesterId: userId, reason: reason ?? null, singlePerson },
+      });
+      return reply.code(201).send(required().reply(approval));
+    },
+  );
+
+  for (const [verb, state] of [
+    ["approve", "approved"],
+    ["deny", "denied"],
+  ] as const)
+    app.post(
+      `/api/approvals/:id/${verb}`,
+      {
+        schema: {
+          summary: `${verb === "approve" ? "Approve" : "Deny"} somebody else's request`,
+          ...{ tags, params: Params, body: AnswerBody, response: responses(200, ApprovalReply) },
+        },
+        config: { access: { action: "approval.read" }, audit: { event: "approval.answer" } },
+      },
+      async (request) => {
+        const found = findApproval(read, request.params.id);
+        await authorize(request, "approval.read", found === null ? null : rowOf(found));
+        await authorize(request, DECIDE[found!.what.kind], rowOf(found!), {
+          singlePerson: required().isSinglePerson(found!.requesterId),
+        });
+        const approval = await required().answer(request.audit, found!.id, state, {
+          deciderId: callerOfRequest(request).userId,
+          reason: request.body.reason ?? null,
+        });
+        return required().reply(approval);
+      },
+    );
+
+  app.post(
+    "/api/approvals/:id/withdraw",
+    {
+      schema: {
+        summary: "Take the own request back",
+        ...{ tags, params: Params, response: responses(200, ApprovalReply) },
+      },
+      config: { access: { action: "approval.withdraw" }, audit: { event: "approval.answer" } },
+    },
+    async (request) => {
+      const found = findApproval(read, request.params.id);
+      await authorizedRow(request, "approval.withdraw", found === null ? null : rowOf(found));
+      const approval = await required().answer(request.audit, found!.id, "withdrawn", {
+        ...{ deciderId: callerOfRequest(request).userId, reason: null },
+      });
+      return required().reply(approval);
+    },
+  );
+
+  app.get(
+    "/api/people",
+    {
+      schema: {
+        summary: "Everybody who has a user here, with roles of the whole appliance",
+        ...{ tags, response: responses(200, Type.Array(PersonReply)) },
+      },
+      config: { access: { action: "people.read" }, audit: { event: "iam.people.read" } },
+    },
+    async (request) => {
+      await authorize(request, "people.read", "every");
+      const people = listPeople(read);
+      await request.audit.fact({
+        type: "iam.people.read",
+        object: { kind: "appliance", id: "appliance" },
+        detail: { count: people.length },
+      });
+      return people.map(({ createdAt, ...person }) => ({
+        ...person,
+        createdAt: new Date(createdAt).toISOString(),
+      }));
+    },
+  );
+
+  /** Whether it is to be done at once, as nobody else could answer. */
+  async function authorizeRequest(
+    request: FastifyRequest,
+    what: Requested,
+    userId: string,
+  ): Promise<boolean> {
+    if (what.kind === "quota") {
+      const owner = findProjectOwner(read, what.projectId);
+      const row = owner === null ? null : { projectId: what.projectId, userId: owner };
+      await authorize(request, "quota.request", row);
+      return false;
+    }
+    const singlePerson = required().isSinglePerson(userId);
+    const [ask, act] =
+      what.kind === "role"
+        ? (["role.request", "role.change"] as const)
+        : (["factor.request", "factor.reset"] as const);
+    await authorize(request, ask, "every");
+    if (singlePerson) await authorize(request, act, "every", { singlePerson });
+    return singlePerson;
+  }
+
+  function required(): Approvals {
+    if (approvals === null)
+      throw new ApiError("identity_unavailable", "this appliance has no identity provider");
+    return approvals;
+  }
+};
+
+/** What a policy reads of a request; one that concerns the whole appliance is of no project. */
+function rowOf({ requesterId, projectId }: { requesterId: string; projectId: string | null }) {
+  return { userId: requesterId, projectId: projectId ?? "" };
+}

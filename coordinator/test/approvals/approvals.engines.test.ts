@@ -1,0 +1,155 @@
+import t from "tap";
+import { SignInHouse } from "../helper/sign-in-house.ts";
+
+t.setTimeout(240_000);
+const house = await SignInHouse.open();
+t.teardown(() => house[Symbol.asyncDispose]());
+
+async function person(username: string, roles: readonly string[] = []) {
+  const account = await house.addAccount(username, roles);
+  const userId = await house.firstSignIn(account);
+  return { ...account, userId, ask: await house.signedIn(userId, { roles }) };
+}
+const rolesAtKeycloak = async (subject: string) =>
+  (await house.admin.get<{ name: string }[]>(`/resontech/users/${subject}/role-mappings/realm`))
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith("default-roles"));
+const roleChange = (userId: string, role: string, change = "grant") => ({
+  what: { kind: "role", userId, role, change },
+});
+
+const root = await person("root", ["platform-admin"]);
+const olga = await person("olga");
+
+t.test("while nobody else could approve, the first officer is made at once, marked", async (t) => {
+  const made = await root.ask(
+    "POST",
+    "/api/approvals",
+    roleChange(olga.userId, "security-officer"),
+  );
+  t.match(made, {
+    status: 201,
+    body: {
+      state: "approved",
+      singlePerson: true,
+      summary: "olga becomes security-officer",
+      requester: { username: "root" },
+    },
+  });
+  t.same(await rolesAtKeycloak(olga.subject), ["security-officer"]);
+  t.match(await olga.ask("GET", "/api/me"), { status: 401 }, "the older session is over");
+  t.match(
+    house.api.audit.drafts.filter(({ type }) => /^(approval|iam\.role)/.test(type)),
+    [
+      {
+        type: "approval.request",
+        phase: "requested",
+        detail: { kind: "role", single_person: true },
+      },
+      { type: "iam.role.change", phase: "requested", detail: { role: "security-officer" } },
+      { type: "iam.role.change", phase: "completed" },
+      { type: "approval.request", phase: "completed" },
+    ],
+  );
+});
+
+t.test("from then on a request waits for the officer, who is somebody else", async (t) => {
+  const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+  const anna = await person("anna");
+  const asked = await root.ask("POST", "/api/approvals", roleChange(anna.userId, "data-steward"));
+  t.match(asked, { status: 201, body: { state: "requested", decider: null, singlePerson: false } });
+  const path = `/api/approvals/${String(asked.body["id"])}`;
+  t.same(await rolesAtKeycloak(anna.subject), []);
+  t.match(await root.ask("POST", `${path}/approve`, {}), { status: 403 }, "not the requester");
+  t.match(await anna.ask("GET", path), { status: 404 }, "nobody else sees it");
+
+  const old = await house.signedIn(olga.userId, { roles: ["security-officer"], acr: "1" });
+  t.match(await old("POST", `${path}/approve`, {}), {
+    status: 403,
+    body: { code: "step_up_required" },
+  });
+  t.match(await officer("POST", `${path}/approve`, { reason: "agreed on the phone" }), {
+    status: 200,
+    body: { state: "approved", decider: { username: "olga" } },
+  });
+  t.same(await rolesAtKeycloak(anna.subject), ["data-steward"]);
+  t.match(await officer("POST", `${path}/deny`, {}), {
+    status: 409,
+    body: { code: "approval_answered" },
+  });
+
+  const again = await root.ask("POST", "/api/approvals", roleChange(anna.userId, "data-steward"));
+  t.match(again, { status: 409, body: { code: "role_unchanged" } });
+  const denied = await root.ask(
+    "POST",
+    "/api/approvals",
+    roleChange(anna.userId, "data-steward", "revoke"),
+  );
+  t.match(await officer("POST", `/api/approvals/${String(denied.body["id"])}/deny`, {}), {
+    body: { state: "denied" },
+  });
+  t.same(await rolesAtKeycloak(anna.subject), ["data-steward"]);
+});
+
+t.test("duties stay apart, and the last administrator stays", async (t) => {
+  t.match(await root.ask("POST", "/api/approvals", roleChange(olga.userId, "compliance-auditor")), {
+    status: 409,
+    body: { code: "duties_conflict" },
+  });
+  t.match(
+    await root.ask("POST", "/api/approvals", roleChange(root.userId, "platform-admin", "revoke")),
+    { status: 409, body: { code: "last_admin" } },
+  );
+  t.match(await root.ask("POST", "/api/approvals", roleChange("u_nobody", "data-steward")), {
+    status: 404,
+  });
+});
+
+t.test("a lost second factor is taken away by two people", async (t) => {
+  const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+  const bert = await person("bert");
+  const asked = await root.ask("POST", "/api/approvals", {
+    what: { kind: "second-factor", userId: bert.userId },
+    reason: "the phone is gone",
+  });
+  t.match(asked, { status: 201, body: { state: "requested" } });
+  t.match(await officer("POST", `/api/approvals/${String(asked.body["id"])}/approve`, {}), {
+    status: 200,
+    body: { state: "approved" },
+  });
+  t.match(await bert.ask("GET", "/api/me"), { status: 401 });
+});
+
+t.test(
+  "a lead asks for room, the administrator gives it; the requester may take it back",
+  async (t) => {
+    const lena = await person("lena");
+    const me = await lena.ask("GET", "/api/me");
+    const [project] = me.body["projects"] as { id: string }[];
+    const body = { what: { kind: "quota", projectId: project!.id, bytes: 5_000_000 } };
+    const first = await lena.ask("POST", "/api/approvals", body);
+    t.match(first, { status: 201, body: { state: "requested" } });
+    t.match(await lena.ask("POST", `/api/approvals/${String(first.body["id"])}/withdraw`), {
+      status: 200,
+      body: { state: "withdrawn" },
+    });
+    const second = await lena.ask("POST", "/api/approvals", body);
+    t.match(await root.ask("POST", `/api/approvals/${String(second.body["id"])}/approve`, {}), {
+      status: 200,
+      body: { state: "approved" },
+    });
+    t.match((await lena.ask("GET", "/api/approvals")).body, { length: 2 });
+  },
+);
+
+t.test("a request that nobody answers ends", async (t) => {
+  const carl = await person("carl");
+  const asked = await root.ask("POST", "/api/approvals", roleChange(carl.userId, "data-steward"));
+  house.api.clock.now += 73 * 3_600_000;
+  await house.parts.approvals.sweep();
+  const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+  t.match(await officer("GET", `/api/approvals/${String(asked.body["id"])}`), {
+    body: { state: "expired" },
+  });
+  t.match(await officer("GET", "/api/people"), { status: 200 });
+});
