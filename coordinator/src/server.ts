@@ -44,15 +44,19 @@ async function main(): Promise<void> {
   if (values.config === undefined) throw new TypeError("usage: server --config FILE");
   const config = readConfig(values.config);
   const logger = makeLogger(config.logLevel);
-  // Before anything is opened: with policies that don't hold together nothing could be decided.
-  const { sha256: policySet } = policiesInForce();
   const parts = await openParts(config, readSecrets(config), logger);
   closeWithGrace({ delay: STOP_MS, logger }, async ({ signal, err }) => {
     if (err !== undefined) logger.fatal({ err }, "stopping after an error");
     else logger.info({ signal }, "stopping");
     await parts[Symbol.asyncDispose]();
   });
-  logger.info({ address: config.publicUrl, version: manifest.version, policySet }, "listening");
+  logger.info(
+    {
+      ...{ address: config.publicUrl, version: manifest.version },
+      policySet: policiesInForce().sha256,
+    },
+    "listening",
+  );
 }
 
 async function openParts(

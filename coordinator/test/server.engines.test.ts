@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
@@ -7,6 +8,7 @@ import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
 import Database from "better-sqlite3";
 import t from "tap";
 import { readLeaves } from "../../audit/test/helper.ts";
+import { policiesInForce } from "../src/authorization/policies-in-force.ts";
 import { bucketPolicy } from "../src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../src/storage/object-store.ts";
 import { S3ResponseError, S3Transport } from "../src/storage/s3-transport.ts";
@@ -38,6 +40,7 @@ t.test("the operator is served on the control socket", async (t) => {
     jobs: {},
     nodes: [],
     generation: 1,
+    policySet: policiesInForce().sha256,
   });
   t.match(await coordinator.control({ verb: "add-user", username: "alice", admin: true }), {
     ok: false,
@@ -380,6 +383,37 @@ t.test("a signal stops it in order", async (t) => {
     coordinator.output.split('"msg":"stopping"').at(-1),
     /"level":(50|60)/,
     "nothing failed on the way down",
+  );
+});
+
+t.test("what was decided is kept by its kind, and names nobody", async (t) => {
+  const db = new Database(coordinator.config.databaseFile, { readonly: true });
+  t.teardown(() => db.close());
+  const seen = db
+    .prepare<[], { question: string; times: number }>("SELECT question, times FROM decisions_seen")
+    .all();
+  const submitted = seen.filter(
+    ({ question }) =>
+      question.startsWith('{"action":"job.submit"') && question.includes('"asked":"rows"'),
+  );
+  t.ok(submitted.length > 0 && submitted[0]!.times >= 2, JSON.stringify(submitted));
+  const text = JSON.stringify(seen);
+  for (const named of [alice.userId, alice.project, "node-a", key])
+    t.notOk(text.includes(named), named);
+});
+
+t.test("policies that leave something open stop the start", async (t) => {
+  const app = dirname(shippedProgram("coordinator"));
+  const broken = t.testdir({ node_modules: t.fixture("symlink", join(app, "node_modules")) });
+  for (const name of ["coordinator.mjs", "policies"])
+    cpSync(join(app, name), join(broken, name), { recursive: true });
+  const agents = join(broken, "policies", "cedar", "agents.cedar");
+  const text = readFileSync(agents, "utf8");
+  writeFileSync(agents, text.slice(0, text.indexOf('@id("member-of-node")')));
+  await t.rejects(coordinator.start(join(broken, "coordinator.mjs")), /is not ready/);
+  t.match(
+    coordinator.output,
+    /no policy permits anybody member\.act.*"code":"policy_set_invalid"/s,
   );
 });
 

@@ -174,7 +174,7 @@ function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, A
       const groups = groupsOf(schema, action);
       const its = policies.filter(({ json }) => concerns(json.action, groups));
       if (!its.some(({ refusal }) => refusal === null))
-        throw new PolicySetInvalid(SCHEMA_FILE, `no policy permits anybody ${action}`);
+        throw new PolicySetInvalid("policies", `no policy permits anybody ${action}`);
       const rules: ActionRules = {
         callers: new Set(appliesTo.principalTypes),
         scope: KEY_SCOPES.find((scope) => groups.has(scope)) ?? null,

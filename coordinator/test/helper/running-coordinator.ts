@@ -7,7 +7,10 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
-import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import {
+  COORDINATOR_NODE_FLAGS,
+  type CoordinatorConfig,
+} from "@resontech/contracts/coordinator-config";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { startNats } from "../bus/nats-fixture.ts";
@@ -138,10 +141,12 @@ export class RunningCoordinator implements AsyncDisposable {
   }
 
   /** Resolves when it is ready; rejects with its output when it ends before. */
-  async start(): Promise<void> {
-    const child = spawn(process.execPath, [SERVER, "--config", this.#configFile], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+  async start(program: string = SERVER): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      [...COORDINATOR_NODE_FLAGS, program, "--config", this.#configFile],
+      { stdio: ["ignore", "pipe", "pipe"] },
+    );
     this.#child = child;
     this.#output = "";
     child.stdout.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
