@@ -78,7 +78,7 @@ export function cedarCallOf({ action, caller, row, circumstances }: Question): C
     ...(tells(ACTIONS[action], "projectId") ? [project] : []),
     ...(caller.type === "PlatformKey" ? [KEY_PROJECT] : []),
   ];
-  // Each once: a node can be the row that it asks about, and a project the row itself.
+  // Each once: a node can be the row that it asks about.
   const entities = new Map(
     [...projects.map(projectOf), resource, principal].map((one) => [nameOf(one), one]),
   );
@@ -135,15 +135,10 @@ function resourceOf(action: Action, isOwn: boolean, project: TypeAndId): Entity 
     member === undefined || name === self ? [] : [[member, reference(whose[name]!)] as const],
   );
   const uid =
-    self === undefined
-      ? { type, id: type === "Appliance" ? "appliance" : type === "User" ? "another" : "row" }
-      : whose[self]!;
+    self === undefined ? { type, id: type === "Appliance" ? "appliance" : "row" } : whose[self]!;
   return {
     uid,
-    attrs: {
-      ...(type === "Project" ? projectOf(project).attrs : {}),
-      ...Object.fromEntries(members),
-    },
+    attrs: Object.fromEntries(members),
     parents: [],
   };
 }
@@ -152,7 +147,7 @@ function projectOf(uid: TypeAndId): Entity {
   const groups = PROJECT_ROLES.map(
     (role) => [GROUPS[role], reference(groupOf(uid, role))] as const,
   );
-  return { uid, attrs: { owner: reference(ANOTHER), ...Object.fromEntries(groups) }, parents: [] };
+  return { uid, attrs: Object.fromEntries(groups), parents: [] };
 }
 
 function groupOf(project: TypeAndId, role: ProjectRole): TypeAndId {

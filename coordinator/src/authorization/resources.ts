@@ -3,7 +3,7 @@ import type { ErrorCode } from "@resontech/contracts/error-catalogue";
 import type { PolicyId } from "@resontech/contracts/policies";
 
 type RowAttribute = "userId" | "projectId" | "node";
-/** `self`: the row is that user, project or node itself. */
+/** `self`: the row is that user or node itself. */
 type Resource = { type: string; attributes: Partial<Record<RowAttribute, string>> };
 
 /**
@@ -13,10 +13,10 @@ type Resource = { type: string; attributes: Partial<Record<RowAttribute, string>
 export const RESOURCES = {
   appliance: { type: "Appliance", attributes: {} },
   job: { type: "Job", attributes: { projectId: "project", userId: "owner" } },
-  project: { type: "Project", attributes: { projectId: "self", userId: "owner" } },
+  project: { type: "ProjectRecord", attributes: { projectId: "project", userId: "owner" } },
   bucket: { type: "Bucket", attributes: { userId: "owner" } },
   key: { type: "KeyRecord", attributes: { userId: "owner" } },
-  user: { type: "User", attributes: {} },
+  user: { type: "User", attributes: { userId: "self" } },
   log: { type: "LogEntry", attributes: { userId: "owner" } },
   node: { type: "Node", attributes: { node: "self" } },
   member: { type: "Member", attributes: { node: "node" } },

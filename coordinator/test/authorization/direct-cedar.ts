@@ -26,7 +26,6 @@ export function isPermitted(
   const projects = PROJECTS.map((id) => ({
     uid: uid("Project", id),
     attrs: {
-      owner: ref("User", id === row.projectId ? row.userId : "nobody"),
       leads: ref("ProjectRole", `${id}/project-lead`),
       researchers: ref("ProjectRole", `${id}/researcher`),
       viewers: ref("ProjectRole", `${id}/viewer`),
@@ -38,10 +37,10 @@ export function isPermitted(
   const resources = {
     appliance: { uid: uid("Appliance", "appliance"), attrs: {} },
     job: { uid: uid("Job", "j"), attrs: { owner, project } },
-    project: projects.find((one) => one.uid.id === row.projectId)!,
+    project: { uid: uid("ProjectRecord", "r"), attrs: { owner, project } },
     bucket: { uid: uid("Bucket", "b"), attrs: { owner } },
     key: { uid: uid("KeyRecord", "k"), attrs: { owner } },
-    user: { uid: uid("User", "somebody"), attrs: {} },
+    user: { uid: uid("User", row.userId), attrs: {} },
     log: { uid: uid("LogEntry", "l"), attrs: { owner } },
     node: { uid: uid("Node", row.node), attrs: {} },
     member: { uid: uid("Member", "m"), attrs: { node: ref("Node", row.node) } },
