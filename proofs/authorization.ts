@@ -1,7 +1,7 @@
 /**
  * What a decision takes at 1,000 users × 200 projects: every tenth user is in all projects, the others in a few. Lists and single rows, of
  * sessions, keys and nodes; first in a process that has decided nothing yet, then warm. Beside it, in the same run, what the policy engine takes
- * for one question without an answer that is kept. Memory is what engine, policies and kept answers add to the coordinator.
+ * for one question without an answer that is kept. Memory is what engine and policies add to the coordinator.
  *
  * `npm run prove -- authorization [DECISIONS] [SEED]`
  */

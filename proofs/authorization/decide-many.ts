@@ -39,8 +39,6 @@ async function decideMany(decisions: number, seed: number): Promise<object> {
   const stolen = new StolenTime();
   const warm = asks.map(timed);
   const stolenShare = stolen.share();
-  globalThis.gc?.();
-  const after = process.memoryUsage().rss;
 
   const engine = Array.from({ length: ENGINE_ASKED }, (_, n) => {
     const at = performance.now();
@@ -69,7 +67,6 @@ async function decideMany(decisions: number, seed: number): Promise<object> {
     decision_to_engine_p50: rounded(quantile(warm, 0.5) / quantile(engine, 0.5)),
     load_ms: Math.round(loadMs),
     engine_and_policies_mb: rounded((loaded - before) / 1e6),
-    after_all_mb: rounded((after - before) / 1e6),
     stolen_share: rounded(stolenShare),
   };
 }
