@@ -34,6 +34,7 @@ export const KERNEL_REASONS = [
   "user_cancelled",
   "operator_cancelled",
   "node_lost",
+  "node_removed",
   "quorum_lost",
   "attempt_ended",
   "generation_changed",

@@ -26,13 +26,13 @@ export class NodeRemoval {
 
   /**
    * Withdraws the authority of members that have not ended: the node stops them and proves it, and their jobs go on elsewhere. Those that give their
-   * outputs away may do so.
+   * outputs away may do so. It costs those jobs no retry.
    */
   evict(node: string): void {
     const { transitions } = this.#parts;
     const held = this.#membersOn(node, "'LEASED', 'STARTING', 'RUNNING'");
     for (const { id, reason } of held)
-      transitions.revoke(id, reason === null ? { reason: "node_lost" } : {});
+      transitions.revoke(id, reason === null ? { reason: "node_removed" } : {});
     for (const jobId of new Set(held.map(({ job_id }) => job_id))) transitions.settle(jobId);
     transitions.placementWanted = true;
   }

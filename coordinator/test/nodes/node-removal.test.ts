@@ -82,6 +82,10 @@ t.test(
     t.same(world.all("SELECT DISTINCT node_id FROM members"), [{ node_id: "node-a" }]);
     await t.rejects(remove("node-a"), { code: "node_busy" });
 
+    const spent = () =>
+      world.all(
+        "SELECT retries_infrastructure + retries_lease_lost + retries_out_of_memory AS spent, avoid_nodes FROM jobs",
+      );
     await evict("node-a");
     await t.rejects(
       remove("node-a"),
@@ -98,6 +102,10 @@ t.test(
     t.same(world.all("SELECT DISTINCT node_id FROM members WHERE state = 'LEASED'"), [
       { node_id: "node-b" },
     ]);
+    t.same(world.all("SELECT DISTINCT reason FROM members WHERE node_id = 'node-a'"), [
+      { reason: "node_removed" },
+    ]);
+    t.same(spent(), [{ spent: 0, avoid_nodes: "[]" }], "what the operator does costs no retry");
   },
 );
 

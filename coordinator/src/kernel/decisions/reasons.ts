@@ -96,6 +96,12 @@ export const REASONS = {
     message: "A node stopped answering.",
     hint: OPERATOR,
   },
+  node_removed: {
+    ends: "FAILED",
+    retry: "free",
+    message: "The operator took a node away.",
+    hint: "Nothing has to be done: the job goes on elsewhere.",
+  },
   generation_changed: {
     ends: "FAILED",
     retry: "free",

@@ -31,6 +31,7 @@ t.test("retry budgets by cause are those of the design", async (t) => {
   t.same(judgeRetry("user_exception", UNSPENT), { again: false, spends: null });
   t.same(judgeRetry("user_cancelled", UNSPENT), { again: false, spends: null });
   t.same(judgeRetry("preempted", { ...UNSPENT, infrastructure: 5 }), { again: true, spends: null });
+  t.same(judgeRetry("node_removed", { ...UNSPENT, lease_lost: 10 }), { again: true, spends: null });
   t.same(judgeRetry("container_failed", { ...UNSPENT, infrastructure: 4 }), {
     again: true,
     spends: "infrastructure",
