@@ -13,6 +13,8 @@ export type NodeHealth = {
   /** Why it takes no new work; null when it does. */
   cordonReason: string | null;
   quarantined: { worker: string; reason: string }[];
+  /** Why its agent may not register, with what to do; absent when it may. */
+  refused?: string;
   /** Workers that the node's agent does not take for well. */
   unhealthy?: { worker: string; reason: string }[];
   /** What its devices did at its last beat. */

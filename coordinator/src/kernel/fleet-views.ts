@@ -84,6 +84,7 @@ export class FleetViews {
   nodeHealth(): NodeHealth[] {
     return this.#registered.all().map(({ id, state, is_cordoned, cordon_reason }) => {
       const beat = this.#heartbeats.last(id);
+      const refused = this.#heartbeats.whyRefused(id);
       return {
         ...{
           node: id,
@@ -94,6 +95,7 @@ export class FleetViews {
         loopLagMs: beat?.loopLagMs ?? null,
         diskFreeBytes: beat?.diskFreeBytes ?? null,
         hasDisk: this.#heartbeats.hasDisk(id),
+        ...(refused === null ? {} : { refused }),
         quarantined: this.#quarantined.all(id),
         unhealthy: this.#unhealthy.all(id),
         devices: [...this.#heartbeats.devicesOf(id)],

@@ -8,6 +8,8 @@ import {
   withGrant,
 } from "./decisions/granted-leases.ts";
 
+/** A refused agent asks again every 15 s; one that asks no more is silent, whatever it was refused for. */
+const REFUSAL_LASTS_MS = 60_000;
 /** More than what an agent asks for before it begins members again on a disk that was full. */
 const MIN_DISK_BYTES = 2 * 1024 ** 3;
 
@@ -40,6 +42,7 @@ export class Heartbeats {
   readonly #firstLeaseMs: number;
   readonly #nodes = new Map<string, Heard>();
   readonly #devices = new Map<string, readonly DeviceUse[]>();
+  readonly #refused = new Map<string, { why: string; monotonic: number }>();
 
   constructor(clock: Clock, firstLeaseMs: number) {
     this.#clock = clock;
@@ -80,6 +83,20 @@ export class Heartbeats {
     heard.told = null;
     heard.missing.clear();
     heard.unheld = new Set(unheld);
+    this.#refused.delete(node);
+  }
+
+  /** Its agent is there and may not register; that is no sign of life for its lease. */
+  refused(node: string, why: string): void {
+    this.#refused.set(node, { why, monotonic: this.#clock.monotonic() });
+  }
+
+  /** Why its agent was refused within the last minute; null when it was not. */
+  whyRefused(node: string): string | null {
+    const refused = this.#refused.get(node);
+    const isNow =
+      refused !== undefined && this.#clock.monotonic() - refused.monotonic < REFUSAL_LASTS_MS;
+    return isNow ? refused.why : null;
   }
 
   /** What the answer to the beat `nonce`, or to its registration, grants it from when it was heard. */

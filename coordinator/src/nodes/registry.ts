@@ -79,7 +79,7 @@ export class Registry {
   /** A new epoch; every older one is void. @throws AgentRefusal `protocol_unsupported`, and nothing has changed */
   register(nodeId: string, request: RegisterRequest): RegisterReply {
     const node = this.known(nodeId);
-    const protocol = agreedProtocol(nodeId, request);
+    const protocol = this.#agreedProtocol(nodeId, request);
     for (const { id } of request.inventory.workers) this.#ownWorkerId(nodeId, id);
     const now = this.#clock.now();
     const epoch = this.#nextEpoch(node);
@@ -201,6 +201,17 @@ export class Registry {
     return leaseMs;
   }
 
+  /** @throws AgentRefusal `protocol_unsupported`, which names both ranges and what to do; the operator is told of it too */
+  #agreedProtocol(nodeId: string, { protocol, agentVersion }: RegisterRequest): number {
+    const agreed = agreedVersion(AGENT_PROTOCOL, protocol);
+    if (agreed !== null) return agreed;
+    const theirs = { versions: protocol, name: `the agent of ${nodeId} (release ${agentVersion})` };
+    const ours = { ...AGENT_PROTOCOL, name: "the appliance" };
+    const why = refusalText("agent protocol", ours, theirs);
+    this.#heartbeats.refused(nodeId, why);
+    throw new AgentRefusal(PROTOCOL_UNSUPPORTED, why);
+  }
+
   /** @throws AgentRefusal for an id that another node has, or that is not `<node>-<n>` */
   #ownWorkerId(nodeId: string, workerId: string): void {
     if (!workerId.startsWith(`${nodeId}-`) || !/^\d+$/.test(workerId.slice(nodeId.length + 1)))
@@ -217,17 +228,6 @@ export function isHeldBy(
   { node_id: node }: Pick<MemberRow, "node_id">,
 ): boolean {
   return isAllowed(caller, "member.act", { node });
-}
-
-/** @throws AgentRefusal `protocol_unsupported`, which names both ranges and what to do */
-function agreedProtocol(nodeId: string, { protocol, agentVersion }: RegisterRequest): number {
-  const agreed = agreedVersion(AGENT_PROTOCOL, protocol);
-  if (agreed !== null) return agreed;
-  const theirs = { versions: protocol, name: `the agent of ${nodeId} (release ${agentVersion})` };
-  throw new AgentRefusal(
-    PROTOCOL_UNSUPPORTED,
-    refusalText("agent protocol", { ...AGENT_PROTOCOL, name: "the appliance" }, theirs),
-  );
 }
 
 function epochOf({ generation, counter }: NodeRow): Fence | null {

@@ -39,6 +39,15 @@ t.test("without a common version nothing changes, and the refusal says what to d
   );
   await t.rejects(agent.register(), { code: "protocol_unsupported", message: refused });
   t.same(world.all("SELECT * FROM nodes"), before);
+
+  const told = () => world.parts.fleetViews.nodeHealth()[0]?.refused;
+  t.match(told(), refused, "the operator is told");
+  world.nowMs += 61_000;
+  t.equal(told(), undefined, "an agent that asks no more is silent");
+  await t.rejects(agent.register());
+  agent.protocol = AGENT_PROTOCOL;
+  await agent.register();
+  t.equal(told(), undefined);
 });
 
 t.test("members that need a newer agent wait for one, and say so", async (t) => {

@@ -284,11 +284,20 @@ const BRAKES: Readonly<Record<string, string>> = {
 
 function nodeFindings(health: NodeHealth): Finding[] {
   const { node, state, silentMs, loopLagMs, cordonReason, quarantined, unhealthy = [] } = health;
-  const { diskFreeBytes, hasDisk } = health;
+  const { diskFreeBytes, hasDisk, refused } = health;
   const found: Finding[] = [];
+  // It is silent because it is refused: nobody need look at its network.
+  if (refused !== undefined)
+    found.push(
+      fault(
+        "agent_refused",
+        `node ${node} takes no work: ${refused}`,
+        `to upgrade the node, run on it what \`appliance node add ${node}\` prints`,
+      ),
+    );
   const silence =
     silentMs === null ? "was not heard since the start" : `silent for ${seconds(silentMs)}`;
-  if (state === "DEAD")
+  if (state === "DEAD" && refused === undefined)
     found.push(
       fault(
         "node_dead",
@@ -296,7 +305,7 @@ function nodeFindings(health: NodeHealth): Finding[] {
         "look at the node and its network; it comes back by itself",
       ),
     );
-  if (state === "SUSPECT")
+  if (state === "SUSPECT" && refused === undefined)
     found.push(
       warning("node_silent", `node ${node}: ${silence}`, "it is given up 40 s after its last beat"),
     );

@@ -154,6 +154,10 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
       "fault worker_unhealthy",
       inHealth({ nodes: [node({ unhealthy: [{ worker: "n1-0", reason: "Xid 79: lost" }] })] }),
     ],
+    [
+      "fault agent_refused",
+      inHealth({ nodes: [node({ state: "DEAD", silentMs: 50_000, refused: "it speaks 9" })] }),
+    ],
     ["warning node_disk_low", inHealth({ nodes: [node({ diskFreeBytes: 2 * GIB })] })],
     ["fault node_disk_full", inHealth({ nodes: [node({ diskFreeBytes: GIB, hasDisk: false })] })],
     ["fault disk_full", codes({ disks: [disk({ freeBytes: GIB / 2 })] })],
