@@ -27,8 +27,7 @@ type Added = { command: string; token: string };
 export type JoinReport = {
   isNew: boolean;
   fetched: number;
-  image: string | null;
-  workers: { worker: string; isGood: boolean; why: string }[];
+  workers: { worker: string; isGood: boolean; image: string | null; why: string }[];
 };
 
 export class JoinedNode implements AsyncDisposable {

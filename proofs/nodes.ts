@@ -55,7 +55,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     ok:
       joins.killed.length === KILLS_MS.length &&
       [joins.one, joins.again, joins.two].every(
-        ({ tried, good }) => tried && good === CPU_WORKERS,
+        ({ tried, good }) => tried === CPU_WORKERS && good === CPU_WORKERS,
       ) &&
       !joins.again.is_new &&
       joins.again.fetched === 0 &&
@@ -146,9 +146,10 @@ async function run(
   };
 }
 
-function figuresOf({ isNew, fetched, image, workers }: JoinReport) {
+function figuresOf({ isNew, fetched, workers }: JoinReport) {
   const good = workers.filter(({ isGood }) => isGood).length;
-  return { is_new: isNew, fetched, tried: image !== null, good };
+  const tried = workers.filter(({ image }) => image !== null).length;
+  return { is_new: isNew, fetched, tried, good };
 }
 
 async function untilRunning(database: string, job: string, node: string): Promise<void> {

@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import type {
-  BridgeAddress,
-  Inventory,
-  InventoryWorker,
-  NodeRegistered,
+import {
+  type BridgeAddress,
+  type InventoryWorker,
+  type NodeRegistered,
+  TRIAL_SINCE,
 } from "@resontech/contracts/agent-protocol";
 import { replaceFileNow } from "@resontech/daemon/durable-file-now";
 import type { Logger } from "pino";
@@ -34,12 +34,15 @@ import { requireFitNode } from "./probes/require-fit-node.ts";
 import { ReportPump } from "./report-pump.ts";
 import { ContainerHost } from "./substrate/container-host/container-host.ts";
 import { whyNotGiven } from "./substrate/container-host/devices/why-not-given.ts";
+import { runTrial } from "./trials/run-trial.ts";
+import { WorkerTrials } from "./trials/worker-trials.ts";
 import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
 const KERNEL_MS = 1_000;
 const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
+const TRIAL_MS = 60_000;
 
 /** Where other nodes reach this one; a loopback address is nowhere. */
 function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
@@ -57,8 +60,7 @@ function openKernelLog(log: Logger): KernelLog | null {
 }
 
 /** For whoever installs the node: see `NodeRegistered`. A full disk keeps nobody from working. */
-function tellRegistered(dataDir: string, { workers }: Inventory): void {
-  const told: NodeRegistered = { workers };
+function tellRegistered(dataDir: string, told: NodeRegistered): void {
   try {
     replaceFileNow(join(dataDir, "registered.json"), JSON.stringify(told), 0o600);
   } catch {
@@ -90,9 +92,12 @@ export async function runAgent(
     onProbeError: (error: unknown) =>
       log.error({ err: error }, "an accelerator's tool does not answer"),
   };
-  let inventory = await readInventory(probed);
+  const trials = new WorkerTrials(config.dataDir, config.tryProcessors ?? false);
+  let found = await readInventory(probed);
   const probeWake = new Wake();
-  if (hearKernel()) inventory = await readInventory(probed);
+  const trialWake = new Wake();
+  if (hearKernel()) found = await readInventory(probed);
+  let inventory = trials.mark(found);
 
   const coordinator = await CoordinatorClient.connect(config.node, {
     servers: identity.natsUrl,
@@ -148,14 +153,19 @@ export async function runAgent(
     inventory: () => inventory,
     bridge: bridgeAddress(config),
     held: () => members.held(),
-    onRegistered: () => {
-      tellRegistered(config.dataDir, inventory);
+    onRegistered: (protocol) => {
+      const { workers } = inventory;
+      tellRegistered(config.dataDir, { workers, trials: trials.told(found) });
       members.look();
+      if (trials.want(protocol >= TRIAL_SINCE)) probeWake.now();
+      trialWake.now();
     },
     onDesiredVersion: (version) => members.lookFor(version),
     deviceUses: () => accelerators.uses(),
     onUndrains: (times) => {
       if (!health.undrained(times)) return;
+      trials.undrained();
+      trialWake.now();
       log.info("an operator says that the node is well: its devices are looked at anew");
       probeWake.now();
     },
@@ -208,13 +218,36 @@ export async function runAgent(
     while (!signal.aborted) {
       await probeWake.within(PROBE_MS, signal);
       try {
-        const found = await readInventory(probed);
+        found = await readInventory(probed);
+        const marked = trials.mark(found);
         // An unchanged node keeps the very object that its registration told.
-        if (inventoryDigest(found) === inventoryDigest(inventory)) continue;
-        inventory = found;
+        if (inventoryDigest(marked) === inventoryDigest(inventory)) continue;
+        inventory = marked;
         lease.beatSoon();
       } catch (error) {
         log.error({ err: error }, "the node's inventory could not be read");
+      }
+    }
+  };
+
+  const tryWorkers = async (): Promise<void> => {
+    const tried = {
+      ...{ substrate, store, log },
+      ask: (worker: string) => coordinator.trial(worker),
+    };
+    while (!signal.aborted) {
+      await trialWake.within(TRIAL_MS, signal);
+      for (const worker of trials.due(found, members.workersHeld())) {
+        if (signal.aborted || lease.verdict !== "work" || disk.isFull) break;
+        log.info({ worker: worker.id }, "a worker is tried");
+        try {
+          const result = await runTrial(tried, worker, signal);
+          log.info({ worker: worker.id, ...result }, "a worker was tried");
+          trials.note(worker, result);
+        } catch (error) {
+          if (!signal.aborted) log.error({ err: error, worker: worker.id }, "a trial broke off");
+        }
+        probeWake.now();
       }
     }
   };
@@ -240,6 +273,7 @@ export async function runAgent(
       pump.run(signal),
       members.run(signal),
       probeForEver(),
+      tryWorkers(),
       watchKernel(),
       watchDisk(),
       watchNetworks(),

@@ -1,4 +1,6 @@
 /** A node with pretended devices, from the tool's answer to the container and back. No GPU is in it; the agent and Podman are real. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { until } from "./helper/engine-process.ts";
 import { PretendedDevices, pretendedGpu } from "./helper/pretended-devices.ts";
@@ -13,12 +15,23 @@ t.teardown(() => site[Symbol.asyncDispose]());
 const node = await TestNode.join(site, "node-a", "127.0.0.1", devices);
 t.teardown(() => node[Symbol.asyncDispose]());
 
-const register = async (): Promise<void> => {
+const workers = () => node.peer.registrations.at(-1)?.inventory.workers;
+const image = site.image.reference;
+node.peer.trial = () => ({ pull: { image, username: "node", password: "one-use" }, noImage: null });
+
+/** Starts the agent; what it tells first is before any trial. */
+const begin = async (): Promise<NonNullable<ReturnType<typeof workers>>> => {
   const before = node.peer.registrations.length;
   node.run();
   await until("registration", () => node.peer.registrations.length > before);
+  return node.peer.registrations[before]?.inventory.workers ?? [];
 };
-const workers = () => node.peer.registrations.at(-1)?.inventory.workers;
+const register = async (): Promise<void> => {
+  await begin();
+  await until("every trial has ended", () =>
+    workers()?.every(({ onTrial }) => onTrial === undefined),
+  );
+};
 const server = { kind: "server" } as const;
 t.afterEach((t) => {
   if (!t.passing()) t.comment(node.log().slice(-8000));
@@ -116,6 +129,71 @@ t.test("a device that the kernel tells of is kept from work until it is proven w
     { id: "node-a-1", device: b, reason: /^Xid 48: / },
     { id: "node-a-0", device: a, model: "t4", reason: /^it is lost/ },
   ]);
+});
+
+t.test("a device takes work once a container of a job image did its work on it", async (t) => {
+  await node.kill();
+  const { peer } = node;
+  const [good, bad] = [pretendedGpu("c"), pretendedGpu("f")];
+  devices.say([good, bad]);
+  devices.nameInCdi([good, bad]);
+  const asked: string[] = [];
+  peer.trial = (worker) => {
+    asked.push(worker);
+    return { pull: { image, username: "node", password: "one-use" }, noImage: null };
+  };
+  const told = (device: string) => workers()?.find((worker) => worker.device === device);
+  const due = { healthy: false, onTrial: true, reason: /its trial has not ended yet/ };
+  t.match(
+    (await begin()).filter(({ device }) => device === good || device === bad),
+    [due, due],
+  );
+  await until("the good one passed", () => told(good)?.healthy === true);
+  const why = "its trial failed: RuntimeError: CUDA error: no kernel image is available";
+  await until("the bad one failed", () => told(bad)?.reason === why);
+  t.match(told(bad), { healthy: false, onTrial: undefined });
+  t.strictSame(asked.length, 2, "each is tried once");
+  await node.untilClean();
+  t.match(JSON.parse(readFileSync(join(node.config.dataDir, "registered.json"), "utf8")).trials, [
+    { worker: told(good)?.id, state: "passed", why: null, image },
+    { worker: told(bad)?.id, state: "failed", why: /no kernel image/, image },
+  ]);
+
+  t.comment("after a restart the one that passed need not show it again, the other must");
+  await node.kill();
+  const before = peer.registrations.length;
+  await register();
+  const again = peer.registrations[before]?.inventory.workers;
+  t.match(
+    again?.find(({ device }) => device === good),
+    { healthy: true },
+  );
+  t.match(
+    again?.find(({ device }) => device === bad),
+    { healthy: false, onTrial: true },
+  );
+  await until("it failed again", () => told(bad)?.reason === why);
+  t.equal(asked.length, 3);
+
+  t.comment("the operator's word: tried once more");
+  peer.undrains = 3;
+  await until("it is tried again", () => asked.length === 4);
+  await until("and has failed again", () => told(bad)?.reason === why);
+  await node.untilClean();
+
+  t.comment(
+    "killed in the middle of a trial: the next agent removes what is left, and tries again",
+  );
+  peer.undrains = 4;
+  await until("it is tried once more", () => asked.length === 5);
+  await node.kill();
+  peer.trial = (worker) => {
+    asked.push(worker);
+    return { pull: null, noImage: "of a vendor (nvidia) that no image is for" };
+  };
+  await register();
+  await until("where there is no image, nothing is tried", () => told(bad)?.healthy === true);
+  await node.untilClean();
 });
 
 /** Where, of which kind, and how a mount may be used; its device and sizes are of its own container. */

@@ -27,6 +27,7 @@ import {
   SignReply,
   StageReply,
   type TailMessage,
+  TrialReply,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
 import { type NodeEvents, NodeEventsReply } from "@resontech/contracts/node-audit";
@@ -46,6 +47,7 @@ const REPLIES = {
   stage: StageReply,
   sign: SignReply,
   "pull-token": PullTokenReply,
+  trial: TrialReply,
   "output-open": OutputOpenReply,
   "output-parts": OutputPartsReply,
   "output-complete": OutputCompleteReply,
@@ -129,6 +131,11 @@ export class CoordinatorClient {
 
   pullToken(member: MemberRef): Promise<PullTokenReply> {
     return this.#askUnderEpoch("pull-token", member);
+  }
+
+  /** With which image a worker of this node is tried. */
+  trial(worker: string): Promise<TrialReply> {
+    return this.#askUnderEpoch("trial", { worker });
   }
 
   outputOpen(request: Omit<OutputOpenRequest, "nodeEpoch">): Promise<OutputOpenReply> {

@@ -33,9 +33,11 @@ export class DeviceHealth {
     return event !== null && this.#become(afterKernelEvent(this.#state, event));
   }
 
-  /** How often an operator has said that the node is well; true when that is news, and lifts a quarantine. */
+  /** How often an operator has said that the node is well, which lifts its quarantines; true when that is news. */
   undrained(times: number): boolean {
-    return this.#become(afterUndrain(this.#state, times, this.#there));
+    const before = this.#state.undrains;
+    this.#become(afterUndrain(this.#state, times, this.#there));
+    return before !== null && before !== times;
   }
 
   /** The devices with what is known beside their tools' word, and those that are lost. */

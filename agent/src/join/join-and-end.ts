@@ -18,14 +18,14 @@ export async function joinAndEnd(config: AgentConfig, log: Logger): Promise<Join
     mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
     if (hasIdentity(config)) {
       await requireAdmitted(config, log);
-      return { refused: null, trial: null };
+      return { refused: null };
     }
     requireFitNode(config.dataDir, true);
-    const { trial } = await joinOnce(config, log, AbortSignal.timeout(LIMIT_MS));
-    return { refused: null, trial: trial ?? null };
+    await joinOnce(config, log, AbortSignal.timeout(LIMIT_MS));
+    return { refused: null };
   } catch (error) {
     if (!(error instanceof JoinRefusedError || error instanceof NodeUnfitError)) throw error;
-    return { refused: { code: error.code, message: error.message }, trial: null };
+    return { refused: { code: error.code, message: error.message } };
   }
 }
 

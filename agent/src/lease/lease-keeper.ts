@@ -46,8 +46,8 @@ export type LeaseParts = {
   /** Where the agents of other nodes reach this one's; absent when they can't. */
   bridge?: BridgeAddress | undefined;
   held: () => RegisterRequest["held"];
-  /** Registered anew: whatever is desired must be fetched. */
-  onRegistered: () => void;
+  /** Registered anew, under this version of the protocol: whatever is desired must be fetched. */
+  onRegistered: (protocol: number) => void;
   /** What the coordinator's desired set is now at. */
   onDesiredVersion: (version: number) => void;
   /** What the node's devices do. */
@@ -131,8 +131,8 @@ export class LeaseKeeper {
     this.#protocol = protocol ?? AGENT_PROTOCOL.min;
     this.#isRegistered = true;
     this.#renew(sentAtMs, leaseMs, null);
-    log.info({ nodeEpoch, protocol: protocol ?? AGENT_PROTOCOL.min }, "registered");
-    onRegistered();
+    log.info({ nodeEpoch, protocol: this.#protocol }, "registered");
+    onRegistered(this.#protocol);
   }
 
   async #beat(): Promise<void> {

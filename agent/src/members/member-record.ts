@@ -103,6 +103,11 @@ export class MemberStore {
     });
   }
 
+  /** Of what has no record: the next process sweeps it. */
+  makeFolder(name: string): void {
+    this.#disk.withRoom(() => mkdirSync(this.directory(name), { recursive: true, mode: 0o700 }));
+  }
+
   forget(member: string): void {
     rmSync(this.directory(member), { recursive: true, force: true });
   }

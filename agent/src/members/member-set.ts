@@ -66,6 +66,12 @@ export class MemberSet {
       .map(({ desired }) => ({ member: desired.member, fence: desired.fence }));
   }
 
+  /** Workers that members have, or have yet to give back. */
+  workersHeld(): Set<string> {
+    const held = [...this.#members.values()].filter(({ isReleased }) => !isReleased);
+    return new Set(held.flatMap(({ desired }) => desired.resources.workers));
+  }
+
   journals(): MemberJournal[] {
     return [...this.#members.values()].map(({ journal }) => journal);
   }

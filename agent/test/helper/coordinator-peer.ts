@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import {
+  AGENT_PROTOCOL,
   AGENT_VERBS,
   type AgentVerb,
   agentSubject,
@@ -22,6 +23,8 @@ import {
   SignRequest,
   StageRequest,
   TailMessage,
+  type TrialReply,
+  TrialRequest,
 } from "@resontech/contracts/agent-protocol";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { NodeEvents, type SignedNodeEvent } from "@resontech/contracts/node-audit";
@@ -39,6 +42,7 @@ const SCHEMAS: Record<AgentVerb, TSchema> = {
   stage: StageRequest,
   sign: SignRequest,
   "pull-token": PullTokenRequest,
+  trial: TrialRequest,
   "output-open": OutputOpenRequest,
   "output-parts": OutputPartsRequest,
   "output-complete": OutputCompleteRequest,
@@ -69,6 +73,8 @@ export class CoordinatorPeer {
   /** Requests that broke the contract; every test expects none. */
   readonly violations: string[] = [];
   readonly completed: string[] = [];
+  /** With which image a worker is tried; null speaks an older version, which knows no trials. */
+  trial: ((worker: string) => TrialReply) | null = null;
   leaseMs = 30_000;
   beatIntervalMs = 5_000;
   /** Answers no beat while set: a network that lost one direction. */
@@ -259,7 +265,9 @@ export class CoordinatorPeer {
     if (verb === "register") {
       this.registrations.push(request as RegisterRequest);
       this.bumpEpoch();
-      return { nodeEpoch: this.#epoch, leaseMs: this.leaseMs, beatIntervalMs: this.beatIntervalMs };
+      const { leaseMs, beatIntervalMs } = this;
+      const protocol = this.trial === null ? {} : { protocol: AGENT_PROTOCOL.max };
+      return { nodeEpoch: this.#epoch, leaseMs, beatIntervalMs, ...protocol };
     }
     if (verb === "tail") {
       this.tails.push(request as TailMessage);
@@ -286,6 +294,10 @@ export class CoordinatorPeer {
     if (verb === "desired") return { version: this.#version, members: this.#desired };
     if (verb === "report")
       return { results: (request as ReportRequest).reports.map((report) => this.#take(report)) };
+    if (verb === "trial") {
+      if (this.trial === null) throw new Refused("invalid_request");
+      return this.trial((request as TrialRequest).worker);
+    }
     const member = this.#fenced(rest.member ?? "", rest.fence ?? { generation: 0, counter: 0 });
     switch (verb) {
       case "stage":

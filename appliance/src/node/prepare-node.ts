@@ -39,6 +39,7 @@ function agentConfig({ config, layout }: NodeContext): AgentConfig {
     initBinary: layout.release("engines", "rt-init"),
     runnersDir: layout.release("app", "runners"),
     cpuWorkers: config.cpuWorkers,
+    tryProcessors: true,
     ...(tools === null ? {} : { toolsDir: join(tools, "bin") }),
     jobUids: config.jobUids,
     instance: config.instance,

@@ -21,12 +21,16 @@ export * from "./member-requests.ts";
 export * from "./node-join.ts";
 export * from "./node-lease.ts";
 export * from "./output-uploads.ts";
+export * from "./worker-trial.ts";
 
 /**
  * 1: the first release. 2: the agent names the versions that it speaks, and passes over fields that it does not know. An agent of 1 is sent what
- * version 1 has, and nothing more.
+ * version 1 has, and nothing more. 3: the agent tries its workers, and asks with which image.
  */
-export const AGENT_PROTOCOL = { min: 1, max: 2 } as const;
+export const AGENT_PROTOCOL = { min: 1, max: 3 } as const;
+
+/** From this version on the coordinator says which image a worker is tried with. */
+export const TRIAL_SINCE = 3;
 
 /** The verbs, each a subject `agent.<node>.<verb>`. */
 export const AGENT_VERBS = [
@@ -37,6 +41,7 @@ export const AGENT_VERBS = [
   "stage",
   "sign",
   "pull-token",
+  "trial",
   "output-open",
   "output-parts",
   "output-complete",

@@ -19,6 +19,8 @@ export const InventoryWorker = Type.Object(
     architecture: Type.Optional(Type.String({ pattern: "^[a-z0-9.-]{1,32}$" })),
     /** Version of the vendor's driver: `580.95.05`. */
     driver: Type.Optional(Type.String({ pattern: "^[0-9A-Za-z.+~-]{1,64}$" })),
+    /** It is not healthy because its trial has not ended yet. */
+    onTrial: Type.Optional(Type.Boolean()),
     /** Why it is not healthy, for people. */
     reason: Type.Optional(Type.String({ maxLength: 512 })),
     pciAddress: Type.Optional(

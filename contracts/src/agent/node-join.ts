@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { closed, Id } from "./agent-fields.ts";
 import { Inventory } from "./inventory.ts";
+import { WorkerTrial } from "./worker-trial.ts";
 
 /** `POST /api/nodes/join`; the token is used up by the first request whose CSR is signed. */
 export const JoinRequest = Type.Object(
@@ -9,16 +10,6 @@ export const JoinRequest = Type.Object(
   closed,
 );
 export type JoinRequest = Static<typeof JoinRequest>;
-/** A job image by digest, and a password that is good for an hour to pull it. */
-export const TrialPull = Type.Object(
-  {
-    image: Type.String({ maxLength: 512 }),
-    username: Type.String({ maxLength: 256 }),
-    password: Type.String({ maxLength: 256 }),
-  },
-  closed,
-);
-export type TrialPull = Static<typeof TrialPull>;
 export const JoinReply = Type.Object(
   {
     node: Id,
@@ -27,8 +18,6 @@ export const JoinReply = Type.Object(
     rootCert: Type.String(),
     natsUrl: Type.String(),
     registry: Type.String(),
-    /** For one container that shows that the node can run jobs: absent where there is no image for every node. */
-    trial: Type.Optional(TrialPull),
   },
   closed,
 );
@@ -41,12 +30,17 @@ export const JoinAnswer = Type.Object(
       Type.Object({ code: Type.String(), message: Type.String() }, closed),
       Type.Null(),
     ]),
-    trial: Type.Union([TrialPull, Type.Null()]),
   },
   closed,
 );
 export type JoinAnswer = Static<typeof JoinAnswer>;
 
-/** `registered.json` in the agent's folder: what it told of itself when it registered last. */
-export const NodeRegistered = Type.Object({ workers: Inventory.properties.workers }, closed);
+/** `registered.json` in the agent's folder: what it told of itself when it registered last, and how the trials of its workers stand. */
+export const NodeRegistered = Type.Object(
+  {
+    workers: Inventory.properties.workers,
+    trials: Type.Optional(Type.Array(WorkerTrial, { maxItems: 1024 })),
+  },
+  closed,
+);
 export type NodeRegistered = Static<typeof NodeRegistered>;

@@ -31,6 +31,8 @@ export const AgentConfig = Type.Object(
     toolsDir: Type.Optional(Path),
     /** CPU slots on a node; null = one per core. */
     cpuWorkers: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+    /** CPU slots take work only once a container ran on the node; accelerators always do. */
+    tryProcessors: Type.Optional(Type.Boolean()),
     /** Uids (= gids) of job containers, each member's its own; no user of the host. Absent: `DEFAULT_JOB_UIDS`. */
     jobUids: Type.Optional(UidRange),
     /** Prefix of containers, networks and mounts, so that two instances on a host never sweep each other's. */

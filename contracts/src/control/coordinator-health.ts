@@ -16,7 +16,7 @@ export type NodeHealth = {
   /** Why its agent may not register, with what to do; absent when it may. */
   refused?: string;
   /** Workers that the node's agent does not take for well. */
-  unhealthy?: { worker: string; reason: string }[];
+  unhealthy?: { worker: string; reason: string; onTrial?: boolean }[];
   /** What its devices did at its last beat. */
   devices?: DeviceUse[];
 };

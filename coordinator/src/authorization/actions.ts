@@ -99,6 +99,7 @@ export const ACTIONS = {
   "agent.output-complete": "node",
   "agent.audit": "node",
   "agent.tail": "node",
+  "agent.trial": "node",
   "member.act": "member",
 
   "front.owner": "appliance",

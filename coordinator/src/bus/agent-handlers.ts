@@ -1,4 +1,6 @@
 import type { AuditProducer } from "@resontech/audit/producer";
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { WriteHandle } from "../db/open-database.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Clock } from "../kernel/clock.ts";
@@ -9,13 +11,14 @@ import type { MemberTable } from "../kernel/member-table.ts";
 import type { Reports } from "../kernel/take-reports.ts";
 import type { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { mayMemberWrite } from "../kernel/decisions/member-machine.ts";
-import { pullPassword } from "../nodes/pull-passwords.ts";
+import { pullPassword, trialPull } from "../nodes/pull-passwords.ts";
 import { isHeldBy, type Registry } from "../nodes/registry.ts";
 import type { OutputUploads } from "../outputs/output-uploads.ts";
 import type { InputStaging } from "../outputs/stage-inputs.ts";
 import type { AgentHandlers } from "./agent-requests.ts";
 
 export type HandlerParts = {
+  db: WriteHandle;
   commit: GroupCommit;
   clock: Clock;
   feed: Feed;
@@ -28,6 +31,8 @@ export type HandlerParts = {
   staging: InputStaging;
   uploads: OutputUploads;
   passwords: RegistryPasswords;
+  /** Of the release. */
+  images: readonly JobImage[];
   gate: Pick<AuditProducer, "relay">;
 };
 
@@ -76,6 +81,10 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
     "pull-token": (caller, request) => {
       registry.current(caller.node, request.nodeEpoch);
       return pullPassword({ registry, jobs, passwords }, caller, request);
+    },
+    trial: (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return trialPull(parts, caller, request);
     },
     "output-open": (caller, request) => {
       registry.current(caller.node, request.nodeEpoch);

@@ -19,6 +19,7 @@ import {
   SignRequest,
   StageRequest,
   TailMessage,
+  TrialRequest,
 } from "@resontech/contracts/agent-protocol";
 import { AuditUnavailable } from "@resontech/audit/producer";
 import type { Static } from "typebox";
@@ -39,6 +40,7 @@ const SCHEMAS = {
   stage: StageRequest,
   sign: SignRequest,
   "pull-token": PullTokenRequest,
+  trial: TrialRequest,
   "output-open": OutputOpenRequest,
   "output-parts": OutputPartsRequest,
   "output-complete": OutputCompleteRequest,

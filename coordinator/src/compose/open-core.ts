@@ -38,7 +38,6 @@ import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-au
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
-import { trialPull } from "../nodes/pull-passwords.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { OwnHealth } from "./own-health.ts";
 import { StorePump } from "../outputs/store-pump.ts";
@@ -169,7 +168,6 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   const joinTokens = new JoinTokens({
     ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority },
     ...{ natsUrl: config.natsPublicUrl, registry: config.registry.host },
-    trial: (node) => trialPull(options.passwords, config.images, node),
   });
   const owned = stack.move();
   return {
@@ -265,6 +263,7 @@ async function openBus(
     staging: new InputStaging({ ...parts, gate, store }),
     uploads,
     passwords,
+    images: config.images,
   });
   const onError = (error: unknown, node: string, verb: string) =>
     alarms.onError(error, `agent request ${verb} of ${node}`);

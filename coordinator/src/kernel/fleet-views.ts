@@ -31,11 +31,11 @@ export class FleetViews {
        WHERE node_id = ? AND is_present = 1 AND is_quarantined = 1 ORDER BY id`,
     );
     // What the agent says of its device stands in what it registered.
-    this.#unhealthy = db.prepare<[string], { worker: string; reason: string }>(
-      `SELECT w.id AS worker, coalesce((SELECT json_extract(told.value, '$.reason')
-         FROM json_each(n.inventory, '$.workers') AS told
-         WHERE json_extract(told.value, '$.id') = w.id), 'its agent does not say why') AS reason
+    this.#unhealthy = db.prepare<[string], { worker: string; reason: string; trial: number }>(
+      `SELECT w.id AS worker, coalesce(json_extract(told.value, '$.reason'), 'its agent does not say why') AS reason,
+         coalesce(json_extract(told.value, '$.onTrial'), 0) AS trial
        FROM workers w JOIN nodes n ON n.id = w.node_id
+         LEFT JOIN json_each(n.inventory, '$.workers') AS told ON json_extract(told.value, '$.id') = w.id
        WHERE w.node_id = ? AND w.is_present = 1 AND w.is_healthy = 0 ORDER BY w.id`,
     );
     this.#workers = db.prepare<[], FleetRow>(
@@ -97,7 +97,9 @@ export class FleetViews {
         hasDisk: this.#heartbeats.hasDisk(id),
         ...(refused === null ? {} : { refused }),
         quarantined: this.#quarantined.all(id),
-        unhealthy: this.#unhealthy.all(id),
+        unhealthy: this.#unhealthy
+          .all(id)
+          .map(({ trial, ...one }) => (trial === 1 ? { ...one, onTrial: true } : one)),
         devices: [...this.#heartbeats.devicesOf(id)],
       };
     });

@@ -37,8 +37,6 @@ export type JoinParts = {
   /** What a node that joins is told. */
   natsUrl: string;
   registry: string;
-  /** For one container that shows that the node can run jobs; null where there is no image for every node. */
-  trial: (node: string) => NonNullable<JoinReply["trial"]> | null;
 };
 
 /** One-use tokens, stored as hashes, and the certificates that they are exchanged for. */
@@ -107,7 +105,6 @@ export class JoinTokens {
         rootCert: authority.rootPem,
         natsUrl,
         registry,
-        ...trialOf(this.#parts.trial(node)),
       };
     } catch (error) {
       const code = error instanceof ApiError ? error.code : "internal_error";
@@ -138,10 +135,6 @@ export class JoinTokens {
       .run(now, hashOf(token), now);
     return changes === 1;
   }
-}
-
-function trialOf(trial: ReturnType<JoinParts["trial"]>): Pick<JoinReply, "trial"> {
-  return trial === null ? {} : { trial };
 }
 
 function hashOf(token: string): string {

@@ -1,14 +1,19 @@
 import type {
-  JoinReply,
   PullTokenReply,
   PullTokenRequest,
+  TrialReply,
+  TrialRequest,
 } from "@resontech/contracts/agent-protocol";
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { NodeCaller } from "../authorization/caller.ts";
+import { isAllowed } from "../authorization/demand.ts";
+import type { WriteHandle } from "../db/open-database.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
+import { imageFor, whyNoImage } from "../kernel/decisions/member-image.ts";
 import { isMemberWorking } from "../kernel/decisions/member-machine.ts";
-import { imageReference } from "../kernel/job-images.ts";
+import { deviceFactsOf, imageReference, memberImageOf } from "../kernel/job-images.ts";
 import type { JobTable } from "../kernel/job-table.ts";
+import type { WorkerRow } from "../kernel/rows.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { Registry } from "./registry.ts";
 
@@ -29,19 +34,31 @@ export function pullPassword(
   return passwords.issue(repositoryOf(reference), { ...fence, node: caller.node, member: id });
 }
 
-/** As long as a join token lives unless said otherwise: an install that is broken off and goes on still has it. */
-const TRIAL_S = 3600;
-
-/** A password for the first image that runs on every node; null where there is none. */
+/**
+ * With which image a worker of the asking node is tried: the one that a job on it would run.
+ * @throws AgentRefusal `not_found` for a worker that is none of this node's
+ */
 export function trialPull(
-  passwords: RegistryPasswords,
-  images: readonly JobImage[],
-  node: string,
-): NonNullable<JoinReply["trial"]> | null {
-  const image = images.find(({ needs }) => needs === undefined);
-  if (image === undefined) return null;
+  {
+    db,
+    images,
+    passwords,
+  }: { db: WriteHandle; images: readonly JobImage[]; passwords: RegistryPasswords },
+  caller: NodeCaller,
+  { worker: id }: TrialRequest,
+): TrialReply {
+  const worker = db
+    .prepare<[string], WorkerRow>("SELECT * FROM workers WHERE id = ? AND is_present = 1")
+    .get(id);
+  if (worker === undefined || !isAllowed(caller, "agent.trial", { node: worker.node_id }))
+    throw new AgentRefusal("not_found", `${caller.node} has no worker ${id}`);
+  const device = deviceFactsOf(worker);
+  const offered = images.map(memberImageOf);
+  const image = imageFor(offered, device);
+  if (image === null) return { pull: null, noImage: whyNoImage(offered, device) };
   const { reference } = image;
-  return { image: reference, ...passwords.issue(repositoryOf(reference), { node }, TRIAL_S) };
+  const login = passwords.issue(repositoryOf(reference), { node: caller.node });
+  return { pull: { image: reference, ...login }, noImage: null };
 }
 
 /** `<registry>/<repository>@sha256:<digest>` → `<repository>` */

@@ -1,13 +1,12 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { NodeRegistered } from "@resontech/contracts/agent-protocol";
+import type { NodeRegistered } from "@resontech/contracts/agent-protocol";
 import type { NodeConfig } from "@resontech/contracts/node-config";
-import { reader } from "@resontech/contracts/readable";
+import { readRegistered } from "./read-registered.ts";
 
 const LIMIT_MS = 120_000;
 const LOG_LINES = 6;
-const readRegistered = reader(NodeRegistered);
 
 /** The appliance did not answer the agent of this host. */
 export class NotReadyError extends Error {
@@ -25,11 +24,9 @@ export class NotReadyError extends Error {
  */
 export async function awaitReady(root: string, { instance }: NodeConfig): Promise<NodeRegistered> {
   const lease = join("/run/resontech", instance, "lease", "lease");
-  const registered = join(root, "data", "agent", "registered.json");
   for (const from = Date.now(); Date.now() - from < LIMIT_MS; await sleep(250)) {
     const renewedMs = statSync(lease, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (renewedMs < from || !existsSync(registered)) continue;
-    const told = readRegistered(JSON.parse(readFileSync(registered, "utf8")));
+    const told = renewedMs < from ? null : readRegistered(root);
     if (told !== null) return told;
   }
   throw new NotReadyError(

@@ -6,7 +6,6 @@ import { JoinAnswer } from "@resontech/contracts/agent-protocol";
 import { reader } from "@resontech/contracts/readable";
 import { say } from "../say.ts";
 import { NodeCommandFailedError, nodeCommand, runRelease } from "./node-command.ts";
-import { keepTrial } from "./trial-file.ts";
 
 const readAnswer = reader(JoinAnswer);
 
@@ -35,9 +34,8 @@ export async function joinAppliance(root: string, token: string): Promise<void> 
   writeOwned(join(root, "data", "agent", "join-token"), `${token}\n`, ROOT, 0o600);
   // Again: the agent's configuration names the token's file while there is one.
   await nodeCommand(root, ["prepare"]);
-  const { refused, trial } = await askAgent(root);
+  const { refused } = await askAgent(root);
   if (refused !== null) throw refusal(refused);
-  if (trial !== null) keepTrial(root, trial);
 }
 
 function certificateOf(root: string): string {

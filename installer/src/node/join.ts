@@ -24,7 +24,6 @@ import {
   unitFile,
   unitName,
 } from "@resontech/appliance/systemd-unit";
-import type { NodeRegistered } from "@resontech/contracts/agent-protocol";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 import { Journal } from "../journal.ts";
@@ -39,6 +38,7 @@ import { trustFile } from "../steps/docker-trust.ts";
 import { makeRoot } from "../steps/root-folder.ts";
 import { askToken } from "./ask-token.ts";
 import { awaitReady } from "./await-ready.ts";
+import { awaitTrials } from "./await-trials.ts";
 import { type WorkerRow, workerTable } from "./decisions/worker-table.ts";
 import { fetchRelease } from "./fetch-release.ts";
 import { hasJoined, isAdmitted, joinAppliance } from "./join-appliance.ts";
@@ -46,8 +46,6 @@ import type { JoinRequest } from "./join-options.ts";
 import { nodeCommand } from "./node-command.ts";
 import { LEAVE_SCRIPT } from "./node-root.ts";
 import { type NodeSource, openSource } from "./node-source.ts";
-import { forgetLogin, keptTrial } from "./trial-file.ts";
-import { tryJobImage } from "./try-job-image.ts";
 
 export type Joined = {
   node: string;
@@ -56,8 +54,6 @@ export type Joined = {
   isNew: boolean;
   /** Files of the release that had to be fetched. */
   fetched: number;
-  /** The image of the trial; null where none was tried. */
-  image: string | null;
   workers: WorkerRow[];
   /** How a host without systemd starts the node after it was booted; null where the unit does. */
   startCommand: string | null;
@@ -114,10 +110,10 @@ export async function joinNode(asked: JoinRequest, isDryRun: boolean): Promise<J
   if (token !== null) await joinAppliance(root, token);
   const startCommand = await start(request, journal);
   say("waiting until the appliance answers this node");
-  const registered = await awaitReady(root, config);
+  const registered = await awaitTrials(root, await awaitReady(root, config));
   return {
     ...{ node: config.node, root, isNew: token !== null, fetched, startCommand },
-    ...report(request, registered),
+    workers: workerTable(registered),
   };
 }
 
@@ -210,17 +206,4 @@ async function start({ root, config }: JoinRequest, journal: Journal): Promise<s
   }
   await nodeCommand(root, ["start"]);
   return isManaged ? null : `${join(root, "current", "bin", "appliance-node")} start`;
-}
-
-function report(
-  { root, config }: JoinRequest,
-  { workers }: NodeRegistered,
-): { image: string | null; workers: WorkerRow[] } {
-  const trial = keptTrial(root);
-  if (trial === null) return { image: null, workers: workerTable(workers, undefined) };
-  const { image } = trial;
-  say(`trying a container of ${image.split("@")[0] ?? ""}`);
-  const why = tryJobImage(root, config, trial);
-  if (why === null) forgetLogin(root);
-  return { image, workers: workerTable(workers, why) };
 }

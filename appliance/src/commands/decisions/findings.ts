@@ -333,13 +333,19 @@ function nodeFindings(health: NodeHealth): Finding[] {
         `look for processes on its device, then let node ${node} join again`,
       ),
     );
-  for (const { worker, reason } of unhealthy)
+  for (const { worker, reason, onTrial = false } of unhealthy)
     found.push(
-      fault(
-        "worker_unhealthy",
-        `worker ${worker} takes no work: ${reason}`,
-        `look at its device: appliance node show ${node}; when it is well: appliance node undrain ${node}`,
-      ),
+      onTrial
+        ? warning(
+            "worker_on_trial",
+            `worker ${worker} takes no work yet: ${reason}`,
+            "wait; ask again in a minute",
+          )
+        : fault(
+            "worker_unhealthy",
+            `worker ${worker} takes no work: ${reason}`,
+            `look at its device: appliance node show ${node}; when it is well: appliance node undrain ${node}`,
+          ),
     );
   if (diskFreeBytes !== null && !hasDisk)
     found.push(

@@ -155,6 +155,10 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
       inHealth({ nodes: [node({ unhealthy: [{ worker: "n1-0", reason: "Xid 79: lost" }] })] }),
     ],
     [
+      "warning worker_on_trial",
+      inHealth({ nodes: [node({ unhealthy: [{ worker: "n1-0", reason: "t", onTrial: true }] })] }),
+    ],
+    [
       "fault agent_refused",
       inHealth({ nodes: [node({ state: "DEAD", silentMs: 50_000, refused: "it speaks 9" })] }),
     ],
