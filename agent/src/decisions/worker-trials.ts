@@ -10,7 +10,8 @@ export type TrialResult =
   /** No job can come to it, so there is nothing to try. */
   | { state: "none"; why: string };
 
-const MAX_WHY = 480;
+/** With the words around it, what a worker's reason may have. */
+const MAX_WHY = 440;
 const DUE = "its trial has not ended yet: a container of a job image runs on it first";
 
 /**

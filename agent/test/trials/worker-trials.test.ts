@@ -1,7 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Inventory, InventoryWorker } from "@resontech/contracts/agent-protocol";
+import {
+  Inventory,
+  type InventoryWorker,
+  NodeRegistered,
+} from "@resontech/contracts/agent-protocol";
 import t from "tap";
+import { Value } from "typebox/value";
 import { WorkerTrials } from "../../src/trials/worker-trials.ts";
 
 const gpu = (n: number, change: Partial<InventoryWorker> = {}): InventoryWorker => ({
@@ -74,6 +79,18 @@ t.test(
     t.end();
   },
 );
+
+t.test("whatever a trial says, the inventory and what the installer reads stay messages", (t) => {
+  const trials = new WorkerTrials(t.testdir(), false);
+  const node = inventory(gpu(0), gpu(1));
+  const why = "long ".repeat(1_000);
+  trials.note(gpu(0), { state: "put-off", image: null, why });
+  trials.note(gpu(1), { state: "failed", image: "i", why });
+  const marked = trials.mark(node);
+  t.ok(Value.Check(Inventory, marked));
+  t.ok(Value.Check(NodeRegistered, { workers: marked.workers, trials: trials.told(node) }));
+  t.end();
+});
 
 t.test("CPU slots are tried where the node asks for it, one for all", (t) => {
   const node = inventory(cpu(0), cpu(1));
