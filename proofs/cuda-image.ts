@@ -1,20 +1,27 @@
 /**
  * Both CUDA images: their build with sizes by layer, and a federated job whose two sites run one each. The devices are pretended, on a bare Debian 12
- * without a route: torch trains on the processor, because no driver is there. What a real device would add is not shown here.
+ * without a route: their trials fail, because no driver is there, and the proof then says that they passed. So torch trains on the processor. What a
+ * real device would add is not shown here.
  *
  * `npm run prove -- cuda-image` (30 GB of free disk)
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import type { DsseEnvelope, ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { buildBundle, type BundleSummary, repository } from "../dev/local-appliance.ts";
+import {
+  buildBundle,
+  type BundleSummary,
+  type LocalAppliance,
+  repository,
+} from "../dev/local-appliance.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { bundleInside, runInside } from "./appliance/run-inside.ts";
 import { LiveHost } from "./hosts/live-host.ts";
 import { DISTRIBUTIONS, MinimalHost } from "./hosts/minimal-host.ts";
-import { putPretendedGpus } from "./hosts/pretended-gpus.ts";
+import { putPretendedGpus, uuidOf } from "./hosts/pretended-gpus.ts";
 import { inOwnNetwork } from "./hosts/own-network.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -24,6 +31,8 @@ const GPUS = [
 ];
 const DRIVER = "580.95.05";
 const HOME = "proof-node";
+const TRIALS_MS = 900_000;
+const READY_MS = 60_000;
 
 /** What torch says of itself; `archs` are those that it was compiled for. */
 const ASK_TORCH = `
@@ -66,6 +75,9 @@ async function proveInside(
   ]);
   await using installed = await ProofAppliance.install(progress, bundle, { enter: host.enter });
   const { appliance } = installed;
+  progress("the trial of each device runs in its image, and fails for want of a driver");
+  const trials = await untilTried(appliance);
+  await pretendThatTheyPassed(appliance);
   const workstation = await installed.workstation("job");
   const pinned = GPUS.map((_, index) => `${HOME}-${index}`).join(",");
   const job = await workstation.submit((line) => progress(`  ${line}`), ["--workers", pinned]);
@@ -97,11 +109,14 @@ async function proveInside(
   return {
     ok:
       job.state === "FINISHED" &&
+      trials.length === GPUS.length &&
+      trials.every((why) => /its trial failed: .*torch .* finds 0 devices/.test(why)) &&
       wrong.length === 0 &&
       ran.every((one) => one.ran === one.wanted) &&
       warnings.length === 1,
     figures: {
       pretended: true,
+      trials,
       job: { state: job.state, accuracy_by_round: job.accuracyByRound },
       images: ran,
       server: images.find(({ worker }) => worker === null)?.profile,
@@ -110,6 +125,40 @@ async function proveInside(
       wrong: wrong.map(({ profile }) => profile),
     },
   };
+}
+
+/** Why the workers take no work, once each was tried: the images come over the registry, some gigabytes of them. */
+async function untilTried(appliance: LocalAppliance): Promise<string[]> {
+  for (const from = Date.now(); ; await sleep(2_000)) {
+    const unfit = await unfitWorkers(appliance);
+    const areTried = unfit.every((why) => why === null || why.startsWith("its trial failed"));
+    if (areTried || Date.now() - from > TRIALS_MS) return unfit.map(String);
+  }
+}
+
+/** As the agent notes it, for devices that no torch can compute on. */
+async function pretendThatTheyPassed(appliance: LocalAppliance): Promise<void> {
+  const passed = GPUS.map(({ image }, index) => ({
+    ...{ subject: `${uuidOf(index)} ${DRIVER}`, image },
+  }));
+  await appliance.command(["stop", "agent"]);
+  writeFileSync(
+    join(appliance.root, "data", "agent", "trials.json"),
+    JSON.stringify({ formatVersion: 1, passed }),
+    { mode: 0o600 },
+  );
+  await appliance.command(["start", "agent"]);
+  for (const from = Date.now(); ; await sleep(500)) {
+    if ((await unfitWorkers(appliance)).every((why) => why === null)) return;
+    if (Date.now() - from > READY_MS) throw new Error("the workers are not ready");
+  }
+}
+
+async function unfitWorkers(appliance: LocalAppliance): Promise<(string | null)[]> {
+  const told = await appliance.command(["node", "show", HOME, "--json"]);
+  return (JSON.parse(told) as { workers: { unfit: string | null }[] }).workers.map(
+    ({ unfit }) => unfit,
+  );
 }
 
 function askTorch(socket: string, reference: string): Torch {

@@ -61,6 +61,6 @@ export function putPretendedGpus(
   writeFileSync(join(root, "etc/cdi/pretended.json"), JSON.stringify(specification));
 }
 
-function uuidOf(index: number): string {
+export function uuidOf(index: number): string {
   return `GPU-${String(index).repeat(8)}-0000-4000-8000-${"0".repeat(12)}`;
 }
