@@ -237,13 +237,13 @@ export async function runAgent(
     };
     while (!signal.aborted) {
       await trialWake.within(TRIAL_MS, signal);
-      for (const worker of trials.due(found, members.workersHeld())) {
+      for (const worker of trials.due(found, members.workersHeld(), performance.now())) {
         if (signal.aborted || lease.verdict !== "work" || disk.isFull) break;
         log.info({ worker: worker.id }, "a worker is tried");
         try {
           const result = await runTrial(tried, worker, signal);
           log.info({ worker: worker.id, ...result }, "a worker was tried");
-          trials.note(worker, result);
+          trials.note(worker, result, performance.now());
         } catch (error) {
           if (!signal.aborted) log.error({ err: error, worker: worker.id }, "a trial broke off");
         }

@@ -31,12 +31,15 @@ const Passed = Type.Object(
   closed,
 );
 const readPassed = reader(Passed);
+/** Whoever registers looks for due trials, and what a trial says makes its node register anew. */
+const AGAIN_MS = 45_000;
 
 /** How the trials of the node's workers stand. A trial that failed is made again by a new process, or after an operator's word. */
 export class WorkerTrials {
   readonly #file: string;
   readonly #triesProcessors: boolean;
   readonly #results: Map<string, TrialResult>;
+  readonly #againAtMs = new Map<string, number>();
   #isWanted = true;
 
   constructor(dataDir: string, triesProcessors: boolean) {
@@ -69,28 +72,33 @@ export class WorkerTrials {
       .map((worker) => trialTold(worker.id, this.#resultOf(worker)));
   }
 
-  /** One worker for each trial that is to be made now, in order. @param taken workers that members hold */
-  due({ workers }: Inventory, taken: ReadonlySet<string>): InventoryWorker[] {
+  /**
+   * One worker for each trial that is to be made now, in order.
+   * @param taken workers that members hold @param nowMs of the clock that {@link note} is told
+   */
+  due({ workers }: Inventory, taken: ReadonlySet<string>, nowMs: number): InventoryWorker[] {
     const subjects = new Set<string>();
     return workers.filter((worker) => {
       const subject = this.#subjectOf(worker);
+      if (subject === null || !worker.healthy || taken.has(worker.id)) return false;
       const state = this.#resultOf(worker)?.state ?? "put-off";
-      if (subject === null || !worker.healthy || state !== "put-off" || taken.has(worker.id))
-        return false;
+      if (state !== "put-off" || nowMs < (this.#againAtMs.get(subject) ?? 0)) return false;
       return subjects.size !== subjects.add(subject).size;
     });
   }
 
   /** @throws when a pass could not be written down */
-  note(worker: InventoryWorker, result: TrialResult): void {
+  note(worker: InventoryWorker, result: TrialResult, nowMs: number): void {
     const subject = this.#subjectOf(worker);
     if (subject === null) return;
     this.#results.set(subject, result);
+    if (result.state === "put-off") this.#againAtMs.set(subject, nowMs + AGAIN_MS);
     if (result.state === "passed") this.#keep();
   }
 
   /** An operator says that the devices are well: those that failed are tried again. */
   undrained(): void {
+    this.#againAtMs.clear();
     for (const [subject, { state }] of this.#results)
       if (state !== "passed") this.#results.delete(subject);
   }
