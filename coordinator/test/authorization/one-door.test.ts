@@ -28,7 +28,15 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   },
   "identity/bucket-store.ts": {
     why: "a user's bucket and default project, looked up; a user is written",
-    texts: [BY_OWNER, BY_OWNER, BY_OWNER, "user.isAdmin", BY_OWNER],
+    texts: [BY_OWNER, BY_OWNER, BY_OWNER, "user.isAdmin", BY_OWNER, "SQL owner_id = ("],
+  },
+  "approvals/decisions/role-rules.ts": {
+    why: "whether anybody else is administrator",
+    texts: ["one === userId"],
+  },
+  "identity/role-holders.ts": {
+    why: "roles of a person, read and written",
+    texts: ["SQL user_id = ?", "SQL user_id = ?"],
   },
   "http/routes/sign-in.ts": {
     why: "whoever asks is shown the own roles and projects; a key has no session to show",
@@ -51,7 +59,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "identity/create-user.ts": { why: "a user is written", texts: ["{ isAdmin }"] },
   "identity/people-store.ts": {
     why: "projects of a person become grants of a caller; a column becomes a boolean",
-    texts: ["SQL user_id = ?", "row.isAdmin"],
+    texts: ["SQL user_id = ?", "{ roles }", "row.isAdmin"],
   },
   "identity/sign-in/open-id-provider.ts": {
     why: "claims of a token are handed on",
@@ -65,6 +73,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a session becomes a caller",
     texts: [
       "signedIn.roles",
+      "session.roles",
       "{ roles }",
       "session.id !== sessionId",
       "session.roles",
