@@ -13,6 +13,7 @@ import {
 import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
+import { addApprovalCommands } from "./approvals.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
@@ -34,6 +35,11 @@ const program = new Command("resontech")
   .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage.");
 
 addSignInCommands(program, say);
+addApprovalCommands(program, {
+  say,
+  table: (head, rows) =>
+    process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null)),
+});
 
 const audit = program
   .command("audit")

@@ -11,7 +11,9 @@ const HEAD = ["USER", "STATE", "BUCKET", "QUOTA", "KEYS", "JOBS", "SINCE"];
 export function addUserCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
   const user = program
     .command("user")
-    .description("users: list, show, password, quota, disable, enable; `add-user` makes one")
+    .description(
+      "users: list, show, password, reset-second-factor, quota, disable, enable; `add-user` makes one",
+    )
     .addHelpText(
       "after",
       "\nExamples:\n  appliance user ls\n  appliance user quota alice 500GB\n  appliance user disable alice",
@@ -48,6 +50,18 @@ export function addUserCommands(program: Command, { ask, print, table, say }: Op
       const given = await ask({ verb: "user-password", username });
       if (json) print(given);
       else say(`first password of ${username}: ${given.password}`);
+    });
+
+  leaves(user.command("reset-second-factor <name>"), {
+    event: "iam.user.change",
+    loggedBy: "coordinator",
+  })
+    .description(
+      "void the user's passkeys and code generators; a new one is set up at the next sign-in",
+    )
+    .action(async (username: string) => {
+      await ask({ verb: "user-second-factor", username });
+      say(`${username} sets up a new second factor at the next sign-in`);
     });
 
   leaves(user.command("quota <name> <size>"), { event: "iam.user.change", loggedBy: "coordinator" })

@@ -41,6 +41,8 @@ export type CoordinatorHealth = {
   storage: "ok" | "unavailable";
   /** Living platform keys that end within so many days as a finding speaks of. */
   endingKeys: { key: string; username: string; expiresAt: string }[];
+  /** Somebody could approve what needs a second person. */
+  hasApprover: boolean;
   /** The last time that the wall clock was set, since the start. */
   clockStep: { stepMs: number; agoMs: number } | null;
   nodes: NodeHealth[];

@@ -27,6 +27,8 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("user-list") }, closed),
   /** A password for the next sign-in, which must be changed there; it is answered once. */
   Type.Object({ verb: verb("user-password"), username: Name }, closed),
+  /** Every passkey and code generator is void; the person sets up a new one at the next sign-in. */
+  Type.Object({ verb: verb("user-second-factor"), username: Name }, closed),
   Type.Object({ verb: verb("user-show"), username: Name }, closed),
   /** A quota below what is stored removes nothing; it refuses what comes. */
   Type.Object(
@@ -163,6 +165,7 @@ export type OperatorReply =
   | { ok: true; verb: "key-revoke"; key: string }
   | { ok: true; verb: "user-list"; users: UserFacts[] }
   | { ok: true; verb: "user-show"; user: UserFacts; keys: KeyFacts[] }
+  | { ok: true; verb: "user-second-factor"; username: string }
   | { ok: true; verb: "user-password"; username: string; password: string }
   | { ok: true; verb: "user-quota"; username: string; bytes: number }
   | { ok: true; verb: "user-disable"; username: string; livingJobs: number }

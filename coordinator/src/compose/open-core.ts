@@ -31,6 +31,7 @@ import { GroupCommit } from "../db/group-commit.ts";
 import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-database.ts";
 import { WriteAheadLog } from "../db/write-ahead-log.ts";
 import type { Feed } from "../feed/feed.ts";
+import { holdersOf } from "../identity/role-holders.ts";
 import { endingKeys } from "../identity/key-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
@@ -194,6 +195,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         isAuditDraining: () => gate.draining,
         pingStorage: () => options.store.ping(),
         endingKeys: () => endingKeys(db, clock.now()),
+        hasApprover: () => holdersOf(read, "security-officer").length > 0,
       }),
     isReady: () => ({
       bus: link.isUp,

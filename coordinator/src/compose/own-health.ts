@@ -20,6 +20,7 @@ export type OwnHealthParts = Pick<
   isAuditDraining: () => boolean;
   pingStorage: () => Promise<unknown>;
   endingKeys: () => CoordinatorHealth["endingKeys"];
+  hasApprover: () => boolean;
 };
 
 /** What is wrong with the coordinator's surroundings and with itself, noted as it happens, told when it is asked. */
@@ -58,6 +59,7 @@ export class OwnHealth implements Disposable {
           ? null
           : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       endingKeys: parts.endingKeys(),
+      hasApprover: parts.hasApprover(),
       nodes: fleetViews.nodeHealth(),
     };
   }

@@ -162,6 +162,28 @@ export async function givePassword(
   return { ok: true, verb: "user-password", username, password };
 }
 
+/** At the host, on record: what two people do through a request otherwise. @throws ApiError identity_unavailable */
+export async function resetSecondFactor(
+  deps: OperatorChangesDeps,
+  username: string,
+): Promise<Reply<"user-second-factor">> {
+  const { userId } = deps.views.user(username);
+  const { people } = deps;
+  if (people === null)
+    throw new ApiError("identity_unavailable", "this appliance has no identity provider");
+  await byOperator(
+    deps,
+    "iam.user.change",
+    { kind: "user", id: userId },
+    { change: "second-factor" },
+    async () => {
+      await people.links.resetSecondFactor(userId);
+      await people.sessions.endAll({ userId }, "revoked");
+    },
+  );
+  return { ok: true, verb: "user-second-factor", username };
+}
+
 function ignoreAway(error: unknown): void {
   if (!(error instanceof KeycloakUnreachableError)) throw error;
 }

@@ -31,6 +31,7 @@ import {
   type OperatorChangesDeps,
   remove,
   renew,
+  resetSecondFactor,
   revoke,
   undrain,
 } from "./operator-changes.ts";
@@ -60,6 +61,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "user-list": { event: "admin.control" },
   "user-show": { event: "admin.control" },
   "user-password": { event: "iam.user.change" },
+  "user-second-factor": { event: "iam.user.change" },
   "user-quota": { event: "iam.user.change" },
   "user-disable": { event: "iam.user.change" },
   "user-enable": { event: "iam.user.change" },
@@ -89,6 +91,7 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "user-list": "user.list",
   "user-show": "user.read",
   "user-password": "user.password",
+  "user-second-factor": "user.password",
   "user-quota": "user.quota",
   "user-disable": "user.disable",
   "user-enable": "user.enable",
@@ -218,6 +221,8 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await revoke(deps, request.key);
     case "user-password":
       return await givePassword(deps, request.username);
+    case "user-second-factor":
+      return await resetSecondFactor(deps, request.username);
     case "user-quota":
       return await changeQuota(deps, request.username, request.bytes);
     case "user-disable":

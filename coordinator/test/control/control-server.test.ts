@@ -22,6 +22,7 @@ const HEALTH: CoordinatorHealth = {
     clockStep: null,
     nodes: [],
     endingKeys: [],
+    hasApprover: true,
   },
   audit: { state: "ok", waiting: 0, oldestWaitMs: 0, loopLagMs: 0 },
 };

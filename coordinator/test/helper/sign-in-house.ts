@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import { askKeycloak } from "@resontech/keycloak/address";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
@@ -146,6 +147,43 @@ export class SignInHouse implements AsyncDisposable {
   /** The person's user exists from then on. Without a browser: what Keycloak would say of the person. */
   async firstSignIn({ username, subject }: Account & { subject: string }): Promise<string> {
     return await this.parts.signIn.userOf({ username, subject });
+  }
+
+  /** Tokens that Keycloak really signs, and that the API must not take: what each is → the token. */
+  async foreignTokens({ username, password }: Account): Promise<Record<string, string>> {
+    const client = {
+      ...{ clientId: "intruder", enabled: true, publicClient: true },
+      directAccessGrantsEnabled: true,
+    };
+    await this.admin.post("/resontech/clients", client);
+    await this.admin.post("/master/clients", client);
+    await this.admin.post("/master/users", {
+      ...{ username, enabled: true, email: `${username}@a.example`, firstName: "A", lastName: "B" },
+      credentials: [{ type: "password", value: password, temporary: false }],
+    });
+    const ask = async (realm: string) => {
+      const { text } = await askKeycloak(
+        this.keycloak.address,
+        `/realms/${realm}/protocol/openid-connect/token`,
+        {
+          method: "POST",
+          headers: { "content-type": "application/x-www-form-urlencoded" },
+          body: new URLSearchParams({
+            ...{ grant_type: "password", client_id: "intruder", username, password },
+            scope: "openid",
+          }).toString(),
+        },
+      );
+      return JSON.parse(text) as { access_token: string; id_token: string; refresh_token: string };
+    };
+    const [own, other] = [await ask("resontech"), await ask("master")];
+    return {
+      "an access token of another client": own.access_token,
+      "an identity token": own.id_token,
+      "a refresh token": own.refresh_token,
+      "an access token of another realm": other.access_token,
+      "an identity token of another realm": other.id_token,
+    };
   }
 
   /** Asks the API as the person, with a session of these roles that began just now. */

@@ -260,6 +260,14 @@ function coordinatorFindings(health: CoordinatorHealth): Finding[] {
       ),
     );
   found.push(...health.endingKeys.map(keyFinding));
+  if (!health.hasApprover)
+    found.push(
+      warning(
+        "single_person",
+        "nobody could approve what needs a second person: such actions are done alone, and marked so",
+        "make a security officer: resontech approvals request role USER security-officer",
+      ),
+    );
   if (plannedStopUntil !== null)
     found.push(
       warning(

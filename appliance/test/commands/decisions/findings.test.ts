@@ -47,6 +47,7 @@ const calm: CoordinatorHealth = {
     clockStep: null,
     nodes: [node()],
     endingKeys: [],
+    hasApprover: true,
   },
   audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
 };

@@ -20,6 +20,8 @@ const API_AUDIENCE = "resontech-api";
 const CLOCK_TOLERANCE_S = 5;
 /** A log-out is told within this; an older one was recorded and is sent again. */
 const LOGOUT_TOKEN_LIFE_S = 120;
+/** As the realm has it. */
+const ACCESS_TOKEN_LIFE_S = 300;
 const BACK_CHANNEL_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 export type SignInRequest = {
@@ -213,6 +215,8 @@ export class OpenIdProvider {
     const claims = await this.#verify(token, {
       audience: API_AUDIENCE,
       typ: "at+jwt",
+      // One from the future is refused as well.
+      maxTokenAge: ACCESS_TOKEN_LIFE_S,
       requiredClaims: ["exp", "iat", "sub", "sid", "azp", "auth_time"],
     });
     if (claims["azp"] !== CLI_CLIENT) throw new SignInRefused("token_azp");

@@ -1,0 +1,122 @@
+/** `resontech approvals`: what waits for a second person, and one's own requests. */
+import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
+import { type Command, Option } from "commander";
+import { getJson, sendJson } from "./api-client.ts";
+import { settingsFrom } from "./settings.ts";
+
+type Shell = {
+  say: (text: string) => void;
+  table: (head: string[], rows: string[][]) => void;
+};
+
+const HEAD = ["REQUEST", "STATE", "WHAT", "BY", "SINCE", "ANSWERED BY"];
+const GIVEN = ["platform-admin", "security-officer", "compliance-auditor", "data-steward"];
+
+export function addApprovalCommands(program: Command, { say, table }: Shell): void {
+  const approvals = program
+    .command("approvals")
+    .description("what needs a second person: list, show, request, approve, deny, withdraw")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech approvals ls\n  resontech approvals request role u_4f21 security-officer\n  resontech approvals approve a_7c30 --reason 'agreed on the phone'",
+    );
+
+  const json = new Option("--json", "one JSON line for each request").default(false);
+  const show = (found: ApprovalReply[], asJson: boolean) => {
+    if (asJson) for (const one of found) process.stdout.write(`${JSON.stringify(one)}\n`);
+    else if (found.length === 0) say("no request that you may see");
+    else table(HEAD, found.map(row));
+  };
+
+  approvals
+    .command("ls")
+    .description("requests that you may see, newest first")
+    .addOption(json)
+    .action(async (options: { json: boolean }) =>
+      show(
+        (await getJson(settingsFrom(process.env), "/api/approvals")) as ApprovalReply[],
+        options.json,
+      ),
+    );
+
+  approvals
+    .command("show <request>")
+    .description("one request")
+    .addOption(json)
+    .action(async (id: string, options: { json: boolean }) => {
+      const path = `/api/approvals/${encodeURIComponent(id)}`;
+      show([(await getJson(settingsFrom(process.env), path)) as ApprovalReply], options.json);
+    });
+
+  const request = approvals.command("request").description("ask for something");
+  const ask = async (what: Requested, reason: string | undefined) => {
+    const made = (await sendJson(settingsFrom(process.env), "POST", "/api/approvals", {
+      what,
+      ...(reason === undefined ? {} : { reason }),
+    })) as ApprovalReply;
+    say(
+      made.singlePerson
+        ? `done, alone: nobody else could approve. ${made.id}`
+        : `asked: ${made.summary}. ${made.id} waits for a second person`,
+    );
+  };
+  request
+    .command("role <user> <role>")
+    .description(`give a role of the whole appliance: ${GIVEN.join(", ")}`)
+    .option("--revoke", "take the role away", false)
+    .option("--reason <text>", "what the second person should know")
+    .action((userId: string, role: string, options: { revoke: boolean; reason?: string }) =>
+      ask(
+        {
+          ...{ kind: "role", userId, role },
+          change: options.revoke ? "revoke" : "grant",
+        } as Requested,
+        options.reason,
+      ),
+    );
+  request
+    .command("second-factor <user>")
+    .description("take a lost second factor away; the person sets up a new one")
+    .option("--reason <text>", "what the second person should know")
+    .action((userId: string, { reason }: { reason?: string }) =>
+      ask({ kind: "second-factor", userId }, reason),
+    );
+
+  for (const [verb, done] of [
+    ["approve", "approved"],
+    ["deny", "denied"],
+    ["withdraw", "taken back"],
+  ] as const)
+    approvals
+      .command(`${verb} <request>`)
+      .description(
+        verb === "withdraw" ? "take the own request back" : `${verb} somebody else's request`,
+      )
+      .option("--reason <text>", "kept with the answer")
+      .action(async (id: string, { reason }: { reason?: string }) => {
+        const path = `/api/approvals/${encodeURIComponent(id)}/${verb}`;
+        const body = verb === "withdraw" ? null : reason === undefined ? {} : { reason };
+        const answered = (await sendJson(
+          settingsFrom(process.env),
+          "POST",
+          path,
+          body,
+        )) as ApprovalReply;
+        say(`${done}: ${answered.summary}`);
+      });
+}
+
+function row({
+  id,
+  state,
+  summary,
+  requester,
+  createdAt,
+  decider,
+  singlePerson,
+}: ApprovalReply): string[] {
+  return [
+    ...[id, singlePerson ? `${state} alone` : state, summary, requester.username],
+    ...[createdAt.slice(0, 16).replace("T", " "), decider?.username ?? ""],
+  ];
+}
