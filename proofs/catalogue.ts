@@ -184,6 +184,18 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 1,
   },
+  "role-matrix": {
+    shows:
+      "each role × each route, list and control verb of a running coordinator, against the policies",
+    goal: "no cell differs",
+    figures: [
+      ["callers", "callers"],
+      ["routes", "routes"],
+      ["cells", "cells"],
+      ["wrong", "wrong"],
+    ],
+    minutes: 2,
+  },
   "bundle-size": {
     shows: "size of the bundle",
     goal: null,

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -13,6 +14,10 @@ import {
 } from "@resontech/contracts/coordinator-config";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { VaultFixture } from "../../../audit/test/vault/helper.ts";
+import Database from "better-sqlite3";
+import type { ApplianceRole } from "../../src/authorization/roles.ts";
+import { Seal } from "../../src/identity/sign-in/seal.ts";
+import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
 import { fetchWithCa } from "./fetch-with-ca.ts";
@@ -20,6 +25,24 @@ import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+
+/** Keys of the coordinator's clients at Keycloak, and of sessions. */
+function makeIdentity(dir: string, caFile: string): NonNullable<CoordinatorConfig["identity"]> {
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(dir, name), content, { mode: 0o400 });
+    return join(dir, name);
+  };
+  const key = (): string =>
+    generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({
+      ...{ type: "pkcs8", format: "pem" },
+    });
+  return {
+    ...{ port: 1, caFile },
+    dashboardKeyFile: file("dashboard-client.key", key()),
+    coordinatorKeyFile: file("keycloak-client.key", key()),
+    sessionKeyFile: file("session.key", randomBytes(32).toString("base64url")),
+  };
+}
 
 const AUDIT_OUT = shippedProgram("audit-out");
 const SERVER = shippedProgram("coordinator");
@@ -56,8 +79,13 @@ export class RunningCoordinator implements AsyncDisposable {
     writeFileSync(this.#configFile, JSON.stringify(config), { mode: 0o400 });
   }
 
-  /** @param options.vault with a real vault, so that entries are found by the values that they keep sealed */
-  static async create(options: { vault?: boolean } = {}): Promise<RunningCoordinator> {
+  /**
+   * @param options.identity people may have sessions; no Keycloak answers, so that a session is never asked after
+   * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
+   */
+  static async create(
+    options: { vault?: boolean; identity?: boolean } = {},
+  ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtc-"));
@@ -125,6 +153,7 @@ export class RunningCoordinator implements AsyncDisposable {
       logLevel: "info",
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
+    if (options.identity === true) config.identity = makeIdentity(dir, s3.caFile);
     config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };
     const running = new RunningCoordinator(config, s3, auditd, dir, stack.move(), vault);
     try {
@@ -205,6 +234,34 @@ export class RunningCoordinator implements AsyncDisposable {
       if (line.includes('"msg":"listening"')) break;
     child.stdout.resume();
     return { stop };
+  }
+
+  /** Asks as a person with a session of these roles that began just now. */
+  async signedIn(
+    userId: string,
+    { roles = [], acr = "2" }: { roles?: readonly ApplianceRole[]; acr?: string } = {},
+  ): Promise<Record<string, string>> {
+    const keyFile = this.config.identity?.sessionKeyFile ?? "";
+    const seal = new Seal(Buffer.from(readFileSync(keyFile, "utf8"), "base64url"));
+    const cookie = randomBytes(32).toString("base64url");
+    const at = Date.now();
+    const db = new Database(this.config.databaseFile, { timeout: 5_000 });
+    try {
+      insertSession(db, {
+        hash: createHash("sha256").update(cookie).digest(),
+        ...{ id: `s_${randomBytes(8).toString("hex")}`, userId, sid: `sid-${userId}` },
+        ...{ roles: [...roles], acr, signedInAt: at, beganAt: at, activeAt: at, checkedAt: at },
+        endsAt: at + 3_600_000,
+        tokens: seal.seal("session-tokens", { refresh: "none", id: "none" }),
+      });
+    } finally {
+      db.close();
+    }
+    return {
+      cookie: `__Host-rt=${cookie}`,
+      "sec-fetch-site": "same-origin",
+      "x-rt-csrf": seal.derive("csrf", cookie).toString("base64url"),
+    };
   }
 
   async control(request: ControlRequest): Promise<ControlReply> {

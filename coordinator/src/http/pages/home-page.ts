@@ -25,6 +25,7 @@ export const HOME_PAGE_HTML = pageFrame(
 </section>
 <nav>
 <button id="sign-out" type="button">Sign out</button>
+<button id="sign-out-everywhere" type="button">Sign out everywhere</button>
 <a class="button" href="/auth/credential/passkey">Add a passkey</a>
 <a class="button" href="/auth/credential/code">Set up a code generator</a>
 <a class="button" href="/auth/credential/password">Change the password</a>
@@ -59,10 +60,15 @@ try {
   show("ends", when(session.endsAt) + ", or after 15 minutes without input");
   reveal("loading", false);
   reveal("who");
-  document.getElementById("sign-out").addEventListener("click", async () => {
-    const { location: next } = await ask("/auth/sign-out", { method: "POST", headers: { "x-rt-csrf": session.csrfToken } });
-    location.assign(next);
-  });
+  for (const id of ["sign-out", "sign-out-everywhere"])
+    document.getElementById(id).addEventListener("click", async () => {
+      try {
+        const { location: next } = await ask("/auth/" + id, { method: "POST", headers: { "x-rt-csrf": session.csrfToken } });
+        location.assign(next);
+      } catch (error) {
+        fail(error.message);
+      }
+    });
   let told = Date.now();
   for (const input of ["keydown", "pointerdown", "pointermove"])
     addEventListener(input, () => {
@@ -73,9 +79,9 @@ try {
   const id = /^\\/dashboard\\/jobs\\/([^/]+)$/.exec(location.pathname)?.[1];
   if (id !== undefined) {
     const job = await ask("/api/customer/dashboard/jobs/" + id);
-    show("job-id", job.id);
-    show("job-name", job.name ?? "");
-    show("job-state", job.status);
+    show("job-id", job.jobId);
+    show("job-name", job.jobName);
+    show("job-state", job.state);
     reveal("job");
   }
 } catch (error) {

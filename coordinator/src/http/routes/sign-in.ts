@@ -7,7 +7,9 @@ import { ApiError } from "../../api-error.ts";
 import type { SessionCaller } from "../../authorization/caller.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { HOME_PAGE, returnPath } from "../../identity/decisions/return-path.ts";
+import { SECOND_FACTOR } from "../../identity/decisions/people-roles.ts";
 import { IDLE_MS } from "../../identity/decisions/session-life.ts";
+import type { AccountLinks } from "../../identity/accounts/account-links.ts";
 import { findPerson, findPersonById, membershipsOf } from "../../identity/people-store.ts";
 import { type OpenIdProvider, SignInRefused } from "../../identity/sign-in/open-id-provider.ts";
 import type { Sessions } from "../../identity/sign-in/sessions.ts";
@@ -25,7 +27,12 @@ import {
   setSessionCookie,
 } from "../session-cookie.ts";
 
-export type SignInParts = { provider: OpenIdProvider; sessions: Sessions; signIn: SignIn };
+export type SignInParts = {
+  provider: OpenIdProvider;
+  sessions: Sessions;
+  signIn: SignIn;
+  links: Pick<AccountLinks, "endSessions">;
+};
 /** @property identity null where the appliance has no identity provider: nobody signs in */
 export type SignInRoutesDeps = { read: ReadHandle; identity: SignInParts | null };
 
@@ -96,11 +103,15 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
         audit: { none: "Keycloak records the change of credentials" },
       },
     },
-    async (request, reply) =>
-      await toKeycloak(reply, {
-        ...{ returnTo: HOME_PAGE, stepUp: false },
+    async (request, reply) => {
+      const cookie = readSessionCookie(request);
+      const caller = cookie === null ? null : await required().sessions.callerOf(cookie);
+      return await toKeycloak(reply, {
+        // Who has a second factor shows it before another one is set up.
+        ...{ returnTo: HOME_PAGE, stepUp: caller?.signIn.acr === SECOND_FACTOR },
         action: CREDENTIAL_ACTIONS[request.params.kind],
-      }),
+      });
+    },
   );
 
   app.get(
@@ -155,6 +166,28 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
       const url = cookie === null ? null : await required().sessions.signOut(cookie);
       clearSessionCookie(reply);
       return { location: url?.href ?? "/" };
+    },
+  );
+
+  app.post(
+    "/auth/sign-out-everywhere",
+    {
+      schema: {
+        summary: "Ends every session of the person: browsers, shells, and Keycloak's own",
+        ...{ tags, response: responses(200, SignOutReply) },
+      },
+      config: {
+        access: { own: "ends the own sessions" },
+        audit: { event: "auth.session.end", loggedBy: "identity/sign-in/sessions.ts" },
+      },
+    },
+    async (request, reply) => {
+      const { userId } = own(request)[0];
+      const { sessions, links } = required();
+      await sessions.endAll({ userId }, "revoked");
+      await links.endSessions(userId);
+      clearSessionCookie(reply);
+      return { location: "/" };
     },
   );
 

@@ -63,6 +63,11 @@ export class AccountLinks implements Disposable {
     await this.#deps.accounts.removeSecondFactors(await this.#subject(userId));
   }
 
+  /** At Keycloak; refresh tokens of shells are void with them. */
+  async endSessions(userId: string): Promise<void> {
+    await this.#deps.accounts.endSessions(await this.#subject(userId));
+  }
+
   /** Nobody who was never linked can have signed in. */
   async setEnabled(userId: string, enabled: boolean): Promise<void> {
     const subject = subjectOf(this.#deps.read, userId);

@@ -79,14 +79,19 @@ export class KeycloakAccounts {
     );
     for (const { id, type } of credentials)
       if (type !== "password") await admin.delete(this.#path(`users/${subject}/credentials/${id}`));
-    await admin.post(this.#path(`users/${subject}/logout`), {});
+    await this.endSessions(subject);
   }
 
   /** Somebody who is disabled loses every session at Keycloak, too. */
   async setEnabled(subject: string, enabled: boolean): Promise<void> {
     const admin = await this.#client();
     await admin.put(this.#path(`users/${subject}`), { enabled });
-    if (!enabled) await admin.post(this.#path(`users/${subject}/logout`), {});
+    if (!enabled) await this.endSessions(subject);
+  }
+
+  async endSessions(subject: string): Promise<void> {
+    const admin = await this.#client();
+    await admin.post(this.#path(`users/${subject}/logout`), {});
   }
 
   /** True of an account that Keycloak keeps itself: its password can be set here. */

@@ -1,0 +1,151 @@
+/** People sign in to the installed appliance with a browser: the first administrator with code and passkey, a user by a handed-over password. */
+import { createHmac } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import t from "tap";
+import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
+
+const root = process.env["RT_TEST_APPLIANCE"] ?? "";
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
+const appliance = LocalAppliance.at(root);
+const { RESON_BASE_URL: base = "" } = appliance.quickstart();
+const credentials = readFileSync(join(root, "data", "credentials.txt"), "utf8");
+const username = /^username = (.+)$/m.exec(credentials)?.[1] ?? "";
+const firstPassword = /^first_password = (.+)$/m.exec(credentials)?.[1] ?? "";
+/** Pictures of the pages, for whoever wants to look. */
+const pictures = join(repository, ".cache", "pictures");
+mkdirSync(pictures, { recursive: true });
+
+t.setTimeout(180_000);
+const browser: Browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+});
+t.teardown(() => browser.close());
+
+async function freshPage(): Promise<Page> {
+  const context = await browser.newContext({
+    ignoreHTTPSErrors: true,
+    viewport: { width: 1000, height: 640 },
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  return page;
+}
+const picture = (page: Page, name: string) =>
+  page.screenshot({ path: join(pictures, `${name}.png`) });
+
+async function signIn(page: Page, name: string, password: string): Promise<void> {
+  await page.goto(`${base}/`);
+  await page.fill("#username", name);
+  await page.fill("#password", password);
+  await page.click("#kc-login");
+}
+async function choosePassword(page: Page, password: string): Promise<void> {
+  await page.fill("#password-new", password);
+  await page.fill("#password-confirm", password);
+  await page.click("input[type=submit], button[type=submit]");
+}
+async function roles(page: Page): Promise<string | null> {
+  await page.waitForSelector("#who:not([hidden])");
+  return await page.textContent("#roles");
+}
+/** RFC 6238 with SHA-256, as the realm asks for it. @param secret base32 */
+function timeCode(secret: string, at = Date.now()): string {
+  const bits = Array.from(secret.replaceAll(" ", "").toUpperCase())
+    .map((letter) =>
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
+    )
+    .join("");
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
+  const mac = createHmac("sha256", key).update(counter).digest();
+  const offset = (mac.at(-1) ?? 0) & 0xf;
+  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
+
+const PASSWORD = "a-long-and-better-password";
+
+t.test(
+  "the first administrator changes the password, sets up a code, then a passkey",
+  async (t) => {
+    const page = await freshPage();
+    await page.goto(`${base}/`);
+    await picture(page, "sign-in");
+    await signIn(page, username, firstPassword);
+    await choosePassword(page, PASSWORD);
+    await page.waitForSelector("#mode-manual");
+    await picture(page, "second-factor");
+    await page.click("#mode-manual");
+    const secret = (await page.textContent("#kc-totp-secret-key")) ?? "";
+    await page.fill("#totp", timeCode(secret));
+    await page.click("#saveTOTPBtn");
+    t.equal(await roles(page), "platform-admin");
+    t.match(await page.textContent("#acr"), /with a second factor/);
+    await picture(page, "signed-in");
+
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("WebAuthn.enable");
+    await devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        ...{ protocol: "ctap2", transport: "internal", hasResidentKey: true },
+        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      },
+    });
+    page.on("dialog", (dialog) => void dialog.accept("of the test"));
+    await page.click("text=Add a passkey");
+    // The code of this half minute is used up.
+    await page.fill("#otp", timeCode(secret, Date.now() + 30_000));
+    await page.click("#kc-login");
+    await page.click("#registerWebAuthn, [type=submit]");
+    t.equal(await roles(page), "platform-admin");
+
+    await page.click("#sign-out");
+    await page.waitForSelector("#username[name=username]");
+    await signIn(page, username, PASSWORD);
+    await page.click("#authenticateWebAuthnButton");
+    t.equal(await roles(page), "platform-admin");
+    t.match(await page.textContent("#acr"), /with a second factor/, "by the passkey");
+
+    await page.goto(`${base}/auth/step-up?return=/dashboard/jobs/x`);
+    await page.click("#authenticateWebAuthnButton");
+    await page.waitForURL(`${base}/dashboard/jobs/x`);
+    t.pass("a step-up asks for the passkey again");
+  },
+);
+
+t.test(
+  "a user signs in with a password that was handed over, and is out everywhere at once",
+  async (t) => {
+    await appliance.command(["add-user", "guest"]);
+    const { password } = JSON.parse(
+      await appliance.command(["user", "password", "guest", "--json"]),
+    ) as { password: string };
+    const [first, second] = [await freshPage(), await freshPage()];
+    await signIn(first, "guest", password);
+    await choosePassword(first, PASSWORD);
+    t.match(await roles(first), /none/);
+    await signIn(second, "guest", PASSWORD);
+    await roles(second);
+    await first.click("#sign-out-everywhere");
+    await first.waitForSelector("#username[name=username]");
+    const status = await second.evaluate(async () => (await fetch("/api/session")).status);
+    t.equal(status, 401);
+
+    await signIn(second, "guest", PASSWORD);
+    await roles(second);
+    await appliance.command(["user", "disable", "guest"]);
+    const after = await second.evaluate(async () => (await fetch("/api/session")).status);
+    t.equal(after, 401, "a disabled user is out");
+    await second.goto(`${base}/`);
+    t.match(second.url(), /openid-connect\/auth|login-actions/);
+    await picture(second, "disabled");
+  },
+);
+
+t.test("the realm is as the release has it, and the log knows who came", async (t) => {
+  t.same(JSON.parse(await appliance.command(["identity", "diff", "--json"])), { drift: [] });
+});
