@@ -82,6 +82,7 @@ try {
           .map(([phase, seconds]) => `${phase} ${seconds} s`)
           .join(" · ")} · in all ${phases.totalSeconds} s (download ${bundle.downloadSeconds} s)`,
         "",
+        `sign in    ${endpoints.api}/   (name and first password: [sign-in] in the file of keys)`,
         `API        ${endpoints.api}`,
         `S3         ${endpoints.s3}`,
         `keys       ${endpoints.credentials}`,

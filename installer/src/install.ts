@@ -45,6 +45,9 @@ export async function install(asked: InstallRequest, mode: InstallMode): Promise
   ]);
   await runSteps(steps, request, bundle);
   say(`installed ${bundle.release.version} below ${root} in ${secondsSince(startedAt)} s`);
+  say(
+    `  sign in: https://${request.config.name}:${request.config.ports.api}/ (name and first password: ${join(root, "data/credentials.txt")})`,
+  );
   say(`  status: ${join(root, "current/bin/appliance")} status`);
 }
 
