@@ -184,6 +184,31 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 1,
   },
+  "sign-in": {
+    shows: "signing in, being out, what front door and policies cost, memory of all parts",
+    goal: "out 2 s after Keycloak says so, 300 s after a removal; a decision 1 ms; 1,300 MB",
+    figures: [
+      ["sign_in_p50_ms", "ms for a sign-in at the median"],
+      ["back_channel_s", "s until out by Keycloak's message"],
+      ["removed_local_s", "s until a removed person is out"],
+      ["door_ratio", "× a submission behind the door"],
+      ["decision_p99_ms", "ms for a decision at the 99th"],
+      ["memory_mb", "MB"],
+    ],
+    minutes: 8,
+  },
+  "role-schemas": {
+    shows:
+      "schemathesis over every route as each role, and one outcome for each operation in the log",
+    goal: "nothing wrong",
+    figures: [
+      ["cases", "cases"],
+      ["wrong", "wrong"],
+      ["operations", "operations"],
+      ["without_one_outcome", "without one outcome"],
+    ],
+    minutes: 6,
+  },
   "role-matrix": {
     shows:
       "each role × each route, list and control verb of a running coordinator, against the policies",

@@ -63,15 +63,18 @@ async function tokenFor(client: string, algorithm: string, audience: string): Pr
 
 /** Whether an application of the name `hospital-app` takes the token. */
 async function takes(token: string, checksAudience: boolean): Promise<boolean> {
-  const app = new KeycloakConnect({}, {
-    realm: "resontech",
-    "auth-server-url": keycloak.address.origin,
-    "ssl-required": "all",
-    resource: "hospital-app",
-    "bearer-only": true,
-    "confidential-port": 0,
-    ...(checksAudience ? { "verify-token-audience": true } : {}),
-  } as KeycloakConnect.KeycloakConfig);
+  const app = new KeycloakConnect(
+    {},
+    {
+      realm: "resontech",
+      "auth-server-url": keycloak.address.origin,
+      "ssl-required": "all",
+      resource: "hospital-app",
+      "bearer-only": true,
+      "confidential-port": 0,
+      ...(checksAudience ? { "verify-token-audience": true } : {}),
+    },
+  );
   return await app.grantManager.createGrant(JSON.stringify({ access_token: token })).then(
     () => true,
     () => false,

@@ -4,7 +4,7 @@ import { closed, Instant, Nullable } from "./http-common.ts";
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
 const Reason = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 500, pattern: "^[^\\p{Cc}]*$" }),
+  Type.String({ minLength: 1, maxLength: 500, pattern: "^[^\\x00-\\x1f\\x7f]*$" }),
 );
 /** Roles of the whole appliance that are given by two people. */
 export const GIVEN_ROLES = [

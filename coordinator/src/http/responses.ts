@@ -12,3 +12,18 @@ export function responses<const S extends 200 | 201, T extends TSchema>(
   };
   return shapes as Record<S, T> & Record<"4xx" | "5xx", TSchema>;
 }
+
+/** Of a page or a part of one: text for the browser, a redirect, or what stands in the way, as a page or as every other error. @param type of the answer's body */
+export function pageResponses(type: string): Record<string, unknown> {
+  const content = (types: readonly string[]) => ({
+    description: "For a browser",
+    content: Object.fromEntries(
+      types.map((one) => [
+        one,
+        { schema: one === "application/json" ? Type.Ref("Error") : Type.String() },
+      ]),
+    ),
+  });
+  const failed = content(["text/html", "application/json"]);
+  return { 200: content([type]), 302: Type.Null(), "4xx": failed, "5xx": failed };
+}

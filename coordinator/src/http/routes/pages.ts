@@ -1,11 +1,11 @@
 /** Pages of people. The dashboard takes these addresses over; the client's links to `/dashboard/jobs/:id` lead here. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { Type } from "typebox";
 import type { SignInParts } from "./sign-in.ts";
 import { HOME_PAGE, returnPath } from "../../identity/decisions/return-path.ts";
 import { HOME_PAGE_HTML, HOME_PAGE_SCRIPT } from "../pages/home-page.ts";
 import { PLAIN_CSS } from "../pages/page-frame.ts";
+import { pageResponses } from "../responses.ts";
 import { sendPage } from "../pages/send-page.ts";
 import { readSessionCookie } from "../session-cookie.ts";
 
@@ -13,40 +13,37 @@ const config = {
   access: { public: "the page holds nothing of anybody; what it asks for is held to the session" },
   audit: { none: "status" },
 };
-const schema = {
-  tags: ["pages"],
-  response: {
-    200: Type.String(),
-    302: Type.Null(),
-    "4xx": Type.Ref("Error"),
-    "5xx": Type.Ref("Error"),
-  },
-};
+const schema = (type: string) => ({ tags: ["pages"], response: pageResponses(type) });
 
 export const pageRoutes: FastifyPluginAsyncTypebox<{ identity: SignInParts | null }> = async (
   app,
   { identity },
 ) => {
-  app.get("/", { schema: { ...schema, summary: "Leads to the dashboard" }, config }, (_, reply) =>
-    reply.redirect(HOME_PAGE, 302),
+  app.get(
+    "/",
+    { schema: { ...schema("text/html"), summary: "Leads to the dashboard" }, config },
+    (_, reply) => reply.redirect(HOME_PAGE, 302),
   );
   for (const path of ["/dashboard", "/dashboard/*"])
     app.get(
       path,
       {
-        schema: { ...schema, summary: "The dashboard; leads to the sign-in where nobody is" },
+        schema: {
+          ...schema("text/html"),
+          summary: "The dashboard; leads to the sign-in where nobody is",
+        },
         config,
       },
       page,
     );
   app.get(
     "/assets/plain.css",
-    { schema: { ...schema, summary: "How plain pages look" }, config },
+    { schema: { ...schema("text/css"), summary: "How plain pages look" }, config },
     (_, reply) => asset(reply, "text/css; charset=utf-8", PLAIN_CSS),
   );
   app.get(
     "/assets/home.js",
-    { schema: { ...schema, summary: "What the plain page does" }, config },
+    { schema: { ...schema("text/javascript"), summary: "What the plain page does" }, config },
     (_, reply) => asset(reply, "text/javascript; charset=utf-8", HOME_PAGE_SCRIPT),
   );
 

@@ -17,7 +17,7 @@ import type { SignIn, SignInStep } from "../../identity/sign-in/sign-in.ts";
 import { refusalPage } from "../pages/refusal-page.ts";
 import { sendPage } from "../pages/send-page.ts";
 import { callerOfRequest } from "../authorization.ts";
-import { responses } from "../responses.ts";
+import { pageResponses, responses } from "../responses.ts";
 import {
   clearPendingCookie,
   clearSessionCookie,
@@ -48,7 +48,7 @@ const Page = Type.Object(
   { return: Type.Optional(Type.String({ maxLength: 512 })) },
   { additionalProperties: false },
 );
-const Html = { 200: Type.String(), 302: Type.Null(), "4xx": Type.String(), "5xx": Type.String() };
+const Html = pageResponses("text/html");
 
 export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
   app,
