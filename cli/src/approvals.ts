@@ -1,4 +1,6 @@
 /** `resontech approvals`: what waits for a second person, and one's own requests. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
 import { type Command, Option } from "commander";
 import { getJson, sendJson } from "./api-client.ts";
@@ -81,6 +83,19 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .action((userId: string, { reason }: { reason?: string }) =>
       ask({ kind: "second-factor", userId }, reason),
     );
+
+  request
+    .command("policy <folder>")
+    .description(
+      "put other policies in force: all files of a folder, as `appliance policy try` takes them",
+    )
+    .option("--reason <text>", "what the second person should know")
+    .action((folder: string, { reason }: { reason?: string }) => {
+      const files = readdirSync(folder).map(
+        (name) => [name, readFileSync(join(folder, name), "utf8")] as const,
+      );
+      return ask({ kind: "policy", files: Object.fromEntries(files) }, reason);
+    });
 
   for (const [verb, done] of [
     ["approve", "approved"],

@@ -14,6 +14,11 @@ export const ERROR_CATALOGUE = {
     hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key.",
   },
 
+  policy_set_invalid: {
+    status: 400,
+    hint: "Correct the named file; policies/README.md of the release says what a policy needs.",
+  },
+
   // 400: paths of a task
   path_invalid: {
     status: 400,

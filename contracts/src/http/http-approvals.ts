@@ -37,7 +37,19 @@ export const QuotaChange = Type.Object(
   },
   closed,
 );
-export const Requested = Type.Union([RoleChange, SecondFactorReset, QuotaChange]);
+/** Who may do what from then on: all files of a set, by name. */
+export const PolicyChange = Type.Object(
+  {
+    kind: Type.Literal("policy"),
+    files: Type.Record(
+      Type.String({ pattern: "^[a-z0-9][a-z0-9.-]{0,80}$" }),
+      Type.String({ maxLength: 200_000 }),
+      { minProperties: 1, maxProperties: 100 },
+    ),
+  },
+  closed,
+);
+export const Requested = Type.Union([RoleChange, SecondFactorReset, QuotaChange, PolicyChange]);
 export type Requested = Static<typeof Requested>;
 export type ApprovalKind = Requested["kind"];
 

@@ -9,6 +9,8 @@ import { findProjectOwner, setProjectQuota } from "../identity/bucket-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf, rolesOf, setRoles } from "../identity/role-holders.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
+import { PolicySetInvalid } from "../authorization/policy-files.ts";
+import { type ChangedPolicies, checkPolicies } from "../policy-trial/changed-policies.ts";
 import { requireRoleChange } from "./decisions/role-rules.ts";
 
 export type ApprovalEffectsDeps = {
@@ -16,6 +18,7 @@ export type ApprovalEffectsDeps = {
   commit: GroupCommit;
   links: Pick<AccountLinks, "setRole" | "resetSecondFactor">;
   sessions: Pick<Sessions, "endAll">;
+  policies: ChangedPolicies;
 };
 
 export class ApprovalEffects {
@@ -28,6 +31,7 @@ export class ApprovalEffects {
   /** Whether it could be done now. @throws ApiError with what stands in the way */
   require(what: Requested): void {
     const { read } = this.#deps;
+    if (what.kind === "policy") return requirePolicies(what.files);
     if (what.kind === "quota") {
       if (findProjectOwner(read, what.projectId) === null)
         throw new ApiError("not_found", "there is no such project");
@@ -54,6 +58,9 @@ export class ApprovalEffects {
         await this.#deps.links.resetSecondFactor(what.userId);
         await this.#deps.sessions.endAll({ userId: what.userId }, "revoked");
         return;
+      case "policy":
+        this.#deps.policies.put(what.files);
+        return;
       case "quota":
         await this.#deps.commit.run((db) => setProjectQuota(db, what.projectId, what.bytes));
     }
@@ -66,5 +73,14 @@ export class ApprovalEffects {
     const held = rolesOf(read, userId).filter((one) => one !== role);
     await commit.run((db) => setRoles(db, userId, isGranted ? [...held, role] : held));
     await sessions.endAll({ userId }, "revoked");
+  }
+}
+
+function requirePolicies(files: Readonly<Record<string, string>>): void {
+  try {
+    checkPolicies(files);
+  } catch (error) {
+    if (!(error instanceof PolicySetInvalid)) throw error;
+    throw new ApiError("policy_set_invalid", error.message);
   }
 }

@@ -18,6 +18,7 @@ import {
   insertApproval,
   overdueApprovals,
 } from "./approval-store.ts";
+import { checkPolicies } from "../policy-trial/changed-policies.ts";
 import { summaryOf } from "./decisions/summary.ts";
 
 /** Nobody answered: the request is over. */
@@ -125,9 +126,11 @@ export class Approvals {
     const { what, requesterId, deciderId, createdAt, expiresAt, decidedAt } = approval;
     const person = (id: string) => ({ id, username: findPersonById(read, id)?.username ?? "" });
     const name =
-      what.kind === "quota"
-        ? (projectName(read, what.projectId) ?? "a project that is gone")
-        : person(what.userId).username;
+      what.kind === "policy"
+        ? checkPolicies(what.files).set.sha256
+        : what.kind === "quota"
+          ? (projectName(read, what.projectId) ?? "a project that is gone")
+          : person(what.userId).username;
     return {
       ...{ id: approval.id, what, summary: summaryOf(what, name), state: approval.state },
       requester: person(requesterId),
@@ -187,6 +190,15 @@ export class Approvals {
             type: "iam.user.change",
             object: { kind: "user", id: what.userId },
             detail: { change: "second-factor", approval: id },
+          },
+          effect,
+        );
+      case "policy":
+        return await audit.operation(
+          {
+            type: "admin.policy",
+            object: { kind: "appliance", id: "appliance" },
+            detail: { policy_set_sha256: checkPolicies(what.files).set.sha256, approval: id },
           },
           effect,
         );

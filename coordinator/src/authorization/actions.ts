@@ -64,6 +64,7 @@ export const ACTIONS = {
   "erasure.decide": "approval",
   "policy.read": "appliance",
   "policy.propose": "appliance",
+  "policy.change": "appliance",
   "policy.decide": "approval",
 
   "node.list": "node",

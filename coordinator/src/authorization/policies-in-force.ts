@@ -7,10 +7,21 @@ const FOLDER = import.meta.filename.endsWith(".ts")
   ? join(import.meta.dirname, "..", "..", "..", "policies", "cedar")
   : join(import.meta.dirname, "policies", "cedar");
 
+let shipped: PolicySet | null = null;
 let inForce: PolicySet | null = null;
 
-/** The policies by which this process decides: read at the first call and kept. @throws PolicySetInvalid, and nothing is decided */
+/** Of the release. @throws PolicySetInvalid */
+export function shippedPolicies(): PolicySet {
+  shipped ??= PolicySet.load(readPolicyFiles(FOLDER));
+  return shipped;
+}
+
+/** The policies by which this process decides: those of the release, until others are put in force. @throws PolicySetInvalid, and nothing is decided */
 export function policiesInForce(): PolicySet {
-  inForce ??= PolicySet.load(readPolicyFiles(FOLDER));
-  return inForce;
+  return inForce ?? shippedPolicies();
+}
+
+/** From the next decision on. */
+export function putInForce(policies: PolicySet): void {
+  inForce = policies;
 }

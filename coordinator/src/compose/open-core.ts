@@ -24,6 +24,7 @@ import { serveAuthCallout } from "../bus/auth-callout.ts";
 import { connectBus, readSeed } from "../bus/connect.ts";
 import { BusLink } from "../bus/bus-link.ts";
 import { giveHint, HintPump } from "../bus/hint-pump.ts";
+import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
 import { policiesInForce } from "../authorization/policies-in-force.ts";
 import { recentDecisions } from "../authorization/recent-decisions.ts";
 import { DecisionHistory } from "../policy-trial/decision-history.ts";
@@ -103,6 +104,7 @@ export type Core = AsyncDisposable & {
 export async function openCore(options: CoreOptions): Promise<Core> {
   const { config, alarms, clock = new SteadyClock() } = options;
   // Before anything is opened: with policies that don't hold together nothing could be decided. And no beat waits until they are read.
+  ChangedPolicies.besideDatabase(config.databaseFile).use();
   policiesInForce();
   await using stack = new AsyncDisposableStack();
   const opened = stack.use(openDatabase(config.databaseFile));

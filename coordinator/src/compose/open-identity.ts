@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { SignInParts } from "../http/routes/sign-in.ts";
 import { ApprovalEffects } from "../approvals/approval-effects.ts";
 import { Approvals } from "../approvals/approvals.ts";
+import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
 import { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import { OpenIdProvider } from "../identity/sign-in/open-id-provider.ts";
@@ -39,7 +40,10 @@ export async function openIdentity(
     onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
   });
   void links.linkAll();
-  const effects = new ApprovalEffects({ ...deps, links, sessions });
+  const effects = new ApprovalEffects({
+    ...{ ...deps, links, sessions },
+    policies: ChangedPolicies.besideDatabase(config.databaseFile),
+  });
   const approvals = new Approvals({ ...deps, effects });
   const sweep = setInterval(() => {
     Promise.all([sessions.sweep(), approvals.sweep()]).catch((err: unknown) =>

@@ -1,4 +1,11 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
+import {
+  policiesInForce,
+  putInForce,
+  shippedPolicies,
+} from "../../src/authorization/policies-in-force.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(240_000);
@@ -141,6 +148,35 @@ t.test(
     t.match((await lena.ask("GET", "/api/approvals")).body, { length: 2 });
   },
 );
+
+t.test("other policies are put in force by two people, and decide from then on", async (t) => {
+  const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+  const admin = await house.signedIn(root.userId, { roles: ["platform-admin"] });
+  const folder = join(import.meta.dirname, "..", "..", "..", "policies", "cedar");
+  const files = Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  );
+  const before = policiesInForce().sha256;
+  t.teardown(() => putInForce(shippedPolicies()));
+  const propose = (changed: Record<string, string>) =>
+    admin("POST", "/api/approvals", { what: { kind: "policy", files: changed } });
+  t.match(await propose({ ...files, "jobs.cedar": "permit (" }), {
+    status: 400,
+    body: { code: "policy_set_invalid", message: /jobs\.cedar/ },
+  });
+  // Without this rule nobody would see people; the list of actions wants one for each.
+  const narrower = (files["people.cedar"] ?? "").replace(
+    'Role::"compliance-auditor"',
+    'Role::"viewer"',
+  );
+  const asked = await propose({ ...files, "people.cedar": narrower });
+  t.match(asked, { status: 201, body: { state: "requested" } });
+  t.equal(policiesInForce().sha256, before);
+  const path = `/api/approvals/${String(asked.body["id"])}/approve`;
+  t.match(await officer("POST", path, {}), { status: 200, body: { state: "approved" } });
+  t.not(policiesInForce().sha256, before);
+  t.ok(house.api.audit.names.includes("admin.policy:completed"));
+});
 
 t.test("a request that nobody answers ends", async (t) => {
   const carl = await person("carl");

@@ -14,6 +14,7 @@ import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
 import { Approvals } from "../../src/approvals/approvals.ts";
+import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import { KeycloakAccounts } from "../../src/identity/accounts/keycloak-accounts.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
@@ -99,7 +100,10 @@ export class SignInHouse implements AsyncDisposable {
           throw error;
         },
       });
-      const effects = new ApprovalEffects({ ...deps, links, sessions });
+      const effects = new ApprovalEffects({
+        ...{ ...deps, links, sessions },
+        policies: new ChangedPolicies(join(dir, "policies")),
+      });
       const approvals = new Approvals({ ...deps, effects });
       return { provider, sessions, signIn, links, approvals };
     });

@@ -36,6 +36,11 @@ export const ADMIN_EVENTS = {
     "A planned stop was announced; leases live longer.",
     Type.Object({ until_s: Count }, closed),
   ),
+  "admin.policy": operation(
+    "appliance",
+    "Other policies were put in force; `approval` names the request.",
+    Type.Object({ policy_set_sha256: Sha256Hex, approval: PlainId }, closed),
+  ),
   "admin.identity": operation(
     "appliance",
     "The realm of the identity provider was made as the release has it.",

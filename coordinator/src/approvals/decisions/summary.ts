@@ -9,6 +9,8 @@ export function summaryOf(what: Requested, name: string): string {
         : `${name} is ${what.role} no longer`;
     case "second-factor":
       return `${name} loses every passkey and code generator, and sets up a new one at the next sign-in`;
+    case "policy":
+      return `who may do what is decided by the policies ${name}`;
     case "quota":
       return `the bucket of ${name} may hold ${what.bytes} bytes`;
   }

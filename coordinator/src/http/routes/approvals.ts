@@ -28,11 +28,18 @@ const tags = ["approvals"];
 const MOST = 200;
 const Params = Type.Object({ id: IdParam }, { additionalProperties: false });
 
+/** Who may ask for it, and who may do it alone while nobody could answer. */
+const ASK = {
+  role: ["role.request", "role.change"],
+  "second-factor": ["factor.request", "factor.reset"],
+  policy: ["policy.propose", "policy.change"],
+} as const satisfies Record<Exclude<ApprovalKind, "quota">, readonly [Action, Action]>;
 /** Who may answer a request of a kind. */
 const DECIDE = {
   role: "role.decide",
   "second-factor": "factor.decide",
   quota: "quota.decide",
+  policy: "policy.decide",
 } as const satisfies Record<ApprovalKind, Action>;
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
@@ -178,10 +185,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
       return false;
     }
     const singlePerson = required().isSinglePerson(userId);
-    const [ask, act] =
-      what.kind === "role"
-        ? (["role.request", "role.change"] as const)
-        : (["factor.request", "factor.reset"] as const);
+    const [ask, act] = ASK[what.kind];
     await authorize(request, ask, "every");
     if (singlePerson) await authorize(request, act, "every", { singlePerson });
     return singlePerson;

@@ -110,6 +110,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.stop": as("application", "Stop"),
   "admin.restart": as("application", "Restart"),
   "admin.maintenance": as("application", "Other"),
+  "admin.policy": as("entity", "Update"),
   "admin.identity": as("entity", "Update"),
   "admin.control": as("api", "Other"),
   "admin.measured": as("configState", "Log"),
