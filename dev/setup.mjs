@@ -50,6 +50,9 @@ const DEBIAN_PACKAGES = [
   "tpm2-tools",
   "libtss2-tcti-swtpm0",
   "libtss2-rc0",
+  // A customer's directory.
+  "slapd",
+  "ldap-utils",
   // The verifier's page is tested in it.
   "chromium",
 ];

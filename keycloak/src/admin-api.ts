@@ -10,13 +10,17 @@ export class KeycloakRefusedError extends Error {
   override readonly name = "KeycloakRefusedError";
   readonly code = "keycloak_refused";
   readonly status: number;
+  /** What Keycloak said, as it came. */
+  readonly answer: string;
 
   constructor(method: string, path: string, status: number, answer: string) {
     super(`keycloak answered ${status} to ${method} ${path}: ${answer.slice(0, 300)}`);
     this.status = status;
+    this.answer = answer;
   }
 }
 
+type Body = { type: string; text: string };
 type Token = { value: string; expiresAt: number };
 /** Null when the credentials are refused. */
 type AskToken = () => Promise<Token | null>;
@@ -82,24 +86,35 @@ export class KeycloakAdmin {
 
   /** The same; null where there is nothing. */
   async find<T>(path: string): Promise<T | null> {
-    const answer = await this.#send("GET", path, undefined, [404]);
+    const answer = await this.#send("GET", path, null, [404]);
     return answer.status === 404 ? null : (JSON.parse(answer.text) as T);
   }
 
   /** Answers with the id of what was made; null where it is there already, or Keycloak names none. */
   async post(path: string, body: unknown): Promise<string | null> {
-    const answer = await this.#send("POST", path, body, [409]);
+    const answer = await this.#send("POST", path, json(body), [409]);
     if (answer.status === 409) return null;
     return answer.headers.get("location")?.split("/").at(-1) ?? null;
   }
 
+  /** A file with fields beside it, as a browser's form sends them. Answers with what Keycloak makes of it. */
+  async upload<T>(path: string, fields: Record<string, string>, file: string): Promise<T> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append("file", new Blob([file]), "file");
+    const whole = new Request("https://form/", { method: "POST", body: form });
+    const type = whole.headers.get("content-type") ?? "";
+    const answer = await this.#send("POST", path, { type, text: await whole.text() });
+    return JSON.parse(answer.text) as T;
+  }
+
   async put(path: string, body: unknown): Promise<void> {
-    await this.#send("PUT", path, body);
+    await this.#send("PUT", path, json(body));
   }
 
   /** 404 is fine: it is gone already. */
   async delete(path: string, body?: unknown): Promise<void> {
-    await this.#send("DELETE", path, body, [404]);
+    await this.#send("DELETE", path, body === undefined ? null : json(body), [404]);
   }
 
   /** A token knows the rights of its own time: who makes a realm has rights in it by the next one. */
@@ -112,7 +127,7 @@ export class KeycloakAdmin {
   async #send(
     method: string,
     path: string,
-    body?: unknown,
+    body: Body | null = null,
     fine: readonly number[] = [],
   ): Promise<KeycloakAnswer> {
     if (this.#token.expiresAt <= Date.now()) await this.renew();
@@ -121,14 +136,18 @@ export class KeycloakAdmin {
       headers: {
         authorization: `Bearer ${this.#token.value}`,
         accept: "application/json",
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === null ? {} : { "content-type": body.type }),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body?.text ?? null,
     });
     if (answer.status >= 300 && !fine.includes(answer.status))
       throw new KeycloakRefusedError(method, path, answer.status, answer.text);
     return answer;
   }
+}
+
+function json(body: unknown): Body {
+  return { type: "application/json", text: JSON.stringify(body) };
 }
 
 async function fetchToken(

@@ -1,13 +1,23 @@
 /** Makes the realm as its definition has it. What is right is not touched; safe to repeat from any point. */
 import type { KeycloakAdmin } from "../admin-api.ts";
+import { applyDirectory, removeDirectory } from "../directories/apply-directory.ts";
 import { type Drift, realmDrift } from "./decisions/realm-drift.ts";
 import { type ActualRealm, readRealm } from "./read-realm.ts";
-import type { FlowStep, RealmClient, RealmDefinition, RealmFlow } from "./realm-definition.ts";
+import {
+  type FlowStep,
+  LOCALE,
+  type RealmClient,
+  type RealmDefinition,
+  type RealmFlow,
+} from "./realm-definition.ts";
 
 /** The flow that Keycloak brings; bound for the moment in which ours is made anew. It gives no level of authentication: nobody steps up by it. */
 const BUILT_IN_BROWSER_FLOW = "browser";
 
-/** Answers with what differed before. */
+const FIRST_SIGN_IN = "firstBrokerLoginFlowAlias";
+const BUILT_IN_FIRST_SIGN_IN_FLOW = "first broker login";
+
+/** Answers with what differed before. @throws DirectorySecretMissing of a connected directory that Keycloak has lost; all else is applied then */
 export async function applyRealm(admin: KeycloakAdmin, want: RealmDefinition): Promise<Drift[]> {
   let actual = await readRealm(admin, want.realm);
   const drift = realmDrift(want, actual?.realm ?? null);
@@ -27,11 +37,23 @@ export async function applyRealm(admin: KeycloakAdmin, want: RealmDefinition): P
     await admin.put(`/${want.realm}`, { realm: want.realm, ...want.settings });
   if (left.some(({ kind }) => kind === "profile"))
     await admin.put(`/${want.realm}/users/profile`, want.userProfile);
+  await applyTexts(change, left);
   await applyClients(change, left);
+  await applyDirectories(change);
   return drift;
 }
 
 type Change = { admin: KeycloakAdmin; want: RealmDefinition; actual: ActualRealm };
+
+/** Somebody else's words on these pages could ask for passwords. */
+async function applyTexts({ admin, want }: Change, drift: readonly Drift[]): Promise<void> {
+  const drifted = ofKind(drift, "text");
+  if (drifted.length === 0) return;
+  const path = `/${want.realm}/localization/${LOCALE}`;
+  for (const { what } of drifted)
+    if (!(what in want.texts)) await admin.delete(`${path}/${encodeURIComponent(what)}`);
+  await admin.post(path, want.texts);
+}
 
 async function applyRoles({ admin, want }: Change, drift: readonly Drift[]): Promise<void> {
   for (const { name, what } of ofKind(drift, "role")) {
@@ -54,6 +76,7 @@ async function applyFlows(change: Change, drift: readonly Drift[]): Promise<void
           realm: want.realm,
           browserFlow: BUILT_IN_BROWSER_FLOW,
         });
+      await releaseFlow(change, alias);
       await admin.delete(`/${want.realm}/authentication/flows/${id}`);
     }
     const flow = want.flows.find((one) => one.alias === alias);
@@ -64,6 +87,16 @@ async function applyFlows(change: Change, drift: readonly Drift[]): Promise<void
       realm: want.realm,
       browserFlow: want.settings["browserFlow"],
     });
+}
+
+/** Keycloak deletes no flow that a provider names; nobody signs in by that provider until it is put right again. */
+async function releaseFlow({ admin, want, actual }: Change, alias: string): Promise<void> {
+  for (const { kind, name, settings } of actual.realm.directories)
+    if (kind === "broker" && settings[FIRST_SIGN_IN] === alias)
+      await admin.put(`/${want.realm}/identity-provider/instances/${name}`, {
+        ...settings,
+        ...{ enabled: false, [FIRST_SIGN_IN]: BUILT_IN_FIRST_SIGN_IN_FLOW },
+      });
 }
 
 async function makeFlow(change: Change, { alias, steps }: RealmFlow): Promise<void> {
@@ -172,6 +205,17 @@ async function setMembers(
   const extra = all.filter(({ name }) => have.includes(name) && !want.includes(name));
   if (missing.length > 0) await admin.post(to, missing);
   if (extra.length > 0) await admin.delete(to, extra);
+}
+
+/** Compared anew: a flow that was made again is no longer the one that a provider named. */
+async function applyDirectories({ admin, want }: Change): Promise<void> {
+  const now = await readRealm(admin, want.realm);
+  const drift = ofKind(realmDrift(want, now?.realm ?? null), "directory");
+  for (const name of new Set(drift.map((one) => one.name))) {
+    const directory = want.directories.find((one) => one.name === name);
+    if (directory === undefined) await removeDirectory(admin, want.realm, name);
+    else await applyDirectory(admin, want.realm, directory, null);
+  }
 }
 
 function ofKind(drift: readonly Drift[], kind: Drift["kind"]): Drift[] {

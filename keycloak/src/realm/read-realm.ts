@@ -1,6 +1,13 @@
 /** Reads of Keycloak what the realm's definition speaks of, in the definition's own form. */
 import type { KeycloakAdmin } from "../admin-api.ts";
-import type { FlowStep, RealmClient, RealmDefinition, RealmFlow } from "./realm-definition.ts";
+import { readDirectories } from "../directories/read-directories.ts";
+import {
+  type FlowStep,
+  LOCALE,
+  type RealmClient,
+  type RealmDefinition,
+  type RealmFlow,
+} from "./realm-definition.ts";
 
 /** Keycloak's ids of what a change must name. */
 export type RealmIds = {
@@ -30,11 +37,12 @@ type Execution = {
 export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<ActualRealm | null> {
   const settings = await admin.find<Record<string, unknown>>(`/${realm}`);
   if (settings === null) return null;
-  const [roles, flows, rows, userProfile] = await Promise.all([
+  const [roles, flows, rows, userProfile, texts] = await Promise.all([
     admin.get<{ name: string; description?: string }[]>(`/${realm}/roles`),
     admin.get<{ id: string; alias: string; builtIn: boolean }[]>(`/${realm}/authentication/flows`),
     admin.get<ClientRow[]>(`/${realm}/clients?max=1000`),
     admin.get<Record<string, unknown>>(`/${realm}/users/profile`),
+    admin.get<Record<string, string>>(`/${realm}/localization/${LOCALE}`),
   ]);
   const ids: RealmIds = {
     clients: new Map(rows.map(({ clientId, id }) => [clientId, id])),
@@ -77,8 +85,9 @@ export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<Ac
     if (!builtIn) own.push({ alias, steps: await readSteps(admin, realm, alias) });
   return {
     realm: {
-      ...{ realm, settings, userProfile, clients, flows: own },
+      ...{ realm, settings, userProfile, texts, clients, flows: own },
       roles: roles.map(({ name, description }) => ({ name, description: description ?? "" })),
+      directories: await readDirectories(admin, realm),
     },
     ids,
   };

@@ -2,8 +2,10 @@
  * The realm as code: `policies/realm.json`, which says of Keycloak's settings all that this product relies on. What the file does not name is
  * Keycloak's own default. Addresses and public keys of an appliance are not in the file: `{origin}` and `{jwks:NAME}` stand for them.
  */
+import type { Connection } from "@resontech/contracts/identity-connections";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import { type Directory, directoryOf } from "../directories/decisions/directory-form.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 255 });
@@ -45,6 +47,8 @@ const RealmFile = Type.Object(
     settings: Values,
     /** What is known of a person, as Keycloak's user profile has it. */
     userProfile: Values,
+    /** Words of Keycloak's pages, by Keycloak's keys, where its own would mislead. */
+    texts: Type.Record(Type.String(), Type.String()),
     roles: Type.Array(Type.Object({ name: Name, description: Type.String() }, closed)),
     flows: Type.Array(Type.Object({ alias: Name, steps: Type.Array(FlowStep) }, closed)),
     clients: Type.Array(
@@ -80,9 +84,11 @@ export type RealmDefinition = {
   realm: string;
   settings: Record<string, unknown>;
   userProfile: Record<string, unknown>;
+  texts: Record<string, string>;
   roles: { name: string; description: string }[];
   flows: RealmFlow[];
   clients: RealmClient[];
+  directories: Directory[];
 };
 
 /** What stands for itself in no file: where this appliance is, and the public keys of its programs. */
@@ -100,18 +106,25 @@ export class RealmFileError extends Error {
 }
 
 export const REALM = "resontech";
+/** The one language of its pages. */
+export const LOCALE = "en";
 
-/** @throws RealmFileError */
-export function realmDefinition(text: string, { origin, jwks }: RealmValues): RealmDefinition {
+/** @param connections what the customer connected, which is no part of the file @throws RealmFileError */
+export function realmDefinition(
+  text: string,
+  { origin, jwks }: RealmValues,
+  connections: readonly Connection[] = [],
+): RealmDefinition {
   const value: unknown = fill(JSON.parse(text), (name) =>
     name === "origin" ? origin : name.startsWith("jwks:") ? jwks[name.slice(5)] : undefined,
   );
   const [fault] = Value.Errors(RealmFile, value);
   if (fault !== undefined)
     throw new RealmFileError(`policies/realm.json${fault.instancePath} ${fault.message}`);
-  const { settings, userProfile, roles, flows, clients } = value as Static<typeof RealmFile>;
+  const { settings, userProfile, texts, roles, flows, clients } = value as Static<typeof RealmFile>;
   return {
-    ...{ realm: REALM, settings, userProfile, roles, flows },
+    ...{ realm: REALM, settings, userProfile, texts, roles, flows },
+    directories: connections.map(directoryOf),
     clients: clients.map((client) => ({
       clientId: client.settings.clientId,
       settings: client.settings,

@@ -37,8 +37,16 @@ export class RunningKeycloak implements AsyncDisposable {
     this.keyFile = join(dir, "server.key");
   }
 
-  /** @param origin what browsers call it by, where that is not its own port */
-  static async start(origin?: string): Promise<RunningKeycloak> {
+  /**
+   * @param origin what browsers call it by, where that is not its own port
+   * @param trusted PEM files of certificates that it trusts beside its own
+   * @param sameAs another one, whose certificate it has as well: both trust each other
+   */
+  static async start(
+    origin?: string,
+    trusted: readonly string[] = [],
+    sameAs?: RunningKeycloak,
+  ): Promise<RunningKeycloak> {
     const tree = await ensureTestKeycloak();
     const dir = mkdtempSync(join(tmpdir(), "rt-keycloak-"));
     const home = join(dir, "keycloak");
@@ -48,7 +56,10 @@ export class RunningKeycloak implements AsyncDisposable {
       filter: (path) => path !== join(tree, "keycloak", "lib"),
     });
     symlinkSync(join(tree, "keycloak", "lib"), join(home, "lib"));
-    await makeCertificate(dir);
+    if (sameAs === undefined) await makeCertificate(dir);
+    else
+      for (const name of ["server.crt", "server.key"])
+        cpSync(join(sameAs.#dir, name), join(dir, name));
     const [port, management] = [await freePort(), await freePort()];
     const address = {
       port,
@@ -68,7 +79,7 @@ export class RunningKeycloak implements AsyncDisposable {
         `--http-management-port=${management}`,
         `--https-certificate-file=${join(dir, "server.crt")}`,
         `--https-certificate-key-file=${join(dir, "server.key")}`,
-        `--truststore-paths=${join(dir, "server.crt")}`,
+        `--truststore-paths=${[join(dir, "server.crt"), ...trusted].join(",")}`,
         `--hostname=${address.origin}`,
         "--proxy-headers=xforwarded",
       ],
@@ -127,7 +138,7 @@ function endGroup({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return true;
 }
 
-async function makeCertificate(dir: string): Promise<void> {
+export async function makeCertificate(dir: string): Promise<void> {
   const config = join(dir, "req.cnf");
   writeFileSync(config, "[req]\ndistinguished_name=dn\n[dn]\n");
   await run("openssl", [

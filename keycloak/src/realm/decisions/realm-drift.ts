@@ -2,8 +2,8 @@
 import type { RealmDefinition } from "../realm-definition.ts";
 
 export type Drift = {
-  kind: "realm" | "profile" | "role" | "flow" | "client";
-  /** Of the role, flow or client; the realm's own name. */
+  kind: "realm" | "profile" | "text" | "role" | "flow" | "client" | "directory";
+  /** Of the role, flow, client or connected directory; the realm's own name. */
   name: string;
   /** What differs: a setting's name, `missing` or `unknown`. */
   what: string;
@@ -32,6 +32,13 @@ export function realmDrift(want: RealmDefinition, have: RealmDefinition | null):
   return [
     ...fieldsOf("realm", want.realm, want.settings, have.settings),
     ...fieldsOf("profile", want.realm, want.userProfile, have.userProfile),
+    ...fieldsOf("text", want.realm, want.texts, have.texts),
+    ...Object.keys(have.texts)
+      .filter((key) => !(key in want.texts))
+      .map((key) => ({
+        ...({ kind: "text", name: want.realm, what: key, want: null } as const),
+        have: json(have.texts[key]),
+      })),
     ...named("role", want.roles, have.roles, ({ name }) => name, isBuiltInRole),
     ...named(
       "flow",
@@ -41,6 +48,13 @@ export function realmDrift(want: RealmDefinition, have: RealmDefinition | null):
       () => false,
     ),
     ...named("client", want.clients, have.clients, ({ clientId }) => clientId, isBuiltInClient),
+    ...named(
+      "directory",
+      want.directories,
+      have.directories,
+      ({ name }) => name,
+      () => false,
+    ),
   ];
 }
 
