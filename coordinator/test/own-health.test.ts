@@ -17,6 +17,7 @@ const parts = {
   isAuditDraining: () => false,
   pingStorage: async () => undefined,
   endingKeys: () => [],
+  people: () => ({ requested: [], left: [] }),
 } as unknown as OwnHealthParts;
 
 t.test(

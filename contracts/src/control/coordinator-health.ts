@@ -43,6 +43,8 @@ export type CoordinatorHealth = {
   endingKeys: { key: string; username: string; expiresAt: string }[];
   /** Somebody could approve what needs a second person. */
   hasApprover: boolean;
+  /** Roles of the whole appliance that groups ask for, and who left their directory; a release before does not tell. */
+  people?: { requested: { username: string; role: string }[]; left: string[] };
   /** The last time that the wall clock was set, since the start. */
   clockStep: { stepMs: number; agoMs: number } | null;
   nodes: NodeHealth[];

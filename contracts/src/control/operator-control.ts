@@ -13,6 +13,14 @@ const MAX_KEY_DAYS = 366;
 /** Longest reason that the job's owner is told. */
 const MAX_REASON = 200;
 
+/** A connection's name, a stroke, and the group's name there. */
+const GroupName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,30}/[^\\p{Cc}]{1,224}$" });
+/** Roles in a project, which a group gives, and those of the whole appliance, for which it asks. */
+export const MAPPED_ROLES = [
+  ...["project-lead", "researcher", "viewer"],
+  ...["platform-admin", "security-officer", "compliance-auditor", "data-steward"],
+] as const;
+
 const verb = <V extends string>(name: V) => Type.Literal(name);
 
 export const OPERATOR_REQUESTS = [
@@ -43,6 +51,22 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("user-disable"), username: Name }, closed),
   /** Platform keys that live are good again; the bucket gets a new key pair, whose secret is answered once. */
   Type.Object({ verb: verb("user-enable"), username: Name }, closed),
+  Type.Object({ verb: verb("group-list") }, closed),
+  /** A role of the whole appliance, without a project, is asked for and not given. */
+  Type.Object(
+    {
+      verb: verb("group-map"),
+      group: GroupName,
+      project: Type.Union([Id, Type.Null()]),
+      role: Type.Enum([...MAPPED_ROLES]),
+    },
+    closed,
+  ),
+  /** Everything that the group gives, or what it gives in one project. */
+  Type.Object(
+    { verb: verb("group-unmap"), group: GroupName, project: Type.Union([Id, Type.Null()]) },
+    closed,
+  ),
   Type.Object(
     {
       verb: verb("job-list"),
@@ -101,6 +125,8 @@ export type UserFacts = {
   livingJobs: number;
   createdAt: string;
 };
+/** @property project null of a role of the whole appliance, which is asked for */
+export type GroupFacts = { group: string; project: string | null; role: string };
 export type JobFacts = {
   job: string;
   username: string;
@@ -176,6 +202,9 @@ export type OperatorReply =
       accessKeyId: string;
       secretAccessKey: string;
     }
+  | { ok: true; verb: "group-list"; groups: GroupFacts[] }
+  | { ok: true; verb: "group-map"; group: string; role: string }
+  | { ok: true; verb: "group-unmap"; group: string; taken: number }
   | { ok: true; verb: "job-list"; jobs: JobFacts[] }
   | { ok: true; verb: "job-show"; job: JobFacts; members: JobMemberFacts[] }
   | { ok: true; verb: "job-cancel"; job: string; state: string }

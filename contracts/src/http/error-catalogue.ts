@@ -225,6 +225,22 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Make another person administrator first: somebody must be able to run the appliance.",
   },
+  role_without_project: {
+    status: 400,
+    hint: "Name the project as well: `--project P`.",
+  },
+  role_in_project: {
+    status: 400,
+    hint: "Leave `--project` out: the role is of the whole appliance, and is asked for.",
+  },
+  user_left: {
+    status: 403,
+    hint: "Ask whoever keeps the directory: the user's account is gone or disabled there. A sign-in in the browser makes the key good again.",
+  },
+  sign_in_needed: {
+    status: 403,
+    hint: "Sign in in the browser once: the user's provider tells of nobody who leaves, so keys rest seven days after the last sign-in.",
+  },
   directory_user: {
     status: 409,
     hint: "Change the password where the person is known: in the connected directory.",

@@ -44,6 +44,15 @@ export function actorOf(caller: Caller | null, commit?: CommitPerson): Actor {
   }
 }
 
+/** Who did what Keycloak saw: a person whose credentials were right, whoever tried, or Keycloak's own administration. */
+export function actorAtKeycloak(
+  did: "person" | "somebody" | "admin",
+  userId: string | null,
+): Actor {
+  if (did === "admin") return { sub: "keycloak", kind: "system" };
+  return did === "person" && userId !== null ? { sub: userId, kind: "user" } : actorOf(null);
+}
+
 /** What the coordinator decides by itself, whoever asked for what led to it. */
 export const COORDINATOR_ACTOR = actorOf(COORDINATOR);
 

@@ -33,7 +33,9 @@ import { openDatabase, type ReadHandle, type WriteHandle } from "../db/open-data
 import { WriteAheadLog } from "../db/write-ahead-log.ts";
 import type { Feed } from "../feed/feed.ts";
 import { holdersOf } from "../identity/role-holders.ts";
+import { openRequests } from "../identity/directories/request-role.ts";
 import { endingKeys } from "../identity/key-store.ts";
+import { peopleWhoLeft } from "../identity/people-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
@@ -198,6 +200,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         pingStorage: () => options.store.ping(),
         endingKeys: () => endingKeys(db, clock.now()),
         hasApprover: () => holdersOf(read, "security-officer").length > 0,
+        people: () => ({ requested: openRequests(db), left: peopleWhoLeft(db) }),
       }),
     isReady: () => ({
       bus: link.isUp,

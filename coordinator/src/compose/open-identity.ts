@@ -7,6 +7,9 @@ import { Approvals } from "../approvals/approvals.ts";
 import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
 import { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
+import { Leavers } from "../identity/directories/leavers.ts";
+import { EventCollector } from "../identity/keycloak-events/event-collector.ts";
+import { requestRoleOnRecord } from "../identity/directories/request-role.ts";
 import { OpenIdProvider } from "../identity/sign-in/open-id-provider.ts";
 import { Seal } from "../identity/sign-in/seal.ts";
 import { Sessions, type SessionsDeps } from "../identity/sign-in/sessions.ts";
@@ -21,7 +24,7 @@ export async function openIdentity(
   config: CoordinatorConfig,
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now">,
   logger: Logger,
-): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & Disposable) | null> {
+): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & AsyncDisposable) | null> {
   if (config.identity === undefined) return null;
   const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile } = config.identity;
   const address = { port, origin: config.publicUrl, caPem: readText(caFile) };
@@ -29,12 +32,13 @@ export async function openIdentity(
     ...{ address, realm: REALM, clientKeyPem: readText(dashboardKeyFile) },
   });
   const seal = new Seal(Buffer.from(readFileSync(sessionKeyFile, "utf8").trim(), "base64url"));
-  const sessions = new Sessions({ ...deps, provider, seal });
-  const quotaBytes = config.s3.bucketQuotaBytes;
-  const signIn = new SignIn({ ...deps, provider, sessions, seal, quotaBytes });
   const accounts = new KeycloakAccounts({
     ...{ address, realm: REALM, clientKeyPem: readText(coordinatorKeyFile) },
   });
+  const requestRole = requestRoleOnRecord(deps.record, deps.now);
+  const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+  const quotaBytes = config.s3.bucketQuotaBytes;
+  const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
   const links = new AccountLinks({
     ...{ ...deps, accounts },
     onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
@@ -50,11 +54,20 @@ export async function openIdentity(
       logger.warn({ err }, "what is over was not swept"),
     );
   }, SWEEP_MS);
+  const watched = { ...deps, accounts, sessions, requestRole };
+  const leavers = new Leavers(watched, (err) =>
+    logger.warn({ err }, "accounts at Keycloak could not be looked at"),
+  );
+  const collector = new EventCollector(
+    { ...deps, events: (...asked) => accounts.events(...asked) },
+    (err) => logger.warn({ err }, "Keycloak's events wait"),
+  );
   return {
     ...{ provider, sessions, signIn, links, approvals },
-    [Symbol.dispose]: () => {
+    [Symbol.asyncDispose]: async () => {
       clearInterval(sweep);
       links[Symbol.dispose]();
+      await Promise.all([leavers[Symbol.asyncDispose](), collector[Symbol.asyncDispose]()]);
     },
   };
 }

@@ -21,6 +21,7 @@ export type OwnHealthParts = Pick<
   pingStorage: () => Promise<unknown>;
   endingKeys: () => CoordinatorHealth["endingKeys"];
   hasApprover: () => boolean;
+  people: () => NonNullable<CoordinatorHealth["people"]>;
 };
 
 /** What is wrong with the coordinator's surroundings and with itself, noted as it happens, told when it is asked. */
@@ -60,6 +61,7 @@ export class OwnHealth implements Disposable {
           : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       endingKeys: parts.endingKeys(),
       hasApprover: parts.hasApprover(),
+      people: parts.people(),
       nodes: fleetViews.nodeHealth(),
     };
   }

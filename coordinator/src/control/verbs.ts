@@ -18,8 +18,10 @@ import { requireNodeId } from "../nodes/join-tokens.ts";
 import type { MaintenanceReply } from "../nodes/maintenance.ts";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { pageOfDecisions } from "../policy-trial/decision-history.ts";
+import { listGroupRoles } from "../identity/directories/group-store.ts";
 import { byOperator } from "./by-operator.ts";
 import type { ControlHandler } from "./control-server.ts";
+import { mapToRole, unmapFromRoles } from "./group-changes.ts";
 import {
   cancelJob,
   changeQuota,
@@ -65,6 +67,9 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "user-quota": { event: "iam.user.change" },
   "user-disable": { event: "iam.user.change" },
   "user-enable": { event: "iam.user.change" },
+  "group-list": { none: "settings, and nothing of people" },
+  "group-map": { event: "iam.group.map" },
+  "group-unmap": { event: "iam.group.map" },
   "job-list": { none: "status" },
   "job-show": { none: "status" },
   "job-cancel": { event: "job.cancel" },
@@ -95,6 +100,9 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "user-quota": "user.quota",
   "user-disable": "user.disable",
   "user-enable": "user.enable",
+  "group-list": "identity.diff",
+  "group-map": "identity.apply",
+  "group-unmap": "identity.apply",
   "job-list": "job.state.list",
   "job-show": "job.state.read",
   "job-cancel": "job.cancel",
@@ -207,6 +215,12 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
           keys: deps.views.keys(request.username),
         },
       }));
+    case "group-list":
+      return { ok: true, verb: "group-list", groups: listGroupRoles(deps.read) };
+    case "group-map":
+      return await mapToRole(deps, request);
+    case "group-unmap":
+      return await unmapFromRoles(deps, request);
     case "job-list":
       return { ok: true, verb: "job-list", jobs: deps.views.jobs(request.living, request.limit) };
     case "job-show":

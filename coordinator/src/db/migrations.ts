@@ -13,11 +13,11 @@ import { memberImages } from "./migrations/0011-member-images.ts";
 import { people } from "./migrations/0012-people.ts";
 import { approvals } from "./migrations/0014-approvals.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
+import { directories } from "./migrations/0015-directories.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
-  decisionsSeen,
-  approvals,
+  ...[decisionsSeen, approvals, directories],
 ];

@@ -46,6 +46,8 @@ type Refusal =
   | "malformed_bearer"
   | "invalid_api_key"
   | "user_disabled"
+  | "user_left"
+  | "sign_in_needed"
   | "csrf_refused"
   | "invalid_token";
 
@@ -100,6 +102,8 @@ const REFUSALS: Record<Refusal, string> = {
   malformed_bearer: "the Authorization header is not `Bearer` with a platform key",
   invalid_api_key: "the platform key is unknown, revoked or expired",
   user_disabled: "the operator disabled the user of this key",
+  user_left: "the directory no longer has the user of this key",
+  sign_in_needed: "the user of this key has not signed in for seven days",
   invalid_token: "the access token is not good here, or no longer",
   csrf_refused: "the request did not come from a page of this appliance",
 };
@@ -155,8 +159,14 @@ function callerOf(
   if (key === undefined || !key.startsWith("rsk_")) return "malformed_bearer";
   if (!isPlatformKey(key)) return "invalid_api_key";
   const found = findCaller(read, hashPlatformKey(key), now());
-  return found === "disabled" ? "user_disabled" : (found ?? "invalid_api_key");
+  return typeof found === "string" ? KEY_REFUSALS[found] : (found ?? "invalid_api_key");
 }
+
+const KEY_REFUSALS = {
+  disabled: "user_disabled",
+  left: "user_left",
+  unseen: "sign_in_needed",
+} as const;
 
 async function logFailure(
   gate: AuditGate,

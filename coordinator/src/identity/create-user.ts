@@ -4,7 +4,8 @@ import type { OperatorCaller, ServiceCaller } from "../authorization/caller.ts";
 import { insertUser } from "./bucket-store.ts";
 import { bucketNameFor } from "./decisions/user-names.ts";
 import { identityOperation } from "./identity-operation.ts";
-import { linkPerson } from "./people-store.ts";
+import type { Source } from "./directories/decisions/group-names.ts";
+import { linkPerson, linkSource } from "./people-store.ts";
 
 export type CreateUserDeps = OperationDeps & {
   quotaBytes: number;
@@ -12,10 +13,15 @@ export type CreateUserDeps = OperationDeps & {
   caller: OperatorCaller | ServiceCaller;
 };
 
-/** Rows of a user with default project and a bucket that the engine has yet to make. Answers with the id. @param subject Keycloak's id, where it knows the user */
+/** Rows of a user with default project and a bucket that the engine has yet to make. Answers with the id. @param subject Keycloak's id, where it knows the user @param source where the person comes from, if not from here */
 export async function createUser(
   deps: CreateUserDeps,
-  { username, isAdmin, subject }: { username: string; isAdmin: boolean; subject: string | null },
+  {
+    username,
+    isAdmin,
+    subject,
+    source = null,
+  }: { username: string; isAdmin: boolean; subject: string | null; source?: Source | null },
 ): Promise<string> {
   const userId = `u_${randomBytes(12).toString("hex")}`;
   const object = { kind: "user", id: userId } as const;
@@ -34,6 +40,7 @@ export async function createUser(
           ...{ quotaBytes: deps.quotaBytes, now: deps.now() },
         });
         if (subject !== null) linkPerson(db, userId, subject);
+        if (source !== null) linkSource(db, userId, source);
         close(db);
       }),
   );

@@ -35,26 +35,38 @@ type KeyRow = {
   revoked_at: number | null;
 };
 
-/** Null for a key that is unknown, revoked or over; `disabled` for a good key of a user whom the operator disabled. */
+/** Nobody tells whether people of a broker are still there: their keys are good for so long after their last sign-in. */
+const BROKERED_KEY_MS = 7 * 86_400_000;
+
+/**
+ * Null for a key that is unknown, revoked or over. Of a good key: `disabled` where the operator disabled the user, `left` where the user's account is
+ * gone, `unseen` where nobody knows and the last sign-in was too long ago.
+ */
 export function findCaller(
   db: ReadHandle,
   hash: Buffer,
   now: number,
-): KeyCaller | "disabled" | null {
+): KeyCaller | "disabled" | "left" | "unseen" | null {
   const row = db
     .prepare<
       [Buffer, number],
       Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & {
         is_admin: number;
         disabled_at: number | null;
+        left_at: number | null;
+        source_kind: string | null;
+        signed_in_at: number | null;
       }
     >(
-      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin, u.disabled_at FROM platform_keys k JOIN users u ON u.id = k.user_id
+      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin, u.disabled_at, u.left_at, u.source_kind, u.signed_in_at FROM platform_keys k JOIN users u ON u.id = k.user_id
        WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
     )
     .get(hash, now);
   if (row === undefined) return null;
   if (row.disabled_at !== null) return "disabled";
+  if (row.left_at !== null) return "left";
+  if (row.source_kind === "broker" && (row.signed_in_at ?? 0) <= now - BROKERED_KEY_MS)
+    return "unseen";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
   const { id: keyId, user_id: userId, project_id: projectId } = row;
   return { kind: "key", keyId, userId, projectId, scopes, isAdmin: row.is_admin === 1 };

@@ -1,27 +1,53 @@
 /** Rows of people: which user Keycloak's subject is, and to which projects users belong. */
 import type { ProjectRole } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { type Source, strongest } from "./directories/decisions/group-names.ts";
 
-export type Person = { userId: string; username: string; isDisabled: boolean };
+/** @property hasLeft the account is gone where it was kept; a sign-in takes that back @property source null of a user whom Keycloak itself keeps */
+export type Person = {
+  userId: string;
+  username: string;
+  isDisabled: boolean;
+  hasLeft: boolean;
+  source: Pick<Source, "name" | "kind"> | null;
+};
 export type Membership = { projectId: string; name: string; role: ProjectRole };
 
 export function findPerson(db: ReadHandle, subject: string): Person | null {
-  return personOf(db, "subject", subject);
+  return personOf(db, "subject = ?", [subject]);
+}
+
+/** By the id that the person has in the directory. */
+export function findPersonOf(db: ReadHandle, { name, subject }: Source): Person | null {
+  return personOf(db, "source = ? AND source_subject = ?", [name, subject]);
 }
 
 export function findPersonById(db: ReadHandle, userId: string): Person | null {
-  return personOf(db, "id", userId);
+  return personOf(db, "id = ?", [userId]);
 }
 
-function personOf(db: ReadHandle, column: "subject" | "id", value: string): Person | null {
+type PersonRow = {
+  id: string;
+  username: string;
+  disabled_at: number | null;
+  left_at: number | null;
+  source: string | null;
+  source_kind: Source["kind"] | null;
+};
+
+function personOf(db: ReadHandle, where: string, values: readonly string[]): Person | null {
   const row = db
-    .prepare<[string], { userId: string; username: string; disabledAt: number | null }>(
-      `SELECT id AS userId, username, disabled_at AS disabledAt FROM users WHERE ${column} = ?`,
+    .prepare<string[], PersonRow>(
+      `SELECT id, username, disabled_at, left_at, source, source_kind FROM users WHERE ${where}`,
     )
-    .get(value);
+    .get(...values);
   if (row === undefined) return null;
-  const { disabledAt, ...person } = row;
-  return { ...person, isDisabled: disabledAt !== null };
+  const { source: name, source_kind: kind } = row;
+  return {
+    ...{ userId: row.id, username: row.username },
+    ...{ isDisabled: row.disabled_at !== null, hasLeft: row.left_at !== null },
+    source: name === null || kind === null ? null : { name, kind },
+  };
 }
 
 /** Null until Keycloak knows the user. */
@@ -38,13 +64,70 @@ export function linkPerson(db: WriteHandle, userId: string, subject: string): vo
   db.prepare("UPDATE users SET subject = ? WHERE id = ?").run(subject, userId);
 }
 
-export function membershipsOf(db: ReadHandle, userId: string): Membership[] {
+/** Whom Keycloak names in a token, and from which directory the person came. */
+export function linkSource(db: WriteHandle, userId: string, { name, subject, kind }: Source): void {
+  db.prepare("UPDATE users SET source = ?, source_subject = ?, source_kind = ? WHERE id = ?").run(
+    name,
+    subject,
+    kind,
+    userId,
+  );
+}
+
+export function noteSignIn(db: WriteHandle, userId: string, now: number): void {
+  db.prepare("UPDATE users SET signed_in_at = ?, left_at = NULL WHERE id = ?").run(now, userId);
+}
+
+/** False when that was known. */
+export function noteLeft(db: WriteHandle, userId: string, now: number): boolean {
+  return (
+    db.prepare("UPDATE users SET left_at = ? WHERE id = ? AND left_at IS NULL").run(now, userId)
+      .changes > 0
+  );
+}
+
+/** Everybody whose account at Keycloak is looked after: linked, not disabled, not known to have left. */
+export function peopleToLookAfter(
+  db: ReadHandle,
+): { userId: string; subject: string; source: Person["source"] }[] {
   return db
-    .prepare<[string], Membership>(
-      `SELECT m.project_id AS projectId, p.name, m.role FROM project_members m JOIN projects p ON p.id = m.project_id
-       WHERE m.user_id = ? ORDER BY p.created_at, p.id`,
+    .prepare<
+      [],
+      { id: string; subject: string; source: string | null; kind: Source["kind"] | null }
+    >(
+      `SELECT id, subject, source, source_kind AS kind FROM users
+       WHERE subject IS NOT NULL AND disabled_at IS NULL AND left_at IS NULL ORDER BY id`,
     )
-    .all(userId);
+    .all()
+    .map(({ id, subject, source, kind }) => ({
+      ...{ userId: id, subject },
+      source: source === null || kind === null ? null : { name: source, kind },
+    }));
+}
+
+/** Names of those who left and were not disabled yet, the last ones first. */
+export function peopleWhoLeft(db: Pick<ReadHandle, "prepare">): string[] {
+  return db
+    .prepare<[], string>(
+      "SELECT username FROM users WHERE left_at IS NOT NULL AND disabled_at IS NULL ORDER BY left_at DESC LIMIT 50",
+    )
+    .pluck()
+    .all();
+}
+
+/** Those of one's own first, then those that groups give. */
+export function membershipsOf(db: ReadHandle, userId: string): Membership[] {
+  const all = db
+    .prepare<[string, string], Membership>(
+      `SELECT p.id AS projectId, p.name, given.role FROM (
+         SELECT project_id, role, 0 AS isGroup FROM project_members WHERE user_id = ?
+         UNION ALL SELECT r.project_id, r.role, 1 FROM user_groups g
+           JOIN group_roles r ON r.group_name = g.group_name WHERE g.user_id = ?
+       ) AS given JOIN projects p ON p.id = given.project_id
+       ORDER BY given.isGroup, p.created_at, p.id`,
+    )
+    .all(userId, userId);
+  return strongest(all);
 }
 
 export function listPeople(db: ReadHandle): {

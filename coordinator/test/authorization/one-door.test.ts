@@ -57,9 +57,13 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: ["found.attributes?.[USER_ATTRIBUTE]?.[0] !== userId"],
   },
   "identity/create-user.ts": { why: "a user is written", texts: ["{ isAdmin }"] },
+  "identity/directories/group-store.ts": {
+    why: "what a group gives in a project is taken back; groups of a person are written",
+    texts: ["SQL project_id = ?", "SQL user_id = ?"],
+  },
   "identity/people-store.ts": {
     why: "projects of a person become grants of a caller; a column becomes a boolean",
-    texts: ["SQL user_id = ?", "{ roles }", "row.isAdmin"],
+    texts: ["SQL user_id = ?", "SQL user_id = ?", "{ roles }", "row.isAdmin"],
   },
   "identity/sign-in/open-id-provider.ts": {
     why: "claims of a token are handed on",

@@ -18,6 +18,7 @@ import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import { KeycloakAccounts } from "../../src/identity/accounts/keycloak-accounts.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
+import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";
 import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
 import { Seal } from "../../src/identity/sign-in/seal.ts";
 import { Sessions } from "../../src/identity/sign-in/sessions.ts";
@@ -41,12 +42,14 @@ export class SignInHouse implements AsyncDisposable {
   readonly caFile: string;
   readonly api: TestApp;
   readonly parts: IdentityParts;
+  readonly accounts: KeycloakAccounts;
   readonly keycloak: RunningKeycloak;
   readonly #cleanup: AsyncDisposableStack;
 
   private constructor(
     api: TestApp,
     parts: IdentityParts,
+    accounts: KeycloakAccounts,
     keycloak: RunningKeycloak,
     cleanup: AsyncDisposableStack,
   ) {
@@ -54,16 +57,23 @@ export class SignInHouse implements AsyncDisposable {
     this.caFile = keycloak.certFile;
     this.api = api;
     this.parts = parts;
+    this.accounts = accounts;
     this.keycloak = keycloak;
     this.#cleanup = cleanup;
   }
 
-  static async open(): Promise<SignInHouse> {
+  /** @param trusted PEM files of whom Keycloak trusts beside itself @param sameAs another one that trusts it and is trusted */
+  static async open(
+    trusted: readonly string[] = [],
+    sameAs?: RunningKeycloak,
+  ): Promise<SignInHouse> {
     await using stack = new AsyncDisposableStack();
     const dir = mkdtempSync(join(tmpdir(), "rt-house-"));
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
     const port = await unusedPort();
-    const keycloak = stack.use(await RunningKeycloak.start(`https://localhost:${port}`));
+    const keycloak = stack.use(
+      await RunningKeycloak.start(`https://localhost:${port}`, trusted, sameAs),
+    );
     const [dashboard, coordinator] = [newKey(), newKey()];
     await applyRealm(
       keycloak.admin,
@@ -86,14 +96,16 @@ export class SignInHouse implements AsyncDisposable {
       realm: "resontech",
       clientKeyPem: dashboard.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
-    const seal = new Seal(randomBytes(32));
     const accounts = new KeycloakAccounts({
       ...{ address: keycloak.address, realm: "resontech" },
       clientKeyPem: coordinator.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
+    const seal = new Seal(randomBytes(32));
     const api = await makeTestApp(join(dir, "app"), engine, {}, (deps) => {
-      const sessions = new Sessions({ ...deps, provider, seal });
-      const signIn = new SignIn({ ...deps, provider, sessions, seal, quotaBytes: 1024 ** 3 });
+      const requestRole = requestRoleOnRecord(deps.record, deps.now);
+      const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+      const quotaBytes = 1024 ** 3;
+      const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
       const links = new AccountLinks({
         ...{ ...deps, accounts },
         onError: (error) => {
@@ -122,7 +134,7 @@ export class SignInHouse implements AsyncDisposable {
         },
       ),
     );
-    return new SignInHouse(api, api.identity, keycloak, stack.move());
+    return new SignInHouse(api, api.identity, accounts, keycloak, stack.move());
   }
 
   get admin(): KeycloakAdmin {
@@ -199,7 +211,7 @@ export class SignInHouse implements AsyncDisposable {
     const cookie = await sessions.begin(
       userId,
       {
-        ...{ subject: "", username: "", sid: `sid-${userId}`, acr, roles: [...roles] },
+        ...{ subject: "", username: "", sid: `sid-${userId}`, acr, roles: [...roles], groups: [] },
         tokens: { refresh: "none", id: "none" },
       },
       null,

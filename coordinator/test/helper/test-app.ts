@@ -37,6 +37,7 @@ export const TEST_IMAGE: JobImage = {
 };
 
 export type IdentityParts = SignInParts & { links: AccountLinks; approvals: Approvals };
+type SignInBase = Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now">;
 
 export type TestApp = {
   app: FastifyInstance;
@@ -63,7 +64,7 @@ export async function makeTestApp(
   dir: string,
   engine: S3Engine,
   overrides: Partial<AppDeps> & { registryTokens?: RegistryTokens } = {},
-  signIn?: (deps: Omit<SessionsDeps, "provider" | "seal">) => IdentityParts,
+  signIn?: (deps: SignInBase) => IdentityParts,
 ): Promise<TestApp> {
   mkdirSync(dir, { recursive: true });
   const database = openDatabase(join(dir, "coordinator.db"));

@@ -46,6 +46,18 @@ export const ADMIN_EVENTS = {
     "The realm of the identity provider was made as the release has it.",
     Type.Object({ differences: Count }, closed),
   ),
+  "admin.identity.connection": operation(
+    "appliance",
+    "A directory or identity provider of the customer was connected, changed, tried or disconnected.",
+    Type.Object(
+      {
+        change: Type.Enum(["connected", "tried", "disconnected"]),
+        kind: Type.Enum(["ldap", "oidc", "saml"]),
+        name: PlainId,
+      },
+      closed,
+    ),
+  ),
   "admin.control": operation(
     "appliance",
     "A command of the operator on the coordinator's control socket.",

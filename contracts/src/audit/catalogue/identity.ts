@@ -38,6 +38,35 @@ export const IDENTITY_EVENTS = {
     "A sign-in came back from the identity provider and was refused: forged, replayed, too late, or of somebody who may not come in.",
     Type.Object({ reason: Code }, closed),
   ),
+  "auth.idp.sign-in": observed(
+    "appliance",
+    "The identity provider let somebody in; `provider` names the connection that vouched. Name and address are commitments.",
+    { what: Code, client: Type.Optional(Code), provider: Type.Optional(Code) },
+  ),
+  "auth.idp.failure": observed(
+    "appliance",
+    "The identity provider refused something: a password, a code, a token; `reason` is its own word.",
+    {
+      ...{ what: Code, reason: Code, client: Type.Optional(Code), provider: Type.Optional(Code) },
+      /** Whose name was tried. */
+      user: Type.Optional(PlainId),
+    },
+  ),
+  "auth.idp.account": observed(
+    "appliance",
+    "Somebody signed out at the identity provider, or a credential was changed, set up, removed or locked there.",
+    { what: Code, client: Type.Optional(Code) },
+  ),
+  "auth.idp.admin": observed(
+    "appliance",
+    "Something was changed through the identity provider's admin API: by the appliance, the coordinator, or whoever got in.",
+    { what: Code, resource: Code, reason: Type.Optional(Code) },
+  ),
+  "auth.idp.drift": fact(
+    "appliance",
+    "The identity provider's realm differs from what the release and the operator say, or agrees again (`differences` is 0).",
+    Type.Object({ differences: Count }, closed),
+  ),
   "auth.host.login": observed(
     "appliance",
     "Somebody signed in at the host itself: console, SSH; its name and address are commitments.",
@@ -63,6 +92,28 @@ export const IDENTITY_EVENTS = {
       },
       closed,
     ),
+  ),
+  "iam.user.left": fact(
+    "user",
+    "The account of a user is gone or disabled where it was kept: sessions end, keys rest.",
+    NoDetail,
+  ),
+  "iam.group.map": operation(
+    "appliance",
+    "A group of a connected directory gives a role in a project, or asks for a role of the whole appliance; or no longer.",
+    Type.Object(
+      {
+        change: Type.Enum(["given", "taken"]),
+        role: Type.Optional(Code),
+        project: Type.Optional(PlainId),
+      },
+      closed,
+    ),
+  ),
+  "iam.role.request": fact(
+    "user",
+    "A group would give a user a role of the whole appliance: it is not given but asked for.",
+    Type.Object({ role: Code }, closed),
   ),
   "iam.node.change": operation(
     "node",

@@ -3,10 +3,14 @@ import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { type KeycloakAddress, KeycloakUnreachableError } from "@resontech/keycloak/address";
 import { ApiError } from "../../api-error.ts";
 import type { ApplianceRole } from "../../authorization/roles.ts";
+import type { Source } from "../directories/decisions/group-names.ts";
+import { type AccountStanding, standingOf } from "../directories/decisions/account-standing.ts";
 
 const CLIENT = "resontech-coordinator";
 /** Which user of ours an account is for: nobody but administrators of the realm writes it. */
 const USER_ATTRIBUTE = "resontechUser";
+/** The person's id in an LDAP directory, as Keycloak keeps it. */
+const DIRECTORY_ID = "LDAP_ID";
 
 type Account = {
   id: string;
@@ -15,6 +19,8 @@ type Account = {
   federationLink?: string;
   attributes?: Record<string, string[]>;
 };
+/** Whether the person of an account is still there. @property groups paths of Keycloak's own groups */
+export type LookedAt = { standing: AccountStanding; groups: string[] };
 type Role = { id: string; name: string };
 
 export type KeycloakAccountsOptions = {
@@ -94,11 +100,52 @@ export class KeycloakAccounts {
     await admin.post(this.#path(`users/${subject}/logout`), {});
   }
 
+  /** What Keycloak saw: a page of one stream, the oldest first. @param from Unix milliseconds */
+  async events(stream: string, from: number, first: number, max: number): Promise<unknown[]> {
+    const admin = await this.#client();
+    return await admin.get<unknown[]>(
+      this.#path(`${stream}?direction=asc&dateFrom=${from}&first=${first}&max=${max}`),
+    );
+  }
+
   /** True of an account that Keycloak keeps itself: its password can be set here. */
   async isLocal(subject: string): Promise<boolean> {
     const admin = await this.#client();
     const account = await admin.find<Account>(this.#path(`users/${subject}`));
-    return account !== null && account.federationLink === undefined;
+    if (account === null || account.federationLink !== undefined) return false;
+    return (await this.sourceOf(subject)) === null;
+  }
+
+  /** Where the person comes from; null of an account that Keycloak itself keeps, and of one that is gone. */
+  async sourceOf(subject: string): Promise<Source | null> {
+    const admin = await this.#client();
+    const account = await admin.find<Account>(this.#path(`users/${subject}`));
+    if (account === null) return null;
+    if (account.federationLink !== undefined) {
+      const { name } = await admin.get<{ name: string }>(
+        this.#path(`components/${account.federationLink}`),
+      );
+      const id = account.attributes?.[DIRECTORY_ID]?.[0];
+      return id === undefined ? null : { name, subject: id, kind: "storage" };
+    }
+    const [link] = await admin.get<{ identityProvider: string; userId: string }[]>(
+      this.#path(`users/${subject}/federated-identity`),
+    );
+    return link === undefined
+      ? null
+      : { name: link.identityProvider, subject: link.userId, kind: "broker" };
+  }
+
+  /** @param source of the person, as its row has it */
+  async lookAt(subject: string, source: Pick<Source, "name" | "kind"> | null): Promise<LookedAt> {
+    const admin = await this.#client();
+    const account = await admin.find<Account>(this.#path(`users/${subject}`));
+    const groups =
+      account === null || source?.kind !== "storage"
+        ? []
+        : ((await admin.find<{ path: string }[]>(this.#path(`users/${subject}/groups`))) ?? []);
+    const paths = groups.map(({ path }) => path);
+    return { standing: standingOf(account, source, paths), groups: paths };
   }
 
   async #find(userId: string, username: string): Promise<string | null> {

@@ -39,8 +39,11 @@ export type SignedIn = {
   sid: string;
   acr: string;
   roles: unknown;
+  groups: GroupClaims;
   tokens: KeptTokens;
 };
+/** Of Keycloak's own groups, and of those that a provider named at the sign-in; as they stand in the token. */
+export type GroupClaims = { paths: unknown; named: unknown };
 export type KeptTokens = { refresh: string; id: string };
 
 /** Keycloak, or whoever pretends to be it, did not answer a sign-in as asked: `reason` is a word for the log. */
@@ -164,7 +167,10 @@ export class OpenIdProvider {
   }
 
   /** Whether session and person are still there, with roles of now. @throws SessionGone, KeycloakUnreachableError */
-  async refresh({ refresh, id }: KeptTokens): Promise<{ roles: unknown; tokens: KeptTokens }> {
+  async refresh({
+    refresh,
+    id,
+  }: KeptTokens): Promise<Pick<SignedIn, "roles" | "groups" | "tokens">> {
     let answer: Awaited<ReturnType<typeof openid.refreshTokenGrant>>;
     try {
       answer = await openid.refreshTokenGrant(this.#config, refresh);
@@ -173,8 +179,10 @@ export class OpenIdProvider {
         throw new SessionGone("Keycloak ended the session", { cause: error });
       throw reachable(error);
     }
+    const claims = answer.claims();
     return {
-      roles: answer.claims()?.["roles"],
+      roles: claims?.["roles"],
+      groups: groupClaims(claims),
       tokens: { refresh: answer.refresh_token ?? refresh, id: answer.id_token ?? id },
     };
   }
@@ -310,6 +318,10 @@ function signedInOf(answer: Awaited<ReturnType<typeof openid.authorizationCodeGr
     throw new SignInRefused("token_claims");
   return {
     ...{ subject: sub, username, sid, acr: typeof acr === "string" ? acr : "0" },
-    ...{ roles, tokens: { refresh, id } },
+    ...{ roles, groups: groupClaims(claims), tokens: { refresh, id } },
   };
+}
+
+function groupClaims(claims: Readonly<Record<string, unknown>> | undefined): GroupClaims {
+  return { paths: claims?.["groups"], named: claims?.["directory_groups"] };
 }

@@ -16,8 +16,19 @@ import {
   LIFE_MS,
   sessionEnd,
 } from "../decisions/session-life.ts";
-import { findPerson, findPersonById, membershipsOf } from "../people-store.ts";
+import type { KeycloakAccounts } from "../accounts/keycloak-accounts.ts";
+import { groupNames } from "../directories/decisions/group-names.ts";
+import { noteGroups } from "../directories/group-store.ts";
+import type { RequestRole } from "../directories/request-role.ts";
 import {
+  findPerson,
+  findPersonById,
+  membershipsOf,
+  noteSignIn,
+  subjectOf,
+} from "../people-store.ts";
+import {
+  type GroupClaims,
   type KeptTokens,
   type OpenIdProvider,
   SessionGone,
@@ -41,6 +52,8 @@ import {
 
 const TOKENS = "session-tokens";
 const COOKIE_BYTES = 32;
+/** After an answer that left open whether the person is still there. */
+const ASK_AGAIN_MS = 30_000;
 
 export type EndReason = EventDetail<"auth.session.end">["reason"];
 
@@ -51,6 +64,8 @@ export type SessionsDeps = {
   record: RecordEvent;
   provider: OpenIdProvider;
   seal: Seal;
+  accounts: Pick<KeycloakAccounts, "lookAt">;
+  requestRole: RequestRole;
   now: () => number;
 };
 
@@ -58,6 +73,8 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   /** One question a session to Keycloak at a time: two refreshes at once end its session. */
   readonly #checks = new Map<string, Promise<Session | null>>();
+  /** Sessions whose person's directory is away, and until when nobody asks again. */
+  readonly #openUntil = new Map<string, number>();
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -96,6 +113,8 @@ export class Sessions {
       if (old !== null) deleteSession(db, old.hash);
       insertSession(db, session);
       setRoles(db, userId, session.roles);
+      noteSignIn(db, userId, at);
+      this.#noteGroups(db, userId, signedIn.groups);
       write(db, this.#callerIn(session));
     });
     return cookie;
@@ -111,7 +130,8 @@ export class Sessions {
       await this.#end(session, end);
       return null;
     }
-    if (now() - session.checkedAt >= CHECK_MS) session = await this.#check(session);
+    if (now() - session.checkedAt >= CHECK_MS && now() >= (this.#openUntil.get(session.id) ?? 0))
+      session = await this.#check(session);
     return session === null ? null : this.#caller(session);
   }
 
@@ -124,7 +144,7 @@ export class Sessions {
     const { subject, sid, acr, authenticatedAt, roles } = await provider.readAccessToken(token);
     if (hasEnded(read, sid)) return null;
     const person = findPerson(read, subject);
-    if (person === null || person.isDisabled) return null;
+    if (person === null || person.isDisabled || person.hasLeft) return null;
     const memberships = membershipsOf(read, person.userId);
     return {
       kind: "session",
@@ -199,7 +219,7 @@ export class Sessions {
   #caller(session: Session): SessionCaller | null {
     const { read } = this.#deps;
     const person = findPersonById(read, session.userId);
-    if (person === null || person.isDisabled) return null;
+    if (person === null || person.isDisabled || person.hasLeft) return null;
     return this.#callerIn(session);
   }
 
@@ -238,16 +258,39 @@ export class Sessions {
       await commit.run((db) => {
         noteCheck(db, session.hash, { roles, tokens: sealed, now: now() });
         setRoles(db, session.userId, roles);
+        this.#noteGroups(db, session.userId, fresh.groups);
       });
+      this.#openUntil.delete(session.id);
       return { ...session, roles };
     } catch (error) {
-      if (!(error instanceof SessionGone)) return session;
+      if (!(error instanceof SessionGone) || (await this.#isOpen(session))) {
+        this.#openUntil.set(session.id, now() + ASK_AGAIN_MS);
+        return session;
+      }
       await this.#end(session, "removed");
       return null;
     }
   }
 
+  /** Keycloak refuses people of a directory that does not answer, too, and nobody is to be out for that. */
+  async #isOpen({ userId }: Session): Promise<boolean> {
+    const { read, accounts } = this.#deps;
+    const person = findPersonById(read, userId);
+    const subject = subjectOf(read, userId);
+    if (person?.source?.kind !== "storage" || subject === null) return false;
+    const looked = await accounts.lookAt(subject, person.source).catch(() => null);
+    return looked === null || looked.standing === "unknown";
+  }
+
+  #noteGroups(db: WriteHandle, userId: string, claims: GroupClaims): void {
+    const { read, requestRole } = this.#deps;
+    const person = findPersonById(read, userId);
+    for (const role of noteGroups(db, userId, groupNames(person?.source ?? null, claims)))
+      requestRole(db, userId, role);
+  }
+
   async #end(session: Session, reason: EndReason): Promise<void> {
+    this.#openUntil.delete(session.id);
     await this.#deps.commit.run((db) => {
       if (deleteSession(db, session.hash))
         this.#recordEnd(db, session, reason, reason === "signed_out" ? session : null);

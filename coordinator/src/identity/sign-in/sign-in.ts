@@ -9,7 +9,8 @@ import { findUser } from "../bucket-store.ts";
 import { createUser } from "../create-user.ts";
 import { applianceRoles, needsSecondFactor, SECOND_FACTOR } from "../decisions/people-roles.ts";
 import { usernameFor } from "../decisions/user-names.ts";
-import { findPerson } from "../people-store.ts";
+import type { KeycloakAccounts } from "../accounts/keycloak-accounts.ts";
+import { findPerson, findPersonOf, linkPerson } from "../people-store.ts";
 import {
   OpenIdProvider,
   type SignedIn,
@@ -32,6 +33,7 @@ export type SignInDeps = OperationDeps & {
   provider: OpenIdProvider;
   sessions: Sessions;
   seal: Seal;
+  accounts: Pick<KeycloakAccounts, "sourceOf">;
   quotaBytes: number;
   now: () => number;
 };
@@ -101,17 +103,27 @@ export class SignIn {
     return pending;
   }
 
-  /** By Keycloak's subject alone. Somebody new gets rows of a user; a name that another has here is never taken over. */
+  /**
+   * By Keycloak's subject alone, or by that of the directory: who left there and came back is somebody new for Keycloak. Somebody new gets rows of a
+   * user; a name that another has here is never taken over.
+   */
   async userOf(signedIn: Pick<SignedIn, "subject" | "username">): Promise<string> {
-    const { read } = this.#deps;
+    const { read, commit, accounts } = this.#deps;
     const known = findPerson(read, signedIn.subject);
     if (known?.isDisabled) throw new SignInRefused("user_disabled");
     if (known !== null) return known.userId;
+    const source = await accounts.sourceOf(signedIn.subject);
+    const back = source === null ? null : findPersonOf(read, source);
+    if (back?.isDisabled) throw new SignInRefused("user_disabled");
+    if (back !== null) {
+      await commit.run((db) => linkPerson(db, back.userId, signedIn.subject));
+      return back.userId;
+    }
     const username = usernameFor(signedIn.username);
     if (findUser(read, username) !== null) throw new SignInRefused("name_taken");
     return await createUser(
       { ...this.#deps, caller: COORDINATOR },
-      { username, isAdmin: false, subject: signedIn.subject },
+      { username, isAdmin: false, subject: signedIn.subject, source },
     );
   }
 
