@@ -24,6 +24,14 @@ export class Layout {
   get configFile(): string {
     return join(this.etc, "appliance.json");
   }
+  /** What the customer connected to sign people in. */
+  get identityFile(): string {
+    return join(this.etc, "identity.json");
+  }
+  /** Certificates of authorities that vouch for what the customer connected; Keycloak trusts them. */
+  directoryCa(...path: string[]): string {
+    return join(this.etc, "directories", ...path);
+  }
   /** One process's own configuration. */
   processConfig(process: string): string {
     return join(this.etc, `${process}.json`);

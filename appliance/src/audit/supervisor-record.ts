@@ -21,7 +21,7 @@ export class SupervisorRecord implements AsyncDisposable {
   readonly #socketPath: string;
   readonly #log: Logger;
   readonly #stop = new AbortController();
-  readonly #waiting: EventDraft<"admin.measured">[] = [];
+  readonly #waiting: EventDraft<"admin.measured" | "auth.idp.drift">[] = [];
   readonly #running: Promise<void>;
   #producer: AuditProducer | null = null;
   #wake = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ export class SupervisorRecord implements AsyncDisposable {
       const detail: EventDetail<"admin.measured"> = {
         files: files.slice(from, from + MAX_MEASURED_FILES),
       };
-      this.#waiting.push({
+      this.#say({
         ...({
           type: "admin.measured",
           phase: "fact",
@@ -52,9 +52,14 @@ export class SupervisorRecord implements AsyncDisposable {
         ...(image === null ? {} : { digests: { image } }),
       });
     }
-    if (this.#waiting.length > MAX_WAITING)
-      this.#log.error({ dropped: this.#waiting.shift() }, "too much waits for auditd");
-    this.#wake.resolve();
+  }
+
+  /** The identity provider's realm changed in what it differs. Said as soon as auditd takes it. */
+  drifted(differences: number): void {
+    this.#say({
+      ...({ type: "auth.idp.drift", phase: "fact", op: randomUUID(), actor: SUPERVISOR } as const),
+      ...{ object: { kind: "appliance", id: "appliance" }, detail: { differences } },
+    });
   }
 
   /** Resolves once it is durable, however long that takes. @throws AuditUnavailable until auditd was reached once; AuditRejected */
@@ -80,7 +85,7 @@ export class SupervisorRecord implements AsyncDisposable {
           boot: randomUUID(),
           signal,
         });
-        await this.#say(this.#producer);
+        await this.#sayAll(this.#producer);
         await this.#wake.promise;
         this.#wake = Promise.withResolvers();
       } catch (error) {
@@ -92,7 +97,14 @@ export class SupervisorRecord implements AsyncDisposable {
     }
   }
 
-  async #say(producer: AuditProducer): Promise<void> {
+  #say(draft: EventDraft<"admin.measured" | "auth.idp.drift">): void {
+    this.#waiting.push(draft);
+    if (this.#waiting.length > MAX_WAITING)
+      this.#log.error({ dropped: this.#waiting.shift() }, "too much waits for auditd");
+    this.#wake.resolve();
+  }
+
+  async #sayAll(producer: AuditProducer): Promise<void> {
     for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
       try {
         await producer.append(next);

@@ -1,33 +1,43 @@
 /** `appliance identity …`: the realm as the release has it, against the one that Keycloak has. */
 import { applyRealm } from "@resontech/keycloak/apply-realm";
-import { readRealm } from "@resontech/keycloak/read-realm";
-import { type Drift, realmDrift } from "@resontech/keycloak/realm-drift";
+import type { Drift } from "@resontech/keycloak/realm-drift";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { applianceAdmin } from "../keycloak/appliance-admin.ts";
 import { ownRealm } from "../keycloak/own-realm.ts";
+import { compareRealm } from "../keycloak/realm-watch.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
+import { addConnectionCommands } from "./connection-commands.ts";
+import { addConnectCommands } from "./connect-commands.ts";
+import { addGroupCommands } from "./group-commands.ts";
 
 const HEAD = ["KIND", "NAME", "WHAT", "WANTED", "FOUND"];
 /** Of a setting; whole ones are in `--json`. */
 const SHOWN = 32;
 
-export function addIdentityCommands(
-  program: Command,
-  { openContext, print, table, say }: OperatorShell,
-): void {
+export function addIdentityCommands(program: Command, shell: OperatorShell): void {
+  const { openContext, print, table, say } = shell;
   const identity = program
     .command("identity")
-    .description("sign-in: what Keycloak has against what the release says; diff, apply")
-    .addHelpText("after", "\nExamples:\n  appliance identity diff\n  appliance identity apply");
+    .description(
+      "sign-in: connect, ls, test, disconnect the customer's directory; map its groups; diff, apply the realm",
+    )
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance identity connect ldap --help\n  appliance identity test corp --user anna\n  appliance identity map corp/doctors --project p_4f… --role researcher\n  appliance identity diff",
+    );
+
+  addConnectCommands(identity, shell);
+  addConnectionCommands(identity, shell);
+  addGroupCommands(identity, shell);
 
   leaves(identity.command("diff"), { none: "reads settings, and nothing of people" })
     .description("what of the realm differs from the release; exit code 3 where anything does")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const drift = await driftOf(openContext());
+      const drift = await compareRealm(openContext());
       if (json) print({ drift });
       else table(HEAD, drift.map(row), "the realm is as the release has it");
       if (drift.length > 0) process.exitCode = 3;
@@ -44,14 +54,8 @@ export function addIdentityCommands(
     });
 }
 
-async function driftOf(context: PartContext): Promise<Drift[]> {
-  const want = ownRealm(context);
-  const have = await readRealm(await applianceAdmin(context), want.realm);
-  return realmDrift(want, have?.realm ?? null);
-}
-
 async function applyRecorded(context: PartContext): Promise<Drift[]> {
-  const drift = await driftOf(context);
+  const drift = await compareRealm(context);
   await using producer = await connectOperator(context.layout);
   const operation = {
     type: "admin.identity",

@@ -12,6 +12,7 @@ import { readCertificates } from "./read-certificates.ts";
 import { readDisks } from "./read-disks.ts";
 import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { readRuncVersion } from "../runc/read-runc-version.ts";
+import { readRealmFacts } from "../keycloak/realm-watch.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
 
@@ -56,6 +57,7 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
       rolledBack: log?.rolledBack ?? null,
       vault,
     },
+    realm: readRealmFacts(layout),
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     runc:
       context.config.agent === null

@@ -122,6 +122,7 @@ function makeFolders(context: PartContext): void {
     ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
+  ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
   ensureFolder(layout.data("supervisor"), ROOT, 0o700);

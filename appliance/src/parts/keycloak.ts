@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
+import { directoryCas } from "../config/connections.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";
 import {
@@ -188,7 +189,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           "--https-certificate-file=/secrets/server.crt",
           "--https-certificate-key-file=/secrets/server.key",
           // It tells the coordinator of ended sessions, through the front door.
-          "--truststore-paths=/ca/root.crt",
+          `--truststore-paths=${["/ca/root.crt", ...directoryCas(layout).map((name) => `/directories/${name}`)].join(",")}`,
           `--hostname=https://${config.name}:${config.ports.api}`,
           "--proxy-headers=xforwarded",
           "--log-console-output=json",
@@ -197,6 +198,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           `${layout.data("keycloak")}:/opt/keycloak/data`,
           `${layout.secrets("keycloak")}:/secrets:ro`,
           `${layout.rootCert}:/ca/root.crt:ro`,
+          `${layout.directoryCa()}:/directories:ro`,
         ],
         tmpfs: ["/tmp"],
         memoryBytes: 1024 * MIB,

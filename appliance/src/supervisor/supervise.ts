@@ -16,6 +16,7 @@ import {
 } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
+import { compareRealm, watchRealm } from "../keycloak/realm-watch.ts";
 import { FileDigests } from "../measure/file-digests.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
 import { doorPart } from "../parts/door.ts";
@@ -65,6 +66,23 @@ function hostSessions(
     [Symbol.asyncDispose]: async () => {
       ended.abort();
       await following;
+    },
+  };
+}
+
+function realmWatch(context: PartContext, record: SupervisorRecord, log: Logger): AsyncDisposable {
+  const ended = new AbortController();
+  const watching = watchRealm(
+    {
+      ...{ layout: context.layout, log, compare: () => compareRealm(context) },
+      told: (differences) => record.drifted(differences),
+    },
+    ended.signal,
+  );
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await watching;
     },
   };
 }
@@ -155,6 +173,7 @@ export async function supervise(root: string): Promise<void> {
     const digests = new FileDigests(layout.current);
     using _renewal = doorRenewal(context, log);
     await using _sessions = hostSessions(context, record, log);
+    await using _realm = realmWatch(context, record, log);
     record.measured("supervisor", {
       files: await digests.of([...OWN_FILES, ...runtimeLibraries(context.release.tree)]),
       image: null,

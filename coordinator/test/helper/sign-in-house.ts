@@ -211,7 +211,7 @@ export class SignInHouse implements AsyncDisposable {
     const cookie = await sessions.begin(
       userId,
       {
-        ...{ subject: "", username: "", sid: `sid-${userId}`, acr, roles: [...roles], groups: [] },
+        ...{ subject: "", username: "", sid: `sid-${userId}`, acr, roles: [...roles], groups: { paths: [], named: [] } },
         tokens: { refresh: "none", id: "none" },
       },
       null,

@@ -3,6 +3,7 @@ import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "../../runc/known-escapes.ts";
+import type { RealmFacts } from "../../keycloak/realm-watch.ts";
 import type { PartStatus } from "../../supervisor/supervisor.ts";
 
 export type Finding = {
@@ -37,6 +38,8 @@ export type StatusFacts = {
   vault: VaultHealth | null;
   disks: readonly DiskFacts[];
   certificates: readonly CertificateFacts[];
+  /** Null where Keycloak's realm was not compared yet. */
+  realm: RealmFacts | null;
   /** Of this host; null when it can't be asked. */
   runc: RuncVersion | null;
   logOf: (part: string) => string;
@@ -55,7 +58,8 @@ const CERTIFICATE_DAYS = { told: 90, soon: 60, now: 30 };
 const DAY_MS = 86_400_000;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, runc, logOf } = facts;
+  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, realm, runc, logOf } =
+    facts;
   const found = [
     ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
     ...(vault === null ? [] : vaultFindings(vault, logOf("vault"))),
@@ -66,6 +70,8 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...lagFinding("s3_front_slow", "the S3 front", frontLagMs),
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
+    ...(realm === null ? [] : realmFindings(realm)),
+    ...peopleFindings(health),
     ...(runc === null ? [] : runcFindings(runc)),
   ];
   return found.toSorted(
@@ -90,6 +96,37 @@ function rolledBackFinding({
     what: `the audit log was put back to an older state (${why}): it takes nothing`,
     todo: "let two people agree, then: appliance audit open-shard --approver A --approver B",
   };
+}
+
+function realmFindings({ differences, first }: RealmFacts): Finding[] {
+  if (differences === 0) return [];
+  return [
+    fault(
+      "realm_drift",
+      `Keycloak's realm differs from the release in ${differences} places: ${first.join(", ")}`,
+      "look at them: appliance identity diff; then: appliance identity apply. Find out who changed it: resontech audit search --type auth.idp.admin",
+    ),
+  ];
+}
+
+function peopleFindings(health: CoordinatorHealth | null): Finding[] {
+  const { requested = [], left = [] } = health?.people ?? {};
+  return [
+    ...requested.map(({ username, role }) =>
+      warning(
+        "role_requested",
+        `a group of the directory would make ${username} ${role}, which no group gives`,
+        "give the role to the person, or take the group's mapping away: appliance identity unmap GROUP",
+      ),
+    ),
+    ...left.map((username) =>
+      warning(
+        "person_left",
+        `the account of ${username} is gone or disabled where it was kept; the key pair of the bucket is still good`,
+        `if it is meant: appliance user disable ${username}`,
+      ),
+    ),
+  ];
 }
 
 function vaultFindings(

@@ -48,6 +48,7 @@ const calm: CoordinatorHealth = {
     nodes: [node()],
     endingKeys: [],
     hasApprover: true,
+    people: { requested: [], left: [] },
   },
   audit: { state: "ok", waiting: 3, oldestWaitMs: 20, loopLagMs: 5 },
 };
@@ -69,6 +70,7 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
     health: calm,
     frontLagMs: 5,
     rolledBack: null,
+    realm: { differences: 0, first: [] },
     vault: well,
     disks: [disk()],
     certificates: [{ file: "a.crt", daysLeft: 300 }],
@@ -179,6 +181,14 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
       "fault key_expiring",
       inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] }),
     ],
+    ["fault realm_drift", codes({ realm: { differences: 1, first: ["client x: unknown"] } })],
+    [
+      "warning role_requested",
+      inHealth({
+        people: { requested: [{ username: "erika", role: "platform-admin" }], left: [] },
+      }),
+    ],
+    ["warning person_left", inHealth({ people: { requested: [], left: ["max"] } })],
   ];
   for (const [expected, found] of cases) t.same(found, [expected]);
 });

@@ -1,0 +1,289 @@
+/** `appliance identity connect ldap | oidc | saml`: the customer's directory or identity provider signs people in. */
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readMetadata } from "@resontech/keycloak/read-metadata";
+import { download, inWords } from "@resontech/keycloak/reach";
+import { REALM } from "@resontech/keycloak/realm-definition";
+import {
+  type Connection,
+  IdentityConnections,
+  READ_AGAIN_DEFAULT_MS,
+} from "@resontech/contracts/identity-connections";
+import { type Command, InvalidArgumentError } from "commander";
+import { Value } from "typebox/value";
+import { leaves } from "../audit/command-audit.ts";
+import { directoryCa, writeDirectoryCa } from "../config/connections.ts";
+import { applianceAdmin, keycloakAddress } from "../keycloak/appliance-admin.ts";
+import {
+  connectDirectory,
+  ConnectionError,
+  requireName,
+  tryConnection,
+} from "../keycloak/connect-directory.ts";
+import type { PartContext } from "../parts/context.ts";
+import type { OperatorShell } from "./ask-operator.ts";
+import { linesOf } from "./connection-commands.ts";
+import { startParts, stopParts } from "./planned-stop.ts";
+import { readSecret } from "./read-secret.ts";
+import { restartRecorded } from "./recorded-parts.ts";
+import { waitHealthy } from "./wait-healthy.ts";
+
+const STOP_MS = 60_000;
+const START_MS = 300_000;
+/** Everybody but accounts that are disabled. */
+const AD_FILTER = "(!(userAccountControl:1.2.840.113556.1.4.803:=2))";
+
+type Common = { ca?: string };
+type LdapOptions = Common & {
+  url: string;
+  people: string;
+  bind: string;
+  vendor: string;
+  usernameAttribute?: string;
+  idAttribute?: string;
+  objectClass?: string;
+  filter?: string;
+  groups?: string;
+  groupClass?: string;
+  memberAttribute: string;
+  groupFilter?: string;
+  passwordFile?: string;
+};
+type ProviderOptions = Common & { metadata: string; label?: string };
+type OidcOptions = ProviderOptions & {
+  clientId: string;
+  usernameClaim: string;
+  groupsClaim?: string;
+  secretFile?: string;
+};
+type SamlOptions = ProviderOptions & { usernameAttribute: string; groupsAttribute?: string };
+
+export function addConnectCommands(identity: Command, shell: OperatorShell): void {
+  const { openContext, say } = shell;
+  const connect = identity
+    .command("connect")
+    .description("sign people in by the customer's LDAP, Active Directory, OIDC or SAML")
+    .addHelpText("after", "\nConnecting a name again changes its connection.");
+
+  leaves(connect.command("ldap <name>"), { event: "admin.identity.connection" })
+    .description("an LDAP directory or Active Directory, read-only and over TLS")
+    .requiredOption("--url <url>", "ldaps://host[:port]; several, blanks between")
+    .requiredOption("--people <dn>", "below which people are")
+    .requiredOption("--bind <dn>", "as whom the directory is searched; it needs to read, no more")
+    .option("--vendor <vendor>", "ad or other", "other")
+    .option("--username-attribute <name>", "what people type [uid; AD: sAMAccountName]")
+    .option("--id-attribute <name>", "what never changes [entryUUID; AD: objectGUID]")
+    .option("--object-class <name>", "of people [inetOrgPerson; AD: user]")
+    .option("--filter <filter>", "who may sign in, like (memberOf=cn=gpu,…)")
+    .option("--groups <dn>", "below which groups are, to give roles in projects")
+    .option("--group-class <name>", "of groups [groupOfNames; AD: group]")
+    .option("--member-attribute <name>", "of a group, naming its members", "member")
+    .option("--group-filter <filter>", "which groups are looked at")
+    .option("--ca <file>", "PEM of the authority that signed the directory's certificate")
+    .option("--password-file <file>", "of the bind; asked for where it is not given")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  appliance identity connect ldap corp --vendor ad --url ldaps://dc1.hospital.example \\
+    --people "OU=Staff,DC=hospital,DC=example" --groups "OU=Groups,DC=hospital,DC=example" \\
+    --bind "CN=resontech,OU=Services,DC=hospital,DC=example" --ca /root/hospital-ca.pem
+  appliance identity connect ldap lab --url ldaps://ldap.lab.example \\
+    --people ou=people,dc=lab,dc=example --bind cn=reader,dc=lab,dc=example`,
+    )
+    .action(async (name: string, options: LdapOptions) => {
+      const context = openContext();
+      const connection = checked(ldapOf(name, options));
+      requireName(context.layout, connection);
+      const secret = await readSecret(
+        options.passwordFile ?? null,
+        `password of ${options.bind}`,
+        "--password-file",
+      );
+      await trust(context, name, options.ca, say);
+      await tryAndConnect(context, connection, secret, say);
+    });
+
+  leaves(connect.command("oidc <name>"), { event: "admin.identity.connection" })
+    .description("an OpenID Connect provider of the perimeter")
+    .requiredOption("--metadata <url>", "https address or file of .well-known/openid-configuration")
+    .requiredOption("--client-id <id>", "as which the provider knows this appliance")
+    .option("--label <text>", "what the button says [the name]")
+    .option("--username-claim <claim>", "what the person's name is", "preferred_username")
+    .option("--groups-claim <claim>", "what names groups, to give roles in projects")
+    .option("--ca <file>", "PEM of the authority that signed the provider's certificate")
+    .option("--secret-file <file>", "the client's secret; asked for where it is not given")
+    .addHelpText(
+      "after",
+      `
+Example:
+  appliance identity connect oidc uni --label University --client-id resontech \\
+    --metadata https://login.uni.example/.well-known/openid-configuration --groups-claim groups`,
+    )
+    .action(async (name: string, options: OidcOptions) => {
+      const context = openContext();
+      const secret = await readSecret(
+        options.secretFile ?? null,
+        `secret of the client ${options.clientId}`,
+        "--secret-file",
+      );
+      await trust(context, name, options.ca, say);
+      const connection = checked({
+        ...{ kind: "oidc", name, label: options.label ?? name, clientId: options.clientId },
+        ...{ provider: await metadata(context, "oidc", name, options.metadata) },
+        ...{ usernameFrom: options.usernameClaim, groupsFrom: options.groupsClaim ?? null },
+      });
+      await tryAndConnect(context, connection, secret, say);
+      const base = brokerAddress(context, name);
+      say(`tell the provider the redirect address: ${base}/endpoint`);
+      say(
+        `and for leavers the back-channel logout address: ${keycloakAddress(context).origin}/realms/${REALM}/protocol/openid-connect/logout/backchannel-logout`,
+      );
+    });
+
+  leaves(connect.command("saml <name>"), { event: "admin.identity.connection" })
+    .description("a SAML 2.0 identity provider of the perimeter")
+    .requiredOption("--metadata <url>", "https address or file of the provider's XML metadata")
+    .option("--label <text>", "what the button says [the name]")
+    .option("--username-attribute <name>", "what the person's name is, or NAMEID", "NAMEID")
+    .option("--groups-attribute <name>", "what names groups, to give roles in projects")
+    .option("--ca <file>", "PEM of the authority that signed the provider's certificate")
+    .addHelpText(
+      "after",
+      `
+Example:
+  appliance identity connect saml clinic --label Clinic --metadata /root/clinic-idp.xml \\
+    --username-attribute uid --groups-attribute memberOf`,
+    )
+    .action(async (name: string, options: SamlOptions) => {
+      const context = openContext();
+      await trust(context, name, options.ca, say);
+      const connection = checked({
+        ...{ kind: "saml", name, label: options.label ?? name },
+        ...{ provider: await metadata(context, "saml", name, options.metadata) },
+        ...{ usernameFrom: options.usernameAttribute, groupsFrom: options.groupsAttribute ?? null },
+      });
+      await tryAndConnect(context, connection, null, say);
+      say(`give the provider these metadata: ${brokerAddress(context, name)}/endpoint/descriptor`);
+    });
+}
+
+function ldapOf(name: string, options: LdapOptions): unknown {
+  const isAd = options.vendor === "ad";
+  return {
+    ...{ kind: "ldap", name, vendor: options.vendor, url: options.url },
+    ...{ peopleDn: options.people, bindDn: options.bind },
+    usernameAttribute: options.usernameAttribute ?? (isAd ? "sAMAccountName" : "uid"),
+    idAttribute: options.idAttribute ?? (isAd ? "objectGUID" : "entryUUID"),
+    objectClass: options.objectClass ?? (isAd ? "user" : "inetOrgPerson"),
+    filter: options.filter ?? (isAd ? AD_FILTER : null),
+    groups:
+      options.groups === undefined
+        ? null
+        : {
+            dn: options.groups,
+            objectClass: options.groupClass ?? (isAd ? "group" : "groupOfNames"),
+            memberAttribute: options.memberAttribute,
+            filter: options.groupFilter ?? null,
+          },
+    readAgainMs: READ_AGAIN_DEFAULT_MS,
+  };
+}
+
+/** @throws InvalidArgumentError naming what is wrong */
+function checked(value: unknown): Connection {
+  const whole = { connections: [value], known: {} };
+  const faults = Value.Errors(IdentityConnections, whole);
+  if (faults.length === 0) return value as Connection;
+  // Of a union's faults those of the nearest form come last.
+  const places = [
+    ...new Set(faults.map(({ instancePath }) => instancePath.split("/").slice(3).join("."))),
+  ].filter((place) => place !== "" && place !== "kind");
+  throw new InvalidArgumentError(
+    `not a connection: ${places.join(", ") || "name"}; a name has small letters, digits and -, an address begins with ldaps://, a filter stands in parentheses`,
+  );
+}
+
+/** Keycloak reads whom it trusts when it starts; nobody new can sign in meanwhile, and sessions live on. */
+async function trust(
+  context: PartContext,
+  name: string,
+  file: string | undefined,
+  say: (line: string) => void,
+): Promise<void> {
+  if (file === undefined) return;
+  const pem = readFileSync(file, "utf8");
+  try {
+    if (!new X509Certificate(pem).ca)
+      say(`${file} is no authority's certificate, but one server's`);
+  } catch (error) {
+    throw new InvalidArgumentError(`--ca ${file}: no PEM certificate (${String(error)})`);
+  }
+  if (!writeDirectoryCa(context.layout, name, pem)) return;
+  say("keycloak starts again, so that it trusts this authority; nobody can sign in for a minute");
+  await restartRecorded(context, ["keycloak"], async (parts) => {
+    await stopParts(context, parts, STOP_MS);
+    await startParts(context, parts);
+    await waitHealthy(context, START_MS, () => {}, parts);
+  });
+}
+
+/** @throws ConnectionError connection_failed, MetadataInvalid */
+async function metadata(
+  context: PartContext,
+  kind: "oidc" | "saml",
+  name: string,
+  source: string,
+): Promise<Record<string, string>> {
+  return await readMetadata(
+    await applianceAdmin(context),
+    REALM,
+    kind,
+    await textOf(source, directoryCa(context.layout, name)),
+  );
+}
+
+async function textOf(source: string, caPem: string | null): Promise<string> {
+  if (!/^https?:\/\//.test(source)) return readFileSync(source, "utf8");
+  const url = new URL(source);
+  if (url.protocol !== "https:")
+    throw new InvalidArgumentError("--metadata: over http anybody on the way could change them");
+  try {
+    const { status, text } = await download(url, caPem);
+    if (status === 200) return text;
+    throw new ConnectionError(
+      "connection_failed",
+      `${source} answers with status ${status}`,
+      "Correct the address of the metadata.",
+    );
+  } catch (error) {
+    if (error instanceof ConnectionError) throw error;
+    const [fault, todo] = inWords(error, url.hostname, Number(url.port || 443));
+    throw new ConnectionError("connection_failed", fault, `${todo}.`);
+  }
+}
+
+/** Nothing is connected that does not work. @throws ConnectionError connection_failed */
+async function tryAndConnect(
+  context: PartContext,
+  connection: Connection,
+  secret: string | null,
+  say: (line: string) => void,
+): Promise<void> {
+  requireName(context.layout, connection);
+  const admin = await applianceAdmin(context);
+  const checks = await tryConnection(context.layout, admin, connection, { secret, person: null });
+  for (const line of linesOf(checks)) say(line);
+  if (checks.some(({ fault }) => fault !== null))
+    throw new ConnectionError(
+      "connection_failed",
+      `${connection.name} is not connected`,
+      "Do what stands above, and connect it again.",
+    );
+  await connectDirectory(context, connection, secret);
+  say(`${connection.name} is connected; people see it at the next sign-in`);
+}
+
+function brokerAddress(context: PartContext, name: string): string {
+  return `${keycloakAddress(context).origin}/realms/${REALM}/broker/${name}`;
+}
