@@ -14,6 +14,7 @@ import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
+import { addKeyCommands } from "./keys/commands.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
@@ -40,6 +41,7 @@ addApprovalCommands(program, {
   table: (head, rows) =>
     process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null)),
 });
+addKeyCommands(program, say);
 
 const audit = program
   .command("audit")

@@ -27,7 +27,7 @@ import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
-import { keyRoutes } from "./http/routes/keys.ts";
+import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
@@ -41,6 +41,7 @@ export type AppDeps = AuditDeps &
   Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions"> &
   SignInRoutesDeps &
   ApprovalRoutesDeps &
+  KeyRoutesDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &

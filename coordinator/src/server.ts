@@ -100,6 +100,7 @@ async function openParts(
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
     validate: validateSubmission,
     s3: { endpoint, region },
+    keyKind: config.keyKind,
     auditSearch: new AuditSearch(config.audit.searchSocket),
     images: config.images,
     workers: () => kernel.workersStats().workers,

@@ -110,6 +110,7 @@ function callersOf(pick: Pick): readonly Known[] {
         isInAll: false,
         caller: {
           ...{ kind: "key", keyId: `k${n}`, ...id, isAdmin: n % 100 === 0 },
+          role: "project-lead",
           scopes: ["storage", "jobs:read", "jobs:write", "keys", "audit:read"],
         },
       },

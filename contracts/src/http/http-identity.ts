@@ -1,6 +1,6 @@
 /** `/api/keys`, `/api/projects`, `/api/nodes`, `/healthz`, `/readyz`, `/token`. */
 import { type Static, Type } from "typebox";
-import { closed, Instant, Nullable } from "./http-common.ts";
+import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 
 /** What a platform key may be allowed to do. */
 export const KEY_SCOPES = [
@@ -34,6 +34,36 @@ export const KeyReply = Type.Object(
   closed,
 );
 export type KeyReply = Static<typeof KeyReply>;
+
+/** The longest life of a key that is minted; the operator alone extends it. */
+export const MAX_KEY_DAYS = 366;
+
+export const MintKeyBody = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+    }),
+    projectId: IdParam,
+    scopes: Type.Array(KeyScopeSchema, { minItems: 1, uniqueItems: true }),
+    expiresInDays: Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS }),
+  },
+  closed,
+);
+
+/** The only answer that ever holds the key. */
+export const MintedKeyReply = Type.Object(
+  {
+    id: Type.String(),
+    key: Type.String(),
+    name: Type.String(),
+    projectId: Type.String(),
+    scopes: Type.Array(KeyScopeSchema),
+    expiresAt: Instant,
+  },
+  closed,
+);
 
 export const ProjectReply = Type.Object(
   { id: Type.String(), name: Type.String(), isDefault: Type.Boolean(), createdAt: Instant },

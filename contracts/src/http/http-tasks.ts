@@ -176,6 +176,23 @@ export const DashboardJob = Type.Object(
 );
 export type DashboardJob = Static<typeof DashboardJob>;
 
+/** What a viewer sees of a job: nothing that a user wrote into it. */
+export const JobStateReply = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    state: Type.Enum([...JOB_STATES]),
+    since: Instant,
+    reason: Nullable(Reason),
+    attempt: Type.Integer(),
+    createdAt: Instant,
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+  },
+  closed,
+);
+export type JobStateReply = Static<typeof JobStateReply>;
+
 export const DashboardJobWithWorkers = Type.Object(
   {
     jobId: Type.String(),

@@ -24,7 +24,8 @@ export const ACTIONS = {
   "bucket.key.rotate": "bucket",
 
   "key.list": "key",
-  "key.mint": "key",
+  /** In a project of which one is a member. */
+  "key.mint": "project",
   "key.revoke": "key",
   "key.renew": "key",
 

@@ -42,6 +42,7 @@ export function askerOf(caller: Caller, given: Given): Asker {
       return {
         class: {
           type: "PlatformKey",
+          role: caller.role,
           scopes: caller.scopes.toSorted(),
           isAdmin: caller.isAdmin,
         },

@@ -8,6 +8,8 @@ export type KeyCaller = {
   keyId: string;
   userId: string;
   projectId: string;
+  /** What the user is in that project now: the key does no more than that. */
+  role: ProjectRole;
   scopes: readonly KeyScope[];
   /** The user administers the appliance. */
   isAdmin: boolean;
@@ -54,6 +56,14 @@ export const S3_FRONT: ServiceCaller = { kind: "service", service: "s3-front" };
 
 export function isUserCaller(caller: Caller): caller is UserCaller {
   return caller.kind === "key" || caller.kind === "session";
+}
+
+/** The caller in another project than the one that is meant where none is named; null where he is not in it. */
+export function callerIn<C extends UserCaller>(caller: C, projectId: string): C | null {
+  if (caller.kind === "key") return caller.projectId === projectId ? caller : null;
+  return caller.grants.some((grant) => grant.projectId === projectId)
+    ? { ...caller, projectId }
+    : null;
 }
 
 /** What requests are counted by: two users behind one address don't share a limit. Null: by the address. */

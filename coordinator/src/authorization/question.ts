@@ -21,7 +21,7 @@ import {
 
 /** Sorted, each once. `roles` are all that the person holds anywhere. */
 export type CallerClass =
-  | { type: "PlatformKey"; scopes: readonly KeyScope[]; isAdmin: boolean }
+  | { type: "PlatformKey"; role: ProjectRole; scopes: readonly KeyScope[]; isAdmin: boolean }
   | { type: "User"; roles: readonly (ApplianceRole | ProjectRole)[] }
   | { type: "Service"; service: Service }
   | { type: "Node" }
@@ -102,7 +102,7 @@ function principalOf(caller: CallerClass, place: Place): Entity {
           scopes: [...caller.scopes],
           admin: caller.isAdmin,
         },
-        parents: [],
+        parents: [groupOf(KEY_PROJECT, caller.role)],
       };
     case "User":
       return {

@@ -13,7 +13,7 @@ type Resource = { type: string; attributes: Partial<Record<RowAttribute, string>
 export const RESOURCES = {
   appliance: { type: "Appliance", attributes: {} },
   job: { type: "Job", attributes: { projectId: "project", userId: "owner" } },
-  project: { type: "ProjectRecord", attributes: { projectId: "project", userId: "owner" } },
+  project: { type: "ProjectRecord", attributes: { projectId: "project" } },
   bucket: { type: "Bucket", attributes: { userId: "owner" } },
   key: { type: "KeyRecord", attributes: { userId: "owner" } },
   user: { type: "User", attributes: { userId: "self" } },

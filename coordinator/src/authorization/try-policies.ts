@@ -100,7 +100,7 @@ function whoIs({ caller, moment }: AskedDecision): string {
   switch (caller.type) {
     case "PlatformKey": {
       const scopes = caller.scopes.length === 0 ? "no scope" : caller.scopes.join(", ");
-      return `platform key with ${scopes}${caller.isAdmin ? ", of an administrator" : ""}`;
+      return `platform key with ${scopes}, of a ${caller.role}${caller.isAdmin ? " and administrator" : ""}`;
     }
     case "User": {
       const roles = caller.roles.length === 0 ? "a person without roles" : caller.roles.join(", ");

@@ -6,7 +6,13 @@ import fp from "fastify-plugin";
 import { ApiError } from "../api-error.ts";
 import type { AuditGate } from "../audit-ports.ts";
 import { actorOf } from "../authorization/in-the-log.ts";
-import type { Caller, KeyCaller, SessionCaller } from "../authorization/caller.ts";
+import {
+  type Caller,
+  callerIn,
+  type KeyCaller,
+  type SessionCaller,
+  type UserCaller,
+} from "../authorization/caller.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
@@ -80,7 +86,7 @@ export const authentication = fp<AuthenticationOptions>(
           : ((await callerOfToken(options, request)) ??
             callerOf(options, request.headers.authorization));
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
-      request.caller = found;
+      request.caller = inChosenProject(found, request.headers["x-rt-project"]);
       if (found.kind === "key") noteLastUse(found);
     });
     app.addHook("onClose", () => tally.close());
@@ -107,6 +113,17 @@ const REFUSALS: Record<Refusal, string> = {
   invalid_token: "the access token is not good here, or no longer",
   csrf_refused: "the request did not come from a page of this appliance",
 };
+
+/** A person with several projects names the one that the request is about. @throws ApiError not_found where it is none of them */
+function inChosenProject<C extends UserCaller>(
+  caller: C,
+  chosen: string | string[] | undefined,
+): C {
+  if (chosen === undefined) return caller;
+  const there = callerIn(caller, String(chosen));
+  if (there === null) throw new ApiError("not_found", "there is no such project");
+  return there;
+}
 
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 

@@ -2,7 +2,6 @@
  * A user with default project, bucket, S3 key pair and first platform key. The first user and every further one come through
  * here, over the control socket: no route leads to it.
  */
-import { randomBytes } from "node:crypto";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
 import type { OperationDeps } from "../audited-operation.ts";
@@ -13,12 +12,8 @@ import type { BucketKeys } from "./bucket-keys.ts";
 import { bucketNameOf, findBucket, findDefaultProject, findUser } from "./bucket-store.ts";
 import { createUser } from "./create-user.ts";
 import { identityOperation } from "./identity-operation.ts";
-import {
-  formatPlatformKey,
-  hashPlatformKey,
-  type KeyKind,
-  keyHandle,
-} from "./decisions/platform-key.ts";
+import type { KeyKind } from "./decisions/platform-key.ts";
+import { drawKey } from "./draw-key.ts";
 import { isUsername } from "./decisions/user-names.ts";
 import { hasAnyKey, insertKey } from "./key-store.ts";
 
@@ -88,22 +83,14 @@ async function createBucket(deps: AddUserDeps, userId: string, bucket: string) {
 }
 
 async function mintFirstKey(deps: AddUserDeps, userId: string, projectId: string): Promise<string> {
-  const id = `k_${randomBytes(12).toString("hex")}`;
-  const key = formatPlatformKey(deps.keyKind, randomBytes(32));
+  const { key, row } = drawKey(deps.keyKind);
+  const object = { kind: "key", id: row.id } as const;
   const detail = { expires_in_s: FIRST_KEY_LIFE_S, project: projectId };
-  await identityOperation(deps, "key.bootstrap", { kind: "key", id }, detail, {}, (close) =>
+  await identityOperation(deps, "key.bootstrap", object, detail, {}, (close) =>
     deps.commit.run((db) => {
       const createdAt = deps.now();
       insertKey(db, {
-        ...{
-          id,
-          hash: hashPlatformKey(key),
-          ...keyHandle(key),
-          name: "first key",
-          userId,
-          projectId,
-          scopes: KEY_SCOPES,
-        },
+        ...{ ...row, name: "first key", userId, projectId, scopes: KEY_SCOPES },
         ...{ createdAt, expiresAt: createdAt + FIRST_KEY_LIFE_S * 1000 },
       });
       close(db);

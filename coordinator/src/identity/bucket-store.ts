@@ -91,7 +91,7 @@ export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolea
 }
 
 export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
-  const { sql, values } = whereOf(filter, { userId: "owner_id" });
+  const { sql, values } = whereOf(filter, { projectId: "id" });
   const rows = db
     .prepare<string[], { id: string; name: string; is_default: number; created_at: number }>(
       `SELECT id, name, is_default, created_at FROM projects WHERE ${sql} ORDER BY created_at, id`,

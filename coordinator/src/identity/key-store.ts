@@ -2,6 +2,7 @@
 import type { KeyReply, KeyScope } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
 import type { KeyCaller } from "../authorization/caller.ts";
+import type { ProjectRole } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 
@@ -39,7 +40,7 @@ type KeyRow = {
 const BROKERED_KEY_MS = 7 * 86_400_000;
 
 /**
- * Null for a key that is unknown, revoked or over. Of a good key: `disabled` where the operator disabled the user, `left` where the user's account is
+ * Null for a key that is unknown, revoked, over or of a project that its user left. Of a good key: `disabled` where the operator disabled the user, `left` where the user's account is
  * gone, `unseen` where nobody knows and the last sign-in was too long ago.
  */
 export function findCaller(
@@ -51,6 +52,7 @@ export function findCaller(
     .prepare<
       [Buffer, number],
       Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & {
+        role: ProjectRole;
         is_admin: number;
         disabled_at: number | null;
         left_at: number | null;
@@ -58,7 +60,9 @@ export function findCaller(
         signed_in_at: number | null;
       }
     >(
-      `SELECT k.id, k.user_id, k.project_id, k.scopes, u.is_admin, u.disabled_at, u.left_at, u.source_kind, u.signed_in_at FROM platform_keys k JOIN users u ON u.id = k.user_id
+      `SELECT k.id, k.user_id, k.project_id, k.scopes, m.role, u.is_admin, u.disabled_at, u.left_at, u.source_kind, u.signed_in_at
+       FROM platform_keys k JOIN users u ON u.id = k.user_id
+       JOIN project_members m ON m.project_id = k.project_id AND m.user_id = k.user_id
        WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
     )
     .get(hash, now);
@@ -68,8 +72,8 @@ export function findCaller(
   if (row.source_kind === "broker" && (row.signed_in_at ?? 0) <= now - BROKERED_KEY_MS)
     return "unseen";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
-  const { id: keyId, user_id: userId, project_id: projectId } = row;
-  return { kind: "key", keyId, userId, projectId, scopes, isAdmin: row.is_admin === 1 };
+  const { id: keyId, user_id: userId, project_id: projectId, role } = row;
+  return { kind: "key", keyId, userId, projectId, role, scopes, isAdmin: row.is_admin === 1 };
 }
 
 export function listKeys(db: ReadHandle, filter: RowFilter): Omit<KeyReply, "current">[] {

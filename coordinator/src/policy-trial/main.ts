@@ -12,6 +12,7 @@ import type { DecisionFacts } from "@resontech/contracts/operator-control";
 import { policyFilesOf, PolicySetInvalid } from "../authorization/policy-files.ts";
 import { PolicySet } from "../authorization/policy-set.ts";
 import type { AskedDecision } from "../authorization/recent-decisions.ts";
+import type { ProjectRole } from "../authorization/roles.ts";
 import { changedDecisions, type SeenDecision } from "../authorization/try-policies.ts";
 
 type Files = Record<string, string>;
@@ -38,7 +39,12 @@ function load(files: Files): PolicySet {
 
 function seen(line: string): SeenDecision {
   const { question, times, lastAt } = JSON.parse(line) as DecisionFacts;
-  return { asked: JSON.parse(question) as AskedDecision, times, lastAt };
+  const asked = JSON.parse(question) as AskedDecision;
+  const { caller } = asked;
+  // The release before noted no role of keys: all of them were of projects that their users led.
+  if (caller.type !== "PlatformKey") return { asked, times, lastAt };
+  const role = (caller.role as ProjectRole | undefined) ?? "project-lead";
+  return { asked: { ...asked, caller: { ...caller, role } }, times, lastAt };
 }
 
 let answer: object;

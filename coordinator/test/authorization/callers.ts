@@ -10,9 +10,13 @@ import {
   SERVICES,
 } from "../../src/authorization/roles.ts";
 
-export const keyOf = (scopes: readonly KeyScope[] = KEY_SCOPES, isAdmin = false): KeyCaller => ({
+export const keyOf = (
+  scopes: readonly KeyScope[] = KEY_SCOPES,
+  isAdmin = false,
+  role: ProjectRole = "project-lead",
+): KeyCaller => ({
   ...{ kind: "key", keyId: "k1", userId: "u1", projectId: "p1" },
-  ...{ scopes, isAdmin },
+  ...{ role, scopes, isAdmin },
 });
 
 export const sessionOf = (...grants: SessionCaller["grants"]): SessionCaller => ({

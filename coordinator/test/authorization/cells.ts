@@ -4,6 +4,7 @@ import type { Action } from "../../src/authorization/actions.ts";
 import type { Given } from "../../src/authorization/asker.ts";
 import type { Caller, SessionCaller } from "../../src/authorization/caller.ts";
 import { type Asked, decide, type Verdict } from "../../src/authorization/decide.ts";
+import { PROJECT_ROLES, type ProjectRole } from "../../src/authorization/roles.ts";
 import { keyOf, OTHERS, PEOPLE } from "./callers.ts";
 
 /** Rows by whose they are. Each has every attribute: an action looks at those of its kind. */
@@ -68,13 +69,26 @@ function needsOf(best: Caller, action: Action): string {
   return needs === "" ? "" : ` ${needs}`;
 }
 
-/** `jobs:read: project`, and what an administrator's key reaches where that is more. */
+/**
+ * `jobs:read: project` of a lead's key, with what keys of other roles reach where that differs: `(researcher, service-account: own; viewer: -)`.
+ * An administrator's key has a cell of its own where it reaches more.
+ */
 function cellOfKeys(action: Action): string {
   const cells = KEY_SCOPES.flatMap((scope) => {
-    const plain = reachOf(keyOf([scope]), action);
+    const reachAs = (role: ProjectRole) => reachOf(keyOf([scope], false, role), action);
+    const [lead, ...others] = PROJECT_ROLES;
+    const plain = reachAs(lead);
+    const differing = Map.groupBy(
+      others.filter((role) => reachAs(role) !== plain),
+      reachAs,
+    );
+    const notes = [...differing].map(
+      ([reach, roles]) => `${roles.join(", ")}: ${reach ?? MISSING}`,
+    );
+    const note = notes.length === 0 ? "" : ` (${notes.join("; ")})`;
     const admin = reachOf(keyOf([scope], true), action);
     return [
-      ...(plain === null ? [] : [`${scope}: ${plain}`]),
+      ...(plain === null && note === "" ? [] : [`${scope}: ${plain ?? MISSING}${note}`]),
       ...(admin === plain ? [] : [`${scope} of an administrator: ${admin}`]),
     ];
   });

@@ -37,7 +37,7 @@ export function isPermitted(
   const resources = {
     appliance: { uid: uid("Appliance", "appliance"), attrs: {} },
     job: { uid: uid("Job", "j"), attrs: { owner, project } },
-    project: { uid: uid("ProjectRecord", "r"), attrs: { owner, project } },
+    project: { uid: uid("ProjectRecord", "r"), attrs: { project } },
     bucket: { uid: uid("Bucket", "b"), attrs: { owner } },
     key: { uid: uid("KeyRecord", "k"), attrs: { owner } },
     user: { uid: uid("User", row.userId), attrs: {} },
@@ -88,7 +88,7 @@ function principalOf(caller: Caller, now: number): Principal {
             ...{ user: ref("User", caller.userId), project: ref("Project", caller.projectId) },
             ...{ scopes: [...caller.scopes], admin: caller.isAdmin },
           },
-          parents: [],
+          parents: [uid("ProjectRole", `${caller.projectId}/${caller.role}`)],
         },
       };
     case "session": {

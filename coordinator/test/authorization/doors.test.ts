@@ -80,9 +80,12 @@ t.test("every route names an action of the policy, or why anybody may call it", 
       ...[
         "GET /",
         "GET /dashboard",
+        "GET /dashboard/keys",
         "GET /dashboard/*",
         "GET /assets/plain.css",
+        "GET /assets/page.js",
         "GET /assets/home.js",
+        "GET /assets/keys.js",
       ],
     ],
   );

@@ -28,6 +28,7 @@ const caller: fc.Arbitrary<Caller> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       ...{ kind: fc.constant("key" as const), keyId: fc.constant("k1"), userId, projectId },
+      role: fc.constantFrom(...PROJECT_ROLES),
       ...{ scopes: fc.subarray([...KEY_SCOPES]), isAdmin: fc.boolean() },
     }),
   },

@@ -25,6 +25,7 @@ const CALLERS: readonly (readonly [string, Caller])[] = [
   ["a key", keyOf()],
   ["an administrator's key", keyOf(KEY_SCOPES, true)],
   ["a key without scopes", keyOf([])],
+  ...PROJECT_ROLES.map((role) => [`a key of a ${role}`, keyOf(KEY_SCOPES, false, role)] as const),
   ["a session without roles", sessionOf()],
   ...PEOPLE,
   ...OTHERS,
@@ -276,7 +277,7 @@ t.test(
     const strange = { userId: "u1", projectId: "p2", node: "n9" };
     fc.assert(
       fc.property(fc.array(role), fc.constantFrom(...NAMES), (grants, action) => {
-        const mine = action.startsWith("approval.") || action === "project.list";
+        const mine = action.startsWith("approval.");
         const verdict = ask(signedIn(sessionOf(...grants), 1), action, strange);
         return verdict.effect === "deny" || !tells(ACTIONS[action], "projectId") || mine;
       }),

@@ -38,6 +38,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "roles of a person, read and written",
     texts: ["SQL user_id = ?", "SQL user_id = ?"],
   },
+  "http/routes/keys.ts": {
+    why: "a new key's scopes, as its person wants them",
+    texts: ["{ scopes }"],
+  },
+  "policy-trial/main.ts": {
+    why: "what the release before noted of keys is read",
+    texts: ['caller.type !== "PlatformKey"'],
+  },
   "http/routes/sign-in.ts": {
     why: "whoever asks is shown the own roles and projects; a key has no session to show",
     texts: [

@@ -43,7 +43,7 @@ t.test("a set that is broken, or that leaves something open, is refused", async 
   refused("no id", added("permit (principal, action, resource);"), /needs @id/);
   refused(
     "an id twice",
-    added('@id("job-of-key") permit (principal, action, resource);'),
+    added('@id("job-of-lead") permit (principal, action, resource);'),
     /taken by a policy of jobs\.cedar/,
   );
   refused(
@@ -107,7 +107,7 @@ t.test("a set that is broken, or that leaves something open, is refused", async 
   );
   refused(
     "a permit with a code",
-    changed("jobs.cedar", '@id("job-of-key")', '@id("job-of-key") @code("not_found")'),
+    changed("jobs.cedar", '@id("job-of-lead")', '@id("job-of-lead") @code("not_found")'),
     /permits, so it can't/,
   );
   refused(

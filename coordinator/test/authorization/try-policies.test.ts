@@ -66,7 +66,7 @@ t.test("what would change is told: who, what, and how it was and would be", asyn
   t.match(changedDecisions(inForce, shorter, seen), [
     {
       ...{ who: "researcher; level 2, signed in at most 60 min ago", action: "key.mint" },
-      ...{ before: "step_up_required (step-up)", after: "own" },
+      ...{ before: "step_up_required (step-up)", after: "all in a project as researcher" },
     },
   ]);
   const alone = proposed("duties.cedar", "resource.requester == principal && ", "");

@@ -28,9 +28,10 @@ import { type IdentityParts, makeTestApp, type TestApp } from "./test-app.ts";
 
 /** One request of a person. */
 export type SignedInPerson = (
-  method: "GET" | "POST" | "DELETE" | "PATCH",
+  method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH",
   url: string,
   body?: object,
+  headers?: Record<string, string>,
 ) => Promise<{ status: number; body: Record<string, unknown> }>;
 
 /** A person whom Keycloak knows. */
@@ -217,7 +218,7 @@ export class SignInHouse implements AsyncDisposable {
       null,
       () => {},
     );
-    return async (method, url, body) => {
+    return async (method, url, body, more = {}) => {
       const answer = await this.api.app.inject({
         method,
         url,
@@ -226,6 +227,7 @@ export class SignInHouse implements AsyncDisposable {
           [PEER_HEADER]: "10.0.0.1",
           "sec-fetch-site": "same-origin",
           "x-rt-csrf": sessions.csrfToken(cookie),
+          ...more,
         },
         ...(body === undefined ? {} : { payload: body }),
       });

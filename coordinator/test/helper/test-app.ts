@@ -106,6 +106,7 @@ export async function makeTestApp(
     registry: { passwords, tokens: overrides.registryTokens ?? ({} as RegistryTokens) },
     identity,
     approvals: identity?.approvals ?? null,
+    keyKind: "dev",
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
     ...overrides,

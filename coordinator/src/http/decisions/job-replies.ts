@@ -2,6 +2,7 @@
 import type {
   DashboardJob,
   DashboardJobWithWorkers,
+  JobStateReply,
   TaskReply,
 } from "@resontech/contracts/http-tasks";
 import { wireState } from "@resontech/contracts/job-states";
@@ -17,6 +18,16 @@ export function dashboardJob(job: JobView): DashboardJob {
 
 export function dashboardJobWithWorkers(job: JobView): DashboardJobWithWorkers {
   return { ...dashboardJob(job), workers: job.members.map(memberReply) };
+}
+
+export function jobStateReply(job: JobView): JobStateReply {
+  const { id, projectId, state, reason, attempt } = job;
+  return {
+    ...{ id, projectId, state, reason, attempt, since: instant(job.stateSince) },
+    createdAt: instant(job.createdAt),
+    startedAt: instantOrNull(job.startedAt),
+    endedAt: instantOrNull(job.endedAt),
+  };
 }
 
 function common(job: JobView) {

@@ -24,6 +24,7 @@ export const HOME_PAGE_HTML = pageFrame(
 </dl>
 </section>
 <nav>
+<a class="button" href="/dashboard/keys">Platform keys</a>
 <button id="sign-out" type="button">Sign out</button>
 <button id="sign-out-everywhere" type="button">Sign out everywhere</button>
 <a class="button" href="/auth/credential/passkey">Add a passkey</a>
@@ -34,22 +35,7 @@ export const HOME_PAGE_HTML = pageFrame(
 );
 
 /** Served as it stands: modules of browsers need no build. */
-export const HOME_PAGE_SCRIPT = `const show = (id, text) => { document.getElementById(id).textContent = text; };
-const reveal = (id, isShown = true) => { document.getElementById(id).hidden = !isShown; };
-const fail = (text) => { reveal("loading", false); show("failed", text); reveal("failed"); };
-
-async function ask(path, init) {
-  const answer = await fetch(path, { credentials: "same-origin", ...init });
-  const body = await answer.json().catch(() => ({}));
-  if (answer.status === 401) {
-    location.assign("/auth/sign-in?return=" + encodeURIComponent(location.pathname));
-    throw new Error("signed out");
-  }
-  if (!answer.ok) throw new Error((body.message ?? answer.statusText) + ". " + (body.hint ?? ""));
-  return body;
-}
-
-const when = (instant) => new Date(instant).toLocaleString([], { dateStyle: "medium", timeStyle: "short", timeZoneName: undefined }) + " (" + Intl.DateTimeFormat().resolvedOptions().timeZone + ")";
+export const HOME_PAGE_SCRIPT = `import { ask, fail, keepAlive, reveal, show, when } from "/assets/page.js";
 
 try {
   const session = await ask("/api/session");
@@ -69,13 +55,7 @@ try {
         fail(error.message);
       }
     });
-  let told = Date.now();
-  for (const input of ["keydown", "pointerdown", "pointermove"])
-    addEventListener(input, () => {
-      if (Date.now() - told < 60_000) return;
-      told = Date.now();
-      ask("/api/session/activity", { method: "POST", headers: { "x-rt-csrf": session.csrfToken } }).catch(() => {});
-    }, { passive: true });
+  keepAlive(session);
   const id = /^\\/dashboard\\/jobs\\/([^/]+)$/.exec(location.pathname)?.[1];
   if (id !== undefined) {
     const job = await ask("/api/customer/dashboard/jobs/" + id);

@@ -25,12 +25,22 @@ header { padding: .75rem 1.5rem; border-bottom: 1px solid var(--line); font-weig
 header a { color: inherit; text-decoration: none; }
 main { max-width: 44rem; margin: 2rem auto; padding: 0 1.5rem; }
 h1 { font-size: 1.4rem; margin: 0 0 1rem; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+table { border-collapse: collapse; display: block; overflow-x: auto; margin: 1.5rem 0; }
+caption { text-align: start; font-weight: 600; }
+th, td { text-align: start; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
+label { margin-inline-end: .5rem; }
+fieldset { border: 1px solid var(--line); border-radius: .4rem; }
+fieldset label { display: block; }
+input, select { font: inherit; }
+code { overflow-wrap: anywhere; }
+.unseen { position: absolute; clip-path: inset(50%); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; margin: 0 0 1.5rem; }
 dt { opacity: .7; }
 dd { margin: 0; overflow-wrap: anywhere; }
 nav { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0; }
 button, .button { font: inherit; padding: .4rem .9rem; border: 1px solid var(--line); border-radius: .4rem; background: none; color: inherit; cursor: pointer; text-decoration: none; }
-button:focus-visible, a:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
+button:focus-visible, a:focus-visible, input:focus-visible, select:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
 [role="alert"] { border-inline-start: 4px solid; padding-inline-start: 1rem; }
 [hidden] { display: none; }
 `;

@@ -180,8 +180,11 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
   ): Promise<boolean> {
     if (what.kind === "quota") {
       const owner = findProjectOwner(read, what.projectId);
-      const row = owner === null ? null : { projectId: what.projectId, userId: owner };
-      await authorize(request, "quota.request", row);
+      await authorize(
+        request,
+        "quota.request",
+        owner === null ? null : { projectId: what.projectId },
+      );
       return false;
     }
     const singlePerson = required().isSinglePerson(userId);

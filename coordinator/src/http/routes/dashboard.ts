@@ -6,6 +6,7 @@ import {
   GpuCatalogReply,
   ImagesReply,
   JobPageQuery,
+  JobStateReply,
   NvflareJobsQuery,
   NvflareJobsReply,
   NvflareStatsQuery,
@@ -16,7 +17,12 @@ import type { JobImage } from "@resontech/contracts/coordinator-config";
 import { Type } from "typebox";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { authorize, authorizedRow } from "../authorization.ts";
-import { dashboardJob, dashboardJobWithWorkers, instant } from "../decisions/job-replies.ts";
+import {
+  dashboardJob,
+  dashboardJobWithWorkers,
+  instant,
+  jobStateReply,
+} from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
 
 export type DashboardRoutesDeps = { kernel: Kernel; images: readonly JobImage[] };
@@ -63,6 +69,39 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       dashboardJobWithWorkers(
         await authorizedRow(request, "job.read", kernel.job(request.params.id)),
       ),
+  );
+
+  app.get(
+    "/api/job-states",
+    {
+      schema: {
+        summary: "States of jobs, newest first, for who may not read the jobs themselves",
+        tags,
+        querystring: JobPageQuery,
+        response: responses(200, Type.Array(JobStateReply)),
+      },
+      config: { access: { action: "job.state.list" }, audit },
+    },
+    async (request) => {
+      const { limit, offset } = request.query;
+      const { rows } = await authorize(request, "job.state.list", "rows");
+      return kernel.jobs(rows, limit, offset).map(jobStateReply);
+    },
+  );
+
+  app.get(
+    "/api/job-states/:id",
+    {
+      schema: {
+        summary: "The state of one job",
+        tags,
+        params: Type.Object({ id: IdParam }, { additionalProperties: false }),
+        response: responses(200, JobStateReply),
+      },
+      config: { access: { action: "job.state.read" }, audit },
+    },
+    async (request) =>
+      jobStateReply(await authorizedRow(request, "job.state.read", kernel.job(request.params.id))),
   );
 
   app.get(

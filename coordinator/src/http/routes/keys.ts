@@ -1,19 +1,35 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
-import { KeyReply, ProjectReply } from "@resontech/contracts/http-identity";
+import {
+  KeyReply,
+  MintedKeyReply,
+  MintKeyBody,
+  ProjectReply,
+} from "@resontech/contracts/http-identity";
+import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { listProjects } from "../../identity/bucket-store.ts";
-import { findKeyOwner, listKeys, revokeKey } from "../../identity/key-store.ts";
+import type { KeyKind } from "../../identity/decisions/platform-key.ts";
+import { drawKey } from "../../identity/draw-key.ts";
+import { findKeyOwner, insertKey, listKeys, revokeKey } from "../../identity/key-store.ts";
 import { credentialOf } from "../../authorization/caller.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
+import { readSessionCookie } from "../session-cookie.ts";
 
-export type KeyRoutesDeps = { read: ReadHandle; commit: GroupCommit; now: () => number };
+export type KeyRoutesDeps = {
+  read: ReadHandle;
+  commit: GroupCommit;
+  now: () => number;
+  keyKind: KeyKind;
+};
 
 const tags = ["keys"];
+const DAY_S = 86_400;
 
 export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, deps) => {
   app.get(
@@ -47,15 +63,36 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
     "/api/keys",
     {
       schema: {
-        summary: "Keys are minted in a browser session, never by a key",
+        summary: "Mint a platform key, in a browser whose person has just shown a second factor",
         tags,
-        response: responses(200, Type.Null()),
+        body: MintKeyBody,
+        response: responses(201, MintedKeyReply),
       },
-      config: { access: { action: "key.mint" }, audit: { event: "auth.refused" } },
+      config: { access: { action: "key.mint" }, audit: { event: "key.mint" } },
     },
-    async (request) => {
-      await authorize(request, "key.mint", callerOfRequest(request));
-      throw new Error("no session mints a key here yet");
+    async (request, reply) => {
+      const { name, projectId, scopes, expiresInDays } = request.body;
+      await authorize(request, "key.mint", { projectId });
+      await requireBrowser(request);
+      const { userId } = callerOfRequest(request);
+      const { key, row } = drawKey(deps.keyKind);
+      const seconds = expiresInDays * DAY_S;
+      const createdAt = deps.now();
+      const expiresAt = createdAt + seconds * 1_000;
+      await request.audit.operation(
+        {
+          type: "key.mint",
+          object: { kind: "key", id: row.id },
+          detail: { expires_in_s: seconds, project: projectId },
+        },
+        (operation) =>
+          deps.commit.run((db) => {
+            insertKey(db, { ...row, name, userId, projectId, scopes, createdAt, expiresAt });
+            operation.completeIn(db);
+          }),
+      );
+      const expires = instant(expiresAt);
+      return reply.code(201).send({ id: row.id, key, name, projectId, scopes, expiresAt: expires });
     },
   );
 
@@ -111,3 +148,15 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
     },
   );
 };
+
+/** A shell that is signed in acts for its person as a key does: who has its file must not make keys of it that outlive it. */
+async function requireBrowser(request: FastifyRequest): Promise<void> {
+  if (readSessionCookie(request) !== null && request.headers.authorization === undefined) return;
+  await request.audit.fact({
+    type: "auth.refused",
+    object: { kind: "appliance", id: "appliance" },
+    decision: { effect: "deny", policy_ids: ["key-by-session"] },
+    detail: { reason: "session_only" },
+  });
+  throw new ApiError("session_only", "a platform key is minted in a browser");
+}

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { SignInParts } from "./sign-in.ts";
 import { HOME_PAGE, returnPath } from "../../identity/decisions/return-path.ts";
 import { HOME_PAGE_HTML, HOME_PAGE_SCRIPT } from "../pages/home-page.ts";
+import { KEYS_PAGE_HTML, KEYS_PAGE_SCRIPT } from "../pages/keys-page.ts";
+import { PAGE_SCRIPT } from "../pages/page-script.ts";
 import { PLAIN_CSS } from "../pages/page-frame.ts";
 import { pageResponses } from "../responses.ts";
 import { sendPage } from "../pages/send-page.ts";
@@ -24,7 +26,11 @@ export const pageRoutes: FastifyPluginAsyncTypebox<{ identity: SignInParts | nul
     { schema: { ...schema("text/html"), summary: "Leads to the dashboard" }, config },
     (_, reply) => reply.redirect(HOME_PAGE, 302),
   );
-  for (const path of ["/dashboard", "/dashboard/*"])
+  for (const [path, html] of [
+    ["/dashboard", HOME_PAGE_HTML],
+    ["/dashboard/keys", KEYS_PAGE_HTML],
+    ["/dashboard/*", HOME_PAGE_HTML],
+  ] as const)
     app.get(
       path,
       {
@@ -34,31 +40,28 @@ export const pageRoutes: FastifyPluginAsyncTypebox<{ identity: SignInParts | nul
         },
         config,
       },
-      page,
+      (request, reply) => page(request, reply, html),
     );
-  app.get(
-    "/assets/plain.css",
-    { schema: { ...schema("text/css"), summary: "How plain pages look" }, config },
-    (_, reply) => asset(reply, "text/css; charset=utf-8", PLAIN_CSS),
-  );
-  app.get(
-    "/assets/home.js",
-    { schema: { ...schema("text/javascript"), summary: "What the plain page does" }, config },
-    (_, reply) => asset(reply, "text/javascript; charset=utf-8", HOME_PAGE_SCRIPT),
-  );
+  for (const [name, type, text] of [
+    ["plain.css", "text/css", PLAIN_CSS],
+    ["page.js", "text/javascript", PAGE_SCRIPT],
+    ["home.js", "text/javascript", HOME_PAGE_SCRIPT],
+    ["keys.js", "text/javascript", KEYS_PAGE_SCRIPT],
+  ] as const)
+    app.get(
+      `/assets/${name}`,
+      { schema: { ...schema(type), summary: "How plain pages look and what they do" }, config },
+      (_, reply) => reply.header("content-type", `${type}; charset=utf-8`).send(text),
+    );
 
-  async function page(request: FastifyRequest, reply: FastifyReply) {
+  async function page(request: FastifyRequest, reply: FastifyReply, html: string) {
     const cookie = readSessionCookie(request);
     const caller =
       cookie === null || identity === null ? null : await identity.sessions.callerOf(cookie);
-    if (caller !== null) return sendPage(reply, HOME_PAGE_HTML);
+    if (caller !== null) return sendPage(reply, html);
     return reply.redirect(
       `/auth/sign-in?return=${encodeURIComponent(returnPath(request.url))}`,
       302,
     );
   }
 };
-
-function asset(reply: FastifyReply, type: string, text: string): FastifyReply {
-  return reply.header("content-type", type).send(text);
-}
