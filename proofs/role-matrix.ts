@@ -136,7 +136,7 @@ async function everybody(
       headers: { authorization: `Bearer ${user.platformKey}` },
       caller: {
         ...{ kind: "key", keyId: "of the proof", userId: user.userId, projectId: user.project },
-        ...{ scopes, isAdmin: false },
+        ...{ role: "project-lead", scopes, isAdmin: false },
       },
     });
   }

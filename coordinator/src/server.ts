@@ -36,6 +36,8 @@ import { S3Users } from "./storage/s3-users.ts";
 import { VolumeSync } from "./storage/volume-sync.ts";
 import { validateSubmission } from "./workloads/validate-submission.ts";
 
+/** What the object store did not hear of while it was away is told to it so often. */
+const PAIR_SWEEP_MS = 30_000;
 /** Longest orderly stop; what is left then is ended by the exit, and finished by the next start. */
 const STOP_MS = 15_000;
 
@@ -88,8 +90,14 @@ async function openParts(
     }),
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
-  const bucketKeys = new BucketKeys({ read, commit, store, users: new S3Users(transport) });
+  const bucketKeys = new BucketKeys({ read, commit, store, users: new S3Users(transport), now });
   await bucketKeys.sweep();
+  const sweep = setInterval(() => {
+    bucketKeys
+      .sweep()
+      .catch((err: unknown) => logger.warn({ err }, "key pairs of buckets were not swept"));
+  }, PAIR_SWEEP_MS);
+  stack.defer(() => clearInterval(sweep));
   stack.use(new RightsRefresh(bucketKeys, logger));
 
   const identity = await openIdentity(config, { read, commit, gate, record, now }, logger);

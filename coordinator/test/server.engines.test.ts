@@ -128,7 +128,7 @@ t.test("a start gives a bucket of an older program the rights of this one", asyn
   const { endpoint, region, caFile, store } = coordinator.s3;
   await coordinator.stop("SIGKILL");
   const policy = JSON.parse(
-    JSON.stringify(bucketPolicy(bucket, accessKeyId)).replaceAll(/"s3:[A-Za-z]*Tagging",/g, ""),
+    JSON.stringify(bucketPolicy(bucket, [accessKeyId])).replaceAll(/"s3:[A-Za-z]*Tagging",/g, ""),
   ) as object;
   await store.setBucketPolicy(bucket, policy);
   const db = new Database(coordinator.config.databaseFile);

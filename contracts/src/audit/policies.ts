@@ -13,7 +13,7 @@ export const POLICIES = {
   "audit-all": "an administrator sees every entry of the log",
   "audit-own": "anybody else sees the entries of what he did himself or what was done for him",
   "bucket-quota": "a bucket takes no more than its quota",
-  "bucket-owner": "a bucket takes and gives copies of objects by its owner's key alone",
+  "bucket-owner": "a bucket takes and gives copies of objects by its members' keys alone",
   "platform-folders":
     "outputs of accepted jobs, `logs/` and `ckpt/` are written by the platform alone; a finished job's may be deleted",
   "store-keys": "key pairs of the object store are made and removed by the coordinator alone",

@@ -66,7 +66,14 @@ export const MintedKeyReply = Type.Object(
 );
 
 export const ProjectReply = Type.Object(
-  { id: Type.String(), name: Type.String(), isDefault: Type.Boolean(), createdAt: Instant },
+  {
+    id: Type.String(),
+    name: Type.String(),
+    /** Left out for a user's own first project. */
+    team: Type.Optional(Type.String()),
+    isDefault: Type.Boolean(),
+    createdAt: Instant,
+  },
   closed,
 );
 

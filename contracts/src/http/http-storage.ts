@@ -1,6 +1,6 @@
-/** `/api/users/storage/*`: the bucket of the caller. */
+/** `/api/users/storage/*`: the bucket of the project that the request is about. */
 import { type Static, Type } from "typebox";
-import { closed } from "./http-common.ts";
+import { closed, Nullable } from "./http-common.ts";
 
 /** The client cuts files at this size and takes one URL for each part. */
 export const UPLOAD_PART_BYTES = 50 * 1024 * 1024;
@@ -21,7 +21,8 @@ export const BucketReply = Type.Object(
     bucketAlias: Type.String(),
     endpoint: Type.String(),
     region: Type.String(),
-    accessKeyId: Type.String(),
+    /** Null until the caller has asked for a key pair: `rotate-key` makes the first one. */
+    accessKeyId: Nullable(Type.String()),
     quotaBytes: Type.Integer(),
     versioned: Type.Boolean(),
   },

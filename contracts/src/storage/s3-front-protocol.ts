@@ -35,7 +35,7 @@ export type FrontHelloAnswer = Static<typeof FrontHelloAnswer>;
 export const MAX_FRONT_LINE_BYTES = 16_384;
 
 export const FrontQuestion = Type.Union([
-  /** Whose bucket it is. */
+  /** What the audit log calls the bucket: the user whose first project it is of, or the project. */
   Type.Object({ id: Id, ask: Type.Literal("owner"), bucket: Bucket }, closed),
   /** Its quota, and what it holds now: all versions and the parts of open uploads, listed through the object store. */
   Type.Object({ id: Id, ask: Type.Literal("bucket"), bucket: Bucket }, closed),
@@ -86,7 +86,7 @@ export const FrontQuestion = Type.Union([
 ]);
 export type FrontQuestion = Static<typeof FrontQuestion>;
 
-/** `user`: the pair of a user's bucket, now or just before its rotation; `coordinator`: the engine's admin. */
+/** `user`: a member's pair for a project's bucket, now or just before its rotation; `coordinator`: the engine's admin. */
 const PrincipalKind = Type.Union([
   Type.Literal("user"),
   Type.Literal("coordinator"),
@@ -136,7 +136,7 @@ export const FrontAnswer = Type.Union([
       ask: Type.Literal("principal"),
       kind: PrincipalKind,
       subject: Subject,
-      /** The user's own. `createdAt` in milliseconds since 1970. */
+      /** The one bucket that the pair is for. `createdAt` in milliseconds since 1970. */
       bucket: Type.Union([Type.Object({ name: Bucket, createdAt: Bytes }, closed), Type.Null()]),
     },
     closed,

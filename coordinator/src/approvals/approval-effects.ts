@@ -5,7 +5,8 @@ import type { ApplianceRole } from "../authorization/roles.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
-import { findProjectOwner, setProjectQuota } from "../identity/bucket-store.ts";
+import { setProjectQuota } from "../identity/bucket-store.ts";
+import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf, rolesOf, setRoles } from "../identity/role-holders.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
@@ -33,7 +34,7 @@ export class ApprovalEffects {
     const { read } = this.#deps;
     if (what.kind === "policy") return requirePolicies(what.files);
     if (what.kind === "quota") {
-      if (findProjectOwner(read, what.projectId) === null)
+      if (projectName(read, what.projectId) === null)
         throw new ApiError("not_found", "there is no such project");
       return;
     }

@@ -7,7 +7,7 @@ import type { OpenOperation, OperationRunner } from "../audited-operation.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
-import { projectName } from "../identity/bucket-store.ts";
+import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import type { ApprovalEffects } from "./approval-effects.ts";

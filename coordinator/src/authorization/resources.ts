@@ -14,7 +14,7 @@ export const RESOURCES = {
   appliance: { type: "Appliance", attributes: {} },
   job: { type: "Job", attributes: { projectId: "project", userId: "owner" } },
   project: { type: "ProjectRecord", attributes: { projectId: "project" } },
-  bucket: { type: "Bucket", attributes: { userId: "owner" } },
+  bucket: { type: "Bucket", attributes: { projectId: "project" } },
   key: { type: "KeyRecord", attributes: { userId: "owner" } },
   user: { type: "User", attributes: { userId: "self" } },
   log: { type: "LogEntry", attributes: { userId: "owner" } },

@@ -8,7 +8,8 @@ import type { BucketKeys } from "../identity/bucket-keys.ts";
 import { requireAnotherAdministrator } from "../approvals/decisions/role-rules.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
-import { setQuota } from "../identity/bucket-store.ts";
+import { setProjectQuota } from "../identity/bucket-store.ts";
+import { findDefaultProject } from "../identity/project-store.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import { renewKey, revokeKey } from "../identity/key-store.ts";
 import { setDisabled } from "../identity/user-access.ts";
@@ -87,7 +88,7 @@ export async function changeQuota(
     detail,
     async ({ completeIn }) => {
       await deps.commit.run((db) => {
-        setQuota(db, userId, bytes);
+        setProjectQuota(db, findDefaultProject(deps.read, userId) ?? "", bytes);
         completeIn(db);
       });
     },
@@ -96,14 +97,14 @@ export async function changeQuota(
 }
 
 /**
- * Platform keys are refused before the bucket's pair is taken away: a crash between leaves the user with less, never with more.
+ * Platform keys are refused before the pairs for buckets are taken away: a crash between leaves the user with less, never with more.
  * @throws ApiError last_admin
  */
 export async function disable(
   deps: OperatorChangesDeps,
   username: string,
 ): Promise<Reply<"user-disable">> {
-  const { userId, bucket, livingJobs } = deps.views.user(username);
+  const { userId, livingJobs } = deps.views.user(username);
   requireAnotherAdministrator(holdersOf(deps.read, "platform-admin"), userId);
   await byOperator(
     deps,
@@ -115,7 +116,7 @@ export async function disable(
       await deps.people?.sessions.endAll({ userId }, "disabled");
       // Nobody waits for Keycloak to be refused here: our own row already does that.
       await deps.people?.links.setEnabled(userId, false).catch(ignoreAway);
-      await deps.bucketKeys.withdraw(bucket, completeIn);
+      await deps.bucketKeys.withdrawAll(userId, completeIn);
     },
   );
   return { ok: true, verb: "user-disable", username, livingJobs };
@@ -134,7 +135,7 @@ export async function enable(
     { kind: "user", id: userId },
     { change: "enabled" },
     ({ completeIn }) =>
-      deps.bucketKeys.replace(bucket, (db) => {
+      deps.bucketKeys.replace(bucket, userId, (db) => {
         setDisabled(db, userId, null);
         completeIn(db);
       }),

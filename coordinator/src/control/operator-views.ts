@@ -55,7 +55,7 @@ const KEYS = `SELECT k.id, u.username, k.name, k.prefix, k.last4, k.expires_at, 
 const USERS = `SELECT u.id, u.username, u.is_admin, u.disabled_at, u.created_at, b.name AS bucket, b.quota_bytes,
     (SELECT count(*) FROM platform_keys k WHERE k.user_id = u.id AND k.revoked_at IS NULL AND k.expires_at > @now) AS living_keys,
     (SELECT count(*) FROM jobs j WHERE j.user_id = u.id AND j.state NOT IN (${OVER})) AS living_jobs
-  FROM users u JOIN buckets b ON b.owner_id = u.id`;
+  FROM users u JOIN projects p ON p.owner_id = u.id AND p.is_default = 1 JOIN buckets b ON b.project_id = p.id`;
 const JOBS = `SELECT j.id, u.username, j.state, j.state_since, j.created_at, j.attempts_made, j.waiting_for, j.reason,
     (SELECT max(round) FROM rounds r WHERE r.job_id = j.id) AS round,
     coalesce((SELECT max(num_rounds) FROM rounds r WHERE r.job_id = j.id), j.num_rounds) AS rounds

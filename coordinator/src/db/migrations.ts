@@ -12,6 +12,7 @@ import { agentProtocol } from "./migrations/0010-agent-protocol.ts";
 import { memberImages } from "./migrations/0011-member-images.ts";
 import { people } from "./migrations/0012-people.ts";
 import { approvals } from "./migrations/0014-approvals.ts";
+import { projects } from "./migrations/0016-projects.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
 import { directories } from "./migrations/0015-directories.ts";
 
@@ -19,5 +20,5 @@ import { directories } from "./migrations/0015-directories.ts";
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
-  ...[decisionsSeen, approvals, directories],
+  ...[decisionsSeen, approvals, directories, projects],
 ];

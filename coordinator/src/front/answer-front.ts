@@ -2,7 +2,8 @@ import type { FrontAnswer } from "@resontech/contracts/s3-front-protocol";
 import type { ServiceCaller } from "../authorization/caller.ts";
 import { demand } from "../authorization/demand.ts";
 import type { ReadHandle } from "../db/open-database.ts";
-import { findOwnerOfKey, findQuota } from "../identity/bucket-store.ts";
+import { findBucket } from "../identity/bucket-store.ts";
+import { findPair } from "../identity/pair-store.ts";
 import { findJobsOfFolder } from "../outputs/jobs-of-folder.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
@@ -33,35 +34,35 @@ export function answerFront({
         const nobody = { subject: null, bucket: null };
         if (accessKeyId === adminAccessKeyId)
           return { id, ok: true, ask, kind: "coordinator", ...nobody };
-        const owner = findOwnerOfKey(read, accessKeyId);
-        if (owner === null) return { id, ok: true, ask, kind: "unknown", ...nobody };
-        const { ownerId, name, createdAt } = owner;
-        return { id, ok: true, ask, kind: "user", subject: ownerId, bucket: { name, createdAt } };
+        const pair = findPair(read, accessKeyId);
+        if (pair === null) return { id, ok: true, ask, kind: "unknown", ...nobody };
+        const { userId, name, createdAt } = pair;
+        return { id, ok: true, ask, kind: "user", subject: userId, bucket: { name, createdAt } };
       }
       case "owner":
         return {
           id,
           ok: true,
           ask: question.ask,
-          owner: findQuota(read, question.bucket)?.ownerId ?? null,
+          owner: findBucket(read, question.bucket)?.logId ?? null,
         };
       case "quota":
         return {
           id,
           ok: true,
           ask: question.ask,
-          quotaBytes: findQuota(read, question.bucket)?.quotaBytes ?? null,
+          quotaBytes: findBucket(read, question.bucket)?.quotaBytes ?? null,
         };
       case "bucket": {
         const { ask, bucket } = question;
-        const known = findQuota(read, bucket);
+        const known = findBucket(read, bucket);
         const usedBytes = known === null ? null : await usedBytesOf(store, bucket);
         if (known === null || usedBytes === null) return { id, ok: true, ask, bucket: null };
         return {
           id,
           ok: true,
           ask,
-          bucket: { owner: known.ownerId, quotaBytes: known.quotaBytes, usedBytes },
+          bucket: { owner: known.logId, quotaBytes: known.quotaBytes, usedBytes },
         };
       }
       case "object": {

@@ -9,13 +9,15 @@ import type { OperatorCaller } from "../authorization/caller.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { BucketKeys } from "./bucket-keys.ts";
-import { bucketNameOf, findBucket, findDefaultProject, findUser } from "./bucket-store.ts";
+import { type Bucket, findBucketOfProject, findUser, noteMade } from "./bucket-store.ts";
 import { createUser } from "./create-user.ts";
 import { identityOperation } from "./identity-operation.ts";
 import type { KeyKind } from "./decisions/platform-key.ts";
 import { drawKey } from "./draw-key.ts";
 import { isUsername } from "./decisions/user-names.ts";
 import { hasAnyKey, insertKey } from "./key-store.ts";
+import { pairsOf } from "./pair-store.ts";
+import { findDefaultProject } from "./project-store.ts";
 
 const FIRST_KEY_LIFE_S = 30 * 24 * 3600;
 
@@ -53,31 +55,34 @@ export async function addUser(
   // A disabled user has no key pair, and is whole all the same.
   if (
     known?.isDisabled ||
-    (known !== null && findBucket(deps.read, known.id) !== null && hasAnyKey(deps.read, known.id))
+    (known !== null && pairsOf(deps.read, known.id).length > 0 && hasAnyKey(deps.read, known.id))
   )
     throw new ApiError("user_exists", "there is a user of this name");
   const userId = known?.id ?? (await createUser(deps, { username, isAdmin, subject: null }));
   const projectId = findDefaultProject(deps.read, userId);
-  const bucket = bucketNameOf(deps.read, userId);
+  const bucket = projectId === null ? null : findBucketOfProject(deps.read, projectId);
   if (projectId === null || bucket === null)
     throw new Error("a user without default project and bucket");
   const pair = await createBucket(deps, userId, bucket);
   const platformKey = await mintFirstKey(deps, userId, projectId);
-  return { userId, projectId, bucket, platformKey, ...pair };
+  return { userId, projectId, bucket: bucket.name, platformKey, ...pair };
 }
 
-async function createBucket(deps: AddUserDeps, userId: string, bucket: string) {
+async function createBucket(deps: AddUserDeps, userId: string, { name, logId }: Bucket) {
   // The bucket's name holds the user's: the leaf names the owner instead.
-  const object = { kind: "bucket", id: userId } as const;
+  const object = { kind: "bucket", id: logId } as const;
   return identityOperation(
     deps,
     "data.bucket.create",
     object,
     { quota_bytes: deps.quotaBytes },
-    { "bucket-alias": bucket },
+    { "bucket-alias": name },
     async (close) => {
-      await deps.store.ensureBucket(bucket);
-      return deps.bucketKeys.replace(bucket, close);
+      await deps.store.ensureBucket(name);
+      return deps.bucketKeys.replace(name, userId, (db) => {
+        noteMade(db, name, deps.now());
+        close(db);
+      });
     },
   );
 }

@@ -1,10 +1,11 @@
 /**
- * The one key pair of a bucket: made, replaced, and swept after a crash.
+ * Key pairs of buckets, one a member: made, replaced, taken away, and swept after a crash.
  *
- * Order of a change: row names the new pair → engine makes it → policy names it alone → row promotes it → engine forgets the
- * old pair → row is settled. The policy names one principal, so the old pair has lost the bucket before it is gone itself.
+ * Order of a change: row names the new pair → engine makes it → policy names it beside those of the other members → row promotes it → engine
+ * forgets the old pair → row is settled. The policy names good pairs alone, so the old one has lost the bucket before it is gone itself.
  */
 import { randomBytes } from "node:crypto";
+import { Turns } from "@resontech/daemon/turns";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { ApiError } from "../api-error.ts";
@@ -13,151 +14,181 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import type { S3Credentials } from "../storage/s3-transport.ts";
 import type { S3Users } from "../storage/s3-users.ts";
 import {
-  bucketsToWithdraw,
   bucketsWithOtherRights,
+  findAccessKey,
+  livingAccessKeys,
   notePendingPair,
   noteRights,
-  pairWithOtherRights,
+  type PairOf,
+  pairsOf,
+  pairsToWithdraw,
   promotePair,
   retirePair,
   settlePair,
-  type UnsettledPair,
   unsettledPairs,
-} from "./bucket-store.ts";
+} from "./pair-store.ts";
 
 export type BucketKeysDeps = {
   read: ReadHandle;
   commit: GroupCommit;
   store: Pick<ObjectStore, "setBucketPolicy">;
   users: S3Users;
+  /** Unix milliseconds. */
+  now: () => number;
 };
 
 export class BucketKeys {
   readonly #deps: BucketKeysDeps;
+  /** One policy names the pairs of all members: changes of a bucket come one after the other. */
+  readonly #turns = new Map<string, Turns>();
   readonly #changing = new Set<string>();
-  /** Buckets that are being given the rights of now: whoever changes their pair waits for that, a request long. */
-  readonly #refreshing = new Map<string, Promise<void>>();
 
   constructor(deps: BucketKeysDeps) {
     this.#deps = deps;
   }
 
   /**
-   * A new pair for the bucket; the one before it is refused from the engine's next request on.
+   * A new pair of the user for the bucket; the one before it is refused from the engine's next request on, and those of others stay good.
    * @param settled runs with the last change of the row, for the audit outcome and the caller's own rows
-   * @throws ApiError rotation_in_progress
+   * @throws ApiError rotation_in_progress; not_found for a user who may have none
    */
-  async replace(bucket: string, settled: (db: WriteHandle) => void): Promise<S3Credentials> {
-    await this.#refreshing.get(bucket);
-    if (this.#changing.has(bucket))
-      throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
-    this.#changing.add(bucket);
-    const { commit, users, store } = this.#deps;
-    try {
-      await this.#settle(
-        unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket),
-      );
+  replace(
+    bucket: string,
+    userId: string,
+    settled: (db: WriteHandle) => void,
+  ): Promise<S3Credentials> {
+    const of = { bucket, userId };
+    return this.#once(of, async () => {
+      const { read, commit, users, now } = this.#deps;
       const pair = newPair();
-      await commit.run((db) => notePendingPair(db, bucket, pair.accessKeyId));
+      const isMember = await commit.run((db) => notePendingPair(db, of, pair.accessKeyId, now()));
+      if (!isMember) throw new ApiError("not_found", "this user has no part in the bucket");
       await users.create(pair);
-      await store.setBucketPolicy(bucket, bucketPolicy(bucket, pair.accessKeyId));
-      const retired = await commit.run((db) => promotePair(db, bucket, BUCKET_RIGHTS));
+      const old = findAccessKey(read, of);
+      const others = livingAccessKeys(read, bucket).filter((key) => key !== old);
+      await this.#setPolicy(bucket, [...others, pair.accessKeyId]);
+      const retired = await commit.run((db) => promotePair(db, of, BUCKET_RIGHTS));
       if (retired !== null) await users.remove(retired);
       await commit.run((db) => {
-        settlePair(db, bucket);
+        settlePair(db, of);
         settled(db);
       });
       return pair;
-    } finally {
-      this.#changing.delete(bucket);
-    }
+    });
   }
 
   /**
-   * Takes the bucket's pair away: nobody's key opens the bucket until {@link replace} makes a new pair.
+   * Takes the user's pair away, one that is being made as well: no key of the user opens the bucket until {@link replace} makes a new pair.
    * @param settled as for {@link replace}
-   * @throws ApiError rotation_in_progress
    */
-  async withdraw(bucket: string, settled: (db: WriteHandle) => void): Promise<void> {
-    await this.#refreshing.get(bucket);
-    if (this.#changing.has(bucket))
-      throw new ApiError("rotation_in_progress", "the key of this bucket is being replaced");
-    this.#changing.add(bucket);
-    const { commit, users } = this.#deps;
-    try {
-      await this.#settle(
-        unsettledPairs(this.#deps.read).filter((pairs) => pairs.bucket === bucket),
-      );
-      const retired = await commit.run((db) => retirePair(db, bucket));
-      if (retired !== null) await users.remove(retired);
+  withdraw(bucket: string, userId: string, settled: (db: WriteHandle) => void): Promise<void> {
+    const of = { bucket, userId };
+    return this.#alone(bucket, async () => {
+      const { commit } = this.#deps;
+      const retired = await commit.run((db) => retirePair(db, of));
+      await this.#forget(bucket, [retired]);
       await commit.run((db) => {
-        settlePair(db, bucket);
+        settlePair(db, of);
         settled(db);
       });
-    } finally {
-      this.#changing.delete(bucket);
-    }
+    });
   }
 
-  /** Takes from the engine what a crash left between two steps. Called at start, before any port opens. */
-  async sweep(): Promise<void> {
-    await this.#settle(unsettledPairs(this.#deps.read));
-    for (const bucket of bucketsToWithdraw(this.#deps.read)) await this.withdraw(bucket, () => {});
+  /** {@link withdraw} of every bucket. @param settled runs with the last change */
+  async withdrawAll(userId: string, settled: (db: WriteHandle) => void): Promise<void> {
+    for (const { bucket } of pairsOf(this.#deps.read, userId))
+      await this.withdraw(bucket, userId, () => {});
+    await this.#deps.commit.run(settled);
   }
 
   /**
-   * Gives every bucket whose pair has the rights of an older program those of this one; safe to repeat. One that fails keeps no other waiting.
+   * Takes from the engine what a crash left between two steps, or what the engine did not hear of while it was away. Called at start, before any
+   * port opens, and now and then.
+   */
+  async sweep(): Promise<void> {
+    for (const { bucket } of unsettledPairs(this.#deps.read, null))
+      await this.#alone(bucket, async () => {});
+    for (const { bucket, userId } of pairsToWithdraw(this.#deps.read))
+      await this.withdraw(bucket, userId, () => {});
+  }
+
+  /**
+   * Gives every bucket whose pairs have the rights of an older program those of this one; safe to repeat. One that fails keeps no other waiting.
    * @param signal after it no further bucket is begun
    * @returns how many have them now, how many are left, and why the last one of these is
    */
   async refreshRights(
     signal: AbortSignal,
   ): Promise<{ refreshed: number; left: number; error: unknown }> {
+    const { read, commit } = this.#deps;
     let refreshed = 0;
     let error: unknown = null;
-    for (const bucket of bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS)) {
+    for (const bucket of bucketsWithOtherRights(read, BUCKET_RIGHTS)) {
       if (signal.aborted) break;
-      // A new pair comes with them.
-      const accessKeyId = this.#changing.has(bucket)
-        ? null
-        : pairWithOtherRights(this.#deps.read, bucket, BUCKET_RIGHTS);
-      if (accessKeyId === null) continue;
-      const giving = this.#giveRights(bucket, accessKeyId);
-      this.#refreshing.set(
-        bucket,
-        giving.catch(() => {}),
-      );
-      try {
-        await giving;
-        refreshed += 1;
-      } catch (thrown) {
-        error = thrown;
-      } finally {
-        this.#refreshing.delete(bucket);
-      }
+      await this.#turnOf(bucket).run(async () => {
+        // A new pair comes with them, and the last one may be gone meanwhile.
+        if (!bucketsWithOtherRights(read, BUCKET_RIGHTS).includes(bucket)) return;
+        try {
+          await this.#setPolicy(bucket, livingAccessKeys(read, bucket));
+          await commit.run((db) => noteRights(db, bucket, BUCKET_RIGHTS));
+          refreshed += 1;
+        } catch (thrown) {
+          error = thrown;
+        }
+      });
     }
-    return {
-      refreshed,
-      left: bucketsWithOtherRights(this.#deps.read, BUCKET_RIGHTS).length,
-      error,
-    };
+    const left = bucketsWithOtherRights(read, BUCKET_RIGHTS).length;
+    return { refreshed, left, error };
   }
 
-  async #giveRights(bucket: string, accessKeyId: string): Promise<void> {
-    const { commit, store } = this.#deps;
-    await store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyId));
-    await commit.run((db) => noteRights(db, bucket, BUCKET_RIGHTS));
+  /** A second pair while the first is being made is refused: the first would be void when it is answered. */
+  async #once<T>({ bucket, userId }: PairOf, change: () => Promise<T>): Promise<T> {
+    const name = `${bucket} ${userId}`;
+    if (this.#changing.has(name))
+      throw new ApiError("rotation_in_progress", "the key pair for this bucket is being replaced");
+    this.#changing.add(name);
+    try {
+      return await this.#alone(bucket, change);
+    } finally {
+      this.#changing.delete(name);
+    }
   }
 
-  async #settle(unsettled: readonly UnsettledPair[]): Promise<void> {
-    const { commit, users, store } = this.#deps;
-    for (const { bucket, accessKeyId, pending, retired } of unsettled) {
+  /** In the bucket's turn, after what a crash left there is settled. */
+  #alone<T>(bucket: string, change: () => Promise<T>): Promise<T> {
+    return this.#turnOf(bucket).run(async () => {
+      await this.#settle(bucket);
+      return await change();
+    });
+  }
+
+  #turnOf(bucket: string): Turns {
+    const turns = this.#turns.get(bucket) ?? new Turns();
+    this.#turns.set(bucket, turns);
+    return turns;
+  }
+
+  async #settle(bucket: string): Promise<void> {
+    for (const { pending, retired, ...of } of unsettledPairs(this.#deps.read, bucket)) {
       // The policy may already name the pending pair, whose secret nobody has seen.
-      if (pending !== null && accessKeyId !== null)
-        await store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyId));
-      for (const stray of [pending, retired]) if (stray !== null) await users.remove(stray);
-      await commit.run((db) => settlePair(db, bucket));
+      await this.#forget(of.bucket, [pending, retired]);
+      await this.#deps.commit.run((db) => settlePair(db, of));
     }
+  }
+
+  /** No pair but the good ones opens the bucket from here on. */
+  async #forget(bucket: string, strays: readonly (string | null)[]): Promise<void> {
+    const { read, users } = this.#deps;
+    const gone = strays.filter((stray) => stray !== null);
+    if (gone.length === 0) return;
+    const living = livingAccessKeys(read, bucket);
+    // A policy names somebody: without any the engine's forgetting is what refuses.
+    if (living.length > 0) await this.#setPolicy(bucket, living);
+    for (const stray of gone) await users.remove(stray);
+  }
+
+  #setPolicy(bucket: string, accessKeyIds: readonly string[]): Promise<void> {
+    return this.#deps.store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyIds));
   }
 }
 

@@ -68,14 +68,14 @@ export class VersionCollector {
   async collect(keptMs: number = KEPT_MS): Promise<Collected[]> {
     const { db, onError } = this.#parts;
     const buckets = db
-      .prepare<[], { name: string; owner_id: string }>(
-        "SELECT name, owner_id FROM buckets ORDER BY name",
+      .prepare<[], { name: string; log_id: string }>(
+        "SELECT name, log_id FROM buckets ORDER BY name",
       )
       .all();
     const collected: Collected[] = [];
-    for (const { name, owner_id: owner } of buckets) {
+    for (const { name, log_id: logId } of buckets) {
       try {
-        const found = await this.#collectBucket(name, owner, keptMs);
+        const found = await this.#collectBucket(name, logId, keptMs);
         if (found.versions > 0) collected.push(found);
       } catch (error) {
         // The next round looks again.
@@ -85,25 +85,25 @@ export class VersionCollector {
     return collected;
   }
 
-  async #collectBucket(bucket: string, owner: string, keptMs: number): Promise<Collected> {
+  async #collectBucket(bucket: string, logId: string, keptMs: number): Promise<Collected> {
     const { store, now } = this.#parts;
     const listed: StoredVersion[] = [];
     for await (const page of store.versions(bucket)) listed.push(...page);
     const old = collectable(listed, this.#needed(bucket), keptMs, now()).slice(0, MAX_VERSIONS);
     const bytes = old.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    if (old.length > 0) await this.#remove(bucket, owner, old, bytes);
+    if (old.length > 0) await this.#remove(bucket, logId, old, bytes);
     return { bucket, versions: old.length, bytes };
   }
 
   async #remove(
     bucket: string,
-    owner: string,
+    logId: string,
     old: readonly StoredVersion[],
     bytes: number,
   ): Promise<void> {
     const draft = {
       ...({ type: "data.versions.collect", op: randomUUID(), actor: COORDINATOR_ACTOR } as const),
-      object: { kind: "bucket", id: owner } as const,
+      object: { kind: "bucket", id: logId } as const,
       detail: { versions: old.length, bytes },
     };
     await auditedOperation(this.#parts, draft, [], failure, async () => {

@@ -38,7 +38,7 @@ export function isPermitted(
     appliance: { uid: uid("Appliance", "appliance"), attrs: {} },
     job: { uid: uid("Job", "j"), attrs: { owner, project } },
     project: { uid: uid("ProjectRecord", "r"), attrs: { project } },
-    bucket: { uid: uid("Bucket", "b"), attrs: { owner } },
+    bucket: { uid: uid("Bucket", "b"), attrs: { project } },
     key: { uid: uid("KeyRecord", "k"), attrs: { owner } },
     user: { uid: uid("User", row.userId), attrs: {} },
     log: { uid: uid("LogEntry", "l"), attrs: { owner } },

@@ -16,6 +16,8 @@ const found = (look: (source: string) => string[]) =>
 
 const BY_NODE = "SQL node_id = ?";
 const BY_OWNER = "SQL owner_id = ?";
+const BY_PROJECT = "SQL project_id = ?";
+const BY_USER = "SQL user_id = ?";
 /** What looks like a right and is none. A line more here needs a reason as good as these. */
 const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "control/operator-views.ts": {
@@ -27,8 +29,16 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: ["accessKeyId === adminAccessKeyId"],
   },
   "identity/bucket-store.ts": {
-    why: "a user's bucket and default project, looked up; a user is written",
-    texts: [BY_OWNER, BY_OWNER, BY_OWNER, "user.isAdmin", BY_OWNER, "SQL owner_id = ("],
+    why: "a project's bucket, looked up; a user is written",
+    texts: [BY_PROJECT, BY_PROJECT, "user.isAdmin"],
+  },
+  "identity/pair-store.ts": {
+    why: "key pairs of a user: what the engine holds is made equal to who may have one",
+    texts: Array<string>(7).fill(BY_USER),
+  },
+  "identity/project-store.ts": {
+    why: "a user's first project and a project's members, looked up and written",
+    texts: [BY_OWNER, BY_PROJECT, BY_PROJECT, BY_USER, BY_PROJECT, BY_USER],
   },
   "approvals/decisions/role-rules.ts": {
     why: "whether anybody else is administrator",

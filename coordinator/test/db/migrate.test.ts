@@ -61,11 +61,15 @@ t.test("buckets of an older program have no rights noted, so they are given them
   migrate(db, MIGRATIONS.slice(0, 7));
   db.exec(`
     INSERT INTO users (id, username, is_admin, created_at) VALUES ('u_1', 'alice', 0, 1);
+    INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES ('p_1', 'u_1', 'default', 1, 1);
     INSERT INTO buckets (name, owner_id, quota_bytes, created_at, access_key_id) VALUES ('alice-1', 'u_1', 1, 1, 'RT1');
   `);
   migrate(db, MIGRATIONS);
-  t.match(db.prepare("SELECT name, access_key_id, rights FROM buckets").all(), [
-    { name: "alice-1", access_key_id: "RT1", rights: null },
+  t.match(db.prepare("SELECT name, rights FROM buckets").all(), [
+    { name: "alice-1", rights: null },
+  ]);
+  t.match(db.prepare("SELECT bucket, user_id, access_key_id FROM bucket_pairs").all(), [
+    { bucket: "alice-1", user_id: "u_1", access_key_id: "RT1" },
   ]);
 });
 

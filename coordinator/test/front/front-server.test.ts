@@ -11,7 +11,8 @@ import { COORDINATOR, S3_FRONT } from "../../src/authorization/caller.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { answerFront } from "../../src/front/answer-front.ts";
 import { FrontServer } from "../../src/front/front-server.ts";
-import { insertUser, notePendingPair, promotePair } from "../../src/identity/bucket-store.ts";
+import { insertUser } from "../../src/identity/bucket-store.ts";
+import { notePendingPair, promotePair } from "../../src/identity/pair-store.ts";
 import { S3ResponseError } from "../../src/storage/s3-transport.ts";
 
 // Short: a socket's path may have 107 bytes.
@@ -31,9 +32,10 @@ const user = {
   now: 1,
 };
 insertUser(database.write, user);
-notePendingPair(database.write, "alice-1", "RTOLD");
-promotePair(database.write, "alice-1", "rights");
-notePendingPair(database.write, "alice-1", "RTNEW");
+const pair = { bucket: "alice-1", userId: "u_1" };
+notePendingPair(database.write, pair, "RTOLD", 1);
+promotePair(database.write, pair, "rights");
+notePendingPair(database.write, pair, "RTNEW", 1);
 insertUser(database.write, {
   ...user,
   userId: "u_2",

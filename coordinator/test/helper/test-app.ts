@@ -78,6 +78,7 @@ export async function makeTestApp(
     commit,
     store: engine.store,
     users: engine.users,
+    now,
   });
   const passwords = new RegistryPasswords(now);
   const logLines: string[] = [];

@@ -47,16 +47,14 @@ t.test("the bucket is told, with its usage", async (t) => {
     body: { usedBytes: 2 * LEAST_COST_BYTES, objects: 1, quotaBytes: 10 * 1024 ** 3 },
   });
   await api.commit.run((db) =>
-    db.prepare("UPDATE buckets SET access_key_id = NULL WHERE name = ?").run(bob.bucket),
+    db.prepare("UPDATE buckets SET made_at = NULL WHERE name = ?").run(bob.bucket),
   );
   t.match(await api.call(bob, { url: "/api/users/storage/bucket" }), {
     status: 404,
     body: { code: "bucket_missing" },
   });
   await api.commit.run((db) =>
-    db
-      .prepare("UPDATE buckets SET access_key_id = ? WHERE name = ?")
-      .run(bob.accessKeyId, bob.bucket),
+    db.prepare("UPDATE buckets SET made_at = 1 WHERE name = ?").run(bob.bucket),
   );
 });
 
@@ -233,7 +231,7 @@ t.test("a rotation that a crash cut short is swept at the next start", async (t)
   await engine.users.create(stray);
   await api.commit.run((db) =>
     db
-      .prepare("UPDATE buckets SET pending_access_key_id = 'RTSTRAY' WHERE name = ?")
+      .prepare("UPDATE bucket_pairs SET pending_access_key_id = 'RTSTRAY' WHERE bucket = ?")
       .run(bob.bucket),
   );
   await api.bucketKeys.sweep();
@@ -243,7 +241,7 @@ t.test("a rotation that a crash cut short is swept at the next start", async (t)
   });
   await ownStore(bob).list(bob.bucket, "", 1000);
   const left = api.database.read
-    .prepare("SELECT 1 FROM buckets WHERE pending_access_key_id IS NOT NULL")
+    .prepare("SELECT 1 FROM bucket_pairs WHERE pending_access_key_id IS NOT NULL")
     .all();
   t.same(left, []);
 });

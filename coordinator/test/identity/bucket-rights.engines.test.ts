@@ -32,7 +32,7 @@ const store = {
 };
 const { commit } = api;
 const { read } = api.database;
-const bucketKeys = new BucketKeys({ read, commit, store, users: engine.users });
+const bucketKeys = new BucketKeys({ read, commit, store, users: engine.users, now: Date.now });
 
 /** As a program before tags and attributes made it. */
 async function olderUser(name: string): Promise<AddedUser> {
@@ -42,7 +42,7 @@ async function olderUser(name: string): Promise<AddedUser> {
 }
 
 async function makeOlder({ bucket, accessKeyId }: AddedUser): Promise<void> {
-  const policy = JSON.parse(JSON.stringify(bucketPolicy(bucket, accessKeyId))) as {
+  const policy = JSON.parse(JSON.stringify(bucketPolicy(bucket, [accessKeyId]))) as {
     Statement: { Action: string[] }[];
   };
   for (const statement of policy.Statement)
@@ -71,7 +71,7 @@ async function refreshed(keys: BucketKeys = bucketKeys): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     const { n } = read
       .prepare(
-        "SELECT count(*) AS n FROM buckets WHERE rights IS NULL AND access_key_id IS NOT NULL",
+        "SELECT count(*) AS n FROM buckets JOIN bucket_pairs ON bucket = name WHERE rights IS NULL AND access_key_id IS NOT NULL",
       )
       .get() as {
       n: number;
@@ -110,6 +110,7 @@ t.test("a store that is not up yet is waited for, and keeps nothing else waiting
     commit,
     store: new S3ObjectStore(away),
     users: new S3Users(away),
+    now: Date.now,
   });
   const refresh = new RightsRefresh(keys, pino({ level: "silent" }));
   t.teardown(() => refresh[Symbol.asyncDispose]());
@@ -138,7 +139,7 @@ t.test("one bucket that fails keeps no other from its rights", async (t) => {
       await engine.store.setBucketPolicy(bucket, policy);
     },
   };
-  const keys = new BucketKeys({ read, commit, store: failing, users: engine.users });
+  const keys = new BucketKeys({ read, commit, store: failing, users: engine.users, now: Date.now });
   t.match(await keys.refreshRights(new AbortController().signal), {
     refreshed: 1,
     left: 1,
@@ -153,10 +154,10 @@ t.test(
   "a pair that is replaced meanwhile is the one that has the rights, and a disabled user's bucket gets none",
   async (t) => {
     const [user, disabled] = [await olderUser("older-f"), await olderUser("older-g")];
-    await bucketKeys.withdraw(disabled.bucket, () => {});
+    await bucketKeys.withdraw(disabled.bucket, disabled.userId, () => {});
     given.length = 0;
     const refresh = refreshed();
-    const pair = await bucketKeys.replace(user.bucket, () => {});
+    const pair = await bucketKeys.replace(user.bucket, user.userId, () => {});
     await refresh;
     t.equal(await tags({ ...user, ...pair }), "ok");
     t.equal(await tags(user), "InvalidAccessKeyId", "the older pair did not come back");

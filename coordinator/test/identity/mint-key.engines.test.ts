@@ -3,7 +3,7 @@ import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { randomBytes } from "node:crypto";
 import type { InjectOptions } from "fastify";
 import t from "tap";
-import { findDefaultProject } from "../../src/identity/bucket-store.ts";
+import { findDefaultProject } from "../../src/identity/project-store.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(240_000);

@@ -18,7 +18,7 @@ t.test("outputs are recorded by job and version through two runs of one name", a
   await commit.run((write) =>
     write
       .prepare(
-        "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1000000, 1)",
+        "INSERT INTO buckets (name, project_id, log_id, quota_bytes, created_at) VALUES ('bucket-a', 'project-a', 'user-a', 1000000, 1)",
       )
       .run(),
   );

@@ -61,7 +61,7 @@ t.test(
     moveTimes(parts.db, parts.meta, 1);
     parts.outputs.unfinishedOf({ bucket: "bucket-a", key: upload!.key });
     parts.db.exec(
-      "INSERT INTO buckets (name, owner_id, quota_bytes, created_at) VALUES ('bucket-a', 'user-a', 1, 1)",
+      "INSERT INTO buckets (name, project_id, log_id, quota_bytes, created_at) VALUES ('bucket-a', 'project-a', 'user-a', 1, 1)",
     );
     await oldVersionsCollected(world);
 

@@ -108,7 +108,7 @@ t.test(
   async (t) => {
     const pair = { accessKeyId: "USERALICE1", secretAccessKey: "a-secret-of-alice-1" };
     await users.create(pair);
-    await store.setBucketPolicy(bucket, bucketPolicy(bucket, pair.accessKeyId));
+    await store.setBucketPolicy(bucket, bucketPolicy(bucket, [pair.accessKeyId]));
     const transport = new S3Transport({
       endpoint: engine.endpoint,
       region: engine.region,
@@ -121,7 +121,7 @@ t.test(
     await own.remove(bucket, "jobs/p/scripts/model_def.py");
     const denied = { name: "S3ResponseError", code: "AccessDenied", status: 403 };
     await t.rejects(own.remove(bucket, "jobs/p/scripts/model_def.py", version.versionId), denied);
-    await t.rejects(own.setBucketPolicy(bucket, bucketPolicy(bucket, pair.accessKeyId)), denied);
+    await t.rejects(own.setBucketPolicy(bucket, bucketPolicy(bucket, [pair.accessKeyId])), denied);
     await t.rejects(own.ensureBucket("of-my-own"), denied);
     await t.rejects(
       transport.send({ method: "DELETE", path: [bucket], query: { policy: "" } }),

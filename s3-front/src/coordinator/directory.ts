@@ -46,11 +46,6 @@ export class Directory {
     }
   }
 
-  /** Whether it is the bucket of this user. @throws CoordinatorUnavailable while nobody can say */
-  async owns(subject: string, bucket: string): Promise<boolean> {
-    return (await this.#ownerOf(bucket)) === subject;
-  }
-
   #ownerOf(bucket: string): Promise<string | null> {
     return this.#owners.get(bucket, async () => {
       const { owner } = await this.#link.ask("owner", { bucket }, ASK_MS);

@@ -205,14 +205,10 @@ export class Door {
     if (principal.kind === "unknown")
       throw new S3Refusal("InvalidAccessKeyId", "the access key is not known");
     for (const touched of [bucket, copySource?.bucket ?? bucket])
-      if (
-        principal.kind === "none" ||
-        touched === null ||
-        !(await this.#deps.directory.owns(principal.subject, touched))
-      )
+      if (principal.kind === "none" || touched === null || principal.bucket?.name !== touched)
         throw new S3Refusal(
           "AccessDenied",
-          "a bucket takes and gives copies of objects by its owner's key alone",
+          "a bucket takes and gives copies of objects by its members' keys alone",
           "bucket-owner",
         );
   }

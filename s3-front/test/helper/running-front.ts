@@ -16,13 +16,12 @@ import { S3_FRONT } from "../../../coordinator/src/authorization/caller.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
 import { FrontServer } from "../../../coordinator/src/front/front-server.ts";
+import { insertUser, setProjectQuota } from "../../../coordinator/src/identity/bucket-store.ts";
 import {
-  insertUser,
   notePendingPair,
   promotePair,
-  setQuota,
   settlePair,
-} from "../../../coordinator/src/identity/bucket-store.ts";
+} from "../../../coordinator/src/identity/pair-store.ts";
 import {
   BUCKET_RIGHTS,
   bucketPolicy,
@@ -181,17 +180,18 @@ export class RunningFront implements AsyncDisposable {
     };
     insertUser(db, user);
     await this.store.ensureBucket(bucket);
-    notePendingPair(db, bucket, keys.accessKeyId);
+    const of = { bucket, userId };
+    notePendingPair(db, of, keys.accessKeyId, 1);
     await new S3Users(this.transport).create(keys);
-    await this.store.setBucketPolicy(bucket, bucketPolicy(bucket, keys.accessKeyId));
-    promotePair(db, bucket, BUCKET_RIGHTS);
-    settlePair(db, bucket);
+    await this.store.setBucketPolicy(bucket, bucketPolicy(bucket, [keys.accessKeyId]));
+    promotePair(db, of, BUCKET_RIGHTS);
+    settlePair(db, of);
     return { userId, bucket, keys };
   }
 
   /** As the operator does. */
   setQuota({ userId }: TestUser, bytes: number): void {
-    setQuota(this.#database.write, userId, bytes);
+    setProjectQuota(this.#database.write, `p_${userId}`, bytes);
   }
 
   /** A job's row alone: nobody runs it. @returns its id */

@@ -16,7 +16,7 @@ import type { Approvals } from "../../approvals/approvals.ts";
 import { findApproval, listApprovals } from "../../approvals/approval-store.ts";
 import type { Action } from "../../authorization/actions.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import { findProjectOwner } from "../../identity/bucket-store.ts";
+import { projectName } from "../../identity/project-store.ts";
 import { listPeople } from "../../identity/people-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
@@ -179,12 +179,8 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
     userId: string,
   ): Promise<boolean> {
     if (what.kind === "quota") {
-      const owner = findProjectOwner(read, what.projectId);
-      await authorize(
-        request,
-        "quota.request",
-        owner === null ? null : { projectId: what.projectId },
-      );
+      const isThere = projectName(read, what.projectId) !== null;
+      await authorize(request, "quota.request", isThere ? { projectId: what.projectId } : null);
       return false;
     }
     const singlePerson = required().isSinglePerson(userId);

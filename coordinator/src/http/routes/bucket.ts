@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { BucketReply, RotatedKeyReply, UsageReply } from "@resontech/contracts/http-storage";
 import type { BucketKeys } from "../../identity/bucket-keys.ts";
-import { type Bucket, findBucket } from "../../identity/bucket-store.ts";
+import { type Bucket, findBucketOfProject, noteMade } from "../../identity/bucket-store.ts";
+import { findAccessKey } from "../../identity/pair-store.ts";
 import type { FastifyRequest } from "fastify";
+import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorizedRow, callerOfRequest } from "../authorization.ts";
@@ -10,7 +12,9 @@ import { responses } from "../responses.ts";
 
 export type BucketRoutesDeps = {
   read: ReadHandle;
-  store: Pick<ObjectStore, "usage">;
+  commit: GroupCommit;
+  now: () => number;
+  store: Pick<ObjectStore, "usage" | "ensureBucket">;
   bucketKeys: BucketKeys;
   /** As users reach it. */
   s3: { endpoint: string; region: string };
@@ -21,7 +25,7 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
     "/api/users/storage/bucket",
     {
       schema: {
-        summary: "The caller's bucket",
+        summary: "The bucket of the project, and the caller's own access key for it",
         tags: ["storage"],
         response: responses(200, BucketReply),
       },
@@ -31,13 +35,16 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
       const bucket = await authorizedBucket(request, "bucket.read", deps.read);
       await request.audit.fact({
         type: "data.bucket.read",
-        object: { kind: "bucket", id: bucket.ownerId },
+        object: { kind: "bucket", id: bucket.logId },
       });
       return {
         bucketAlias: bucket.name,
         endpoint: deps.s3.endpoint,
         region: deps.s3.region,
-        accessKeyId: bucket.accessKeyId,
+        accessKeyId: findAccessKey(deps.read, {
+          bucket: bucket.name,
+          userId: callerOfRequest(request).userId,
+        }),
         quotaBytes: bucket.quotaBytes,
         versioned: true,
       };
@@ -48,17 +55,24 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
     "/api/users/storage/bucket/rotate-key",
     {
       schema: {
-        summary: "Replace the bucket's key pair; the old one is refused at once",
+        summary:
+          "A new key pair of the caller for the bucket; the one before it is refused at once",
         tags: ["storage"],
         response: responses(200, RotatedKeyReply),
       },
       config: { access: { action: "bucket.key.rotate" }, audit: { event: "key.bucket.rotate" } },
     },
     async (request) => {
-      const bucket = await authorizedBucket(request, "bucket.key.rotate", deps.read);
+      const { userId, projectId } = callerOfRequest(request);
+      const bucket = await authorizedRow(
+        request,
+        "bucket.key.rotate",
+        findBucketOfProject(deps.read, projectId),
+      );
+      if (!bucket.isMade) await makeBucket(request, bucket);
       return request.audit.operation(
-        { type: "key.bucket.rotate", object: { kind: "bucket", id: bucket.ownerId } },
-        (operation) => deps.bucketKeys.replace(bucket.name, operation.completeIn),
+        { type: "key.bucket.rotate", object: { kind: "bucket", id: bucket.logId } },
+        (operation) => deps.bucketKeys.replace(bucket.name, userId, operation.completeIn),
       );
     },
   );
@@ -78,23 +92,38 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
       const usage = await deps.store.usage(bucket.name);
       await request.audit.fact({
         type: "data.bucket.usage",
-        object: { kind: "bucket", id: bucket.ownerId },
+        object: { kind: "bucket", id: bucket.logId },
       });
       return { ...usage, quotaBytes: bucket.quotaBytes };
     },
   );
+
+  /** A project's bucket comes with the first pair for it. */
+  async function makeBucket(request: FastifyRequest, { name, logId, quotaBytes }: Bucket) {
+    await request.audit.operation(
+      {
+        type: "data.bucket.create",
+        object: { kind: "bucket", id: logId },
+        detail: { quota_bytes: quotaBytes },
+        pii: { "bucket-alias": name },
+      },
+      async (operation) => {
+        await deps.store.ensureBucket(name);
+        await deps.commit.run((db) => {
+          noteMade(db, name, deps.now());
+          operation.completeIn(db);
+        });
+      },
+    );
+  }
 };
 
-/** The caller's bucket. @throws ApiError bucket_missing */
+/** The bucket of the project that the request is about. @throws ApiError bucket_missing */
 export async function authorizedBucket(
   request: FastifyRequest,
-  action: "bucket.read" | "bucket.write" | "bucket.key.rotate" | "job.inputs.read",
+  action: "bucket.read" | "bucket.write" | "job.inputs.read",
   read: ReadHandle,
 ): Promise<Bucket> {
-  const bucket = findBucket(read, callerOfRequest(request).userId);
-  return await authorizedRow(
-    request,
-    action,
-    bucket === null ? null : { ...bucket, userId: bucket.ownerId },
-  );
+  const bucket = findBucketOfProject(read, callerOfRequest(request).projectId);
+  return await authorizedRow(request, action, bucket?.isMade === true ? bucket : null);
 }

@@ -11,7 +11,7 @@ import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import { listProjects } from "../../identity/bucket-store.ts";
+import { listProjects } from "../../identity/project-store.ts";
 import type { KeyKind } from "../../identity/decisions/platform-key.ts";
 import { drawKey } from "../../identity/draw-key.ts";
 import { findKeyOwner, insertKey, listKeys, revokeKey } from "../../identity/key-store.ts";
@@ -141,9 +141,10 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
     },
     async (request) => {
       const { rows } = await authorize(request, "project.list", "rows");
-      return listProjects(deps.read, rows).map((project) => ({
+      return listProjects(deps.read, rows).map(({ team, createdAt, ...project }) => ({
         ...project,
-        createdAt: instant(project.createdAt),
+        ...(team === null ? {} : { team }),
+        createdAt: instant(createdAt),
       }));
     },
   );

@@ -10,6 +10,7 @@ import {
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
+import { findBucket } from "../../identity/bucket-store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
@@ -110,7 +111,8 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       );
       if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
       const outputs = deps.kernel.outputs(job.id);
-      const object = { kind: "bucket", id: job.userId } as const;
+      const logId = findBucket(deps.read, job.bucket)?.logId ?? job.projectId;
+      const object = { kind: "bucket", id: logId } as const;
       return request.audit.operation(
         { type: "data.bucket.delete", object, detail: { objects: outputs.length } },
         async () => {

@@ -49,7 +49,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
           type: "data.object.refused",
           object: { path: `${bucket.name}/${key}` },
           decision: { effect: "deny", policy_ids: ["bucket-quota"] },
-          detail: { bucket: bucket.ownerId, status: 403, code: "quota_exceeded", bytes: size },
+          detail: { bucket: bucket.logId, status: 403, code: "quota_exceeded", bytes: size },
         });
         throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
       }
@@ -57,7 +57,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         {
           type: "data.upload.init",
           object: { path: `${bucket.name}/${key}` },
-          detail: { bucket: bucket.ownerId, bytes: size, parts, ttl_s: expiresS },
+          detail: { bucket: bucket.logId, bytes: size, parts, ttl_s: expiresS },
         },
         async (operation) => {
           const uploadId = await deps.store
@@ -99,7 +99,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         {
           type: "data.upload.complete",
           object: { path: `${bucket.name}/${key}` },
-          detail: { bucket: bucket.ownerId, parts: parts.length, upload_sha256: joinKey(uploadId) },
+          detail: { bucket: bucket.logId, parts: parts.length, upload_sha256: joinKey(uploadId) },
         },
         async () => {
           const list = parts.map(({ PartNumber, ETag }) => ({
@@ -138,7 +138,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         {
           type: "data.upload.abort",
           object: { path: `${bucket.name}/${key}` },
-          detail: { bucket: bucket.ownerId, upload_sha256: joinKey(uploadId) },
+          detail: { bucket: bucket.logId, upload_sha256: joinKey(uploadId) },
         },
         async () => ({
           aborted: await deps.store

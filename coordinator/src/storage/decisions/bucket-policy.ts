@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /**
- * What a user may do in the own bucket. The bucket belongs to the engine's admin, so this policy is all the user has:
+ * What members may do in the bucket of their project. The bucket belongs to the engine's admin, so this policy is all that they have:
  * read, write and list, but never delete a version (a job's inputs can't change under it), touch policy or versioning,
  * or abort the platform's uploads.
  */
@@ -31,9 +31,10 @@ const ALLOWED_ON_OBJECTS = [
 /** Folders whose objects the platform alone writes, at any depth. */
 export const PLATFORM_FOLDERS = ["model_out", "files_out", "logs", "ckpt"] as const;
 
-export function bucketPolicy(bucket: string, accessKeyId: string): object {
+/** @param accessKeyIds of all members who have a pair; one at least */
+export function bucketPolicy(bucket: string, accessKeyIds: readonly string[]): object {
   const bucketArn = `arn:aws:s3:::${bucket}`;
-  const principal = { AWS: [accessKeyId] };
+  const principal = { AWS: accessKeyIds };
   return {
     Version: "2012-10-17",
     Statement: [
@@ -76,5 +77,5 @@ export function bucketPolicy(bucket: string, accessKeyId: string): object {
 
 /** Names what {@link bucketPolicy} allows in this program: a bucket with another one has the rights of an older program. */
 export const BUCKET_RIGHTS = createHash("sha256")
-  .update(JSON.stringify(bucketPolicy("bucket", "key")))
+  .update(JSON.stringify(bucketPolicy("bucket", ["key"])))
   .digest("hex");
