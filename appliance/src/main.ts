@@ -24,6 +24,7 @@ import { addKeyCommands } from "./commands/key-commands.ts";
 import { addNodeCommands } from "./commands/node-commands.ts";
 import { addIdentityCommands } from "./commands/identity-commands.ts";
 import { addPolicyCommands } from "./commands/policy-commands.ts";
+import { addProjectCommands } from "./commands/project-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -427,6 +428,7 @@ leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy
 
 addKeyCommands(program, shell);
 addUserCommands(program, shell);
+addProjectCommands(program, shell);
 addIdentityCommands(program, shell);
 addJobCommands(program, shell);
 addNodeCommands(program, shell);

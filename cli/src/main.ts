@@ -15,6 +15,7 @@ import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addKeyCommands } from "./keys/commands.ts";
+import { addProjectCommands } from "./projects/commands.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
@@ -42,6 +43,7 @@ addApprovalCommands(program, {
     process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null)),
 });
 addKeyCommands(program, say);
+addProjectCommands(program, say);
 
 const audit = program
   .command("audit")

@@ -30,6 +30,7 @@ import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
+import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
 import { pageRoutes } from "./http/routes/pages.ts";
 import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
@@ -42,6 +43,7 @@ export type AppDeps = AuditDeps &
   SignInRoutesDeps &
   ApprovalRoutesDeps &
   KeyRoutesDeps &
+  ProjectRoutesDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &
@@ -151,6 +153,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(keyRoutes, deps);
+  await app.register(projectRoutes, deps);
   await app.register(auditRoutes, deps);
   await app.register(nodeRoutes, deps);
   await app.register(nodeFileRoutes, deps);

@@ -109,6 +109,7 @@ async function openParts(
     validate: validateSubmission,
     s3: { endpoint, region },
     keyKind: config.keyKind,
+    quotaBytes: bucketQuotaBytes,
     auditSearch: new AuditSearch(config.audit.searchSocket),
     images: config.images,
     workers: () => kernel.workersStats().workers,

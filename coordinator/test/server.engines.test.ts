@@ -46,6 +46,18 @@ t.test("the operator is served on the control socket", async (t) => {
     ok: false,
     code: "user_exists",
   });
+  const study = { verb: "project-add", name: "Study", team: "radiology", lead: "alice" } as const;
+  t.match(await coordinator.control(study), { ok: true, project: /^p_/, lead: "alice" });
+  t.match(await coordinator.control(study), { ok: false, code: "project_exists" });
+  t.match(await coordinator.control({ ...study, name: "b", lead: "nobody" }), {
+    ...{ ok: false, code: "not_found" },
+  });
+  t.match(await coordinator.control({ verb: "project-list" }), {
+    projects: [
+      { name: "Study", team: "radiology", leads: ["alice"], members: 1, bucket: /^study-/ },
+      { name: "default", team: null, leads: ["alice"] },
+    ],
+  });
   t.match(await coordinator.control({ verb: "registry-login", repository: "resontech/fl-cpu" }), {
     ok: true,
     password: /.{40}/,

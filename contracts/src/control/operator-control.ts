@@ -4,9 +4,11 @@
  */
 import type { DeviceUse } from "../agent/agent-protocol.ts";
 import { type Static, Type } from "typebox";
+import { MAX_TITLE, TITLE_PATTERN } from "../http/http-projects.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 64 });
+const Title = Type.String({ minLength: 1, maxLength: MAX_TITLE, pattern: TITLE_PATTERN });
 const Id = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
 /** Days of a key's further life. */
 const MAX_KEY_DAYS = 366;
@@ -67,6 +69,12 @@ export const OPERATOR_REQUESTS = [
     { verb: verb("group-unmap"), group: GroupName, project: Type.Union([Id, Type.Null()]) },
     closed,
   ),
+  /** A project of a team, which is made where it is not there; the lead says who else is a member. */
+  Type.Object(
+    { verb: verb("project-add"), name: Title, team: Type.Optional(Title), lead: Name },
+    closed,
+  ),
+  Type.Object({ verb: verb("project-list") }, closed),
   Type.Object(
     {
       verb: verb("job-list"),
@@ -182,6 +190,18 @@ export type NodeMemberFacts = {
   state: string;
 };
 
+/** @property team null for a user's own first project */
+export type ProjectFacts = {
+  project: string;
+  name: string;
+  team: string | null;
+  leads: string[];
+  members: number;
+  bucket: string;
+  quotaBytes: number;
+  createdAt: string;
+};
+
 /** `question`: JSON of kinds of caller and row, never an id; the coordinator alone knows its form. `lastAt`: Unix milliseconds. */
 export type DecisionFacts = { question: string; times: number; lastAt: number };
 
@@ -205,6 +225,8 @@ export type OperatorReply =
   | { ok: true; verb: "group-list"; groups: GroupFacts[] }
   | { ok: true; verb: "group-map"; group: string; role: string }
   | { ok: true; verb: "group-unmap"; group: string; taken: number }
+  | { ok: true; verb: "project-add"; project: string; name: string; team: string; lead: string }
+  | { ok: true; verb: "project-list"; projects: ProjectFacts[] }
   | { ok: true; verb: "job-list"; jobs: JobFacts[] }
   | { ok: true; verb: "job-show"; job: JobFacts; members: JobMemberFacts[] }
   | { ok: true; verb: "job-cancel"; job: string; state: string }

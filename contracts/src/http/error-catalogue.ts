@@ -216,6 +216,15 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Look at the request: somebody answered it, or its time is over. Ask again where needed.",
   },
+  project_exists: { status: 409, hint: "Choose another name: the team has a project of this one." },
+  last_lead: {
+    status: 409,
+    hint: "Make another member lead first: somebody must be able to say who is a member.",
+  },
+  member_active: {
+    status: 409,
+    hint: "Take the member out of the project first, or let the operator disable the user.",
+  },
   role_unchanged: { status: 409, hint: "Nothing has to be done: look at the person's roles." },
   duties_conflict: {
     status: 409,

@@ -1,4 +1,4 @@
-/** `/api/keys`, `/api/projects`, `/api/nodes`, `/healthz`, `/readyz`, `/token`. */
+/** `/api/keys`, `/api/nodes`, `/healthz`, `/readyz`, `/token`. */
 import { type Static, Type } from "typebox";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 
@@ -61,18 +61,6 @@ export const MintedKeyReply = Type.Object(
     projectId: Type.String(),
     scopes: Type.Array(KeyScopeSchema),
     expiresAt: Instant,
-  },
-  closed,
-);
-
-export const ProjectReply = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    /** Left out for a user's own first project. */
-    team: Type.Optional(Type.String()),
-    isDefault: Type.Boolean(),
-    createdAt: Instant,
   },
   closed,
 );

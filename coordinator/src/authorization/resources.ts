@@ -50,7 +50,7 @@ export const OUT_OF_REACH: Record<ResourceKind, OutOfReach> = {
   log: hidden("there is no such entry"),
   node: hidden("there is no such node"),
   member: hidden("there is no such member"),
-  membership: hidden("there is no such member"),
+  membership: hidden("there is no such project"),
   session: hidden("there is no such session"),
   approval: hidden("there is no such request"),
 };

@@ -9,6 +9,7 @@ import { requireAnotherAdministrator } from "../approvals/decisions/role-rules.t
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { setProjectQuota } from "../identity/bucket-store.ts";
+import { createProject, planProject } from "../identity/create-project.ts";
 import { findDefaultProject } from "../identity/project-store.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import { renewKey, revokeKey } from "../identity/key-store.ts";
@@ -24,6 +25,8 @@ export type OperatorChangesDeps = ByOperatorDeps & {
   read: ReadHandle;
   views: OperatorViews;
   bucketKeys: BucketKeys;
+  /** Of a new project's bucket. */
+  quotaBytes: number;
   /** Null where the appliance has no identity provider. */
   people: { links: AccountLinks; sessions: Pick<Sessions, "endAll"> } | null;
   kernel: Pick<Kernel, "requestStop" | "explainStop">;
@@ -94,6 +97,33 @@ export async function changeQuota(
     },
   );
   return { ok: true, verb: "user-quota", username, bytes };
+}
+
+/** @throws ApiError not_found, project_exists */
+export async function addProject(
+  deps: OperatorChangesDeps,
+  { name, team, lead }: { name: string; team?: string; lead: string },
+): Promise<Reply<"project-add">> {
+  const { userId: leadId } = deps.views.user(lead);
+  const wish = { name, team, leadId };
+  const planned = planProject(wish);
+  const { quotaBytes } = deps;
+  await byOperator(
+    deps,
+    "iam.project.create",
+    { kind: "project", id: planned.projectId },
+    { lead: leadId },
+    async ({ completeIn }) => {
+      await deps.commit.run((db) => {
+        createProject(db, planned, wish, { quotaBytes, now: deps.now() });
+        completeIn(db);
+      });
+    },
+  );
+  return {
+    ...{ ok: true, verb: "project-add", project: planned.projectId },
+    ...{ name, team: planned.team, lead },
+  };
 }
 
 /**

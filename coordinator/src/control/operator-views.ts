@@ -7,6 +7,7 @@ import type {
   NodeFacts,
   NodeMemberFacts,
   NodeWorkerFacts,
+  ProjectFacts,
   UserFacts,
 } from "@resontech/contracts/operator-control";
 import { TERMINAL_JOB_STATES } from "@resontech/contracts/job-states";
@@ -36,6 +37,7 @@ type UserRow = {
   living_keys: number;
   living_jobs: number;
 };
+type ProjectRow = Omit<ProjectFacts, "leads" | "createdAt"> & { leads: string; created_at: number };
 type JobRow = {
   id: string;
   username: string;
@@ -56,6 +58,12 @@ const USERS = `SELECT u.id, u.username, u.is_admin, u.disabled_at, u.created_at,
     (SELECT count(*) FROM platform_keys k WHERE k.user_id = u.id AND k.revoked_at IS NULL AND k.expires_at > @now) AS living_keys,
     (SELECT count(*) FROM jobs j WHERE j.user_id = u.id AND j.state NOT IN (${OVER})) AS living_jobs
   FROM users u JOIN projects p ON p.owner_id = u.id AND p.is_default = 1 JOIN buckets b ON b.project_id = p.id`;
+const PROJECTS = `SELECT p.id AS project, p.name, t.name AS team, p.created_at, b.name AS bucket, b.quota_bytes AS quotaBytes,
+    (SELECT count(*) FROM project_members m WHERE m.project_id = p.id) AS members,
+    (SELECT json_group_array(u.username) FROM project_members m JOIN users u ON u.id = m.user_id
+      WHERE m.project_id = p.id AND m.role = 'project-lead') AS leads
+  FROM projects p JOIN buckets b ON b.project_id = p.id LEFT JOIN teams t ON t.id = p.team_id
+  ORDER BY t.name IS NULL, t.name, p.name, p.created_at, p.id`;
 const JOBS = `SELECT j.id, u.username, j.state, j.state_since, j.created_at, j.attempts_made, j.waiting_for, j.reason,
     (SELECT max(round) FROM rounds r WHERE r.job_id = j.id) AS round,
     coalesce((SELECT max(num_rounds) FROM rounds r WHERE r.job_id = j.id), j.num_rounds) AS rounds
@@ -116,6 +124,18 @@ export class OperatorViews {
       .get({ now: this.#now(), username });
     if (row === undefined) throw new ApiError("not_found", `there is no user ${username}`);
     return userFacts(row);
+  }
+
+  /** By team and name, users' own first projects last. */
+  projects(): ProjectFacts[] {
+    return this.#db
+      .prepare<[], ProjectRow>(PROJECTS)
+      .all()
+      .map(({ leads, created_at, ...project }) => ({
+        ...project,
+        leads: (JSON.parse(leads) as string[]).toSorted(),
+        createdAt: instant(created_at),
+      }));
   }
 
   /** Newest first. */

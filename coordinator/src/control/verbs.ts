@@ -24,6 +24,7 @@ import { byOperator } from "./by-operator.ts";
 import type { ControlHandler } from "./control-server.ts";
 import { mapToRole, unmapFromRoles } from "./group-changes.ts";
 import {
+  addProject,
   cancelJob,
   changeQuota,
   disable,
@@ -71,6 +72,8 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "group-list": { none: "settings, and nothing of people" },
   "group-map": { event: "iam.group.map" },
   "group-unmap": { event: "iam.group.map" },
+  "project-add": { event: "iam.project.create" },
+  "project-list": { event: "admin.control" },
   "job-list": { none: "status" },
   "job-show": { none: "status" },
   "job-cancel": { event: "job.cancel" },
@@ -104,6 +107,8 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "group-list": "identity.diff",
   "group-map": "identity.apply",
   "group-unmap": "identity.apply",
+  "project-add": "project.create",
+  "project-list": "membership.list",
   "job-list": "job.state.list",
   "job-show": "job.state.read",
   "job-cancel": "job.cancel",
@@ -222,6 +227,12 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await mapToRole(deps, request);
     case "group-unmap":
       return await unmapFromRoles(deps, request);
+    case "project-add":
+      return await addProject(deps, request);
+    case "project-list":
+      return await looked(deps, request.verb, () => ({
+        ...{ ok: true, verb: "project-list", projects: deps.views.projects() },
+      }));
     case "job-list":
       return { ok: true, verb: "job-list", jobs: deps.views.jobs(request.living, request.limit) };
     case "job-show":

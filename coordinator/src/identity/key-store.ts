@@ -169,6 +169,19 @@ export function revokeKey(db: WriteHandle, keyId: string, now: number): void {
   if (changes === 0) throw new ApiError("not_found", "there is no such key");
 }
 
+/** All of a user in one project. Answers how many were living. */
+export function revokeKeysIn(
+  db: WriteHandle,
+  { projectId, userId }: { projectId: string; userId: string },
+  now: number,
+): number {
+  return db
+    .prepare(
+      "UPDATE platform_keys SET revoked_at = ? WHERE project_id = ? AND user_id = ? AND revoked_at IS NULL",
+    )
+    .run(now, projectId, userId).changes;
+}
+
 export function noteUse(db: WriteHandle, keyId: string, now: number): void {
   db.prepare("UPDATE platform_keys SET last_used_at = ? WHERE id = ?").run(now, keyId);
 }

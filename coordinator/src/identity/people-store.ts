@@ -22,7 +22,7 @@ export function findPersonOf(db: ReadHandle, { name, subject }: Source): Person 
   return personOf(db, "source = ? AND source_subject = ?", [name, subject]);
 }
 
-export function findPersonById(db: ReadHandle, userId: string): Person | null {
+export function findPersonById(db: Pick<WriteHandle, "prepare">, userId: string): Person | null {
   return personOf(db, "id = ?", [userId]);
 }
 
@@ -35,7 +35,11 @@ type PersonRow = {
   source_kind: Source["kind"] | null;
 };
 
-function personOf(db: ReadHandle, where: string, values: readonly string[]): Person | null {
+function personOf(
+  db: Pick<WriteHandle, "prepare">,
+  where: string,
+  values: readonly string[],
+): Person | null {
   const row = db
     .prepare<string[], PersonRow>(
       `SELECT id, username, disabled_at, left_at, source, source_kind FROM users WHERE ${where}`,

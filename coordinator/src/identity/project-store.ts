@@ -30,6 +30,11 @@ const OWN_ORGANISATION = "o_own";
 const PROJECTS = `SELECT p.id, p.name, p.is_default, p.created_at, t.name AS team
   FROM projects p LEFT JOIN teams t ON t.id = p.team_id`;
 
+const MEMBERS = `SELECT m.user_id AS userId, u.username, m.role, m.created_at AS since
+  FROM project_members m JOIN users u ON u.id = m.user_id`;
+/** Inside a transaction and out of one. */
+type AnyHandle = Pick<WriteHandle, "prepare">;
+
 export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
   const { sql, values } = whereOf(filter, { projectId: "p.id" });
   return db
@@ -98,15 +103,20 @@ export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolea
 /** By name. */
 export function membersOf(db: ReadHandle, projectId: string): Member[] {
   return db
-    .prepare<[string], Member>(
-      `SELECT m.user_id AS userId, u.username, m.role, m.created_at AS since
-       FROM project_members m JOIN users u ON u.id = m.user_id WHERE m.project_id = ? ORDER BY u.username`,
-    )
+    .prepare<[string], Member>(`${MEMBERS} WHERE m.project_id = ? ORDER BY u.username`)
     .all(projectId);
 }
 
+export function findMember(db: ReadHandle, projectId: string, userId: string): Member | null {
+  return (
+    db
+      .prepare<[string, string], Member>(`${MEMBERS} WHERE m.project_id = ? AND m.user_id = ?`)
+      .get(projectId, userId) ?? null
+  );
+}
+
 /** Null for who is no member. */
-export function roleIn(db: ReadHandle, projectId: string, userId: string): MemberRole | null {
+export function roleIn(db: AnyHandle, projectId: string, userId: string): MemberRole | null {
   return (
     db
       .prepare<[string, string], MemberRole>(
@@ -114,6 +124,18 @@ export function roleIn(db: ReadHandle, projectId: string, userId: string): Membe
       )
       .pluck()
       .get(projectId, userId) ?? null
+  );
+}
+
+/** One who is not disabled. */
+export function hasOtherLead(db: AnyHandle, projectId: string, userId: string): boolean {
+  return (
+    db
+      .prepare(
+        `SELECT 1 FROM project_members m JOIN users u ON u.id = m.user_id
+         WHERE m.project_id = ? AND m.role = 'project-lead' AND m.user_id <> ? AND u.disabled_at IS NULL`,
+      )
+      .get(projectId, userId) !== undefined
   );
 }
 

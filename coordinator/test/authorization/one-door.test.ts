@@ -38,7 +38,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   },
   "identity/project-store.ts": {
     why: "a user's first project and a project's members, looked up and written",
-    texts: [BY_OWNER, BY_PROJECT, BY_PROJECT, BY_USER, BY_PROJECT, BY_USER],
+    texts: [
+      ...[BY_OWNER, BY_PROJECT, BY_PROJECT, BY_USER, BY_PROJECT, BY_USER, BY_PROJECT],
+      ...["SQL user_id <> ?", BY_PROJECT, BY_USER],
+    ],
+  },
+  "identity/hand-over.ts": {
+    why: "whose jobs get another owner",
+    texts: [BY_OWNER, BY_OWNER, BY_USER, BY_PROJECT, BY_USER],
   },
   "approvals/decisions/role-rules.ts": {
     why: "whether anybody else is administrator",
@@ -112,9 +119,11 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
       "row.scopes",
       "row.is_admin",
       "row.scopes",
-      "SQL user_id = ?",
-      "SQL user_id = ?",
+      BY_USER,
+      BY_USER,
       "key.scopes",
+      BY_PROJECT,
+      BY_USER,
     ],
   },
   "kernel/decisions/placement.ts": {

@@ -23,7 +23,7 @@ import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
 import { Seal } from "../../src/identity/sign-in/seal.ts";
 import { Sessions } from "../../src/identity/sign-in/sessions.ts";
 import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
-import { startS3Engine } from "./s3-engine.ts";
+import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { type IdentityParts, makeTestApp, type TestApp } from "./test-app.ts";
 
 /** One request of a person. */
@@ -45,6 +45,7 @@ export class SignInHouse implements AsyncDisposable {
   readonly parts: IdentityParts;
   readonly accounts: KeycloakAccounts;
   readonly keycloak: RunningKeycloak;
+  readonly engine: S3Engine;
   readonly #cleanup: AsyncDisposableStack;
 
   private constructor(
@@ -52,6 +53,7 @@ export class SignInHouse implements AsyncDisposable {
     parts: IdentityParts,
     accounts: KeycloakAccounts,
     keycloak: RunningKeycloak,
+    engine: S3Engine,
     cleanup: AsyncDisposableStack,
   ) {
     this.origin = keycloak.address.origin;
@@ -60,6 +62,7 @@ export class SignInHouse implements AsyncDisposable {
     this.parts = parts;
     this.accounts = accounts;
     this.keycloak = keycloak;
+    this.engine = engine;
     this.#cleanup = cleanup;
   }
 
@@ -135,7 +138,7 @@ export class SignInHouse implements AsyncDisposable {
         },
       ),
     );
-    return new SignInHouse(api, api.identity, accounts, keycloak, stack.move());
+    return new SignInHouse(api, api.identity, accounts, keycloak, engine, stack.move());
   }
 
   get admin(): KeycloakAdmin {

@@ -108,6 +108,7 @@ export async function makeTestApp(
     identity,
     approvals: identity?.approvals ?? null,
     keyKind: "dev",
+    quotaBytes: 1024 ** 3,
     readiness: { storage: () => engine.store.ping() },
     logger: pino({ level: "info" }, { write: (line: string) => void logLines.push(line) }),
     ...overrides,

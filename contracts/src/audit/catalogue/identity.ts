@@ -132,11 +132,36 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.project.change": operation(
     "project",
-    "A project's bucket was given another quota.",
+    "A project's bucket was given another quota, or the jobs of somebody who left were handed to another member.",
     Type.Object(
-      { change: Type.Enum(["quota"]), quota_bytes: Type.Optional(Count), approval: PlainId },
+      {
+        change: Type.Enum(["quota", "handover"]),
+        quota_bytes: Type.Optional(Count),
+        approval: Type.Optional(PlainId),
+        from: Type.Optional(PlainId),
+        to: Type.Optional(PlainId),
+        jobs: Type.Optional(Count),
+      },
       closed,
     ),
+  ),
+  "iam.project.member": operation(
+    "project",
+    "Somebody became a member of a project, got another role in it, or left it and lost key pair and platform keys.",
+    Type.Object(
+      {
+        change: Type.Enum(["grant", "revoke"]),
+        member: PlainId,
+        role: Type.Optional(Code),
+        keys: Type.Optional(Count),
+      },
+      closed,
+    ),
+  ),
+  "iam.project.members": fact(
+    "project",
+    "The members of a project were listed.",
+    Type.Object({ count: Count }, closed),
   ),
   "approval.request": operation(
     "approval",
@@ -149,7 +174,11 @@ export const IDENTITY_EVENTS = {
     Type.Object({ kind: Code, answer: Type.Enum(["approved", "denied", "withdrawn"]) }, closed),
   ),
   "approval.expire": fact("approval", "A request ended that nobody had answered.", NoDetail),
-  "iam.project.create": operation("project", "A project was made.", NoDetail),
+  "iam.project.create": operation(
+    "project",
+    "A project was made, with its first lead.",
+    Type.Object({ lead: Type.Optional(PlainId) }, closed),
+  ),
   "iam.node.join-token": operation(
     "node",
     "A one-use token to join a node was made.",

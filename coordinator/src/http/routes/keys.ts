@@ -1,17 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
-import {
-  KeyReply,
-  MintedKeyReply,
-  MintKeyBody,
-  ProjectReply,
-} from "@resontech/contracts/http-identity";
+import { KeyReply, MintedKeyReply, MintKeyBody } from "@resontech/contracts/http-identity";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import { listProjects } from "../../identity/project-store.ts";
 import type { KeyKind } from "../../identity/decisions/platform-key.ts";
 import { drawKey } from "../../identity/draw-key.ts";
 import { findKeyOwner, insertKey, listKeys, revokeKey } from "../../identity/key-store.ts";
@@ -126,26 +120,6 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
           return { id, revoked: true };
         },
       );
-    },
-  );
-
-  app.get(
-    "/api/projects",
-    {
-      schema: {
-        summary: "The user's projects",
-        tags: ["projects"],
-        response: responses(200, Type.Array(ProjectReply)),
-      },
-      config: { access: { action: "project.list" }, audit: { none: "status" } },
-    },
-    async (request) => {
-      const { rows } = await authorize(request, "project.list", "rows");
-      return listProjects(deps.read, rows).map(({ team, createdAt, ...project }) => ({
-        ...project,
-        ...(team === null ? {} : { team }),
-        createdAt: instant(createdAt),
-      }));
     },
   );
 };

@@ -29,6 +29,8 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "iam.role.change": as("entity", "Update"),
   "iam.people.read": as("entity", "Read"),
   "iam.project.change": as("entity", "Update"),
+  "iam.project.member": as("entity", "Update"),
+  "iam.project.members": as("entity", "Read"),
   "approval.request": as("entity", "Create"),
   "approval.answer": as("entity", "Update"),
   "approval.expire": as("entity", "Update"),

@@ -1,0 +1,220 @@
+/** Projects, and who is what in them. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { IdParam } from "@resontech/contracts/http-common";
+import {
+  CreateProjectBody,
+  HandoverBody,
+  HandoverReply,
+  MemberBody,
+  MemberReply,
+  ProjectReply,
+} from "@resontech/contracts/http-projects";
+import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
+import type { BucketKeys } from "../../identity/bucket-keys.ts";
+import { findUser } from "../../identity/bucket-store.ts";
+import { createProject, planProject } from "../../identity/create-project.ts";
+import { handOver, requireHandover } from "../../identity/hand-over.ts";
+import { endMembership, giveRole, type MembershipDeps } from "../../identity/memberships.ts";
+import {
+  findMember,
+  listProjects,
+  type Member,
+  membersOf,
+  type Project,
+  projectName,
+} from "../../identity/project-store.ts";
+import { authorize } from "../authorization.ts";
+import { instant } from "../decisions/job-replies.ts";
+import { responses } from "../responses.ts";
+
+/** @property quotaBytes of a new project's bucket */
+export type ProjectRoutesDeps = MembershipDeps & { bucketKeys: BucketKeys; quotaBytes: number };
+
+const tags = ["projects"];
+const closed = { additionalProperties: false } as const;
+const Params = Type.Object({ id: IdParam }, closed);
+const MemberParams = Type.Object({ id: IdParam, user: IdParam }, closed);
+
+export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async (app, deps) => {
+  const { read, commit } = deps;
+
+  app.get(
+    "/api/projects",
+    {
+      schema: {
+        summary: "The projects that one is a member of; of a key its own",
+        ...{ tags, response: responses(200, Type.Array(ProjectReply)) },
+      },
+      config: { access: { action: "project.list" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const { rows } = await authorize(request, "project.list", "rows");
+      return listProjects(read, rows).map(projectReply);
+    },
+  );
+
+  app.post(
+    "/api/projects",
+    {
+      schema: {
+        summary: "Make a project of a team, with its first lead",
+        ...{ tags, body: CreateProjectBody, response: responses(201, ProjectReply) },
+      },
+      config: { access: { action: "project.create" }, audit: { event: "iam.project.create" } },
+    },
+    async (request, reply) => {
+      const { name, team, lead } = request.body;
+      await authorize(request, "project.create", "every");
+      const leadId = requireUser(lead);
+      const wish = { name, team, leadId };
+      const planned = planProject(wish);
+      const { projectId } = planned;
+      const now = deps.now();
+      await request.audit.operation(
+        {
+          type: "iam.project.create",
+          object: { kind: "project", id: projectId },
+          detail: { lead: leadId },
+        },
+        (operation) =>
+          commit.run((db) => {
+            createProject(db, planned, wish, { quotaBytes: deps.quotaBytes, now });
+            operation.completeIn(db);
+          }),
+      );
+      return reply.code(201).send({
+        ...{ id: projectId, name, team: planned.team },
+        ...{ isDefault: false, createdAt: instant(now) },
+      });
+    },
+  );
+
+  app.get(
+    "/api/projects/:id/members",
+    {
+      schema: {
+        summary: "Who is what in a project",
+        ...{ tags, params: Params, response: responses(200, Type.Array(MemberReply)) },
+      },
+      config: { access: { action: "membership.list" }, audit: { event: "iam.project.members" } },
+    },
+    async (request) => {
+      const { id } = request.params;
+      await authorize(request, "membership.list", anyMemberOf(id));
+      const members = membersOf(read, id);
+      await request.audit.fact({
+        type: "iam.project.members",
+        object: { kind: "project", id },
+        detail: { count: members.length },
+      });
+      return members.map(memberReply);
+    },
+  );
+
+  app.post(
+    "/api/projects/:id/members",
+    {
+      schema: {
+        summary: "Make somebody a member, or give a member another role",
+        ...{ tags, params: Params, body: MemberBody, response: responses(200, MemberReply) },
+      },
+      config: { access: { action: "membership.change" }, audit: { event: "iam.project.member" } },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { username, role } = request.body;
+      await authorize(request, "membership.change", anyMemberOf(id));
+      const userId = requireUser(username);
+      await request.audit.operation(
+        {
+          type: "iam.project.member",
+          object: { kind: "project", id },
+          detail: { change: "grant", member: userId, role },
+        },
+        (operation) => giveRole(deps, { projectId: id, userId }, role, operation),
+      );
+      const member = findMember(read, id, userId);
+      if (member === null) throw new ApiError("not_found", "the member has left meanwhile");
+      return memberReply(member);
+    },
+  );
+
+  app.delete(
+    "/api/projects/:id/members/:user",
+    {
+      schema: {
+        summary: "Take a member out: keys and key pair of the project are refused at once",
+        ...{ tags, params: MemberParams, response: responses(200, Type.Object({}, closed)) },
+      },
+      config: { access: { action: "membership.change" }, audit: { event: "iam.project.member" } },
+    },
+    async (request) => {
+      const { id, user } = request.params;
+      await authorize(request, "membership.change", anyMemberOf(id));
+      await request.audit.operation(
+        {
+          type: "iam.project.member",
+          object: { kind: "project", id },
+          detail: { change: "revoke", member: user },
+        },
+        (operation) => endMembership(deps, { projectId: id, userId: user }, operation),
+      );
+      return {};
+    },
+  );
+
+  app.post(
+    "/api/projects/:id/handover",
+    {
+      schema: {
+        summary: "Hand the jobs of somebody who left or was disabled to another member",
+        ...{ tags, params: Params, body: HandoverBody, response: responses(200, HandoverReply) },
+      },
+      config: { access: { action: "membership.change" }, audit: { event: "iam.project.change" } },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { from, to } = request.body;
+      await authorize(request, "membership.change", anyMemberOf(id));
+      // A wish that can't be granted leaves no operation behind.
+      requireHandover(read, id, { from, to });
+      return await request.audit.operation(
+        {
+          type: "iam.project.change",
+          object: { kind: "project", id },
+          detail: { change: "handover", from, to },
+        },
+        (operation) =>
+          commit.run((db) => {
+            requireHandover(db, id, { from, to });
+            const jobs = handOver(db, id, { from, to });
+            operation.tell({ change: "handover", from, to, jobs });
+            operation.completeIn(db);
+            return { jobs };
+          }),
+      );
+    },
+  );
+
+  /** What is asked about all members alike; null where there is no such project. */
+  function anyMemberOf(id: string): { projectId: string; userId: string } | null {
+    return projectName(read, id) === null ? null : { projectId: id, userId: "" };
+  }
+
+  /** @throws ApiError not_found */
+  function requireUser(username: string): string {
+    const user = findUser(read, username);
+    if (user === null) throw new ApiError("not_found", "there is no user of this name");
+    if (user.isDisabled) throw new ApiError("not_found", "the user is disabled");
+    return user.id;
+  }
+};
+
+function projectReply({ team, createdAt, ...project }: Project): ProjectReply {
+  return { ...project, ...(team === null ? {} : { team }), createdAt: instant(createdAt) };
+}
+
+function memberReply({ since, ...member }: Member): MemberReply {
+  return { ...member, since: instant(since) };
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from "node:crypto";
+import { FIRST_TEAM } from "@resontech/contracts/http-projects";
+import { ApiError } from "../api-error.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import { bucketNameFor, usernameFor } from "./decisions/user-names.ts";
+import { insertProject } from "./project-store.ts";
+
+export type ProjectWish = { name: string; team: string | undefined; leadId: string };
+export type PlannedProject = { projectId: string; team: string };
+
+/** The id stands in the log before the project is there. */
+export function planProject({ team }: ProjectWish): PlannedProject {
+  return { projectId: `p_${randomBytes(12).toString("hex")}`, team: team ?? FIRST_TEAM };
+}
+
+/** Rows of a project with lead and bucket, which the object store gets with the first key pair. Inside a transaction. @throws ApiError project_exists */
+export function createProject(
+  db: WriteHandle,
+  { projectId, team }: PlannedProject,
+  { name, leadId }: ProjectWish,
+  { quotaBytes, now }: { quotaBytes: number; now: number },
+): void {
+  const bucket = bucketNameFor(usernameFor(name), randomBytes(4).toString("hex"));
+  const isNew = insertProject(db, { projectId, name, team, leadId, bucket, quotaBytes, now });
+  if (!isNew) throw new ApiError("project_exists", `${team} has a project ${name} already`);
+}
