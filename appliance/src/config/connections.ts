@@ -1,11 +1,14 @@
 /** `etc/identity.json` and the certificates beside it: what the customer connected to sign people in. Root's; no secret is in it. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { type Connection, IdentityConnections } from "@resontech/contracts/identity-connections";
+import { readable, reader } from "@resontech/contracts/readable";
 import { Value } from "typebox/value";
 import type { Layout } from "../layout.ts";
 import { ConfigInvalidError } from "./load-config.ts";
 import { ROOT, writeOwned } from "./owned-file.ts";
 
+/** A field of a newer release is passed over. */
+const readFile = reader(IdentityConnections);
 const CERTIFICATE = /^[a-z][a-z0-9-]{0,30}\.crt$/;
 
 /** Nothing is connected where there is no file. @throws ConfigInvalidError */
@@ -24,10 +27,12 @@ export function readConnections({ identityFile }: Layout): IdentityConnections {
   } catch (error) {
     throw new ConfigInvalidError(`${identityFile} is no JSON`, { cause: error });
   }
-  const [fault] = Value.Errors(IdentityConnections, value);
-  if (fault !== undefined)
-    throw new ConfigInvalidError(`${identityFile}: ${fault.instancePath} ${fault.message}`);
-  return value as IdentityConnections;
+  const read = readFile(value);
+  if (read === null) {
+    const [fault] = Value.Errors(readable(IdentityConnections), value);
+    throw new ConfigInvalidError(`${identityFile}: ${fault?.instancePath} ${fault?.message}`);
+  }
+  return read;
 }
 
 /** Adds it, or puts it in the place of the one of its name. */

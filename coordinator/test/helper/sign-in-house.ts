@@ -215,7 +215,14 @@ export class SignInHouse implements AsyncDisposable {
     const cookie = await sessions.begin(
       userId,
       {
-        ...{ subject: "", username: "", sid: `sid-${userId}`, acr, roles: [...roles], groups: { paths: [], named: [] } },
+        ...{
+          subject: "",
+          username: "",
+          sid: `sid-${userId}`,
+          acr,
+          roles: [...roles],
+          groups: { paths: [], named: [] },
+        },
         tokens: { refresh: "none", id: "none" },
       },
       null,

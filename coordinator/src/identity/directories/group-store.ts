@@ -45,6 +45,24 @@ export function unmapGroup(db: WriteHandle, group: string, project: string | nul
   return roles + db.prepare("DELETE FROM group_requests WHERE group_name = ?").run(group).changes;
 }
 
+/** Whether {@link noteGroups} would change nothing and ask for nothing: most looks find what the last one found. */
+export function areGroupsNoted(db: ReadHandle, userId: string, groups: readonly string[]): boolean {
+  return (
+    db
+      .prepare<[{ userId: string; groups: string }], number>(
+        `SELECT EXISTS (SELECT 1 FROM user_groups WHERE user_id = @userId
+                        AND group_name NOT IN (SELECT value FROM json_each(@groups)))
+             OR EXISTS (SELECT 1 FROM json_each(@groups)
+                        WHERE value IN (SELECT group_name FROM group_roles UNION ALL SELECT group_name FROM group_requests)
+                        AND value NOT IN (SELECT group_name FROM user_groups WHERE user_id = @userId))
+             OR EXISTS (SELECT 1 FROM group_requests WHERE group_name IN (SELECT value FROM json_each(@groups))
+                        AND role NOT IN (SELECT role FROM role_requests WHERE user_id = @userId))`,
+      )
+      .pluck()
+      .get({ userId, groups: JSON.stringify(groups) }) === 0
+  );
+}
+
 /** The person's groups of now, as far as they mean something here. Answers with the roles that are to be asked for. */
 export function noteGroups(
   db: WriteHandle,

@@ -12,7 +12,7 @@ import type { KeycloakAccounts } from "../accounts/keycloak-accounts.ts";
 import { noteLeft, peopleToLookAfter } from "../people-store.ts";
 import type { Sessions } from "../sign-in/sessions.ts";
 import { groupNames } from "./decisions/group-names.ts";
-import { noteGroups } from "./group-store.ts";
+import { areGroupsNoted, noteGroups } from "./group-store.ts";
 import type { RequestRole } from "./request-role.ts";
 
 /** With the minute for which Keycloak believes what it read, a leaver is out in three. */
@@ -61,15 +61,12 @@ export async function lookAtAll(deps: LeaversDeps, signal?: AbortSignal): Promis
     if (standing === "unknown") continue;
     if (standing === "there") {
       // What a provider named at a sign-in stands until the next one.
-      if (source?.kind === "storage")
-        await commit.run((db) => {
-          for (const role of noteGroups(
-            db,
-            userId,
-            groupNames(source, { paths: groups, named: null }),
-          ))
-            requestRole(db, userId, role);
-        });
+      if (source?.kind !== "storage") continue;
+      const names = groupNames(source, { paths: groups, named: null });
+      if (areGroupsNoted(read, userId, names)) continue;
+      await commit.run((db) => {
+        for (const role of noteGroups(db, userId, names)) requestRole(db, userId, role);
+      });
       continue;
     }
     await commit.run((db) => {
