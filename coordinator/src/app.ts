@@ -34,6 +34,7 @@ import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
 import { pageRoutes } from "./http/routes/pages.ts";
 import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
+import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { schemaValidators } from "./http/validation.ts";
@@ -159,6 +160,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(nodeFileRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.register(signInRoutes, deps);
+  await app.register(sshKeyRoutes, deps);
   await app.register(approvalRoutes, deps);
   await app.register(pageRoutes, deps);
   await app.ready();

@@ -190,6 +190,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Send every part once, in order, with the ETag that the store answered.",
   },
+  ssh_key_invalid: {
+    status: 400,
+    hint: "Send a line of a `.pub` file: ssh-ed25519, ecdsa-sha2-nistp256, 384 or 521, or ssh-rsa of at least 3072 bits; each once.",
+  },
   csr_invalid: {
     status: 400,
     hint: "Send a PKCS#10 request in PEM with an ECDSA P-256 or Ed25519 key.",

@@ -102,6 +102,33 @@ export const CallerReply = Type.Object(
 );
 export type CallerReply = Static<typeof CallerReply>;
 
+/** More are refused. */
+export const MAX_SSH_KEYS = 10;
+
+/** All that the person has from now on: lines as a `.pub` file has them. */
+export const SshKeysBody = Type.Object(
+  { keys: Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), { maxItems: MAX_SSH_KEYS }) },
+  closed,
+);
+export const SshKeysReply = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object(
+        {
+          /** `SHA256:…`, as ssh-keygen shows it. */
+          fingerprint: Type.String(),
+          type: Type.String(),
+          comment: Type.String(),
+          /** The whole line. */
+          key: Type.String(),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
 /** Where the browser goes to end Keycloak's session as well. */
 export const SignOutReply = Type.Object({ location: Type.String() }, closed);
 

@@ -47,6 +47,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "whose jobs get another owner",
     texts: [BY_OWNER, BY_OWNER, BY_USER, BY_PROJECT, BY_USER],
   },
+  "identity/ssh-key-store.ts": {
+    why: "a person's SSH keys, read and written",
+    texts: [BY_USER, BY_USER],
+  },
+  "http/routes/ssh-keys.ts": {
+    why: "a key has no profile to change",
+    texts: ['caller?.kind !== "session"'],
+  },
   "approvals/decisions/role-rules.ts": {
     why: "whether anybody else is administrator",
     texts: ["one === userId"],

@@ -67,7 +67,10 @@ t.test("an administrator makes a project, and nobody else does", async (t) => {
     status: 404,
   });
   t.match(await lead.ask("POST", "/api/projects", { ...again, name: "c" }), { status: 403 });
-  t.match(await list(lead, "/api/projects"), [{ isDefault: true }, { id: projectId }]);
+  t.same(
+    new Set((await list(lead, "/api/projects")).map(({ name }) => name)),
+    new Set(["Lung screening", "default"]),
+  );
   t.same((await list(root, "/api/projects")).length, 1, "the own first one alone");
 });
 
@@ -162,4 +165,23 @@ t.test("what a leaver left gets another owner", async (t) => {
     detail: { change: "handover", from: bert.userId, to: anna.userId, jobs: 1 },
   });
   t.ok(findDefaultProject(api.database.read, bert.userId), "and nothing is deleted");
+});
+
+t.test("a profile holds SSH public keys, which no platform key changes", async (t) => {
+  const path = "/api/me/ssh-keys";
+  const line =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIETzegn8Be8uQrVudD4JtAyD14cgENtXNH4wOoSaQ2ue anna@laptop";
+  t.same((await anna.ask("GET", path)).body, { keys: [] });
+  const put = await anna.ask("PUT", path, { keys: [`${line}\n`] });
+  t.match(put, { status: 200, body: { keys: [{ key: line, comment: "anna@laptop" }] } });
+  t.same((await anna.ask("GET", path)).body, put.body);
+  t.match(api.audit.drafts.at(-1), { type: "iam.user.change", phase: "completed" });
+  for (const keys of [["ssh-dss AAAA"], [line, line.replace("anna@laptop", "again")]])
+    t.match(await anna.ask("PUT", path, { keys }), {
+      ...{ status: 400, body: { code: "ssh_key_invalid" } },
+    });
+  t.match(await anna.ask("PUT", path, { keys: Array<string>(11).fill(line) }), { status: 400 });
+  t.match(await withKey(await keyOf(anna), { url: path }), { status: 401 });
+  t.match((await anna.ask("GET", path)).body, put.body, "refused ones changed nothing");
+  t.same((await anna.ask("PUT", path, { keys: [] })).body, { keys: [] });
 });

@@ -83,12 +83,15 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.user.change": operation(
     "user",
-    "A user was disabled or enabled, was given another quota or a password for one sign-in, or lost the second factor.",
+    "A user was disabled or enabled, was given another quota or a password for one sign-in, lost the second factor, or changed the own SSH keys.",
     Type.Object(
       {
-        change: Type.Enum(["disabled", "enabled", "quota", "password", "second-factor"]),
+        change: Type.Enum([
+          ...["disabled", "enabled", "quota", "password", "second-factor", "ssh-keys"],
+        ]),
         approval: Type.Optional(PlainId),
         quota_bytes: Type.Optional(Count),
+        keys: Type.Optional(Count),
       },
       closed,
     ),

@@ -1,6 +1,6 @@
 import type { Migration } from "@resontech/daemon/migrate";
 
-/** Organisations, teams and projects with members; each project has a bucket, for which each member has a key pair of the own. */
+/** What people work in together, and with: organisations, teams and projects with members, SSH keys; each project has a bucket, for which each member has a key pair of the own. */
 export const projects: Migration = {
   version: 16,
   name: "projects",
@@ -51,6 +51,14 @@ export const projects: Migration = {
       PRIMARY KEY (bucket, user_id)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX bucket_pairs_user ON bucket_pairs (user_id);
+
+    -- Public keys of people, as lines of a .pub file.
+    CREATE TABLE ssh_keys (
+      user_id TEXT NOT NULL REFERENCES users (id),
+      position INTEGER NOT NULL,
+      line TEXT NOT NULL,
+      PRIMARY KEY (user_id, position)
+    ) STRICT, WITHOUT ROWID;
 
     INSERT INTO project_buckets (name, project_id, log_id, quota_bytes, made_at, rights, created_at)
       SELECT b.name, p.id, b.owner_id, b.quota_bytes,
