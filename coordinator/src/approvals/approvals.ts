@@ -73,7 +73,7 @@ export class Approvals {
     };
     return await audit.operation(
       {
-        type: "approval.request",
+        type: "iam.approval.request",
         object: { kind: "approval", id: approval.id },
         detail: { kind: what.kind, single_person: singlePerson },
       },
@@ -102,7 +102,7 @@ export class Approvals {
     try {
       return await audit.operation(
         {
-          type: "approval.answer",
+          type: "iam.approval.answer",
           object: { kind: "approval", id },
           detail: { kind: approval.what.kind, answer: state },
         },
@@ -153,7 +153,7 @@ export class Approvals {
         const over = { state: "expired", deciderId: null, reason: null, decidedAt: at } as const;
         if (!answerApproval(db, id, over)) continue;
         record(db, {
-          ...{ type: "approval.expire", phase: "fact", op: randomUUID() },
+          ...{ type: "iam.approval.expire", phase: "fact", op: randomUUID() },
           ...{ actor: COORDINATOR_ACTOR, object: { kind: "approval", id } },
         });
       }

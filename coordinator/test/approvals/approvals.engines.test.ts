@@ -46,16 +46,16 @@ t.test("while nobody else could approve, the first officer is made at once, mark
   t.same(await rolesAtKeycloak(olga.subject), ["security-officer"]);
   t.match(await olga.ask("GET", "/api/me"), { status: 401 }, "the older session is over");
   t.match(
-    house.api.audit.drafts.filter(({ type }) => /^(approval|iam\.role)/.test(type)),
+    house.api.audit.drafts.filter(({ type }) => /^iam\.(approval|role)/.test(type)),
     [
       {
-        type: "approval.request",
+        type: "iam.approval.request",
         phase: "requested",
         detail: { kind: "role", single_person: true },
       },
       { type: "iam.role.change", phase: "requested", detail: { role: "security-officer" } },
       { type: "iam.role.change", phase: "completed" },
-      { type: "approval.request", phase: "completed" },
+      { type: "iam.approval.request", phase: "completed" },
     ],
   );
 });

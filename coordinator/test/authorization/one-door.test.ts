@@ -92,7 +92,11 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "identity/create-user.ts": { why: "a user is written", texts: ["{ isAdmin }"] },
   "identity/directories/group-store.ts": {
     why: "what a group gives in a project is taken back; groups of a person are written",
-    texts: ["SQL project_id = ?", "SQL user_id = ?"],
+    texts: [
+      "SQL project_id = ?",
+      ...["SQL user_id = @", "SQL user_id = @", "SQL user_id = @"],
+      "SQL user_id = ?",
+    ],
   },
   "identity/people-store.ts": {
     why: "projects of a person become grants of a caller; a column becomes a boolean",

@@ -166,17 +166,17 @@ export const IDENTITY_EVENTS = {
     "The members of a project were listed.",
     Type.Object({ count: Count }, closed),
   ),
-  "approval.request": operation(
+  "iam.approval.request": operation(
     "approval",
     "Somebody asked for what needs a second person; `single_person` where there was none, and it was done at once.",
     Type.Object({ kind: Code, single_person: Type.Boolean() }, closed),
   ),
-  "approval.answer": operation(
+  "iam.approval.answer": operation(
     "approval",
     "A request was approved, denied or taken back; the effect of an approval is an operation of its own.",
     Type.Object({ kind: Code, answer: Type.Enum(["approved", "denied", "withdrawn"]) }, closed),
   ),
-  "approval.expire": fact("approval", "A request ended that nobody had answered.", NoDetail),
+  "iam.approval.expire": fact("approval", "A request ended that nobody had answered.", NoDetail),
   "iam.project.create": operation(
     "project",
     "A project was made, with its first lead.",

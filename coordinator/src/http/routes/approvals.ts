@@ -86,7 +86,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
       },
       config: {
         access: { action: "approval.list" },
-        audit: { event: "approval.request" },
+        audit: { event: "iam.approval.request" },
       },
     },
     async (request, reply) => {
@@ -113,7 +113,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
           summary: `${verb === "approve" ? "Approve" : "Deny"} somebody else's request`,
           ...{ tags, params: Params, body: AnswerBody, response: responses(200, ApprovalReply) },
         },
-        config: { access: { action: "approval.read" }, audit: { event: "approval.answer" } },
+        config: { access: { action: "approval.read" }, audit: { event: "iam.approval.answer" } },
       },
       async (request) => {
         const found = findApproval(read, request.params.id);
@@ -136,7 +136,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
         summary: "Take the own request back",
         ...{ tags, params: Params, response: responses(200, ApprovalReply) },
       },
-      config: { access: { action: "approval.withdraw" }, audit: { event: "approval.answer" } },
+      config: { access: { action: "approval.withdraw" }, audit: { event: "iam.approval.answer" } },
     },
     async (request) => {
       const found = findApproval(read, request.params.id);
