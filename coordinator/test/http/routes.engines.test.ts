@@ -5,6 +5,7 @@ import t from "tap";
 import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { requestAudit } from "../../src/http/request-audit.ts";
 import { asApiError, errorReplies } from "../../src/http/error-replies.ts";
+import { peerAddress } from "../../src/http/peer-address.ts";
 import { routeDeclarations, UndeclaredRoute } from "../../src/http/route-config.ts";
 import { S3ResponseError } from "../../src/storage/s3-transport.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
@@ -59,6 +60,7 @@ t.test(
 t.test("a route that declares an event and does not log it is withheld", async (t) => {
   const app = Fastify();
   await app.register(errorReplies);
+  await app.register(peerAddress);
   await app.register(requestAudit, {
     gate: api.audit.gate,
     record: api.audit.record,

@@ -5,7 +5,7 @@ export const projects: Migration = {
   version: 16,
   name: "projects",
   // An older program asks a bucket for its one owner and pair, and they stand elsewhere now.
-  minReader: 15,
+  minReader: 16,
   sql: `
     CREATE TABLE organisations (
       id TEXT PRIMARY KEY,
