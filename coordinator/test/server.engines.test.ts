@@ -261,6 +261,23 @@ async function stores(pair: {
   }
 }
 
+t.test("a group gives a role in a project, or asks for one of the whole appliance", async (t) => {
+  const [project, group] = [alice.project, "corp/doctors"];
+  t.match(await asked({ verb: "group-map", group, project, role: "researcher" }), {
+    role: "researcher",
+  });
+  t.match(await asked({ verb: "group-list" }), { groups: [{ group, role: "researcher" }] });
+  t.match(await coordinator.control({ verb: "group-map", group, project: null, role: "viewer" }), {
+    ok: false,
+    code: "role_without_project",
+  });
+  t.match(await asked({ verb: "group-unmap", group, project }), { taken: 1 });
+  t.match(await coordinator.control({ verb: "group-unmap", group, project }), {
+    ok: false,
+    code: "not_found",
+  });
+});
+
 t.test(
   "a user who is disabled is refused over the API and at the store, and gets a new key pair when enabled",
   async (t) => {

@@ -180,7 +180,7 @@ t.test(
         const browser = new PersonBrowser(house.caFile);
         const page = await browser.ask(`${origin}/auth/sign-in`);
         const { status, body } = await browser.submit(page, { username, password: "wrong" });
-        return `${status} ${/Invalid username or password/.test(body)}`;
+        return `${status} ${/Name or password is wrong/.test(body)}`;
       }),
     );
     t.same(bodies, ["200 true", "200 true"]);
