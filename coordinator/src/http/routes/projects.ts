@@ -23,6 +23,7 @@ import {
   membersOf,
   type Project,
   projectName,
+  roleIn,
 } from "../../identity/project-store.ts";
 import { authorize } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
@@ -152,6 +153,9 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
     async (request) => {
       const { id, user } = request.params;
       await authorize(request, "membership.change", anyMemberOf(id));
+      // Whoever was never there leaves no operation behind.
+      if (roleIn(deps.read, id, user) === null)
+        throw new ApiError("not_found", "there is no such member");
       await request.audit.operation(
         {
           type: "iam.project.member",
