@@ -28,6 +28,11 @@ export function needsSecondFactor(roles: readonly string[]): boolean {
   return roles.some((role) => PRIVILEGED.has(role));
 }
 
+/** What a token of this level may use: by password alone no role that needs a second factor. */
+export function rolesShown(roles: readonly ApplianceRole[], acr: string): ApplianceRole[] {
+  return needsSecondFactor(roles) && acr !== SECOND_FACTOR ? [] : [...roles];
+}
+
 export function grantsOf(
   roles: readonly ApplianceRole[],
   memberships: readonly { projectId: string; role: ProjectRole }[],

@@ -8,12 +8,7 @@ import type { SessionCaller } from "../../authorization/caller.ts";
 import { actorOf, COORDINATOR_ACTOR } from "../../authorization/in-the-log.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
-import {
-  applianceRoles,
-  grantsOf,
-  needsSecondFactor,
-  SECOND_FACTOR,
-} from "../decisions/people-roles.ts";
+import { applianceRoles, grantsOf, rolesShown } from "../decisions/people-roles.ts";
 import {
   ACTIVITY_STEP_MS,
   CHECK_MS,
@@ -151,15 +146,12 @@ export class Sessions {
     const person = findPerson(read, subject);
     if (person === null || person.isDisabled || person.hasLeft) return null;
     const memberships = membershipsOf(read, person.userId);
-    const held = applianceRoles(roles);
-    // A shell that was signed in by password alone has no role that needs a second factor.
-    const shown = needsSecondFactor(held) && acr !== SECOND_FACTOR ? [] : held;
     return {
       kind: "session",
       sessionId: sid,
       userId: person.userId,
       projectId: memberships[0]?.projectId ?? "",
-      grants: grantsOf(shown, memberships),
+      grants: grantsOf(rolesShown(applianceRoles(roles), acr), memberships),
       signIn: { acr, at: authenticatedAt },
     };
   }
