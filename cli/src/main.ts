@@ -14,6 +14,7 @@ import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
+import { addJobCommands } from "./jobs/commands.ts";
 import { addKeyCommands } from "./keys/commands.ts";
 import { addProjectCommands } from "./projects/commands.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
@@ -34,14 +35,17 @@ const program = new Command("resontech")
     "work with a ResonTech appliance: sign in with `login`, or set RESON_API_KEY and RESON_BASE_URL; SSL_CERT_FILE names the root certificate",
   )
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
-  .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong usage.");
+  .addHelpText(
+    "after",
+    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a watched job did not succeed.",
+  );
 
 addSignInCommands(program, say);
-addApprovalCommands(program, {
-  say,
-  table: (head, rows) =>
-    process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null)),
-});
+const table = (head: string[], rows: string[][]): void => {
+  process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
+};
+addJobCommands(program, { say, table, countOf });
+addApprovalCommands(program, { say, table });
 addKeyCommands(program, say);
 addProjectCommands(program, say);
 

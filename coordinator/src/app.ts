@@ -27,12 +27,14 @@ import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
+import { jobRoutes, type JobRoutesDeps } from "./http/routes/jobs.ts";
+import { liveRoutes, type LiveRoutesDeps } from "./http/routes/live.ts";
 import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
-import { pageRoutes } from "./http/routes/pages.ts";
+import { pageRoutes, type PageRoutesDeps } from "./http/routes/pages.ts";
 import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
@@ -48,6 +50,9 @@ export type AppDeps = AuditDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
   TaskRoutesDeps &
+  JobRoutesDeps &
+  LiveRoutesDeps &
+  Pick<PageRoutesDeps, "dashboard"> &
   AuditRoutesDeps &
   NodeRoutesDeps &
   NodeFileRoutesDeps & {
@@ -153,6 +158,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(uploadRoutes, deps);
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
+  await app.register(jobRoutes, deps);
+  await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);
   await app.register(projectRoutes, deps);
   await app.register(auditRoutes, deps);

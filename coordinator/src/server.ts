@@ -19,6 +19,7 @@ import { answerFront } from "./front/answer-front.ts";
 import { FrontServer } from "./front/front-server.ts";
 import { listenOnSocket } from "./http/listen-on-socket.ts";
 import { makeLogger } from "./http/logger.ts";
+import { DashboardFiles } from "./http/pages/dashboard-files.ts";
 import type { ReadinessChecks } from "./http/routes/health.ts";
 import { AuditSearch } from "./audit/audit-search.ts";
 import { BucketKeys } from "./identity/bucket-keys.ts";
@@ -106,6 +107,11 @@ async function openParts(
     identity,
     approvals: identity?.approvals ?? null,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
+    ...{ feed: core.feed, publicUrl: config.publicUrl },
+    dashboard:
+      config.dashboardDir === undefined
+        ? DashboardFiles.none()
+        : DashboardFiles.load(config.dashboardDir),
     validate: validateSubmission,
     s3: { endpoint, region },
     keyKind: config.keyKind,

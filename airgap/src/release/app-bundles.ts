@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { verifierPage } from "@resontech/audit/verifier-page";
+import { buildDashboard } from "@resontech/dashboard/build-dashboard";
 import { build } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
 import { SourceMissingError } from "./source-missing-error.ts";
@@ -47,6 +48,8 @@ export function programSource(name: string): string {
   return entry.source;
 }
 
+/** `index.html` and `assets/`, as the coordinator serves them. */
+const DASHBOARD = "app/dashboard";
 /** The verifier again, for an auditor who has a browser and no Node. */
 const VERIFIER_PAGE = "app/sov-verify.html";
 
@@ -88,12 +91,16 @@ const SOURCES = [
   "appliance/src",
   "installer/src",
   "cli/src",
+  "dashboard/build",
+  "dashboard/index.html",
+  "dashboard/src",
   "package-lock.json",
 ];
 
 /** CommonJS packages inside an ES module still call `require`, and some ask where they are. */
-const BANNER =
-  'import { createRequire as __rtRequire } from "node:module"; const require = __rtRequire(import.meta.url); const __filename = import.meta.filename; const __dirname = import.meta.dirname;';
+const REQUIRE =
+  'import { createRequire as __rtRequire } from "node:module"; const require = __rtRequire(import.meta.url);';
+const BANNER = `${REQUIRE} const __filename = import.meta.filename; const __dirname = import.meta.dirname;`;
 
 /** A command on the release's own Node. */
 const commandOf = (name: string): string => `#!/bin/sh
@@ -113,10 +120,11 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 12 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 14 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES))
       await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
+    await buildDashboard(join(into, DASHBOARD));
     for (const [path, source] of Object.entries(COPIED))
       cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
     mkdirSync(join(into, "bin"));
@@ -136,7 +144,8 @@ async function compile(source: string, target: string, outfile: string): Promise
     format: "esm",
     target,
     external: isStandalone ? [] : ["better-sqlite3", "pkcs11js", "@cedar-policy/cedar-wasm"],
-    banner: isStandalone ? {} : { js: BANNER },
+    // The verifier and the witness have no such package, and stay free of what they don't need.
+    banner: isStandalone ? (source.startsWith("cli/") ? { js: REQUIRE } : {}) : { js: BANNER },
     keepNames: true,
     // dockerode can speak over SSH and would bring native speed-ups for it along; we speak over a Unix socket alone.
     loader: { ".node": "empty" },

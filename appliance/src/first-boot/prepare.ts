@@ -458,6 +458,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
         ...(image.needs === undefined ? {} : { needs: image.needs }),
       })),
     releaseDir: layout.current,
+    dashboardDir: join(layout.current, "app", "dashboard"),
     keyKind: config.keyKind,
     ...(config.hangAfterMinutes === undefined ? {} : { hangAfterMinutes: config.hangAfterMinutes }),
     natsPublicUrl: `tls://${name}:${ports.nats}`,

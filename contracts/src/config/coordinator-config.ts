@@ -111,6 +111,8 @@ export const CoordinatorConfig = Type.Object(
     images: Type.Array(JobImage),
     /** Folder of the release that runs; what a node needs of it is given out to whoever asks. Absent: nothing is. */
     releaseDir: Type.Optional(Path),
+    /** The built dashboard. Absent: its pages say that there is none. */
+    dashboardDir: Type.Optional(Path),
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** What NATS URL a joining node is told. */
     natsPublicUrl: Type.String(),

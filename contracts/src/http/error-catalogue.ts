@@ -285,6 +285,10 @@ export const ERROR_CATALOGUE = {
     status: 403,
     hint: "Sign in again with the second factor, and repeat within five minutes.",
   },
+  origin_refused: {
+    status: 403,
+    hint: "Open the connection from a page of this appliance, or with a Bearer credential and no Origin.",
+  },
   scope_missing: { status: 403, hint: "Use a platform key that has the named scope." },
   quota_exceeded: {
     status: 403,
@@ -345,6 +349,10 @@ export const ERROR_CATALOGUE = {
   expectation_failed: {
     status: 417,
     hint: "Send the request without an Expect header, or with 100-continue.",
+  },
+  upgrade_required: {
+    status: 426,
+    hint: "Connect with WebSocket; `resontech jobs watch` does.",
   },
   headers_too_large: { status: 431, hint: "Send shorter headers; all of them may have 16 KiB." },
   rate_limited: { status: 429, hint: "Send fewer requests; the Retry-After header says when." },

@@ -76,6 +76,8 @@ export const SessionReply = Type.Object(
     ),
     /** How strongly the person signed in: `1` by password or directory, `2` with a second factor. */
     acr: Type.String(),
+    /** Actions that the person may ask for at all; the answer to each request says for which rows. */
+    may: Type.Array(Type.String()),
     signedInAt: Instant,
     /** Without anything that the person does. */
     idleAt: Instant,
@@ -85,6 +87,8 @@ export const SessionReply = Type.Object(
   },
   closed,
 );
+export type SessionReply = Static<typeof SessionReply>;
+
 /** Who asks, whatever the credential. */
 export const CallerReply = Type.Object(
   {

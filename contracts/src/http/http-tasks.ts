@@ -166,6 +166,8 @@ export const TaskOutputsReply = Type.Array(
   ),
 );
 
+export type TaskOutputsReply = Static<typeof TaskOutputsReply>;
+
 export const RemovedOutputsReply = Type.Object({ removed: Type.Integer() }, closed);
 
 export type TaskReply = Static<typeof TaskReply>;

@@ -58,7 +58,16 @@ export function decide<A extends Action>(
   return decideBy(policiesInForce(), asker, action, asked);
 }
 
-/** The same by policies that need not be in force. Pure. @param asked a row with what the action's kind of row tells */
+/** Actions that the caller may ask for at all, with some row or none: what a page offers. Nothing is asked for by this, so no decision is kept. */
+export function mayAskFor(caller: Caller): Action[] {
+  const asker = askerOf(caller, {});
+  const policies = policiesInForce();
+  return (Object.keys(ACTIONS) as Action[]).filter(
+    (action) => decideBy(policies, asker, action, "rows").effect === "allow",
+  );
+}
+
+/** {@link decide} by policies that need not be in force. Pure. @param asked a row with what the action's kind of row tells */
 export function decideBy(
   policies: PolicySet,
   asker: Asker,

@@ -3,10 +3,10 @@ import type { WriteHandle } from "./open-database.ts";
 
 /** Statements whose text varies in a few forms (which columns a change sets, which rows a list shows), each compiled once. */
 export class Prepared {
-  readonly #db: WriteHandle;
+  readonly #db: Pick<WriteHandle, "prepare">;
   readonly #statements = new Map<string, Database.Statement>();
 
-  constructor(db: WriteHandle) {
+  constructor(db: Pick<WriteHandle, "prepare">) {
     this.#db = db;
   }
 

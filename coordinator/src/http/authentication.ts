@@ -42,6 +42,8 @@ declare module "fastify" {
      * @throws ApiError always; `rate_limited` instead of the code after too many of one source
      */
     refuseCredential(code: CredentialRefusal, message: string): Promise<never>;
+    /** Who the credential of this request stands for now; null once it stands for nobody. For connections that outlive their first request. */
+    callerNow(): Promise<UserCaller | null>;
   }
 }
 
@@ -80,14 +82,16 @@ export const authentication = fp<AuthenticationOptions>(
     app.addHook("onRequest", async (request) => {
       const access = request.routeOptions.config.access;
       if (access === undefined || "public" in access || "credential" in access) return;
-      const found =
-        request.headers.authorization === undefined && options.sessions !== null
-          ? await callerOfCookie(options.sessions, request)
-          : ((await callerOfToken(options, request)) ??
-            callerOf(options, request.headers.authorization));
+      const found = await findCallerOf(options, request);
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
       request.caller = inChosenProject(found, request.headers["x-rt-project"]);
       if (found.kind === "key") noteLastUse(found);
+    });
+    app.decorateRequest("callerNow", async function () {
+      const found = await findCallerOf(options, this);
+      return typeof found === "string"
+        ? null
+        : inChosenProject(found, this.headers["x-rt-project"]);
     });
     app.addHook("onClose", () => tally.close());
 
@@ -123,6 +127,16 @@ function inChosenProject<C extends UserCaller>(
   const there = callerIn(caller, String(chosen));
   if (there === null) throw new ApiError("not_found", "there is no such project");
   return there;
+}
+
+async function findCallerOf(
+  options: AuthenticationOptions,
+  request: FastifyRequest,
+): Promise<UserCaller | Refusal> {
+  const { authorization } = request.headers;
+  return authorization === undefined && options.sessions !== null
+    ? await callerOfCookie(options.sessions, request)
+    : ((await callerOfToken(options, request)) ?? callerOf(options, authorization));
 }
 
 const SAFE_METHODS = new Set(["GET", "HEAD"]);

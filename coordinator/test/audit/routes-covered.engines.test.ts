@@ -8,6 +8,7 @@ import t from "tap";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
+import { joinAgent } from "../helper/join-agent.ts";
 import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
 
@@ -100,6 +101,13 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const { id } = (await submitted(`${CANARY}-c`)).body;
     await call("POST", `/api/tasks/${id}/cancel`);
     return (await call("DELETE", `/api/tasks/${id}/outputs`)).status;
+  },
+  "GET /api/jobs/{id}/logs/{member}": async () => {
+    const agent = await joinAgent(coordinator, "node-of-logs", 8);
+    const { id } = (await submitted(`${CANARY}-d`)).body;
+    const [member] = await agent.desiredOf(String(id), 3);
+    await agent.close();
+    return (await call("GET", `/api/jobs/${id}/logs/${member?.member}`)).status;
   },
   [`GET ${storage}/bucket`]: async () =>
     (await call("GET", `${storage}/bucket?x=${CANARY}`)).status,

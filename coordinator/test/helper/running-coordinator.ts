@@ -81,10 +81,11 @@ export class RunningCoordinator implements AsyncDisposable {
 
   /**
    * @param options.identity people may have sessions; no Keycloak answers, so that a session is never asked after
+   * @param options.dashboard with its pages as they ship
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
    */
   static async create(
-    options: { vault?: boolean; identity?: boolean } = {},
+    options: { vault?: boolean; identity?: boolean; dashboard?: boolean } = {},
   ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
     // Short: a socket's path may have 107 bytes.
@@ -153,6 +154,7 @@ export class RunningCoordinator implements AsyncDisposable {
       logLevel: "info",
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
+    if (options.dashboard === true) config.dashboardDir = join(dirname(SERVER), "dashboard");
     if (options.identity === true) config.identity = makeIdentity(dir, s3.caFile);
     config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };
     const running = new RunningCoordinator(config, s3, auditd, dir, stack.move(), vault);

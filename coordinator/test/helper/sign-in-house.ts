@@ -105,24 +105,29 @@ export class SignInHouse implements AsyncDisposable {
       clientKeyPem: coordinator.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
     const seal = new Seal(randomBytes(32));
-    const api = await makeTestApp(join(dir, "app"), engine, {}, (deps) => {
-      const requestRole = requestRoleOnRecord(deps.record, deps.now);
-      const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
-      const quotaBytes = 1024 ** 3;
-      const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
-      const links = new AccountLinks({
-        ...{ ...deps, accounts },
-        onError: (error) => {
-          throw error;
-        },
-      });
-      const effects = new ApprovalEffects({
-        ...{ ...deps, links, sessions },
-        policies: new ChangedPolicies(join(dir, "policies")),
-      });
-      const approvals = new Approvals({ ...deps, effects });
-      return { provider, sessions, signIn, links, approvals };
-    });
+    const api = await makeTestApp(
+      join(dir, "app"),
+      engine,
+      { publicUrl: keycloak.address.origin },
+      (deps) => {
+        const requestRole = requestRoleOnRecord(deps.record, deps.now);
+        const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+        const quotaBytes = 1024 ** 3;
+        const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
+        const links = new AccountLinks({
+          ...{ ...deps, accounts },
+          onError: (error) => {
+            throw error;
+          },
+        });
+        const effects = new ApprovalEffects({
+          ...{ ...deps, links, sessions },
+          policies: new ChangedPolicies(join(dir, "policies")),
+        });
+        const approvals = new Approvals({ ...deps, effects });
+        return { provider, sessions, signIn, links, approvals };
+      },
+    );
     stack.defer(() => api.identity?.links[Symbol.dispose]());
     stack.defer(() => api.close());
     if (api.identity === null) throw new Error("the app has no identity");

@@ -13,6 +13,8 @@ import type { SignInParts } from "../../src/http/routes/sign-in.ts";
 import type { SessionsDeps } from "../../src/identity/sign-in/sessions.ts";
 import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
+import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
+import { Feed } from "../../src/feed/feed.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
 import { NodeFiles } from "../../src/nodes/node-files.ts";
@@ -94,7 +96,8 @@ export async function makeTestApp(
     volume: new VolumeSync(engine.volumePath),
     bucketKeys,
     s3: { endpoint: engine.endpoint, region: engine.region },
-    kernel,
+    ...{ kernel, feed: new Feed(), publicUrl: "https://localhost" },
+    dashboard: DashboardFiles.none(),
     validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],

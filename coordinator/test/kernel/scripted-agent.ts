@@ -57,7 +57,7 @@ export class ScriptedAgent {
   static async join(
     node: string,
     token: string,
-    tokens: JoinTokens,
+    tokens: Pick<JoinTokens, "join">,
     url: string,
   ): Promise<ScriptedAgent> {
     const { csrPem, keyPem } = await makeSigningRequest("whatever it says");

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { SessionCaller } from "../../authorization/caller.ts";
+import { mayAskFor } from "../../authorization/decide.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { HOME_PAGE, returnPath } from "../../identity/decisions/return-path.ts";
 import { SECOND_FACTOR } from "../../identity/decisions/people-roles.ts";
@@ -252,6 +253,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
           ...{ id: projectId, name, role },
         })),
         acr: session.acr,
+        may: mayAskFor(caller),
         signedInAt: instant(session.signedInAt),
         idleAt: instant(session.activeAt + IDLE_MS),
         endsAt: instant(session.endsAt),

@@ -1,0 +1,195 @@
+/** `resontech jobs`: what runs, what waits and why, and what a job says. */
+import type { JobListReply } from "@resontech/contracts/http-jobs";
+import type { DashboardJobWithWorkers, TaskOutputsReply } from "@resontech/contracts/http-tasks";
+import type { Command } from "commander";
+import { getJson, sendJson } from "../api-client.ts";
+import { printable } from "../printable.ts";
+import { settingsFrom } from "../settings.ts";
+import { printLogs } from "./follow-logs.ts";
+import { watchJob } from "./watch-job.ts";
+
+type Shell = {
+  say: (text: string) => void;
+  table: (head: string[], rows: string[][]) => void;
+  /** @param count as it was written @throws InvalidArgumentError */
+  countOf: (count: string) => number;
+};
+
+const HEAD = ["JOB", "NAME", "STATE", "ROUND", "ATTEMPT", "WHY", "OWNER", "SUBMITTED"];
+/** A job that ended without success: told from what the command itself could not do. */
+const NOT_SUCCEEDED = 3;
+
+export function addJobCommands(program: Command, { say, table, countOf }: Shell): void {
+  const settings = () => settingsFrom(process.env);
+  const out = (text: string) => process.stdout.write(text);
+  const jobs = program
+    .command("jobs")
+    .description("jobs: list, show, watch, logs, cancel, files")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech jobs ls --state RUNNING,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1",
+    );
+
+  jobs
+    .command("ls")
+    .description("jobs that you may read, newest first")
+    .option("--state <states>", "with commas between them; one with a leading - is left out")
+    .option("--project <id>", "of one project")
+    .option("--text <text>", "part of a name, or of an id")
+    .option("--limit <n>", "rows in all", countOf, 100)
+    .option("--json", "one JSON line for each job", false)
+    .action(
+      async ({
+        limit,
+        json,
+        ...filter
+      }: {
+        state?: string;
+        project?: string;
+        text?: string;
+        limit: number;
+        json: boolean;
+      }) => {
+        const found: JobListReply["jobs"] = [];
+        let before: number | undefined;
+        do {
+          const page = (await getJson(settings(), "/api/jobs", {
+            ...{ ...filter, before, limit: Math.min(200, limit - found.length) },
+          })) as JobListReply;
+          found.push(...page.jobs);
+          before = page.next ?? undefined;
+        } while (before !== undefined && found.length < limit);
+        if (json) for (const job of found) out(`${JSON.stringify(job)}\n`);
+        else if (found.length > 0)
+          table(
+            HEAD,
+            found.map((job) => [
+              ...[job.id, job.name, job.state],
+              job.round === null
+                ? ""
+                : `${job.round}${job.rounds === null ? "" : `/${job.rounds}`}`,
+              ...[
+                String(job.attempt),
+                job.waitingFor ?? job.reason ?? "",
+                job.owner,
+                job.createdAt,
+              ],
+            ]),
+          );
+        if (found.length === 0) say("no job matches");
+        if (before !== undefined) say("there are more: the same command with a larger --limit");
+      },
+    );
+
+  jobs
+    .command("show <job>")
+    .description("one job with its members")
+    .option("--json", "as the appliance says it", false)
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const job = (await getJson(settings(), jobPath(id))) as DashboardJobWithWorkers;
+      if (json) return void out(`${JSON.stringify(job, null, 2)}\n`);
+      const { detail } = job;
+      const facts: [string, string | null][] = [
+        ["job", job.jobId],
+        ["name", job.jobName],
+        ["state", `${detail.state} since ${detail.since}`],
+        ["why", detail.waitingFor],
+        ["round", roundOf(detail.rounds)],
+        ["attempt", String(detail.attempt)],
+        ["submitted", job.createdAt],
+        ["started", job.startedAt],
+        ["ended", job.endedAt],
+        ["files", job.outputPath],
+        ["error", detail.error === null ? null : `${detail.error.code}: ${detail.error.message}`],
+        ["what to do", detail.error?.hint ?? null],
+      ];
+      for (const [name, value] of facts)
+        if (value !== null && value !== "") out(`${name.padEnd(11)} ${printable(value)}\n`);
+      for (const warning of job.warnings) out(`warning     ${printable(warning)}\n`);
+      if (job.workers.length > 0) {
+        out("\n");
+        table(
+          ["MEMBER", "STATE", "NODE", "DEVICE", "ID"],
+          job.workers.map(({ site, role, state, node, model, id: member }) => [
+            ...[site ?? role, state, node, model ?? "", member],
+          ]),
+        );
+      }
+      if (detail.error?.detail != null) out(`\n${printable(detail.error.detail)}\n`);
+    });
+
+  jobs
+    .command("watch <job>")
+    .description("what happens in a job, until it ends; exit code 3 when it did not succeed")
+    .option("--json", "one JSON line for each change", false)
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const last = await watchJob(settings(), id, {
+        line: (text) => void out(`${text}\n`),
+        json: json ? (message) => void out(`${JSON.stringify(message)}\n`) : null,
+        say,
+      });
+      if (last !== "SUCCEEDED") process.exitCode = NOT_SUCCEEDED;
+      if (last !== "SUCCEEDED") say(`the job is ${last}: resontech jobs show ${id} says why`);
+    });
+
+  jobs
+    .command("logs <job>")
+    .description("what the members of a job printed; each reading is logged")
+    .option("-f, --follow", "go on until the job ends", false)
+    .option("--of <member>", "a site, a role or a member's id: server, site-1")
+    .option("--tail <bytes>", "begin so many bytes before the stored end", countOf)
+    .action(
+      async (id: string, { follow, of, tail }: { follow: boolean; of?: string; tail?: number }) => {
+        let last: string | null = null;
+        await printLogs(
+          ...([
+            settings(),
+            id,
+            { of: of ?? null, tailBytes: tail ?? null, isFollowed: follow },
+          ] as const),
+          (member, text) => {
+            const name = member === null ? null : (member.site ?? member.role);
+            if (name !== null && name !== last) out(`--- ${name} ---\n`);
+            last = name;
+            out(printable(text));
+          },
+          say,
+        );
+      },
+    );
+
+  jobs
+    .command("cancel <job>")
+    .description("ask a job to stop; what it stored stays")
+    .action(async (id: string) => {
+      await sendJson(settings(), "POST", `/api/tasks/${encodeURIComponent(id)}/cancel`, null);
+      say(`${id} was asked to stop: resontech jobs watch ${id} tells when it has`);
+    });
+
+  jobs
+    .command("files <job>")
+    .description("what a job left")
+    .option("--json", "one JSON line for each file", false)
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const path = `/api/tasks/${encodeURIComponent(id)}/outputs`;
+      const files = (await getJson(settings(), path)) as TaskOutputsReply;
+      if (json) for (const file of files) out(`${JSON.stringify(file)}\n`);
+      else if (files.length > 0)
+        table(
+          ["FILE", "BYTES", "STORED", "SHA-256"],
+          files.map(({ key, sizeBytes, storedAt, sha256 }) => [
+            ...[key, String(sizeBytes), storedAt, sha256],
+          ]),
+        );
+      if (files.length === 0) say("the job has left nothing yet");
+    });
+}
+
+function jobPath(id: string): string {
+  return `/api/customer/dashboard/jobs/${encodeURIComponent(id)}`;
+}
+
+function roundOf({ current, total }: { current: number | null; total: number | null }) {
+  if (current === null) return null;
+  return `${current}${total === null ? "" : ` of ${total}`}`;
+}

@@ -1,0 +1,122 @@
+/** Logs of a job: what is stored, and what comes live behind it, joined by offset. */
+import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
+import type { LogChange } from "@resontech/contracts/live-feed";
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
+import { getJson } from "../api-client.ts";
+import { CliError } from "../cli-error.ts";
+import { followTopic } from "../live/follow-topic.ts";
+import type { Settings } from "../settings.ts";
+
+type Member = JobLogsReply[number];
+/** @param of null where only one member is shown */
+type Print = (of: Member | null, text: string) => void;
+type Options = {
+  /** A site, a role or a member's id; null: all of the newest attempt. */
+  of: string | null;
+  /** Bytes of the stored end to begin with; null: the whole log. */
+  tailBytes: number | null;
+  isFollowed: boolean;
+};
+
+const PAGE_BYTES = 1024 ** 2;
+/** Looked at while nothing is printed: a job that has ended prints no more. */
+const LOOK_MS = 2_000;
+
+/** @throws CliError */
+export async function printLogs(
+  settings: Settings,
+  job: string,
+  { of, tailBytes, isFollowed }: Options,
+  print: Print,
+  say: (text: string) => void,
+): Promise<void> {
+  const path = `/api/jobs/${encodeURIComponent(job)}/logs`;
+  const list = async () => chosen((await getJson(settings, path)) as JobLogsReply, of);
+  const members = await list();
+  if (members.length === 0 && !isFollowed)
+    throw new CliError(
+      "log_missing",
+      of === null ? `${job} has no member yet` : `${job} has no member ${of}`,
+      "`resontech jobs show` names the members; `-f` waits for them.",
+    );
+  const ends = new Map<string, number>();
+  const named = (member: Member) => (of === null ? member : null);
+  const readStored = async (member: Member): Promise<void> => {
+    let offset = ends.get(member.member) ?? (tailBytes === null ? 0 : -tailBytes);
+    for (;;) {
+      const part = (await getJson(settings, `${path}/${member.member}`, {
+        ...{ offset, bytes: PAGE_BYTES },
+      })) as JobLogReply;
+      if (part.text !== "") print(named(member), part.text);
+      ends.set(member.member, part.end);
+      offset = part.end;
+      if (part.end >= part.storedBytes || part.end === part.offset) return;
+    }
+  };
+  for (const member of members) await readStored(member);
+  if (!isFollowed || (await isOver(settings, job))) return;
+
+  const known = new Map(members.map((member) => [member.member, member]));
+  const live = async (change: LogChange): Promise<void> => {
+    if (!known.has(change.member))
+      for (const member of await list()) known.set(member.member, member);
+    const member = known.get(change.member);
+    if (member === undefined) return;
+    const end = ends.get(change.member) ?? 0;
+    if (change.offset + change.bytes <= end) return;
+    if (change.text === null || change.offset > end) {
+      say(
+        `${change.offset + change.bytes - end} bytes were not shown live; the stored log has them`,
+      );
+      if (change.text !== null) print(named(member), change.text);
+    } else
+      print(
+        named(member),
+        Buffer.from(change.text, "utf8")
+          .subarray(end - change.offset)
+          .toString("utf8"),
+      );
+    ends.set(change.member, change.offset + change.bytes);
+  };
+  const feed = followTopic(settings, { kind: "log", job }, (why) =>
+    say(`not live: ${why}; trying again`),
+  );
+  let next = feed.next();
+  for (;;) {
+    const told = await Promise.race([next, pause()]);
+    if (told === null) {
+      if (!(await isOver(settings, job))) continue;
+      for (const member of known.values()) await readStored(member);
+      await feed.return();
+      return;
+    }
+    if (told.done === true) return;
+    next = feed.next();
+    const message = told.value;
+    if (message.kind === "reset") for (const member of known.values()) await readStored(member);
+    else if (message.change.kind === "log") await live(message.change);
+  }
+}
+
+/** Of the newest attempt, unless one is named by its id. */
+function chosen(logs: JobLogsReply, of: string | null): Member[] {
+  const byId = logs.filter(({ member }) => member === of);
+  if (byId.length > 0) return byId;
+  const newest = Math.max(...logs.map(({ attempt }) => attempt));
+  return logs.filter(
+    ({ attempt, site, role }) => attempt === newest && (of === null || of === (site ?? role)),
+  );
+}
+
+async function isOver(settings: Settings, job: string): Promise<boolean> {
+  const path = `/api/customer/dashboard/jobs/${encodeURIComponent(job)}`;
+  const { detail } = (await getJson(settings, path)) as DashboardJobWithWorkers;
+  return isTerminal(detail.state);
+}
+
+async function pause(): Promise<null> {
+  return await new Promise((resolve) => {
+    setTimeout(() => resolve(null), LOOK_MS);
+  });
+}

@@ -1,0 +1,46 @@
+/** A change of a job as one line of a terminal; null for what nobody waits for. Pure. */
+import type { Change } from "@resontech/contracts/live-feed";
+import { printable } from "../printable.ts";
+
+/** @param nameOf a member in words */
+export function toldLine(
+  at: string,
+  change: Change,
+  nameOf: (member: string) => string,
+): string | null {
+  const words = wordsOf(change, nameOf);
+  return words === null ? null : `${at.slice(11, 19)}Z  ${printable(words)}`;
+}
+
+function wordsOf(change: Change, nameOf: (member: string) => string): string | null {
+  switch (change.kind) {
+    case "job":
+      return `${change.to}${change.reason === null ? "" : `: ${change.reason}`}`;
+    case "waiting":
+      return change.why === null ? null : `waits: ${change.why}`;
+    case "member-added":
+      return `${change.site ?? change.role} goes to ${change.node}`;
+    case "member":
+      return `${nameOf(change.member)} ${change.to}${change.reason === null ? "" : `: ${change.reason}`}`;
+    case "progress":
+      return change.total === null || change.total === 0
+        ? `${nameOf(change.member)} ${change.step}`
+        : `${nameOf(change.member)} ${change.step} ${Math.round((100 * change.done) / change.total)} %`;
+    case "round":
+      return change.phase === "started"
+        ? `round ${change.round}${change.total === null ? "" : ` of ${change.total}`}`
+        : `round ${change.round} ended`;
+    case "checkpoint":
+      return `checkpoint of round ${change.round}`;
+    case "metric":
+      return `${change.site} ${change.value}`;
+    case "warning":
+      return change.text === null ? null : `warning of ${change.site}: ${change.text}`;
+    case "output":
+      return `stored ${change.key} (${change.sizeBytes} bytes)`;
+    case "explained":
+      return `the operator says: ${change.message}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,211 @@
+/** `/api/jobs`: jobs as a page or a shell shows them. A list carries only what a list shows. */
+import { type Static, Type } from "typebox";
+import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
+import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
+import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+
+const State = Type.Enum([...JOB_STATES]);
+const Reason = Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS]);
+const Count = Type.Integer({ minimum: 0 });
+
+export const JobListQuery = Type.Object(
+  {
+    state: Type.Optional(
+      Type.String({
+        maxLength: 400,
+        pattern: "^-?[A-Z]+(,-?[A-Z]+)*$",
+        description: "States with commas between them; one with a leading `-` is left out",
+        examples: ["RUNNING,QUEUED", "-SUCCEEDED,-FAILED"],
+      }),
+    ),
+    project: Type.Optional(IdParam),
+    text: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "Part of a name, or of an id" }),
+    ),
+    before: Type.Optional(
+      Type.Integer({ minimum: 0, description: "`next` of the page before this one" }),
+    ),
+    limit: Type.Integer({ minimum: 1, maximum: 200, default: 100 }),
+  },
+  closed,
+);
+export type JobListQuery = Static<typeof JobListQuery>;
+
+export const JobRow = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    projectId: Type.String(),
+    /** Who submitted it. */
+    owner: Type.String(),
+    kind: Type.String(),
+    state: State,
+    since: Instant,
+    reason: Nullable(Reason),
+    /** Why it waits, in one sentence. */
+    waitingFor: Nullable(Type.String()),
+    round: Nullable(Count),
+    rounds: Nullable(Count),
+    attempt: Count,
+    /** Parts of its data, each with a site of its own. */
+    sites: Count,
+    createdAt: Instant,
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+  },
+  closed,
+);
+export type JobRow = Static<typeof JobRow>;
+
+export const JobListReply = Type.Object(
+  {
+    jobs: Type.Array(JobRow),
+    /** `before` of the next page; null on the last. */
+    next: Nullable(Type.Integer()),
+    /** Jobs by state that project and text let through, whatever the states asked for. */
+    totals: Type.Partial(
+      Type.Object(Object.fromEntries(JOB_STATES.map((state) => [state, Count]))),
+    ),
+  },
+  closed,
+);
+export type JobListReply = Omit<Static<typeof JobListReply>, "totals"> & {
+  totals: Partial<Record<(typeof JOB_STATES)[number], number>>;
+};
+
+export const JobHistoryReply = Type.Object(
+  {
+    attempts: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          number: Count,
+          /** Greater than 0 where it went on from a checkpoint. */
+          startRound: Count,
+          createdAt: Instant,
+          endedAt: Nullable(Instant),
+          endReason: Nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    rounds: Type.Array(
+      Type.Object(
+        {
+          attempt: Count,
+          round: Count,
+          startedAt: Nullable(Instant),
+          endedAt: Nullable(Instant),
+          /** Whose updates were taken. */
+          sites: Type.Array(Type.String()),
+          hasCheckpoint: Type.Boolean(),
+        },
+        closed,
+      ),
+    ),
+    /** The newest 500, oldest first. */
+    events: Type.Array(
+      Type.Object(
+        {
+          /** Rises; the feed's changes name the same number. */
+          journal: Count,
+          at: Instant,
+          attempt: Nullable(Count),
+          /** Null for an event of the job itself. */
+          member: Nullable(
+            Type.Object(
+              { id: Type.String(), role: Type.String(), site: Nullable(Type.String()) },
+              closed,
+            ),
+          ),
+          from: Nullable(Type.String()),
+          to: Type.Union([State, Type.Enum([...MEMBER_STATES])]),
+          event: Type.String(),
+          reason: Nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type JobHistoryReply = Static<typeof JobHistoryReply>;
+
+/** A curve that a job printed: one name at one site. */
+export const JobMetricsReply = Type.Object(
+  {
+    series: Type.Array(
+      Type.Object(
+        {
+          site: Type.String(),
+          name: Type.String(),
+          /** What each point stands at: a round or a step that the job named, else seconds from the first point. */
+          axis: Type.Enum(["round", "step", "epoch", "seconds"]),
+          /** `[at, last, min, max]`, in order. */
+          points: Type.Array(
+            Type.Tuple([Type.Number(), Type.Number(), Type.Number(), Type.Number()]),
+          ),
+        },
+        closed,
+      ),
+    ),
+    /** From which seconds count; null before the first metric. */
+    began: Nullable(Instant),
+    /** Of the newest metric that is in it, as the feed numbers them. */
+    upTo: Count,
+  },
+  closed,
+);
+export type JobMetricsReply = Static<typeof JobMetricsReply>;
+
+export const JobInputsReply = Type.Array(
+  Type.Object(
+    {
+      kind: Type.String(),
+      key: Type.String(),
+      versionId: Type.String(),
+      sizeBytes: Count,
+      /** Which site gets it, from 0; null for what all get. */
+      shard: Nullable(Count),
+    },
+    closed,
+  ),
+);
+export type JobInputsReply = Static<typeof JobInputsReply>;
+
+/** Who printed, and how much of it is stored. */
+export const JobLogsReply = Type.Array(
+  Type.Object(
+    {
+      member: Type.String(),
+      role: Type.String(),
+      site: Nullable(Type.String()),
+      attempt: Count,
+      storedBytes: Count,
+    },
+    closed,
+  ),
+);
+export type JobLogsReply = Static<typeof JobLogsReply>;
+
+export const JobLogQuery = Type.Object(
+  {
+    /** Negative: so many bytes before the end. */
+    offset: Type.Integer({ default: 0, minimum: -(2 ** 40), maximum: 2 ** 40 }),
+    bytes: Type.Integer({ minimum: 1, maximum: 1024 ** 2, default: 256 * 1024 }),
+  },
+  closed,
+);
+export const JobLogReply = Type.Object(
+  {
+    /** Where `text` begins, in bytes of what the member printed. */
+    offset: Count,
+    /** Where it ends. */
+    end: Count,
+    storedBytes: Count,
+    /** Bytes that are no UTF-8 are replaced; a character is never cut. */
+    text: Type.String(),
+  },
+  closed,
+);
+export type JobLogReply = Static<typeof JobLogReply>;

@@ -1,0 +1,142 @@
+/** `/api/jobs`: what pages and shells show of jobs. Submitting and stopping is `/api/tasks`, as the public client does both. */
+import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { IdParam } from "@resontech/contracts/http-common";
+import {
+  JobHistoryReply,
+  JobInputsReply,
+  JobListQuery,
+  JobListReply,
+  JobLogQuery,
+  JobLogReply,
+  JobLogsReply,
+  JobMetricsReply,
+} from "@resontech/contracts/http-jobs";
+import { Type } from "typebox";
+import { ApiError } from "../../api-error.ts";
+import type { ReadHandle } from "../../db/open-database.ts";
+import { JobHistory } from "../../kernel/job-history.ts";
+import { JobLists } from "../../kernel/job-lists.ts";
+import { JobMetrics } from "../../kernel/job-metrics.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { StoredLogs } from "../../outputs/stored-logs.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { authorize, authorizedRow } from "../authorization.ts";
+import { responses } from "../responses.ts";
+
+export type JobRoutesDeps = {
+  read: ReadHandle;
+  kernel: Pick<Kernel, "job">;
+  store: Pick<ObjectStore, "list" | "getRange">;
+};
+
+const tags = ["jobs"];
+const closed = { additionalProperties: false } as const;
+const params = Type.Object({ id: IdParam }, closed);
+const ofJob = { access: { action: "job.read" }, audit: { none: "status" } } as const;
+
+export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
+  app,
+  { read, kernel, store },
+) => {
+  const lists = new JobLists(read);
+  const history = new JobHistory(read);
+  const metrics = new JobMetrics(read);
+  const logs = new StoredLogs(read, store);
+
+  app.get(
+    "/api/jobs",
+    {
+      schema: {
+        summary:
+          "Jobs that the caller may read, newest first, with how many there are in each state",
+        ...{ tags, querystring: JobListQuery, response: responses(200, JobListReply) },
+      },
+      config: { access: { action: "job.list" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const { rows } = await authorize(request, "job.list", "rows");
+      return lists.page(rows, request.query);
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/history",
+    {
+      schema: {
+        summary: "Attempts, rounds and events of a job",
+        ...{ tags, params, response: responses(200, JobHistoryReply) },
+      },
+      config: ofJob,
+    },
+    async (request) => {
+      const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      return history.of(id);
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/metrics",
+    {
+      schema: {
+        summary: "Curves of what a job printed as metrics",
+        ...{ tags, params, response: responses(200, JobMetricsReply) },
+      },
+      config: ofJob,
+    },
+    async (request) => {
+      const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      return metrics.of(id);
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/inputs",
+    {
+      schema: {
+        summary: "Objects that a job was made of, by version",
+        ...{ tags, params, response: responses(200, JobInputsReply) },
+      },
+      config: ofJob,
+    },
+    async (request) => {
+      const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      return history.inputs(id);
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/logs",
+    {
+      schema: {
+        summary: "Members of a job and how much of their logs is stored",
+        ...{ tags, params, response: responses(200, JobLogsReply) },
+      },
+      config: ofJob,
+    },
+    async (request) =>
+      await logs.list(await authorizedRow(request, "job.read", kernel.job(request.params.id))),
+  );
+
+  app.get(
+    "/api/jobs/:id/logs/:member",
+    {
+      schema: {
+        summary: "Part of the stored log of one member",
+        params: Type.Object({ id: IdParam, member: IdParam }, closed),
+        ...{ tags, querystring: JobLogQuery, response: responses(200, JobLogReply) },
+      },
+      config: { access: { action: "job.read" }, audit: { event: "data.log.read" } },
+    },
+    async (request) => {
+      const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      const part = await logs.read(job, request.params.member, request.query);
+      if (part === null) throw new ApiError("not_found", `${job.id} has no such member`);
+      await request.audit.fact({
+        type: "data.log.read",
+        object: { kind: "job", id: job.id },
+        detail: { bytes: part.end - part.offset },
+      });
+      return part;
+    },
+  );
+};

@@ -1,0 +1,120 @@
+import type { JobListQuery, JobListReply, JobRow } from "@resontech/contracts/http-jobs";
+import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import type { ReadHandle } from "../db/open-database.ts";
+import { Prepared } from "../db/prepared.ts";
+import { type RowFilter, whereOf } from "../db/row-filter.ts";
+
+type Row = {
+  sequence: number;
+  id: string;
+  name: string;
+  project_id: string;
+  username: string;
+  kind: string;
+  state: JobState;
+  state_since: number;
+  reason: JobRow["reason"];
+  waiting_for: string | null;
+  round: number | null;
+  num_rounds: number | null;
+  attempts_made: number;
+  shard_count: number;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+};
+type Condition = { sql: string; values: string[] };
+
+/** Pages of jobs, newest first, each with what a list shows and no more. */
+export class JobLists {
+  readonly #prepared: Prepared;
+
+  constructor(db: ReadHandle) {
+    this.#prepared = new Prepared(db);
+  }
+
+  page(reach: RowFilter, { state, project, text, before, limit }: JobListQuery): JobListReply {
+    const shown: Condition[] = [
+      whereOf(reach, { projectId: "jobs.project_id", userId: "jobs.user_id" }),
+      ...(project === undefined ? [] : [{ sql: "jobs.project_id = ?", values: [project] }]),
+      ...(text === undefined ? [] : [containing(text)]),
+    ];
+    const inStates = statesOf(state);
+    const page = [
+      ...shown,
+      ...(inStates === null ? [] : [oneOf("jobs.state", inStates)]),
+      ...(before === undefined ? [] : [{ sql: "jobs.sequence < ?", values: [String(before)] }]),
+    ];
+    const { sql, values } = all(page);
+    // One more than is asked for tells whether there is a next page.
+    const rows = this.#prepared.all<Row>(
+      `SELECT sequence, jobs.id, name, jobs.project_id, username, kind, state, state_since, reason, waiting_for,
+         (SELECT max(round) FROM rounds WHERE rounds.job_id = jobs.id) AS round, num_rounds, attempts_made, shard_count,
+         jobs.created_at, started_at, ended_at
+       FROM jobs JOIN users ON users.id = jobs.user_id WHERE ${sql} ORDER BY sequence DESC LIMIT ?`,
+      ...values,
+      limit + 1,
+    );
+    return {
+      jobs: rows.slice(0, limit).map(jobRow),
+      next: rows.length > limit ? rows[limit - 1]!.sequence : null,
+      totals: this.#totals(shown),
+    };
+  }
+
+  #totals(shown: readonly Condition[]): JobListReply["totals"] {
+    const { sql, values } = all(shown);
+    return Object.fromEntries(
+      this.#prepared
+        .all<{ state: JobState; jobs: number }>(
+          `SELECT state, count(*) AS jobs FROM jobs WHERE ${sql} GROUP BY state`,
+          ...values,
+        )
+        .map(({ state, jobs }) => [state, jobs]),
+    );
+  }
+}
+
+/** `A,B`: these; `-A,-B`: all but these; null: all. Exclusions narrow what is named. */
+export function statesOf(text: string | undefined): JobState[] | null {
+  if (text === undefined) return null;
+  const words = text.split(",");
+  const named = words.filter((word) => !word.startsWith("-"));
+  return JOB_STATES.filter(
+    (state) => (named.length === 0 || named.includes(state)) && !words.includes(`-${state}`),
+  );
+}
+
+function containing(text: string): Condition {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`)}%`;
+  return {
+    sql: "(jobs.name LIKE ? ESCAPE '\\' OR jobs.id LIKE ? ESCAPE '\\')",
+    values: [pattern, pattern],
+  };
+}
+
+function oneOf(column: string, values: string[]): Condition {
+  return { sql: `${column} IN (${values.map(() => "?").join(", ")})`, values };
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(" AND "),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+function jobRow(row: Row): JobRow {
+  return {
+    ...{ id: row.id, name: row.name, projectId: row.project_id, owner: row.username },
+    ...{ kind: row.kind, state: row.state, since: instant(row.state_since), reason: row.reason },
+    ...{ waitingFor: row.waiting_for, round: row.round, rounds: row.num_rounds },
+    ...{ attempt: row.attempts_made, sites: row.shard_count, createdAt: instant(row.created_at) },
+    startedAt: row.started_at === null ? null : instant(row.started_at),
+    endedAt: row.ended_at === null ? null : instant(row.ended_at),
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

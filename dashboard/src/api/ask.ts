@@ -1,0 +1,60 @@
+/** One request to the appliance's API, as the person who is signed in. */
+import { asProblem, Problem } from "./problem.ts";
+import { sessionEnded } from "./session-end.ts";
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+let csrfToken = "";
+
+/** Every request that changes anything names it. */
+export function keepCsrfToken(token: string): void {
+  csrfToken = token;
+}
+
+export function csrf(): string {
+  return csrfToken;
+}
+
+/** @throws Problem */
+export async function ask<T>(
+  method: Method,
+  path: string,
+  { body, project, signal }: { body?: object; project?: string; signal?: AbortSignal } = {},
+): Promise<T> {
+  const headers = new Headers({ accept: "application/json" });
+  if (method !== "GET") headers.set("x-rt-csrf", csrfToken);
+  if (body !== undefined) headers.set("content-type", "application/json");
+  if (project !== undefined) headers.set("x-rt-project", project);
+  let answer: Response;
+  try {
+    answer = await fetch(path, {
+      ...{ method, headers, credentials: "same-origin", signal: signal ?? null },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw asProblem(error);
+  }
+  const told: unknown = await answer.json().catch(() => null);
+  if (answer.ok) return told as T;
+  if (answer.status === 401) sessionEnded.tell();
+  const said = (told ?? {}) as Partial<Record<"code" | "message" | "hint", string>>;
+  throw new Problem({
+    code: said.code ?? "reply_invalid",
+    message: said.message ?? `the answer has status ${answer.status}`,
+    hint: said.hint ?? "Try again. If it lasts, show the request id to the operator.",
+    status: answer.status,
+    requestId: answer.headers.get("x-request-id"),
+  });
+}
+
+/** A path with a query of what is not undefined. */
+export function withQuery(
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== "") params.set(name, String(value));
+  return params.size === 0 ? path : `${path}?${params.toString()}`;
+}

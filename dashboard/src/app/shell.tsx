@@ -1,0 +1,125 @@
+import type { ReactNode } from "react";
+import {
+  Button as AriaButton,
+  Menu,
+  MenuItem,
+  MenuTrigger,
+  Popover,
+  Separator,
+} from "react-aria-components";
+import { useSyncExternalStore } from "react";
+import { Link, useLocation } from "wouter";
+import { ask } from "../api/ask.ts";
+import { useSession } from "../api/session.ts";
+import { sessionEnded } from "../api/session-end.ts";
+import { useLiveState } from "../live/live.ts";
+import { Ago } from "../ui/instant.tsx";
+import { PAGES } from "./pages.ts";
+import { useActivity } from "./use-activity.ts";
+import styles from "./shell.module.css";
+
+/** What stands around every page: where one can go, who one is, and whether what is shown is live. */
+export function Shell({ children }: { children: ReactNode }) {
+  const { may } = useSession();
+  const [location] = useLocation();
+  useActivity();
+  return (
+    <div className={styles["shell"]}>
+      <a className={styles["skip"]} href="#main">
+        To the content
+      </a>
+      <header className={styles["head"]}>
+        <span className={styles["mark"]}>ResonTech</span>
+        <nav aria-label="Pages" className={styles["nav"]}>
+          {PAGES.filter(({ action }) => may.includes(action)).map(({ path, title }) => (
+            <Link
+              key={path}
+              href={path}
+              aria-current={location.startsWith(path) ? "page" : undefined}
+              className={styles["page"] ?? ""}
+            >
+              {title}
+            </Link>
+          ))}
+        </nav>
+        <LiveMark />
+        <PersonMenu />
+      </header>
+      <SessionOver />
+      <main id="main" tabIndex={-1} className={styles["main"]}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function LiveMark() {
+  const state = useLiveState();
+  return (
+    <span role="status" className={styles["live"]} data-live={state.kind}>
+      {state.kind === "live" ? (
+        "live"
+      ) : state.since === null ? (
+        "connecting"
+      ) : (
+        <>
+          not live since <Ago at={new Date(state.since).toISOString()} />
+        </>
+      )}
+    </span>
+  );
+}
+
+function PersonMenu() {
+  const { user, roles, acr } = useSession();
+  const leave = async (path: string) => {
+    const { location: next } = await ask<{ location: string }>("POST", path);
+    location.assign(next);
+  };
+  return (
+    <MenuTrigger>
+      <AriaButton className={styles["person"] ?? ""}>{user.username}</AriaButton>
+      <Popover className={styles["popover"] ?? ""} placement="bottom end">
+        <p className={styles["who"]}>
+          {roles.length === 0 ? "No role on the whole appliance" : roles.join(", ")}
+          <br />
+          {acr === "2" ? "Signed in with a second factor" : "Signed in without a second factor"}
+        </p>
+        <Menu className={styles["menu"] ?? ""} aria-label="Your account">
+          <MenuItem className={styles["item"] ?? ""} href="/auth/credential/passkey">
+            Add a passkey
+          </MenuItem>
+          <MenuItem className={styles["item"] ?? ""} href="/auth/credential/code">
+            Set up a code generator
+          </MenuItem>
+          <MenuItem className={styles["item"] ?? ""} href="/auth/credential/password">
+            Change the password
+          </MenuItem>
+          <Separator className={styles["line"] ?? ""} />
+          <MenuItem className={styles["item"] ?? ""} onAction={() => void leave("/auth/sign-out")}>
+            Sign out
+          </MenuItem>
+          <MenuItem
+            className={styles["item"] ?? ""}
+            onAction={() => void leave("/auth/sign-out-everywhere")}
+          >
+            Sign out everywhere
+          </MenuItem>
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+/** The page stays as it was: whoever reads goes on reading. */
+function SessionOver() {
+  const isOver = useSyncExternalStore(sessionEnded.subscribe, sessionEnded.isOver);
+  if (!isOver) return null;
+  const back = `${location.pathname}${location.search}`;
+  return (
+    <div role="alert" className={styles["over"]}>
+      Your session has ended. What you see is no longer live.{" "}
+      <a href={`/auth/sign-in?return=${encodeURIComponent(back)}`}>Sign in again</a>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import type { JobInputsReply } from "@resontech/contracts/http-jobs";
+import { useQuery } from "@tanstack/react-query";
+import { ask } from "../../api/ask.ts";
+import { bytes } from "../../ui/bytes.ts";
+import { Failure } from "../../ui/notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+
+const COLUMNS: Column<JobInputsReply[number]>[] = [
+  { title: "Kind", of: ({ kind }) => kind },
+  { title: "Object", of: ({ key }) => <code>{key}</code> },
+  { title: "Version", of: ({ versionId }) => <code>{versionId}</code> },
+  { title: "Site", of: ({ shard }) => (shard === null ? "all" : shard + 1), isNumber: true },
+  { title: "Size", of: ({ sizeBytes }) => bytes(sizeBytes), isNumber: true },
+];
+
+/** What the job was made of: versions, so that a later upload changes nothing here. */
+export function Inputs({ jobId }: { jobId: string }) {
+  const inputs = useQuery({
+    queryKey: ["job", jobId, "inputs"],
+    queryFn: ({ signal }) => ask<JobInputsReply>("GET", `/api/jobs/${jobId}/inputs`, { signal }),
+  });
+  if (inputs.isPending) return <Skeleton />;
+  if (inputs.isError) return <Failure error={inputs.error} retry={() => void inputs.refetch()} />;
+  return (
+    <Table
+      caption="Inputs of the job"
+      columns={COLUMNS}
+      rows={inputs.data}
+      keyOf={({ kind, key }) => `${kind} ${key}`}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
+import { useState } from "react";
+import { Link } from "wouter";
+import { ask } from "../../api/ask.ts";
+import { useMay } from "../../api/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Ago, At, Lasted } from "../../ui/instant.tsx";
+import { Failure, Warning } from "../../ui/notice.tsx";
+import { Question } from "../../ui/question.tsx";
+import { State } from "../../ui/state.tsx";
+import { jobWord, memberWord } from "../../ui/state-word.ts";
+import { sentenceOf } from "./sentence-of.ts";
+import styles from "./job-page.module.css";
+
+type Job = DashboardJobWithWorkers;
+
+/** What the job is, how it is, and what one can do about it. */
+export function JobHead({ job }: { job: Job }) {
+  const { detail } = job;
+  const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
+  return (
+    <>
+      <p className={styles["crumbs"]}>
+        <Link href="/jobs">Jobs</Link> / <code>{job.jobId}</code>
+      </p>
+      <div className={styles["head"]}>
+        <h1>{job.jobName}</h1>
+        <State of={jobWord(detail.state)} />
+        {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
+      </div>
+      <p className={styles["sentence"]}>{sentenceOf(job)}</p>
+      <dl className={styles["facts"]}>
+        <div>
+          <dt>Submitted</dt>
+          <dd>
+            <Ago at={job.createdAt} />
+          </dd>
+        </div>
+        {job.startedAt === null ? null : (
+          <div>
+            <dt>Ran for</dt>
+            <dd>
+              <Lasted from={job.startedAt} to={job.endedAt} />
+            </dd>
+          </div>
+        )}
+        {detail.rounds.current === null ? null : (
+          <div>
+            <dt>Round</dt>
+            <dd>
+              {detail.rounds.current}
+              {detail.rounds.total === null ? "" : ` of ${detail.rounds.total}`}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Attempt</dt>
+          <dd>{detail.attempt}</dd>
+        </div>
+        {detail.deadline === null ? null : (
+          <div>
+            <dt>Ends by itself</dt>
+            <dd>
+              <At at={detail.deadline} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {detail.error === null ? null : (
+        <div role="alert" className={styles["error"]}>
+          <p>
+            <strong>{detail.error.message}</strong>
+          </p>
+          <p>{detail.error.hint}</p>
+          <p>
+            <code>{detail.error.code}</code>
+            {detail.error.member === null ? "" : ` at ${detail.error.member}`} ·{" "}
+            <Link href={`/jobs/${job.jobId}/logs`}>Read the logs</Link>
+          </p>
+          {detail.error.detail === null ? null : <pre tabIndex={0}>{detail.error.detail}</pre>}
+        </div>
+      )}
+      {job.warnings.length === 0 ? null : (
+        <Warning>
+          <ul>
+            {job.warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Warning>
+      )}
+      <ul className={styles["members"]} aria-label="Members">
+        {job.workers.map((member) => (
+          <li key={member.id} className={styles["member"]}>
+            <strong>{member.site ?? member.role}</strong> <State of={memberWord(member.state)} />
+            <span className={styles["small"]}>
+              {member.node}
+              {member.model === null ? "" : ` · ${member.model}`}
+              {isTerminal(detail.state) || member.progress === null
+                ? ""
+                : ` · ${progressOf(member.progress)}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function progressOf({ step, done, total }: { step: string; done: number; total: number | null }) {
+  return total === null || total === 0 ? step : `${step} ${Math.round((100 * done) / total)} %`;
+}
+
+function Cancel({ job }: { job: Job }) {
+  const [isAsked, setAsked] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const cancel = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await ask("POST", `/api/tasks/${job.jobId}/cancel`);
+      setAsked(false);
+    } catch (failed) {
+      setError(failed);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button look="danger" onPress={() => setAsked(true)}>
+        Cancel the job
+      </Button>
+      <Question
+        title={`Cancel ${job.jobName}?`}
+        act="Cancel the job"
+        isOpen={isAsked}
+        isBusy={isBusy}
+        onAct={() => void cancel()}
+        onClose={() => setAsked(false)}
+      >
+        <p>All its members stop. What they have stored stays: logs, files and checkpoints.</p>
+        <p>A cancelled job does not go on. Submit it again to start anew.</p>
+        {error === null ? null : <Failure error={error} />}
+      </Question>
+    </>
+  );
+}

@@ -1,0 +1,91 @@
+import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { ask, withQuery } from "../../../api/ask.ts";
+import { useTopic } from "../../../live/live.ts";
+import { Empty, Failure } from "../../../ui/notice.tsx";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { LogText } from "./log-text.ts";
+import { LogView } from "./log-view.tsx";
+import styles from "./logs.module.css";
+
+const TAIL_BYTES = 256 * 1024;
+
+/** What a member printed: the stored end, and what comes live behind it, joined by offset so that nothing is lost or doubled. */
+export function Logs({ job }: { job: DashboardJobWithWorkers }) {
+  const id = job.jobId;
+  const [member, setMember] = useState<string | null>(null);
+  const logs = useQuery({
+    queryKey: ["job", id, "logs"],
+    queryFn: ({ signal }) => ask<JobLogsReply>("GET", `/api/jobs/${id}/logs`, { signal }),
+  });
+  if (logs.isPending) return <Skeleton />;
+  if (logs.isError) return <Failure error={logs.error} retry={() => void logs.refetch()} />;
+  const chosen = member ?? logs.data[0]?.member ?? null;
+  if (chosen === null)
+    return (
+      <Empty title="No log yet">
+        <p>Members of the job appear here when they have a place to run.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <label className={styles["choose"]}>
+        Log of{" "}
+        <select value={chosen} onChange={({ target }) => setMember(target.value)}>
+          {logs.data.map((one) => (
+            <option key={one.member} value={one.member}>
+              {one.site ?? one.role}, attempt {one.attempt}
+            </option>
+          ))}
+        </select>
+      </label>
+      <MemberLog key={chosen} job={id} member={chosen} isOver={isTerminal(job.detail.state)} />
+    </>
+  );
+}
+
+function MemberLog({ job, member, isOver }: { job: string; member: string; isOver: boolean }) {
+  const text = useRef(new LogText());
+  const [shown, setShown] = useState(0);
+  const [error, setError] = useState<unknown>(null);
+  const redraw = () => setShown((count) => count + 1);
+  const read = useCallback(
+    async (offset: number, bytes: number) =>
+      await ask<JobLogReply>(
+        "GET",
+        withQuery(`/api/jobs/${job}/logs/${member}`, { offset, bytes }),
+      ),
+    [job, member],
+  );
+  const readEnd = useCallback(async () => {
+    try {
+      const { offset, end, text: tail } = await read(-TAIL_BYTES, TAIL_BYTES);
+      text.current.stored(offset, end, tail);
+      setError(null);
+      redraw();
+    } catch (failed) {
+      setError(failed);
+    }
+  }, [read]);
+  useEffect(() => {
+    void readEnd();
+  }, [readEnd]);
+  useTopic(
+    isOver ? null : { kind: "log", job },
+    (told) => {
+      for (const { change } of told)
+        if (change.kind === "log" && change.member === member) text.current.live(change);
+      redraw();
+    },
+    () => void readEnd(),
+  );
+  return (
+    <>
+      {error === null ? null : <Failure error={error} retry={() => void readEnd()} />}
+      <LogView lines={text.current.lines} isFollowed={!isOver} version={shown} />
+    </>
+  );
+}

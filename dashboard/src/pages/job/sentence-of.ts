@@ -1,0 +1,46 @@
+/** A job in one sentence. Pure. */
+import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
+
+export function sentenceOf({
+  detail,
+  workers,
+}: Pick<DashboardJobWithWorkers, "detail" | "workers">): string {
+  const { state, waitingFor, rounds, desired, attempt } = detail;
+  if (desired === "stop" && state !== "CANCELLED")
+    return "It was asked to stop, and its members end.";
+  const sites = workers.filter(({ site }) => site !== null).length;
+  const on = sites === 0 ? "" : sites === 1 ? " on 1 site" : ` on ${sites} sites`;
+  switch (state) {
+    case "ACCEPTED":
+    case "QUEUED":
+    case "HELD":
+      return waitingFor ?? "It waits for workers.";
+    case "RESERVED":
+    case "PROVISIONING":
+    case "STAGING":
+      return waitingFor ?? `Its place is sure${on}: images and data are being fetched.`;
+    case "RUNNING": {
+      const round =
+        rounds.current === null
+          ? ""
+          : `, in round ${rounds.current}${rounds.total === null ? "" : ` of ${rounds.total}`}`;
+      return `It runs${on}${round}.`;
+    }
+    case "PREEMPTING":
+      return "It gives its place to a job of higher priority, and goes on later.";
+    case "RECOVERING":
+      return `Attempt ${attempt} was lost. It starts again${detail.resumable ? " from its last checkpoint" : ""}.`;
+    case "FINALIZING":
+      return "Training is over, and results are being stored.";
+    case "STOPPING":
+      return "Its members end.";
+    case "SUCCEEDED":
+      return "It finished, and its results are stored.";
+    case "CANCELLED":
+      return "It was cancelled.";
+    case "FAILED":
+    case "EXPIRED":
+    case "REJECTED":
+      return "It ended without success. What to do stands below.";
+  }
+}

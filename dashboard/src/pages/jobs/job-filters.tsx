@@ -1,0 +1,95 @@
+import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import { useEffect, useState } from "react";
+import { useSearchParams } from "wouter";
+import styles from "./jobs-page.module.css";
+
+/** Kinds of state that people ask for. */
+const GROUPS = [
+  ["All", []],
+  ["Waiting", ["ACCEPTED", "QUEUED", "HELD", "RESERVED", "PROVISIONING", "STAGING", "RECOVERING"]],
+  ["Running", ["RUNNING", "PREEMPTING", "FINALIZING", "STOPPING"]],
+  ["Finished", ["SUCCEEDED"]],
+  ["Failed", ["FAILED", "EXPIRED", "REJECTED"]],
+  ["Cancelled", ["CANCELLED"]],
+] as const satisfies readonly (readonly [string, readonly JobState[]])[];
+const TYPED_MS = 250;
+
+/** What is in the address is what is shown: a view is kept and sent as a link. */
+export function JobFilters({
+  totals,
+  projects,
+}: {
+  totals: Partial<Record<JobState, number>>;
+  projects: readonly { id: string; name: string }[];
+}) {
+  const [search, setSearch] = useSearchParams();
+  const [text, setText] = useState(search.get("text") ?? "");
+  const set = (name: string, value: string) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === "") next.delete(name);
+        else next.set(name, value);
+        return next;
+      },
+      { replace: true },
+    );
+  useEffect(() => {
+    if (text === (search.get("text") ?? "")) return;
+    const timer = setTimeout(() => set("text", text), TYPED_MS);
+    return () => clearTimeout(timer);
+  });
+  const chosen = search.get("state") ?? "";
+  return (
+    <div className={styles["filters"]}>
+      <div role="group" aria-label="State" className={styles["groups"]}>
+        {GROUPS.map(([title, states]) => {
+          const value = states.join(",");
+          const counted = (states.length === 0 ? JOB_STATES : states).reduce(
+            (sum, state) => sum + (totals[state] ?? 0),
+            0,
+          );
+          return (
+            <button
+              key={title}
+              type="button"
+              aria-pressed={chosen === value}
+              className={styles["group"]}
+              onClick={() => set("state", value)}
+            >
+              {title} <span className={styles["count"]}>{counted}</span>
+            </button>
+          );
+        })}
+      </div>
+      <label>
+        <span className="unseen">Name or id</span>
+        <input
+          type="search"
+          placeholder="Name or id"
+          value={text}
+          maxLength={200}
+          className={styles["input"]}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
+      {projects.length < 2 ? null : (
+        <label>
+          <span className="unseen">Project</span>
+          <select
+            value={search.get("project") ?? ""}
+            className={styles["input"]}
+            onChange={({ target }) => set("project", target.value)}
+          >
+            <option value="">All projects</option>
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,152 @@
+import type { JobListReply, JobRow } from "@resontech/contracts/http-jobs";
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { ask, withQuery } from "../../api/ask.ts";
+import { useSession } from "../../api/session.ts";
+import { applyToRow, unknownJobs } from "../../live/apply-to-list.ts";
+import { useTopic } from "../../live/live.ts";
+import { Button } from "../../ui/button.tsx";
+import { Ago, Lasted } from "../../ui/instant.tsx";
+import { Empty, Failure } from "../../ui/notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { State } from "../../ui/state.tsx";
+import { jobWord } from "../../ui/state-word.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { JobFilters } from "./job-filters.tsx";
+import { whyOf } from "./why-of.ts";
+import styles from "./jobs-page.module.css";
+
+type Pages = InfiniteData<JobListReply, number | undefined>;
+
+/** Where is mine? */
+export function JobsPage() {
+  const { projects } = useSession();
+  const [search] = useSearchParams();
+  const filter = {
+    state: search.get("state") ?? undefined,
+    project: search.get("project") ?? undefined,
+    text: search.get("text") ?? undefined,
+  };
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const queryKey = ["jobs", filter];
+  const client = useQueryClient();
+  const [isNew, setNew] = useState<readonly string[]>([]);
+  const jobs = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam: before, signal }) =>
+      ask<JobListReply>("GET", withQuery("/api/jobs", { ...filter, before }), { signal }),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+  const refresh = () => {
+    setNew([]);
+    void client.resetQueries({ queryKey });
+  };
+  useTopic(
+    { kind: "jobs" },
+    (told) => {
+      client.setQueryData<Pages>(queryKey, (old) =>
+        old === undefined
+          ? old
+          : {
+              ...old,
+              pages: old.pages.map((page) => ({
+                ...page,
+                jobs: page.jobs.map((row) => told.reduce(applyToRow, row)),
+              })),
+            },
+      );
+      const known = new Set(rows.map(({ id }) => id));
+      const came = unknownJobs(known, told);
+      if (came.length > 0) setNew((before) => [...new Set([...before, ...came])]);
+    },
+    () => void client.invalidateQueries({ queryKey }),
+  );
+  const rows = jobs.data?.pages.flatMap((page) => page.jobs) ?? [];
+  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
+
+  return (
+    <>
+      <div className={styles["head"]}>
+        <h1>Jobs</h1>
+        {isNew.length === 0 ? null : (
+          <Button onPress={refresh}>
+            {isNew.length === 1 ? "1 new job" : `${isNew.length} new jobs`}
+          </Button>
+        )}
+      </div>
+      <JobFilters totals={jobs.data?.pages[0]?.totals ?? {}} projects={projects} />
+      {jobs.isPending ? <Skeleton /> : null}
+      {jobs.isError ? <Failure error={jobs.error} retry={() => void jobs.refetch()} /> : null}
+      {jobs.isSuccess && rows.length === 0 ? <NoJobs isFiltered={isFiltered} /> : null}
+      {rows.length === 0 ? null : (
+        <Table
+          caption="Jobs, newest first"
+          columns={columns(nameOf)}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {jobs.hasNextPage ? (
+        <div>
+          <Button onPress={() => void jobs.fetchNextPage()} isDisabled={jobs.isFetchingNextPage}>
+            Older jobs
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function columns(nameOf: (project: string) => string): Column<JobRow>[] {
+  return [
+    { title: "State", of: ({ state }) => <State of={jobWord(state)} /> },
+    {
+      title: "Name",
+      of: ({ id, name }) => (
+        <Link href={`/jobs/${id}`} className={styles["name"] ?? ""}>
+          {name}
+        </Link>
+      ),
+    },
+    { title: "Why, or where", of: (row) => <span className={styles["why"]}>{whyOf(row)}</span> },
+    { title: "Project", of: ({ projectId }) => nameOf(projectId) },
+    { title: "Owner", of: ({ owner }) => owner },
+    { title: "Sites", of: ({ sites }) => sites, isNumber: true },
+    {
+      title: "Waited",
+      of: ({ createdAt, startedAt, endedAt }) => (
+        <Lasted from={createdAt} to={startedAt ?? endedAt} />
+      ),
+      isNumber: true,
+    },
+    {
+      title: "Ran",
+      of: ({ startedAt, endedAt }) =>
+        startedAt === null ? "" : <Lasted from={startedAt} to={endedAt} />,
+      isNumber: true,
+    },
+    { title: "Submitted", of: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },
+  ];
+}
+
+function NoJobs({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty title="No job matches">
+        <p>
+          <Link href="/jobs">Show all jobs</Link>
+        </p>
+      </Empty>
+    );
+  return (
+    <Empty title="No job yet">
+      <p>A job trains a model on data of several sites, or runs one script on one worker.</p>
+      <p>
+        Submit one with the Python client <code>resontech</code>, or with{" "}
+        <code>resontech submit</code> in a shell.
+      </p>
+    </Empty>
+  );
+}

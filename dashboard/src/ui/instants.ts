@@ -1,0 +1,35 @@
+/** Instants and durations in words. Pure but for the zone of whoever looks. */
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+] as const;
+
+/** `2 h 05 min`: the two largest units. */
+export function duration(ms: number): string {
+  let rest = Math.max(0, Math.round(ms / 1000));
+  const parts: string[] = [];
+  for (const [unit, seconds] of UNITS) {
+    const count = Math.floor(rest / seconds);
+    rest -= count * seconds;
+    if (count > 0 || (unit === "s" && parts.length === 0)) parts.push(`${count} ${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(" ");
+}
+
+/** With its zone: a time without one is read as anybody's. */
+export function localInstant(instant: string): string {
+  return new Date(instant).toLocaleString([], {
+    ...{ year: "numeric", month: "short", day: "numeric" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" },
+  });
+}
+
+/** `2026-11-26 14:03:11 UTC` */
+export function utcInstant(instant: string): string {
+  return `${new Date(instant).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

@@ -1,0 +1,105 @@
+import type { Change } from "@resontech/contracts/live-feed";
+import type { JobHistoryReply, JobMetricsReply, JobRow } from "@resontech/contracts/http-jobs";
+import t from "tap";
+import { applyToHistory } from "../src/live/apply-to-job.ts";
+import { applyToRow, unknownJobs } from "../src/live/apply-to-list.ts";
+import { applyToMetrics } from "../src/live/apply-to-metrics.ts";
+import { alignedOf } from "../src/ui/chart/aligned-of.ts";
+import { barsOf } from "../src/pages/job/bars-of.ts";
+import { duration } from "../src/ui/instants.ts";
+
+const at = "2026-01-01T00:00:10.000Z";
+const told = (change: Change) => ({ at, change });
+const row = { id: "job-1", state: "QUEUED", startedAt: null, endedAt: null } as unknown as JobRow;
+const state = (to: "RUNNING" | "SUCCEEDED", from: "QUEUED" | null = "QUEUED"): Change => ({
+  ...{ kind: "job", job: "job-1", attempt: "at-1", from, to, event: "start", reason: null },
+  journal: 7,
+});
+
+t.test("a row follows its own job and stays the same object for every other", async (t) => {
+  t.match(applyToRow(row, told(state("RUNNING"))), { state: "RUNNING", startedAt: at });
+  t.match(applyToRow(row, told(state("SUCCEEDED"))), { state: "SUCCEEDED", endedAt: at });
+  t.equal(applyToRow(row, told({ kind: "waiting", job: "job-2", why: "x" })), row);
+  t.same(unknownJobs(new Set(["job-1"]), [told(state("RUNNING", null))]), []);
+  t.same(unknownJobs(new Set(), [told(state("RUNNING", null)), told(state("RUNNING"))]), ["job-1"]);
+});
+
+t.test("an event that was read already is not told twice", async (t) => {
+  const history = { attempts: [], rounds: [], events: [] } as JobHistoryReply;
+  const once = applyToHistory(history, told(state("RUNNING")));
+  t.equal(once.events.length, 1);
+  t.equal(applyToHistory(once, told(state("RUNNING"))), once);
+});
+
+t.test("a metric lengthens its curve, and one that was read already does nothing", async (t) => {
+  const metrics: JobMetricsReply = { series: [], began: null, upTo: 4 };
+  const metric = (number: number, value: string): Change => ({
+    ...{ kind: "metric", job: "job-1", attempt: "at-1", site: "site-1", value, number },
+  });
+  t.equal(applyToMetrics(metrics, told(metric(4, '{"loss":1,"round":0}'))), metrics);
+  const one = applyToMetrics(metrics, told(metric(5, '{"loss":1,"round":0}')));
+  const two = applyToMetrics(one, told(metric(6, '{"loss":0.5,"round":1}')));
+  t.same(two.series, [
+    {
+      ...{ site: "site-1", name: "loss", axis: "round" },
+      points: [
+        [0, 1, 1, 1],
+        [1, 0.5, 0.5, 0.5],
+      ],
+    },
+  ]);
+  t.same(applyToMetrics(two, told(metric(7, "no JSON"))).upTo, 7);
+});
+
+t.test("lines of other places share one axis", async (t) => {
+  t.same(
+    alignedOf([
+      { label: "a", points: [[1, 5, 5, 5]] },
+      {
+        label: "b",
+        points: [
+          [0, 6, 6, 6],
+          [1, 7, 7, 7],
+        ],
+      },
+    ]),
+    [
+      [0, 1],
+      [null, 5],
+      [6, 7],
+    ],
+  );
+});
+
+t.test("a round that an attempt's end cut short ends there", async (t) => {
+  const instant = (second: number) => new Date(second * 1000).toISOString();
+  const { bars, attempts } = barsOf(
+    {
+      attempts: [
+        {
+          ...{ id: "at-1", number: 1, startRound: 0, createdAt: instant(0) },
+          ...{ endedAt: instant(4), endReason: "lost" },
+        },
+        {
+          ...{ id: "at-2", number: 2, startRound: 0, createdAt: instant(5) },
+          ...{ endedAt: null, endReason: null },
+        },
+      ],
+      rounds: [
+        {
+          ...{ attempt: 1, round: 0, startedAt: instant(0), endedAt: null, sites: [] },
+          hasCheckpoint: false,
+        },
+      ],
+    },
+    10_000,
+  );
+  t.match(bars, [{ from: 0, width: 400, ms: 4_000, isOver: false }]);
+  t.same(attempts, [500]);
+});
+
+t.test("a duration is told by its two largest units", async (t) => {
+  t.equal(duration(0), "0 s");
+  t.equal(duration(61_000), "1 min 1 s");
+  t.equal(duration(2 * 86_400_000 + 3_600_000), "2 d 1 h");
+});

@@ -1,0 +1,93 @@
+import type { ControlReply } from "@resontech/contracts/control-protocol";
+import { chromium, type Browser, type BrowserContext } from "playwright-core";
+import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
+import { joinAgent } from "../../../coordinator/test/helper/join-agent.ts";
+import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
+import { goodBody, goodFiles, upload } from "../../../coordinator/test/helper/workspace.ts";
+import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
+
+type AddedUser = Extract<ControlReply, { verb: "add-user" }>;
+
+/** The coordinator with its pages behind the real front door, nodes whose agents a test drives, and a real browser. */
+export class DashboardHouse implements AsyncDisposable {
+  readonly running: RunningCoordinator;
+  readonly #browser: Browser;
+  readonly #cleanup: AsyncDisposableStack;
+
+  private constructor(
+    running: RunningCoordinator,
+    browser: Browser,
+    cleanup: AsyncDisposableStack,
+  ) {
+    this.running = running;
+    this.#browser = browser;
+    this.#cleanup = cleanup;
+  }
+
+  static async open(): Promise<DashboardHouse> {
+    await using stack = new AsyncDisposableStack();
+    const running = stack.use(await RunningCoordinator.create({ identity: true, dashboard: true }));
+    const browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    });
+    stack.defer(() => browser.close());
+    return new DashboardHouse(running, browser, stack.move());
+  }
+
+  async addUser(username: string): Promise<AddedUser> {
+    return (await this.running.control({ verb: "add-user", username, admin: false })) as AddedUser;
+  }
+
+  /** A node with so many CPU workers. */
+  async addNode(node: string, workers: number): Promise<ScriptedAgent> {
+    const agent = await joinAgent(this.running, node, workers);
+    this.#cleanup.defer(() => agent.close());
+    return agent;
+  }
+
+  /** A federation of two sites; answers its id. */
+  async submit(user: AddedUser, slug: string): Promise<string> {
+    const { body: bucket } = await this.running.get("/api/users/storage/bucket", user.platformKey);
+    await upload(this.running.s3, String(bucket["bucketAlias"]), slug, goodFiles());
+    const { status, body } = await this.running.request(
+      ...(["POST", "/api/tasks", user.platformKey, goodBody(slug)] as const),
+    );
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return body["id"] as string;
+  }
+
+  /** A window of the person, signed in just now. */
+  async windowOf(
+    userId: string,
+    {
+      roles = [],
+      ...look
+    }: {
+      roles?: readonly ApplianceRole[];
+      dark?: boolean;
+      width?: number;
+      height?: number;
+      bypassPolicy?: boolean;
+    } = {},
+  ): Promise<BrowserContext> {
+    const { cookie } = (await this.running.signedIn(userId, { roles })) as { cookie: string };
+    const context = await this.#browser.newContext({
+      ignoreHTTPSErrors: true,
+      bypassCSP: look.bypassPolicy === true,
+      colorScheme: look.dark === true ? "dark" : "light",
+      viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
+    });
+    await context.addCookies([
+      {
+        ...{ name: "__Host-rt", value: cookie.slice("__Host-rt=".length), url: this.running.url },
+        ...{ secure: true, httpOnly: true, sameSite: "Lax" },
+      },
+    ]);
+    return context;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cleanup.disposeAsync();
+  }
+}
