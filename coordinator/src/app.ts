@@ -22,6 +22,7 @@ import { leaveSocket } from "./http/leave-socket.ts";
 import { peerAddress } from "./http/peer-address.ts";
 import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
+import { applianceRoutes, type ApplianceRoutesDeps } from "./http/routes/appliance.ts";
 import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals.ts";
 import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
@@ -55,6 +56,7 @@ export type AppDeps = AuditDeps &
   Pick<PageRoutesDeps, "dashboard"> &
   AuditRoutesDeps &
   NodeRoutesDeps &
+  ApplianceRoutesDeps &
   NodeFileRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
     readiness: ReadinessChecks;
@@ -164,6 +166,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(projectRoutes, deps);
   await app.register(auditRoutes, deps);
   await app.register(nodeRoutes, deps);
+  await app.register(applianceRoutes, deps);
   await app.register(nodeFileRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.register(signInRoutes, deps);

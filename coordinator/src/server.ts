@@ -103,8 +103,16 @@ async function openParts(
 
   const identity = await openIdentity(config, { read, commit, gate, record, now }, logger);
   if (identity !== null) stack.use(identity);
+  const views = new OperatorViews(read, () => core.nodeHealth(), now);
   const app = await buildApp({
     identity,
+    nodes: {
+      list: () => views.nodes(),
+      find: (node) => views.findNode(node),
+      cordon: (node, reason) => core.cordon(node, reason),
+      invite: (node, ttlS) => joinTokens.make(node, ttlS),
+    },
+    ...{ version: manifest.version, health: () => core.health() },
     approvals: identity?.approvals ?? null,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
     ...{ feed: core.feed, publicUrl: config.publicUrl },
@@ -146,7 +154,7 @@ async function openParts(
     joinToken: (node, ttlS) => joinTokens.make(node, ttlS),
     maintain: (forS) => core.maintain(forS),
     health: () => core.health(),
-    views: new OperatorViews(read, () => core.nodeHealth(), now),
+    views,
     cordon: (node, reason) => core.cordon(node, reason),
     removal: core.removal,
   });

@@ -1,9 +1,10 @@
 /** How the coordinator does, as its control socket tells the `appliance` command. Times in milliseconds. */
 import type { DeviceUse } from "../agent/agent-protocol.ts";
+import type { NodeState } from "../agent/node-states.ts";
 
 export type NodeHealth = {
   node: string;
-  state: string;
+  state: NodeState;
   /** Since its last beat; null when it was not heard since the coordinator started. */
   silentMs: number | null;
   loopLagMs: number | null;

@@ -4,6 +4,8 @@
  */
 import type { DeviceUse } from "../agent/agent-protocol.ts";
 import { type Static, Type } from "typebox";
+import type { NodeState } from "../agent/node-states.ts";
+import type { MemberState } from "../job/job-states.ts";
 import { MAX_TITLE, TITLE_PATTERN } from "../http/http-projects.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -157,7 +159,7 @@ export type JobMemberFacts = {
 };
 export type NodeFacts = {
   node: string;
-  state: string;
+  state: NodeState;
   workers: number;
   busy: number;
   /** Why it takes no new work; null when it does. */
@@ -187,7 +189,7 @@ export type NodeMemberFacts = {
   role: string;
   site: string | null;
   worker: string | null;
-  state: string;
+  state: MemberState;
 };
 
 /** @property team null for a user's own first project */

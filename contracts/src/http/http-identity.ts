@@ -65,6 +65,8 @@ export const MintedKeyReply = Type.Object(
   closed,
 );
 
+export type MintedKeyReply = Static<typeof MintedKeyReply>;
+
 /** Who a browser is signed in as. */
 export const SessionReply = Type.Object(
   {
@@ -135,11 +137,6 @@ export const SshKeysReply = Type.Object(
 
 /** Where the browser goes to end Keycloak's session as well. */
 export const SignOutReply = Type.Object({ location: Type.String() }, closed);
-
-export const NodeReply = Type.Object(
-  { node: Type.String(), state: Type.String(), workers: Type.Integer() },
-  closed,
-);
 
 export const HealthReply = Type.Object({ status: Type.Literal("ok") }, closed);
 export const ReadyReply = Type.Object(

@@ -274,6 +274,8 @@ export const WorkerStatsReply = Type.Object(
   closed,
 );
 
+export type WorkerStatsReply = Static<typeof WorkerStatsReply>;
+
 export const NvflareJobsQuery = Type.Object(
   { job_id: IdParam, detailed: Type.Optional(Type.String({ maxLength: 8 })) },
   closed,

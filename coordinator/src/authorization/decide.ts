@@ -58,13 +58,20 @@ export function decide<A extends Action>(
   return decideBy(policiesInForce(), asker, action, asked);
 }
 
-/** Actions that the caller may ask for at all, with some row or none: what a page offers. Nothing is asked for by this, so no decision is kept. */
+/** What is missing can be shown or asked for. */
+const WITHIN_REACH: readonly ErrorCode[] = ["step_up_required", "approval_required"];
+
+/**
+ * Actions that the caller may ask for at all, with some row or none, where need be after a second factor or with an approval: what a page offers.
+ * Nothing is asked for by this, so no decision is kept.
+ */
 export function mayAskFor(caller: Caller): Action[] {
   const asker = askerOf(caller, {});
   const policies = policiesInForce();
-  return (Object.keys(ACTIONS) as Action[]).filter(
-    (action) => decideBy(policies, asker, action, "rows").effect === "allow",
-  );
+  return (Object.keys(ACTIONS) as Action[]).filter((action) => {
+    const verdict = decideBy(policies, asker, action, "rows");
+    return verdict.effect === "allow" || WITHIN_REACH.includes(verdict.code);
+  });
 }
 
 /** {@link decide} by policies that need not be in force. Pure. @param asked a row with what the action's kind of row tells */

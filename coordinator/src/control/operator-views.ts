@@ -71,6 +71,8 @@ const JOBS = `SELECT j.id, u.username, j.state, j.state_since, j.created_at, j.a
 /** Members that still hold a worker, or have yet to prove that nothing is left of them. */
 const HOLDING = "m.state NOT IN ('RELEASED', 'QUARANTINED')";
 
+type NodeDetail = { node: NodeFacts; members: NodeMemberFacts[]; workers: NodeWorkerFacts[] };
+
 export class OperatorViews {
   readonly #db: ReadHandle;
   readonly #nodeHealth: () => readonly NodeHealth[];
@@ -175,13 +177,15 @@ export class OperatorViews {
   }
 
   /** @throws ApiError not_found */
-  node(id: string): {
-    node: NodeFacts;
-    members: NodeMemberFacts[];
-    workers: NodeWorkerFacts[];
-  } {
+  node(id: string): NodeDetail {
+    const found = this.findNode(id);
+    if (found === null) throw new ApiError("not_found", `there is no node ${id}`);
+    return found;
+  }
+
+  findNode(id: string): NodeDetail | null {
     const node = this.nodes().find((each) => each.node === id);
-    if (node === undefined) throw new ApiError("not_found", `there is no node ${id}`);
+    if (node === undefined) return null;
     const members = this.#db
       .prepare<[string], NodeMemberFacts>(
         `SELECT m.job_id AS job, m.role, m.site, m.worker_id AS worker, m.state FROM members m

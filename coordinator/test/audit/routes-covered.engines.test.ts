@@ -176,6 +176,12 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const leaving = await coordinator.signedIn(bob.userId);
     return (await call("POST", "/auth/sign-out-everywhere", undefined, undefined, leaving)).status;
   },
+  "POST /api/nodes/{id}/drain": async () =>
+    (await asPerson("POST", "/api/nodes/node-of-logs/drain")).status,
+  "POST /api/nodes/{id}/undrain": async () =>
+    (await asPerson("POST", "/api/nodes/node-of-logs/undrain")).status,
+  "POST /api/nodes/invitations": async () =>
+    (await asPerson("POST", "/api/nodes/invitations", { node: "node-b" })).status,
   "POST /api/nodes/join": async () => {
     const { token } = (await coordinator.control({
       verb: "join-token",
@@ -227,7 +233,11 @@ const DRIVES: Record<string, () => Promise<number>> = {
 };
 const ENDS: Record<string, number> = {
   ...{ "POST /api/tasks": 201, "POST /api/keys": 201, "POST /api/projects": 201 },
-  ...{ "POST /api/approvals": 201, "POST /auth/sign-out-everywhere": 503 },
+  ...{
+    "POST /api/approvals": 201,
+    "POST /api/nodes/invitations": 201,
+    "POST /auth/sign-out-everywhere": 503,
+  },
 };
 /** What Keycloak sends there is driven with a real one: test/identity/. */
 const BY_KEYCLOAK = ["GET /auth/callback", "POST /auth/back-channel-logout"];

@@ -28,6 +28,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "finds out whose an access key is",
     texts: ["accessKeyId === adminAccessKeyId"],
   },
+  "kernel/job-lists.ts": {
+    why: "one of the projects that the door let through",
+    texts: [BY_PROJECT],
+  },
   "identity/bucket-store.ts": {
     why: "a project's bucket, looked up; a user is written",
     texts: [BY_PROJECT, BY_PROJECT, "user.isAdmin"],

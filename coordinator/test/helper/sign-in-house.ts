@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { askKeycloak } from "@resontech/keycloak/address";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
@@ -17,6 +18,7 @@ import { Approvals } from "../../src/approvals/approvals.ts";
 import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import { KeycloakAccounts } from "../../src/identity/accounts/keycloak-accounts.ts";
+import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";
 import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
@@ -105,10 +107,11 @@ export class SignInHouse implements AsyncDisposable {
       clientKeyPem: coordinator.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
     const seal = new Seal(randomBytes(32));
+    const pages = DashboardFiles.load(join(dirname(shippedProgram("coordinator")), "dashboard"));
     const api = await makeTestApp(
       join(dir, "app"),
       engine,
-      { publicUrl: keycloak.address.origin },
+      { publicUrl: keycloak.address.origin, dashboard: pages },
       (deps) => {
         const requestRole = requestRoleOnRecord(deps.record, deps.now);
         const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });

@@ -103,6 +103,19 @@ export async function makeTestApp(
     images: [TEST_IMAGE],
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
+    nodes: {
+      list: () =>
+        kernel.status().nodes.map((node) => ({
+          ...{ ...node, state: "READY" as const, busy: 0, drained: null },
+          ...{ silentS: 0, freeBytes: null },
+        })),
+      find: () => null,
+      cordon: () => {},
+      invite: async () => {
+        throw new Error("no nodes in this test");
+      },
+    },
+    ...{ version: "0.0.0", health: () => Promise.reject(new Error("no health in this test")) },
     join: async () => {
       throw new Error("no nodes in this test");
     },

@@ -1,7 +1,17 @@
 import { Suspense } from "react";
 import { Redirect, Route, Router, Switch } from "wouter";
+import { AppliancePage } from "../pages/appliance/appliance-page.tsx";
+import { ApprovalsPage } from "../pages/approvals/approvals-page.tsx";
+import { AuditPage } from "../pages/audit/audit-page.tsx";
+import { EntryPage } from "../pages/audit/entry-page.tsx";
 import { JobPage } from "../pages/job/job-page.tsx";
 import { JobsPage } from "../pages/jobs/jobs-page.tsx";
+import { KeysPage } from "../pages/keys/keys-page.tsx";
+import { NodePage } from "../pages/nodes/node-page.tsx";
+import { NodesPage } from "../pages/nodes/nodes-page.tsx";
+import { OverviewPage } from "../pages/overview/overview-page.tsx";
+import { PeoplePage } from "../pages/people/people-page.tsx";
+import { useSession } from "../api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
 import { Shell } from "./shell.tsx";
@@ -17,13 +27,21 @@ export function Dashboard() {
             <ErrorBoundary>
               <Suspense fallback={<Skeleton />}>
                 <Switch>
-                  <Route path="/">
-                    <Redirect to="/jobs" replace />
-                  </Route>
+                  <Route path="/" component={Landing} />
                   <Route path="/jobs" component={JobsPage} />
                   <Route path="/jobs/:id/:tab?">
                     {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
                   </Route>
+                  <Route path="/nodes" component={NodesPage} />
+                  <Route path="/nodes/:id">{({ id }) => <NodePage key={id} id={id} />}</Route>
+                  <Route path="/keys" component={KeysPage} />
+                  <Route path="/people" component={PeoplePage} />
+                  <Route path="/approvals" component={ApprovalsPage} />
+                  <Route path="/audit" component={AuditPage} />
+                  <Route path="/audit/:shard/:index">
+                    {({ shard, index }) => <EntryPage shard={shard} index={index} />}
+                  </Route>
+                  <Route path="/appliance" component={AppliancePage} />
                   <Route component={NoSuchPage} />
                 </Switch>
               </Suspense>
@@ -33,4 +51,11 @@ export function Dashboard() {
       </Suspense>
     </ErrorBoundary>
   );
+}
+
+/** An auditor comes for the log, everybody else for what runs. */
+function Landing() {
+  const { roles } = useSession();
+  if (roles.includes("compliance-auditor")) return <Redirect to="/audit" replace />;
+  return <OverviewPage />;
 }

@@ -1,4 +1,12 @@
-/** Pages of the navigation: where each is, and which action of the API it needs. */
-export type PageEntry = { path: string; title: string; action: string };
+/** Pages of the navigation: where each is, and an action of the API that whoever opens it may ask for. */
+export type PageEntry = { path: string; title: string; actions: readonly string[] };
 
-export const PAGES: readonly PageEntry[] = [{ path: "/jobs", title: "Jobs", action: "job.list" }];
+export const PAGES: readonly PageEntry[] = [
+  { path: "/jobs", title: "Jobs", actions: ["job.list"] },
+  { path: "/nodes", title: "Nodes", actions: ["node.list"] },
+  { path: "/keys", title: "Keys", actions: ["key.list"] },
+  { path: "/people", title: "People", actions: ["people.read", "membership.list"] },
+  { path: "/approvals", title: "Approvals", actions: ["approval.list"] },
+  { path: "/audit", title: "Audit", actions: ["audit.search"] },
+  { path: "/appliance", title: "Appliance", actions: ["appliance.status"] },
+];

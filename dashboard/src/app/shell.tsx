@@ -31,16 +31,25 @@ export function Shell({ children }: { children: ReactNode }) {
       <header className={styles["head"]}>
         <span className={styles["mark"]}>ResonTech</span>
         <nav aria-label="Pages" className={styles["nav"]}>
-          {PAGES.filter(({ action }) => may.includes(action)).map(({ path, title }) => (
-            <Link
-              key={path}
-              href={path}
-              aria-current={location.startsWith(path) ? "page" : undefined}
-              className={styles["page"] ?? ""}
-            >
-              {title}
-            </Link>
-          ))}
+          <Link
+            href="/"
+            aria-current={location === "/" ? "page" : undefined}
+            className={styles["page"] ?? ""}
+          >
+            Overview
+          </Link>
+          {PAGES.filter(({ actions }) => actions.some((action) => may.includes(action))).map(
+            ({ path, title }) => (
+              <Link
+                key={path}
+                href={path}
+                aria-current={location.startsWith(path) ? "page" : undefined}
+                className={styles["page"] ?? ""}
+              >
+                {title}
+              </Link>
+            ),
+          )}
         </nav>
         <LiveMark />
         <PersonMenu />
@@ -55,6 +64,7 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function LiveMark() {
   const state = useLiveState();
+  if (state.kind === "unused") return null;
   return (
     <span role="status" className={styles["live"]} data-live={state.kind}>
       {state.kind === "live" ? (

@@ -13,8 +13,13 @@ export type Listener = {
   refused?: (answer: Extract<LiveAnswer, { op: "refused" }>) => void;
 };
 type Subscription = { topic: FeedTopic; listener: Listener; since: FeedPosition | null };
-/** `since`: when it was live last, Unix milliseconds; null before the first time. */
-export type LiveState = { kind: "live" } | { kind: "away"; since: number | null };
+/**
+ * `unused`: the page listens to nothing. `since`: when it was live last, Unix milliseconds; null before the first time.
+ */
+export type LiveState =
+  | { kind: "unused" }
+  | { kind: "live" }
+  | { kind: "away"; since: number | null };
 
 export type LiveConnectionParts = {
   open: () => WebSocket;
@@ -34,7 +39,7 @@ export class LiveConnection {
   readonly #watchers = new Set<() => void>();
   #socket: WebSocket | null = null;
   #epoch: string | null = null;
-  #state: LiveState = { kind: "away", since: null };
+  #state: LiveState = { kind: "unused" };
   #next = 1;
   #failures = 0;
   #retry: ReturnType<typeof setTimeout> | null = null;
@@ -59,7 +64,10 @@ export class LiveConnection {
     const subscription: Subscription = { topic, listener, since: null };
     this.#subscriptions.set(id, subscription);
     if (this.#state.kind === "live") this.#ask(id, subscription);
-    else this.#connect();
+    else {
+      if (this.#state.kind === "unused") this.#become({ kind: "away", since: null });
+      this.#connect();
+    }
     return () => {
       this.#subscriptions.delete(id);
       if (this.#state.kind === "live") this.#say({ op: "unsubscribe", id });

@@ -1,5 +1,6 @@
-/** How each state of a job or a member is told: a word, a shape, and one of five tones. Pure. */
+/** How each state of a job, a member or a node is told: a word, a shape, and one of five tones. Pure. */
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import type { NodeState } from "@resontech/contracts/node-states";
 
 export type Tone = "good" | "busy" | "wait" | "bad" | "quiet";
 export type StateWord = {
@@ -45,10 +46,22 @@ const MEMBER: Record<MemberState, StateWord> = {
   QUARANTINED: of("quarantined", "bad", "cross"),
 };
 
+const NODE: Record<NodeState, StateWord> = {
+  JOINED: of("joined", "wait", "half"),
+  READY: of("ready", "good", "tick"),
+  SUSPECT: of("silent", "wait", "half"),
+  DEAD: of("dead", "bad", "cross"),
+  REVOKED: of("removed", "quiet", "dash"),
+};
+
 export function jobWord(state: JobState): StateWord {
   return JOB[state];
 }
 
 export function memberWord(state: MemberState): StateWord {
   return MEMBER[state];
+}
+
+export function nodeWord(state: NodeState): StateWord {
+  return NODE[state];
 }

@@ -5,7 +5,7 @@ import { LIVE_CLOSE, MAX_REQUEST_BYTES } from "@resontech/contracts/live-socket"
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
-import { credentialOf, type UserCaller } from "../../authorization/caller.ts";
+import { credentialOf } from "../../authorization/caller.ts";
 import type { Feed } from "../../feed/feed.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { callerOfRequest } from "../authorization.ts";
@@ -65,14 +65,15 @@ export const liveRoutes: FastifyPluginAsyncTypebox<LiveRoutesDeps> = async (
         else connections.set(credential, left);
       });
       const cookie = isByCookie(request) ? readSessionCookie(request) : null;
-      const rights = rightsOf(caller);
+      // All that decides what the caller may hear.
+      const rights = JSON.stringify(caller);
       LiveConnection.serve({
         ...{ socket, feed },
         csrfToken: cookie === null ? null : (identity?.sessions.csrfToken(cookie) ?? null),
         reachOf: (topic) => reachOfTopic(request, topic, kernel),
         isStillGood: async () => {
           const now = await request.callerNow();
-          return now !== null && rightsOf(now) === rights;
+          return now !== null && JSON.stringify(now) === rights;
         },
         lookEveryMs: cookie === null ? LOOK_MS.bearer : LOOK_MS.cookie,
         onError: (err) => request.log.warn({ err }, "a live connection"),
@@ -90,14 +91,4 @@ function requireOwnPage(request: FastifyRequest, own: string): void {
 
 function isByCookie(request: FastifyRequest): boolean {
   return request.headers.authorization === undefined;
-}
-
-/** All that decides what the caller may hear. */
-function rightsOf(caller: UserCaller): string {
-  const { userId, projectId } = caller;
-  return JSON.stringify(
-    caller.kind === "key"
-      ? [userId, projectId, caller.role, caller.scopes, caller.isAdmin]
-      : [userId, projectId, caller.grants, caller.signIn.acr],
-  );
 }

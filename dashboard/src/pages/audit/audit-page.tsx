@@ -1,0 +1,170 @@
+import type { AuditEventRow, AuditEventsReply } from "@resontech/contracts/http-audit";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { ask, withQuery } from "../../api/ask.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Empty, Failure, Warning } from "../../ui/notice.tsx";
+import { utcInstant } from "../../ui/instants.ts";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import styles from "./audit.module.css";
+
+const FILTERS = [
+  "type",
+  "actor",
+  "object",
+  "objectsOf",
+  "outcome",
+  "holds",
+  "below",
+  "from",
+  "to",
+] as const;
+type Filter = (typeof FILTERS)[number];
+
+const COLUMNS: Column<AuditEventRow>[] = [
+  { title: "When", of: ({ t_log }) => <time dateTime={t_log}>{utcInstant(t_log)}</time> },
+  {
+    title: "Entry",
+    of: ({ shard, index }) => <Link href={`/audit/${shard}/${index}`}>{`${shard}/${index}`}</Link>,
+  },
+  { title: "What", of: ({ type, phase }) => (phase === "fact" ? type : `${type} ${phase}`) },
+  {
+    title: "Who",
+    of: ({ sub, onBehalfOf }) => (onBehalfOf === null ? sub : `${sub} for ${onBehalfOf}`),
+  },
+  {
+    title: "To what",
+    of: ({ kind, object }) => (
+      <code>{`${kind} ${object.length > 24 ? `${object.slice(0, 24)}…` : object}`}</code>
+    ),
+  },
+  { title: "Outcome", of: ({ outcome }) => outcome ?? "" },
+];
+
+/** Who did what, provably? Nothing is asked for by itself: each look is a fact in the log. */
+export function AuditPage() {
+  const [search, setSearch] = useSearchParams();
+  const asked = Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = search.get(name);
+      return value === null || value === "" ? [] : [[name, value]];
+    }),
+  );
+  const isAsked = search.has("asked");
+  const events = useInfiniteQuery({
+    queryKey: ["audit", asked, search.get("asked")],
+    queryFn: ({ pageParam: cursor, signal }) =>
+      ask<AuditEventsReply>(
+        "GET",
+        withQuery("/api/audit/events", { ...asked, cursor, limit: 100 }),
+        {
+          signal,
+        },
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursor, more }) => (more ? (cursor ?? undefined) : undefined),
+    enabled: isAsked,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const rows = events.data?.pages.flatMap((page) => page.events) ?? [];
+  const first = events.data?.pages[0];
+  return (
+    <>
+      <h1>Audit log</h1>
+      <p>
+        Each look is itself an entry of the log. People see what they may: auditors all, everybody
+        their own.
+      </p>
+      <Search
+        initial={asked}
+        onSearch={(wanted) => setSearch({ ...wanted, asked: String(Date.now()) })}
+      />
+      {isAsked && events.isPending ? <Skeleton /> : null}
+      {events.isError ? <Failure error={events.error} /> : null}
+      {first !== undefined && first.incomplete.length > 0 ? (
+        <Warning>
+          Entries of {first.incomplete.join(", ")} may be missing: the appliance can't read or
+          believe them.
+        </Warning>
+      ) : null}
+      {first !== undefined && first.behind > 0 ? (
+        <Warning>The newest {first.behind} entries are not searched yet.</Warning>
+      ) : null}
+      {events.isSuccess && rows.length === 0 ? (
+        <Empty title="No entry that you may see matches">
+          <p>Ask for a longer time or with fewer words.</p>
+        </Empty>
+      ) : null}
+      {rows.length === 0 ? null : (
+        <Table
+          caption="Entries, newest first"
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ shard, index }) => `${shard}/${index}`}
+        />
+      )}
+      {events.hasNextPage ? (
+        <div>
+          <Button
+            onPress={() => void events.fetchNextPage()}
+            isDisabled={events.isFetchingNextPage}
+          >
+            Older entries
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+const LABELS: Record<Filter, [label: string, hint: string]> = {
+  type: ["Kind of event", "such as job.submit"],
+  actor: ["Who", "a pseudonym, a key, a node"],
+  object: ["To what", "an id"],
+  objectsOf: ["Who touched job", "a job's id: entries of its objects, logs and rounds"],
+  outcome: ["Outcome", "ok, refused, or a code"],
+  holds: ["Holds", "pii.username=anna, src.addr=10.0.0.7"],
+  below: ["Objects below", "a folder: bucket/jobs/study/"],
+  from: ["Not before", "2026-01-31T00:00:00Z"],
+  to: ["Before", "2026-02-01T00:00:00Z"],
+};
+
+function Search({
+  initial,
+  onSearch,
+}: {
+  initial: Partial<Record<Filter, string>>;
+  onSearch: (wanted: Partial<Record<Filter, string>>) => void;
+}) {
+  const [wanted, setWanted] = useState(initial);
+  return (
+    <form
+      className={styles["search"]}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch(Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== "")));
+      }}
+    >
+      {FILTERS.map((name) => {
+        const [label, hint] = LABELS[name];
+        return (
+          <Field key={name} label={label} hint={hint}>
+            <input
+              maxLength={1_000}
+              value={wanted[name] ?? ""}
+              onChange={({ target }) => setWanted({ ...wanted, [name]: target.value })}
+            />
+          </Field>
+        );
+      })}
+      <div className={styles["go"]}>
+        <Button look="main" type="submit">
+          Search
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,43 @@
+import type { AuditEventReply } from "@resontech/contracts/http-audit";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { ask, withQuery } from "../../api/ask.ts";
+import { Failure } from "../../ui/notice.tsx";
+import { Facts, Panel } from "../../ui/panel.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import styles from "./audit.module.css";
+
+/** One entry as the log has it. */
+export function EntryPage({ shard, index }: { shard: string; index: string }) {
+  const entry = useQuery({
+    queryKey: ["audit", shard, index],
+    queryFn: ({ signal }) =>
+      ask<AuditEventReply>("GET", withQuery(`/api/audit/events/${index}`, { shard }), { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (entry.isPending) return <Skeleton />;
+  if (entry.isError) return <Failure error={entry.error} retry={() => void entry.refetch()} />;
+  const { leafHash, event, proof } = entry.data;
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(proof)}`;
+  return (
+    <>
+      <p>
+        <Link href="/audit">Audit log</Link>
+      </p>
+      <h1>{`Entry ${shard}/${index}`}</h1>
+      <Panel title="Proof">
+        <Facts facts={[["SHA-256 of the leaf", <code key="leaf">{leafHash}</code>]]} />
+        <p>
+          <a href={file} download={`entry-${shard}-${index}.tlog-proof`}>
+            Download the proof for the offline verifier
+          </a>
+        </p>
+      </Panel>
+      <Panel title="Entry">
+        <pre className={styles["leaf"]} tabIndex={0}>
+          {JSON.stringify(event, null, 2)}
+        </pre>
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import type { NodeDetailReply } from "@resontech/contracts/http-nodes";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { ask } from "../../api/ask.ts";
+import { useMay } from "../../api/session.ts";
+import { useTopic } from "../../live/live.ts";
+import { Button } from "../../ui/button.tsx";
+import { bytes } from "../../ui/bytes.ts";
+import { Failure } from "../../ui/notice.tsx";
+import { Facts, Panel, Row } from "../../ui/panel.tsx";
+import { Question } from "../../ui/question.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { State } from "../../ui/state.tsx";
+import { memberWord, nodeWord } from "../../ui/state-word.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+
+type Worker = NodeDetailReply["workers"][number];
+type Member = NodeDetailReply["members"][number];
+
+const WORKERS: Column<Worker>[] = [
+  { title: "Worker", of: ({ worker }) => <code>{worker}</code> },
+  { title: "Model", of: ({ model }) => model },
+  { title: "Memory", of: ({ memoryBytes }) => bytes(memoryBytes), isNumber: true },
+  { title: "Driver", of: ({ driver }) => driver ?? "" },
+  { title: "Address", of: ({ pciAddress }) => pciAddress ?? "" },
+  { title: "Out of placement", of: ({ unfit }) => unfit ?? "" },
+];
+const MEMBERS: Column<Member>[] = [
+  { title: "Job", of: ({ job }) => <code>{job}</code> },
+  { title: "Member", of: ({ site, role }) => site ?? role },
+  { title: "State", of: ({ state }) => <State of={memberWord(state)} /> },
+  { title: "Worker", of: ({ worker }) => worker ?? "" },
+];
+
+export function NodePage({ id }: { id: string }) {
+  const client = useQueryClient();
+  const queryKey = ["node", id];
+  const found = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => ask<NodeDetailReply>("GET", `/api/nodes/${id}`, { signal }),
+  });
+  const again = () => void client.invalidateQueries({ queryKey });
+  useTopic(
+    { kind: "nodes" },
+    (told) => {
+      if (told.some(({ change }) => "node" in change && change.node === id)) again();
+    },
+    again,
+  );
+  if (found.isPending) return <Skeleton />;
+  if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+  const { node, workers, members } = found.data;
+  return (
+    <>
+      <p>
+        <Link href="/nodes">Nodes</Link>
+      </p>
+      <Row>
+        <h1>{node.node}</h1>
+        <State of={nodeWord(node.state)} />
+        <Placement
+          id={id}
+          isDrained={node.drained !== null}
+          members={members.length}
+          onDone={again}
+        />
+      </Row>
+      <Panel title="Node">
+        <Facts
+          facts={[
+            ["Workers", `${node.busy} of ${node.workers} held`],
+            ["Takes no new work", node.drained ?? "it does"],
+            ["Free disk", node.freeBytes === null ? "not told" : bytes(node.freeBytes)],
+          ]}
+        />
+      </Panel>
+      <Table caption="Workers" columns={WORKERS} rows={workers} keyOf={({ worker }) => worker} />
+      {members.length === 0 ? (
+        <p>No member of a job is on this node.</p>
+      ) : (
+        <Table
+          caption="Members of jobs"
+          columns={MEMBERS}
+          rows={members}
+          keyOf={({ job, role, site }) => `${job} ${site ?? role}`}
+        />
+      )}
+    </>
+  );
+}
+
+function Placement({
+  id,
+  isDrained,
+  members,
+  onDone,
+}: {
+  id: string;
+  isDrained: boolean;
+  members: number;
+  onDone: () => void;
+}) {
+  const [isAsked, setAsked] = useState(false);
+  const verb = isDrained ? "undrain" : "drain";
+  const may = useMay(`node.${verb}`);
+  const change = useAction(async () => {
+    await ask("POST", `/api/nodes/${id}/${verb}`);
+    setAsked(false);
+    onDone();
+  });
+  if (!may) return null;
+  return (
+    <>
+      <Button
+        onPress={() => (isDrained ? change.run() : setAsked(true))}
+        isDisabled={change.isBusy}
+      >
+        {isDrained ? "Give it back to placement" : "Drain"}
+      </Button>
+      <Question
+        title={`Drain ${id}?`}
+        act="Drain"
+        look="main"
+        isOpen={isAsked}
+        isBusy={change.isBusy}
+        onAct={() => change.run()}
+        onClose={() => setAsked(false)}
+      >
+        <p>
+          Nothing new is placed there.{" "}
+          {members === 0
+            ? "Nothing runs there now."
+            : `What runs there runs to its end: ${members} members of jobs.`}
+        </p>
+        {change.error === null ? null : <Failure error={change.error} />}
+      </Question>
+      {isAsked || change.error === null ? null : <Failure error={change.error} />}
+    </>
+  );
+}

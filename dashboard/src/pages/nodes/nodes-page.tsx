@@ -1,0 +1,118 @@
+import type { InviteNodeReply, NodeReply } from "@resontech/contracts/http-nodes";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { ask } from "../../api/ask.ts";
+import { useMay } from "../../api/session.ts";
+import { useTopic } from "../../live/live.ts";
+import { Button } from "../../ui/button.tsx";
+import { bytes } from "../../ui/bytes.ts";
+import { Field } from "../../ui/field.tsx";
+import { duration } from "../../ui/instants.ts";
+import { At } from "../../ui/instant.tsx";
+import { Empty, Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { State } from "../../ui/state.tsx";
+import { nodeWord } from "../../ui/state-word.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
+
+const COLUMNS: Column<NodeReply>[] = [
+  { title: "State", of: ({ state }) => <State of={nodeWord(state)} /> },
+  { title: "Node", of: ({ node }) => <Link href={`/nodes/${node}`}>{node}</Link> },
+  { title: "Held", of: ({ busy, workers }) => `${busy} of ${workers}`, isNumber: true },
+  {
+    title: "Free disk",
+    of: ({ freeBytes }) => (freeBytes === null ? "" : bytes(freeBytes)),
+    isNumber: true,
+  },
+  {
+    title: "Last heard",
+    of: ({ silentS }) => (silentS === null ? "never" : `${duration(silentS * 1000)} ago`),
+    isNumber: true,
+  },
+  { title: "Takes no work", of: ({ drained }) => drained ?? "" },
+];
+
+/** What is unhealthy or idle? */
+export function NodesPage() {
+  const client = useQueryClient();
+  const mayInvite = useMay("node.invite");
+  const nodes = useQuery({
+    queryKey: ["nodes"],
+    queryFn: ({ signal }) => ask<NodeReply[]>("GET", "/api/nodes", { signal }),
+  });
+  const again = () => void client.invalidateQueries({ queryKey: ["nodes"] });
+  useTopic({ kind: "nodes" }, again, again);
+  return (
+    <>
+      <h1>Nodes</h1>
+      {nodes.isPending ? <Skeleton /> : null}
+      {nodes.isError ? <Failure error={nodes.error} retry={() => void nodes.refetch()} /> : null}
+      {nodes.data?.length === 0 ? (
+        <Empty title="No node yet">
+          <p>
+            A node is a host that runs jobs. Make a token below, and run the command that it comes
+            with.
+          </p>
+        </Empty>
+      ) : null}
+      {nodes.data === undefined || nodes.data.length === 0 ? null : (
+        <Table caption="Nodes" columns={COLUMNS} rows={nodes.data} keyOf={({ node }) => node} />
+      )}
+      {mayInvite ? <Invite /> : null}
+    </>
+  );
+}
+
+function Invite() {
+  const [node, setNode] = useKept("rt-invite", "");
+  const [made, setMade] = useState<InviteNodeReply | null>(null);
+  const invite = useAction(async () => {
+    setMade(
+      await ask<InviteNodeReply>("POST", "/api/nodes/invitations", { body: { node, ttlS: 3_600 } }),
+    );
+  });
+  return (
+    <Panel title="Join a node">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          invite.run();
+        }}
+      >
+        <Field
+          label="Name of the node"
+          hint="Letters, digits and - ; the token is good for one hour and one node."
+        >
+          <input
+            required
+            maxLength={64}
+            value={node}
+            onChange={({ target }) => setNode(target.value)}
+          />
+        </Field>
+        <p>
+          <Button look="main" type="submit" isDisabled={invite.isBusy}>
+            Make a token
+          </Button>
+        </p>
+      </form>
+      {invite.error === null ? null : <Failure error={invite.error} />}
+      {made === null ? null : (
+        <div role="status">
+          <p>
+            The token of {made.node}, shown this once, good until <At at={made.expiresAt} />:
+          </p>
+          <pre tabIndex={0}>{made.token}</pre>
+          <p>
+            The join command asks for it. <code>sudo appliance node add {made.node}</code> on the
+            appliance's host prints that command.
+          </p>
+        </div>
+      )}
+    </Panel>
+  );
+}

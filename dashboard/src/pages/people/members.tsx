@@ -1,0 +1,149 @@
+import { MEMBER_ROLES, type MemberReply } from "@resontech/contracts/http-projects";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask } from "../../api/ask.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { At } from "../../ui/instant.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Question } from "../../ui/question.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
+
+type Project = { id: string; name: string };
+
+/** Members of one project, for its lead. To list them is a fact of the audit log, so the list waits until somebody asks. */
+export function Members({ project }: { project: Project }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Panel title={`Members of ${project.name}`}>
+      {isOpen ? (
+        <MemberList project={project} />
+      ) : (
+        <div>
+          <Button onPress={() => setOpen(true)}>Show the members</Button>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function MemberList({ project }: { project: Project }) {
+  const client = useQueryClient();
+  const path = `/api/projects/${project.id}/members`;
+  const queryKey = ["members", project.id];
+  const [leaving, setLeaving] = useState<MemberReply | null>(null);
+  const members = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => ask<MemberReply[]>("GET", path, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const again = () => client.invalidateQueries({ queryKey });
+  const remove = useAction(async (userId: string) => {
+    await ask("DELETE", `${path}/${userId}`);
+    setLeaving(null);
+    await again();
+  });
+  if (members.isPending) return <Skeleton />;
+  if (members.isError)
+    return <Failure error={members.error} retry={() => void members.refetch()} />;
+  return (
+    <>
+      <Table
+        caption={`Members of ${project.name}`}
+        rows={members.data}
+        keyOf={({ userId }) => userId}
+        columns={[
+          { title: "Name", of: ({ username }) => username },
+          { title: "Role", of: ({ role }) => role },
+          { title: "Since", of: ({ since }) => <At at={since} /> },
+          {
+            title: "Take out",
+            of: (member) => (
+              <Button
+                look="danger"
+                aria-label={`Take ${member.username} out`}
+                onPress={() => setLeaving(member)}
+              >
+                Take out
+              </Button>
+            ),
+          },
+        ]}
+      />
+      <Question
+        title={`Take ${leaving?.username ?? ""} out of ${project.name}?`}
+        act="Take out"
+        isOpen={leaving !== null}
+        isBusy={remove.isBusy}
+        onAct={() => {
+          if (leaving !== null) remove.run(leaving.userId);
+        }}
+        onClose={() => setLeaving(null)}
+      >
+        <p>Keys and the key pair of the project are refused at once. Jobs and files stay.</p>
+        {remove.error === null ? null : <Failure error={remove.error} />}
+      </Question>
+      <AddMember path={path} name={`rt-member-${project.id}`} onDone={again} />
+    </>
+  );
+}
+
+const FIRST = { username: "", role: "researcher" };
+
+function AddMember({
+  path,
+  name,
+  onDone,
+}: {
+  path: string;
+  name: string;
+  onDone: () => Promise<void>;
+}) {
+  const [wish, setWish] = useKept(name, FIRST);
+  const add = useAction(async () => {
+    await ask("POST", path, { body: wish });
+    setWish(FIRST);
+    await onDone();
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.run();
+      }}
+    >
+      <Field
+        label="User name"
+        hint="Of somebody who has signed in here before. A member gets another role the same way."
+      >
+        <input
+          required
+          maxLength={64}
+          autoComplete="off"
+          value={wish.username}
+          onChange={({ target }) => setWish({ ...wish, username: target.value })}
+        />
+      </Field>
+      <Field label="Role">
+        <select
+          value={wish.role}
+          onChange={({ target }) => setWish({ ...wish, role: target.value })}
+        >
+          {MEMBER_ROLES.map((role) => (
+            <option key={role}>{role}</option>
+          ))}
+        </select>
+      </Field>
+      <p>
+        <Button type="submit" isDisabled={add.isBusy}>
+          Make a member
+        </Button>
+      </p>
+      {add.error === null ? null : <Failure error={add.error} />}
+    </form>
+  );
+}

@@ -1,0 +1,139 @@
+import { GIVEN_ROLES, type PersonReply } from "@resontech/contracts/http-approvals";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import { ask } from "../../api/ask.ts";
+import { useMay, useSession } from "../../api/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { At } from "../../ui/instant.tsx";
+import { Empty, Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
+import { Members } from "./members.tsx";
+
+const COLUMNS: Column<PersonReply>[] = [
+  { title: "Name", of: ({ username }) => username },
+  { title: "Roles on the whole appliance", of: ({ roles }) => roles.join(", ") },
+  {
+    title: "May sign in",
+    of: ({ isDisabled, canSignIn }) =>
+      isDisabled ? "disabled" : canSignIn ? "yes" : "no account yet",
+  },
+  { title: "Since", of: ({ createdAt }) => <At at={createdAt} /> },
+];
+
+/** Who may? */
+export function PeoplePage() {
+  const { projects } = useSession();
+  const mayRead = useMay("people.read");
+  const mayRequest = useMay("role.request");
+  const mayMembers = useMay("membership.list");
+  const people = useQuery({
+    queryKey: ["people"],
+    queryFn: ({ signal }) => ask<PersonReply[]>("GET", "/api/people", { signal }),
+    enabled: mayRead,
+    // To list people is a fact of the audit log: nothing asks again by itself.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const led = projects.filter(({ role }) => role === "project-lead");
+  return (
+    <>
+      <h1>People</h1>
+      {mayRead && people.isPending ? <Skeleton /> : null}
+      {people.isError ? <Failure error={people.error} retry={() => void people.refetch()} /> : null}
+      {people.data === undefined ? null : (
+        <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
+      )}
+      {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
+      {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
+      {!mayRead && led.length === 0 ? (
+        <Empty title="Nothing here for you">
+          <p>Leads of a project see its members here, and administrators see everybody.</p>
+        </Empty>
+      ) : null}
+    </>
+  );
+}
+
+const FIRST = { userId: "", role: "security-officer", change: "grant", reason: "" };
+
+function AskForRole({ people }: { people: readonly PersonReply[] }) {
+  const [wish, setWish] = useKept("rt-role", FIRST);
+  const [isDone, setDone] = useState(false);
+  const request = useAction(async () => {
+    const { userId, role, change, reason } = wish;
+    await ask("POST", "/api/approvals", {
+      body: { what: { kind: "role", userId, role, change }, ...(reason === "" ? {} : { reason }) },
+    });
+    setWish(FIRST);
+    setDone(true);
+  });
+  return (
+    <Panel title="Give or take a role">
+      <p>A second person answers: a role of the whole appliance is never given by one alone.</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setDone(false);
+          request.run();
+        }}
+      >
+        <Field label="Person">
+          <select
+            required
+            value={wish.userId}
+            onChange={({ target }) => setWish({ ...wish, userId: target.value })}
+          >
+            <option value="">Choose a person</option>
+            {people.map(({ id, username }) => (
+              <option key={id} value={id}>
+                {username}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Role">
+          <select
+            value={wish.role}
+            onChange={({ target }) => setWish({ ...wish, role: target.value })}
+          >
+            {GIVEN_ROLES.map((role) => (
+              <option key={role}>{role}</option>
+            ))}
+          </select>
+        </Field>
+        <Field label="Change">
+          <select
+            value={wish.change}
+            onChange={({ target }) => setWish({ ...wish, change: target.value })}
+          >
+            <option value="grant">give it</option>
+            <option value="revoke">take it</option>
+          </select>
+        </Field>
+        <Field label="Reason" hint="Whoever answers reads it.">
+          <input
+            maxLength={500}
+            value={wish.reason}
+            onChange={({ target }) => setWish({ ...wish, reason: target.value })}
+          />
+        </Field>
+        <p>
+          <Button look="main" type="submit" isDisabled={request.isBusy}>
+            Ask for it
+          </Button>
+        </p>
+      </form>
+      {request.error === null ? null : <Failure error={request.error} />}
+      {isDone ? (
+        <p role="status">
+          Asked for. <Link href="/approvals">Requests</Link>
+        </p>
+      ) : null}
+    </Panel>
+  );
+}
