@@ -15,6 +15,8 @@ import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addJobCommands } from "./jobs/commands.ts";
+import { addStorageCommands } from "./storage/commands.ts";
+import { addSubmitCommand } from "./submit/commands.ts";
 import { addKeyCommands } from "./keys/commands.ts";
 import { addProjectCommands } from "./projects/commands.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
@@ -44,7 +46,9 @@ addSignInCommands(program, say);
 const table = (head: string[], rows: string[][]): void => {
   process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
 };
+addSubmitCommand(program, { say, countOf });
 addJobCommands(program, { say, table, countOf });
+addStorageCommands(program, { say, table });
 addApprovalCommands(program, { say, table });
 addKeyCommands(program, say);
 addProjectCommands(program, say);

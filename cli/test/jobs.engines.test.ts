@@ -1,15 +1,12 @@
 /** `resontech jobs` as a process against the real coordinator: a job is watched and its logs are followed to its end. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
+import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(180_000);
 const running = await RunningCoordinator.create();
@@ -23,60 +20,20 @@ const agent = await joinAgent(running, "node-a", 2);
 t.teardown(() => agent.close());
 await agent.beat([]);
 
-const WITHIN_MS = 20_000;
-
-class Shell {
-  out = "";
-  said = "";
-  readonly ended: Promise<number | null>;
-  readonly #child: ChildProcess;
-  readonly #waiting = new Set<() => void>();
-
-  constructor(...words: string[]) {
-    const child = spawn(process.execPath, [shippedProgram("resontech"), ...words], {
-      env: {
-        ...{ PATH: "/usr/bin", RESON_API_KEY: key, RESON_BASE_URL: running.url },
-        SSL_CERT_FILE: join(dir, "ca.crt"),
-      },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    this.#child = child;
-    const take = (name: "out" | "said") => (chunk: Buffer) => {
-      this[name] += chunk.toString("utf8");
-      for (const wake of [...this.#waiting]) wake();
-    };
-    child.stdout.on("data", take("out"));
-    child.stderr.on("data", take("said"));
-    this.ended = once(child, "close").then(([code]) => code as number | null);
-  }
-
-  async until(pattern: RegExp): Promise<void> {
-    while (!pattern.test(this.out))
-      await Promise.race([
-        new Promise<void>((resolve) => this.#waiting.add(resolve)),
-        this.ended.then(() => Promise.reject(new Error(`ended: ${this.out}${this.said}`))),
-        sleep(WITHIN_MS).then(() => Promise.reject(new Error(`not so: ${this.out}${this.said}`))),
-      ]);
-  }
-
-  kill(): void {
-    this.#child.kill("SIGKILL");
-  }
-}
-const key = user.platformKey;
-const run = async (...words: string[]) => {
-  const shell = new Shell(...words);
-  const code = await shell.ended;
-  return { code, out: shell.out, said: shell.said };
+const env = {
+  ...{ RESON_API_KEY: user.platformKey, RESON_BASE_URL: running.url },
+  SSL_CERT_FILE: join(dir, "ca.crt"),
 };
+const key = user.platformKey;
+const run = (...words: string[]) => Shell.run(env, ...words);
 
 t.test("a job is listed, watched, followed and cancelled from a shell", async (t) => {
   t.match(await run("jobs", "ls"), { code: 0, out: "", said: /no job matches/ });
   await upload(running.s3, user.bucketAlias, "digits", goodFiles());
   const submitted = await running.request("POST", "/api/tasks", key, goodBody("digits"));
   const id = String(submitted.body["id"]);
-  const watched = new Shell("jobs", "watch", id);
-  const followed = new Shell("jobs", "logs", "-f", id);
+  const watched = new Shell(env, "jobs", "watch", id);
+  const followed = new Shell(env, "jobs", "logs", "-f", id);
   await watched.until(/QUEUED|RESERVED|PROVISIONING/);
   const members = await agent.desiredOf(id, 3);
   const [server, client] = members as [(typeof members)[0], (typeof members)[0]];

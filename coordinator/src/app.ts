@@ -35,6 +35,7 @@ import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-file
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
+import { objectRoutes, type ObjectRoutesDeps } from "./http/routes/objects.ts";
 import { pageRoutes, type PageRoutesDeps } from "./http/routes/pages.ts";
 import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
@@ -50,6 +51,7 @@ export type AppDeps = AuditDeps &
   ProjectRoutesDeps &
   BucketRoutesDeps &
   UploadRoutesDeps &
+  ObjectRoutesDeps &
   TaskRoutesDeps &
   JobRoutesDeps &
   LiveRoutesDeps &
@@ -158,6 +160,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(healthRoutes, { checks: deps.readiness });
   await app.register(bucketRoutes, deps);
   await app.register(uploadRoutes, deps);
+  await app.register(objectRoutes, deps);
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);

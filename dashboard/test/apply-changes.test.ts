@@ -25,7 +25,7 @@ t.test("a row follows its own job and stays the same object for every other", as
 });
 
 t.test("an event that was read already is not told twice", async (t) => {
-  const history = { attempts: [], rounds: [], events: [] } as JobHistoryReply;
+  const history = { projectId: "p", attempts: [], rounds: [], events: [] } as JobHistoryReply;
   const once = applyToHistory(history, told(state("RUNNING")));
   t.equal(once.events.length, 1);
   t.equal(applyToHistory(once, told(state("RUNNING"))), once);

@@ -75,6 +75,7 @@ export type JobListReply = Omit<Static<typeof JobListReply>, "totals"> & {
 
 export const JobHistoryReply = Type.Object(
   {
+    projectId: Type.String(),
     attempts: Type.Array(
       Type.Object(
         {

@@ -1,6 +1,6 @@
 /** `/api/users/storage/*`: the bucket of the project that the request is about. */
 import { type Static, Type } from "typebox";
-import { closed, Nullable } from "./http-common.ts";
+import { closed, Instant, Nullable } from "./http-common.ts";
 
 /** The client cuts files at this size and takes one URL for each part. */
 export const UPLOAD_PART_BYTES = 50 * 1024 * 1024;
@@ -36,11 +36,15 @@ export const RotatedKeyReply = Type.Object(
   closed,
 );
 
+export type RotatedKeyReply = Static<typeof RotatedKeyReply>;
+
 /** `usedBytes` counts all versions and the parts of open uploads, `objects` current versions. */
 export const UsageReply = Type.Object(
   { usedBytes: Type.Integer(), quotaBytes: Type.Integer(), objects: Type.Integer() },
   closed,
 );
+
+export type UsageReply = Static<typeof UsageReply>;
 
 export const UploadInitBody = Type.Object(
   {
@@ -85,3 +89,44 @@ export const UploadCompleteReply = Type.Object(
 );
 
 export const UploadAbortBody = Type.Object({ uploadId: UploadId, key: Key }, closed);
+
+export const ObjectsQuery = Type.Object(
+  {
+    /** A folder with its last slash; empty for the whole bucket. */
+    prefix: Type.Optional(Type.String({ maxLength: 1_024 })),
+    /** `next` of the page before. */
+    after: Type.Optional(Type.String({ minLength: 1, maxLength: 2_048 })),
+    limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 200 }),
+  },
+  closed,
+);
+
+/** One folder: what lies in it, and the folders below. */
+export const ObjectsReply = Type.Object(
+  {
+    folders: Type.Array(Type.String({ description: "Whole key with its last slash" })),
+    objects: Type.Array(
+      Type.Object({ key: Type.String(), sizeBytes: Type.Integer(), modifiedAt: Instant }, closed),
+    ),
+    next: Nullable(Type.String()),
+  },
+  closed,
+);
+export type ObjectsReply = Static<typeof ObjectsReply>;
+
+export const DownloadBody = Type.Object({ key: Key }, closed);
+/** `url` reads this version without a credential until then. */
+export const DownloadReply = Type.Object(
+  {
+    url: Type.String(),
+    versionId: Type.String(),
+    sizeBytes: Type.Integer(),
+    expiresAt: Instant,
+  },
+  closed,
+);
+export type DownloadReply = Static<typeof DownloadReply>;
+
+/** Not a body: many clients send a DELETE without one. */
+export const RemoveObjectQuery = Type.Object({ key: Key }, closed);
+export const RemoveObjectReply = Type.Object({ key: Type.String() }, closed);

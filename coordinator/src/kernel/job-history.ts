@@ -62,8 +62,9 @@ export class JobHistory {
     );
   }
 
-  of(jobId: string): JobHistoryReply {
+  of({ id: jobId, projectId }: { id: string; projectId: string }): JobHistoryReply {
     return {
+      projectId,
       attempts: this.#attempts.all(jobId).map((row) => ({
         ...{ id: row.id, number: row.number, startRound: row.start_round },
         createdAt: instant(row.created_at),

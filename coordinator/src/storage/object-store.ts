@@ -19,12 +19,25 @@ export type CompletedPart = { partNumber: number; etag: string };
 /** What all versions, delete markers, open uploads and their parts cost (contracts/src/storage/storage-cost.ts); `objects` counts current versions alone. */
 export type BucketUsage = { usedBytes: number; objects: number };
 
+/** One page of a folder. `next` goes on after it; null on the last page. `modifiedAt`: Unix milliseconds. */
+export type FolderPage = {
+  folders: string[];
+  objects: { key: string; sizeBytes: number; modifiedAt: number }[];
+  next: string | null;
+};
+
 export interface ObjectStore {
   /** Makes the bucket with versioning on; safe to repeat. */
   ensureBucket(bucket: string): Promise<void>;
   setBucketPolicy(bucket: string, policy: object): Promise<void>;
   /** Current versions under a prefix, by key in code unit order. @throws TooManyObjectsError above `limit`. */
   list(bucket: string, prefix: string, limit: number): Promise<ObjectVersion[]>;
+  /** Current objects of one folder, and the folders below it. @param prefix empty, or with a slash at its end */
+  listFolder(
+    bucket: string,
+    prefix: string,
+    page: { limit: number; after: string | null },
+  ): Promise<FolderPage>;
   usage(bucket: string): Promise<BucketUsage>;
   /** Every version and delete marker, in pages, by key. */
   versions(bucket: string): AsyncIterable<StoredVersion[]>;
@@ -162,6 +175,32 @@ export class S3ObjectStore implements ObjectStore {
       }
     }
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  async listFolder(
+    bucket: string,
+    prefix: string,
+    { limit, after }: { limit: number; after: string | null },
+  ): Promise<FolderPage> {
+    const { body } = await this.#s3.send({
+      method: "GET",
+      path: [bucket],
+      query: {
+        ...{ "list-type": "2", delimiter: "/", prefix, "max-keys": String(limit) },
+        ...(after === null ? {} : { "continuation-token": after }),
+      },
+    });
+    const result = parseDocument(body.toString("utf8"), "ListBucketResult");
+    const next = childText(result, "NextContinuationToken");
+    return {
+      folders: childNodes(result, "CommonPrefixes").map((node) => childText(node, "Prefix")),
+      objects: childNodes(result, "Contents").map((node) => ({
+        key: childText(node, "Key"),
+        sizeBytes: Number(childText(node, "Size")),
+        modifiedAt: Date.parse(childText(node, "LastModified")),
+      })),
+      next: childText(result, "IsTruncated") === "true" && next !== "" ? next : null,
+    };
   }
 
   async *versions(bucket: string): AsyncGenerator<StoredVersion[]> {

@@ -129,6 +129,14 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const { uploadId } = (await initialised()).body;
     return (await call("POST", `${storage}/upload/abort`, { key: object, uploadId })).status;
   },
+  [`GET ${storage}/objects`]: async () =>
+    (await call("GET", `${storage}/objects?prefix=${CANARY}/`)).status,
+  [`POST ${storage}/download`]: async () => {
+    await coordinator.s3.store.put(alice.bucketAlias, object, "abc", "text/plain");
+    return (await call("POST", `${storage}/download`, { key: object })).status;
+  },
+  [`DELETE ${storage}/objects`]: async () =>
+    (await call("DELETE", `${storage}/objects?key=${object}`)).status,
   "GET /api/keys": async () => (await call("GET", "/api/keys")).status,
   "POST /api/keys": async () =>
     (

@@ -185,6 +185,43 @@ t.test("refused uploads", async (t) => {
   });
 });
 
+t.test("a folder is listed by pages, read by a URL, and an object removed", async (t) => {
+  const keys = ["data/a.bin", "data/b +%.bin", "data/c.bin", "data/deep/d.bin", "top.bin"];
+  for (const key of keys) await engine.store.put(alice.bucket, key, `of ${key}`, "text/plain");
+  const list = async (query: string) =>
+    await api.call(alice, { url: `/api/users/storage/objects?${query}` });
+  t.match((await list("")).body, {
+    folders: ["data/", "jobs/", "usage/"],
+    objects: [{ key: "top.bin" }],
+  });
+  const found: string[] = [];
+  let after: string | null = "";
+  while (after !== null) {
+    const page = (await list(
+      `prefix=data/&limit=2${after === "" ? "" : `&after=${encodeURIComponent(after)}`}`,
+    )) as unknown as {
+      body: { folders: string[]; objects: { key: string }[]; next: string | null };
+    };
+    found.push(...page.body.folders, ...page.body.objects.map(({ key }) => key));
+    after = page.body.next;
+  }
+  t.same(found.toSorted(), ["data/a.bin", "data/b +%.bin", "data/c.bin", "data/deep/"]);
+
+  const key = "data/b +%.bin";
+  const { body } = await post("/api/users/storage/download", { key });
+  const answer = await fetchWithCa(ca, String(body["url"]));
+  t.equal(await answer.text(), `of ${key}`);
+  t.match(api.audit.drafts.at(-1), { type: "data.download.issue", detail: { bytes: 16 } });
+  t.match(await post("/api/users/storage/download", { key: "none" }), { status: 404 });
+
+  const remove = (query: { key: string }) =>
+    api.call(alice, { method: "DELETE", url: "/api/users/storage/objects", query });
+  t.match(await remove({ key }), { status: 200, body: { key } });
+  t.match(await remove({ key }), { status: 404 });
+  t.match(await remove({ key: "logs/job-1/x" }), { status: 400, body: { code: "path_reserved" } });
+  t.match(await post("/api/users/storage/download", { key }), { status: 404 });
+});
+
 t.test("another user's bucket is out of reach", async (t) => {
   await engine.store.put(alice.bucket, "jobs/private/a", "x", "text/plain");
   const bobs = ownStore(bob);

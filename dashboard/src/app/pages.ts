@@ -4,6 +4,7 @@ export type PageEntry = { path: string; title: string; actions: readonly string[
 export const PAGES: readonly PageEntry[] = [
   { path: "/jobs", title: "Jobs", actions: ["job.list"] },
   { path: "/nodes", title: "Nodes", actions: ["node.list"] },
+  { path: "/storage", title: "Storage", actions: ["bucket.read"] },
   { path: "/keys", title: "Keys", actions: ["key.list"] },
   { path: "/people", title: "People", actions: ["people.read", "membership.list"] },
   { path: "/approvals", title: "Approvals", actions: ["approval.list"] },

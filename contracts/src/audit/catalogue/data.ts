@@ -69,6 +69,14 @@ export const DATA_EVENTS = {
       closed,
     ),
   ),
+  "data.download.issue": fact(
+    "object",
+    "A URL to read one version of an object was issued to a person or a program.",
+    Type.Object(
+      { bucket: Type.Optional(PlainId), bytes: Type.Optional(Count), ttl_s: Count, ...OfUrl },
+      closed,
+    ),
+  ),
   "data.log.read": fact(
     "job",
     "A job's log was read.",

@@ -69,8 +69,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
       config: ofJob,
     },
     async (request) => {
-      const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
-      return history.of(id);
+      return history.of(await authorizedRow(request, "job.read", kernel.job(request.params.id)));
     },
   );
 

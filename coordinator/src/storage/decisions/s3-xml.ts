@@ -10,7 +10,15 @@ const parser = new XMLParser({
   processEntities: false,
   isArray: (name) => LISTS.has(name),
 });
-const LISTS = new Set(["Contents", "Version", "DeleteMarker", "Upload", "Part", "Accounts"]);
+const LISTS = new Set([
+  "Contents",
+  "CommonPrefixes",
+  "Version",
+  "DeleteMarker",
+  "Upload",
+  "Part",
+  "Accounts",
+]);
 
 /** Elements by name; text is undecoded, use {@link childText}. */
 export type XmlNode = { [name: string]: unknown };

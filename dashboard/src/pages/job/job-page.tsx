@@ -107,7 +107,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
           <Logs job={job.data} />
         </TabPanel>
         <TabPanel id="files" className={styles["panel"] ?? ""}>
-          <Files jobId={id} />
+          <Files jobId={id} project={events?.projectId} />
         </TabPanel>
         <TabPanel id="inputs" className={styles["panel"] ?? ""}>
           <Inputs jobId={id} />

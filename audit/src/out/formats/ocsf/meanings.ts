@@ -91,6 +91,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "data.upload.complete": as("file", "Upload"),
   "data.upload.abort": as("file", "Other"),
   "data.stage": as("file", "Download"),
+  "data.download.issue": as("file", "Download"),
   "data.log.read": as("api", "Read"),
   "data.object.read": as("file", "Download"),
   "data.object.write": as("file", "Upload"),

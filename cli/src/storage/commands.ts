@@ -1,0 +1,113 @@
+/** `resontech storage`: the project's bucket. */
+import { readdirSync, statSync } from "node:fs";
+import { basename, join, relative, sep } from "node:path";
+import type { ObjectsReply } from "@resontech/contracts/http-storage";
+import type { Command } from "commander";
+import { getJson, sendJson } from "../api-client.ts";
+
+import { settingsFrom } from "../settings.ts";
+import { getFile } from "./get-file.ts";
+import { putFile } from "./put-file.ts";
+
+type Shell = { say: (text: string) => void; table: (head: string[], rows: string[][]) => void };
+
+const OBJECTS = "/api/users/storage/objects";
+
+export function addStorageCommands(program: Command, { say, table }: Shell): void {
+  const settings = () => settingsFrom(process.env);
+  const storage = program
+    .command("storage")
+    .description("the project's bucket: ls, put, get, rm, usage")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech storage ls jobs/\n  resontech storage put data.zip jobs/study/shards/a.zip\n  resontech storage get jobs/study/model_out/model.pt",
+    );
+
+  storage
+    .command("ls [folder]")
+    .description("one folder: its objects, and the folders below; each listing is logged")
+    .option("--json", "one JSON line for each", false)
+    .action(async (folder: string | undefined, { json }: { json: boolean }) => {
+      const prefix = folder === undefined || folder === "" ? "" : folder.replace(/\/*$/, "/");
+      const rows: [key: string, size: string, at: string][] = [];
+      let after: string | undefined;
+      do {
+        const page = (await getJson(settings(), OBJECTS, {
+          prefix,
+          after,
+          limit: 1_000,
+        })) as ObjectsReply;
+        for (const key of page.folders)
+          if (json) process.stdout.write(`${JSON.stringify({ folder: key })}\n`);
+          else rows.push([key, "", ""]);
+        for (const object of page.objects)
+          if (json) process.stdout.write(`${JSON.stringify(object)}\n`);
+          else rows.push([object.key, String(object.sizeBytes), object.modifiedAt]);
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+      if (rows.length > 0) table(["KEY", "BYTES", "CHANGED"], rows);
+      else if (!json) say("nothing lies there");
+    });
+
+  storage
+    .command("put <file> [key]")
+    .description(
+      "a file, or a folder with all that is in it; an upload that was cut goes on where it stopped",
+    )
+    .action(async (file: string, key: string | undefined) => {
+      const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
+      const target = key ?? basename(file);
+      const files = isFolder ? filesIn(file) : [file];
+      for (const one of files) {
+        const below = isFolder ? `${target.replace(/\/*$/, "")}/${keyOf(file, one)}` : target;
+        const { sizeBytes, resumedBytes } = await putFile(settings(), one, below);
+        say(
+          `${below}: ${sizeBytes} bytes${resumedBytes === 0 ? "" : `, ${resumedBytes} of them sent before`}`,
+        );
+      }
+    });
+
+  storage
+    .command("get <key> [file]")
+    .description("an object into a file; a download that was cut goes on where it stopped")
+    .action(async (key: string, file: string | undefined) => {
+      const got = await getFile(settings(), key, file ?? basename(key));
+      say(
+        `${got.file}: ${got.sizeBytes} bytes${got.resumedBytes === 0 ? "" : `, ${got.resumedBytes} of them had before`}`,
+      );
+    });
+
+  storage
+    .command("rm <key>")
+    .description("remove an object; its versions stay until the appliance collects them")
+    .action(async (key: string) => {
+      await sendJson(settings(), "DELETE", `${OBJECTS}?key=${encodeURIComponent(key)}`, null);
+      say(`removed ${key}`);
+    });
+
+  storage
+    .command("usage")
+    .description("what the bucket holds, and its quota")
+    .option("--json", "as the appliance says it", false)
+    .action(async ({ json }: { json: boolean }) => {
+      const usage = (await getJson(settings(), "/api/users/storage/usage")) as Record<
+        "usedBytes" | "quotaBytes" | "objects",
+        number
+      >;
+      if (json) return void process.stdout.write(`${JSON.stringify(usage)}\n`);
+      const { usedBytes, quotaBytes, objects } = usage;
+      process.stdout.write(`${usedBytes} of ${quotaBytes} bytes, ${objects} objects\n`);
+    });
+}
+
+/** Files of a folder at any depth, in order. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
+    .sort();
+}
+
+export function keyOf(folder: string, file: string): string {
+  return relative(folder, file).replaceAll(sep, "/");
+}

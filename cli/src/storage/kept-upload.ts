@@ -1,0 +1,60 @@
+/** An upload under way, kept so that a later try goes on where this one stopped. Its URLs write without a credential, so the file is its owner's. */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
+
+const Kept = Type.Object({
+  /** Of the file: another one must not go on. */
+  sizeBytes: Type.Integer(),
+  changedAtMs: Type.Number(),
+  uploadId: Type.String(),
+  urls: Type.Array(Type.String()),
+  /** Unix milliseconds. */
+  goodUntil: Type.Number(),
+  /** By part, from the first; null for one that is still to be sent. */
+  etags: Type.Array(Type.Union([Type.String(), Type.Null()])),
+});
+export type KeptUpload = {
+  sizeBytes: number;
+  changedAtMs: number;
+  uploadId: string;
+  urls: string[];
+  goodUntil: number;
+  etags: (string | null)[];
+};
+
+/** @param folder of the person's own state */
+export function uploadFile(folder: string, origin: string, key: string, file: string): string {
+  const name = createHash("sha256")
+    .update(`${origin}\0${key}\0${resolve(file)}`)
+    .digest("hex");
+  return join(folder, "uploads", `${name.slice(0, 32)}.json`);
+}
+
+/** Null where none is kept, or not of this file, or its URLs are over. */
+export function readUpload(
+  path: string,
+  { sizeBytes, changedAtMs }: Pick<KeptUpload, "sizeBytes" | "changedAtMs">,
+  now: number,
+): KeptUpload | null {
+  try {
+    const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (!Value.Check(Kept, kept)) return null;
+    const isIt = kept.sizeBytes === sizeBytes && kept.changedAtMs === changedAtMs;
+    return isIt && kept.goodUntil > now && kept.etags.length === kept.urls.length ? kept : null;
+  } catch {
+    return null;
+  }
+}
+
+export function writeUpload(path: string, upload: KeptUpload): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, JSON.stringify(upload), { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+export function forgetUpload(path: string): void {
+  rmSync(path, { force: true });
+}

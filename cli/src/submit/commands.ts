@@ -1,0 +1,76 @@
+/** `resontech submit`: a job from a ready folder, or from a Python file of the public client. */
+import { readdirSync, statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import type { TaskReply } from "@resontech/contracts/http-tasks";
+import type { Command } from "commander";
+import { sendJson } from "../api-client.ts";
+import { CliError } from "../cli-error.ts";
+import { settingsFrom } from "../settings.ts";
+import { filesIn, keyOf } from "../storage/commands.ts";
+import { putFile } from "../storage/put-file.ts";
+import { runClient } from "./run-client.ts";
+import { slugOf, taskOfFolder } from "./task-of-folder.ts";
+
+type Options = {
+  name?: string;
+  gpuModels?: string;
+  maxPrice?: number;
+  memory?: number;
+  minutes?: number;
+  json: boolean;
+};
+type Shell = { say: (text: string) => void; countOf: (count: string) => number };
+
+export function addSubmitCommand(program: Command, { say, countOf }: Shell): void {
+  program
+    .command("submit <path>")
+    .description(
+      "submit a job: a folder with shards/, scripts/, configs/ and requirements/, or a Python file of the public client",
+    )
+    .option("--name <name>", "what the job is called; the folder's name where none is given")
+    .option(
+      "--gpu-models <ids>",
+      "catalogue ids in order of preference, with commas: cpu, rtx_5090",
+    )
+    .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
+    .option("--memory <MiB>", "what a member needs of its device", countOf)
+    .option("--minutes <n>", "the job ends so long after its first start", countOf)
+    .option("--json", "the appliance's answer", false)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit train.py",
+    )
+    .action(async (path: string, options: Options) => {
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found === undefined)
+        throw new CliError(
+          "path_missing",
+          `${path} is not there`,
+          "Name a folder or a Python file.",
+        );
+      const settings = settingsFrom(process.env);
+      if (!found.isDirectory()) {
+        process.exitCode = await runClient(settings, path);
+        return;
+      }
+      const name = options.name ?? basename(resolve(path));
+      const slug = slugOf(name);
+      const folders = readdirSync(path, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => entry.name);
+      // What can't be a task is said before anything is sent.
+      const body = taskOfFolder(folders, slug, {
+        name,
+        ...(options.gpuModels === undefined ? {} : { gpuModels: options.gpuModels.split(",") }),
+        ...(options.maxPrice === undefined ? {} : { maxPriceCents: options.maxPrice }),
+        ...(options.memory === undefined ? {} : { memoryMb: options.memory }),
+        ...(options.minutes === undefined ? {} : { minutes: options.minutes }),
+      });
+      for (const file of filesIn(path))
+        await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);
+      const job = (await sendJson(settings, "POST", "/api/tasks", body)) as TaskReply;
+      process.stdout.write(options.json ? `${JSON.stringify(job)}\n` : `${job.id}\n`);
+      for (const warning of job.warnings) say(`warning: ${warning}`);
+      say(`submitted ${name}: resontech jobs watch ${job.id}`);
+    });
+}

@@ -1,0 +1,257 @@
+import type { ObjectsReply, RotatedKeyReply, UsageReply } from "@resontech/contracts/http-storage";
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { ask, withQuery } from "../../api/ask.ts";
+import { useMay, useSession } from "../../api/session.ts";
+import { bytes } from "../../ui/bytes.ts";
+import { Button } from "../../ui/button.tsx";
+import { At } from "../../ui/instant.tsx";
+import { Empty, Failure } from "../../ui/notice.tsx";
+import { Facts, Panel, Row } from "../../ui/panel.tsx";
+import { Question } from "../../ui/question.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { download } from "./download.ts";
+import styles from "./storage.module.css";
+
+type Entry =
+  | { kind: "folder"; key: string }
+  | ({ kind: "object" } & ObjectsReply["objects"][number]);
+
+/** What fills it? */
+export function StoragePage() {
+  const { projects } = useSession();
+  const [search, setSearch] = useSearchParams();
+  const project = search.get("project") ?? projects[0]?.id ?? "";
+  const prefix = search.get("at") ?? "";
+  if (project === "")
+    return (
+      <Empty title="No project yet">
+        <p>A bucket belongs to a project. A project lead makes you a member of one.</p>
+      </Empty>
+    );
+  return (
+    <>
+      <Row>
+        <h1>Storage</h1>
+        {projects.length < 2 ? null : (
+          <label>
+            <span className="unseen">Project</span>
+            <select
+              className={styles["choose"]}
+              value={project}
+              onChange={({ target }) => setSearch({ project: target.value })}
+            >
+              {projects.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+      </Row>
+      <Usage project={project} />
+      <Folder key={`${project} ${prefix}`} project={project} prefix={prefix} />
+      <KeyPair project={project} />
+    </>
+  );
+}
+
+function Usage({ project }: { project: string }) {
+  const usage = useQuery({
+    queryKey: ["usage", project],
+    queryFn: ({ signal }) =>
+      ask<UsageReply>("GET", "/api/users/storage/usage", { project, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (usage.isPending) return <Skeleton rows={1} />;
+  if (usage.isError) return <Failure error={usage.error} retry={() => void usage.refetch()} />;
+  const { usedBytes, quotaBytes, objects } = usage.data;
+  return (
+    <div className={styles["usage"]}>
+      <meter min={0} max={quotaBytes} value={usedBytes} aria-label="Used of the quota" />
+      <span>
+        {bytes(usedBytes)} of {bytes(quotaBytes)}, old versions among them · {objects} objects
+      </span>
+    </div>
+  );
+}
+
+function Folder({ project, prefix }: { project: string; prefix: string }) {
+  const client = useQueryClient();
+  const mayWrite = useMay("bucket.write");
+  const queryKey = ["objects", project, prefix];
+  const [leaving, setLeaving] = useState<string | null>(null);
+  const folder = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam: after, signal }) =>
+      ask<ObjectsReply>("GET", withQuery("/api/users/storage/objects", { prefix, after }), {
+        ...{ project, signal },
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    // To list a bucket is a fact of the audit log: nothing asks again by itself.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const fetchIt = useAction(async (key: string) => await download(key, project));
+  const remove = useAction(async (key: string) => {
+    await ask("DELETE", withQuery("/api/users/storage/objects", { key }), { project });
+    setLeaving(null);
+    await client.invalidateQueries({ queryKey });
+  });
+  if (folder.isPending) return <Skeleton />;
+  if (folder.isError) return <Failure error={folder.error} retry={() => void folder.refetch()} />;
+  const entries = folder.data.pages.flatMap((page): Entry[] => [
+    ...page.folders.map((key): Entry => ({ kind: "folder", key })),
+    ...page.objects.map((object): Entry => ({ kind: "object", ...object })),
+  ]);
+  return (
+    <>
+      <Crumbs project={project} prefix={prefix} />
+      {fetchIt.error === null ? null : <Failure error={fetchIt.error} />}
+      {entries.length === 0 ? (
+        <Empty title="Nothing lies here">
+          <p>
+            <code>resontech storage put FILE KEY</code> uploads from a shell. The Python client
+            uploads by itself.
+          </p>
+        </Empty>
+      ) : (
+        <Table
+          caption="Objects"
+          rows={entries}
+          keyOf={({ key }) => key}
+          columns={[
+            {
+              title: "Name",
+              of: ({ kind, key }) =>
+                kind === "folder" ? (
+                  <Link href={`/storage?project=${project}&at=${encodeURIComponent(key)}`}>
+                    {key.slice(prefix.length)}
+                  </Link>
+                ) : (
+                  <code>{key.slice(prefix.length)}</code>
+                ),
+            },
+            {
+              title: "Size",
+              of: (entry) => (entry.kind === "object" ? bytes(entry.sizeBytes) : ""),
+              isNumber: true,
+            },
+            {
+              title: "Changed",
+              of: (entry) => (entry.kind === "object" ? <At at={entry.modifiedAt} /> : ""),
+            },
+            {
+              title: "Actions",
+              of: ({ kind, key }) =>
+                kind === "folder" ? null : (
+                  <Row>
+                    <Button aria-label={`Download ${key}`} onPress={() => fetchIt.run(key)}>
+                      Download
+                    </Button>
+                    {mayWrite ? (
+                      <Button
+                        look="danger"
+                        aria-label={`Remove ${key}`}
+                        onPress={() => setLeaving(key)}
+                      >
+                        Remove
+                      </Button>
+                    ) : null}
+                  </Row>
+                ),
+            },
+          ]}
+        />
+      )}
+      {folder.hasNextPage ? (
+        <div>
+          <Button onPress={() => void folder.fetchNextPage()}>More</Button>
+        </div>
+      ) : null}
+      <Question
+        title={`Remove ${leaving ?? ""}?`}
+        act="Remove"
+        isOpen={leaving !== null}
+        isBusy={remove.isBusy}
+        onAct={() => {
+          if (leaving !== null) remove.run(leaving);
+        }}
+        onClose={() => setLeaving(null)}
+      >
+        <p>
+          Its versions stay until the appliance collects them, and count in the quota until then.
+        </p>
+        {remove.error === null ? null : <Failure error={remove.error} />}
+      </Question>
+    </>
+  );
+}
+
+function Crumbs({ project, prefix }: { project: string; prefix: string }) {
+  const parts = prefix.split("/").filter((part) => part !== "");
+  return (
+    <nav aria-label="Folder" className={styles["crumbs"]}>
+      <Link href={`/storage?project=${project}`}>the bucket</Link>
+      {parts.map((part, at) => {
+        const to = `${parts.slice(0, at + 1).join("/")}/`;
+        return (
+          <span key={to}>
+            {" / "}
+            <Link href={`/storage?project=${project}&at=${encodeURIComponent(to)}`}>{part}</Link>
+          </span>
+        );
+      })}
+    </nav>
+  );
+}
+
+function KeyPair({ project }: { project: string }) {
+  const [pair, setPair] = useState<RotatedKeyReply | null>(null);
+  const [isAsked, setAsked] = useState(false);
+  const may = useMay("bucket.key.rotate");
+  const rotate = useAction(async () => {
+    setPair(
+      await ask<RotatedKeyReply>("PATCH", "/api/users/storage/bucket/rotate-key", { project }),
+    );
+    setAsked(false);
+  });
+  if (!may) return null;
+  return (
+    <Panel title="Your key pair for S3">
+      <p>
+        Programs that speak S3 show it. A new pair is shown once, and the one before it is refused
+        at once.
+      </p>
+      {pair === null ? null : (
+        <Facts
+          facts={[
+            ["Access key id", <code key="id">{pair.accessKeyId}</code>],
+            ["Secret", <code key="secret">{pair.secretAccessKey}</code>],
+          ]}
+        />
+      )}
+      <div>
+        <Button onPress={() => setAsked(true)}>Make a new pair</Button>
+      </div>
+      <Question
+        title="Make a new key pair?"
+        act="Make a new pair"
+        isOpen={isAsked}
+        isBusy={rotate.isBusy}
+        onAct={() => rotate.run()}
+        onClose={() => setAsked(false)}
+      >
+        <p>
+          Programs that show the pair of before are refused at once. Those of other members are not
+          touched.
+        </p>
+        {rotate.error === null ? null : <Failure error={rotate.error} />}
+      </Question>
+    </Panel>
+  );
+}
