@@ -214,9 +214,19 @@ const POWER_DRAWS = [
   ["power_readings", "power_draw"],
 ] as const;
 
+/** What the driver says of memory that no reset mends: NVIDIA replaces such a device. Newer drivers know more of them. */
+const BEYOND_REPAIR = [
+  [["remapped_rows", "remapped_row_failure"], "a broken row of its memory could not be replaced"],
+  [["ecc_errors", "unrepairable_memory"], "memory that can't be repaired"],
+  [
+    ["ecc_errors", "aggregate", "sram_threshold_exceeded"],
+    "more memory errors than its maker allows",
+  ],
+] as const;
+
 /**
- * Uncorrectable memory errors since the driver was loaded, the driver's own word that the device must be reset, or a temperature at which it
- * slows itself down.
+ * Uncorrectable memory errors since the driver was loaded, memory beyond repair, the driver's own word that something must be done, or a
+ * temperature at which it slows itself down.
  */
 function whyBroken(gpu: Node): string | null {
   const counts = [
@@ -227,18 +237,29 @@ function whyBroken(gpu: Node): string | null {
   ].map((name) => text(gpu, "ecc_errors", "volatile", name));
   const errors = counts.find((count) => /^[1-9]/.test(count));
   if (errors !== undefined) return `${errors} memory errors that could not be corrected`;
+  const beyond = BEYOND_REPAIR.find(([path]) => text(gpu, ...path) === "Yes");
+  if (beyond !== undefined) return beyond[1];
   if (text(gpu, "gpu_reset_status", "reset_required") === "Yes")
     return "its driver says that it must be reset";
+  const action = text(gpu, "gpu_recovery_action");
+  if (/reset|reboot|drain|recover/i.test(action))
+    return `its driver asks for: ${action.replace(/[^A-Za-z0-9 ]/g, "").slice(0, 40)}`;
   const now = quantity(text(gpu, "temperature", "gpu_temp"), "C");
-  const limit = quantity(text(gpu, "temperature", "gpu_temp_slow_threshold"), "C");
-  return now !== null && limit !== null && now >= limit
-    ? `${now} °C, where it slows itself down`
-    : null;
+  return now !== null && isTooHot(gpu, now) ? `${now} °C, where it slows itself down` : null;
 }
 
-/** `67.03 W` → 67.03; null for `N/A` and all else. */
+/** Devices from Hopper on name no temperature: how many degrees are left, and at how many, below zero too, they slow themselves down. */
+function isTooHot(gpu: Node, now: number): boolean {
+  const degrees = (name: string) => quantity(text(gpu, "temperature", name), "C");
+  const limit = degrees("gpu_temp_slow_threshold");
+  if (limit !== null) return now >= limit;
+  const [left, least] = [degrees("gpu_temp_tlimit"), degrees("gpu_temp_slow_tlimit_threshold")];
+  return left !== null && least !== null && left <= least;
+}
+
+/** `67.03 W` → 67.03, `-2 C` → -2; null for `N/A` and all else. */
 function quantity(value: string, unit: string): number | null {
-  const match = /^(\d+(?:\.\d+)?) (\S+)$/.exec(value);
+  const match = /^(-?\d+(?:\.\d+)?) (\S+)$/.exec(value);
   return match?.[2] === unit ? Number(match[1]) : null;
 }
 

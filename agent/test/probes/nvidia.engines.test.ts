@@ -205,6 +205,68 @@ t.test("what is not the whole answer is refused with what is wrong with it", (t)
   t.end();
 });
 
+/** As a driver of 2026 says it, recorded by ourselves: an idle device, and one on which a program computes. */
+const h100 = "GPU-a8a34d1d-b987-5e80-e481-f4cf740f7c64";
+const recorded = (name: string): string =>
+  readFileSync(join(import.meta.dirname, "fixtures", name), "utf8");
+
+t.test("an H100 as this project's own machine showed it", (t) => {
+  const capabilities = parseCapabilities(recorded("h100-capabilities.csv"));
+  const lasting = {
+    ...{ model: "h100", memoryBytes: 81_559 * MIB, device: h100, vendor: "nvidia", healthy: true },
+    ...{ architecture: "9.0", driver: "580.159.04", cuda: "13.0", pciAddress: "0000:00:06.0" },
+  };
+  t.strictSame(parseNvidiaSmi(fixture("h100-v13-idle"), capabilities), [
+    {
+      ...{ ...lasting, memoryInUseBytes: 0, computeProcesses: 0 },
+      usage: { utilizationPercent: 0, powerWatts: 71.81, temperatureC: 36 },
+    },
+  ]);
+  t.strictSame(parseNvidiaSmi(fixture("h100-v13-load"), capabilities), [
+    {
+      ...{ ...lasting, memoryInUseBytes: 883 * MIB, computeProcesses: 1 },
+      usage: { utilizationPercent: 100, powerWatts: 736.87, temperatureC: 58 },
+    },
+  ]);
+  t.strictSame(parseMigList(recorded("h100-list.txt")).size, 0, "a whole device has no parts");
+  t.end();
+});
+
+t.test("the newest driver says in other fields what is wrong", (t) => {
+  const well = fixture("h100-v13-idle");
+  const toldOf = (field: string, before: string, now: string): string | undefined => {
+    const text = well.replace(`<${field}>${before}<`, `<${field}>${now}<`);
+    t.not(text, well, field);
+    const [one] = parseNvidiaSmi(text);
+    t.equal(one?.healthy, one?.reason === undefined);
+    return one?.reason;
+  };
+  t.equal(toldOf("gpu_recovery_action", "None", "Reset"), "its driver asks for: Reset");
+  t.equal(toldOf("gpu_recovery_action", "None", "Drain P2P"), "its driver asks for: Drain P2P");
+  t.equal(
+    toldOf("gpu_recovery_action", "None", `Reboot\u200b ${"!".repeat(5000)}now`),
+    "its driver asks for: Reboot now",
+  );
+  t.equal(
+    toldOf("gpu_recovery_action", "None", "Requested functionality has been deprecated"),
+    undefined,
+    "a field that a newer driver gives up breaks no device",
+  );
+  t.equal(toldOf("gpu_temp_tlimit", "52 C", "-2 C"), "36 °C, where it slows itself down");
+  t.equal(toldOf("gpu_temp_tlimit", "52 C", "-1 C"), undefined);
+  t.equal(
+    toldOf("remapped_row_failure", "No", "Yes"),
+    "a broken row of its memory could not be replaced",
+  );
+  t.equal(toldOf("unrepairable_memory", "No", "Yes"), "memory that can't be repaired");
+  t.equal(
+    toldOf("sram_threshold_exceeded", "No", "Yes"),
+    "more memory errors than its maker allows",
+  );
+  t.equal(toldOf("remapped_row_pending", "No", "Yes"), undefined, "it goes on until its reset");
+  t.end();
+});
+
 t.test("many devices are read in no time", (t) => {
   const gpu = /<gpu id=[\s\S]*<\/gpu>/.exec(fixture("a10g"))?.[0] ?? "";
   const text = `<nvidia_smi_log><attached_gpus>200</attached_gpus>${gpu.repeat(200)}</nvidia_smi_log>`;

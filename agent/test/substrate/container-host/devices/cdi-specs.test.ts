@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { unnamedDevices } from "../../../../src/substrate/container-host/devices/cdi-specs.ts";
 
@@ -27,6 +29,16 @@ t.test("a device is named by a specification of its kind, in either language", (
   t.strictSame(unnamedDevices([a, b], [both]), []);
   t.end();
 });
+
+t.test(
+  "the specification that NVIDIA's tool made on a machine of ours names its one device",
+  (t) => {
+    const text = readFileSync(join(import.meta.dirname, "fixtures", "h100-cdi.yaml"), "utf8");
+    const dir = t.testdir({ "nvidia.yaml": text });
+    t.strictSame(unnamedDevices(["GPU-a8a34d1d-b987-5e80-e481-f4cf740f7c64", a], [dir]), [a]);
+    t.end();
+  },
+);
 
 t.test("an index, another vendor's file or another file name no device", (t) => {
   const folders: Record<string, string>[] = [
