@@ -6,11 +6,12 @@ import { download, inWords } from "@resontech/keycloak/reach";
 import { REALM } from "@resontech/keycloak/realm-definition";
 import {
   type Connection,
-  IdentityConnections,
+  type LdapConnection,
+  type OidcConnection,
   READ_AGAIN_DEFAULT_MS,
+  type SamlConnection,
 } from "@resontech/contracts/identity-connections";
 import { type Command, InvalidArgumentError } from "commander";
-import { Value } from "typebox/value";
 import { leaves } from "../audit/command-audit.ts";
 import { directoryCa, writeDirectoryCa } from "../config/connections.ts";
 import { applianceAdmin, keycloakAddress } from "../keycloak/appliance-admin.ts";
@@ -23,6 +24,7 @@ import {
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { linesOf } from "./connection-commands.ts";
+import { connectionFaults } from "./decisions/connection-faults.ts";
 import { startParts, stopParts } from "./planned-stop.ts";
 import { readSecret } from "./read-secret.ts";
 import { restartRecorded } from "./recorded-parts.ts";
@@ -38,7 +40,7 @@ type LdapOptions = Common & {
   url: string;
   people: string;
   bind: string;
-  vendor: string;
+  vendor: LdapConnection["vendor"];
   usernameAttribute?: string;
   idAttribute?: string;
   objectClass?: string;
@@ -122,17 +124,20 @@ Example:
     )
     .action(async (name: string, options: OidcOptions) => {
       const context = openContext();
+      // Before anything is asked for or written: a name is a file's, too.
+      const wish = checked<OidcConnection>({
+        ...{ kind: "oidc", name, label: options.label ?? name, clientId: options.clientId },
+        ...{ usernameFrom: options.usernameClaim, groupsFrom: options.groupsClaim ?? null },
+        provider: {},
+      });
       const secret = await readSecret(
         options.secretFile ?? null,
         `secret of the client ${options.clientId}`,
         "--secret-file",
       );
       await trust(context, name, options.ca, say);
-      const connection = checked({
-        ...{ kind: "oidc", name, label: options.label ?? name, clientId: options.clientId },
-        ...{ provider: await metadata(context, "oidc", name, options.metadata) },
-        ...{ usernameFrom: options.usernameClaim, groupsFrom: options.groupsClaim ?? null },
-      });
+      const provider = await metadata(context, "oidc", name, options.metadata);
+      const connection = checked({ ...wish, provider });
       await tryAndConnect(context, connection, secret, say);
       const base = brokerAddress(context, name);
       say(`tell the provider the redirect address: ${base}/endpoint`);
@@ -157,18 +162,19 @@ Example:
     )
     .action(async (name: string, options: SamlOptions) => {
       const context = openContext();
-      await trust(context, name, options.ca, say);
-      const connection = checked({
-        ...{ kind: "saml", name, label: options.label ?? name },
-        ...{ provider: await metadata(context, "saml", name, options.metadata) },
+      const wish = checked<SamlConnection>({
+        ...{ kind: "saml", name, label: options.label ?? name, provider: {} },
         ...{ usernameFrom: options.usernameAttribute, groupsFrom: options.groupsAttribute ?? null },
       });
+      await trust(context, name, options.ca, say);
+      const provider = await metadata(context, "saml", name, options.metadata);
+      const connection = checked({ ...wish, provider });
       await tryAndConnect(context, connection, null, say);
       say(`give the provider these metadata: ${brokerAddress(context, name)}/endpoint/descriptor`);
     });
 }
 
-function ldapOf(name: string, options: LdapOptions): unknown {
+function ldapOf(name: string, options: LdapOptions): LdapConnection {
   const isAd = options.vendor === "ad";
   return {
     ...{ kind: "ldap", name, vendor: options.vendor, url: options.url },
@@ -190,18 +196,11 @@ function ldapOf(name: string, options: LdapOptions): unknown {
   };
 }
 
-/** @throws InvalidArgumentError naming what is wrong */
-function checked(value: unknown): Connection {
-  const whole = { connections: [value], known: {} };
-  const faults = Value.Errors(IdentityConnections, whole);
-  if (faults.length === 0) return value as Connection;
-  // Of a union's faults those of the nearest form come last.
-  const places = [
-    ...new Set(faults.map(({ instancePath }) => instancePath.split("/").slice(3).join("."))),
-  ].filter((place) => place !== "" && place !== "kind");
-  throw new InvalidArgumentError(
-    `not a connection: ${places.join(", ") || "name"}; a name has small letters, digits and -, an address begins with ldaps://, a filter stands in parentheses`,
-  );
+/** @throws InvalidArgumentError naming each option that is wrong */
+function checked<C extends Connection>(connection: C): C {
+  const faults = connectionFaults(connection);
+  if (faults.length > 0) throw new InvalidArgumentError(faults.join("; "));
+  return connection;
 }
 
 /** Keycloak reads whom it trusts when it starts; nobody new can sign in meanwhile, and sessions live on. */
