@@ -5,6 +5,11 @@ import { readMetadata } from "@resontech/keycloak/read-metadata";
 import { type Connection, READ_AGAIN_DEFAULT_MS } from "@resontech/contracts/identity-connections";
 import { chromium, type Page } from "playwright-core";
 import t from "tap";
+import {
+  prepareProvider,
+  PROVIDER_CLIENT,
+  PROVIDER_SECRET,
+} from "../../../keycloak/test/helper/customer-provider.ts";
 import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
 import { LDAP_READER, RunningSlapd } from "../../../keycloak/test/helper/running-slapd.ts";
 import { mapGroup } from "../../src/identity/directories/group-store.ts";
@@ -251,45 +256,25 @@ async function shot(page: Page, name: string): Promise<void> {
     await page.locator(".pf-v5-c-login__main").screenshot({ path: `${images}/${name}.png` });
 }
 
-/** The customer's own: a Keycloak with people, a group, and this appliance as a client of both kinds. */
+/** The customer's own provider, connected by both ways. */
 async function prepareUpstream(): Promise<void> {
-  const broker = `${house.origin}/realms/${REALM}/broker`;
-  const other = upstream.admin;
-  const group = await other.post("/master/groups", { name: "staff" });
-  for (const username of ["uni-person", "clinic-person", "taken"]) {
-    const id = await other.post("/master/users", {
-      ...{ username, enabled: true, email: `${username}@hospital.test`, emailVerified: true },
-      ...{ firstName: "A", lastName: "B" },
-      credentials: [{ type: "password", value: passwordOf(username), temporary: false }],
-    });
-    await other.put(`/master/users/${id}/groups/${group}`, {});
-  }
-  await other.post("/master/clients", {
-    ...{ clientId: "resontech", enabled: true, secret: "secret-of-the-test" },
-    redirectUris: [`${broker}/uni/endpoint`],
-    attributes: {
-      "backchannel.logout.url": `${house.origin}/realms/${REALM}/protocol/openid-connect/logout/backchannel-logout`,
-      "backchannel.logout.session.required": "true",
-    },
-    protocolMappers: [
-      {
-        ...{ name: "groups", protocol: "openid-connect" },
-        protocolMapper: "oidc-group-membership-mapper",
-        config: { "claim.name": "groups", "full.path": "false", "id.token.claim": "true" },
-      },
-    ],
-  });
+  const people = ["uni-person", "clinic-person", "taken"];
+  await prepareProvider(
+    upstream,
+    { origin: house.origin, realm: REALM, oidc: "uni", saml: "clinic" },
+    people.map((username) => ({ username, password: passwordOf(username) })),
+  );
   const metadata = async (path: string) => (await upstream.ask(`/realms/master/${path}`)).text;
   await connect(
     {
-      ...{ kind: "oidc", name: "uni", label: "University", clientId: "resontech" },
+      ...{ kind: "oidc", name: "uni", label: "University", clientId: PROVIDER_CLIENT },
       provider: await readMetadata(
         ...([admin, REALM, "oidc"] as const),
         await metadata(".well-known/openid-configuration"),
       ),
       ...{ usernameFrom: "preferred_username", groupsFrom: "groups" },
     },
-    "secret-of-the-test",
+    PROVIDER_SECRET,
   );
   await connect(
     {
@@ -302,23 +287,4 @@ async function prepareUpstream(): Promise<void> {
     },
     null,
   );
-  await other.post("/master/clients", {
-    ...{ clientId: `${house.origin}/realms/${REALM}`, protocol: "saml", enabled: true },
-    redirectUris: [`${broker}/clinic/endpoint`],
-    attributes: {
-      ...{ "saml.assertion.signature": "true", "saml.server.signature": "true" },
-      ...{ "saml.client.signature": "false", saml_name_id_format: "persistent" },
-      "saml.force.post.binding": "true",
-      saml_assertion_consumer_url_post: `${broker}/clinic/endpoint`,
-    },
-    protocolMappers: [
-      {
-        ...{ name: "uid", protocol: "saml", protocolMapper: "saml-user-property-mapper" },
-        config: {
-          ...{ "user.attribute": "username", "attribute.name": "uid" },
-          "attribute.nameformat": "Basic",
-        },
-      },
-    ],
-  });
 }
