@@ -102,11 +102,13 @@ t.test("metadata of OIDC and SAML become connections that are no drift", async (
     await t.rejects(readMetadata(admin, REALM, "oidc", bad), { code: "metadata_invalid" });
   await t.rejects(readMetadata(admin, REALM, "saml", "<x/>"), { code: "metadata_invalid" });
 
-  const flow = `/${REALM}/authentication/flows/resontech%20first%20sign-in/executions`;
-  const [step] = await admin.get<object[]>(flow);
-  await admin.put(flow, { ...step, requirement: "DISABLED" });
-  await applyRealm(admin, wanted(corp, uni, clinic));
-  t.same(await drift(corp, uni, clinic), [], "a flow that is in use is made anew as well");
+  for (const alias of ["resontech first sign-in", "resontech after a provider"]) {
+    const flow = `/${REALM}/authentication/flows/${encodeURIComponent(alias)}/executions`;
+    const [step] = await admin.get<object[]>(flow);
+    await admin.put(flow, { ...step, requirement: "DISABLED" });
+    await applyRealm(admin, wanted(corp, uni, clinic));
+    t.same(await drift(corp, uni, clinic), [], `${alias}: in use, and made anew as well`);
+  }
 
   await removeDirectory(admin, REALM, "uni");
   await removeDirectory(admin, REALM, "clinic");

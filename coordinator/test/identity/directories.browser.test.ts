@@ -18,7 +18,7 @@ import { requestRoleOnRecord } from "../../src/identity/directories/request-role
 import { collect } from "../../src/identity/keycloak-events/event-collector.ts";
 import { findPersonById, membershipsOf, subjectOf } from "../../src/identity/people-store.ts";
 import { CHECK_MS } from "../../src/identity/decisions/session-life.ts";
-import { SignInHouse } from "../helper/sign-in-house.ts";
+import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
 t.setTimeout(400_000);
 const REALM = "resontech";
@@ -172,6 +172,49 @@ t.test("people sign in by OIDC and SAML, and never as somebody who is here", asy
   t.same(await admin.get(`/${REALM}/users/${links[0]?.id}/federated-identity`), []);
 });
 
+t.test("a privileged person of a provider shows a second factor of this appliance", async (t) => {
+  for (const name of ["uni", "clinic"]) {
+    const chief = `${name}-chief`;
+    const plain = await freshPage();
+    const userId = await viaProvider(plain, name, chief);
+    t.match(await plain.textContent("#acr"), /without a second factor/);
+    const all = await admin.get<{ id: string; name: string }[]>(`/${REALM}/roles`);
+    await admin.post(
+      `/${REALM}/users/${subjectOf(read, userId)}/role-mappings/realm`,
+      all.filter((role) => role.name === "platform-admin"),
+    );
+
+    const page = await freshPage();
+    await toProvider(page, name, chief);
+    await page.click("#mode-manual");
+    const secret = (await page.textContent("#kc-totp-secret-key")) ?? "";
+    await page.fill("#totp", timeCode(secret));
+    await page.click("#saveTOTPBtn");
+    t.equal(await whoIsIn(page), userId);
+    t.equal(await page.textContent("#roles"), "platform-admin");
+    t.match(await page.textContent("#acr"), /with a second factor/);
+
+    const again = await freshPage();
+    await toProvider(again, name, chief);
+    await again.fill("#otp", "000000");
+    await again.click("#kc-login");
+    await again.getByText("Invalid authenticator code").waitFor();
+    await again.goto(`${house.origin}/`);
+    await again.waitForURL(/openid-connect\/auth|login-actions/);
+    t.notOk(await again.isVisible("#who"), "the provider's word alone gives no session");
+    const third = await freshPage();
+    await toProvider(third, name, chief);
+    // The code of this half minute is used up.
+    await third.fill("#otp", timeCode(secret, Date.now() + 30_000));
+    await third.click("#kc-login");
+    t.equal(await whoIsIn(third), userId);
+    t.match(await third.textContent("#acr"), /with a second factor/);
+    await third.goto(`${house.origin}/auth/step-up?return=/dashboard/jobs/x`);
+    await third.waitForSelector("#otp");
+    t.notOk(await third.isVisible("#password"), "a step-up asks for the code, and no password");
+  }
+});
+
 t.test("what Keycloak saw is in the log, each event once", async (t) => {
   const events = (...asked: Parameters<typeof house.accounts.events>) =>
     house.accounts.events(...asked);
@@ -258,7 +301,7 @@ async function shot(page: Page, name: string): Promise<void> {
 
 /** The customer's own provider, connected by both ways. */
 async function prepareUpstream(): Promise<void> {
-  const people = ["uni-person", "clinic-person", "taken"];
+  const people = ["uni-person", "clinic-person", "uni-chief", "clinic-chief", "taken"];
   await prepareProvider(
     upstream,
     { origin: house.origin, realm: REALM, oidc: "uni", saml: "clinic" },

@@ -16,6 +16,7 @@ const BUILT_IN_BROWSER_FLOW = "browser";
 
 const FIRST_SIGN_IN = "firstBrokerLoginFlowAlias";
 const BUILT_IN_FIRST_SIGN_IN_FLOW = "first broker login";
+const AFTER_PROVIDER = "postBrokerLoginFlowAlias";
 
 /** Answers with what differed before. @throws DirectorySecretMissing of a connected directory that Keycloak has lost; all else is applied then */
 export async function applyRealm(admin: KeycloakAdmin, want: RealmDefinition): Promise<Drift[]> {
@@ -91,12 +92,14 @@ async function applyFlows(change: Change, drift: readonly Drift[]): Promise<void
 
 /** Keycloak deletes no flow that a provider names; nobody signs in by that provider until it is put right again. */
 async function releaseFlow({ admin, want, actual }: Change, alias: string): Promise<void> {
-  for (const { kind, name, settings } of actual.realm.directories)
-    if (kind === "broker" && settings[FIRST_SIGN_IN] === alias)
+  for (const { kind, name, settings } of actual.realm.directories) {
+    const { [FIRST_SIGN_IN]: first, [AFTER_PROVIDER]: after, ...others } = settings;
+    if (kind === "broker" && (first === alias || after === alias))
       await admin.put(`/${want.realm}/identity-provider/instances/${name}`, {
-        ...settings,
+        ...others,
         ...{ enabled: false, [FIRST_SIGN_IN]: BUILT_IN_FIRST_SIGN_IN_FLOW },
       });
+  }
 }
 
 async function makeFlow(change: Change, { alias, steps }: RealmFlow): Promise<void> {

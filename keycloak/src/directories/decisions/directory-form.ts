@@ -19,6 +19,8 @@ export const STORAGE_TYPE = "org.keycloak.storage.UserStorageProvider";
 const LDAP_MAPPER_TYPE = "org.keycloak.storage.ldap.mappers.LDAPStorageMapper";
 /** Of `policies/realm.json`: makes the person where the name is free, and refuses otherwise. */
 const FIRST_SIGN_IN_FLOW = "resontech first sign-in";
+/** Of the same file: what a provider's word is worth here, and the second factor, which is this appliance's own. */
+const AFTER_PROVIDER_FLOW = "resontech after a provider";
 /** Of the realm's user profile: groups as a provider named them at the last sign-in. */
 const GROUPS_ATTRIBUTE = "directoryGroups";
 /** Keycloak's answer in place of a secret, and what keeps the secret where it is sent back. */
@@ -172,6 +174,7 @@ function common(alias: string, displayName: string, providerId: string): Values 
   return {
     ...{ alias, displayName, providerId, enabled: true, linkOnly: false },
     ...{ trustEmail: false, storeToken: false, firstBrokerLoginFlowAlias: FIRST_SIGN_IN_FLOW },
+    postBrokerLoginFlowAlias: AFTER_PROVIDER_FLOW,
   };
 }
 
