@@ -2,22 +2,40 @@ import { execFile, spawn } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
+import { chromium, type Page } from "playwright-core";
 import t from "tap";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
-import { SignInHouse } from "../../coordinator/test/helper/sign-in-house.ts";
+import {
+  type Account,
+  SignInHouse,
+  timeCode,
+} from "../../coordinator/test/helper/sign-in-house.ts";
 
 const run = promisify(execFile);
 t.setTimeout(300_000);
 const MAIN = shippedProgram("resontech");
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
-const home = t.testdir();
-const env = { PATH: process.env["PATH"], HOME: home, SSL_CERT_FILE: house.caFile };
-const file = join(home, ".config", "resontech", "session.json");
-const resontech = (...args: string[]) => run(process.execPath, [MAIN, ...args], { env });
+/** A shell of one person, with a home of its own. */
+type Shell = { env: NodeJS.ProcessEnv; file: string };
 
-async function confirmInBrowser(url: string, username: string, password: string): Promise<void> {
+function shellIn(home: string): Shell {
+  return {
+    env: { PATH: process.env["PATH"], HOME: home, SSL_CERT_FILE: house.caFile },
+    file: join(home, ".config", "resontech", "session.json"),
+  };
+}
+const runIn = ({ env }: Shell, ...args: string[]) =>
+  run(process.execPath, [MAIN, ...args], { env });
+async function refusedIn(shell: Shell, ...args: string[]): Promise<string> {
+  return await runIn(shell, ...args).then(
+    ({ stdout }) => `not refused: ${stdout}`,
+    (thrown: { stderr: string }) => thrown.stderr,
+  );
+}
+
+/** A browser that no other sign-in has used. */
+async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
@@ -27,17 +45,55 @@ async function confirmInBrowser(url: string, username: string, password: string)
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
     await page.goto(url);
-    await page.fill("#username", username);
-    await page.fill("#password", password);
-    await page.click("#kc-login");
-    await page.click("#kc-login");
-    await page.waitForSelector("#kc-page-title");
+    return await work(page);
   } finally {
     await browser.close();
   }
 }
 
-async function signIn(username: string, password: string): Promise<string> {
+async function fillPassword(page: Page, { username, password }: Account): Promise<void> {
+  await page.fill("#username", username);
+  await page.fill("#password", password);
+  await page.click("#kc-login");
+}
+
+/** The person signs in at the dashboard, which asks for a second factor of such roles. Answers with its secret. */
+async function setUpCode(account: Account): Promise<string> {
+  return await inBrowser(house.origin, async (page) => {
+    await fillPassword(page, account);
+    await page.click("#mode-manual");
+    const secret = (await page.textContent("#kc-totp-secret-key")) ?? "";
+    await page.fill("#totp", timeCode(secret));
+    await page.click("#saveTOTPBtn");
+    await page.waitForSelector("#who:not([hidden])");
+    return secret;
+  });
+}
+
+/** @param secret of the second factor; null: the person has none */
+async function confirmInBrowser(
+  url: string,
+  account: Account,
+  secret: string | null,
+): Promise<void> {
+  await inBrowser(url, async (page) => {
+    await fillPassword(page, account);
+    if (secret !== null) {
+      // No code is good twice; the next one is good already.
+      await page.fill("#otp", timeCode(secret, Date.now() + 30_000));
+      await page.click("#kc-login");
+    }
+    await page.waitForSelector("text=Do you grant these access privileges?");
+    await page.click("#kc-login");
+    await page.waitForSelector("#kc-page-title");
+  });
+}
+
+async function signIn(
+  { env }: Shell,
+  account: Account,
+  secret: string | null = null,
+): Promise<string> {
   const child = spawn(process.execPath, [MAIN, "login", house.origin], { env });
   let text = "";
   let asked = false;
@@ -48,7 +104,7 @@ async function signIn(username: string, password: string): Promise<string> {
     const url = /Open (\S+)/.exec(text)?.[1];
     if (url === undefined || asked) return;
     asked = true;
-    confirmInBrowser(url, username, password).catch((error: unknown) => {
+    confirmInBrowser(url, account, secret).catch((error: unknown) => {
       child.kill();
       ended.reject(error);
     });
@@ -61,7 +117,10 @@ t.test("a person signs a shell in by a code, and the API knows who asks", async 
   const anna = await house.addAccount("anna");
   // The first sign-in in a browser makes the user; a shell alone makes none.
   await house.firstSignIn(anna);
-  t.match(await signIn(anna.username, anna.password), /signed in as anna/);
+  const shell = shellIn(t.testdir());
+  const { file } = shell;
+  const resontech = (...args: string[]) => runIn(shell, ...args);
+  t.match(await signIn(shell, anna), /signed in as anna\n/);
   t.equal(statSync(file).mode & 0o777, 0o600);
   const { stdout } = await resontech("whoami", "--json");
   t.match(JSON.parse(stdout), {
@@ -100,8 +159,46 @@ t.test("a person signs a shell in by a code, and the API knows who asks", async 
     },
   );
   t.match((await resontech("logout")).stderr, /signed out/);
-  const refused = (await resontech("whoami").catch((error: unknown) => error)) as {
-    stderr: string;
+  t.match(await refusedIn(shell, "whoami"), /not_configured/);
+});
+
+t.test("a shell with a second factor has the person's roles, and answers requests", async (t) => {
+  const { paul, uma, otto } = {
+    paul: await house.addAccount("paul", ["platform-admin"]),
+    uma: await house.addAccount("uma", ["security-officer"]),
+    otto: await house.addAccount("otto", ["security-officer"]),
   };
-  t.match(refused.stderr, /not_configured/);
+  const asked = await house.firstSignIn(await house.addAccount("sam"));
+  await house.firstSignIn(otto);
+  const secrets = { paul: await setUpCode(paul), uma: await setUpCode(uma) };
+  const homes = t.testdir({ paul: {}, uma: {}, otto: {} });
+  const shell = (name: string) => shellIn(join(homes, name));
+
+  t.match(await signIn(shell("paul"), paul, secrets.paul), /as paul, with a second factor\n/);
+  t.match(
+    (await runIn(shell("paul"), "whoami")).stdout,
+    /by +sign-in with a second factor\nroles +platform-admin\n/,
+  );
+  const { stderr } = await runIn(
+    shell("paul"),
+    ...["approvals", "request", "role", asked, "data-steward"],
+  );
+  const id = /(a_\w+) waits for a second person/.exec(stderr)?.[1] ?? stderr;
+  t.match(await refusedIn(shell("paul"), "approvals", "approve", id), /role_required|own_request/);
+
+  await t.test("by password alone a shell has no role, and answers nothing", async (t) => {
+    t.match(await signIn(shell("otto"), otto), /signed in as otto\n/);
+    t.match((await runIn(shell("otto"), "whoami")).stdout, /roles +none on the whole appliance/);
+    t.match(
+      await refusedIn(shell("otto"), "approvals", "approve", id),
+      /role_required|not_found|step_up_required/,
+    );
+  });
+
+  t.match(await signIn(shell("uma"), uma, secrets.uma), /as uma, with a second factor\n/);
+  t.match((await runIn(shell("uma"), "approvals", "approve", id)).stderr, /^approved: /);
+  const given = await house.admin.get<{ name: string }[]>(
+    `/resontech/users/${(await house.admin.get<{ id: string }[]>("/resontech/users?username=sam&exact=true"))[0]?.id}/role-mappings/realm`,
+  );
+  t.ok(given.some(({ name }) => name === "data-steward"));
 });

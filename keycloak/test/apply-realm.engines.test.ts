@@ -39,6 +39,42 @@ t.test(
   },
 );
 
+t.test("a client's flow is part of the realm: another one in its place is found", async (t) => {
+  const { admin } = keycloak;
+  const clients = `/${want.realm}/clients`;
+  const [dashboard] = await admin.get<Record<string, unknown>[]>(
+    `${clients}?clientId=resontech-dashboard`,
+  );
+  const flows = await admin.get<{ id: string; alias: string }[]>(
+    `/${want.realm}/authentication/flows`,
+  );
+  const bind = (alias: string) =>
+    admin.put(`${clients}/${String(dashboard?.["id"])}`, {
+      ...dashboard,
+      authenticationFlowBindingOverrides: {
+        browser: flows.find((flow) => flow.alias === alias)?.id,
+      },
+    });
+  await bind("resontech shell");
+  t.match(await drift(), [
+    { kind: "client", name: "resontech-dashboard", what: "browserFlow", want: "null" },
+  ]);
+  await applyRealm(admin, want);
+  t.same(await drift(), []);
+  await t.test("a flow that clients use is made again when it was changed", async (t) => {
+    const [shell] = await admin.get<{ id: string; requirement: string }[]>(
+      `/${want.realm}/authentication/flows/resontech%20shell/executions`,
+    );
+    await admin.put(`/${want.realm}/authentication/flows/resontech%20shell/executions`, {
+      ...shell,
+      requirement: "DISABLED",
+    });
+    t.match(await drift(), [{ kind: "flow", name: "resontech shell" }]);
+    await applyRealm(admin, want);
+    t.same(await drift(), []);
+  });
+});
+
 t.test(
   "the coordinator's client signs in by its key and may read people, and no client",
   async (t) => {

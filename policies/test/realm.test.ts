@@ -11,7 +11,8 @@ type Client = {
 };
 type Realm = {
   settings: { sslRequired: string; defaultSignatureAlgorithm: string };
-  clients: { settings: Client }[];
+  clients: { settings: Client; browserFlow?: string }[];
+  flows: { alias: string }[];
   roles: { name: string }[];
 };
 
@@ -52,6 +53,15 @@ t.test(
     }
   },
 );
+
+t.test("whoever signs a shell in with a second factor has the second level", async (t) => {
+  const shell = realm.clients.find(({ settings }) => settings.clientId === "resontech-cli");
+  t.equal(shell?.browserFlow, "resontech shell");
+  const flow = realm.flows.find(({ alias }) => alias === "resontech shell");
+  const levels = JSON.stringify(flow).match(/"loa-condition-level":"(\d)"/g);
+  t.same(levels, ['"loa-condition-level":"2"', '"loa-condition-level":"2"']);
+  t.notMatch(JSON.stringify(flow), /auth-cookie/, "a session of the browser shows nothing anew");
+});
 
 t.test("tokens are signed with ES256, and TLS is required everywhere", async (t) => {
   t.equal(realm.settings.defaultSignatureAlgorithm, "ES256");

@@ -9,22 +9,29 @@ import { readSession, removeSession, sessionFile, writeSession } from "./kept-se
 
 type Say = (text: string) => void;
 
+const SECOND_FACTOR = "2";
+
 /** @param say to the person, beside what a script reads */
 export function addSignInCommands(program: Command, say: Say): void {
   program
     .command("login [url]")
     .description("sign in: confirm a code in a browser; the shell stays signed in for 8 hours")
-    .addHelpText("after", "\nExample:\n  resontech login https://appliance.example:8000")
+    .addHelpText(
+      "after",
+      "\nWho has a second factor shows it each time. What needs a fresh sign-in is open for five minutes then.\n\nExample:\n  resontech login https://appliance.example:8000",
+    )
     .action(async (url: string | undefined) => {
       const file = sessionFile(process.env);
       const base = url ?? process.env["RESON_BASE_URL"] ?? readSession(file)?.baseUrl ?? "";
       const appliance = { baseUrl: applianceUrl(base), ca: caOf(process.env) };
-      const session = await signIn(appliance, ({ url: page, code }) => {
+      const { session, acr } = await signIn(appliance, ({ url: page, code }) => {
         say(`Open ${page}`);
         say(`and confirm the code ${code}. Waiting …`);
       });
       writeSession(file, session);
-      say(`signed in as ${session.username}`);
+      say(
+        `signed in as ${session.username}${acr === SECOND_FACTOR ? ", with a second factor" : ""}`,
+      );
     });
 
   program
@@ -58,7 +65,7 @@ export function addSignInCommands(program: Command, say: Say): void {
 function linesOf({ user, credential, roles, projects, acr }: CallerReply): string[] {
   return [
     `user      ${user.username} (${user.id})`,
-    `by        ${credential === "key" ? "platform key" : acr === "2" ? "sign-in with a second factor" : "sign-in"}`,
+    `by        ${credential === "key" ? "platform key" : acr === SECOND_FACTOR ? "sign-in with a second factor" : "sign-in"}`,
     ...(credential === "key"
       ? []
       : [`roles     ${roles.join(", ") || "none on the whole appliance"}`]),

@@ -13,11 +13,14 @@ export type Appliance = { baseUrl: URL; ca: string | null };
 /** What the person does in a browser. */
 export type Prompt = { url: string; code: string };
 
+/** @property acr level of the sign-in: 2 with a second factor */
+export type ShellSignIn = { session: KeptSession; acr: string };
+
 /** @param show called once with what to open @throws CliError */
 export async function signIn(
   appliance: Appliance,
   show: (prompt: Prompt) => void,
-): Promise<KeptSession> {
+): Promise<ShellSignIn> {
   const config = configOf(appliance);
   const verifier = openid.randomPKCECodeVerifier();
   return await asCliError(appliance, async () => {
@@ -30,7 +33,11 @@ export async function signIn(
     const tokens = await openid.pollDeviceAuthorizationGrant(config, asked, {
       code_verifier: verifier,
     });
-    return sessionOf(appliance, tokens, null);
+    const acr = tokens.claims()?.["acr"];
+    return {
+      session: sessionOf(appliance, tokens, null),
+      acr: typeof acr === "string" ? acr : "0",
+    };
   });
 }
 

@@ -283,7 +283,7 @@ export const ERROR_CATALOGUE = {
   approval_required: { status: 403, hint: "Ask for the approval of a second person, then repeat." },
   step_up_required: {
     status: 403,
-    hint: "Sign in again with the second factor, and repeat within five minutes.",
+    hint: "Sign in again with the second factor, in a shell by `resontech login`, and repeat within five minutes.",
   },
   origin_refused: {
     status: 403,

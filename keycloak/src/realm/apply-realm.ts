@@ -8,6 +8,7 @@ import {
   LOCALE,
   type RealmClient,
   type RealmDefinition,
+  RealmFileError,
   type RealmFlow,
 } from "./realm-definition.ts";
 
@@ -39,7 +40,7 @@ export async function applyRealm(admin: KeycloakAdmin, want: RealmDefinition): P
   if (left.some(({ kind }) => kind === "profile"))
     await admin.put(`/${want.realm}/users/profile`, want.userProfile);
   await applyTexts(change, left);
-  await applyClients(change, left);
+  await applyClients(change);
   await applyDirectories(change);
   return drift;
 }
@@ -90,8 +91,14 @@ async function applyFlows(change: Change, drift: readonly Drift[]): Promise<void
     });
 }
 
-/** Keycloak deletes no flow that a provider names; nobody signs in by that provider until it is put right again. */
+/** Keycloak deletes no flow that something names. Until it is put right again, nobody signs in by that provider, or by that client. */
 async function releaseFlow({ admin, want, actual }: Change, alias: string): Promise<void> {
+  for (const { clientId, browserFlow, settings } of actual.realm.clients)
+    if (browserFlow === alias)
+      await admin.put(`/${want.realm}/clients/${actual.ids.clients.get(clientId)}`, {
+        ...settings,
+        ...{ enabled: false, ...boundTo("") },
+      });
   for (const { kind, name, settings } of actual.realm.directories) {
     const { [FIRST_SIGN_IN]: first, [AFTER_PROVIDER]: after, ...others } = settings;
     if (kind === "broker" && (first === alias || after === alias))
@@ -143,23 +150,40 @@ async function makeFlowRow(
   return id;
 }
 
-async function applyClients(change: Change, drift: readonly Drift[]): Promise<void> {
-  const { admin, want, actual } = change;
+/** @param flow id; empty: the realm's own. Keycloak keeps what is not named. */
+function boundTo(flow: string) {
+  return { authenticationFlowBindingOverrides: { browser: flow } };
+}
+
+/** Compared anew: a flow that was made again is no longer the one that a client named. */
+async function applyClients({ admin, want }: Change): Promise<void> {
+  const actual = await readRealm(admin, want.realm);
+  const drift = realmDrift(want, actual?.realm ?? null);
   const drifted = new Set(ofKind(drift, "client").map(({ name }) => name));
-  if (drifted.size === 0) return;
+  if (drifted.size === 0 || actual === null) return;
   for (const clientId of drifted) {
     const client = want.clients.find((one) => one.clientId === clientId);
     const known = actual.ids.clients.get(clientId);
     if (client === undefined) {
       if (known !== undefined) await admin.delete(`/${want.realm}/clients/${known}`);
-    } else if (known === undefined) await admin.post(`/${want.realm}/clients`, client.settings);
-    else await admin.put(`/${want.realm}/clients/${known}`, client.settings);
+      continue;
+    }
+    const settings = { ...client.settings, ...boundTo(flowIdOf(actual, client.browserFlow)) };
+    if (known === undefined) await admin.post(`/${want.realm}/clients`, settings);
+    else await admin.put(`/${want.realm}/clients/${known}`, settings);
   }
   // What a client becomes with its settings, like its own user, is only there now.
   const made = await readRealm(admin, want.realm);
   if (made === null) throw new Error(`keycloak lost the realm ${want.realm}`);
   for (const client of want.clients)
-    if (drifted.has(client.clientId)) await applyClientParts({ ...change, actual: made }, client);
+    if (drifted.has(client.clientId)) await applyClientParts({ admin, want, actual: made }, client);
+}
+
+function flowIdOf({ ids }: ActualRealm, alias: string | null): string {
+  if (alias === null) return "";
+  const id = ids.flows.get(alias);
+  if (id === undefined) throw new RealmFileError(`policies/realm.json has no flow ${alias}`);
+  return id;
 }
 
 /** Mappers and roles, which have addresses of their own. */

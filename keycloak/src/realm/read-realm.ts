@@ -19,10 +19,12 @@ export type RealmIds = {
 export type ActualRealm = { realm: RealmDefinition; ids: RealmIds };
 
 type Named = { id: string; name: string };
-type ClientRow = { id: string; clientId: string; protocolMappers?: (Named & Mapper)[] } & Record<
-  string,
-  unknown
->;
+type ClientRow = {
+  id: string;
+  clientId: string;
+  protocolMappers?: (Named & Mapper)[];
+  authenticationFlowBindingOverrides?: { browser?: string };
+} & Record<string, unknown>;
 type Mapper = { name: string } & Record<string, unknown>;
 type Execution = {
   level: number;
@@ -56,6 +58,7 @@ export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<Ac
     serviceUsers: new Map(),
   };
   const management = ids.clients.get("realm-management") ?? "";
+  const aliases = new Map(flows.map(({ alias, id }) => [id, alias]));
   const clients: RealmClient[] = [];
   for (const row of rows) {
     const { id, clientId, protocolMappers, ...rest } = row;
@@ -78,6 +81,7 @@ export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<Ac
       roles: scoped.map(({ name }) => name),
       manages,
       managesInScope: inScope.map(({ name }) => name),
+      browserFlow: aliases.get(row.authenticationFlowBindingOverrides?.browser ?? "") ?? null,
     });
   }
   const own: RealmFlow[] = [];

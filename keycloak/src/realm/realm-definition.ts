@@ -61,6 +61,8 @@ const RealmFile = Type.Object(
           roles: Type.Optional(Type.Array(Name)),
           /** Roles of Keycloak's own client `realm-management` that the client itself has. */
           manages: Type.Optional(Type.Array(Name)),
+          /** Alias of the flow by which people sign in to it; the realm's own where it has none. */
+          browserFlow: Type.Optional(Name),
         },
         closed,
       ),
@@ -78,6 +80,8 @@ export type RealmClient = {
   manages?: string[] | undefined;
   /** Roles of `realm-management` that its tokens may name; a client has what both lists hold. */
   managesInScope?: string[] | undefined;
+  /** Null: the realm's own. A weaker one in its place would be drift. */
+  browserFlow: string | null;
 };
 export type RealmFlow = { alias: string; steps: FlowStep[] };
 export type RealmDefinition = {
@@ -130,6 +134,7 @@ export function realmDefinition(
       settings: client.settings,
       ...{ mappers: client.mappers, roles: client.roles },
       ...{ manages: client.manages, managesInScope: client.manages },
+      browserFlow: client.browserFlow ?? null,
     })),
   };
 }
