@@ -19,6 +19,7 @@ import { addStorageCommands } from "./storage/commands.ts";
 import { addSubmitCommand } from "./submit/commands.ts";
 import { addKeyCommands } from "./keys/commands.ts";
 import { addProjectCommands } from "./projects/commands.ts";
+import { addServiceAccountCommands } from "./service-accounts/commands.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
@@ -52,6 +53,7 @@ addStorageCommands(program, { say, table });
 addApprovalCommands(program, { say, table });
 addKeyCommands(program, say);
 addProjectCommands(program, say);
+addServiceAccountCommands(program, say);
 
 const audit = program
   .command("audit")

@@ -1,7 +1,9 @@
 /** Who asks, and of whom: the names that the public Python client reads, so one quickstart block serves both; without a key, who signed in. */
 import { readFileSync } from "node:fs";
 import { CliError } from "./cli-error.ts";
+import { readAccountFile } from "./service-accounts/account-file.ts";
 import { refresh } from "./sign-in/device-grant.ts";
+import type { Appliance } from "./sign-in/keycloak-client.ts";
 import {
   type KeptSession,
   readSession,
@@ -9,6 +11,7 @@ import {
   withLock,
   writeSession,
 } from "./sign-in/kept-session.ts";
+import { signInByKey } from "./sign-in/service-account-grant.ts";
 
 export type Settings = {
   baseUrl: URL;
@@ -71,10 +74,14 @@ export function applianceUrl(text: string): URL {
   return url;
 }
 
-async function livingToken(
-  file: string,
-  appliance: { baseUrl: URL; ca: string | null },
-): Promise<string> {
+function renewedOf(appliance: Appliance, session: KeptSession): Promise<KeptSession> {
+  const { serviceAccount: file } = session;
+  return file === undefined
+    ? refresh(appliance, session)
+    : signInByKey(appliance, readAccountFile(file), file);
+}
+
+async function livingToken(file: string, appliance: Appliance): Promise<string> {
   const isLiving = (session: KeptSession | null): session is KeptSession =>
     session !== null && session.expiresAt - SPARE_MS > Date.now();
   const now = readSession(file);
@@ -85,7 +92,7 @@ async function livingToken(
     if (isLiving(session)) return session.accessToken;
     if (session === null)
       throw new CliError("signed_out", "nobody is signed in", "Sign in: resontech login.");
-    const renewed = await refresh(appliance, session);
+    const renewed = await renewedOf(appliance, session);
     writeSession(file, renewed);
     return renewed.accessToken;
   });

@@ -1,5 +1,6 @@
 import { execFile, spawn } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { chromium, type Page } from "playwright-core";
@@ -132,7 +133,6 @@ t.test("a person signs a shell in by a code, and the API knows who asks", async 
 
   await t.test("what is over is renewed by one process, though several ask", async (t) => {
     const kept = JSON.parse(readFileSync(file, "utf8")) as { refreshToken: string };
-    const { writeFileSync } = await import("node:fs");
     writeFileSync(file, JSON.stringify({ ...kept, expiresAt: 0 }), { mode: 0o600 });
     const all = await Promise.all(Array.from({ length: 5 }, () => resontech("whoami", "--json")));
     for (const { stdout } of all) t.match(JSON.parse(stdout), { user: { username: "anna" } });
@@ -201,4 +201,61 @@ t.test("a shell with a second factor has the person's roles, and answers request
     `/resontech/users/${(await house.admin.get<{ id: string }[]>("/resontech/users?username=sam&exact=true"))[0]?.id}/role-mappings/realm`,
   );
   t.ok(given.some(({ name }) => name === "data-steward"));
+
+  await t.test("a lead makes a service account, whose file signs a program in", async (t) => {
+    const me = JSON.parse((await runIn(shell("paul"), "whoami", "--json")).stdout) as {
+      projects: { id: string }[];
+    };
+    const project = me.projects[0]!.id;
+    const file = join(homes, "nightly.json");
+    const create = ["service-accounts", "create", project, "--name", "nightly", "--out", file];
+    const { stderr } = await runIn(shell("paul"), ...create);
+    const account = /made (sa_\w+), good until 2/.exec(stderr)?.[1] ?? stderr;
+    t.equal(statSync(file).mode & 0o777, 0o600);
+    t.match(await refusedIn(shell("paul"), ...create), /file_exists/);
+
+    const program = shellIn(t.testdir());
+    t.match(
+      (await runIn(program, "login", "--service-account", file)).stderr,
+      /signed in as the service account nightly\n$/,
+    );
+    t.match(
+      (await runIn(program, "whoami")).stdout,
+      /by +service account\nproject +default \(p_\w+\), service-account\n/,
+    );
+    const kept = JSON.parse(readFileSync(program.file, "utf8")) as { accessToken: string };
+    t.notMatch(JSON.stringify(kept), /PRIVATE KEY/);
+    writeFileSync(program.file, JSON.stringify({ ...kept, expiresAt: 0 }), { mode: 0o600 });
+    t.match((await runIn(program, "projects", "ls")).stdout, project);
+    t.not(readFileSync(program.file, "utf8"), JSON.stringify(kept), "a new token by the same key");
+    t.match(await refusedIn(program, "service-accounts", "ls", project), /role_required/);
+
+    chmodSync(file, 0o644);
+    t.match(await refusedIn(program, "login", "--service-account", file), /account_file_unsafe/);
+    chmodSync(file, 0o600);
+    t.match((await runIn(shell("paul"), "service-accounts", "ls", project)).stdout, account);
+    await runIn(shell("paul"), "service-accounts", "revoke", project, account);
+    t.match(await refusedIn(program, "whoami"), /service_account_over/);
+    await house.parts.serviceAccounts.sweep();
+    t.match(await refusedIn(program, "login", "--service-account", file), /service_account_over/);
+    t.match((await runIn(program, "logout")).stderr, /signed out/);
+  });
+
+  await t.test("a program may bring its public key, and never its private one", async (t) => {
+    const me = JSON.parse((await runIn(shell("paul"), "whoami", "--json")).stdout) as {
+      projects: { id: string }[];
+    };
+    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const dir = t.testdir({
+      "public.json": JSON.stringify(publicKey.export({ format: "jwk" })),
+      "private.json": JSON.stringify(privateKey.export({ format: "jwk" })),
+    });
+    const create = (key: string) => [
+      ...["service-accounts", "create", me.projects[0]!.id, "--name", "own"],
+      ...["--scope", "jobs:read", "--public-key", join(dir, key)],
+    ];
+    t.match(await refusedIn(shell("paul"), ...create("private.json")), /key_invalid/);
+    const { stdout } = await runIn(shell("paul"), ...create("public.json"));
+    t.match(JSON.parse(stdout), { clientId: /^service-account-sa_/, scopes: ["jobs:read"] });
+  });
 });

@@ -34,6 +34,7 @@ import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts";
+import { serviceAccountRoutes } from "./http/routes/service-accounts.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
 import { objectRoutes, type ObjectRoutesDeps } from "./http/routes/objects.ts";
 import { pageRoutes, type PageRoutesDeps } from "./http/routes/pages.ts";
@@ -42,9 +43,10 @@ import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { schemaValidators } from "./http/validation.ts";
+import { AccessTokens } from "./identity/sign-in/access-tokens.ts";
 
 export type AppDeps = AuditDeps &
-  Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions"> &
+  Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions" | "tokens"> &
   SignInRoutesDeps &
   ApprovalRoutesDeps &
   KeyRoutesDeps &
@@ -108,6 +110,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(authentication, {
     ...deps,
     sessions: deps.identity?.sessions ?? null,
+    tokens: deps.identity === null ? null : new AccessTokens(deps.identity),
     maxFailuresPerMinute: limits.failuresPerMinute,
   });
   await app.register(authorization);
@@ -167,6 +170,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);
   await app.register(projectRoutes, deps);
+  await app.register(serviceAccountRoutes, deps);
   await app.register(auditRoutes, deps);
   await app.register(nodeRoutes, deps);
   await app.register(applianceRoutes, deps);

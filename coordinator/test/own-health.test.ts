@@ -17,6 +17,7 @@ const parts = {
   isAuditDraining: () => false,
   pingStorage: async () => undefined,
   endingKeys: () => [],
+  endingAccounts: () => [],
   hasApprover: () => true,
   people: () => ({ requested: [], left: [] }),
 } as unknown as OwnHealthParts;

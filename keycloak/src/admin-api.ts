@@ -117,6 +117,19 @@ export class KeycloakAdmin {
     await this.#send("DELETE", path, body === undefined ? null : json(body), [404]);
   }
 
+  /**
+   * Makes a client by Keycloak's registration service, for which the right to create clients is enough. Answers with the token by which
+   * {@link removeRegisteredClient} takes this client away again, and no other.
+   */
+  async registerClient(realm: string, client: object): Promise<string> {
+    const path = registrationPath(realm);
+    const answer = await this.#call("POST", path, json(client), []);
+    const { registrationAccessToken: token } = JSON.parse(answer.text) as Record<string, unknown>;
+    if (typeof token !== "string")
+      throw new KeycloakRefusedError("POST", path, answer.status, "no registration token");
+    return token;
+  }
+
   /** A token knows the rights of its own time: who makes a realm has rights in it by the next one. */
   async renew(): Promise<void> {
     const token = await this.#ask();
@@ -130,8 +143,18 @@ export class KeycloakAdmin {
     body: Body | null = null,
     fine: readonly number[] = [],
   ): Promise<KeycloakAnswer> {
+    return await this.#call(method, `/admin/realms${path}`, body, fine);
+  }
+
+  /** @param path whole */
+  async #call(
+    method: string,
+    path: string,
+    body: Body | null,
+    fine: readonly number[],
+  ): Promise<KeycloakAnswer> {
     if (this.#token.expiresAt <= Date.now()) await this.renew();
-    const answer = await askKeycloak(this.#address, `/admin/realms${path}`, {
+    const answer = await askKeycloak(this.#address, path, {
       method,
       headers: {
         authorization: `Bearer ${this.#token.value}`,
@@ -144,6 +167,28 @@ export class KeycloakAdmin {
       throw new KeycloakRefusedError(method, path, answer.status, answer.text);
     return answer;
   }
+}
+
+/** Whoever has the client's own token needs no other right. False where Keycloak does not know client or token any more. */
+export async function removeRegisteredClient(
+  address: KeycloakAddress,
+  realm: string,
+  clientId: string,
+  registrationToken: string,
+): Promise<boolean> {
+  const path = `${registrationPath(realm)}/${encodeURIComponent(clientId)}`;
+  const { status, text } = await askKeycloak(address, path, {
+    method: "DELETE",
+    headers: { authorization: `Bearer ${registrationToken}` },
+    body: null,
+  });
+  if (status === 204) return true;
+  if (status === 401 || status === 403 || status === 404) return false;
+  throw new KeycloakRefusedError("DELETE", path, status, text);
+}
+
+function registrationPath(realm: string): string {
+  return `/realms/${realm}/clients-registrations/default`;
 }
 
 function json(body: unknown): Body {

@@ -11,7 +11,10 @@ export type KeptSession = {
   accessToken: string;
   /** Unix milliseconds. */
   expiresAt: number;
+  /** Empty of a service account, which shows its key anew. */
   refreshToken: string;
+  /** The file of a service account, by its whole path. */
+  serviceAccount?: string;
 };
 
 /** Longer than a refresh can take: who held the lock so long was killed. */

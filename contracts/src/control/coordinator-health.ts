@@ -42,6 +42,8 @@ export type CoordinatorHealth = {
   storage: "ok" | "unavailable";
   /** Living platform keys that end within so many days as a finding speaks of. */
   endingKeys: { key: string; username: string; expiresAt: string }[];
+  /** The same of service accounts of projects; a release before does not tell. */
+  endingAccounts?: { account: string; name: string; project: string; expiresAt: string }[];
   /** Somebody could approve what needs a second person. */
   hasApprover: boolean;
   /** Roles of the whole appliance that groups ask for, and who left their directory; a release before does not tell. */

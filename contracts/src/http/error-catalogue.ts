@@ -14,6 +14,11 @@ export const ERROR_CATALOGUE = {
     hint: "Use 1 to 128 letters, digits, `.`, `_` or `-` as Idempotency-Key.",
   },
 
+  service_account_key_invalid: {
+    status: 400,
+    hint: "Send the public half of a P-256 key pair as a JWK, or let `resontech service-accounts create` make the pair.",
+  },
+
   policy_set_invalid: {
     status: 400,
     hint: "Correct the named file; policies/README.md of the release says what a policy needs.",
@@ -203,6 +208,10 @@ export const ERROR_CATALOGUE = {
   invalid_api_key: { status: 401, hint: "Use a platform key that is neither revoked nor expired." },
   malformed_bearer: { status: 401, hint: "Send `Authorization: Bearer rsk_live_…`." },
   invalid_token: { status: 401, hint: "Sign in again: `resontech login`." },
+  service_account_over: {
+    status: 401,
+    hint: "The service account was revoked or has expired: a project lead makes a new one.",
+  },
   session_required: { status: 401, hint: "Sign in, or send a platform key." },
   join_token_invalid: {
     status: 401,
@@ -307,6 +316,10 @@ export const ERROR_CATALOGUE = {
   request_timeout: { status: 408, hint: "Send the whole request within a minute." },
   bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
+  too_many_service_accounts: {
+    status: 409,
+    hint: "Revoke a service account that is no longer used.",
+  },
   too_many_keys: { status: 409, hint: "Revoke a key that is no longer used." },
   id_ambiguous: {
     status: 409,

@@ -95,7 +95,7 @@ export type SessionReply = Static<typeof SessionReply>;
 export const CallerReply = Type.Object(
   {
     user: Type.Object({ id: Type.String(), username: Type.String() }, closed),
-    credential: Type.Enum(["key", "session"]),
+    credential: Type.Enum(["key", "session", "service-account"]),
     /** On the whole appliance; of a key none. */
     roles: Type.Array(Type.String()),
     projects: Type.Array(

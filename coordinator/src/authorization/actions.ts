@@ -35,6 +35,11 @@ export const ACTIONS = {
   "membership.list": "membership",
   "membership.change": "membership",
 
+  /** Of a project. */
+  "service-account.list": "project",
+  "service-account.create": "project",
+  "service-account.revoke": "project",
+
   "user.list": "user",
   "user.read": "user",
   "user.create": "user",

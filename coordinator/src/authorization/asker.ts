@@ -57,6 +57,15 @@ export function askerOf(caller: Caller, given: Given): Asker {
         own: { userId: caller.userId },
         places: placesOf(caller),
       };
+    case "service-account":
+      return {
+        class: {
+          ...{ type: "PlatformKey", role: "service-account", isAdmin: false },
+          scopes: caller.scopes.toSorted(),
+        },
+        ...{ circumstances: zoned("users"), own: { userId: caller.userId } },
+        places: new Map([[caller.projectId, "of-key"]]),
+      };
     case "service":
       return {
         class: { type: "Service", service: caller.service },

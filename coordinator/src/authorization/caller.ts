@@ -33,6 +33,17 @@ export type SessionCaller = {
   signIn: { acr: string; at: number };
 };
 
+/** A program of one project that signed in at the identity provider by a key of its own: a service account. It acts for nobody else. */
+export type ServiceAccountCaller = {
+  kind: "service-account";
+  /** Of the account: it owns its jobs as a person does. */
+  userId: string;
+  projectId: string;
+  /** At the identity provider. */
+  clientId: string;
+  scopes: readonly KeyScope[];
+};
+
 /** A process of the appliance, by the socket that only it can open. */
 export type ServiceCaller = { kind: "service"; service: Service };
 
@@ -46,21 +57,29 @@ export type OperatorCaller = {
   person: string | null;
 };
 
-export type Caller = KeyCaller | SessionCaller | ServiceCaller | NodeCaller | OperatorCaller;
+export type Caller =
+  | KeyCaller
+  | SessionCaller
+  | ServiceAccountCaller
+  | ServiceCaller
+  | NodeCaller
+  | OperatorCaller;
 
 /** Callers who act for a user of the appliance: all that routes serve. */
-export type UserCaller = KeyCaller | SessionCaller;
+export type UserCaller = KeyCaller | SessionCaller | ServiceAccountCaller;
+
+const USER_KINDS: ReadonlySet<Caller["kind"]> = new Set(["key", "session", "service-account"]);
 
 export const COORDINATOR: ServiceCaller = { kind: "service", service: "coordinator" };
 export const S3_FRONT: ServiceCaller = { kind: "service", service: "s3-front" };
 
 export function isUserCaller(caller: Caller): caller is UserCaller {
-  return caller.kind === "key" || caller.kind === "session";
+  return USER_KINDS.has(caller.kind);
 }
 
 /** The caller in another project than the one that is meant where none is named; null where he is not in it. */
 export function callerIn<C extends UserCaller>(caller: C, projectId: string): C | null {
-  if (caller.kind === "key") return caller.projectId === projectId ? caller : null;
+  if (caller.kind !== "session") return caller.projectId === projectId ? caller : null;
   return caller.grants.some((grant) => grant.projectId === projectId)
     ? { ...caller, projectId }
     : null;
@@ -69,5 +88,6 @@ export function callerIn<C extends UserCaller>(caller: C, projectId: string): C 
 /** What requests are counted by: two users behind one address don't share a limit. Null: by the address. */
 export function credentialOf(caller: Caller | null): string | null {
   if (caller?.kind === "key") return caller.keyId;
+  if (caller?.kind === "service-account") return caller.userId;
   return caller?.kind === "session" ? caller.sessionId : null;
 }

@@ -32,6 +32,11 @@ export function actorOf(caller: Caller | null, commit?: CommitPerson): Actor {
         sid: commit!("actor.sid", caller.sessionId),
       };
     }
+    case "service-account":
+      return {
+        ...{ sub: caller.userId, kind: "user", roles: ["service-account"] },
+        azp: caller.clientId,
+      };
     case "service":
       return { sub: caller.service, kind: "system" };
     case "node":

@@ -35,6 +35,7 @@ import type { Feed } from "../feed/feed.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import { openRequests } from "../identity/directories/request-role.ts";
 import { endingKeys } from "../identity/key-store.ts";
+import { endingAccounts } from "../identity/service-accounts/service-account-store.ts";
 import { peopleWhoLeft } from "../identity/people-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
@@ -199,6 +200,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         isAuditDraining: () => gate.draining,
         pingStorage: () => options.store.ping(),
         endingKeys: () => endingKeys(db, clock.now()),
+        endingAccounts: () => endingAccounts(db, clock.now()),
         hasApprover: () => holdersOf(read, "security-officer").length > 0,
         people: () => ({ requested: openRequests(db), left: peopleWhoLeft(db) }),
       }),

@@ -6,11 +6,14 @@ import { ApprovalEffects } from "../approvals/approval-effects.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
+import { CoordinatorAdmin } from "../identity/accounts/coordinator-admin.ts";
 import { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
+import { ServiceClients } from "../identity/accounts/service-clients.ts";
 import { Leavers } from "../identity/directories/leavers.ts";
 import { EventCollector } from "../identity/keycloak-events/event-collector.ts";
 import { requestRoleOnRecord } from "../identity/directories/request-role.ts";
 import { OpenIdProvider } from "../identity/sign-in/open-id-provider.ts";
+import { ServiceAccounts } from "../identity/service-accounts/service-accounts.ts";
 import { Seal } from "../identity/sign-in/seal.ts";
 import { Sessions, type SessionsDeps } from "../identity/sign-in/sessions.ts";
 import { SignIn } from "../identity/sign-in/sign-in.ts";
@@ -32,9 +35,12 @@ export async function openIdentity(
     ...{ address, realm: REALM, clientKeyPem: readText(dashboardKeyFile) },
   });
   const seal = new Seal(Buffer.from(readFileSync(sessionKeyFile, "utf8").trim(), "base64url"));
-  const accounts = new KeycloakAccounts({
+  const admin = new CoordinatorAdmin({
     ...{ address, realm: REALM, clientKeyPem: readText(coordinatorKeyFile) },
   });
+  const accounts = new KeycloakAccounts(admin);
+  const clients = new ServiceClients(admin);
+  const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
   const requestRole = requestRoleOnRecord(deps.record, deps.now);
   const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
   const quotaBytes = config.s3.bucketQuotaBytes;
@@ -50,8 +56,8 @@ export async function openIdentity(
   });
   const approvals = new Approvals({ ...deps, effects });
   const sweep = setInterval(() => {
-    Promise.all([sessions.sweep(), approvals.sweep()]).catch((err: unknown) =>
-      logger.warn({ err }, "what is over was not swept"),
+    Promise.all([sessions.sweep(), approvals.sweep(), serviceAccounts.sweep()]).catch(
+      (err: unknown) => logger.warn({ err }, "what is over was not swept"),
     );
   }, SWEEP_MS);
   const watched = { ...deps, accounts, sessions, requestRole };
@@ -63,7 +69,7 @@ export async function openIdentity(
     (err) => logger.warn({ err }, "Keycloak's events wait"),
   );
   return {
-    ...{ provider, sessions, signIn, links, approvals },
+    ...{ provider, sessions, signIn, links, approvals, serviceAccounts },
     [Symbol.asyncDispose]: async () => {
       clearInterval(sweep);
       links[Symbol.dispose]();

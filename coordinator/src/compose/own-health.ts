@@ -20,6 +20,7 @@ export type OwnHealthParts = Pick<
   isAuditDraining: () => boolean;
   pingStorage: () => Promise<unknown>;
   endingKeys: () => CoordinatorHealth["endingKeys"];
+  endingAccounts: () => NonNullable<CoordinatorHealth["endingAccounts"]>;
   hasApprover: () => boolean;
   people: () => NonNullable<CoordinatorHealth["people"]>;
 };
@@ -60,6 +61,7 @@ export class OwnHealth implements Disposable {
           ? null
           : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       endingKeys: parts.endingKeys(),
+      endingAccounts: parts.endingAccounts(),
       hasApprover: parts.hasApprover(),
       people: parts.people(),
       nodes: fleetViews.nodeHealth(),

@@ -13,6 +13,7 @@ import { memberImages } from "./migrations/0011-member-images.ts";
 import { people } from "./migrations/0012-people.ts";
 import { approvals } from "./migrations/0014-approvals.ts";
 import { projects } from "./migrations/0016-projects.ts";
+import { serviceAccounts } from "./migrations/0017-service-accounts.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
 import { directories } from "./migrations/0015-directories.ts";
 
@@ -20,5 +21,5 @@ import { directories } from "./migrations/0015-directories.ts";
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
-  ...[decisionsSeen, approvals, directories, projects],
+  ...[decisionsSeen, approvals, directories, projects, serviceAccounts],
 ];

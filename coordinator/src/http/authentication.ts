@@ -10,6 +10,7 @@ import {
   type Caller,
   callerIn,
   type KeyCaller,
+  type ServiceAccountCaller,
   type SessionCaller,
   type UserCaller,
 } from "../authorization/caller.ts";
@@ -18,8 +19,11 @@ import type { ReadHandle } from "../db/open-database.ts";
 import { hashPlatformKey, isPlatformKey } from "../identity/decisions/platform-key.ts";
 import { findCaller, noteUse } from "../identity/key-store.ts";
 import { SignInRefused } from "../identity/sign-in/open-id-provider.ts";
+import type { AccessTokens, TokenBearer } from "../identity/sign-in/access-tokens.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
+import { noteAccountUse } from "../identity/service-accounts/service-account-store.ts";
 import { FailureTally } from "./failure-tally.ts";
+import { NewTokens } from "./new-tokens.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 export type AuthenticationOptions = {
@@ -29,6 +33,8 @@ export type AuthenticationOptions = {
   now: () => number;
   /** Null where the appliance has no identity provider: no cookie counts. */
   sessions: Sessions | null;
+  /** Null likewise: no access token counts. */
+  tokens: AccessTokens | null;
   /** Refusals of one source in a minute before it is told 429. */
   maxFailuresPerMinute: number;
 };
@@ -57,7 +63,8 @@ type Refusal =
   | "user_left"
   | "sign_in_needed"
   | "csrf_refused"
-  | "invalid_token";
+  | "invalid_token"
+  | "service_account_over";
 
 /** A key's last use is kept to the minute. */
 const LAST_USE_STEP_MS = 60_000;
@@ -71,6 +78,7 @@ export const authentication = fp<AuthenticationOptions>(
       onError: (err) => app.log.error({ err }, "counted refusals could not be logged"),
     });
     const lastUses = new Map<string, number>();
+    const newTokens = new NewTokens();
 
     app.decorateRequest("caller", null);
     app.decorateRequest("refuseCredential", async function (code, message) {
@@ -82,18 +90,30 @@ export const authentication = fp<AuthenticationOptions>(
     app.addHook("onRequest", async (request) => {
       const access = request.routeOptions.config.access;
       if (access === undefined || "public" in access || "credential" in access) return;
-      const found = await findCallerOf(options, request);
+      const found = await callerOfRequest(request);
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
       request.caller = inChosenProject(found, request.headers["x-rt-project"]);
       if (found.kind === "key") noteLastUse(found);
     });
     app.decorateRequest("callerNow", async function () {
-      const found = await findCallerOf(options, this);
+      const found = await callerOfRequest(this);
       return typeof found === "string"
         ? null
         : inChosenProject(found, this.headers["x-rt-project"]);
     });
     app.addHook("onClose", () => tally.close());
+
+    async function callerOfRequest(request: FastifyRequest): Promise<UserCaller | Refusal> {
+      const { authorization } = request.headers;
+      if (authorization === undefined && options.sessions !== null)
+        return await callerOfCookie(options.sessions, request);
+      const bearer = await bearerOf(options, authorization);
+      if (bearer === null) return callerOf(options, authorization);
+      if (typeof bearer === "string") return bearer;
+      if ("tokenId" in bearer && newTokens.isNew(bearer.tokenId, options.now()))
+        await noteTokenUse(options, bearer.caller, request.peer);
+      return bearer.caller;
+    }
 
     function noteLastUse({ keyId }: KeyCaller): void {
       const now = options.now();
@@ -115,6 +135,7 @@ const REFUSALS: Record<Refusal, string> = {
   user_left: "the directory no longer has the user of this key",
   sign_in_needed: "the user of this key has not signed in for seven days",
   invalid_token: "the access token is not good here, or no longer",
+  service_account_over: "the service account was revoked or has expired",
   csrf_refused: "the request did not come from a page of this appliance",
 };
 
@@ -127,16 +148,6 @@ function inChosenProject<C extends UserCaller>(
   const there = callerIn(caller, String(chosen));
   if (there === null) throw new ApiError("not_found", "there is no such project");
   return there;
-}
-
-async function findCallerOf(
-  options: AuthenticationOptions,
-  request: FastifyRequest,
-): Promise<UserCaller | Refusal> {
-  const { authorization } = request.headers;
-  return authorization === undefined && options.sessions !== null
-    ? await callerOfCookie(options.sessions, request)
-    : ((await callerOfToken(options, request)) ?? callerOf(options, authorization));
 }
 
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
@@ -160,20 +171,40 @@ async function callerOfCookie(
 }
 
 /** Null for what is no access token. A token's own faults are not told apart: whoever made it up learns nothing. */
-async function callerOfToken(
-  { sessions }: AuthenticationOptions,
-  request: FastifyRequest,
-): Promise<SessionCaller | Refusal | null> {
+async function bearerOf(
+  { tokens }: AuthenticationOptions,
+  header: string | undefined,
+): Promise<TokenBearer | Refusal | null> {
   const token = /^Bearer (ey[A-Za-z0-9_-]{1,4096}(?:\.[A-Za-z0-9_-]{1,8192}){2})$/i.exec(
-    request.headers.authorization ?? "",
+    header ?? "",
   )?.[1];
-  if (token === undefined || sessions === null) return null;
+  if (token === undefined || tokens === null) return null;
   try {
-    return (await sessions.callerOfToken(token)) ?? "invalid_token";
+    const bearer = await tokens.bearerOf(token);
+    return bearer === "over" ? "service_account_over" : (bearer ?? "invalid_token");
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error;
     return "invalid_token";
   }
+}
+
+/** Durable before the first answer to a token; the next ones follow within its five minutes. */
+async function noteTokenUse(
+  { gate, commit, now }: AuthenticationOptions,
+  caller: ServiceAccountCaller,
+  source: string,
+): Promise<void> {
+  const to = committer();
+  await gate.fact(
+    {
+      ...{ type: "auth.service-account.use", op: randomUUID(), actor: actorOf(caller, to) },
+      src: { addr: to("src.addr", source) },
+      object: { kind: "user", id: caller.userId },
+      detail: { project: caller.projectId },
+    },
+    to.disclosures,
+  );
+  await commit.run((db) => noteAccountUse(db, caller.userId, now()));
 }
 
 function equals(a: string, b: string): boolean {

@@ -68,10 +68,11 @@ export function setProjectQuota(db: WriteHandle, projectId: string, bytes: numbe
   db.prepare("UPDATE buckets SET quota_bytes = ? WHERE project_id = ?").run(bytes, projectId);
 }
 
+/** A person: a service account has no name to be found by. */
 export function findUser(db: ReadHandle, username: string): UserRow | null {
   const row = db
     .prepare<[string], { id: string; username: string; disabled_at: number | null }>(
-      "SELECT id, username, disabled_at FROM users WHERE username = ?",
+      "SELECT id, username, disabled_at FROM users WHERE kind = 'person' AND username = ?",
     )
     .get(username);
   return row === undefined

@@ -42,7 +42,7 @@ function personOf(
 ): Person | null {
   const row = db
     .prepare<string[], PersonRow>(
-      `SELECT id, username, disabled_at, left_at, source, source_kind FROM users WHERE ${where}`,
+      `SELECT id, username, disabled_at, left_at, source, source_kind FROM users WHERE kind = 'person' AND ${where}`,
     )
     .get(...values);
   if (row === undefined) return null;
@@ -100,7 +100,7 @@ export function peopleToLookAfter(
       { id: string; subject: string; source: string | null; kind: Source["kind"] | null }
     >(
       `SELECT id, subject, source, source_kind AS kind FROM users
-       WHERE subject IS NOT NULL AND disabled_at IS NULL AND left_at IS NULL ORDER BY id`,
+       WHERE kind = 'person' AND subject IS NOT NULL AND disabled_at IS NULL AND left_at IS NULL ORDER BY id`,
     )
     .all()
     .map(({ id, subject, source, kind }) => ({
@@ -156,7 +156,7 @@ export function listPeople(db: ReadHandle): {
     >(
       `SELECT u.id, u.username, u.disabled_at AS disabledAt, u.subject, u.created_at AS createdAt,
          (SELECT json_group_array(role) FROM role_holders h WHERE h.user_id = u.id) AS roles
-       FROM users u ORDER BY u.username`,
+       FROM users u WHERE u.kind = 'person' ORDER BY u.username`,
     )
     .all()
     .map(({ roles, disabledAt, subject, ...person }) => ({
@@ -174,7 +174,7 @@ export function unlinkedUsers(
   return db
     .prepare<[], { userId: string; username: string; isAdmin: number }>(
       `SELECT id AS userId, username, is_admin AS isAdmin FROM users
-       WHERE subject IS NULL AND disabled_at IS NULL ORDER BY created_at, id`,
+       WHERE kind = 'person' AND subject IS NULL AND disabled_at IS NULL ORDER BY created_at, id`,
     )
     .all()
     .map((row) => ({ ...row, isAdmin: row.isAdmin === 1 }));

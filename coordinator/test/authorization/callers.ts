@@ -1,6 +1,12 @@
 /** One caller of each kind, and of each role, proof and service: all of the user u1, the project p1 or the node n1. */
 import { KEY_SCOPES, type KeyScope } from "@resontech/contracts/http-identity";
-import type { Caller, KeyCaller, SessionCaller } from "../../src/authorization/caller.ts";
+import { SERVICE_ACCOUNT_SCOPES } from "@resontech/contracts/http-service-accounts";
+import type {
+  Caller,
+  KeyCaller,
+  ServiceAccountCaller,
+  SessionCaller,
+} from "../../src/authorization/caller.ts";
 import {
   APPLIANCE_ROLES,
   type ApplianceRole,
@@ -24,12 +30,19 @@ export const sessionOf = (...grants: SessionCaller["grants"]): SessionCaller => 
   ...{ grants, signIn: { acr: "1", at: 1 } },
 });
 
+export const SERVICE_ACCOUNT: ServiceAccountCaller = {
+  ...{ kind: "service-account", userId: "u1", projectId: "p1" },
+  ...{ clientId: "service-account-u1", scopes: SERVICE_ACCOUNT_SCOPES },
+};
+
 export const onAppliance = (role: ApplianceRole) => sessionOf({ role, projectId: null });
 export const inProject = (role: ProjectRole) => sessionOf({ role, projectId: "p1" });
 
 export const PEOPLE: readonly (readonly [string, Caller])[] = [
   ...APPLIANCE_ROLES.map((role) => [role, onAppliance(role)] as const),
-  ...PROJECT_ROLES.map((role) => [role, inProject(role)] as const),
+  ...PROJECT_ROLES.map(
+    (role) => [role, role === "service-account" ? SERVICE_ACCOUNT : inProject(role)] as const,
+  ),
 ];
 
 export const OTHERS: readonly (readonly [string, Caller])[] = [

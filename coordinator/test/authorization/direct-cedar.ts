@@ -91,6 +91,18 @@ function principalOf(caller: Caller, now: number): Principal {
           parents: [uid("ProjectRole", `${caller.projectId}/${caller.role}`)],
         },
       };
+    case "service-account":
+      return {
+        context: {},
+        principal: {
+          uid: uid("PlatformKey", caller.userId),
+          attrs: {
+            ...{ user: ref("User", caller.userId), project: ref("Project", caller.projectId) },
+            ...{ scopes: [...caller.scopes], admin: false },
+          },
+          parents: [uid("ProjectRole", `${caller.projectId}/service-account`)],
+        },
+      };
     case "session": {
       const level = /^\d+$/.test(caller.signIn.acr) ? Number(caller.signIn.acr) : 0;
       const minutesAgo = Math.ceil((now - caller.signIn.at) / 60_000);

@@ -75,12 +75,17 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "what the release before noted of keys is read",
     texts: ['caller.type !== "PlatformKey"'],
   },
+  "http/routes/service-accounts.ts": {
+    why: "what a service account may is shown",
+    texts: ["{ scopes }"],
+  },
   "http/routes/sign-in.ts": {
     why: "whoever asks is shown the own roles and projects; a key has no session to show",
     texts: [
       "session.roles",
       'caller.kind === "key"',
       "id === caller.projectId",
+      'caller.kind === "service-account"',
       "caller.grants",
       'request.caller?.kind !== "session"',
     ],
@@ -92,6 +97,14 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "identity/accounts/keycloak-accounts.ts": {
     why: "an account is linked to the user whose id it carries, and to nobody else",
     texts: ["found.attributes?.[USER_ATTRIBUTE]?.[0] !== userId"],
+  },
+  "identity/service-accounts/service-account-store.ts": {
+    why: "a service account's row becomes one or is written; those of a project",
+    texts: ["{ scopes }", BY_PROJECT, BY_PROJECT, BY_PROJECT, "{ scopes }"],
+  },
+  "identity/service-accounts/service-accounts.ts": {
+    why: "an account becomes a caller",
+    texts: ["{ scopes }"],
   },
   "identity/create-user.ts": { why: "a user is written", texts: ["{ isAdmin }"] },
   "identity/directories/group-store.ts": {

@@ -49,8 +49,8 @@ t.test("the same policies change nothing, nor do other words of a comment", asyn
 t.test("what would change is told: who, what, and how it was and would be", async (t) => {
   const wider = proposed(
     "jobs.cedar",
-    "resource.owner == principal &&\n  (principal in",
-    "(principal in",
+    "resource.owner == principal && principal in",
+    "principal in",
   );
   t.match(changedDecisions(inForce, wider, seen), [
     {

@@ -17,8 +17,11 @@ import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
 import { Approvals } from "../../src/approvals/approvals.ts";
 import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
+import { CoordinatorAdmin } from "../../src/identity/accounts/coordinator-admin.ts";
 import { KeycloakAccounts } from "../../src/identity/accounts/keycloak-accounts.ts";
 import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
+import { ServiceClients } from "../../src/identity/accounts/service-clients.ts";
+import { ServiceAccounts } from "../../src/identity/service-accounts/service-accounts.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";
 import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
@@ -46,6 +49,8 @@ export class SignInHouse implements AsyncDisposable {
   readonly api: TestApp;
   readonly parts: IdentityParts;
   readonly accounts: KeycloakAccounts;
+  /** What the coordinator itself may do at Keycloak. */
+  readonly coordinator: CoordinatorAdmin;
   readonly keycloak: RunningKeycloak;
   readonly engine: S3Engine;
   readonly #cleanup: AsyncDisposableStack;
@@ -54,6 +59,7 @@ export class SignInHouse implements AsyncDisposable {
     api: TestApp,
     parts: IdentityParts,
     accounts: KeycloakAccounts,
+    coordinator: CoordinatorAdmin,
     keycloak: RunningKeycloak,
     engine: S3Engine,
     cleanup: AsyncDisposableStack,
@@ -63,6 +69,7 @@ export class SignInHouse implements AsyncDisposable {
     this.api = api;
     this.parts = parts;
     this.accounts = accounts;
+    this.coordinator = coordinator;
     this.keycloak = keycloak;
     this.engine = engine;
     this.#cleanup = cleanup;
@@ -102,10 +109,11 @@ export class SignInHouse implements AsyncDisposable {
       realm: "resontech",
       clientKeyPem: dashboard.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
-    const accounts = new KeycloakAccounts({
+    const admin = new CoordinatorAdmin({
       ...{ address: keycloak.address, realm: "resontech" },
       clientKeyPem: coordinator.privateKey.export({ type: "pkcs8", format: "pem" }),
     });
+    const accounts = new KeycloakAccounts(admin);
     const seal = new Seal(randomBytes(32));
     const pages = DashboardFiles.load(join(dirname(shippedProgram("coordinator")), "dashboard"));
     const api = await makeTestApp(
@@ -128,7 +136,9 @@ export class SignInHouse implements AsyncDisposable {
           policies: new ChangedPolicies(join(dir, "policies")),
         });
         const approvals = new Approvals({ ...deps, effects });
-        return { provider, sessions, signIn, links, approvals };
+        const clients = new ServiceClients(admin);
+        const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
+        return { provider, sessions, signIn, links, approvals, serviceAccounts };
       },
     );
     stack.defer(() => api.identity?.links[Symbol.dispose]());
@@ -146,7 +156,7 @@ export class SignInHouse implements AsyncDisposable {
         },
       ),
     );
-    return new SignInHouse(api, api.identity, accounts, keycloak, engine, stack.move());
+    return new SignInHouse(api, api.identity, accounts, admin, keycloak, engine, stack.move());
   }
 
   get admin(): KeycloakAdmin {

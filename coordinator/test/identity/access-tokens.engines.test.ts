@@ -35,7 +35,15 @@ const provider = await OpenIdProvider.open({
 const now = Math.floor(Date.now() / 1000);
 const GOOD: JWTPayload = {
   ...{ iss: `${origin}/realms/resontech`, aud: "resontech-api", azp: "resontech-cli" },
-  ...{ sub: "subject", sid: "session", acr: "1", iat: now, exp: now + 300, auth_time: now },
+  ...{
+    sub: "subject",
+    sid: "session",
+    jti: "token",
+    acr: "1",
+    iat: now,
+    exp: now + 300,
+    auth_time: now,
+  },
   roles: ["viewer"],
 };
 const HEADER = { alg: "ES256", typ: "at+jwt", kid: "realm" };
@@ -60,6 +68,12 @@ const FORGED: Record<string, string> = {
   "another client": await token({ azp: "resontech-dashboard" }),
   "no client": await token({ azp: undefined }),
   "no session": await token({ sid: undefined }),
+  "no id": await token({ jti: undefined }),
+  "no moment of the sign-in": await token({ auth_time: undefined }),
+  "a person's session by a service account": await token({ azp: "service-account-sa_1" }),
+  "a client whose name only ends like a service account's": await token({
+    ...{ azp: "my-service-account-sa_1", sid: undefined },
+  }),
   "no end": await token({ exp: undefined }),
   expired: await token({ iat: now - 600, exp: now - 300 }),
   "not valid yet": await token({ nbf: now + 120 }),
@@ -97,8 +111,15 @@ const FORGED: Record<string, string> = {
 
 t.test("a good token is read", async (t) => {
   t.match(await provider.readAccessToken(await token({})), {
-    ...{ subject: "subject", sid: "session", acr: "1", roles: ["viewer"] },
+    ...{ kind: "person", subject: "subject", sid: "session", acr: "1", roles: ["viewer"] },
     authenticatedAt: now * 1000,
+  });
+});
+
+t.test("a token of a service account names its client, and is of no session", async (t) => {
+  const good = { azp: "service-account-sa_1", sid: undefined, auth_time: undefined };
+  t.same(await provider.readAccessToken(await token(good)), {
+    ...{ kind: "client", clientId: "service-account-sa_1", subject: "subject", tokenId: "token" },
   });
 });
 

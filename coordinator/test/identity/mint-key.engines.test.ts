@@ -15,7 +15,7 @@ async function person(username: string) {
   const account = await house.addAccount(username);
   const userId = await house.firstSignIn(account);
   const projectId = findDefaultProject(api.database.read, userId)!;
-  return { userId, projectId, ask: await house.signedIn(userId) };
+  return { ...account, userId, projectId, ask: await house.signedIn(userId) };
 }
 const setRole = (projectId: string, userId: string, role: string | null) =>
   api.commit.run((db) => {
@@ -103,18 +103,17 @@ t.test("bad wishes are refused by name", async (t) => {
 });
 
 t.test("a shell that is signed in mints none", async (t) => {
-  const { sessions } = house.parts;
-  const callerOfToken = sessions.callerOfToken.bind(sessions);
+  const { provider } = house.parts;
+  const readAccessToken = provider.readAccessToken.bind(provider);
   // As a token of the device grant is read: cli/test/sign-in.browser.test.ts has a real one.
-  sessions.callerOfToken = async () => ({
-    ...{ kind: "session", sessionId: "s", userId: anna.userId },
-    ...{ projectId: anna.projectId, signIn: { acr: "2", at: Date.now() } },
-    grants: [{ role: "project-lead", projectId: anna.projectId }],
+  provider.readAccessToken = async () => ({
+    ...{ kind: "person", subject: anna.subject, sid: "s", acr: "2" },
+    ...{ authenticatedAt: Date.now(), roles: [] },
   });
   const reply = await withKey(`ey${randomBytes(8).toString("hex")}.a.b`, {
     ...{ method: "POST", url: "/api/keys", payload: wish(anna.projectId) },
   });
-  sessions.callerOfToken = callerOfToken;
+  provider.readAccessToken = readAccessToken;
   t.match(reply, { status: 403, body: { code: "session_only" } });
   t.match(api.audit.drafts.at(-1), { type: "auth.refused", detail: { reason: "session_only" } });
 });

@@ -2,7 +2,13 @@
 import type { KeycloakAdmin } from "../admin-api.ts";
 import { applyDirectory, removeDirectory } from "../directories/apply-directory.ts";
 import { type Drift, realmDrift } from "./decisions/realm-drift.ts";
-import { type ActualRealm, readRealm } from "./read-realm.ts";
+import {
+  type ActualRealm,
+  MAPPER_POLICY,
+  MAPPER_TYPES,
+  readMapperPolicy,
+  readRealm,
+} from "./read-realm.ts";
 import {
   type FlowStep,
   LOCALE,
@@ -39,6 +45,7 @@ export async function applyRealm(admin: KeycloakAdmin, want: RealmDefinition): P
     await admin.put(`/${want.realm}`, { realm: want.realm, ...want.settings });
   if (left.some(({ kind }) => kind === "profile"))
     await admin.put(`/${want.realm}/users/profile`, want.userProfile);
+  if (left.some(({ what }) => what === "registrableMappers")) await applyMapperPolicy(change);
   await applyTexts(change, left);
   await applyClients(change);
   await applyDirectories(change);
@@ -55,6 +62,17 @@ async function applyTexts({ admin, want }: Change, drift: readonly Drift[]): Pro
   for (const { what } of drifted)
     if (!(what in want.texts)) await admin.delete(`${path}/${encodeURIComponent(what)}`);
   await admin.post(path, want.texts);
+}
+
+async function applyMapperPolicy({ admin, want, actual }: Change): Promise<void> {
+  const known = await readMapperPolicy(admin, want.realm);
+  const policy = {
+    ...{ ...MAPPER_POLICY, parentId: actual.realm.settings["id"] },
+    config: { [MAPPER_TYPES]: want.registrableMappers ?? [] },
+  };
+  const path = `/${want.realm}/components`;
+  if (known === null) await admin.post(path, policy);
+  else await admin.put(`${path}/${known.id}`, { ...policy, id: known.id });
 }
 
 async function applyRoles({ admin, want }: Change, drift: readonly Drift[]): Promise<void> {

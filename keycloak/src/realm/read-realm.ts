@@ -39,12 +39,13 @@ type Execution = {
 export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<ActualRealm | null> {
   const settings = await admin.find<Record<string, unknown>>(`/${realm}`);
   if (settings === null) return null;
-  const [roles, flows, rows, userProfile, texts] = await Promise.all([
+  const [roles, flows, rows, userProfile, texts, mapperPolicy] = await Promise.all([
     admin.get<{ name: string; description?: string }[]>(`/${realm}/roles`),
     admin.get<{ id: string; alias: string; builtIn: boolean }[]>(`/${realm}/authentication/flows`),
     admin.get<ClientRow[]>(`/${realm}/clients?max=1000`),
     admin.get<Record<string, unknown>>(`/${realm}/users/profile`),
     admin.get<Record<string, string>>(`/${realm}/localization/${LOCALE}`),
+    readMapperPolicy(admin, realm),
   ]);
   const ids: RealmIds = {
     clients: new Map(rows.map(({ clientId, id }) => [clientId, id])),
@@ -90,11 +91,38 @@ export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<Ac
   return {
     realm: {
       ...{ realm, settings, userProfile, texts, clients, flows: own },
+      registrableMappers: mapperPolicy?.config[MAPPER_TYPES] ?? null,
       roles: roles.map(({ name, description }) => ({ name, description: description ?? "" })),
       directories: await readDirectories(admin, realm),
     },
     ids,
   };
+}
+
+/** What holds whoever registers clients by a token of their own to some kinds of mapper. */
+export const MAPPER_POLICY = {
+  name: "Allowed Protocol Mapper Types",
+  providerId: "allowed-protocol-mappers",
+  providerType: "org.keycloak.services.clientregistration.policy.ClientRegistrationPolicy",
+  subType: "authenticated",
+} as const;
+export const MAPPER_TYPES = "allowed-protocol-mapper-types";
+
+type MapperPolicy = {
+  id: string;
+  providerId: string;
+  subType?: string;
+  config: Record<string, string[]>;
+};
+
+/** Null where there is none. */
+export async function readMapperPolicy(
+  admin: KeycloakAdmin,
+  realm: string,
+): Promise<MapperPolicy | null> {
+  const { providerId, providerType, subType } = MAPPER_POLICY;
+  const all = await admin.get<MapperPolicy[]>(`/${realm}/components?type=${providerType}`);
+  return all.find((one) => one.providerId === providerId && one.subType === subType) ?? null;
 }
 
 async function readSteps(admin: KeycloakAdmin, realm: string, alias: string): Promise<FlowStep[]> {

@@ -49,6 +49,8 @@ const RealmFile = Type.Object(
     userProfile: Values,
     /** Words of Keycloak's pages, by Keycloak's keys, where its own would mislead. */
     texts: Type.Record(Type.String(), Type.String()),
+    /** Kinds of mapper that a client may have which is registered by whoever may create clients and no more. */
+    registrableMappers: Type.Array(Name),
     roles: Type.Array(Type.Object({ name: Name, description: Type.String() }, closed)),
     flows: Type.Array(Type.Object({ alias: Name, steps: Type.Array(FlowStep) }, closed)),
     clients: Type.Array(
@@ -89,6 +91,8 @@ export type RealmDefinition = {
   settings: Record<string, unknown>;
   userProfile: Record<string, unknown>;
   texts: Record<string, string>;
+  /** Null: nothing holds who registers a client to any kind. */
+  registrableMappers: string[] | null;
   roles: { name: string; description: string }[];
   flows: RealmFlow[];
   clients: RealmClient[];
@@ -125,9 +129,9 @@ export function realmDefinition(
   const [fault] = Value.Errors(RealmFile, value);
   if (fault !== undefined)
     throw new RealmFileError(`policies/realm.json${fault.instancePath} ${fault.message}`);
-  const { settings, userProfile, texts, roles, flows, clients } = value as Static<typeof RealmFile>;
+  const { clients, ...rest } = value as Static<typeof RealmFile>;
   return {
-    ...{ realm: REALM, settings, userProfile, texts, roles, flows },
+    ...{ ...rest, realm: REALM },
     directories: connections.map(directoryOf),
     clients: clients.map((client) => ({
       clientId: client.settings.clientId,

@@ -297,6 +297,7 @@ function coordinatorFindings(health: CoordinatorHealth): Finding[] {
       ),
     );
   found.push(...health.endingKeys.map(keyFinding));
+  found.push(...(health.endingAccounts ?? []).map(accountFinding));
   if (!health.hasApprover)
     found.push(
       warning(
@@ -453,6 +454,22 @@ function keyFinding({
     "key_expiring",
     what,
     `the same key goes on after: appliance key renew ${key}`,
+  );
+}
+
+/** It has no second life: whoever leads the project makes another one, with a key of its own. */
+function accountFinding({
+  account,
+  name,
+  project,
+  expiresAt,
+}: NonNullable<CoordinatorHealth["endingAccounts"]>[number]): Finding {
+  const daysLeft = (Date.parse(expiresAt) - Date.now()) / DAY_MS;
+  const what = `service account ${name} (${account}) of project ${project}`;
+  return (daysLeft <= 0 ? fault : warning)(
+    "service_account_expiring",
+    daysLeft <= 0 ? `${what} has expired` : `${what} expires in ${Math.floor(daysLeft)} days`,
+    "a lead of the project makes a new one: resontech service-accounts create",
   );
 }
 

@@ -79,6 +79,7 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
   logOf: (name) => `/log/${name}.log`,
   ...change,
 });
+const ACCOUNT = { account: "sa_1", name: "nightly", project: "study" };
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 const codes = (change: Partial<StatusFacts>) =>
   findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
@@ -176,6 +177,14 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     [
       "warning key_expiring",
       inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(13.5) }] }),
+    ],
+    [
+      "warning service_account_expiring",
+      inHealth({ endingAccounts: [{ ...ACCOUNT, expiresAt: inDays(13.5) }] }),
+    ],
+    [
+      "fault service_account_expiring",
+      inHealth({ endingAccounts: [{ ...ACCOUNT, expiresAt: inDays(-0.5) }] }),
     ],
     [
       "fault key_expiring",

@@ -38,6 +38,11 @@ export const IDENTITY_EVENTS = {
     "A sign-in came back from the identity provider and was refused: forged, replayed, too late, or of somebody who may not come in.",
     Type.Object({ reason: Code }, closed),
   ),
+  "auth.service-account.use": fact(
+    "user",
+    "A service account came with a new access token; a token is good for five minutes.",
+    Type.Object({ project: PlainId }, closed),
+  ),
   "auth.idp.sign-in": observed(
     "appliance",
     "The identity provider let somebody in; `provider` names the connection that vouched. Name and address are commitments.",
@@ -164,6 +169,21 @@ export const IDENTITY_EVENTS = {
   "iam.project.members": fact(
     "project",
     "The members of a project were listed.",
+    Type.Object({ count: Count }, closed),
+  ),
+  "iam.service-account.create": operation(
+    "user",
+    "A service account of a project was made: a program that signs in by a key of its own.",
+    Type.Object({ project: PlainId, expires_in_s: Count }, closed),
+  ),
+  "iam.service-account.revoke": operation(
+    "user",
+    "A service account was revoked: its tokens are refused at once, and it gets no new one.",
+    Type.Object({ project: PlainId }, closed),
+  ),
+  "iam.service-account.list": fact(
+    "project",
+    "The service accounts of a project were listed.",
     Type.Object({ count: Count }, closed),
   ),
   "iam.approval.request": operation(

@@ -12,8 +12,10 @@ import { SECOND_FACTOR } from "../../identity/decisions/people-roles.ts";
 import { IDLE_MS } from "../../identity/decisions/session-life.ts";
 import type { AccountLinks } from "../../identity/accounts/account-links.ts";
 import { findPerson, findPersonById, membershipsOf } from "../../identity/people-store.ts";
+import { projectName } from "../../identity/project-store.ts";
 import { type OpenIdProvider, SignInRefused } from "../../identity/sign-in/open-id-provider.ts";
 import type { Sessions } from "../../identity/sign-in/sessions.ts";
+import type { ServiceAccounts } from "../../identity/service-accounts/service-accounts.ts";
 import type { SignIn, SignInStep } from "../../identity/sign-in/sign-in.ts";
 import { refusalPage } from "../pages/refusal-page.ts";
 import { sendPage } from "../pages/send-page.ts";
@@ -33,6 +35,7 @@ export type SignInParts = {
   sessions: Sessions;
   signIn: SignIn;
   links: Pick<AccountLinks, "endSessions">;
+  serviceAccounts: ServiceAccounts;
 };
 /** @property identity null where the appliance has no identity provider: nobody signs in */
 export type SignInRoutesDeps = { read: ReadHandle; identity: SignInParts | null };
@@ -285,6 +288,15 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
           ...{ user, credential: "key" as const, roles: [], acr: null },
           projects: projects.filter(({ id }) => id === caller.projectId),
         };
+      if (caller.kind === "service-account") {
+        const { projectId: id } = caller;
+        const name = projectName(read, id) ?? "";
+        return {
+          ...{ user: { id: caller.userId, username: caller.clientId }, roles: [], acr: null },
+          credential: "service-account" as const,
+          projects: [{ id, name, role: "service-account" }],
+        };
+      }
       const roles = caller.grants.flatMap(({ role, projectId }) =>
         projectId === null ? [role] : [],
       );

@@ -1,12 +1,11 @@
 /** Local accounts in Keycloak: made for users of ours, whose id each account carries. */
-import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
-import { type KeycloakAddress, KeycloakUnreachableError } from "@resontech/keycloak/address";
+import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { ApiError } from "../../api-error.ts";
 import type { ApplianceRole } from "../../authorization/roles.ts";
 import type { Source } from "../directories/decisions/group-names.ts";
 import { type AccountStanding, standingOf } from "../directories/decisions/account-standing.ts";
+import type { CoordinatorAdmin } from "./coordinator-admin.ts";
 
-const CLIENT = "resontech-coordinator";
 /** Which user of ours an account is for: nobody but administrators of the realm writes it. */
 const USER_ATTRIBUTE = "resontechUser";
 /** The person's id in an LDAP directory, as Keycloak keeps it. */
@@ -23,20 +22,12 @@ type Account = {
 export type LookedAt = { standing: AccountStanding; groups: string[] };
 type Role = { id: string; name: string };
 
-export type KeycloakAccountsOptions = {
-  address: KeycloakAddress;
-  realm: string;
-  /** PKCS #8, P-256. */
-  clientKeyPem: string;
-};
-
 /** Every method throws KeycloakUnreachableError and KeycloakRefusedError. */
 export class KeycloakAccounts {
-  readonly #options: KeycloakAccountsOptions;
-  #admin: KeycloakAdmin | null = null;
+  readonly #admin: CoordinatorAdmin;
 
-  constructor(options: KeycloakAccountsOptions) {
-    this.#options = options;
+  constructor(admin: CoordinatorAdmin) {
+    this.#admin = admin;
   }
 
   /**
@@ -160,14 +151,10 @@ export class KeycloakAccounts {
   }
 
   #path(rest: string): string {
-    return `/${this.#options.realm}/${rest}`;
+    return this.#admin.path(rest);
   }
 
-  async #client(): Promise<KeycloakAdmin> {
-    const { address, realm, clientKeyPem } = this.#options;
-    this.#admin ??= await KeycloakAdmin.asClient(address, realm, CLIENT, clientKeyPem);
-    if (this.#admin === null)
-      throw new KeycloakUnreachableError("Keycloak does not know the coordinator's key yet");
-    return this.#admin;
+  #client(): Promise<KeycloakAdmin> {
+    return this.#admin.get();
   }
 }

@@ -12,11 +12,12 @@ import {
   jwtVerify,
 } from "jose";
 import * as openid from "openid-client";
+import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service-accounts";
 import { ApiError } from "../../api-error.ts";
 
 export const DASHBOARD_CLIENT = "resontech-dashboard";
 const CLI_CLIENT = "resontech-cli";
-const API_AUDIENCE = "resontech-api";
+export const API_AUDIENCE = "resontech-api";
 const CLOCK_TOLERANCE_S = 5;
 /** A log-out is told within this; an older one was recorded and is sent again. */
 const LOGOUT_TOKEN_LIFE_S = 120;
@@ -31,6 +32,18 @@ export type SignInRequest = {
   /** Level of authentication that is asked for; the answer says which one it is. */
   acr: string;
 };
+
+/** Of the person whose shell a token is. @property authenticatedAt Unix milliseconds */
+export type PersonClaims = {
+  kind: "person";
+  subject: string;
+  sid: string;
+  acr: string;
+  authenticatedAt: number;
+  roles: unknown;
+};
+/** Of a service account's client. @property subject its own user at Keycloak */
+export type ClientClaims = { kind: "client"; clientId: string; subject: string; tokenId: string };
 
 /** What is known of a person who signed in. */
 export type SignedIn = {
@@ -212,28 +225,20 @@ export class OpenIdProvider {
     throw new SignInRefused("logout_token_subject");
   }
 
-  /** Who an access token of the command line is. @throws SignInRefused */
-  async readAccessToken(token: string): Promise<{
-    subject: string;
-    sid: string;
-    acr: string;
-    authenticatedAt: number;
-    roles: unknown;
-  }> {
+  /** Who an access token is of: the command line's person, or a client that showed a key of its own. @throws SignInRefused */
+  async readAccessToken(token: string): Promise<PersonClaims | ClientClaims> {
     const claims = await this.#verify(token, {
       audience: API_AUDIENCE,
       typ: "at+jwt",
       // One from the future is refused as well.
       maxTokenAge: ACCESS_TOKEN_LIFE_S,
-      requiredClaims: ["exp", "iat", "sub", "sid", "azp", "auth_time"],
+      requiredClaims: ["exp", "iat", "sub", "azp", "jti"],
     });
-    if (claims["azp"] !== CLI_CLIENT) throw new SignInRefused("token_azp");
-    const { sub, sid, acr, auth_time: time, roles } = claims as Record<string, unknown>;
-    if (typeof sub !== "string" || typeof sid !== "string") throw new SignInRefused("token_claims");
-    return {
-      ...{ subject: sub, sid, acr: typeof acr === "string" ? acr : "0" },
-      ...{ authenticatedAt: Number(time) * 1000, roles },
-    };
+    const { azp } = claims;
+    if (azp === CLI_CLIENT) return personClaims(claims);
+    if (typeof azp === "string" && azp.startsWith(SERVICE_ACCOUNT_CLIENT_PREFIX))
+      return clientClaims(azp, claims);
+    throw new SignInRefused("token_azp");
   }
 
   async #verify(
@@ -291,6 +296,25 @@ function reachable(error: unknown): unknown {
 
 function isUnreachable(error: unknown): boolean {
   return error instanceof Error && error.name === "KeycloakUnreachableError";
+}
+
+/** @throws SignInRefused */
+function personClaims(claims: Record<string, unknown>): PersonClaims {
+  const { sub, sid, acr, auth_time: time, roles } = claims;
+  if (typeof sub !== "string" || typeof sid !== "string" || typeof time !== "number")
+    throw new SignInRefused("token_claims");
+  return {
+    ...{ kind: "person", subject: sub, sid, acr: typeof acr === "string" ? acr : "0" },
+    ...{ authenticatedAt: time * 1000, roles },
+  };
+}
+
+/** A token of such a client is for itself: one with a session is some person's. @throws SignInRefused */
+function clientClaims(clientId: string, claims: Record<string, unknown>): ClientClaims {
+  const { sub, jti, sid } = claims;
+  if (typeof sub !== "string" || typeof jti !== "string" || sid !== undefined)
+    throw new SignInRefused("token_claims");
+  return { kind: "client", clientId, subject: sub, tokenId: jti };
 }
 
 /** A word of the catalogue's form, whatever a stranger put into the address. */

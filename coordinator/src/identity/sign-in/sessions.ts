@@ -31,6 +31,7 @@ import {
   type GroupClaims,
   type KeptTokens,
   type OpenIdProvider,
+  type PersonClaims,
   SessionGone,
   type SignedIn,
 } from "./open-id-provider.ts";
@@ -136,12 +137,16 @@ export class Sessions {
   }
 
   /**
-   * Who sends this access token of the command line. Its roles are at most five minutes old, and its session at Keycloak is not known to be over.
-   * @throws SignInRefused
+   * Who sends an access token of the command line. Its roles are at most five minutes old, and its session at Keycloak is not known to be over.
    */
-  async callerOfToken(token: string): Promise<SessionCaller | null> {
-    const { provider, read } = this.#deps;
-    const { subject, sid, acr, authenticatedAt, roles } = await provider.readAccessToken(token);
+  callerOfPerson({
+    subject,
+    sid,
+    acr,
+    authenticatedAt,
+    roles,
+  }: PersonClaims): SessionCaller | null {
+    const { read } = this.#deps;
     if (hasEnded(read, sid)) return null;
     const person = findPerson(read, subject);
     if (person === null || person.isDisabled || person.hasLeft) return null;

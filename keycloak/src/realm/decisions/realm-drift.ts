@@ -1,4 +1,5 @@
 /** Where a realm differs from its definition. Pure; an empty answer means that they agree. */
+import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service-accounts";
 import type { RealmDefinition } from "../realm-definition.ts";
 
 export type Drift = {
@@ -22,8 +23,6 @@ const BUILT_IN_CLIENTS = new Set([
   "security-admin-console",
 ]);
 const BUILT_IN_ROLES = /^(offline_access|uma_authorization|default-roles-.*)$/;
-/** Made and kept by the coordinator, one for each service account of a project. */
-export const SERVICE_ACCOUNT_PREFIX = "service-account-";
 
 /** @param have null where there is no such realm */
 export function realmDrift(want: RealmDefinition, have: RealmDefinition | null): Drift[] {
@@ -31,6 +30,7 @@ export function realmDrift(want: RealmDefinition, have: RealmDefinition | null):
     return [{ kind: "realm", name: want.realm, what: "missing", want: null, have: null }];
   return [
     ...fieldsOf("realm", want.realm, want.settings, have.settings),
+    ...fieldsOf("realm", want.realm, registrationOf(want), registrationOf(have)),
     ...fieldsOf("profile", want.realm, want.userProfile, have.userProfile),
     ...fieldsOf("text", want.realm, want.texts, have.texts),
     ...Object.keys(have.texts)
@@ -58,12 +58,17 @@ export function realmDrift(want: RealmDefinition, have: RealmDefinition | null):
   ];
 }
 
+function registrationOf({ registrableMappers }: RealmDefinition): Record<string, unknown> {
+  return { registrableMappers };
+}
+
 function isBuiltInRole(name: string): boolean {
   return BUILT_IN_ROLES.test(name);
 }
 
+/** Clients of service accounts are made and kept by the coordinator. */
 function isBuiltInClient(name: string): boolean {
-  return BUILT_IN_CLIENTS.has(name) || name.startsWith(SERVICE_ACCOUNT_PREFIX);
+  return BUILT_IN_CLIENTS.has(name) || name.startsWith(SERVICE_ACCOUNT_CLIENT_PREFIX);
 }
 
 function named<T extends object>(
