@@ -21,6 +21,7 @@ import { addKeyCommands } from "./keys/commands.ts";
 import { addProjectCommands } from "./projects/commands.ts";
 import { addServiceAccountCommands } from "./service-accounts/commands.ts";
 import { addSignInCommands } from "./sign-in/commands.ts";
+import { addSessionCommands } from "./sign-in/sessions.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
 
@@ -50,6 +51,7 @@ const table = (head: string[], rows: string[][]): void => {
 addSubmitCommand(program, { say, countOf });
 addJobCommands(program, { say, table, countOf });
 addStorageCommands(program, { say, table });
+addSessionCommands(program, say);
 addApprovalCommands(program, { say, table });
 addKeyCommands(program, say);
 addProjectCommands(program, say);

@@ -140,6 +140,20 @@ t.test("a person signs a shell in by a code, and the API knows who asks", async 
     t.not(renewed.refreshToken, kept.refreshToken);
   });
 
+  await t.test("a shell is one of the person's sessions, and can be ended", async (t) => {
+    const other = shellIn(t.testdir());
+    await signIn(other, anna);
+    const listed = (await runIn(other, "sessions", "ls", "--json")).stdout.trim().split("\n");
+    const sessions = listed.map((line) => JSON.parse(line) as { id: string; current: boolean });
+    t.match(sessions, [
+      { kind: "shell", current: true },
+      { kind: "shell", current: false },
+    ]);
+    await resontech("sessions", "end", sessions[0]!.id);
+    t.match(await refusedIn(other, "whoami"), /invalid_token/);
+    t.match((await resontech("whoami")).stdout, /anna/);
+  });
+
   await t.test(
     "a token is refused as soon as Keycloak has said that its session is over",
     async (t) => {

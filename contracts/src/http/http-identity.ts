@@ -108,6 +108,30 @@ export const CallerReply = Type.Object(
 );
 export type CallerReply = Static<typeof CallerReply>;
 
+/** One session of a person at Keycloak, and here where a browser has it. */
+export const PersonSession = Type.Object(
+  {
+    id: Type.String(),
+    /** `other`: a client that came no further, as a browser that was signed out here alone. */
+    kind: Type.Enum(["browser", "shell", "other"]),
+    startedAt: Instant,
+    lastSeenAt: Instant,
+    /** The one of this very request. */
+    current: Type.Boolean(),
+  },
+  closed,
+);
+export type PersonSession = Static<typeof PersonSession>;
+export const SessionsReply = Type.Object(
+  {
+    sessions: Type.Array(PersonSession),
+    /** False while Keycloak does not answer: shells are missing. */
+    complete: Type.Boolean(),
+  },
+  closed,
+);
+export type SessionsReply = Static<typeof SessionsReply>;
+
 /** More are refused. */
 export const MAX_SSH_KEYS = 10;
 

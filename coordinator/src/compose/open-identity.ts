@@ -12,6 +12,7 @@ import { ServiceClients } from "../identity/accounts/service-clients.ts";
 import { Leavers } from "../identity/directories/leavers.ts";
 import { EventCollector } from "../identity/keycloak-events/event-collector.ts";
 import { requestRoleOnRecord } from "../identity/directories/request-role.ts";
+import { PersonSessions } from "../identity/sign-in/person-sessions.ts";
 import { OpenIdProvider } from "../identity/sign-in/open-id-provider.ts";
 import { ServiceAccounts } from "../identity/service-accounts/service-accounts.ts";
 import { Seal } from "../identity/sign-in/seal.ts";
@@ -43,6 +44,7 @@ export async function openIdentity(
   const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
   const requestRole = requestRoleOnRecord(deps.record, deps.now);
   const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+  const personSessions = new PersonSessions({ ...deps, sessions, accounts });
   const quotaBytes = config.s3.bucketQuotaBytes;
   const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
   const links = new AccountLinks({
@@ -69,7 +71,7 @@ export async function openIdentity(
     (err) => logger.warn({ err }, "Keycloak's events wait"),
   );
   return {
-    ...{ provider, sessions, signIn, links, approvals, serviceAccounts },
+    ...{ provider, sessions, signIn, links, approvals, serviceAccounts, personSessions },
     [Symbol.asyncDispose]: async () => {
       clearInterval(sweep);
       links[Symbol.dispose]();

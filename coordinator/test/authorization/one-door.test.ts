@@ -75,6 +75,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "what the release before noted of keys is read",
     texts: ['caller.type !== "PlatformKey"'],
   },
+  "http/routes/person-sessions.ts": {
+    why: "which of the sessions the request itself came by",
+    texts: ['caller?.kind === "session"', "ids.includes(caller.sessionId)"],
+  },
   "http/routes/service-accounts.ts": {
     why: "what a service account may is shown",
     texts: ["{ scopes }"],
@@ -124,8 +128,8 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: ["{ roles }", "{ roles }"],
   },
   "identity/sign-in/session-store.ts": {
-    why: "roles of a session, read and written",
-    texts: ["row.roles", "session.roles", "{ roles }"],
+    why: "roles of a session, read and written; a person's sessions",
+    texts: ["row.roles", "session.roles", "{ roles }", BY_USER],
   },
   "identity/sign-in/sessions.ts": {
     why: "a session becomes a caller",

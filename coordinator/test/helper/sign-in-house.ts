@@ -24,6 +24,7 @@ import { ServiceClients } from "../../src/identity/accounts/service-clients.ts";
 import { ServiceAccounts } from "../../src/identity/service-accounts/service-accounts.ts";
 import { listenOnSocket } from "../../src/http/listen-on-socket.ts";
 import { requestRoleOnRecord } from "../../src/identity/directories/request-role.ts";
+import { PersonSessions } from "../../src/identity/sign-in/person-sessions.ts";
 import { OpenIdProvider } from "../../src/identity/sign-in/open-id-provider.ts";
 import { Seal } from "../../src/identity/sign-in/seal.ts";
 import { Sessions } from "../../src/identity/sign-in/sessions.ts";
@@ -138,7 +139,8 @@ export class SignInHouse implements AsyncDisposable {
         const approvals = new Approvals({ ...deps, effects });
         const clients = new ServiceClients(admin);
         const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
-        return { provider, sessions, signIn, links, approvals, serviceAccounts };
+        const personSessions = new PersonSessions({ ...deps, sessions, accounts });
+        return { provider, sessions, signIn, links, approvals, serviceAccounts, personSessions };
       },
     );
     stack.defer(() => api.identity?.links[Symbol.dispose]());

@@ -22,7 +22,7 @@ export const IDENTITY_EVENTS = {
   ),
   "auth.session.end": fact(
     "user",
-    "A session of a browser ended: by the person, by time, or because the identity provider said that it is over.",
+    "A session of a browser or a shell ended: by the person, by an administrator, by time, or because the identity provider said that it is over.",
     Type.Object(
       {
         reason: Type.Enum([
@@ -32,6 +32,11 @@ export const IDENTITY_EVENTS = {
       },
       closed,
     ),
+  ),
+  "auth.session.list": fact(
+    "user",
+    "The sessions of a person were listed.",
+    Type.Object({ count: Count }, closed),
   ),
   "auth.session.refused": fact(
     "appliance",

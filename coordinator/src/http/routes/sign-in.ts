@@ -14,6 +14,7 @@ import type { AccountLinks } from "../../identity/accounts/account-links.ts";
 import { findPerson, findPersonById, membershipsOf } from "../../identity/people-store.ts";
 import { projectName } from "../../identity/project-store.ts";
 import { type OpenIdProvider, SignInRefused } from "../../identity/sign-in/open-id-provider.ts";
+import type { PersonSessions } from "../../identity/sign-in/person-sessions.ts";
 import type { Sessions } from "../../identity/sign-in/sessions.ts";
 import type { ServiceAccounts } from "../../identity/service-accounts/service-accounts.ts";
 import type { SignIn, SignInStep } from "../../identity/sign-in/sign-in.ts";
@@ -36,6 +37,7 @@ export type SignInParts = {
   signIn: SignIn;
   links: Pick<AccountLinks, "endSessions">;
   serviceAccounts: ServiceAccounts;
+  personSessions: PersonSessions;
 };
 /** @property identity null where the appliance has no identity provider: nobody signs in */
 export type SignInRoutesDeps = { read: ReadHandle; identity: SignInParts | null };

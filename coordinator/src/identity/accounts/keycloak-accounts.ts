@@ -21,6 +21,19 @@ type Account = {
 /** Whether the person of an account is still there. @property groups paths of Keycloak's own groups */
 export type LookedAt = { standing: AccountStanding; groups: string[] };
 type Role = { id: string; name: string };
+/** @property clients whose sessions they are, by name */
+export type AccountSession = {
+  sid: string;
+  startedAt: number;
+  lastSeenAt: number;
+  clients: string[];
+};
+type SessionRow = {
+  id: string;
+  start: number;
+  lastAccess: number;
+  clients: Record<string, string>;
+};
 
 /** Every method throws KeycloakUnreachableError and KeycloakRefusedError. */
 export class KeycloakAccounts {
@@ -89,6 +102,22 @@ export class KeycloakAccounts {
   async endSessions(subject: string): Promise<void> {
     const admin = await this.#client();
     await admin.post(this.#path(`users/${subject}/logout`), {});
+  }
+
+  /** The account's sessions. Instants in Unix milliseconds. */
+  async sessionsOf(subject: string): Promise<AccountSession[]> {
+    const admin = await this.#client();
+    const found = await admin.find<SessionRow[]>(this.#path(`users/${subject}/sessions`));
+    return (found ?? []).map(({ id, start, lastAccess, clients }) => ({
+      ...{ sid: id, startedAt: start, lastSeenAt: lastAccess },
+      clients: Object.values(clients),
+    }));
+  }
+
+  /** One that is over already is fine. */
+  async endSession(sid: string): Promise<void> {
+    const admin = await this.#client();
+    await admin.delete(this.#path(`sessions/${encodeURIComponent(sid)}`));
   }
 
   /** What Keycloak saw: a page of one stream, the oldest first. @param from Unix milliseconds */

@@ -16,7 +16,7 @@ import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service
 import { ApiError } from "../../api-error.ts";
 
 export const DASHBOARD_CLIENT = "resontech-dashboard";
-const CLI_CLIENT = "resontech-cli";
+export const CLI_CLIENT = "resontech-cli";
 export const API_AUDIENCE = "resontech-api";
 const CLOCK_TOLERANCE_S = 5;
 /** A log-out is told within this; an older one was recorded and is sent again. */

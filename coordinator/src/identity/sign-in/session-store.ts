@@ -60,6 +60,20 @@ export function deleteSession(db: WriteHandle, hash: Buffer): boolean {
   return db.prepare("DELETE FROM sessions WHERE hash = ?").run(hash).changes > 0;
 }
 
+/** The person's, those that are over by time alone left out. */
+export function sessionsOfUser(
+  db: ReadHandle,
+  userId: string,
+  { idleBefore, now }: { idleBefore: number; now: number },
+): Pick<Session, "id" | "sid" | "beganAt" | "activeAt">[] {
+  return db
+    .prepare<[string, number, number], Pick<Session, "id" | "sid" | "beganAt" | "activeAt">>(
+      `SELECT id, sid, began_at AS beganAt, active_at AS activeAt FROM sessions
+       WHERE user_id = ? AND ends_at > ? AND active_at > ? ORDER BY began_at`,
+    )
+    .all(userId, now, idleBefore);
+}
+
 export type EndedSession = { id: string; userId: string; sid: string };
 
 /** Every session of the person, or of one session at Keycloak. */

@@ -4,7 +4,7 @@ import { committer } from "@resontech/audit/producer";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import { ApiError } from "../../api-error.ts";
 import type { AuditGate, RecordEvent } from "../../audit-ports.ts";
-import type { SessionCaller } from "../../authorization/caller.ts";
+import type { SessionCaller, UserCaller } from "../../authorization/caller.ts";
 import { actorOf, COORDINATOR_ACTOR } from "../../authorization/in-the-log.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
@@ -203,6 +203,19 @@ export class Sessions {
     });
   }
 
+  /**
+   * Ends one session of Keycloak's here: rows of browsers, and tokens of a shell. On record also where no row was left.
+   * @param by who ends it
+   */
+  async endOne({ userId, sid }: { userId: string; sid: string }, by: UserCaller): Promise<void> {
+    const { commit, now } = this.#deps;
+    await commit.run((db) => {
+      deleteSessionsOf(db, { sid });
+      noteEnded(db, sid, now());
+      this.#recordEnd(db, { userId }, "revoked", by);
+    });
+  }
+
   /** Ends what nobody uses any more. */
   async sweep(): Promise<void> {
     const { commit, now } = this.#deps;
@@ -298,20 +311,24 @@ export class Sessions {
     this.#openUntil.delete(session.id);
     await this.#deps.commit.run((db) => {
       if (deleteSession(db, session.hash))
-        this.#recordEnd(db, session, reason, reason === "signed_out" ? session : null);
+        this.#recordEnd(
+          db,
+          session,
+          reason,
+          reason === "signed_out" ? this.#caller(session) : null,
+        );
     });
   }
 
-  /** @param by the session of the person who ended it; null where nobody did */
+  /** @param by who ended it; null where nobody did */
   #recordEnd(
     db: WriteHandle,
-    { userId }: EndedSession,
+    { userId }: Pick<EndedSession, "userId">,
     reason: EndReason,
-    by: Session | null = null,
+    by: UserCaller | null = null,
   ): void {
     const commit = committer();
-    const caller = by === null ? null : this.#caller(by);
-    const actor = caller === null ? COORDINATOR_ACTOR : actorOf(caller, commit);
+    const actor = by === null ? COORDINATOR_ACTOR : actorOf(by, commit);
     this.#deps.record(
       db,
       {

@@ -12,6 +12,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "auth.refused": as("api", "Other"),
   "auth.session.begin": as("authentication", "Logon"),
   "auth.session.end": as("authentication", "Logoff"),
+  "auth.session.list": as("entity", "Read"),
   "auth.session.refused": as("authentication", "Logon"),
   "auth.service-account.use": as("authentication", "Logon"),
   "auth.idp.sign-in": as("authentication", "Logon"),
