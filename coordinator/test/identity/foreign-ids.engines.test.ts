@@ -109,7 +109,7 @@ const routes = api.app.declaredRoutes.flatMap(({ name, access }): Route[] => {
   const schema = operation.requestBody?.content["application/json"]?.schema ?? null;
   const fixed = (operation.parameters ?? []).flatMap((parameter): Place[] =>
     parameter.in === "path" || (parameter.in === "query" && isId(parameter.name))
-      ? [{ in: parameter.in as "path" | "query", at: [parameter.name] }]
+      ? [{ in: parameter.in, at: [parameter.name] }]
       : [],
   );
   const forms = schema === null ? [null] : formsOf(schema);

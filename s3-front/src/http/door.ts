@@ -9,6 +9,7 @@ import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
 import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
 import type { Directory } from "../coordinator/directory.ts";
 import { checkKey, isBucketName } from "../decisions/address.ts";
+import { GUARDED } from "../decisions/browser-guard.ts";
 import { classify, type S3Request } from "../decisions/classify.ts";
 import { OutputOwners } from "../coordinator/output-owners.ts";
 import { codesOfDeletions, parseDeleteList } from "../decisions/delete-list.ts";
@@ -420,7 +421,8 @@ type Opened = {
 
 function say(response: ServerResponse, status: number, what: object): void {
   const body = JSON.stringify(what);
-  response.writeHead(status, { "content-type": "application/json", "content-length": body.length });
+  const about = { "content-type": "application/json", "content-length": body.length };
+  response.writeHead(status, { ...GUARDED, ...about });
   response.end(body);
 }
 

@@ -4,6 +4,7 @@
  * answer is heard all the same: it would be made anyway, and nobody would know of it.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { guarded, withoutCookies } from "../decisions/browser-guard.ts";
 import type { AnswerHead } from "../decisions/answer-head.ts";
 import type { Answer } from "../decisions/records.ts";
 import { endToEnd, plainEncoding, withoutTalk } from "../decisions/request-headers.ts";
@@ -108,7 +109,7 @@ export async function exchange(engine: Engine, asked: Exchange): Promise<void> {
 
 /** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
 function headersFor(request: IncomingMessage, talk: readonly string[]): string[] {
-  const headers = [...withoutTalk(endToEnd(request.rawHeaders)), ...talk];
+  const headers = [...withoutCookies(withoutTalk(endToEnd(request.rawHeaders))), ...talk];
   const hasFrame =
     request.headers["content-length"] !== undefined ||
     request.headers["transfer-encoding"] !== undefined;
@@ -225,7 +226,8 @@ async function send(
 ): Promise<void> {
   // The engine answered before the body had arrived: what is left of it is in nobody's way once the connection ends.
   const isEarly = !request.complete;
-  const headers = plainEncoding(withoutTalk(endToEnd(head.rawHeaders)));
+  const own = plainEncoding(withoutTalk(endToEnd(head.rawHeaders)));
+  const headers = guarded(own, request.method ?? "");
   if (isEarly) headers.push("Connection", "close");
   request.socket.setTimeout(CLIENT_IDLE_MS);
   response.writeHead(head.status, head.reason, headers);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { GUARDED } from "../decisions/browser-guard.ts";
 import { errorDocument, type S3Refusal } from "../decisions/s3-error.ts";
 
 /**
@@ -28,6 +29,7 @@ export function refuse(
     !request.complete &&
     (Number(request.headers["content-length"] ?? 0) > 0 || "transfer-encoding" in request.headers);
   response.writeHead(refusal.status, {
+    ...GUARDED,
     "content-type": "application/xml",
     "content-length": Buffer.byteLength(document),
     "x-amz-request-id": requestId,

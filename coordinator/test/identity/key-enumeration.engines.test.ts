@@ -1,0 +1,145 @@
+/**
+ * Whoever guesses platform keys learns nothing of the ones that exist. Structurally: of a well-formed key its SHA-256 is made and looked up once, whole, so
+ * that a known beginning is as far from a hit as any other key. By time: both take as long.
+ */
+import { randomBytes } from "node:crypto";
+import { PEER_HEADER } from "@resontech/contracts/peer-header";
+import t from "tap";
+import { insertUser } from "../../src/identity/bucket-store.ts";
+import { formatPlatformKey, hashPlatformKey } from "../../src/identity/decisions/platform-key.ts";
+import { drawKey } from "../../src/identity/draw-key.ts";
+import { findCaller, insertKey } from "../../src/identity/key-store.ts";
+import type { S3Engine } from "../helper/s3-engine.ts";
+import { makeTestApp } from "../helper/test-app.ts";
+
+// No request of these tests gets as far as the object store.
+const noEngine = { endpoint: "", region: "", volumePath: t.testdir() } as unknown as S3Engine;
+const api = await makeTestApp(t.testdir(), noEngine, {
+  limits: { requestsPerMinute: 1_000_000, failuresPerMinute: 1_000_000 },
+});
+t.teardown(() => api.close());
+const LIVING = 500;
+const living = await api.commit.run((db) =>
+  Array.from({ length: LIVING }, (_, index) => {
+    const of = { userId: `u_${index}`, projectId: `p_${index}` };
+    const { key, row } = drawKey("dev");
+    insertUser(db, {
+      ...{ ...of, username: `user${index}`, isAdmin: false, bucket: `user${index}-1` },
+      ...{ quotaBytes: 1, now: 1 },
+    });
+    insertKey(db, {
+      ...{ ...row, ...of, name: "key", scopes: ["jobs:read"], createdAt: 1, expiresAt: 1e15 },
+    });
+    return key;
+  }),
+);
+
+/** Well formed, unknown, and as long as it goes like a key that is there: what a list of keys shows, and more. */
+function withBeginningOf(key: string): string {
+  const kept = key.slice("rsk_dev_".length, "rsk_dev_".length + 30);
+  for (;;) {
+    const other = formatPlatformKey("dev", randomBytes(32));
+    const body = `${kept}${other.slice("rsk_dev_".length + 30, "rsk_dev_".length + 43)}`;
+    const random = Buffer.from(valueOf(body).toString(16).padStart(64, "0"), "hex");
+    if (random.length === 32) return formatPlatformKey("dev", random);
+  }
+}
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+function valueOf(body: string): bigint {
+  return Array.from(body).reduce(
+    (value, letter) => value * 62n + BigInt(ALPHABET.indexOf(letter)),
+    0n,
+  );
+}
+const unknown = () => formatPlatformKey("dev", randomBytes(32));
+
+async function ask(key: string) {
+  const begun = performance.now();
+  const reply = await api.app.inject({
+    url: "/api/me",
+    headers: { authorization: `Bearer ${key}`, [PEER_HEADER]: "10.0.0.7" },
+  });
+  return { ms: performance.now() - begun, status: reply.statusCode, body: reply.body };
+}
+
+t.test("a key with the beginning of another is answered as any key that is unknown", async (t) => {
+  const near = withBeginningOf(living[7]!);
+  t.equal(near.slice(0, 38), living[7]!.slice(0, 38));
+  t.not(near, living[7]);
+  const { ms: _near, ...first } = await ask(near);
+  const { ms: _other, ...second } = await ask(unknown());
+  t.match(first, { status: 401, body: /"code":"invalid_api_key"/ });
+  t.same(first, second);
+  t.equal((await ask(living[7]!)).status, 200);
+});
+
+t.test("each is one look at an index of whole hashes", async (t) => {
+  const { read } = api.database;
+  const asked: string[] = [];
+  const watched = new Proxy(read, {
+    get: (target, name) =>
+      name === "prepare"
+        ? (sql: string) => {
+            asked.push(sql);
+            return target.prepare(sql);
+          }
+        : Reflect.get(target, name),
+  });
+  for (const key of [withBeginningOf(living[3]!), unknown()]) {
+    asked.length = 0;
+    t.equal(findCaller(watched, hashPlatformKey(key), 2), null);
+    t.equal(asked.length, 1);
+    const plan = read
+      .prepare<[Buffer, number], { detail: string }>(`EXPLAIN QUERY PLAN ${asked[0]}`)
+      .all(Buffer.alloc(32), 2);
+    t.ok(
+      plan.some(({ detail }) =>
+        /SEARCH k USING INDEX sqlite_autoindex_platform_keys_\d \(hash=\?\)/.test(detail),
+      ),
+      plan.map(({ detail }) => detail).join("; "),
+    );
+  }
+});
+
+const ROUNDS = 1_000;
+const WARM = 200;
+
+async function medians(): Promise<{ near: number; unknown: number }> {
+  const samples = { near: [] as number[], unknown: [] as number[] };
+  const nears = living.slice(0, 50).map(withBeginningOf);
+  for (let round = 0; round < ROUNDS + WARM; round += 1) {
+    // One after the other, in turns: whatever slows the machine slows both.
+    const pair = [
+      ["near", nears[round % nears.length]!],
+      ["unknown", unknown()],
+    ] as const;
+    for (const [name, key] of round % 2 === 0 ? pair : pair.toReversed()) {
+      const { ms } = await ask(key);
+      if (round >= WARM) samples[name].push(ms);
+    }
+  }
+  return { near: median(samples.near), unknown: median(samples.unknown) };
+}
+
+t.test("neither takes longer than the other", async (t) => {
+  // A comparison that ends at the first difference, or a second look, would show each time; a busy machine does not.
+  const seen: string[] = [];
+  for (let tries = 0; tries < 3; tries += 1) {
+    const { near, unknown: other } = await medians();
+    seen.push(`${near.toFixed(4)} and ${other.toFixed(4)} ms`);
+    if (Math.abs(near - other) < 0.1 * Math.max(near, other)) break;
+  }
+  t.comment(seen.join("; "));
+  t.ok(seen.length < 3, seen.join("; "));
+  t.ok(
+    api.audit.drafts.some(
+      ({ type, detail }) =>
+        type === "auth.failure" && (detail as { reason: string }).reason === "invalid_api_key",
+    ),
+    "guesses of one source are counted, and on record",
+  );
+});
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
