@@ -26,6 +26,7 @@ import {
 import { AuditUnavailable } from "./errors.ts";
 import { Link } from "./link.ts";
 
+export { stepUpNonce } from "../format/approval/step-up-nonce.ts";
 export { commitment, committer } from "../format/event/commitment.ts";
 export { AuditRejected, type ComposedEvent, composeEvent } from "../format/event/compose-event.ts";
 export { joinKey, SIGNATURE_PARAMETER, urlSha256 } from "../format/event/join-keys.ts";
