@@ -23,6 +23,7 @@ import { epochsIn, KeptCopies, type KeyCopy, snapshot } from "./audit/erasure/ke
 import type { Said } from "./audit/erasure/said.ts";
 import { type Site, startSite } from "./audit/erasure/site.ts";
 import { type Remnants, Sought } from "./audit/remnants.ts";
+import { erasureOf } from "./audit/vault-instance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const ERASED = ["usr-gone-1", "usr-gone-2", "usr-gone-3", "usr-gone-4"];
@@ -146,11 +147,7 @@ async function eraseAndAttack(
   snapshot(root, rootBefore);
   const load = keepSaying(site, stop.signal);
   const erasingFromMs = Date.now();
-  const replies = await Promise.all(
-    ERASED.map((subject) =>
-      vault.askAll({ verb: "erase", subject, request: "req-1", legalBasis: "gdpr-17", ...PEOPLE }),
-    ),
-  );
+  const replies = await Promise.all(ERASED.map((subject) => vault.askAll(erasureOf(subject))));
   const erasedAtMs = Date.now();
   snapshot(root, rootBetween);
   const erasures = replies.map(([reply]) => reply as Erasure);

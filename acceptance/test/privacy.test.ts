@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { StepUpPeople } from "../../audit/test/step-up-people.ts";
 import { LocalAppliance } from "../../dev/local-appliance.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
@@ -86,11 +87,16 @@ t.test(
     });
 
     t.match(privacy("hold", subject, "--hold", "case-1", ...people), { status: 0 });
-    const erase = ["erase", subject, "--request", "req-1", "--legal-basis", "gdpr-17", ...people];
-    t.match(privacy(...erase, "--approver", "bob"), { status: 1, stderr: /legal_hold/ });
-    t.match(privacy(...erase), { status: 2, stderr: /exactly twice/ });
+    const signers = StepUpPeople.besideRealm(join(root, "etc", "step-up-keys.json"));
+    const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
+    const proof = join(t.testdir(), "proof.json");
+    writeFileSync(proof, JSON.stringify({ proof: signers.erasureProof(asked) }));
+    const erase = ["erase", subject, "--request", "req-1", "--legal-basis", "gdpr-17"];
+    t.match(privacy(...erase, "--proof", proof), { status: 1, stderr: /legal_hold/ });
+    t.match(privacy(...erase), { status: 1, stderr: /approval_required/ });
+    t.match(privacy(...erase, "--approval", "a_none"), { status: 1, stderr: /not_found/ });
     t.match(privacy("lift", subject, "--hold", "case-1", ...people), { status: 0 });
-    const erased = privacy(...erase, "--approver", "bob");
+    const erased = privacy(...erase, "--proof", proof);
     t.equal(erased.status, 0, erased.stderr);
     t.match(JSON.parse(erased.stdout), { handedOut: 1, confirmed: true });
     await untilFound(({ length }) => length === 0, "--holds", `pii.username=${name}`);

@@ -41,6 +41,12 @@ import {
   stopParts,
 } from "./commands/planned-stop.ts";
 import { MAX_TOKEN_S, tokenSeconds } from "./commands/token-seconds.ts";
+import {
+  addApprovalCommands,
+  approved,
+  proofOf,
+  type ProofOptions,
+} from "./commands/approval-commands.ts";
 import { collected, two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
@@ -394,7 +400,7 @@ leaves(audit.command("status"), { none: "status" })
   .action(async () => print(await askAuditd(auditControl(), { verb: "status" })));
 leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "auditd" })
   .description(
-    "go on in a new shard after the log was put back to an older state; two people must agree, and both are named in it",
+    "go on in a new shard after the log was put back to an older state; two people must agree, and both are named in it, unproven: nobody can sign in meanwhile",
   )
   .option("--approver <id>", "one of the two, given twice", collected, [])
   .action(async (options: { approver: string[] }) => {
@@ -405,19 +411,15 @@ leaves(audit.command("open-shard"), { event: "audit.shard.open", loggedBy: "audi
       }),
     );
   });
-leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "auditd" })
+approved(leaves(audit.command("set-policy <file>"), { event: "audit.policy", loggedBy: "auditd" }))
   .description(
-    "let other witnesses countersign: the whole trust policy, the log's own lines as they are; two people must agree",
+    "let other witnesses countersign: the whole trust policy, the log's own lines as they are; by the signatures of two people, which auditd checks",
   )
-  .option("--approver <id>", "one of the two, given twice", collected, [])
-  .action(async (file: string, options: { approver: string[] }) => {
+  .action(async (file: string, options: ProofOptions) => {
     const context = openContext(root());
     const policy = readFileSync(file, "utf8");
-    await askAuditd(auditControl(), {
-      verb: "set-policy",
-      policy,
-      approvers: two(program, options.approver),
-    });
+    const approval = await proofOf(shell.ask, options);
+    await askAuditd(auditControl(), { verb: "set-policy", policy, approval });
     print(publishAuditPolicy(context));
   });
 leaves(audit.command("clock-is-right"), { event: "audit.clock.vouched", loggedBy: "auditd" })
@@ -434,7 +436,8 @@ addJobCommands(program, shell);
 addNodeCommands(program, shell);
 addPolicyCommands(program, shell);
 addHostCommands(program, shell);
-addPrivacyCommands(program, () => openContext(root()), print);
+addPrivacyCommands(program, shell);
+addApprovalCommands(program, shell);
 
 leaves(
   program.command("ca").description("the appliance's own certificate authority").command("show"),

@@ -25,6 +25,7 @@ import { type Checkpoint, checkpointText, signatureOf } from "../src/log/format/
 import { LogReader } from "../src/log/format/tree/log-reader.ts";
 import type { NoteSigner } from "../src/log/format/note/note-key.ts";
 import { formatNote } from "../src/log/format/note/signed-note.ts";
+import { pinnedIn } from "./step-up-people.ts";
 
 const TODAY = new Date().toISOString().slice(0, 10);
 
@@ -49,6 +50,7 @@ export class AuditdFixture {
       auditDir: join(root, "audit"),
       keysDir: join(root, "keys"),
       policyFile: join(root, "audit.policy"),
+      stepUpKeysFile: pinnedIn(root),
       producers: ["coordinator-gate", "coordinator-record", "appliance"].map((name) => ({
         name,
         family: name.split("-")[0]!,

@@ -52,14 +52,17 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
 
   const request = approvals.command("request").description("ask for something");
   const ask = async (what: Requested, reason: string | undefined) => {
-    const made = (await sendJson(settingsFrom(process.env), "POST", "/api/approvals", {
+    const settings = settingsFrom(process.env);
+    const made = (await sendJson(settings, "POST", "/api/approvals", {
       what,
       ...(reason === undefined ? {} : { reason }),
     })) as ApprovalReply;
     say(
-      made.singlePerson
-        ? `done, alone: nobody else could approve. ${made.id}`
-        : `asked: ${made.summary}. ${made.id} waits for a second person`,
+      made.isSigned === false
+        ? `asked: ${made.summary}. ${made.id} is to be signed by you in a browser: ${new URL("/dashboard/approvals", settings.baseUrl).href}`
+        : made.singlePerson
+          ? `done, alone: nobody else could approve. ${made.id}`
+          : `asked: ${made.summary}. ${made.id} waits for a second person`,
     );
   };
   request
@@ -84,6 +87,25 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
       ask({ kind: "second-factor", userId }, reason),
     );
 
+  request
+    .command("erasure <pseudonym>")
+    .description("have what opens a person's values in the audit log destroyed")
+    .requiredOption("--request <id>", "name of the person's request in the operator's files")
+    .requiredOption("--legal-basis <code>", "such as gdpr-17")
+    .option("--reason <text>", "what the second person should know")
+    .action(
+      (subject: string, options: { request: string; legalBasis: string; reason?: string }) => {
+        const { request: name, legalBasis, reason } = options;
+        return ask({ kind: "erasure", subject, request: name, legalBasis }, reason);
+      },
+    );
+  request
+    .command("audit-policy <file>")
+    .description("have other witnesses countersign the audit log: the whole trust policy")
+    .option("--reason <text>", "what the second person should know")
+    .action((file: string, { reason }: { reason?: string }) =>
+      ask({ kind: "audit-policy", policy: readFileSync(file, "utf8") }, reason),
+    );
   request
     .command("policy <folder>")
     .description(

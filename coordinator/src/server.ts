@@ -149,6 +149,7 @@ async function openParts(
   const handle = controlHandler({
     ...{ read, commit, gate, record, store, bucketKeys, now, kernel, passwords },
     people: identity,
+    approvals: identity?.approvals ?? null,
     keyKind: config.keyKind,
     quotaBytes: bucketQuotaBytes,
     joinToken: (node, ttlS) => joinTokens.make(node, ttlS),

@@ -10,12 +10,19 @@ import Database from "better-sqlite3";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
+import { PEOPLE, pinnedIn } from "../../audit/test/step-up-people.ts";
 import { spawnPrinting } from "./auditd-instance.ts";
 import { openBox } from "./erasure/box.ts";
 
 const VAULT = fileURLToPath(import.meta.resolve("@resontech/audit/vault"));
 const RETENTION: RetentionClasses = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
 const TOKEN_BYTES = 16;
+
+/** An erasure that two people signed. */
+export function erasureOf(subject: string): object {
+  const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
+  return { verb: "erase", ...asked, approval: PEOPLE.erasureProof(asked) };
+}
 
 /** Call it before auditd starts. */
 export function addVaultProducer(root: string, { producers }: AuditdConfig): void {
@@ -50,6 +57,7 @@ export class VaultInstance {
         keyFile: join(root, "vault.key"),
       },
       ...{ epochsDir: join(root, "epochs"), backupsDir: join(root, "backups") },
+      stepUpKeysFile: pinnedIn(root),
       ...{ auditSocket: join(root, "run/vault.sock"), controlSocket: join(root, "vault-run/sock") },
       tokensSocket: join(root, "tokens-run/sock"),
       ...{ retention: RETENTION, pollMs: 50, backupMs: 200, epochMs, epochLifeMs, logLevel },

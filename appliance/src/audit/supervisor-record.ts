@@ -15,13 +15,14 @@ import type { FileDigest } from "../measure/file-digests.ts";
 const AGAIN_MS = 1_000;
 /** A part that can't live starts ten times a minute, at most. */
 const MAX_WAITING = 10_000;
+type Said = "admin.measured" | "auth.idp.drift" | "auth.idp.keys";
 const SUPERVISOR = { sub: "supervisor", kind: "system" } as const;
 
 export class SupervisorRecord implements AsyncDisposable {
   readonly #socketPath: string;
   readonly #log: Logger;
   readonly #stop = new AbortController();
-  readonly #waiting: EventDraft<"admin.measured" | "auth.idp.drift">[] = [];
+  readonly #waiting: EventDraft<Said>[] = [];
   readonly #running: Promise<void>;
   #producer: AuditProducer | null = null;
   #wake = Promise.withResolvers<void>();
@@ -62,6 +63,14 @@ export class SupervisorRecord implements AsyncDisposable {
     });
   }
 
+  /** By whose signatures people are believed has changed. Said as soon as auditd takes it. */
+  keysPinned(detail: EventDetail<"auth.idp.keys">): void {
+    this.#say({
+      ...({ type: "auth.idp.keys", phase: "fact", op: randomUUID(), actor: SUPERVISOR } as const),
+      ...{ object: { kind: "appliance", id: "appliance" }, detail },
+    });
+  }
+
   /** Resolves once it is durable, however long that takes. @throws AuditUnavailable until auditd was reached once; AuditRejected */
   async observed(draft: HostSessionDraft, disclosures: readonly Disclosure[]): Promise<void> {
     if (this.#producer === null)
@@ -97,7 +106,7 @@ export class SupervisorRecord implements AsyncDisposable {
     }
   }
 
-  #say(draft: EventDraft<"admin.measured" | "auth.idp.drift">): void {
+  #say(draft: EventDraft<Said>): void {
     this.#waiting.push(draft);
     if (this.#waiting.length > MAX_WAITING)
       this.#log.error({ dropped: this.#waiting.shift() }, "too much waits for auditd");

@@ -6,6 +6,7 @@ import { leaves } from "../audit/command-audit.ts";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { applianceAdmin } from "../keycloak/appliance-admin.ts";
 import { ownRealm } from "../keycloak/own-realm.ts";
+import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
 import { compareRealm } from "../keycloak/realm-watch.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
@@ -63,9 +64,12 @@ async function applyRecorded(context: PartContext): Promise<Drift[]> {
     object: { kind: "appliance", id: "appliance" },
     detail: { differences: drift.length },
   } as const;
-  return await operated(producer, [operation], async () => ({
-    result: await applyRealm(await applianceAdmin(context), ownRealm(context)),
-  }));
+  return await operated(producer, [operation], async () => {
+    const result = await applyRealm(await applianceAdmin(context), ownRealm(context));
+    const { added, retired } = await pinRealmKeys(context);
+    const detail = { differences: result.length, keys_added: added, keys_retired: retired };
+    return { result, detail };
+  });
 }
 
 function row({ kind, name, what, want, have }: Drift): string[] {

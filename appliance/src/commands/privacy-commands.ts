@@ -2,7 +2,8 @@
 import type { EraseReply, HoldRequest, VaultStatus } from "@resontech/contracts/vault-control";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
-import type { PartContext } from "../parts/context.ts";
+import { approved, proofOf, type ProofOptions } from "./approval-commands.ts";
+import type { OperatorShell } from "./ask-operator.ts";
 import { askVault } from "./ask-vault.ts";
 import { restoreVaultKeys } from "./restore-vault-keys.ts";
 import { collected, two } from "./two-people.ts";
@@ -11,8 +12,7 @@ type HoldOptions = { hold: string; requester: string; approver: string };
 
 export function addPrivacyCommands(
   program: Command,
-  openContext: () => PartContext,
-  print: (value: unknown) => void,
+  { openContext, ask, print }: OperatorShell,
 ): void {
   const socket = (): string => openContext().layout.run("vault", "sock");
   const privacy = program
@@ -22,7 +22,7 @@ export function addPrivacyCommands(
     )
     .addHelpText(
       "after",
-      "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --requester u_91… --approver u_2c… --approver u_d0…\n  appliance privacy hold u_4f… --hold case-3 --requester u_91… --approver u_2c…",
+      "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --approval a_7c30…\n  appliance privacy hold u_4f… --hold case-3 --requester u_91… --approver u_2c…",
     );
 
   leaves(privacy.command("status"), { none: "status" })
@@ -31,27 +31,21 @@ export function addPrivacyCommands(
     )
     .action(async () => print(await askVault<VaultStatus>(socket(), { verb: "status" })));
 
-  leaves(privacy.command("erase <subject>"), { event: "privacy.erasure", loggedBy: "vault" })
-    .description("destroy what opens a person's values, in every copy; two people must agree")
+  approved(
+    leaves(privacy.command("erase <subject>"), { event: "privacy.erasure", loggedBy: "vault" }),
+  )
+    .description(
+      "destroy what opens a person's values, in every copy; by the signatures of two people, which the vault checks",
+    )
     .requiredOption("--request <id>", "name of the person's request in your own files")
     .requiredOption("--legal-basis <code>", "such as gdpr-17")
-    .requiredOption("--requester <id>", "who asks")
-    .option("--approver <id>", "one of the two who agree, given twice", collected, [])
     .action(
-      async (
-        subject: string,
-        options: { request: string; legalBasis: string; requester: string; approver: string[] },
-      ) => {
-        const { request, legalBasis, requester, approver } = options;
-        const approvers = two(privacy, approver);
+      async (subject: string, options: ProofOptions & { request: string; legalBasis: string }) => {
+        const { request, legalBasis } = options;
+        const approval = await proofOf(ask, options);
         print(
           await askVault<EraseReply>(socket(), {
-            verb: "erase",
-            subject,
-            request,
-            legalBasis,
-            requester,
-            approvers,
+            ...{ verb: "erase", subject, request, legalBasis, approval },
           }),
         );
       },
@@ -82,7 +76,7 @@ export function addPrivacyCommands(
 
   leaves(privacy.command("confirm-holds"), { event: "privacy.holds.confirm", loggedBy: "vault" })
     .description(
-      "after the vault's database was put back: its legal holds are those of the log; two people must agree",
+      "after the vault's database was put back: its legal holds are those of the log; two people must agree, and both are named, unproven",
     )
     .requiredOption("--requester <id>", "who asks")
     .option("--approver <id>", "one of the two who agree, given twice", collected, [])

@@ -22,6 +22,7 @@ import { openFilesLimit } from "@resontech/daemon/open-files-limit";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
+import { stepUpKeysFile } from "../keycloak/pin-step-up-keys.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { REALM_CLIENTS } from "../keycloak/own-realm.ts";
@@ -287,6 +288,7 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     auditDir: layout.data("audit"),
     keysDir: layout.secrets("auditd"),
     policyFile: layout.data("audit", "audit.policy"),
+    stepUpKeysFile: stepUpKeysFile(layout),
     ...logKeysOf(readAuditKeys(layout) ?? {}),
     producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family, ...rest }]) => ({
       name,
@@ -344,6 +346,7 @@ function vaultConfig({ config, layout }: PartContext): VaultConfig {
     ...vaultKeyOf(readAuditKeys(layout) ?? {}, `${config.appliance}.vault.${config.customer}`),
     epochsDir: layout.data("vault-epochs"),
     backupsDir: layout.data("vault-key-copies"),
+    stepUpKeysFile: stepUpKeysFile(layout),
     auditSocket: layout.run("audit", "vault", "sock"),
     controlSocket: layout.run("vault", "sock"),
     tokensSocket: layout.run("vault-tokens", "sock"),

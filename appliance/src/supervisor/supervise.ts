@@ -16,6 +16,7 @@ import {
 } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
+import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
 import { compareRealm, watchRealm } from "../keycloak/realm-watch.ts";
 import { FileDigests } from "../measure/file-digests.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
@@ -74,7 +75,11 @@ function realmWatch(context: PartContext, record: SupervisorRecord, log: Logger)
   const ended = new AbortController();
   const watching = watchRealm(
     {
-      ...{ layout: context.layout, log, compare: () => compareRealm(context) },
+      ...{ layout: context.layout, log },
+      compare: async () => {
+        await pinned(context, record, log);
+        return await compareRealm(context);
+      },
       told: (differences) => record.drifted(differences),
     },
     ended.signal,
@@ -85,6 +90,16 @@ function realmWatch(context: PartContext, record: SupervisorRecord, log: Logger)
       await watching;
     },
   };
+}
+
+/** Tried again at the next look; what was pinned before stays. */
+async function pinned(context: PartContext, record: SupervisorRecord, log: Logger): Promise<void> {
+  try {
+    const change = await pinRealmKeys(context);
+    if (change.added + change.retired > 0) record.keysPinned(change);
+  } catch (err) {
+    log.debug({ err }, "the realm's keys can't be pinned yet");
+  }
 }
 
 /** The front door's certificate is renewed while it serves; every other part gets its own when it is started. */

@@ -24,10 +24,9 @@ t.test("an answer comes whole, a refusal with its code, a disclosure line by lin
   );
   const refused = askVault(controlSocket, {
     ...erase("usr-1"),
-    verb: "erase",
-    approvers: ["usr-a", "usr-a"],
+    approval: erase("usr-2").approval,
   });
-  await t.rejects(refused, { name: "VaultRefusedError", code: "approvers_equal" });
+  await t.rejects(refused, { name: "VaultRefusedError", code: "step_up_nonce" });
   const origin =
     (await readFile(join(auditd.logDir, "checkpoint"), "utf8")).split("\n", 1)[0] ?? "";
   const lines: object[] = [];

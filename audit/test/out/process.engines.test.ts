@@ -25,6 +25,7 @@ import { verify } from "../../src/verifier/verify.ts";
 import { type TestLog, WitnessFixture } from "../log/witness/helper.ts";
 import { until } from "./helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { OFFICER, PEOPLE } from "../step-up-people.ts";
 
 const MAIN = shippedProgram("audit-out");
 const isRoot = process.getuid?.() === 0;
@@ -321,9 +322,11 @@ t.test(
     const policy = `${log}${lines.join("")}${group}quorum site\n`;
     await auditd.start();
     await out.start();
-    const set = (text: string, approvers = ["ann", "bob"]) =>
-      auditd.control({ verb: "set-policy", policy: text, approvers });
-    t.match(await set(policy, ["ann", "ann"]), { error: { code: "approvers_equal" } });
+    const set = (text: string, approval = PEOPLE.policyProof(text)) =>
+      auditd.control({ verb: "set-policy", policy: text, approval });
+    t.match(await set(policy, PEOPLE.policyProof(`${policy}\n`)), {
+      error: { code: "step_up_nonce" },
+    });
     t.match(await set(policy.replace("quorum site", "quorum nobody")), {
       error: { code: "policy_invalid" },
     });
@@ -355,7 +358,7 @@ t.test(
     t.match(
       (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.policy"),
       [
-        { phase: "requested", detail: { approvers: ["ann", "bob"], witnesses: lines.length } },
+        { phase: "requested", detail: { approvers: [OFFICER.by], witnesses: lines.length } },
         { phase: "completed" },
       ],
     );

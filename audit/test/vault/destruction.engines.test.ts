@@ -5,6 +5,7 @@ import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
 import { refuse, setOrLiftHold } from "../../src/vault/privacy/holds.ts";
 import { disclose } from "../../src/vault/privacy/disclose.ts";
+import { erase } from "./helper.ts";
 import { ORIGIN, PartsFixture } from "./parts.ts";
 
 /** The vault is killed once the keys are gone, before anything else is. */
@@ -79,9 +80,7 @@ t.test(
       legalBasis: "gdpr-17",
       requester: "usr-dpo",
     };
-    const erasing = vault.erasures
-      .erase({ ...asked, verb: "erase", approvers: ["usr-a", "usr-b"] })
-      .catch(() => null);
+    const erasing = vault.erasures.erase(erase("usr-1")).catch(() => null);
     const refusing = refuse(vault.parts, {
       ...asked,
       verb: "refuse",
@@ -92,10 +91,10 @@ t.test(
     busy.resolve();
     await Promise.all([turn, erasing, refusing]);
     const said = vault.parts.outbox.unanswered(0).map(({ event }) => JSON.parse(event));
-    t.same(
-      said.map(({ type, phase }) => `${type} ${phase}`),
-      ["privacy.erasure requested", "privacy.refusal fact"],
-    );
+    t.same(said.map(({ type, phase }) => `${type} ${phase}`).sort(), [
+      "privacy.erasure requested",
+      "privacy.refusal fact",
+    ]);
   },
 );
 

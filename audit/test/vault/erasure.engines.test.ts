@@ -11,6 +11,7 @@ import { Frontier, hashLeaf } from "../../src/log/format/tree/merkle.ts";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
 import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves } from "../helper.ts";
+import { OFFICER, PEOPLE, STEWARD } from "../step-up-people.ts";
 import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
@@ -122,7 +123,10 @@ t.test(
       {
         phase: "requested",
         object: { id: "usr-gone" },
-        detail: { approvers: ["usr-a", "usr-b"], legal_basis: "gdpr-17" },
+        detail: {
+          ...{ requester: STEWARD.by, approvers: [OFFICER.by], legal_basis: "gdpr-17" },
+          ...{ approval: /^a_/, signatures: { length: 2 }, single_person: false },
+        },
       },
       { phase: "completed", outcome: { code: "ok" }, detail: { handed_out: 1 } },
       { phase: "fact", detail: { request: "req-1" } },
@@ -147,64 +151,77 @@ t.test(
   },
 );
 
-t.test("it takes a requester and two other people, and no legal hold", async (t) => {
-  const [auditd, vault] = await startedBoth(t);
-  await using gate = await gateOf(auditd);
-  await say(gate, "usr-1", "10.0.0.1");
-  await until(async () => (await vault.status()).sealed === 1);
-  const refusal = async (changes: object) =>
-    (await vault.ask({ ...erase("usr-1"), ...changes }))["error"];
-  t.match(await refusal({ approvers: ["usr-a", "usr-a"] }), { code: "approvers_equal" });
-  t.match(await refusal({ approvers: ["usr-a", "usr-dpo"] }), { code: "approver_is_requester" });
-  t.match(await refusal({ approvers: ["usr-a"] }), { code: "request_invalid" });
-  t.match(await refusal({ approvers: ["usr-a", "usr-b", "usr-c"] }), { code: "request_invalid" });
-  t.match(await refusal({ subject: "anonymous" }), { code: "subject_anonymous" });
-  t.match(await refusal({ more: true }), { code: "request_invalid" });
-  const hold = {
-    verb: "hold",
-    subject: "usr-1",
-    hold: "case-7",
-    lift: false,
-    requester: "usr-law",
-    approver: "usr-a",
-  };
-  t.match((await vault.ask({ ...hold, approver: "usr-law" }))["error"], {
-    code: "approver_is_requester",
-  });
-  t.match(await vault.ask(hold), { holds: ["case-7"] });
-  t.match((await vault.ask(hold))["error"], { code: "hold_exists" });
-  t.match(await refusal({}), { code: "legal_hold" });
-  const until2030 = "2030-01-01T00:00:00.000Z";
-  t.match(
-    await vault.ask({
-      verb: "refuse",
+t.test(
+  "it takes the signatures of two people for this very erasure, once, and no legal hold",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    await using gate = await gateOf(auditd);
+    await say(gate, "usr-1", "10.0.0.1");
+    await until(async () => (await vault.status()).sealed === 1);
+    const refusal = async (changes: object) =>
+      (await vault.ask({ ...erase("usr-1"), ...changes }))["error"];
+    const { approval } = erase("usr-1");
+    const twice = PEOPLE.proof(
+      { kind: "erasure", subject: "usr-1", request: "req-1", legalBasis: "gdpr-17" },
+      { requester: OFFICER, approver: OFFICER },
+    );
+    t.match(await refusal({ approval: twice }), { code: "approver_is_requester" });
+    t.match(await refusal({ approval: { ...approval, approved: null } }), {
+      code: "approval_single",
+    });
+    t.match(await refusal({ subject: "usr-2" }), { code: "step_up_nonce" });
+    t.match(await refusal({ approvers: ["usr-a", "usr-b"] }), { code: "request_invalid" });
+    t.match(await refusal({ approval: undefined }), { code: "request_invalid" });
+    t.match(await refusal(erase("anonymous")), { code: "subject_anonymous" });
+    t.match(await refusal({ more: true }), { code: "request_invalid" });
+    const hold = {
+      verb: "hold",
       subject: "usr-1",
-      request: "req-1",
-      legalBasis: "gdpr-17-3-e",
-      until: until2030,
-      requester: "usr-dpo",
-    }),
-    { op: String },
-  );
-  t.match((await vault.ask({ ...hold, lift: true, subject: "usr-2" }))["error"], {
-    code: "hold_unknown",
-  });
-  t.match(await vault.ask({ ...hold, lift: true }), { holds: [] });
-  t.match(await vault.ask(erase("usr-1")), { confirmed: true });
-  const leaves = await until(async () => (await privacyOf(auditd)).length >= 8).then(() =>
-    privacyOf(auditd),
-  );
-  t.same(
-    leaves.map(({ type, phase }) => `${type} ${phase}`),
-    [
-      ...["privacy.hold requested", "privacy.hold completed", "privacy.refusal fact"],
-      ...["privacy.hold requested", "privacy.hold completed"],
-      ...["privacy.erasure requested", "privacy.erasure completed", "privacy.erasure fact"],
-    ],
-    "no act is opened by what was refused",
-  );
-  t.match(leaves[2], { detail: { legal_basis: "gdpr-17-3-e", until: until2030 } });
-});
+      hold: "case-7",
+      lift: false,
+      requester: "usr-law",
+      approver: "usr-a",
+    };
+    t.match((await vault.ask({ ...hold, approver: "usr-law" }))["error"], {
+      code: "approver_is_requester",
+    });
+    t.match(await vault.ask(hold), { holds: ["case-7"] });
+    t.match((await vault.ask(hold))["error"], { code: "hold_exists" });
+    t.match(await refusal({}), { code: "legal_hold" });
+    const until2030 = "2030-01-01T00:00:00.000Z";
+    t.match(
+      await vault.ask({
+        verb: "refuse",
+        subject: "usr-1",
+        request: "req-1",
+        legalBasis: "gdpr-17-3-e",
+        until: until2030,
+        requester: "usr-dpo",
+      }),
+      { op: String },
+    );
+    t.match((await vault.ask({ ...hold, lift: true, subject: "usr-2" }))["error"], {
+      code: "hold_unknown",
+    });
+    t.match(await vault.ask({ ...hold, lift: true }), { holds: [] });
+    const once = erase("usr-1");
+    t.match(await vault.ask(once), { confirmed: true });
+    t.match(await vault.ask(once), { error: { code: "approval_used" } });
+    const leaves = await until(async () => (await privacyOf(auditd)).length >= 8).then(() =>
+      privacyOf(auditd),
+    );
+    t.same(
+      leaves.map(({ type, phase }) => `${type} ${phase}`),
+      [
+        ...["privacy.hold requested", "privacy.hold completed", "privacy.refusal fact"],
+        ...["privacy.hold requested", "privacy.hold completed"],
+        ...["privacy.erasure requested", "privacy.erasure completed", "privacy.erasure fact"],
+      ],
+      "no act is opened by what was refused",
+    );
+    t.match(leaves[2], { detail: { legal_basis: "gdpr-17-3-e", until: until2030 } });
+  },
+);
 
 t.test("killed at any moment, an erasure comes to its end once, by itself", async (t) => {
   const [auditd, vault] = await startedBoth(t, { pollMs: 10 });

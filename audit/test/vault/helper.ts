@@ -18,6 +18,7 @@ import type { VaultStatus } from "@resontech/contracts/vault-control";
 import type { Test } from "tap";
 import { type AuditProducer, committer, connectProducer } from "../../src/log/producer/producer.ts";
 import { until } from "../out/helper.ts";
+import { PEOPLE, pinnedIn } from "../step-up-people.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
@@ -39,6 +40,7 @@ export class VaultFixture {
       keyFile: join(root, "vault.key"),
       epochsDir: join(root, "epochs"),
       backupsDir: join(root, "backups"),
+      stepUpKeysFile: pinnedIn(root),
       auditSocket: join(root, "run", "vault.sock"),
       controlSocket: join(root, "vault-run", "sock"),
       tokensSocket: join(root, "tokens-run", "sock"),
@@ -122,9 +124,10 @@ export class VaultFixture {
   }
 }
 
-export const erase = (subject: string) => ({
-  ...{ verb: "erase", subject, request: "req-1", legalBasis: "gdpr-17", requester: "usr-dpo" },
-  approvers: ["usr-a", "usr-b"],
+/** With an approval of its own. */
+export const erase = (subject: string, request = "req-1", legalBasis = "gdpr-17") => ({
+  ...({ verb: "erase", subject, request, legalBasis } as const),
+  approval: PEOPLE.erasureProof({ subject, request, legalBasis }),
 });
 
 /** auditd that knows the vault, not started. */

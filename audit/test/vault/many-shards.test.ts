@@ -3,6 +3,7 @@ import { MAX_LEAF_BYTES } from "@resontech/contracts/audit-event";
 import type { EraseRequest } from "@resontech/contracts/vault-control";
 import t from "tap";
 import { PartsFixture } from "./parts.ts";
+import { OFFICER, PEOPLE, STEWARD } from "../step-up-people.ts";
 
 type Said = {
   type: string;
@@ -49,16 +50,22 @@ const said = (vault: PartsFixture): Said[] =>
 const outcomesOf = (all: readonly Said[]) => all.filter(({ outcome }) => outcome !== undefined);
 const shardsIn = ({ detail }: Said) => detail?.erased?.length;
 
-const erasure: EraseRequest = {
+/** Each time approved anew. */
+const erasure = (): EraseRequest => ({
   ...({
     verb: "erase",
     subject: LONG,
     request: LONG,
     legalBasis: LONG,
-    requester: "a".repeat(64),
   } as const),
-  approvers: ["p".repeat(64), "q".repeat(64)],
-};
+  approval: PEOPLE.proof(
+    { kind: "erasure", subject: LONG, request: LONG, legalBasis: LONG },
+    {
+      requester: { ...STEWARD, by: "a".repeat(64) },
+      ...{ approver: { ...OFFICER, by: "p".repeat(64) }, approval: "q".repeat(64) },
+    },
+  ),
+});
 
 t.test(
   "an erasure of 32 shards, every name as long as it may be, is told in one leaf",
@@ -66,7 +73,7 @@ t.test(
     using vault = await PartsFixture.open(t);
     takesAtOnce(vault);
     await sealIn(vault, LONG, "2026-01", 0, 32);
-    t.match(await vault.erasures.erase(erasure), { confirmed: true, erased: { length: 32 } });
+    t.match(await vault.erasures.erase(erasure()), { confirmed: true, erased: { length: 32 } });
     const [outcome] = events(vault).filter(
       (event) => (JSON.parse(event) as Said).phase === "completed",
     );
@@ -83,7 +90,7 @@ t.test(
     await sealIn(vault, LONG, "2026-03", 40, 60);
     await sealIn(vault, LONG, "2026-01", 0, 20);
     await sealIn(vault, LONG, "2026-02", 10, 30);
-    const reply = await vault.erasures.erase(erasure);
+    const reply = await vault.erasures.erase(erasure());
     t.match(vault.parts.store.counts, { sealed: 0, erased: 60 });
     t.equal(vault.parts.keys.count, 0);
     t.match(reply, { confirmed: true, erased: { length: 50 } });
@@ -115,7 +122,7 @@ t.test(
     t.match(await first.erasures.goOn(op), { state: "done", result: { erased: { length: 20 } } });
     using second = await first.reopened();
     takesAtOnce(second);
-    t.match(await second.erasures.erase(erasure), { confirmed: true, erased: { length: 20 } });
+    t.match(await second.erasures.erase(erasure()), { confirmed: true, erased: { length: 20 } });
     t.match(second.parts.store.counts, { sealed: 0, erased: 40 });
   },
 );
@@ -126,7 +133,7 @@ t.test(
     using vault = await PartsFixture.open(t);
     takesAtOnce(vault);
     await sealIn(vault, LONG, "2026-01", 0, 33);
-    await t.rejects(vault.erasures.erase(erasure), { code: "too_many_shards" });
+    await t.rejects(vault.erasures.erase(erasure()), { code: "too_many_shards" });
     t.match(vault.parts.store.counts, { sealed: 33, erased: 0 });
     t.equal(vault.parts.keys.count, 1);
     t.match(said(vault), [{ phase: "denied", outcome: { code: "too_many_shards" } }]);

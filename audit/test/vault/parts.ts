@@ -1,7 +1,6 @@
 /** The vault's parts in the test's own process, on real files, beside a log that takes everything at once. */
 import { randomBytes } from "node:crypto";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import type { EraseRequest } from "@resontech/contracts/vault-control";
 import { Turns } from "@resontech/daemon/turns";
 import type { Test } from "tap";
 import { type OpenedVault, openParts } from "../../src/vault/open-parts.ts";
@@ -89,15 +88,9 @@ export class PartsFixture implements Disposable {
 
   /** An erasure that the log knows of and nothing was done for yet. @returns its op */
   erasureAsked(subject: string): string {
-    const asked: Omit<EraseRequest, "verb"> = {
-      ...{
-        subject,
-        request: "req-1",
-        legalBasis: "gdpr-17",
-        requester: "usr-dpo",
-        approvers: ["usr-a", "usr-b"],
-      },
-    };
+    // As an older release wrote it.
+    const people = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
+    const asked = { subject, request: "req-1", legalBasis: "gdpr-17", ...people };
     return this.#asked({ kind: "erasure", subject, request: asked }, "privacy.erasure", {
       kind: "user",
       id: subject,

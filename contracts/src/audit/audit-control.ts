@@ -1,22 +1,26 @@
-/** What the operator asks auditd on its control socket, one JSON line each way. What two people must agree on names both, and is a leaf. */
+/** What the operator asks auditd on its control socket, one JSON line each way. What two people must agree on is a leaf. */
 import { type Static, Type } from "typebox";
+import { ApprovalProof } from "./approval-proof.ts";
 import { PlainId } from "./audit-event.ts";
+
+/** UTF-16 units of a trust policy. */
+export const MAX_POLICY_LENGTH = 262_144;
 
 const closed = { additionalProperties: false } as const;
 
 export const AuditControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
-  /** The log is older than what was seen of it: it goes on in a new shard. */
+  /** The log is older than what was seen of it: it goes on in a new shard. Nobody can sign in meanwhile, so both people are named, and nothing proves it. */
   Type.Object(
     { verb: Type.Literal("open-shard"), approvers: Type.Tuple([PlainId, PlainId]) },
     closed,
   ),
-  /** Other witnesses, another quorum; the log's own lines stay. */
+  /** Other witnesses, another quorum; the log's own lines stay. auditd checks that two people signed for this very policy. */
   Type.Object(
     {
       verb: Type.Literal("set-policy"),
-      policy: Type.String({ maxLength: 262_144 }),
-      approvers: Type.Tuple([PlainId, PlainId]),
+      policy: Type.String({ maxLength: MAX_POLICY_LENGTH }),
+      approval: ApprovalProof,
     },
     closed,
   ),

@@ -1,5 +1,6 @@
 /** What the operator asks the vault on its control socket: one JSON line asked, one answered; a disclosure answers with a line for each value. */
 import { type Static, Type } from "typebox";
+import { ApprovalProof } from "./approval-proof.ts";
 import { Code, Instant, Origin, PlainId } from "./audit-event.ts";
 
 const closed = { additionalProperties: false } as const;
@@ -13,9 +14,8 @@ export const EraseRequest = Type.Object(
     /** Name of the request in the operator's own files. */
     request: PlainId,
     legalBasis: Code,
-    requester: PlainId,
-    /** Two people, neither of them the requester. */
-    approvers: Two,
+    /** The vault checks that two people signed for this very erasure. */
+    approval: ApprovalProof,
   },
   closed,
 );
@@ -34,7 +34,7 @@ export const HoldRequest = Type.Object(
 );
 export type HoldRequest = Static<typeof HoldRequest>;
 
-/** After the vault's database was put back: the holds that it has are those of the log. */
+/** After the vault's database was put back: the holds that it has are those of the log. People are named, and nothing proves it. */
 export const ConfirmHoldsRequest = Type.Object(
   { verb: Type.Literal("confirm-holds"), requester: PlainId, approvers: Two },
   closed,
@@ -62,6 +62,7 @@ export const DiscloseRequest = Type.Object(
     subjects: Type.Array(PlainId, { minItems: 1, maxItems: 1_000, uniqueItems: true }),
     receiver: PlainId,
     requester: PlainId,
+    /** Two people, neither of them the requester. */
     approvers: Two,
   },
   closed,

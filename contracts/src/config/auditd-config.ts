@@ -27,6 +27,8 @@ export const AuditdConfig = Type.Object(
     tpm: Type.Optional(Tpm),
     /** tlog-policy for the auditor, 0444; written by `init`. */
     policyFile: Path,
+    /** By whose signatures people are believed to have agreed; absent: nobody is. Root's own file. */
+    stepUpKeysFile: Type.Optional(Path),
     /**
      * One socket for each producer. Its directory must exist (0750, root or rt-audit, the producer's group); auditd sets `gid` and
      * mode 0660 on the socket where it may. Producers of one `family` close each other's operations.

@@ -50,6 +50,8 @@ export const VaultConfig = Type.Object(
     epochsDir: Path,
     /** Copies of the keys under an epoch key; 0700, rt-vault. It must exist. */
     backupsDir: Path,
+    /** By whose signatures people are believed to have agreed; absent: nobody is. Root's own file. */
+    stepUpKeysFile: Type.Optional(Path),
     /** auditd's socket of the producer `vault`. */
     auditSocket: SocketPath,
     /** JSON lines of the operator; its folder must exist: 0750, of the group that may ask. */

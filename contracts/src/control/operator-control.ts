@@ -3,6 +3,7 @@
  * state alone is told, never its name, paths, logs or values: the operator of the box is no reader of the data.
  */
 import type { DeviceUse } from "../agent/agent-protocol.ts";
+import type { ApprovalProof } from "../audit/approval-proof.ts";
 import { type Static, Type } from "typebox";
 import type { NodeState } from "../agent/node-states.ts";
 import type { MemberState } from "../job/job-states.ts";
@@ -104,6 +105,8 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("node-evict"), node: Name }, closed),
   /** Its certificate is void; refused while the node lives and holds something. */
   Type.Object({ verb: verb("node-remove"), node: Name }, closed),
+  /** What shows that two people approved a request, for who performs it. */
+  Type.Object({ verb: verb("approval-proof"), approval: Id }, closed),
   /** A page of what was decided within the last week, each kind of question once; `after` is the last question of the page before. */
   Type.Object(
     { verb: verb("policy-decisions"), after: Type.Optional(Type.String({ maxLength: 16_384 })) },
@@ -244,6 +247,7 @@ export type OperatorReply =
   | { ok: true; verb: "node-undrain"; node: string }
   | { ok: true; verb: "node-evict"; node: string; members: number }
   | { ok: true; verb: "node-remove"; node: string }
+  | { ok: true; verb: "approval-proof"; proof: ApprovalProof }
   /** `next` is null on the last page. */
   | {
       ok: true;

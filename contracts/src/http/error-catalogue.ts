@@ -289,6 +289,10 @@ export const ERROR_CATALOGUE = {
     hint: "Ask a security officer to take one of the two roles away, or act as somebody else.",
   },
   own_request: { status: 403, hint: "Ask another person to decide the request." },
+  signature_required: {
+    status: 409,
+    hint: "Sign it with your second factor at /dashboard/approvals, then repeat.",
+  },
   approval_required: { status: 403, hint: "Ask for the approval of a second person, then repeat." },
   step_up_required: {
     status: 403,

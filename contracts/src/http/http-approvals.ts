@@ -1,5 +1,7 @@
 /** `/api/approvals`, `/api/people`: what needs a second person, and who there is. */
 import { type Static, Type } from "typebox";
+import { MAX_POLICY_LENGTH } from "../audit/audit-control.ts";
+import { Code, PlainId } from "../audit/audit-event.ts";
 import { closed, Instant, Nullable } from "./http-common.ts";
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
@@ -49,11 +51,44 @@ export const PolicyChange = Type.Object(
   },
   closed,
 );
-export const Requested = Type.Union([RoleChange, SecondFactorReset, QuotaChange, PolicyChange]);
+/** What opens a person's values in the audit log is destroyed. The vault does it, and checks both signatures itself. */
+export const Erasure = Type.Object(
+  {
+    kind: Type.Literal("erasure"),
+    /** The person's pseudonym in the log. */
+    subject: PlainId,
+    /** Name of the person's request in the operator's own files. */
+    request: PlainId,
+    legalBasis: Code,
+  },
+  closed,
+);
+/** The audit log's trust policy: witnesses, quorum. auditd changes it, and checks both signatures itself. */
+export const AuditPolicyChange = Type.Object(
+  {
+    kind: Type.Literal("audit-policy"),
+    policy: Type.String({ minLength: 1, maxLength: MAX_POLICY_LENGTH }),
+  },
+  closed,
+);
+export const Requested = Type.Union([
+  RoleChange,
+  SecondFactorReset,
+  QuotaChange,
+  PolicyChange,
+  Erasure,
+  AuditPolicyChange,
+]);
 export type Requested = Static<typeof Requested>;
 export type ApprovalKind = Requested["kind"];
+/** Whoever asks for these, or approves them, signs by a second factor; who performs them checks it. */
+export const SIGNED_KINDS = ["erasure", "audit-policy"] as const satisfies readonly ApprovalKind[];
 
 export const ApprovalBody = Type.Object({ what: Requested, reason: Reason }, closed);
+/** What is to be signed of a request. */
+export const SignBody = Type.Object({ answer: Type.Enum(["request", "approve"]) }, closed);
+/** Where the browser goes to sign. */
+export const SignReply = Type.Object({ location: Type.String() }, closed);
 export const AnswerBody = Type.Object({ reason: Reason }, closed);
 
 export const APPROVAL_STATES = ["requested", "approved", "denied", "withdrawn", "expired"] as const;
@@ -71,6 +106,8 @@ export const ApprovalReply = Type.Object(
     requester: Person,
     decider: Nullable(Person),
     reason: Nullable(Type.String()),
+    /** Of the one who asked: needed before anybody can approve; null where this kind needs none. */
+    isSigned: Nullable(Type.Boolean()),
     /** It passed without a second person, because there was none. */
     singlePerson: Type.Boolean(),
     createdAt: Instant,

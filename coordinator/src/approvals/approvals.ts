@@ -1,6 +1,13 @@
 /** Requests that a second person answers: made, approved with their effect, denied, withdrawn, expired. */
-import { randomBytes, randomUUID } from "node:crypto";
-import type { ApprovalReply, ApprovalState, Requested } from "@resontech/contracts/http-approvals";
+import { hash, randomBytes, randomUUID } from "node:crypto";
+import type { ApprovalProof, StepUpStatement } from "@resontech/contracts/approval-proof";
+import {
+  type ApprovalKind,
+  type ApprovalReply,
+  type ApprovalState,
+  type Requested,
+  SIGNED_KINDS,
+} from "@resontech/contracts/http-approvals";
 import { ApiError } from "../api-error.ts";
 import type { RecordEvent } from "../audit-ports.ts";
 import type { OpenOperation, OperationRunner } from "../audited-operation.ts";
@@ -10,6 +17,8 @@ import type { ReadHandle } from "../db/open-database.ts";
 import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf } from "../identity/role-holders.ts";
+import { findSignature, type KeptSignature } from "../identity/sign-in/step-up-signatures.ts";
+import type { ApplianceRole } from "../authorization/roles.ts";
 import type { ApprovalEffects } from "./approval-effects.ts";
 import {
   answerApproval,
@@ -23,6 +32,18 @@ import { summaryOf } from "./decisions/summary.ts";
 
 /** Nobody answered: the request is over. */
 const LIFE_MS = 72 * 3_600_000;
+/** From an approver's signature to the answer. */
+const SIGNATURE_MS = 5 * 60_000;
+const OFFICERS = ["security-officer"] as const;
+/** Roles of the whole appliance who answer a request; as the policies have it. */
+const ANSWERERS: Record<ApprovalKind, readonly ApplianceRole[]> = {
+  role: OFFICERS,
+  "second-factor": OFFICERS,
+  policy: OFFICERS,
+  "audit-policy": OFFICERS,
+  quota: ["platform-admin"],
+  erasure: ["security-officer", "data-steward"],
+};
 
 export type ApprovalsDeps = {
   read: ReadHandle;
@@ -43,8 +64,38 @@ export class Approvals {
   }
 
   /** Nobody but the requester could answer: the action goes on alone, and is marked so. */
-  isSinglePerson(requesterId: string): boolean {
-    return holdersOf(this.#deps.read, "security-officer").every((one) => one === requesterId);
+  isSinglePerson(requesterId: string, kind: ApprovalKind): boolean {
+    const { read } = this.#deps;
+    return ANSWERERS[kind]
+      .flatMap((role) => holdersOf(read, role))
+      .every((one) => one === requesterId);
+  }
+
+  /** What a person signs to ask for a request, or to approve it. */
+  statementOf(
+    { id, what }: Approval,
+    answer: StepUpStatement["answer"],
+    by: string,
+  ): Omit<StepUpStatement, "salt"> {
+    return { approval: id, answer, by, what };
+  }
+
+  /** Both signatures, for who performs the act. @throws ApiError where nobody approved it, or it needs none */
+  proof(id: string): ApprovalProof {
+    const approval = findApproval(this.#deps.read, id);
+    if (approval === null) throw new ApiError("not_found", "there is no such request");
+    const { state, requesterId, deciderId, singlePerson } = approval;
+    if (state !== "approved" || deciderId === null)
+      throw new ApiError("approval_required", `the request is ${state}, not approved`);
+    const requested = this.#signature(id, "request", requesterId);
+    const approved = singlePerson ? null : this.#signature(id, "approve", deciderId);
+    if (requested === null || (approved === null && !singlePerson))
+      throw new ApiError("signature_required", "the request was approved without signatures");
+    return {
+      approval: id,
+      requested: withoutAge(requested),
+      approved: approved === null ? null : withoutAge(approved),
+    };
   }
 
   /** @param singlePerson it is done at once @throws ApiError with what stands in the way */
@@ -64,12 +115,14 @@ export class Approvals {
     const { effects, commit, now } = this.#deps;
     effects.require(what);
     const at = now();
+    // What is signed has to be signed first, by whoever is alone as well.
+    const isDone = singlePerson && !isSignedKind(what.kind);
     const approval: Approval = {
       ...{ id: `a_${randomBytes(12).toString("hex")}`, what, requesterId, reason, singlePerson },
       projectId: what.kind === "quota" ? what.projectId : null,
-      state: singlePerson ? "approved" : "requested",
-      deciderId: singlePerson ? requesterId : null,
-      ...{ createdAt: at, expiresAt: at + LIFE_MS, decidedAt: singlePerson ? at : null },
+      state: isDone ? "approved" : "requested",
+      deciderId: isDone ? requesterId : null,
+      ...{ createdAt: at, expiresAt: at + LIFE_MS, decidedAt: isDone ? at : null },
     };
     return await audit.operation(
       {
@@ -78,7 +131,7 @@ export class Approvals {
         detail: { kind: what.kind, single_person: singlePerson },
       },
       async ({ completeIn }) => {
-        if (singlePerson) await this.#perform(audit, approval);
+        if (isDone) await this.#perform(audit, approval);
         await commit.run((db) => {
           insertApproval(db, approval);
           completeIn(db);
@@ -98,6 +151,7 @@ export class Approvals {
     const { commit, now, read } = this.#deps;
     const approval = this.#open(id);
     if (this.#answering.has(id)) throw answered();
+    if (state === "approved") this.#requireSignatures(approval, deciderId);
     this.#answering.add(id);
     try {
       return await audit.operation(
@@ -130,11 +184,18 @@ export class Approvals {
         ? checkPolicies(what.files).set.sha256
         : what.kind === "quota"
           ? (projectName(read, what.projectId) ?? "a project that is gone")
-          : person(what.userId).username;
+          : what.kind === "audit-policy"
+            ? hash("sha256", what.policy)
+            : what.kind === "erasure"
+              ? what.subject
+              : person(what.userId).username;
     return {
       ...{ id: approval.id, what, summary: summaryOf(what, name), state: approval.state },
       requester: person(requesterId),
       decider: deciderId === null ? null : person(deciderId),
+      isSigned: isSignedKind(what.kind)
+        ? this.#signature(approval.id, "request", requesterId) !== null
+        : null,
       ...{ reason: approval.reason, singlePerson: approval.singlePerson },
       createdAt: instant(createdAt),
       expiresAt: instant(expiresAt),
@@ -160,6 +221,25 @@ export class Approvals {
     });
   }
 
+  #signature(
+    approval: string,
+    answer: StepUpStatement["answer"],
+    by: string,
+  ): KeptSignature | null {
+    return findSignature(this.#deps.read, { approval, answer, by });
+  }
+
+  /** @throws ApiError signature_required */
+  #requireSignatures({ id, what, requesterId, singlePerson }: Approval, deciderId: string): void {
+    if (!isSignedKind(what.kind)) return;
+    if (this.#signature(id, "request", requesterId) === null)
+      throw new ApiError("signature_required", "whoever asks for this has not signed it yet");
+    if (singlePerson && deciderId === requesterId) return;
+    const own = this.#signature(id, "approve", deciderId);
+    if (own === null || own.signedAt <= this.#deps.now() - SIGNATURE_MS)
+      throw new ApiError("signature_required", "an approval of this has to be signed, just now");
+  }
+
   #open(id: string): Approval {
     const approval = findApproval(this.#deps.read, id);
     if (approval === null) throw new ApiError("not_found", "there is no such request");
@@ -175,6 +255,10 @@ export class Approvals {
       await this.#deps.commit.run((db) => operation.completeIn(db));
     };
     switch (what.kind) {
+      // Done elsewhere, on record there.
+      case "erasure":
+      case "audit-policy":
+        return;
       case "role":
         return await audit.operation(
           {
@@ -221,4 +305,12 @@ function answered(): ApiError {
 
 function instant(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+function isSignedKind(kind: ApprovalKind): boolean {
+  return SIGNED_KINDS.some((one) => one === kind);
+}
+
+function withoutAge({ by, salt, token }: KeptSignature): ApprovalProof["requested"] {
+  return { by, salt, token };
 }

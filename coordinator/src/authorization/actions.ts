@@ -56,6 +56,7 @@ export const ACTIONS = {
   /** To decide is to approve or to deny. */
   "approval.list": "approval",
   "approval.read": "approval",
+  "approval.proof": "appliance",
   "role.request": "appliance",
   "role.decide": "approval",
   "role.change": "appliance",
@@ -67,7 +68,9 @@ export const ACTIONS = {
   "export.decide": "approval",
   "quota.request": "project",
   "quota.decide": "approval",
+  "erasure.request": "appliance",
   "erasure.decide": "approval",
+  "erasure.order": "appliance",
   "policy.read": "appliance",
   "policy.propose": "appliance",
   "policy.change": "appliance",

@@ -13,6 +13,7 @@ import { policiesInForce } from "../authorization/policies-in-force.ts";
 import { findUser } from "../identity/bucket-store.ts";
 import { findDefaultProject, setSiteFiles } from "../identity/project-store.ts";
 import { addUser, type AddUserDeps } from "../identity/add-user.ts";
+import type { Approvals } from "../approvals/approvals.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { requireNodeId } from "../nodes/join-tokens.ts";
@@ -45,6 +46,8 @@ export type ControlDeps = AddUserDeps &
     kernel: Pick<Kernel, "status">;
     health: () => Promise<CoordinatorHealth>;
     passwords: RegistryPasswords;
+    /** Null where the appliance has no identity provider. */
+    approvals: Pick<Approvals, "proof"> | null;
     /** A one-use token for a node, stored as its hash. `expiresAt` in Unix milliseconds. */
     joinToken: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
     /** Leases outlive a planned stop of so many seconds; 0 ends it. */
@@ -83,6 +86,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-undrain": { event: "iam.node.change" },
   "node-evict": { event: "iam.node.change" },
   "node-remove": { event: "iam.node.change" },
+  "approval-proof": { event: "admin.control" },
   "policy-decisions": { none: "status" },
 };
 
@@ -118,6 +122,7 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "node-undrain": "node.undrain",
   "node-evict": "node.evict",
   "node-remove": "node.remove",
+  "approval-proof": "approval.proof",
   "policy-decisions": "policy.read",
 };
 
@@ -265,6 +270,17 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await evict(deps, request.node);
     case "node-remove":
       return await remove(deps, request.node);
+    case "approval-proof":
+      // With tokens come names of people.
+      return await looked(deps, request.verb, () => {
+        if (deps.approvals === null)
+          throw new ApiError("identity_unavailable", "this appliance has no identity provider");
+        return {
+          ok: true,
+          verb: "approval-proof",
+          proof: deps.approvals.proof(request.approval),
+        };
+      });
     case "policy-decisions":
       return {
         ...{ ok: true, verb: "policy-decisions", policySet: policiesInForce().sha256 },

@@ -143,8 +143,16 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     ],
   },
   "identity/sign-in/sign-in.ts": {
-    why: "whether a second factor must be shown before there is a caller",
-    texts: ["signedIn.roles"],
+    why: "whether a second factor must be shown before there is a caller; who signs is who began",
+    texts: ["signedIn.roles", "pending.signs.by !== userId"],
+  },
+  "identity/sign-in/step-up-signatures.ts": {
+    why: "what a person signed for a request, looked up",
+    texts: ["SQL user_id = @"],
+  },
+  "http/routes/approvals.ts": {
+    why: "a key has no second factor to sign with",
+    texts: ['caller.kind !== "session"'],
   },
   "identity/key-store.ts": {
     why: "a key's row becomes a caller or is shown; how many keys a user has; a key is written",

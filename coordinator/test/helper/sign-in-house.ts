@@ -32,6 +32,8 @@ import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { type IdentityParts, makeTestApp, type TestApp } from "./test-app.ts";
 
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
 /** One request of a person. */
 export type SignedInPerson = (
   method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH",
@@ -184,6 +186,29 @@ export class SignInHouse implements AsyncDisposable {
     return { username, password, subject };
   }
 
+  /** Somebody who has set up a code generator. @property secret base32, for {@link timeCode} */
+  async addCodeAccount(
+    username: string,
+    roles: readonly string[],
+  ): Promise<Account & { subject: string; secret: string }> {
+    const account = await this.addAccount(username, roles);
+    const secret = Array.from(randomBytes(32), (byte) => BASE32[byte % 32]).join("");
+    const settings = { subType: "totp", digits: 6, counter: 0, period: 30 };
+    const user = await this.admin.get<object>(`/resontech/users/${account.subject}`);
+    await this.admin.put(`/resontech/users/${account.subject}`, {
+      ...user,
+      credentials: [
+        {
+          ...{ type: "otp", secretData: JSON.stringify({ value: secret }) },
+          credentialData: JSON.stringify({
+            ...{ ...settings, algorithm: "HmacSHA256", secretEncoding: "BASE32" },
+          }),
+        },
+      ],
+    });
+    return { ...account, secret };
+  }
+
   /** The person's user exists from then on. Without a browser: what Keycloak would say of the person. */
   async firstSignIn({ username, subject }: Account & { subject: string }): Promise<string> {
     return await this.parts.signIn.userOf({ username, subject });
@@ -281,9 +306,7 @@ export function timeCode(secret: string, at = Date.now()): string {
 
 function decodeBase32(text: string): Buffer {
   const bits = Array.from(text.replaceAll(" ", "").toUpperCase())
-    .map((letter) =>
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
-    )
+    .map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0"))
     .join("");
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }

@@ -13,7 +13,7 @@ import { type AuditProducer, committer, connectProducer } from "@resontech/audit
 import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
 import { logDirOf, makeAuditdConfig, startAuditd } from "../auditd-instance.ts";
 import { HonestLog } from "../honest/honest-log.ts";
-import { addVaultProducer, VaultInstance } from "../vault-instance.ts";
+import { addVaultProducer, erasureOf, VaultInstance } from "../vault-instance.ts";
 import { leavesOf } from "./members.ts";
 import { type KeyRing, newKeyRing } from "./note-keys.ts";
 import { startsOfVersion } from "./releases.ts";
@@ -119,13 +119,7 @@ async function grownLog(root: string): Promise<Made> {
         .map((line) => ({ index: Number(line["index"]), line: sorted(line) }));
     };
     await add("values opened", await disclosed());
-    await vault.askAll({
-      verb: "erase",
-      subject: GONE,
-      request: "req-1",
-      legalBasis: "gdpr-17",
-      ...people,
-    });
+    await vault.askAll(erasureOf(GONE));
     const lines = await disclosed();
     await add("values opened and erased", lines);
     for (const size of SIZES) {

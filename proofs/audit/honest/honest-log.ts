@@ -12,7 +12,7 @@ import {
 } from "@resontech/audit/producer";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
-import { VaultInstance } from "../vault-instance.ts";
+import { erasureOf, VaultInstance } from "../vault-instance.ts";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "./cosigner.ts";
@@ -324,10 +324,7 @@ export class HonestLog {
       await sleep(RETRY_MS);
     }
     const people = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
-    const [erased = {}] = await vault.askAll({
-      ...{ verb: "erase", subject: actor.sub, request: "req-1", legalBasis: "gdpr-17" },
-      ...people,
-    });
+    const [erased = {}] = await vault.askAll(erasureOf(actor.sub));
     if (erased["confirmed"] !== true)
       throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
     const { slug } = this;

@@ -13,7 +13,7 @@ import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "../honest/cosigner.ts";
 import { SetClock } from "../set-clock.ts";
-import { VaultInstance } from "../vault-instance.ts";
+import { erasureOf, VaultInstance } from "../vault-instance.ts";
 import { flipped } from "./flipped.ts";
 import { MixedEntries } from "./mixed-entries.ts";
 
@@ -151,14 +151,7 @@ class Life {
       if (tries > VAULT_TRIES) throw new Error("the vault has no connection to auditd");
       await sleep(RETRY_MS);
     }
-    const asked = {
-      verb: "erase",
-      subject: SUBJECTS[0],
-      request: "req-1",
-      legalBasis: "gdpr-17",
-      ...PEOPLE,
-    };
-    const [erased = {}] = await this.#vault.askAll(asked);
+    const [erased = {}] = await this.#vault.askAll(erasureOf(SUBJECTS[0]));
     if (erased["confirmed"] !== true)
       throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
   }

@@ -4,6 +4,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import { OFFICER, StepUpPeople } from "../../../audit/test/step-up-people.ts";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { ApplianceLog } from "../appliance-log.ts";
 
@@ -185,12 +186,18 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
   });
   const policy = join(folder, "audit.policy");
   cpSync(join(operator.appliance.root, "data", "audit", "audit.policy"), policy);
-  const changed = operation("audit.policy", { approvers: APPROVERS });
-  await operator.give({ command: audit("set-policy", policy, ...TWO), leaves: changed });
-  const twice = ["--approver", "ann", "--approver", "ann"];
-  await operator.isRefused(audit("set-policy", policy, ...twice), "approvers_equal");
+  const signers = StepUpPeople.besideRealm(join(operator.appliance.root, "etc/step-up-keys.json"));
+  const signed = join(folder, "proof.json");
+  const text = readFileSync(policy, "utf8");
+  writeFileSync(signed, JSON.stringify({ proof: signers.policyProof(text) }));
+  const setPolicy = audit("set-policy", policy, "--proof", signed);
+  const changed = operation("audit.policy", { approvers: [OFFICER.by], single_person: false });
+  await operator.give({ command: setPolicy, leaves: changed });
+  await operator.isRefused(setPolicy, "approval_used");
+  writeFileSync(policy, `${text}# more\n`);
+  await operator.isRefused(setPolicy, "step_up_nonce");
   writeFileSync(policy, "log of-nobody\n");
-  await operator.isRefused(audit("set-policy", policy, ...TWO), "policy_invalid");
+  await operator.isRefused(setPolicy, "policy_invalid");
   const vouched: Leaf = { type: "audit.clock.vouched", phase: "fact" };
   await operator.give({
     command: audit("clock-is-right"),
@@ -247,12 +254,17 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   copyTree(older, values);
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   await untilHoldsInDoubt(appliance);
-  const erase = privacy("erase", subject, ...request, "--legal-basis", "gdpr-17", ...TWO);
+  const signers = StepUpPeople.besideRealm(join(appliance.root, "etc/step-up-keys.json"));
+  const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
+  const proof = join(folder, "erasure.json");
+  writeFileSync(proof, JSON.stringify({ proof: signers.erasureProof(asked) }));
+  const named = ["--request", "req-1", "--legal-basis", "gdpr-17"];
+  const erase = privacy("erase", subject, ...named, "--proof", proof);
   await operator.isRefused(erase, "holds_in_doubt");
   const confirmed: Leaf = {
     type: "privacy.holds.confirm",
     phase: "fact",
-    detail: { holds: 0, approvers: APPROVERS },
+    detail: { holds: 0, approvers: APPROVERS, unproven: true },
   };
   await operator.give({ command: confirm, leaves: [confirmed] });
 }

@@ -8,6 +8,7 @@
  */
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import type { AuditControlRequest, LogStatus } from "@resontech/contracts/audit-control";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { NodeEvents } from "@resontech/contracts/node-audit";
@@ -439,7 +440,7 @@ export class Auditd implements AsyncDisposable {
         return this.status();
       case "set-policy":
         await this.#beforeNextCheck(() =>
-          this.#setPolicy(Buffer.from(request.policy, "utf8"), twoOf(request.approvers)),
+          this.#setPolicy(Buffer.from(request.policy, "utf8"), request.approval),
         );
         return this.status();
       case "open-shard": {
@@ -473,9 +474,9 @@ export class Auditd implements AsyncDisposable {
     await this.#clock.vouch(Promise.resolve());
   }
 
-  async #setPolicy(bytes: Buffer, approvers: [string, string]): Promise<void> {
+  async #setPolicy(bytes: Buffer, proof: ApprovalProof): Promise<void> {
     if (this.#shard === null) throw logClosed();
-    await setPolicy(this.#shard, await this.#around(this.#shard.files), bytes, approvers);
+    await setPolicy(this.#shard, await this.#around(this.#shard.files), bytes, proof);
   }
 
   /** What the write-ahead log holds beyond the last checkpoint was never signed, and is lost with the rest. */

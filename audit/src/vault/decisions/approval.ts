@@ -20,14 +20,13 @@ export function approvalObjection({ requester, approvers }: Asked): Objection | 
   return null;
 }
 
+/** @property isUsed the approval has erased what it was given for */
 export function erasureObjection(
-  asked: Asked & { subject: string },
+  subject: string,
   holds: readonly string[],
-  isUnderWay: boolean,
+  { isUnderWay, isUsed }: { isUnderWay: boolean; isUsed: boolean },
 ): Objection | null {
-  const objection = approvalObjection(asked);
-  if (objection !== null) return objection;
-  if (asked.subject === ANONYMOUS)
+  if (subject === ANONYMOUS)
     return {
       code: "subject_anonymous",
       message:
@@ -35,5 +34,10 @@ export function erasureObjection(
     };
   if (holds.length > 0)
     return { code: "legal_hold", message: `a legal hold stands: ${holds.join(", ")}` };
+  if (isUsed && !isUnderWay)
+    return {
+      code: "approval_used",
+      message: "the approval was for one erasure, and that is done: ask for a new one",
+    };
   return isUnderWay ? { code: "erasure_under_way", message: "this subject is being erased" } : null;
 }

@@ -1,17 +1,24 @@
-/** Erasure of everything that opens a subject's commitments, at two people's word. */
+/** Erasure of everything that opens a subject's commitments, at the word of two people, whose signatures are checked here. */
 import { randomUUID } from "node:crypto";
 import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
+import { type Approved, judgeApproval } from "../../approvals/judge-approval.ts";
 import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/approval.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
-import { grantedInTurn } from "../record/refusals.ts";
+import { grantedInTurn, refusedInTurn, UNNAMED } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
 import { type Destroying, type Destruction, hasLeft, type Logged } from "./destruction.ts";
 
-type Asked = Omit<EraseRequest, "verb">;
+/** What is kept of it: the tokens are not. An act of an older release names people whose word nothing proved. */
+type Asked = Omit<EraseRequest, "verb" | "approval"> &
+  ({ approved: Approved } | { approved?: undefined; requester: string; approvers: string[] });
+type AskedNow = Extract<Asked, { approved: Approved }>;
+
+/** Either asks, another of them agrees. */
+const ROLES = ["security-officer", "data-steward"];
 
 export class Erasures {
   readonly #parts: VaultParts;
@@ -28,16 +35,30 @@ export class Erasures {
    * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back, up to what its outcome tells of
    */
   async erase(request: EraseRequest): Promise<EraseReply> {
-    let act = await this.#eraseOnce(request);
+    const { verb, approval, ...named } = request;
+    const judged = await judgeApproval(
+      this.#parts.config.stepUpKeysFile,
+      approval,
+      {
+        what: { kind: "erasure", ...named },
+        ...{ requesterRoles: ROLES, approverRoles: ROLES },
+      },
+      Date.now(),
+    );
+    // Whom a forged proof names did not ask.
+    if ("code" in judged)
+      return await refusedInTurn(this.#parts, { verb, requester: UNNAMED }, judged);
+    const asked: AskedNow = { ...named, approved: judged };
+    let act = await this.#eraseOnce(asked);
     const done = [act];
     while (hasLeft(act)) {
-      act = await this.#eraseOnce(request);
+      act = await this.#eraseOnce(asked);
       done.push(act);
     }
     return replyOf(done);
   }
 
-  async #eraseOnce({ verb, ...asked }: EraseRequest): Promise<Act> {
+  async #eraseOnce(asked: AskedNow): Promise<Act> {
     const { acts, outbox, record } = this.#parts;
     const op = randomUUID();
     const objection = (): Objection | null => {
@@ -45,16 +66,26 @@ export class Erasures {
       const isUnderWay = acts
         .underWay()
         .some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
-      return erasureObjection(asked, acts.holdsOf(asked.subject), isUnderWay);
+      const { approval } = asked.approved;
+      return erasureObjection(asked.subject, acts.holdsOf(asked.subject), {
+        isUnderWay,
+        isUsed: acts
+          .all("erasure")
+          .some((one) => approvalOf(one) === approval && one.state !== "failed" && !hasLeft(one)),
+      });
     };
     // Of two at once the second finds the first.
-    await grantedInTurn(this.#parts, { verb, requester: asked.requester }, objection, () =>
-      opened(
-        record,
-        acts,
-        { kind: "erasure", subject: asked.subject, request: asked },
-        draftOf(op, asked),
-      ),
+    await grantedInTurn(
+      this.#parts,
+      { verb: "erase", requester: asked.approved.requester },
+      objection,
+      () =>
+        opened(
+          record,
+          acts,
+          { kind: "erasure", subject: asked.subject, request: asked },
+          draftOf(op, asked),
+        ),
     );
     return await this.goOn(op);
   }
@@ -86,7 +117,7 @@ export class Erasures {
   #destroying(op: string, asked: Asked): Destroying {
     const { acts } = this.#parts;
     const draft = draftOf(op, asked);
-    const { subject, request, legalBasis, requester, approvers } = asked;
+    const { subject, request } = asked;
     return {
       draft,
       names: () => {
@@ -96,7 +127,7 @@ export class Erasures {
         return this.#monthsOf(subject);
       },
       detail: () => ({
-        ...{ request, legal_basis: legalBasis, requester, approvers },
+        ...detailOf(asked),
         handed_out: acts.disclosuresOf(subject),
       }),
       confirmation: (lookedFor) => ({
@@ -107,16 +138,28 @@ export class Erasures {
   }
 }
 
-function draftOf(
-  op: string,
-  { subject, request, legalBasis, requester, approvers }: Asked,
-): OperationDraft {
+function draftOf(op: string, asked: Asked): OperationDraft {
   return {
     ...({ type: "privacy.erasure", op, action: "vault erase" } as const),
-    actor: { sub: requester, kind: "operator" },
-    object: { kind: "user", id: subject },
-    detail: { request, legal_basis: legalBasis, requester, approvers },
+    actor: {
+      sub: asked.approved === undefined ? asked.requester : asked.approved.requester,
+      kind: "operator",
+    },
+    object: { kind: "user", id: asked.subject },
+    detail: detailOf(asked),
   };
+}
+
+function detailOf(asked: Asked) {
+  const named = { request: asked.request, legal_basis: asked.legalBasis };
+  if (asked.approved === undefined)
+    return { ...named, requester: asked.requester, approvers: asked.approvers };
+  const { singlePerson, ...approved } = asked.approved;
+  return { ...named, ...approved, single_person: singlePerson };
+}
+
+function approvalOf({ request }: Act): string | undefined {
+  return (request as Partial<Asked>).approved?.approval;
 }
 
 type Result = { erased: ErasedOfShard[]; final_after: string; handed_out: number };

@@ -63,7 +63,7 @@ export async function confirmHolds(
         action: "vault confirm-holds",
       } as const),
       ...{ actor: { sub: requester, kind: "operator" }, object: { kind: "log", id: "vault" } },
-      detail: { holds, requester, approvers },
+      detail: { holds, requester, approvers, unproven: true },
     });
     await record.durableInTime(op, "fact");
     return { op, holds };

@@ -13,7 +13,7 @@ type Recording = Pick<VaultParts, "acts" | "outbox" | "record" | "turns">;
 type Asked = { verb: VaultControlRequest["verb"]; requester: string };
 
 /** Who gave a command that names nobody, or nobody whom the log may name. */
-const UNNAMED = "operator";
+export const UNNAMED = "operator";
 const hasVerb = Compile(
   Type.Object({
     verb: Type.Enum(VaultControlRequest.anyOf.map(({ properties }) => properties.verb.const)),
@@ -36,6 +36,15 @@ export function grantedInTurn<T>(
     const found = objection();
     return found === null ? work() : refused(parts, asked, found);
   });
+}
+
+/** @throws as {@link grantedInTurn}, always */
+export function refusedInTurn(
+  parts: Recording,
+  asked: Asked,
+  objection: Objection,
+): Promise<never> {
+  return parts.turns.run(() => refused(parts, asked, objection));
 }
 
 /** Refuses a line that is no request. @throws as {@link grantedInTurn}, always */

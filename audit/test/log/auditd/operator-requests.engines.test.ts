@@ -15,6 +15,7 @@ import {
   temporaryFolder,
   verified,
 } from "../../helper.ts";
+import { PEOPLE } from "../../step-up-people.ts";
 
 const OPERATOR = { sub: "appliance", kind: "operator" };
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
@@ -73,16 +74,19 @@ t.test(
   async (t) => {
     const auditd = await startedAuditd(t);
     const policy = readFileSync(auditd.config.policyFile, "utf8");
-    const set = (changed: string, approvers = TWO) => ({
-      verb: "set-policy",
-      policy: changed,
-      approvers,
+    const set = (changed: string, approval = PEOPLE.policyProof(changed)) => ({
+      ...{ verb: "set-policy", policy: changed, approval },
     });
     const asked: [request: object | string, action: string, code: string][] = [
       [{ verb: "open-shard", approvers: TWO }, "auditd open-shard", "not_rolled_back"],
       [{ verb: "open-shard", approvers: ["ann", "ann"] }, "auditd open-shard", "approvers_equal"],
       [{ verb: "open-shard", approvers: ["ann"] }, "auditd open-shard", "request_invalid"],
-      [set(policy, ["ann", "ann"]), "auditd set-policy", "approvers_equal"],
+      [set(policy, PEOPLE.policyProof("another")), "auditd set-policy", "step_up_nonce"],
+      [
+        set(policy, { ...PEOPLE.policyProof(policy), approved: null }),
+        ...(["auditd set-policy", "approval_single"] as const),
+      ],
+      [{ ...set(policy), approvers: TWO }, "auditd set-policy", "request_invalid"],
       [set(policy.replace("quorum none", "quorum nobody")), "auditd set-policy", "policy_invalid"],
       [set(policy.slice(policy.indexOf("\n") + 1)), "auditd set-policy", "policy_of_other_log"],
       [{ verb: "clock-is-right", at: "noon" }, "auditd clock-is-right", "request_invalid"],
@@ -117,9 +121,8 @@ t.test(
     const auditd = await startedAuditd(t);
     const policy = `# by two people\n${readFileSync(auditd.config.policyFile, "utf8")}`;
     await auditd.control({ verb: "status" });
-    t.match(await auditd.control({ verb: "set-policy", policy, approvers: TWO }), {
-      rolledBack: null,
-    });
+    const set = { verb: "set-policy", policy, approval: PEOPLE.policyProof(policy) };
+    t.match(await auditd.control(set), { rolledBack: null });
     await vouch(auditd);
     t.same(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), []);
   },
@@ -129,9 +132,12 @@ t.test("while the log is rolled back a refusal is the answer alone", async (t) =
   const auditd = await restoredInDecember(t);
   t.match(await open(auditd, ["ann", "ann"]), { error: { code: "approvers_equal" } });
   t.match(await open(auditd, ["ann"]), { error: { code: "request_invalid" } });
-  t.match(await auditd.control({ verb: "set-policy", policy: "", approvers: TWO }), {
-    error: { code: "log_closed" },
-  });
+  t.match(
+    await auditd.control({ verb: "set-policy", policy: "", approval: PEOPLE.policyProof("") }),
+    {
+      error: { code: "log_closed" },
+    },
+  );
   t.match(await open(auditd, TWO), { rolledBack: null });
   t.match(await open(auditd, TWO), { error: { code: "not_rolled_back" } });
   t.match(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), [

@@ -24,6 +24,7 @@ import {
   temporaryFolder,
   verified,
 } from "../../helper.ts";
+import { PEOPLE } from "../../step-up-people.ts";
 
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
 const JANUARY = Date.parse("2027-01-01T00:00:05Z");
@@ -201,7 +202,10 @@ t.test(
     t.match(await auditd.control({ verb: "clock-is-right" }), { origin: "box.audit.acme/2027" });
     const policy = `# by two people\n${readFileSync(auditd.config.policyFile, "utf8")}`;
     t.notMatch(
-      await auditd.control({ verb: "set-policy", policy, approvers: ["usr-a", "usr-b"] }),
+      await auditd.control({
+        ...{ verb: "set-policy", policy },
+        approval: PEOPLE.policyProof(policy, { atS: JANUARY / 1000 }),
+      }),
       { error: {} },
       "the policy with the new keys is the log's own",
     );
@@ -538,7 +542,7 @@ t.test(
         prev_size: kept,
         seen_size: size,
         seen_root: "a".repeat(64),
-        approvers: ["ann", "bob"],
+        ...{ approvers: ["ann", "bob"], unproven: true },
       },
     });
     t.match(

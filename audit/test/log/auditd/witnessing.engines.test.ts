@@ -30,6 +30,7 @@ import { type AuditProducer, connectProducer } from "../../../src/log/producer/p
 import { parseCheckpoint as parseJudged } from "../../../src/verifier/input/note.ts";
 import type { CosignReply, Query, Witnessed } from "../../../src/log/format/wire/frames.ts";
 import { AuditdFixture, keyList, readLeaves, temporaryFolder } from "../../helper.ts";
+import { PEOPLE } from "../../step-up-people.ts";
 
 const newWitness = (name: string, type: KeyType = KEY_TYPE.ed25519Cosignature): NoteSigner =>
   noteSigner(
@@ -292,7 +293,7 @@ t.test(
       .match(/^log .*\n/gm)!
       .join("");
     const set = (policy: string) =>
-      auditd.control({ verb: "set-policy", policy, approvers: ["ann", "bob"] });
+      auditd.control({ verb: "set-policy", policy, approval: PEOPLE.policyProof(policy) });
     const tooMany = `${logs}${lines(19)}quorum w0\n`;
     t.match(await set(tooMany), { error: { code: "witnesses_too_many", message: /19 witnesses/ } });
     t.notMatch(readFileSync(auditd.config.policyFile, "utf8"), /witness/);

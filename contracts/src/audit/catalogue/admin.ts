@@ -44,7 +44,15 @@ export const ADMIN_EVENTS = {
   "admin.identity": operation(
     "appliance",
     "The realm of the identity provider was made as the release has it.",
-    Type.Object({ differences: Count }, closed),
+    Type.Object(
+      {
+        differences: Count,
+        /** Of the realm's keys that are pinned for auditd and the vault. */
+        keys_added: Type.Optional(Count),
+        keys_retired: Type.Optional(Count),
+      },
+      closed,
+    ),
   ),
   "admin.identity.connection": operation(
     "appliance",

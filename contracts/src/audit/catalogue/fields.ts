@@ -18,3 +18,18 @@ export const OfUpload = { upload_sha256: Type.Optional(Sha256Hex) };
  * names as actor who it was.
  */
 export const Claimed = { claimed: Type.Optional(PlainId) };
+
+/**
+ * Two people agreed, and whoever did it has checked their signatures: by which approval, who asked, who agreed, SHA-256 of both tokens. Older entries
+ * have two approvers whose names nothing proved.
+ */
+export const ApprovedBy = {
+  approval: Type.Optional(PlainId),
+  requester: Type.Optional(PlainId),
+  approvers: Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 })),
+  signatures: Type.Optional(Type.Array(Sha256Hex, { minItems: 1, maxItems: 2 })),
+  /** Nobody else was there who could have agreed. */
+  single_person: Type.Optional(Type.Boolean()),
+};
+/** People were named, and nothing proves that they agreed: nobody could sign in. */
+export const Unproven = { unproven: Type.Optional(Type.Literal(true)) };

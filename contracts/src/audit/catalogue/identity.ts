@@ -77,6 +77,11 @@ export const IDENTITY_EVENTS = {
     "The identity provider's realm differs from what the release and the operator say, or agrees again (`differences` is 0).",
     Type.Object({ differences: Count }, closed),
   ),
+  "auth.idp.keys": fact(
+    "appliance",
+    "Keys by whose signatures people are believed to have agreed came or went: the identity provider's realm has others.",
+    Type.Object({ added: Count, retired: Count }, closed),
+  ),
   "auth.host.login": observed(
     "appliance",
     "Somebody signed in at the host itself: console, SSH; its name and address are commitments.",
@@ -200,6 +205,11 @@ export const IDENTITY_EVENTS = {
     "approval",
     "A request was approved, denied or taken back; the effect of an approval is an operation of its own.",
     Type.Object({ kind: Code, answer: Type.Enum(["approved", "denied", "withdrawn"]) }, closed),
+  ),
+  "iam.approval.sign": fact(
+    "approval",
+    "A person signed by a second factor for a request, as asker or approver: SHA-256 of the token that the identity provider signed.",
+    Type.Object({ answer: Type.Enum(["request", "approve"]), token_sha256: Sha256Hex }, closed),
   ),
   "iam.approval.expire": fact("approval", "A request ended that nobody had answered.", NoDetail),
   "iam.project.create": operation(

@@ -11,6 +11,7 @@ import {
   Sha256Hex,
 } from "../audit-event.ts";
 import { type CatalogueEntry, closed, DAY, fact, HOUR, NoDetail, operation } from "./entry.ts";
+import { ApprovedBy, Unproven } from "./fields.ts";
 
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
@@ -133,6 +134,7 @@ export const LOG_EVENTS = {
         /** The coordinator's highest generation so far. */
         generation: Count,
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+        ...Unproven,
       },
       closed,
     ),
@@ -196,7 +198,7 @@ export const LOG_EVENTS = {
       {
         policy_sha256: Sha256Hex,
         witnesses: Count,
-        approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }),
+        ...ApprovedBy,
       },
       closed,
     ),

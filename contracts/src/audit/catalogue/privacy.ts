@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { Code, Count, Instant, Origin, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, HOUR, operation, OPERATION_OR_FACT } from "./entry.ts";
+import { ApprovedBy, Unproven } from "./fields.ts";
 
 /** What can't be opened any more, by shard: count, and RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment` in order of index and field. */
 const Erased = Type.Array(
@@ -21,8 +22,7 @@ export const PRIVACY_EVENTS = {
       {
         request: Type.Optional(PlainId),
         legal_basis: Type.Optional(Code),
-        requester: Type.Optional(PlainId),
-        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+        ...ApprovedBy,
         erased: Type.Optional(Erased),
         /** From this time on no backup can open them. */
         final_after: Type.Optional(Instant),
@@ -70,6 +70,7 @@ export const PRIVACY_EVENTS = {
         holds: Count,
         requester: PlainId,
         approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }),
+        ...Unproven,
       },
       closed,
     ),

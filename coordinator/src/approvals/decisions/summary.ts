@@ -1,6 +1,6 @@
 import type { Requested } from "@resontech/contracts/http-approvals";
 
-/** What would be different, in words. @param name of a person or a project */
+/** What would be different, in words. @param name of a person or a project, or a digest */
 export function summaryOf(what: Requested, name: string): string {
   switch (what.kind) {
     case "role":
@@ -11,6 +11,10 @@ export function summaryOf(what: Requested, name: string): string {
       return `${name} loses every passkey and code generator, and sets up a new one at the next sign-in`;
     case "policy":
       return `who may do what is decided by the policies ${name}`;
+    case "erasure":
+      return `what opens the values of ${what.subject} in the audit log is destroyed (${what.request}, ${what.legalBasis})`;
+    case "audit-policy":
+      return `the audit log's trust policy becomes the one whose SHA-256 is ${name}`;
     case "quota":
       return `the bucket of ${name} may hold ${what.bytes} bytes`;
   }

@@ -9,6 +9,8 @@ const WHAT_TO_DO: Readonly<Record<string, string>> = {
   user_disabled: "The operator disabled your user. Ask the operator.",
   name_taken:
     "A user of this name is here already and is somebody else. Ask the operator for another name in the directory or here.",
+  other_person:
+    "Somebody else signed in at the identity provider than who is signed in here, so nothing was signed. Sign out there, and begin again.",
   second_factor_missing: "Your roles need a second factor, and none was shown. Begin again.",
 };
 

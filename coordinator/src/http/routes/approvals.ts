@@ -7,22 +7,30 @@ import {
   ApprovalReply,
   PersonReply,
   type Requested,
+  SignBody,
+  SignReply,
 } from "@resontech/contracts/http-approvals";
 import { IdParam } from "@resontech/contracts/http-common";
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
-import { findApproval, listApprovals } from "../../approvals/approval-store.ts";
+import { type Approval, findApproval, listApprovals } from "../../approvals/approval-store.ts";
 import type { Action } from "../../authorization/actions.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { projectName } from "../../identity/project-store.ts";
 import { listPeople } from "../../identity/people-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
+import { readSessionCookie, setPendingCookie } from "../session-cookie.ts";
+import type { SignInParts } from "./sign-in.ts";
 
 /** @property approvals null where the appliance has no identity provider: nobody could ask or answer */
-export type ApprovalRoutesDeps = { read: ReadHandle; approvals: Approvals | null };
+export type ApprovalRoutesDeps = {
+  read: ReadHandle;
+  approvals: Approvals | null;
+  identity: SignInParts | null;
+};
 
 const tags = ["approvals"];
 const MOST = 200;
@@ -33,6 +41,8 @@ const ASK = {
   role: ["role.request", "role.change"],
   "second-factor": ["factor.request", "factor.reset"],
   policy: ["policy.propose", "policy.change"],
+  "audit-policy": ["policy.propose", "policy.change"],
+  erasure: ["erasure.request", "erasure.order"],
 } as const satisfies Record<Exclude<ApprovalKind, "quota">, readonly [Action, Action]>;
 /** Who may answer a request of a kind. */
 const DECIDE = {
@@ -40,11 +50,13 @@ const DECIDE = {
   "second-factor": "factor.decide",
   quota: "quota.decide",
   policy: "policy.decide",
+  "audit-policy": "policy.decide",
+  erasure: "erasure.decide",
 } as const satisfies Record<ApprovalKind, Action>;
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
   app,
-  { read, approvals },
+  { read, approvals, identity },
 ) => {
   app.get(
     "/api/approvals",
@@ -118,9 +130,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
       async (request) => {
         const found = findApproval(read, request.params.id);
         await authorize(request, "approval.read", found === null ? null : rowOf(found));
-        await authorize(request, DECIDE[found!.what.kind], rowOf(found!), {
-          singlePerson: required().isSinglePerson(found!.requesterId),
-        });
+        await authorizeAnswer(request, found!);
         const approval = await required().answer(request.audit, found!.id, state, {
           deciderId: callerOfRequest(request).userId,
           reason: request.body.reason ?? null,
@@ -128,6 +138,39 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
         return required().reply(approval);
       },
     );
+
+  app.post(
+    "/api/approvals/:id/sign",
+    {
+      schema: {
+        summary: "Where the browser goes to sign a request, or an approval, by a second factor",
+        ...{ tags, params: Params, body: SignBody, response: responses(200, SignReply) },
+      },
+      config: {
+        access: { action: "approval.read" },
+        audit: { event: "iam.approval.sign", loggedBy: "identity/sign-in/sign-in.ts" },
+      },
+    },
+    async (request, reply) => {
+      const found = findApproval(read, request.params.id);
+      const approval = await authorizedRow(
+        request,
+        "approval.read",
+        found === null ? null : { ...found, ...rowOf(found) },
+      );
+      // A signature is no answer: whether this person may ask or answer is decided then.
+      const caller = callerOfRequest(request);
+      if (caller.kind !== "session" || readSessionCookie(request) === null || identity === null)
+        throw new ApiError("session_required", "only a person with a browser can sign");
+      const { answer } = request.body;
+      const step = await identity.signIn.begin({
+        ...{ returnTo: "/dashboard/approvals", stepUp: true },
+        signs: required().statementOf(approval, answer, caller.userId),
+      });
+      setPendingCookie(reply, step.state, step.pending);
+      return { location: step.url.href };
+    },
+  );
 
   app.post(
     "/api/approvals/:id/withdraw",
@@ -172,6 +215,16 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
     },
   );
 
+  /** Who is alone approves the own request, where there was something to sign before. */
+  async function authorizeAnswer(request: FastifyRequest, found: Approval): Promise<void> {
+    const { what, requesterId } = found;
+    const singlePerson = required().isSinglePerson(requesterId, what.kind);
+    if (found.singlePerson && singlePerson && what.kind !== "quota") {
+      await authorizedRow(request, "approval.withdraw", rowOf(found));
+      await authorize(request, ASK[what.kind][1], "every", { singlePerson });
+    } else await authorize(request, DECIDE[what.kind], rowOf(found), { singlePerson });
+  }
+
   /** Whether it is to be done at once, as nobody else could answer. */
   async function authorizeRequest(
     request: FastifyRequest,
@@ -183,7 +236,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
       await authorize(request, "quota.request", isThere ? { projectId: what.projectId } : null);
       return false;
     }
-    const singlePerson = required().isSinglePerson(userId);
+    const singlePerson = required().isSinglePerson(userId, what.kind);
     const [ask, act] = ASK[what.kind];
     await authorize(request, ask, "every");
     if (singlePerson) await authorize(request, act, "every", { singlePerson });

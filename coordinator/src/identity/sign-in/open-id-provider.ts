@@ -141,9 +141,10 @@ export class OpenIdProvider {
     return new OpenIdProvider(config, keys, issuer, address.origin);
   }
 
-  static newRequest(acr: string): SignInRequest {
+  /** @param nonce of what is signed by the sign-in @default a random one */
+  static newRequest(acr: string, nonce = openid.randomNonce()): SignInRequest {
     return {
-      ...{ state: openid.randomState(), nonce: openid.randomNonce() },
+      ...{ state: openid.randomState(), nonce },
       ...{ verifier: openid.randomPKCECodeVerifier(), acr },
     };
   }

@@ -1,6 +1,7 @@
 /** A person's way from Keycloak's page to a session here. */
-import { committer } from "@resontech/audit/producer";
-import { randomUUID } from "node:crypto";
+import { hash, randomBytes, randomUUID } from "node:crypto";
+import { committer, stepUpNonce } from "@resontech/audit/producer";
+import type { StepUpStatement } from "@resontech/contracts/approval-proof";
 import type { OperationDeps } from "../../audited-operation.ts";
 import { COORDINATOR } from "../../authorization/caller.ts";
 import { actorOf } from "../../authorization/in-the-log.ts";
@@ -19,14 +20,18 @@ import {
 } from "./open-id-provider.ts";
 import type { Seal } from "./seal.ts";
 import type { Sessions } from "./sessions.ts";
+import { keepSignature } from "./step-up-signatures.ts";
 
 /** What the browser carries from the start of a sign-in to its end, sealed. */
-type Pending = SignInRequest & { returnTo: string; expiresAt: number };
+type Pending = SignInRequest & { returnTo: string; expiresAt: number; signs?: Signs };
+/** What the sign-in is a signature of, beside what is asked for: that is in the nonce, by its digest. */
+type Signs = Pick<StepUpStatement, "approval" | "answer" | "by" | "salt">;
 
 const PENDING = "pending-sign-in";
 /** From our page to Keycloak's and back, with a password to change and a second factor to set up. */
 export const PENDING_MS = 15 * 60_000;
 const FIRST_LEVEL = "1";
+const SALT_BYTES = 32;
 
 export type SignInDeps = OperationDeps & {
   read: ReadHandle;
@@ -50,18 +55,31 @@ export class SignIn {
     this.#deps = deps;
   }
 
-  /** @param options.stepUp at the second level, shown now; `action` is one of Keycloak's, as for a new passkey */
+  /**
+   * @param options.stepUp at the second level, shown now; `action` is one of Keycloak's, as for a new passkey; `signs` is what the sign-in of this person,
+   * and of nobody else, is to sign
+   */
   async begin(options: {
     returnTo: string;
     stepUp: boolean;
     action?: string;
+    signs?: Omit<StepUpStatement, "salt">;
   }): Promise<Extract<SignInStep, { to: "keycloak" }>> {
     const { provider, seal, now } = this.#deps;
-    const request = OpenIdProvider.newRequest(options.stepUp ? SECOND_FACTOR : FIRST_LEVEL);
+    const level = options.stepUp ? SECOND_FACTOR : FIRST_LEVEL;
+    const statement =
+      options.signs === undefined
+        ? null
+        : { ...options.signs, salt: randomBytes(SALT_BYTES).toString("hex") };
+    const request = OpenIdProvider.newRequest(
+      level,
+      statement === null ? undefined : stepUpNonce(statement),
+    );
     const pending: Pending = {
       ...request,
       returnTo: options.returnTo,
       expiresAt: now() + PENDING_MS,
+      ...(statement === null ? {} : { signs: signsOf(statement) }),
     };
     return {
       to: "keycloak",
@@ -90,7 +108,9 @@ export class SignIn {
     if (needsSecondFactor(roles) && signedIn.acr !== SECOND_FACTOR)
       return await this.begin({ returnTo: pending.returnTo, stepUp: true });
     const userId = await this.userOf(signedIn);
-    const cookie = await this.#begin(userId, signedIn, before, from);
+    if (pending.signs !== undefined && pending.signs.by !== userId)
+      throw new SignInRefused("other_person");
+    const cookie = await this.#begin(userId, signedIn, before, from, pending.signs ?? null);
     return { to: "page", path: pending.returnTo, cookie };
   }
 
@@ -132,9 +152,22 @@ export class SignIn {
     signedIn: SignedIn,
     before: string | null,
     from: { ip: string; agent: string | undefined },
+    signs: Signs | null,
   ): Promise<string> {
-    const { sessions, record } = this.#deps;
+    const { sessions, record, now } = this.#deps;
     return await sessions.begin(userId, signedIn, before, (db, caller) => {
+      if (signs !== null) {
+        const token = signedIn.tokens.id;
+        keepSignature(db, { ...signs, token, signedAt: now() });
+        record(db, {
+          ...{ type: "iam.approval.sign", phase: "fact", op: randomUUID() },
+          ...{
+            actor: actorOf(caller, committer()),
+            object: { kind: "approval", id: signs.approval },
+          },
+          detail: { answer: signs.answer, token_sha256: hash("sha256", token) },
+        });
+      }
       const commit = committer();
       record(
         db,
@@ -154,4 +187,8 @@ export class SignIn {
       );
     });
   }
+}
+
+function signsOf({ approval, answer, by, salt }: StepUpStatement): Signs {
+  return { approval, answer, by, salt };
 }

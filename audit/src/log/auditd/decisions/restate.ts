@@ -52,7 +52,9 @@ export function firstLeaves(beginning: Beginning): OwnDraft[] {
       ...(beginning.reason === "restore" && beginning.lost.length > 0
         ? { lost: [...beginning.lost] }
         : {}),
-      ...(beginning.reason === "restore" ? { approvers: beginning.approvers } : {}),
+      ...(beginning.reason === "restore"
+        ? { approvers: beginning.approvers, unproven: true as const }
+        : {}),
     },
   };
   return before === null ? [open] : [open, ...producersOf(before.ledger), ...operationsOf(before)];

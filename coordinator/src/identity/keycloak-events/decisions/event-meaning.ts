@@ -23,7 +23,10 @@ export type AdminEvent = {
   authDetails?: { clientId?: string; userId?: string; ipAddress?: string } | null;
 };
 
-type IdpType = Exclude<Extract<EventType, `auth.idp.${string}`>, "auth.idp.drift">;
+type IdpType = Exclude<
+  Extract<EventType, `auth.idp.${string}`>,
+  "auth.idp.drift" | "auth.idp.keys"
+>;
 type Observed = "source" | "at" | "lag_ms";
 export type Meaning = {
   [T in IdpType]: {

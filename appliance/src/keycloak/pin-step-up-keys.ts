@@ -1,0 +1,88 @@
+/** Writes down for auditd and the vault by whose signatures they believe that a person agreed: keys of the realm, and who holds which role. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { GIVEN_ROLES } from "@resontech/contracts/http-approvals";
+import { StepUpKeys } from "@resontech/contracts/step-up-keys";
+import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import { askKeycloak, type KeycloakAddress } from "@resontech/keycloak/address";
+import { REALM } from "@resontech/keycloak/realm-definition";
+import { Value } from "typebox/value";
+import { ROOT, writeOwned } from "../config/owned-file.ts";
+import type { Layout } from "../layout.ts";
+import type { PartContext } from "../parts/context.ts";
+import { applianceAdmin, keycloakAddress } from "./appliance-admin.ts";
+import { changeOfKeys, pinnedKeys, type RealmKey } from "./decisions/pinned-keys.ts";
+import { REALM_CLIENTS } from "./own-realm.ts";
+
+/** Holders of one role that are named. */
+const MOST_HOLDERS = 1_000;
+
+export function stepUpKeysFile(layout: Pick<Layout, "etc">): string {
+  return join(layout.etc, "step-up-keys.json");
+}
+
+/** Of this appliance; as {@link pinStepUpKeys}. */
+export async function pinRealmKeys(
+  context: PartContext,
+): Promise<{ added: number; retired: number }> {
+  return await pinStepUpKeys(
+    stepUpKeysFile(context.layout),
+    keycloakAddress(context),
+    await applianceAdmin(context),
+  );
+}
+
+/**
+ * Nothing is written where nothing changed. @returns how many keys came and went
+ * @throws KeycloakUnreachableError, KeycloakRefusedError; Error where the realm has no key that signs with ES256
+ */
+export async function pinStepUpKeys(
+  file: string,
+  address: KeycloakAddress,
+  admin: KeycloakAdmin,
+  nowMs = Date.now(),
+): Promise<{ added: number; retired: number }> {
+  const before = read(file);
+  const keys = pinnedKeys(before?.keys ?? [], await realmKeys(address), Math.floor(nowMs / 1000));
+  if (!keys.some(({ notAfter }) => notAfter === null))
+    throw new Error("the realm has no key that signs with ES256: nothing is pinned");
+  const after: StepUpKeys = {
+    issuer: `${address.origin}/realms/${REALM}`,
+    ...{ audience: REALM_CLIENTS.dashboard.clientId, keys, holders: await holders(admin) },
+  };
+  const text = `${JSON.stringify(after, null, 2)}\n`;
+  if (before === null || text !== `${JSON.stringify(before, null, 2)}\n`)
+    writeOwned(file, text, ROOT, 0o444);
+  return changeOfKeys(before, after);
+}
+
+function read(file: string): StepUpKeys | null {
+  try {
+    const found: unknown = JSON.parse(readFileSync(file, "utf8"));
+    return Value.Check(StepUpKeys, found) ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+async function realmKeys(address: KeycloakAddress): Promise<RealmKey[]> {
+  const { status, text } = await askKeycloak(
+    address,
+    `/realms/${REALM}/protocol/openid-connect/certs`,
+    { method: "GET", headers: {}, body: null },
+  );
+  if (status !== 200) throw new Error(`keycloak answers ${status} for the realm's keys`);
+  return (JSON.parse(text) as { keys: RealmKey[] }).keys;
+}
+
+/** Who can sign in, by role; who is disabled could agree to nothing. */
+async function holders(admin: KeycloakAdmin): Promise<StepUpKeys["holders"]> {
+  const all: [string, string[]][] = [];
+  for (const role of GIVEN_ROLES) {
+    const found = await admin.get<{ id: string; enabled: boolean }[]>(
+      `/${REALM}/roles/${role}/users?max=${MOST_HOLDERS}`,
+    );
+    all.push([role, found.flatMap(({ id, enabled }) => (enabled ? [id] : [])).toSorted()]);
+  }
+  return Object.fromEntries(all);
+}

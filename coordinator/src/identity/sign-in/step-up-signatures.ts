@@ -1,0 +1,31 @@
+/** Rows of what people signed at a step-up. */
+import type { StepUpSignature, StepUpStatement } from "@resontech/contracts/approval-proof";
+import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
+
+export type KeptSignature = Pick<StepUpStatement, "approval" | "answer"> &
+  StepUpSignature & {
+    /** Unix milliseconds. */
+    signedAt: number;
+  };
+
+/** Who signs again, signs in place of before. */
+export function keepSignature(db: WriteHandle, kept: KeptSignature): void {
+  db.prepare(
+    `INSERT OR REPLACE INTO step_up_signatures (approval_id, answer, user_id, salt, token, signed_at)
+     VALUES (@approval, @answer, @by, @salt, @token, @signedAt)`,
+  ).run(kept);
+}
+
+export function findSignature(
+  db: ReadHandle,
+  of: Pick<KeptSignature, "approval" | "answer" | "by">,
+): KeptSignature | null {
+  return (
+    db
+      .prepare<[typeof of], KeptSignature>(
+        `SELECT approval_id AS approval, answer, user_id AS "by", salt, token, signed_at AS signedAt
+         FROM step_up_signatures WHERE approval_id = @approval AND answer = @answer AND user_id = @by`,
+      )
+      .get(of) ?? null
+  );
+}

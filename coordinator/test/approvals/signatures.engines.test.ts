@@ -1,0 +1,182 @@
+/**
+ * What a person signs at Keycloak's own page, through the real front door, and what auditd and the vault then make of it: they have the realm's keys from
+ * Keycloak, and nobody's word but the tokens.
+ */
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ApprovalProof } from "@resontech/contracts/approval-proof";
+import t from "tap";
+import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
+import { until } from "../../../audit/test/out/helper.ts";
+import { gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
+import { readLeaves } from "../../../audit/test/helper.ts";
+import { PersonBrowser } from "../helper/person-browser.ts";
+import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
+
+t.setTimeout(300_000);
+const STEP_MS = 30_000;
+const house = await SignInHouse.open();
+t.teardown(() => house[Symbol.asyncDispose]());
+const { origin } = house;
+const [auditd, vault] = await startedBoth(t);
+const pinnedFile = join(auditd.root, "step-up-keys.json");
+const pin = () => pinStepUpKeys(pinnedFile, house.keycloak.address, house.admin);
+
+/** Somebody with a code generator, in a browser of the own. */
+class Person {
+  readonly browser = new PersonBrowser(house.caFile);
+  readonly username: string;
+  readonly #password: string;
+  readonly #secret: string;
+  #window = 0;
+
+  private constructor(account: { username: string; password: string; secret: string }) {
+    this.username = account.username;
+    this.#password = account.password;
+    this.#secret = account.secret;
+  }
+
+  static async arrive(username: string, roles: readonly string[]): Promise<Person> {
+    const person = new Person(await house.addCodeAccount(username, roles));
+    const page = await person.browser.ask(`${origin}/auth/sign-in`);
+    const back = await person.browser.submit(page, { username, password: person.#password });
+    await person.showCode(back.headers.location ?? "");
+    return person;
+  }
+
+  /** Follows to Keycloak's page, and back with a code that was not used yet. @returns the status of the way back */
+  async showCode(location: string): Promise<number> {
+    const page = await this.browser.ask(location);
+    const back = await this.browser.submit(page, { otp: await this.#code() });
+    return (await this.browser.ask(back.headers.location ?? "", { follow: false })).status;
+  }
+
+  /** Keycloak takes each code once, and that of the next half minute already. */
+  async #code(): Promise<string> {
+    const now = (): number => Math.floor(Date.now() / STEP_MS);
+    this.#window = Math.max(this.#window + 1, now());
+    while (this.#window > now() + 1) await sleep(250);
+    return timeCode(this.#secret, this.#window * STEP_MS);
+  }
+
+  async ask(
+    method: "GET" | "POST",
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
+    const session = JSON.parse((await this.browser.ask(`${origin}/api/session`)).body) as {
+      csrfToken: string;
+    };
+    const { status, body: text } = await this.browser.ask(`${origin}${path}`, {
+      method,
+      headers: {
+        "sec-fetch-site": "same-origin",
+        "x-rt-csrf": session.csrfToken,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status, body: JSON.parse(text) as Record<string, unknown> };
+  }
+
+  /** @returns where Keycloak asks for the second factor */
+  async wayToSign(id: string, answer: "request" | "approve"): Promise<string> {
+    const { status, body } = await this.ask("POST", `/api/approvals/${id}/sign`, { answer });
+    t.equal(status, 200);
+    return String(body["location"]);
+  }
+
+  async sign(id: string, answer: "request" | "approve"): Promise<number> {
+    return await this.showCode(await this.wayToSign(id, answer));
+  }
+}
+
+const named = { subject: "u_gone", request: "req-1", legalBasis: "gdpr-17" };
+const ask = (proof: ApprovalProof, changes: object = {}) =>
+  vault.ask({ verb: "erase", ...named, approval: proof, ...changes });
+
+t.test("two people sign an erasure, and the vault believes Keycloak alone", async (t) => {
+  await using gate = await gateOf(auditd);
+  await say(gate, "u_gone", "10.0.0.1");
+  await until(async () => (await vault.status()).sealed === 1);
+  const steward = await Person.arrive("steward", ["data-steward"]);
+  const officer = await Person.arrive("officer", ["security-officer"]);
+  rmSync(pinnedFile);
+  t.same(await pin(), { added: 1, retired: 0 });
+  t.same(await pin(), { added: 0, retired: 0 }, "nothing changed, nothing is written");
+
+  const asked = await steward.ask("POST", "/api/approvals", {
+    what: { kind: "erasure", ...named },
+  });
+  t.match(asked, { status: 201, body: { state: "requested", isSigned: false } });
+  const id = String(asked.body["id"]);
+  const approve = () => officer.ask("POST", `/api/approvals/${id}/approve`, {});
+  t.match(await approve(), { status: 409, body: { code: "signature_required" } });
+  t.throws(() => house.parts.approvals.proof(id), { code: "approval_required" });
+
+  t.equal(await steward.sign(id, "request"), 302);
+  t.match(await steward.ask("GET", `/api/approvals/${id}`), { body: { isSigned: true } });
+  t.match(
+    await approve(),
+    { status: 409, body: { code: "signature_required" } },
+    "a fresh sign-in is no signature of this",
+  );
+  t.equal(await officer.sign(id, "approve"), 302);
+  t.match(await approve(), { status: 200, body: { state: "approved", singlePerson: false } });
+
+  const proof = house.parts.approvals.proof(id);
+  t.match(
+    house.api.audit.drafts.filter(({ type }) => type === "iam.approval.sign"),
+    [{ detail: { answer: "request" } }, { detail: { answer: "approve" } }],
+  );
+  for (const { token } of [proof.requested, proof.approved!])
+    t.match(
+      await house.api.app.inject({
+        ...{
+          url: "/api/me",
+          headers: { authorization: `Bearer ${token}`, "x-rt-peer": "10.0.0.1" },
+        },
+      }),
+      { statusCode: 401 },
+      "a signature is no access token",
+    );
+
+  const subject = { subject: "u_other" };
+  t.match(await ask(proof, subject), { error: { code: "step_up_nonce" } }, "of nobody else");
+  t.match(
+    await ask({ ...proof, approved: null }),
+    { error: { code: "approval_single" } },
+    "Keycloak has somebody else who could agree",
+  );
+  t.match(await ask(proof), { confirmed: true, erased: [{ count: 1 }] });
+  t.match(await ask(proof), { error: { code: "approval_used" } });
+  await auditd.settled();
+  const [requested] = (await readLeaves(auditd.logDir)).filter(
+    ({ type }) => type === "privacy.erasure",
+  );
+  t.match(requested, {
+    detail: {
+      ...{ approval: id, requester: proof.requested.by, approvers: [proof.approved!.by] },
+      signatures: [/^[0-9a-f]{64}$/, /^[0-9a-f]{64}$/],
+    },
+  });
+  const { keys } = JSON.parse(readFileSync(pinnedFile, "utf8")) as { keys: object[] };
+  t.match(keys, [{ notAfter: null }]);
+
+  t.test("nobody signs in another's place", async (t) => {
+    const again = await steward.ask("POST", "/api/approvals", {
+      what: { kind: "erasure", ...named, request: "req-2" },
+    });
+    const path = String(again.body["id"]);
+    const location = await steward.wayToSign(path, "request");
+    // The pending sign-in of one, taken over by a browser in which somebody else signed in at Keycloak.
+    for (const [name, value] of steward.browser.cookies)
+      if (name.startsWith("__Host-rt-in-")) officer.browser.cookies.set(name, value);
+    t.equal(await officer.showCode(location), 403);
+    t.match(house.api.audit.drafts.filter(({ type }) => type === "auth.session.refused").at(-1), {
+      detail: { reason: "other_person" },
+    });
+    t.match(await steward.ask("GET", `/api/approvals/${path}`), { body: { isSigned: false } });
+  });
+});
