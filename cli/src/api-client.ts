@@ -21,7 +21,7 @@ export async function getJson(
 /** @param body null: none @throws CliError as {@link getJson} */
 export async function sendJson(
   settings: Settings,
-  method: "POST" | "PATCH" | "DELETE",
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body: object | null,
 ): Promise<unknown> {

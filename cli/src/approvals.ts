@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
 import { type Command, Option } from "commander";
+import type { TaskOutputsReply } from "@resontech/contracts/http-tasks";
+import { CliError } from "./cli-error.ts";
 import { getJson, sendJson } from "./api-client.ts";
 import { settingsFrom } from "./settings.ts";
 
@@ -106,6 +108,40 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .action((file: string, { reason }: { reason?: string }) =>
       ask({ kind: "audit-policy", policy: readFileSync(file, "utf8") }, reason),
     );
+  request
+    .command("export <job> [keys...]")
+    .description(
+      "ask for outputs of a job, where the project's outputs leave by approval alone; all of them unless some are named",
+    )
+    .option("--reason <text>", "what the second person should know")
+    .action(async (jobId: string, keys: string[], { reason }: { reason?: string }) => {
+      const path = `/api/tasks/${encodeURIComponent(jobId)}/outputs`;
+      const left = (await getJson(settingsFrom(process.env), path)) as TaskOutputsReply;
+      const files = left.filter(({ key }) => keys.length === 0 || keys.includes(key));
+      const missing = keys.find((key) => !files.some((one) => one.key === key));
+      if (missing !== undefined || files.length === 0)
+        throw new CliError(
+          "export_files_unknown",
+          missing === undefined ? "the job left no outputs" : `the job left no ${missing}`,
+          `List what it left: GET ${path}.`,
+        );
+      const asked = files.map(({ key, versionId, sha256 }) => ({ key, versionId, sha256 }));
+      await ask({ kind: "export", jobId, files: asked }, reason);
+    });
+  approvals
+    .command("exports <project> <on|off>")
+    .description("let outputs of a project's jobs leave by approval alone; or as members like")
+    .action(async (project: string, state: string) => {
+      if (state !== "on" && state !== "off")
+        throw new CliError("usage", "on or off is meant", "See --help.");
+      const path = `/api/projects/${encodeURIComponent(project)}/exports`;
+      await sendJson(settingsFrom(process.env), "PUT", path, { byApproval: state === "on" });
+      say(
+        state === "on"
+          ? "outputs leave by approval alone from now on"
+          : "outputs leave as members like",
+      );
+    });
   request
     .command("policy <folder>")
     .description(

@@ -83,6 +83,7 @@ async function openParts(
         const answer = answerFront({
           caller: S3_FRONT,
           read,
+          now,
           store,
           adminAccessKeyId: secrets.s3Admin.accessKeyId,
         });
@@ -101,7 +102,7 @@ async function openParts(
   stack.defer(() => clearInterval(sweep));
   stack.use(new RightsRefresh(bucketKeys, logger));
 
-  const identity = await openIdentity(config, { read, commit, gate, record, now }, logger);
+  const identity = await openIdentity(config, { read, commit, gate, record, now, kernel }, logger);
   if (identity !== null) stack.use(identity);
   const views = new OperatorViews(read, () => core.nodeHealth(), now);
   const app = await buildApp({

@@ -18,6 +18,8 @@ export const POLICIES = {
     "outputs of accepted jobs, `logs/` and `ckpt/` are written by the platform alone; a finished job's may be deleted",
   "store-keys": "key pairs of the object store are made and removed by the coordinator alone",
   "coordinator-copies": "the coordinator's key copies no objects",
+  "output-approval":
+    "where a project's outputs leave by approval, a member reads the released versions of them alone",
   "output-export":
     "where a site controls what models leave, they are read with the coordinator's key alone",
 } as const satisfies Record<string, string>;

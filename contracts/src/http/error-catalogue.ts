@@ -289,6 +289,10 @@ export const ERROR_CATALOGUE = {
     hint: "Ask a security officer to take one of the two roles away, or act as somebody else.",
   },
   own_request: { status: 403, hint: "Ask another person to decide the request." },
+  export_files_unknown: {
+    status: 409,
+    hint: "List the job's outputs anew, and ask for files that stand there.",
+  },
   signature_required: {
     status: 409,
     hint: "Sign it with your second factor at /dashboard/approvals, then repeat.",

@@ -1,13 +1,15 @@
 /** `/api/approvals`, `/api/people`: what needs a second person, and who there is. */
 import { type Static, Type } from "typebox";
 import { MAX_POLICY_LENGTH } from "../audit/audit-control.ts";
-import { Code, PlainId } from "../audit/audit-event.ts";
+import { Code, PlainId, Sha256Hex } from "../audit/audit-event.ts";
 import { closed, Instant, Nullable } from "./http-common.ts";
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
 const Reason = Type.Optional(
   Type.String({ minLength: 1, maxLength: 500, pattern: "^[^\\x00-\\x1f\\x7f]*$" }),
 );
+/** Of one request. */
+export const MAX_EXPORTED_FILES = 500;
 /** Roles of the whole appliance that are given by two people. */
 export const GIVEN_ROLES = [
   "platform-admin",
@@ -71,6 +73,26 @@ export const AuditPolicyChange = Type.Object(
   },
   closed,
 );
+/** Versions of a job's outputs that whoever asks may read for a day, where the project's outputs leave by approval alone. */
+export const OutputExport = Type.Object(
+  {
+    kind: Type.Literal("export"),
+    jobId: UserId,
+    /** As `GET /api/tasks/:id/outputs` lists them. */
+    files: Type.Array(
+      Type.Object(
+        {
+          key: Type.String({ minLength: 1, maxLength: 1024 }),
+          versionId: Type.String({ minLength: 1, maxLength: 128 }),
+          sha256: Sha256Hex,
+        },
+        closed,
+      ),
+      { minItems: 1, maxItems: MAX_EXPORTED_FILES },
+    ),
+  },
+  closed,
+);
 export const Requested = Type.Union([
   RoleChange,
   SecondFactorReset,
@@ -78,6 +100,7 @@ export const Requested = Type.Union([
   PolicyChange,
   Erasure,
   AuditPolicyChange,
+  OutputExport,
 ]);
 export type Requested = Static<typeof Requested>;
 export type ApprovalKind = Requested["kind"];

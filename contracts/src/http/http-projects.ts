@@ -30,6 +30,8 @@ export const ProjectReply = Type.Object(
     /** Left out for a user's own first project. */
     team: Type.Optional(Type.String()),
     isDefault: Type.Boolean(),
+    /** Outputs of its jobs are read by approval alone. */
+    exportsByApproval: Type.Boolean(),
     createdAt: Instant,
   },
   closed,
@@ -51,6 +53,9 @@ export const MemberReply = Type.Object(
   closed,
 );
 export type MemberReply = Static<typeof MemberReply>;
+
+/** Whether outputs of the project's jobs leave by approval alone. */
+export const ExportsBody = Type.Object({ byApproval: Type.Boolean() }, closed);
 
 /** From somebody who left or was disabled, to a lead or researcher of the project. */
 export const HandoverBody = Type.Object({ from: IdParam, to: IdParam }, closed);

@@ -12,7 +12,8 @@ const closed = { additionalProperties: false } as const;
 const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Bucket = Type.String({ minLength: 1, maxLength: 63 });
 
-export const FRONT_PROTOCOL = { min: 1, max: 1 } as const;
+/** Version 2 has the question `export`: a coordinator of version 1 lets outputs leave as members like. */
+export const FRONT_PROTOCOL = { min: 1, max: 2 } as const;
 
 /** Which versions the front speaks. One that says no hello speaks version 1. */
 export const FrontHello = Type.Object({ hello: ProtocolVersions }, closed);
@@ -57,6 +58,18 @@ export const FrontQuestion = Type.Union([
       ask: Type.Literal("outputs"),
       bucket: Bucket,
       folder: Type.String({ minLength: 1, maxLength: 1024 }),
+    },
+    closed,
+  ),
+  /** Whether an output may leave: read by a member's key pair, where the project's outputs leave by approval alone. */
+  Type.Object(
+    {
+      id: Id,
+      ask: Type.Literal("export"),
+      bucket: Bucket,
+      key: Type.String({ minLength: 1, maxLength: 1024 }),
+      /** The member whose key pair it is. */
+      subject: Type.String({ minLength: 1, maxLength: 64 }),
     },
     closed,
   ),
@@ -149,6 +162,17 @@ export const FrontAnswer = Type.Union([
       ask: Type.Literal("outputs"),
       job: Subject,
       isOver: Type.Boolean(),
+    },
+    closed,
+  ),
+  /** `versions` that the member may read now; more than none only where it goes by approval. */
+  Type.Object(
+    {
+      id: Id,
+      ok: Type.Literal(true),
+      ask: Type.Literal("export"),
+      byApproval: Type.Boolean(),
+      versions: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 64 }),
     },
     closed,
   ),

@@ -12,6 +12,9 @@ import { holdersOf, rolesOf, setRoles } from "../identity/role-holders.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { PolicySetInvalid } from "../authorization/policy-files.ts";
 import { type ChangedPolicies, checkPolicies } from "../policy-trial/changed-policies.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { grantExport } from "../storage/export-grants.ts";
+import type { Approval } from "./approval-store.ts";
 import { requireRoleChange } from "./decisions/role-rules.ts";
 
 export type ApprovalEffectsDeps = {
@@ -20,7 +23,13 @@ export type ApprovalEffectsDeps = {
   links: Pick<AccountLinks, "setRole" | "resetSecondFactor">;
   sessions: Pick<Sessions, "endAll">;
   policies: ChangedPolicies;
+  kernel: Pick<Kernel, "job" | "outputs">;
+  now: () => number;
 };
+type PerformedApproval = Pick<Approval, "id" | "what" | "requesterId">;
+
+/** How long released outputs may be read. */
+export const EXPORT_MS = 24 * 3_600_000;
 
 export class ApprovalEffects {
   readonly #deps: ApprovalEffectsDeps;
@@ -35,6 +44,10 @@ export class ApprovalEffects {
     if (what.kind === "policy") return requirePolicies(what.files);
     // The vault and auditd do these, and judge what they are asked for.
     if (what.kind === "erasure" || what.kind === "audit-policy") return;
+    if (what.kind === "export") {
+      this.#exported(what);
+      return;
+    }
     if (what.kind === "quota") {
       if (projectName(read, what.projectId) === null)
         throw new ApiError("not_found", "there is no such project");
@@ -51,8 +64,14 @@ export class ApprovalEffects {
       );
   }
 
+  /** Of what the request is; null where it concerns the whole appliance. */
+  projectOf(what: Requested): string | null {
+    if (what.kind === "quota") return what.projectId;
+    return what.kind === "export" ? (this.#deps.kernel.job(what.jobId)?.projectId ?? null) : null;
+  }
+
   /** @throws ApiError, KeycloakUnreachableError */
-  async perform(what: Requested): Promise<void> {
+  async perform({ id, what, requesterId }: PerformedApproval): Promise<void> {
     this.require(what);
     switch (what.kind) {
       case "role":
@@ -67,9 +86,36 @@ export class ApprovalEffects {
       case "erasure":
       case "audit-policy":
         return;
+      case "export": {
+        const { bucket, files } = this.#exported(what);
+        const until = this.#deps.now() + EXPORT_MS;
+        const grant = { approvalId: id, userId: requesterId, bucket, until };
+        await this.#deps.commit.run((db) => {
+          for (const { key, versionId } of files) grantExport(db, { ...grant, key, versionId });
+        });
+        return;
+      }
       case "quota":
         await this.#deps.commit.run((db) => setProjectQuota(db, what.projectId, what.bytes));
     }
+  }
+
+  /** @throws ApiError for files that are no outputs of the job, by version and digest */
+  #exported({ jobId, files }: Extract<Requested, { kind: "export" }>): {
+    bucket: string;
+    files: { key: string; versionId: string }[];
+  } {
+    const { kernel } = this.#deps;
+    const job = kernel.job(jobId);
+    if (job === null) throw new ApiError("not_found", "there is no such job");
+    const outputs = new Map(kernel.outputs(jobId).map((one) => [one.key, one]));
+    const unknown = files.find(({ key, versionId, sha256 }) => {
+      const output = outputs.get(key);
+      return output?.versionId !== versionId || output.sha256 !== sha256;
+    });
+    if (unknown !== undefined)
+      throw new ApiError("export_files_unknown", `${unknown.key} is no output of this job so`);
+    return { bucket: job.bucket, files };
   }
 
   /** Sessions end: the next sign-in has the roles of then. */

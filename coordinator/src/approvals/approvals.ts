@@ -14,12 +14,13 @@ import type { OpenOperation, OperationRunner } from "../audited-operation.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
+import { forgetOverGrants } from "../storage/export-grants.ts";
 import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import { findSignature, type KeptSignature } from "../identity/sign-in/step-up-signatures.ts";
 import type { ApplianceRole } from "../authorization/roles.ts";
-import type { ApprovalEffects } from "./approval-effects.ts";
+import { type ApprovalEffects, EXPORT_MS } from "./approval-effects.ts";
 import {
   answerApproval,
   type Approval,
@@ -43,6 +44,7 @@ const ANSWERERS: Record<ApprovalKind, readonly ApplianceRole[]> = {
   "audit-policy": OFFICERS,
   quota: ["platform-admin"],
   erasure: ["security-officer", "data-steward"],
+  export: ["security-officer", "data-steward"],
 };
 
 export type ApprovalsDeps = {
@@ -119,7 +121,7 @@ export class Approvals {
     const isDone = singlePerson && !isSignedKind(what.kind);
     const approval: Approval = {
       ...{ id: `a_${randomBytes(12).toString("hex")}`, what, requesterId, reason, singlePerson },
-      projectId: what.kind === "quota" ? what.projectId : null,
+      projectId: effects.projectOf(what),
       state: isDone ? "approved" : "requested",
       deciderId: isDone ? requesterId : null,
       ...{ createdAt: at, expiresAt: at + LIFE_MS, decidedAt: isDone ? at : null },
@@ -188,7 +190,9 @@ export class Approvals {
             ? hash("sha256", what.policy)
             : what.kind === "erasure"
               ? what.subject
-              : person(what.userId).username;
+              : what.kind === "export"
+                ? person(requesterId).username
+                : person(what.userId).username;
     return {
       ...{ id: approval.id, what, summary: summaryOf(what, name), state: approval.state },
       requester: person(requesterId),
@@ -208,8 +212,8 @@ export class Approvals {
     const { read, commit, record, now } = this.#deps;
     const at = now();
     const overdue = overdueApprovals(read, at);
-    if (overdue.length === 0) return;
     await commit.run((db) => {
+      forgetOverGrants(db, at);
       for (const { id } of overdue) {
         const over = { state: "expired", deciderId: null, reason: null, decidedAt: at } as const;
         if (!answerApproval(db, id, over)) continue;
@@ -248,10 +252,11 @@ export class Approvals {
   }
 
   /** The effect is an operation of its own: the log says what changed, and by which request. */
-  async #perform(audit: Audit, { id, what }: Approval): Promise<void> {
-    const { effects } = this.#deps;
+  async #perform(audit: Audit, approval: Approval): Promise<void> {
+    const { id, what } = approval;
+    const { effects, now } = this.#deps;
     const effect = async (operation: OpenOperation) => {
-      await effects.perform(what);
+      await effects.perform(approval);
       await this.#deps.commit.run((db) => operation.completeIn(db));
     };
     switch (what.kind) {
@@ -259,6 +264,18 @@ export class Approvals {
       case "erasure":
       case "audit-policy":
         return;
+      case "export":
+        return await audit.operation(
+          {
+            type: "data.output.release",
+            object: { kind: "job", id: what.jobId },
+            detail: {
+              ...{ approval: id, files: what.files.length },
+              until: instant(now() + EXPORT_MS),
+            },
+          },
+          effect,
+        );
       case "role":
         return await audit.operation(
           {

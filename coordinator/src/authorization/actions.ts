@@ -32,6 +32,8 @@ export const ACTIONS = {
   "project.list": "project",
   "project.site-files": "project",
   "project.create": "appliance",
+  "exports.guard": "project",
+  "exports.open": "project",
   "membership.list": "membership",
   "membership.change": "membership",
 
@@ -117,6 +119,7 @@ export const ACTIONS = {
   "front.quota": "appliance",
   "front.principal": "appliance",
   "front.outputs": "appliance",
+  "front.export": "appliance",
   "front.part": "appliance",
   "front.object": "appliance",
 } as const satisfies Record<string, ResourceKind> &

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { Logger } from "pino";
 import type { SignInParts } from "../http/routes/sign-in.ts";
-import { ApprovalEffects } from "../approvals/approval-effects.ts";
+import { ApprovalEffects, type ApprovalEffectsDeps } from "../approvals/approval-effects.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
@@ -26,7 +26,8 @@ const SWEEP_MS = 30_000;
 /** How people sign in here; null where there is no Keycloak. */
 export async function openIdentity(
   config: CoordinatorConfig,
-  deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now">,
+  deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> &
+    Pick<ApprovalEffectsDeps, "kernel">,
   logger: Logger,
 ): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & AsyncDisposable) | null> {
   if (config.identity === undefined) return null;

@@ -16,11 +16,11 @@ import { projects } from "./migrations/0016-projects.ts";
 import { serviceAccounts } from "./migrations/0017-service-accounts.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
 import { directories } from "./migrations/0015-directories.ts";
-import { stepUpSignatures } from "./migrations/0018-step-up-signatures.ts";
+import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
-  ...[decisionsSeen, approvals, directories, projects, serviceAccounts, stepUpSignatures],
+  ...[decisionsSeen, approvals, directories, projects, serviceAccounts, signaturesAndExports],
 ];

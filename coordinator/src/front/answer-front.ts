@@ -5,6 +5,7 @@ import type { ReadHandle } from "../db/open-database.ts";
 import { findBucket } from "../identity/bucket-store.ts";
 import { findPair } from "../identity/pair-store.ts";
 import { findJobsOfFolder } from "../outputs/jobs-of-folder.ts";
+import { leavesByApproval, releasedVersions } from "../storage/export-grants.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { FrontHandler } from "./front-server.ts";
@@ -13,6 +14,8 @@ export type AnswerFrontDeps = {
   /** Who asks on this socket. */
   caller: ServiceCaller;
   read: ReadHandle;
+  /** Unix milliseconds. */
+  now: () => number;
   store: Pick<ObjectStore, "usage" | "stat" | "partBytes">;
   /** Of the engine's admin: the coordinator's own. */
   adminAccessKeyId: string;
@@ -22,6 +25,7 @@ export type AnswerFrontDeps = {
 export function answerFront({
   caller,
   read,
+  now,
   store,
   adminAccessKeyId,
 }: AnswerFrontDeps): FrontHandler {
@@ -69,6 +73,14 @@ export function answerFront({
         const { ask, bucket, key, versionId } = question;
         const version = await store.stat(bucket, key, versionId ?? undefined);
         return { id, ok: true, ask, sizeBytes: version?.sizeBytes ?? null };
+      }
+      case "export": {
+        const { ask, bucket, key, subject } = question;
+        const byApproval = leavesByApproval(read, bucket);
+        const versions = byApproval
+          ? releasedVersions(read, { bucket, key, userId: subject }, now())
+          : [];
+        return { id, ok: true, ask, byApproval, versions };
       }
       case "outputs":
         return {

@@ -13,6 +13,7 @@ export type Project = {
   name: string;
   team: string | null;
   isDefault: boolean;
+  exportsByApproval: boolean;
   createdAt: number;
 };
 export type Member = { userId: string; username: string; role: MemberRole; since: number };
@@ -22,12 +23,13 @@ type ProjectRow = {
   name: string;
   team: string | null;
   is_default: number;
+  exports_by_approval: number;
   created_at: number;
 };
 
 /** Whom the appliance belongs to: migration 15 makes the row. */
 const OWN_ORGANISATION = "o_own";
-const PROJECTS = `SELECT p.id, p.name, p.is_default, p.created_at, t.name AS team
+const PROJECTS = `SELECT p.id, p.name, p.is_default, p.exports_by_approval, p.created_at, t.name AS team
   FROM projects p LEFT JOIN teams t ON t.id = p.team_id`;
 
 const MEMBERS = `SELECT m.user_id AS userId, u.username, m.role, m.created_at AS since
@@ -42,7 +44,8 @@ export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
     .all(...values)
     .map((row) => ({
       ...{ id: row.id, name: row.name, team: row.team },
-      ...{ isDefault: row.is_default === 1, createdAt: row.created_at },
+      ...{ isDefault: row.is_default === 1, exportsByApproval: row.exports_by_approval === 1 },
+      ...{ createdAt: row.created_at },
     }));
 }
 

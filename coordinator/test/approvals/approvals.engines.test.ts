@@ -6,6 +6,8 @@ import {
   putInForce,
   shippedPolicies,
 } from "../../src/authorization/policies-in-force.ts";
+import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
+import { releasedVersions } from "../../src/storage/export-grants.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(240_000);
@@ -177,6 +179,67 @@ t.test("other policies are put in force by two people, and decide from then on",
   t.not(policiesInForce().sha256, before);
   t.ok(house.api.audit.names.includes("admin.policy:completed"));
 });
+
+t.test(
+  "outputs leave by approval: asked for by version and digest, released for a day",
+  async (t) => {
+    const { kernel, database, clock } = house.api;
+    const emma = await person("emma");
+    const mine = ((await emma.ask("GET", "/api/projects")).body as unknown as { id: string }[])[0]!;
+    const exportsOf = `/api/projects/${mine.id}/exports`;
+    const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+    t.match(await emma.ask("PUT", exportsOf, { byApproval: true }), {
+      status: 200,
+      body: { byApproval: true },
+    });
+    t.match(
+      await emma.ask("PUT", exportsOf, { byApproval: false }),
+      { status: 403 },
+      "whom it holds back does not take it away",
+    );
+    t.match(await root.ask("PUT", exportsOf, { byApproval: false }), { status: 404 });
+    t.match(await emma.ask("GET", "/api/projects"), { body: [{ exportsByApproval: true }] });
+
+    const { name: bucket } = findBucketOfProject(database.read, mine.id)!;
+    kernel.putRunning({ projectId: mine.id, userId: emma.userId, bucket });
+    const file = { key: "jobs/running/model_out/a.pt", versionId: "v1", sha256: "a".repeat(64) };
+    kernel.left.push({ ...file, uploadId: "u", sizeBytes: 1, storedAt: 1 });
+    const request = (changes: object, ask = emma.ask) =>
+      ask("POST", "/api/approvals", {
+        what: { kind: "export", jobId: "state-RUNNING", files: [{ ...file, ...changes }] },
+      });
+    for (const changes of [{ key: "jobs/other" }, { versionId: "v2" }, { sha256: "b".repeat(64) }])
+      t.match(await request(changes), { status: 409, body: { code: "export_files_unknown" } });
+    t.match(await request({}, root.ask), { status: 404 }, "who runs the box asks for no outputs");
+    const asked = await request({});
+    t.match(asked, {
+      status: 201,
+      body: { state: "requested", isSigned: null, summary: /^emma may read 1 output of job/ },
+    });
+    const path = `/api/approvals/${String(asked.body["id"])}`;
+    const released = () =>
+      releasedVersions(database.read, { bucket, key: file.key, userId: emma.userId }, clock.now);
+    t.same(released(), []);
+    t.match(await emma.ask("POST", `${path}/approve`, {}), { status: 403 });
+    t.match(await officer("POST", `${path}/approve`, {}), { status: 200 });
+    t.same(released(), ["v1"]);
+    t.match(
+      house.api.audit.drafts.filter(({ type }) => type === "data.output.release"),
+      [{ detail: { files: 1, approval: asked.body["id"] } }, { phase: "completed" }],
+    );
+    clock.now += 24 * 3_600_000;
+    t.same(released(), [], "for a day");
+    clock.now -= 24 * 3_600_000;
+    t.match(
+      await (await house.signedIn(olga.userId, { roles: ["security-officer"] }))("PUT", exportsOf, {
+        byApproval: false,
+      }),
+      {
+        status: 200,
+      },
+    );
+  },
+);
 
 t.test("a request that nobody answers ends", async (t) => {
   const carl = await person("carl");

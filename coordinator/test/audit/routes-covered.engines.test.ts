@@ -155,6 +155,8 @@ const DRIVES: Record<string, () => Promise<number>> = {
         role: "researcher",
       })
     ).status,
+  "PUT /api/projects/{id}/exports": async () =>
+    (await asPerson("PUT", `/api/projects/${alice.project}/exports`, { byApproval: true })).status,
   "POST /api/projects/{id}/handover": async () => {
     const carl = (await coordinator.control({
       ...{ verb: "add-user", username: "carl", admin: false },
@@ -247,8 +249,12 @@ const ENDS: Record<string, number> = {
     "POST /auth/sign-out-everywhere": 503,
   },
 };
-/** What Keycloak sends there is driven with a real one: test/identity/. */
-const BY_KEYCLOAK = ["GET /auth/callback", "POST /auth/back-channel-logout"];
+/** What Keycloak sends there, or a person signs at it, is driven with a real one: test/identity/, test/approvals/. */
+const BY_KEYCLOAK = [
+  "GET /auth/callback",
+  "POST /auth/back-channel-logout",
+  "POST /api/approvals/{id}/sign",
+];
 
 /** Routes that say `event` and are driven by nobody, or are driven and say none. */
 function undriven(declared: readonly { name: string; audit: Declared }[]): string[] {

@@ -154,6 +154,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a key has no second factor to sign with",
     texts: ['caller.kind !== "session"'],
   },
+  "storage/export-grants.ts": {
+    why: "what was released to a person, looked up",
+    texts: [BY_USER],
+  },
   "identity/key-store.ts": {
     why: "a key's row becomes a caller or is shown; how many keys a user has; a key is written",
     texts: [

@@ -57,6 +57,7 @@ const store = {
 const answer = answerFront({
   caller: S3_FRONT,
   read: database.read,
+  now: Date.now,
   store,
   adminAccessKeyId: "RTADMIN",
 });
@@ -132,7 +133,7 @@ t.test(
   async (t) => {
     const question = { id: 7, ask: "owner", bucket: "alice-1", ofANewerRelease: { deep: true } };
     t.same(await said({ hello: { min: 1, max: 9 }, ofANewerRelease: 1 }, question), [
-      { hello: "agreed", protocol: 1 },
+      { hello: "agreed", protocol: 2 },
       { id: 7, ok: true, ask: "owner", owner: "u_1" },
     ]);
     t.match(await said({ hello: 1 }), [{ hello: "agreed", protocol: 1 }]);
@@ -141,14 +142,14 @@ t.test(
 
 t.test("a front without a common version is told so, and answered nothing", async (t) => {
   const refused = await said(
-    { hello: { min: 2, max: 3 } },
+    { hello: { min: 3, max: 4 } },
     { id: 7, ask: "owner", bucket: "alice-1" },
   );
   t.match(refused, [
     {
       hello: "refused",
       code: "protocol_unsupported",
-      message: /speaks front protocol 2 to 3, the coordinator 1: upgrade the coordinator/,
+      message: /speaks front protocol 3 to 4, the coordinator 1 to 2: upgrade the coordinator/,
     },
   ]);
   t.equal(refused.length, 1);
@@ -158,6 +159,7 @@ t.test("no other service is answered", async (t) => {
   const other = answerFront({
     caller: COORDINATOR,
     read: database.read,
+    now: Date.now,
     store,
     adminAccessKeyId: "RTADMIN",
   });

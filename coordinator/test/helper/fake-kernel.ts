@@ -5,6 +5,7 @@ import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { IdempotencyConflict } from "../../src/kernel/errors.ts";
 import type { JobView } from "../../src/kernel/job-view.ts";
 import type { CatalogueEntry, Kernel, WorkersStats } from "../../src/kernel/kernel.ts";
+import type { JobOutput } from "../../src/kernel/output-table.ts";
 
 /** Records what routes ask for and answers as told, also what the real kernel can't be made to: test/server.engines.test.ts has that one. */
 export class FakeKernel implements Kernel {
@@ -71,8 +72,11 @@ export class FakeKernel implements Kernel {
       .slice(offset, offset + limit);
   }
 
-  outputs() {
-    return [];
+  /** Of every job. */
+  readonly left: JobOutput[] = [];
+
+  outputs(): JobOutput[] {
+    return this.left;
   }
 
   async forgetOutputs(): Promise<number> {

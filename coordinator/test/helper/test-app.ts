@@ -39,7 +39,9 @@ export const TEST_IMAGE: JobImage = {
 };
 
 export type IdentityParts = SignInParts & { links: AccountLinks; approvals: Approvals };
-type SignInBase = Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now">;
+type SignInBase = Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> & {
+  kernel: FakeKernel;
+};
 
 export type TestApp = {
   app: FastifyInstance;
@@ -85,7 +87,8 @@ export async function makeTestApp(
   const passwords = new RegistryPasswords(now);
   const logLines: string[] = [];
   const { read } = database;
-  const identity = signIn?.({ read, commit, gate: audit.gate, record: audit.record, now }) ?? null;
+  const identity =
+    signIn?.({ read, commit, gate: audit.gate, record: audit.record, now, kernel }) ?? null;
   const app = await buildApp({
     gate: audit.gate,
     record: audit.record,

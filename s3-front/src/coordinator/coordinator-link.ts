@@ -36,6 +36,8 @@ export class CoordinatorLink implements Disposable {
   #socket: Socket | null = null;
   #pending = "";
   #nextId = 1;
+  /** Of the connection that there is. */
+  #agreed = Promise.withResolvers<number>();
 
   constructor(path: string) {
     this.#path = path;
@@ -56,6 +58,21 @@ export class CoordinatorLink implements Disposable {
     return promise;
   }
 
+  /** The protocol's version that was agreed on with the coordinator that is there now. @throws CoordinatorUnavailable also after `timeoutMs` */
+  async version(timeoutMs: number): Promise<number> {
+    this.#connected();
+    const timeout = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => timeout.reject(new CoordinatorUnavailable(`no version in ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    try {
+      return await Promise.race([this.#agreed.promise, timeout.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   [Symbol.dispose](): void {
     this.#socket?.destroy();
   }
@@ -67,6 +84,9 @@ export class CoordinatorLink implements Disposable {
     socket.write(`${JSON.stringify(HELLO)}\n`);
     this.#socket = socket;
     this.#pending = "";
+    const agreed = Promise.withResolvers<number>();
+    agreed.promise.catch(() => {});
+    this.#agreed = agreed;
     let why = "the connection ended";
     socket.setEncoding("utf8");
     socket.on("data", (text: string) => {
@@ -81,6 +101,7 @@ export class CoordinatorLink implements Disposable {
     });
     socket.on("close", () => {
       if (this.#socket === socket) this.#socket = null;
+      agreed.reject(new CoordinatorUnavailable(`the coordinator does not say: ${why}`));
       for (const id of this.#waiting.keys()) this.#fail(id, why);
     });
     return socket;
@@ -95,7 +116,10 @@ export class CoordinatorLink implements Disposable {
       const value: unknown = JSON.parse(line);
       const hello = readHelloAnswer(value);
       if (hello?.hello === "refused") throw new TypeError(`${hello.code}: ${hello.message}`);
-      if (hello !== null) continue;
+      if (hello !== null) {
+        this.#agreed.resolve(hello.protocol);
+        continue;
+      }
       const answer = readAnswer(value);
       if (answer === null) throw new TypeError("the coordinator's answer is none");
       const waiting = this.#waiting.get(answer.id);

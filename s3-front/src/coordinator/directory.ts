@@ -7,6 +7,8 @@ const ASK_MS = 5_000;
 const UNKNOWN_LIFE_MS = 1_000;
 const KNOWN_LIFE_MS = 600_000;
 const MAX_ENTRIES = 4_096;
+/** Version of the protocol that has the question. */
+const ASKS_EXPORT = 2;
 
 export class Directory {
   readonly #link: CoordinatorLink;
@@ -34,6 +36,21 @@ export class Directory {
   async outputs(bucket: string, folder: string): Promise<{ job: string | null; isOver: boolean }> {
     const { job, isOver } = await this.#link.ask("outputs", { bucket, folder }, ASK_MS);
     return { job, isOver };
+  }
+
+  /**
+   * Versions of an output that a member may read now; null where the project's outputs leave as its members like. Not remembered: it may end at any moment.
+   * @throws CoordinatorUnavailable
+   */
+  async released(bucket: string, key: string, subject: string): Promise<readonly string[] | null> {
+    // Of an older release nothing leaves by approval alone.
+    if ((await this.#link.version(ASK_MS)) < ASKS_EXPORT) return null;
+    const { byApproval, versions } = await this.#link.ask(
+      "export",
+      { bucket, key, subject },
+      ASK_MS,
+    );
+    return byApproval ? versions : null;
   }
 
   /** Null for a bucket of nobody, and while nobody can say. */

@@ -8,6 +8,19 @@ export function isModelOutput(key: string): boolean {
   return /(^|\/)(model_out|files_out)\//.test(key) && !OWN_FILES.test(key);
 }
 
+/** Whether a key may be an output of a job that leaves by approval alone: a model, what a job's code wrote, or a checkpoint. */
+export function mayNeedApproval(key: string): boolean {
+  return isModelOutput(key) || key.startsWith("ckpt/");
+}
+
+/**
+ * Whether a version may be read that was released.
+ * @param versionId as it was asked for, or as the engine says what it gives; null for none
+ */
+export function isReleased(released: readonly string[], versionId: string | null): boolean {
+  return versionId !== null && released.includes(versionId);
+}
+
 /**
  * Whether a read must be refused where a site controls what models leave: only the coordinator's signature lets one out. Who it really is
  * the engine checks afterwards, so a forged name gains nothing.

@@ -5,6 +5,7 @@ const S3_ERRORS = {
   AccessDenied: 403,
   BucketAlreadyOwnedByYou: 409,
   EntityTooLarge: 400,
+  ExportApprovalRequired: 403,
   InvalidAccessKeyId: 403,
   InvalidArgument: 400,
   InvalidBucketName: 400,

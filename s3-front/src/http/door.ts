@@ -13,7 +13,7 @@ import { GUARDED } from "../decisions/browser-guard.ts";
 import { classify, type S3Request } from "../decisions/classify.ts";
 import { OutputOwners } from "../coordinator/output-owners.ts";
 import { codesOfDeletions, parseDeleteList } from "../decisions/delete-list.ts";
-import { isExportRefused } from "../decisions/export-control.ts";
+import { isExportRefused, isReleased, mayNeedApproval } from "../decisions/export-control.ts";
 import { PartTally } from "../decisions/part-tally.ts";
 import { aboutOwnBucket } from "../decisions/own-buckets.ts";
 import { askerOf, type Principal } from "../decisions/principal.ts";
@@ -97,11 +97,14 @@ export class Door {
     try {
       this.#checkRights(asked, principal);
       const job = await this.#checkFolder(asked, principal);
+      const released = await this.#checkExport(asked, principal);
       const isBringing = bringsBytes(asked, principal);
       if (isBringing || completes(asked)) await this.#checkClaim(asked, principal);
       const room = isBringing ? await this.#room(asked, principal) : null;
       try {
-        await this.#recordAndForward({ request, response, asked, owner, principal, room, job });
+        await this.#recordAndForward({
+          ...{ request, response, asked, owner, principal, room, job, released },
+        });
       } catch (error) {
         // Settled already where the engine has seen something.
         room?.gaveBack();
@@ -156,6 +159,36 @@ export class Door {
     // The bucket's policy holds who may abort which uploads.
     if (!owner.isPlatforms || (trace.kind === "multipart" && trace.step === "abort")) return null;
     throw new S3Refusal("AccessDenied", folderRefusal(trace.kind === "delete"), "platform-folders");
+  }
+
+  /**
+   * @returns versions of the output that may be read; null where it needs no approval
+   * @throws S3Refusal ExportApprovalRequired
+   */
+  async #checkExport(asked: S3Request, principal: Principal): Promise<readonly string[] | null> {
+    const { operation, bucket, key, copySource, versionId } = asked;
+    if (principal.kind !== "user") return null;
+    if (copySource !== null && (await this.#needsApproval(copySource, principal.subject)) !== null)
+      throw notReleased();
+    if (operation.trace.kind !== "read" || bucket === null || key === null) return null;
+    const released = await this.#needsApproval({ bucket, key }, principal.subject);
+    if (released === null) return null;
+    const isAsked = versionId === null ? released.length > 0 : isReleased(released, versionId);
+    if (!isAsked) throw notReleased();
+    return released;
+  }
+
+  /** What was released of an object to a person; null where it may be read without. @throws CoordinatorUnavailable */
+  async #needsApproval(
+    { bucket, key }: { bucket: string; key: string },
+    subject: string,
+  ): Promise<readonly string[] | null> {
+    const { directory } = this.#deps;
+    if (!mayNeedApproval(key)) return null;
+    const released = await directory.released(bucket, key, subject);
+    if (released === null) return null;
+    // A user's own folder may have such a name.
+    return (await new OutputOwners(directory, bucket).of(key)).isPlatforms ? released : null;
   }
 
   #checkRights({ operation, key, copySource, signedAtMs }: S3Request, principal: Principal): void {
@@ -250,7 +283,7 @@ export class Door {
 
   async #recordAndForward(passing: Passing): Promise<void> {
     const { engine, trail, quota } = this.#deps;
-    const { request, response, asked, owner, principal, room } = passing;
+    const { request, response, asked, owner, principal, room, released } = passing;
     const { trace, name, copies } = asked.operation;
     const kind = trace.kind;
     if (kind === "part") await trail.demand();
@@ -269,6 +302,10 @@ export class Door {
           kind === "multipart" || kind === "delete-many" || copies || name === "ListBuckets",
         revise: (answer, headers) => aboutOwnBucket(asked, principal, isProvenBy(headers), answer),
         onAnswer: async (answer, headers, document) => {
+          const given = headers.get("x-amz-version-id") ?? null;
+          // Without a version the engine gives the newest, which may be another than the one that was released.
+          if (released !== null && answer.status < 300 && !isReleased(released, given))
+            throw notReleased();
           const source = sourceOf(request, principal, isProvenBy(headers));
           const copied = await this.#copied(asked, answer, headers);
           books.answered(answer, {
@@ -411,6 +448,8 @@ type Passing = {
   room: Room | null;
   /** Whose output is deleted. */
   job: string | null;
+  /** Versions of an output that may be read; null where it needs no approval. */
+  released: readonly string[] | null;
 };
 /** `talk` is what the engine is told besides the request. */
 type Opened = {
@@ -418,6 +457,14 @@ type Opened = {
   listed: readonly Listed[] | null;
   talk: readonly string[];
 };
+
+function notReleased(): S3Refusal {
+  return new S3Refusal(
+    "ExportApprovalRequired",
+    "outputs of this project leave by approval alone: ask for it with resontech approvals request export JOB, and read it within a day after it was approved",
+    "output-approval",
+  );
+}
 
 function say(response: ServerResponse, status: number, what: object): void {
   const body = JSON.stringify(what);

@@ -46,21 +46,26 @@ t.test("it says its versions first, and passes over what a newer coordinator add
   const asked = { bucket: "alice-1" };
   t.same(await link.ask("owner", asked, 5_000), { id: 1, ok: true, ask: "owner", owner: "u_1" });
   t.same(await link.ask("owner", asked, 5_000), { id: 2, ok: true, ask: "owner", owner: "u_1" });
-  t.same(heard[0], { hello: 1 });
+  t.same(heard[0], { hello: { min: 1, max: 2 } });
+  t.equal(await link.version(5_000), 1);
   t.equal(heard.filter(({ hello }) => hello !== undefined).length, 1, "once for each connection");
 });
 
 t.test("a refusal is what its questions fail with, at once", async (t) => {
   const message =
-    "the S3 front speaks front protocol 1, the coordinator 2 to 3: upgrade the S3 front";
+    "the S3 front speaks front protocol 1 to 2, the coordinator 3 to 4: upgrade the S3 front";
   const { link } = await linked(t, ({ hello }, socket) => {
     if (hello === undefined) return null;
     socket.end(`${JSON.stringify({ hello: "refused", code: "protocol_unsupported", message })}\n`);
     return null;
   });
+  await t.rejects(link.version(5_000), {
+    constructor: CoordinatorUnavailable,
+    message: /refused|unsupported/,
+  });
   for (let time = 0; time < 2; time++)
     await t.rejects(link.ask("owner", { bucket: "alice-1" }, 5_000), {
       constructor: CoordinatorUnavailable,
-      message: /protocol_unsupported: the S3 front speaks front protocol 1, the coordinator 2 to 3/,
+      message: /protocol_unsupported: the S3 front speaks front protocol 1 to 2, the coordinator 3/,
     });
 });

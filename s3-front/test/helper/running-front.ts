@@ -13,6 +13,7 @@ import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3
 import { pino } from "pino";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { S3_FRONT } from "../../../coordinator/src/authorization/caller.ts";
+import { insertApproval } from "../../../coordinator/src/approvals/approval-store.ts";
 import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
 import { FrontServer } from "../../../coordinator/src/front/front-server.ts";
@@ -26,6 +27,10 @@ import {
   BUCKET_RIGHTS,
   bucketPolicy,
 } from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
+import {
+  grantExport,
+  setLeavesByApproval,
+} from "../../../coordinator/src/storage/export-grants.ts";
 import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
 import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
@@ -194,6 +199,24 @@ export class RunningFront implements AsyncDisposable {
     setProjectQuota(this.#database.write, `p_${userId}`, bytes);
   }
 
+  /** As a lead or an officer does. */
+  leaveByApproval({ userId }: TestUser, byApproval: boolean): void {
+    setLeavesByApproval(this.#database.write, `p_${userId}`, byApproval);
+  }
+
+  /** As an approved request does: the version may be read until then, in Unix milliseconds. */
+  release({ userId, bucket }: TestUser, key: string, versionId: string, until: number): void {
+    const approvalId = `a_${randomBytes(12).toString("hex")}`;
+    const sha256 = "0".repeat(64);
+    insertApproval(this.#database.write, {
+      ...{ id: approvalId, requesterId: userId, projectId: `p_${userId}`, state: "approved" },
+      what: { kind: "export", jobId: "j_1", files: [{ key, versionId, sha256 }] },
+      ...{ deciderId: userId, reason: null, singlePerson: false },
+      ...{ createdAt: 1, expiresAt: until, decidedAt: 1 },
+    });
+    grantExport(this.#database.write, { approvalId, userId, bucket, key, versionId, until });
+  }
+
   /** A job's row alone: nobody runs it. @returns its id */
   addJob({ userId, bucket }: TestUser, outputRoot: string, state: "RUNNING" | "SUCCEEDED"): string {
     const id = `j_${randomBytes(12).toString("hex")}`;
@@ -276,7 +299,7 @@ export class RunningFront implements AsyncDisposable {
 
   async startCoordinator(): Promise<void> {
     const answer = answerFront({
-      ...{ caller: S3_FRONT, read: this.#database.read, store: this.store },
+      ...{ caller: S3_FRONT, read: this.#database.read, now: Date.now, store: this.store },
       adminAccessKeyId: this.admin.accessKeyId,
     });
     this.#coordinator = await FrontServer.listen(

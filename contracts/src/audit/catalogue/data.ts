@@ -1,6 +1,6 @@
 /** Data and models as the coordinator handles them: buckets, uploads, staging, outputs. */
 import { Type } from "typebox";
-import { Count, PlainId } from "../audit-event.ts";
+import { Count, Instant, PlainId } from "../audit-event.ts";
 import {
   type CatalogueEntry,
   closed,
@@ -54,6 +54,11 @@ export const DATA_EVENTS = {
     "object",
     "A multipart upload was aborted.",
     Type.Object({ bucket: Type.Optional(PlainId), ...OfUpload }, closed),
+  ),
+  "data.output.release": operation(
+    "job",
+    "Outputs of a job were released by an approval: who asked for it may read these versions until then.",
+    Type.Object({ approval: PlainId, files: Count, until: Instant }, closed),
   ),
   "data.stage": fact(
     "object",

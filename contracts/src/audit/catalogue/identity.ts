@@ -150,10 +150,11 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.project.change": operation(
     "project",
-    "A project's bucket was given another quota, or the jobs of somebody who left were handed to another member.",
+    "A project's bucket was given another quota, the jobs of somebody who left were handed to another member, or outputs leave by approval alone from now on, or no longer.",
     Type.Object(
       {
-        change: Type.Enum(["quota", "handover"]),
+        change: Type.Enum(["quota", "handover", "exports"]),
+        by_approval: Type.Optional(Type.Boolean()),
         quota_bytes: Type.Optional(Count),
         approval: Type.Optional(PlainId),
         from: Type.Optional(PlainId),

@@ -1,6 +1,6 @@
 import type { Requested } from "@resontech/contracts/http-approvals";
 
-/** What would be different, in words. @param name of a person or a project, or a digest */
+/** What would be different, in words. @param name of a person or a project, or a digest; of an export who asks */
 export function summaryOf(what: Requested, name: string): string {
   switch (what.kind) {
     case "role":
@@ -11,6 +11,8 @@ export function summaryOf(what: Requested, name: string): string {
       return `${name} loses every passkey and code generator, and sets up a new one at the next sign-in`;
     case "policy":
       return `who may do what is decided by the policies ${name}`;
+    case "export":
+      return `${name} may read ${what.files.length} output${what.files.length === 1 ? "" : "s"} of job ${what.jobId} for a day`;
     case "erasure":
       return `what opens the values of ${what.subject} in the audit log is destroyed (${what.request}, ${what.legalBasis})`;
     case "audit-policy":

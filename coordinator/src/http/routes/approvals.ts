@@ -18,6 +18,7 @@ import type { Approvals } from "../../approvals/approvals.ts";
 import { type Approval, findApproval, listApprovals } from "../../approvals/approval-store.ts";
 import type { Action } from "../../authorization/actions.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
 import { projectName } from "../../identity/project-store.ts";
 import { listPeople } from "../../identity/people-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
@@ -30,12 +31,15 @@ export type ApprovalRoutesDeps = {
   read: ReadHandle;
   approvals: Approvals | null;
   identity: SignInParts | null;
+  kernel: Pick<Kernel, "job">;
 };
 
 const tags = ["approvals"];
 const MOST = 200;
 const Params = Type.Object({ id: IdParam }, { additionalProperties: false });
 
+/** These are asked for in a project, and nobody does them alone. */
+type AskedInProject = "quota" | "export";
 /** Who may ask for it, and who may do it alone while nobody could answer. */
 const ASK = {
   role: ["role.request", "role.change"],
@@ -43,7 +47,7 @@ const ASK = {
   policy: ["policy.propose", "policy.change"],
   "audit-policy": ["policy.propose", "policy.change"],
   erasure: ["erasure.request", "erasure.order"],
-} as const satisfies Record<Exclude<ApprovalKind, "quota">, readonly [Action, Action]>;
+} as const satisfies Record<Exclude<ApprovalKind, AskedInProject>, readonly [Action, Action]>;
 /** Who may answer a request of a kind. */
 const DECIDE = {
   role: "role.decide",
@@ -52,11 +56,12 @@ const DECIDE = {
   policy: "policy.decide",
   "audit-policy": "policy.decide",
   erasure: "erasure.decide",
+  export: "export.decide",
 } as const satisfies Record<ApprovalKind, Action>;
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
   app,
-  { read, approvals, identity },
+  { read, approvals, identity, kernel },
 ) => {
   app.get(
     "/api/approvals",
@@ -219,7 +224,7 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
   async function authorizeAnswer(request: FastifyRequest, found: Approval): Promise<void> {
     const { what, requesterId } = found;
     const singlePerson = required().isSinglePerson(requesterId, what.kind);
-    if (found.singlePerson && singlePerson && what.kind !== "quota") {
+    if (found.singlePerson && singlePerson && what.kind !== "quota" && what.kind !== "export") {
       await authorizedRow(request, "approval.withdraw", rowOf(found));
       await authorize(request, ASK[what.kind][1], "every", { singlePerson });
     } else await authorize(request, DECIDE[what.kind], rowOf(found), { singlePerson });
@@ -234,6 +239,10 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
     if (what.kind === "quota") {
       const isThere = projectName(read, what.projectId) !== null;
       await authorize(request, "quota.request", isThere ? { projectId: what.projectId } : null);
+      return false;
+    }
+    if (what.kind === "export") {
+      await authorizedRow(request, "export.request", kernel.job(what.jobId));
       return false;
     }
     const singlePerson = required().isSinglePerson(userId, what.kind);

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import {
   CreateProjectBody,
+  ExportsBody,
   HandoverBody,
   HandoverReply,
   MemberBody,
@@ -25,6 +26,7 @@ import {
   projectName,
   roleIn,
 } from "../../identity/project-store.ts";
+import { setLeavesByApproval } from "../../storage/export-grants.ts";
 import { authorize } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
@@ -86,7 +88,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
       );
       return reply.code(201).send({
         ...{ id: projectId, name, team: planned.team },
-        ...{ isDefault: false, createdAt: instant(now) },
+        ...{ isDefault: false, exportsByApproval: false, createdAt: instant(now) },
       });
     },
   );
@@ -165,6 +167,39 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
         (operation) => endMembership(deps, { projectId: id, userId: user }, operation),
       );
       return {};
+    },
+  );
+
+  app.put(
+    "/api/projects/:id/exports",
+    {
+      schema: {
+        summary:
+          "Let outputs of the project's jobs leave by approval alone, or as its members like",
+        ...{ tags, params: Params, body: ExportsBody, response: responses(200, ExportsBody) },
+      },
+      config: { access: { action: "exports.guard" }, audit: { event: "iam.project.change" } },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { byApproval } = request.body;
+      const row = projectName(read, id) === null ? null : { projectId: id };
+      await authorize(request, "exports.guard", row);
+      // Whoever is to be held back by it must not be able to take it away.
+      if (!byApproval) await authorize(request, "exports.open", row);
+      await request.audit.operation(
+        {
+          type: "iam.project.change",
+          object: { kind: "project", id },
+          detail: { change: "exports", by_approval: byApproval },
+        },
+        ({ completeIn }) =>
+          commit.run((db) => {
+            setLeavesByApproval(db, id, byApproval);
+            completeIn(db);
+          }),
+      );
+      return { byApproval };
     },
   );
 

@@ -97,6 +97,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "data.upload.init": as("file", "Upload"),
   "data.upload.complete": as("file", "Upload"),
   "data.upload.abort": as("file", "Other"),
+  "data.output.release": as("entity", "Update"),
   "data.stage": as("file", "Download"),
   "data.download.issue": as("file", "Download"),
   "data.log.read": as("api", "Read"),
