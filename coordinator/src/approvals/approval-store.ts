@@ -66,7 +66,9 @@ export function answerApproval(
   return (
     db
       .prepare(
-        `UPDATE approvals SET state = @state, decider_id = @deciderId, reason = coalesce(@reason, reason), decided_at = @decidedAt
+        `UPDATE approvals SET state = @state, decider_id = @deciderId, reason = coalesce(@reason, reason), decided_at = @decidedAt,
+           -- Somebody else was there in the end.
+           single_person = single_person AND coalesce(@deciderId, requester_id) = requester_id
          WHERE id = @id AND state = 'requested'`,
       )
       .run({ id, ...answer }).changes > 0

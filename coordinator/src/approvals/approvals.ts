@@ -86,12 +86,13 @@ export class Approvals {
   proof(id: string): ApprovalProof {
     const approval = findApproval(this.#deps.read, id);
     if (approval === null) throw new ApiError("not_found", "there is no such request");
-    const { state, requesterId, deciderId, singlePerson } = approval;
+    const { state, requesterId, deciderId } = approval;
     if (state !== "approved" || deciderId === null)
       throw new ApiError("approval_required", `the request is ${state}, not approved`);
     const requested = this.#signature(id, "request", requesterId);
-    const approved = singlePerson ? null : this.#signature(id, "approve", deciderId);
-    if (requested === null || (approved === null && !singlePerson))
+    const isAlone = deciderId === requesterId;
+    const approved = isAlone ? null : this.#signature(id, "approve", deciderId);
+    if (requested === null || (approved === null && !isAlone))
       throw new ApiError("signature_required", "the request was approved without signatures");
     return {
       approval: id,

@@ -115,6 +115,7 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   t.match(await approve(), { status: 409, body: { code: "signature_required" } });
   t.throws(() => house.parts.approvals.proof(id), { code: "approval_required" });
 
+  await sleep(5_000);
   t.equal(await steward.sign(id, "request"), 302);
   t.match(await steward.ask("GET", `/api/approvals/${id}`), { body: { isSigned: true } });
   t.match(
@@ -126,6 +127,16 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   t.match(await approve(), { status: 200, body: { state: "approved", singlePerson: false } });
 
   const proof = house.parts.approvals.proof(id);
+  for (const { token } of [proof.requested, proof.approved!]) {
+    const [, claims = ""] = token.split(".");
+    const { iat, auth_time: shownAt } = JSON.parse(
+      Buffer.from(claims, "base64url").toString("utf8"),
+    ) as { iat: number; auth_time: number };
+    t.ok(
+      iat - shownAt <= 2,
+      `the factor was shown ${iat - shownAt} s before, for this very sign-in`,
+    );
+  }
   t.match(
     house.api.audit.drafts.filter(({ type }) => type === "iam.approval.sign"),
     [{ detail: { answer: "request" } }, { detail: { answer: "approve" } }],

@@ -128,6 +128,29 @@ t.test(
   },
 );
 
+t.test("an older policy does not come back by its approval, also after a kill", async (t) => {
+  const auditd = await startedAuditd(t);
+  const shipped = readFileSync(auditd.config.policyFile, "utf8");
+  const request = (policy: string) => ({
+    ...{ verb: "set-policy", policy, approval: PEOPLE.policyProof(policy) },
+  });
+  const [first, second] = [request(`# one\n${shipped}`), request(`# two\n${shipped}`)];
+  t.match(await auditd.control(first), { rolledBack: null });
+  t.match(await auditd.control(second), { rolledBack: null });
+  await leftByAKill(auditd, auditd.currentSlug);
+  for (const again of [first, second])
+    t.match(await auditd.control(again), { error: { code: "approval_used" } });
+  t.equal(readFileSync(auditd.config.policyFile, "utf8"), second.policy);
+
+  const file = join(auditd.config.keysDir, "used-approvals.json");
+  writeFileSync(file, readFileSync(file, "utf8").slice(0, -5));
+  t.match(
+    await auditd.control(request(`# three\n${shipped}`)),
+    { error: { code: "used_approvals_damaged" } },
+    "a file that says nothing lets nothing through",
+  );
+});
+
 t.test("while the log is rolled back a refusal is the answer alone", async (t) => {
   const auditd = await restoredInDecember(t);
   t.match(await open(auditd, ["ann", "ann"]), { error: { code: "approvers_equal" } });

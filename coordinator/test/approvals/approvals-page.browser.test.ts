@@ -1,0 +1,126 @@
+/** The page of requests in a real browser: asked for and signed, read and approved by somebody else; and by one person while there is nobody else. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chromium, type Page } from "playwright-core";
+import t from "tap";
+import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
+import { judgeApproval } from "../../../audit/src/approvals/judge-approval.ts";
+import { temporaryFolder } from "../../../audit/test/helper.ts";
+import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
+
+t.setTimeout(300_000);
+const STEP_MS = 30_000;
+const house = await SignInHouse.open();
+t.teardown(() => house[Symbol.asyncDispose]());
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+});
+t.teardown(() => browser.close());
+const pinned = join(temporaryFolder(t), "step-up-keys.json");
+const policy = "log a+1+AA\nquorum none\n";
+
+class Person {
+  readonly page: Page;
+  readonly #secret: string;
+  #window = 0;
+
+  private constructor(page: Page, secret: string) {
+    this.page = page;
+    this.#secret = secret;
+  }
+
+  /** At the page of requests. */
+  static async arrive(username: string, roles: readonly string[]): Promise<Person> {
+    const { password, secret } = await house.addCodeAccount(username, roles);
+    const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    const person = new Person(await context.newPage(), secret);
+    person.page.setDefaultTimeout(30_000);
+    await person.page.goto(`${house.origin}/dashboard/approvals`);
+    await person.page.fill("#username", username);
+    await person.page.fill("#password", password);
+    await person.page.click("#kc-login");
+    await person.showCode();
+    await person.page.waitForSelector("#loading", { state: "hidden" });
+    return person;
+  }
+
+  async showCode(): Promise<void> {
+    await this.page.waitForSelector("#otp");
+    const now = (): number => Math.floor(Date.now() / STEP_MS);
+    this.#window = Math.max(this.#window + 1, now());
+    while (this.#window > now() + 1) await sleep(250);
+    await this.page.fill("#otp", timeCode(this.#secret, this.#window * STEP_MS));
+    await this.page.click("#kc-login");
+  }
+
+  async said(text: RegExp): Promise<string> {
+    await this.page.getByText(text).waitFor();
+    return (await this.page.textContent("#done")) ?? "";
+  }
+}
+
+t.test("who is alone signs, and it goes on alone", async (t) => {
+  const root = await Person.arrive("root", ["platform-admin"]);
+  t.equal(await root.page.isVisible("#erasure"), false, "an administrator erases nobody");
+  await root.page.setInputFiles("#policy", {
+    ...{ name: "audit.policy", mimeType: "text/plain", buffer: Buffer.from(policy) },
+  });
+  await root.page.click("#audit-policy button");
+  await root.showCode();
+  const said = await root.said(/The request is approved/);
+  const id = /a_[0-9a-f]+/.exec(said)?.[0] ?? "";
+  await pinStepUpKeys(pinned, house.keycloak.address, house.admin);
+  const proof = house.parts.approvals.proof(id);
+  t.equal(proof.approved, null);
+  const act = {
+    what: { kind: "audit-policy", policy },
+    ...{ requesterRoles: ["platform-admin"], approverRoles: ["security-officer"] },
+  };
+  t.match(await judgeApproval(pinned, proof, act, Date.now()), { singlePerson: true });
+  await house.addAccount("new-officer", ["security-officer"]);
+  await pinStepUpKeys(pinned, house.keycloak.address, house.admin);
+  t.match(
+    await judgeApproval(pinned, proof, act, Date.now()),
+    { code: "approval_single" },
+    "from the moment that Keycloak has somebody else",
+  );
+});
+
+t.test("one asks and signs, another one reads and signs", async (t) => {
+  const steward = await Person.arrive("steward", ["data-steward"]);
+  const officer = await Person.arrive("officer", ["security-officer"]);
+  await steward.page.fill("#subject", "u_gone");
+  await steward.page.fill("#request", "req-1");
+  await steward.page.fill("#legal-basis", "gdpr-17");
+  await steward.page.click("#erasure button");
+  await steward.showCode();
+  await steward.said(/You have signed the request/);
+  t.equal(
+    await steward.page.getByRole("button", { name: /^Sign and approve/ }).count(),
+    0,
+    "nobody is offered the own request to approve",
+  );
+
+  await officer.page.reload();
+  const approve = officer.page.getByRole("button", { name: /^Sign and approve/ });
+  await approve.waitFor();
+  t.match(
+    await officer.page.textContent("#requests"),
+    /"subject": "u_gone"/,
+    "exactly what is asked",
+  );
+  await approve.press("Enter");
+  await officer.showCode();
+  const said = await officer.said(/The request is approved/);
+  const id = /a_[0-9a-f]+/.exec(said)?.[0] ?? "";
+  const proof = house.parts.approvals.proof(id);
+  const roles = ["security-officer", "data-steward"];
+  const act = {
+    what: { kind: "erasure", subject: "u_gone", request: "req-1", legalBasis: "gdpr-17" },
+    ...{ requesterRoles: roles, approverRoles: roles },
+  };
+  t.match(await judgeApproval(pinned, proof, act, Date.now()), {
+    ...{ singlePerson: false, requester: proof.requested.by, approvers: [proof.approved?.by] },
+  });
+});
