@@ -230,6 +230,6 @@ function harmless(verb: string): ControlRequest {
   return {
     ...{ verb, username: "nobody", key: "k_0000", job: "job-0000", node: "not-there" },
     ...{ bytes: 1, days: 1, forS: 0, ttlS: 1, living: true, limit: 1, reason: "the proof" },
-    ...{ repository: "resontech/none", admin: false, allowed: false },
+    ...{ repository: "resontech/none", admin: false, allowed: false, approval: "a_0000" },
   } as unknown as ControlRequest;
 }

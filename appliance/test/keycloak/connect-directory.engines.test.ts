@@ -1,6 +1,6 @@
 /** Against the real Keycloak, auditd and OpenLDAP, as the appliance's own client. */
 import { generateKeyPairSync } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
@@ -16,6 +16,7 @@ import {
 } from "../../src/keycloak/connect-directory.ts";
 import { applianceAdmin } from "../../src/keycloak/appliance-admin.ts";
 import { ownRealm, REALM_CLIENTS } from "../../src/keycloak/own-realm.ts";
+import { pinRealmKeys, stepUpKeysFile } from "../../src/keycloak/pin-step-up-keys.ts";
 import { compareRealm } from "../../src/keycloak/realm-watch.ts";
 import { replaceBootstrapAdmin } from "../../src/keycloak/replace-bootstrap-admin.ts";
 import { Layout } from "../../src/layout.ts";
@@ -48,6 +49,18 @@ const context = {
 furnish();
 await replaceBootstrapAdmin(context);
 await applyRealm(await applianceAdmin(context), ownRealm(context));
+
+t.test("whose signatures are believed is pinned by the appliance's own client", async (t) => {
+  t.same(await pinRealmKeys(context), { added: 1, retired: 0 });
+  const file = stepUpKeysFile(layout);
+  t.equal(statSync(file).mode & 0o777, 0o444);
+  t.match(JSON.parse(readFileSync(file, "utf8")), {
+    issuer: `${keycloak.address.origin}/realms/resontech`,
+    audience: "resontech-dashboard",
+    ...{ keys: [{ notAfter: null }], holders: { "security-officer": [] } },
+  });
+  t.same(await pinRealmKeys(context), { added: 0, retired: 0 });
+});
 
 t.test("connected, tried and disconnected on record, and never a drift", async (t) => {
   const corp = slapd.connection("corp");

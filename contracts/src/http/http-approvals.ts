@@ -69,7 +69,11 @@ export const Erasure = Type.Object(
 export const AuditPolicyChange = Type.Object(
   {
     kind: Type.Literal("audit-policy"),
-    policy: Type.String({ minLength: 1, maxLength: MAX_POLICY_LENGTH }),
+    /** Text without control characters, and without halves of characters: those have no canonical form that could be signed. */
+    policy: Type.String({
+      ...{ minLength: 1, maxLength: MAX_POLICY_LENGTH },
+      pattern: "^[\\t\\n\\x20-\\x7e\\u00a0-\\ud7ff\\ue000-\\uffff]*$",
+    }),
   },
   closed,
 );

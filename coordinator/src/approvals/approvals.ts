@@ -73,12 +73,15 @@ export class Approvals {
       .every((one) => one === requesterId);
   }
 
-  /** What a person signs to ask for a request, or to approve it. */
+  /** What a person signs to ask for a request, or to approve it. @throws ApiError where nothing of it is to be signed */
   statementOf(
-    { id, what }: Approval,
+    { id, what }: Pick<Approval, "id" | "what">,
     answer: StepUpStatement["answer"],
     by: string,
   ): Omit<StepUpStatement, "salt"> {
+    if (!isSignedKind(what.kind))
+      throw new ApiError("validation_failed", "a request of this kind takes no signature");
+    this.#open(id);
     return { approval: id, answer, by, what };
   }
 

@@ -106,6 +106,11 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   t.same(await pin(), { added: 1, retired: 0 });
   t.same(await pin(), { added: 0, retired: 0 }, "nothing changed, nothing is written");
 
+  const half = { kind: "audit-policy", policy: "log \ud800" };
+  t.match(await steward.ask("POST", "/api/approvals", { what: half }), {
+    status: 400,
+    body: { code: "validation_failed" },
+  });
   const asked = await steward.ask("POST", "/api/approvals", {
     what: { kind: "erasure", ...named },
   });
@@ -162,6 +167,11 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   );
   t.match(await ask(proof), { confirmed: true, erased: [{ count: 1 }] });
   t.match(await ask(proof), { error: { code: "approval_used" } });
+  t.match(
+    await officer.ask("POST", `/api/approvals/${id}/sign`, { answer: "approve" }),
+    { status: 409, body: { code: "approval_answered" } },
+    "what was answered is signed no more",
+  );
   await auditd.settled();
   const [requested] = (await readLeaves(auditd.logDir)).filter(
     ({ type }) => type === "privacy.erasure",
