@@ -1,6 +1,14 @@
 /** Against the real Keycloak, auditd and OpenLDAP, as the appliance's own client. */
 import { generateKeyPairSync } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
@@ -51,8 +59,18 @@ await replaceBootstrapAdmin(context);
 await applyRealm(await applianceAdmin(context), ownRealm(context));
 
 t.test("whose signatures are believed is pinned by the appliance's own client", async (t) => {
-  t.same(await pinRealmKeys(context), { added: 1, retired: 0 });
   const file = stepUpKeysFile(layout);
+  t.same(await pinRealmKeys(context), { added: 0, retired: 0 }, "nobody has signed in yet");
+  t.equal(existsSync(file), false);
+  // As its first signature does.
+  const admin = await applianceAdmin(context);
+  const { id } = await admin.get<{ id: string }>("/resontech");
+  await admin.post("/resontech/components", {
+    ...{ name: "es256", providerId: "ecdsa-generated", parentId: id },
+    providerType: "org.keycloak.keys.KeyProvider",
+    config: { priority: ["100"], ecdsaEllipticCurveKey: ["P-256"] },
+  });
+  t.same(await pinRealmKeys(context), { added: 1, retired: 0 });
   t.equal(statSync(file).mode & 0o777, 0o444);
   t.match(JSON.parse(readFileSync(file, "utf8")), {
     issuer: `${keycloak.address.origin}/realms/resontech`,

@@ -31,7 +31,10 @@ export async function readStepUp(
   try {
     const { kid } = decodeProtectedHeader(token);
     const key = keys.find((one) => one.kid === kid);
-    if (key === undefined) return unsigned("a token names no key of the realm that is pinned here");
+    if (key === undefined)
+      return unsigned(
+        "a token names no key of the realm that is pinned here; where the realm has new ones, give: appliance identity apply",
+      );
     const { x, y } = key;
     const { payload, protectedHeader } = await compactVerify(
       token,
