@@ -121,6 +121,7 @@ async function openParts(
       config.dashboardDir === undefined
         ? DashboardFiles.none()
         : DashboardFiles.load(config.dashboardDir),
+    outputExport: config.s3.outputExport ?? "open",
     validate: validateSubmission,
     s3: { endpoint, region },
     keyKind: config.keyKind,

@@ -430,6 +430,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
       // The engine's folders are closed to the coordinator; its own lies on the same file system.
       volumePath: layout.data("coordinator"),
       bucketQuotaBytes: config.bucketQuotaBytes,
+      outputExport: config.outputExport ?? "open",
     },
     registry: {
       host: `${name}:${ports.registry}`,

@@ -74,6 +74,8 @@ export const CoordinatorConfig = Type.Object(
         /** A readable path on the engine's volume, for `sync -f`. */
         volumePath: Path,
         bucketQuotaBytes: Type.Integer({ minimum: 0 }),
+        /** As the S3 front has it: whether people may read models. @default "open" */
+        outputExport: Type.Optional(Type.Union([Type.Literal("open"), Type.Literal("controlled")])),
       },
       closed,
     ),

@@ -297,6 +297,10 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Sign it with your second factor at /dashboard/approvals, then repeat.",
   },
+  export_controlled: {
+    status: 403,
+    hint: "Ask for the release of these outputs: `resontech approvals request export`, or the operator where the whole site is controlled.",
+  },
   approval_required: { status: 403, hint: "Ask for the approval of a second person, then repeat." },
   step_up_required: {
     status: 403,

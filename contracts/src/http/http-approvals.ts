@@ -116,6 +116,7 @@ export const ApprovalBody = Type.Object({ what: Requested, reason: Reason }, clo
 export const SignBody = Type.Object({ answer: Type.Enum(["request", "approve"]) }, closed);
 /** Where the browser goes to sign. */
 export const SignReply = Type.Object({ location: Type.String() }, closed);
+export type SignReply = Static<typeof SignReply>;
 export const AnswerBody = Type.Object({ reason: Reason }, closed);
 
 export const APPROVAL_STATES = ["requested", "approved", "denied", "withdrawn", "expired"] as const;

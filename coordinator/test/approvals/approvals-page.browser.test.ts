@@ -41,7 +41,7 @@ class Person {
     await person.page.fill("#password", password);
     await person.page.click("#kc-login");
     await person.showCode();
-    await person.page.waitForSelector("#loading", { state: "hidden" });
+    await person.page.waitForSelector("#done", { state: "attached" });
     return person;
   }
 

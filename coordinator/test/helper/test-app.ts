@@ -101,6 +101,7 @@ export async function makeTestApp(
     s3: { endpoint: engine.endpoint, region: engine.region },
     ...{ kernel, feed: new Feed(), publicUrl: "https://localhost" },
     dashboard: DashboardFiles.none(),
+    outputExport: "open",
     validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],

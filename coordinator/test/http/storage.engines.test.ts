@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import t from "tap";
 import { AuditUnavailable } from "@resontech/audit/producer";
+import { insertApproval } from "../../src/approvals/approval-store.ts";
+import { grantExport, setLeavesByApproval } from "../../src/storage/export-grants.ts";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
@@ -220,6 +222,33 @@ t.test("a folder is listed by pages, read by a URL, and an object removed", asyn
   t.match(await remove({ key }), { status: 404 });
   t.match(await remove({ key: "logs/job-1/x" }), { status: 400, body: { code: "path_reserved" } });
   t.match(await post("/api/users/storage/download", { key }), { status: 404 });
+});
+
+t.test("a model leaves by no URL where the project's outputs leave by approval", async (t) => {
+  const key = "jobs/study/model_out/model.pt";
+  const { versionId } = await engine.store.put(alice.bucket, key, "weights", "text/plain");
+  const ask = () => post("/api/users/storage/download", { key });
+  t.match(await ask(), { status: 200 });
+  const guard = (byApproval: boolean) =>
+    api.commit.run((db) => setLeavesByApproval(db, alice.projectId, byApproval));
+  await guard(true);
+  t.match(await ask(), { status: 403, body: { code: "export_controlled" } });
+  const { userId, projectId } = alice;
+  await api.commit.run((db) => {
+    insertApproval(db, {
+      ...{ id: "a_1", requesterId: userId, projectId, state: "approved", deciderId: userId },
+      what: { kind: "export", jobId: "job-1", files: [] },
+      ...{ reason: null, singlePerson: false, createdAt: 1, expiresAt: 2, decidedAt: 1 },
+    });
+    grantExport(db, {
+      ...{ approvalId: "a_1", userId, bucket: alice.bucket, key, versionId },
+      until: api.clock.now + 1_000,
+    });
+  });
+  t.match(await ask(), { status: 200 });
+  await engine.store.put(alice.bucket, key, "other weights", "text/plain");
+  t.match(await ask(), { status: 403 }, "another version is another model");
+  await guard(false);
 });
 
 t.test("another user's bucket is out of reach", async (t) => {

@@ -1,17 +1,5 @@
+import { isModelOutput } from "@resontech/contracts/model-output";
 import type { Principal } from "./principal.ts";
-
-/** What the platform itself writes below `files_out/`; whatever else lies there the job's code wrote, and that may be a model. */
-const OWN_FILES = /(^|\/)files_out\/(training_log\.txt|metrics\.jsonl|logs\/[^/]+\.log)$/;
-
-/** Whether a key lies where models may be, at any depth. */
-export function isModelOutput(key: string): boolean {
-  return /(^|\/)(model_out|files_out)\//.test(key) && !OWN_FILES.test(key);
-}
-
-/** Whether a key may be an output of a job that leaves by approval alone: a model, what a job's code wrote, or a checkpoint. */
-export function mayNeedApproval(key: string): boolean {
-  return isModelOutput(key) || key.startsWith("ckpt/");
-}
 
 /**
  * Whether a version may be read that was released.

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AuditUnavailable } from "@resontech/audit/producer";
+import { mayNeedApproval } from "@resontech/contracts/model-output";
 import { storageCost } from "@resontech/contracts/storage-cost";
 import type { EventLoopLag } from "@resontech/daemon/event-loop-lag";
 import type { Logger } from "pino";
@@ -13,7 +14,7 @@ import { GUARDED } from "../decisions/browser-guard.ts";
 import { classify, type S3Request } from "../decisions/classify.ts";
 import { OutputOwners } from "../coordinator/output-owners.ts";
 import { codesOfDeletions, parseDeleteList } from "../decisions/delete-list.ts";
-import { isExportRefused, isReleased, mayNeedApproval } from "../decisions/export-control.ts";
+import { isExportRefused, isReleased } from "../decisions/export-control.ts";
 import { PartTally } from "../decisions/part-tally.ts";
 import { aboutOwnBucket } from "../decisions/own-buckets.ts";
 import { askerOf, type Principal } from "../decisions/principal.ts";

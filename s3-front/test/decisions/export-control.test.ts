@@ -1,5 +1,5 @@
 import t from "tap";
-import { isModelOutput } from "../../src/decisions/export-control.ts";
+import { isModelOutput } from "@resontech/contracts/model-output";
 
 const CASES: [key: string, isModel: boolean][] = [
   ["jobs/x/model_out/checkpoint.pt", true],

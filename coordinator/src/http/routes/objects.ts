@@ -9,10 +9,14 @@ import {
   RemoveObjectQuery,
   RemoveObjectReply,
 } from "@resontech/contracts/http-storage";
+import { isModelOutput, mayNeedApproval } from "@resontech/contracts/model-output";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
+import type { FastifyRequest } from "fastify";
+import { leavesByApproval, releasedVersions } from "../../storage/export-grants.ts";
+import { callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
@@ -20,6 +24,7 @@ export type ObjectRoutesDeps = {
   read: ReadHandle;
   now: () => number;
   store: Pick<ObjectStore, "listFolder" | "stat" | "presignGet" | "remove">;
+  outputExport: "open" | "controlled";
 };
 
 const tags = ["storage"];
@@ -28,6 +33,21 @@ const URL_LIFE_S = 300;
 
 export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (app, deps) => {
   const { read, store } = deps;
+
+  /** The coordinator's signature passes the S3 front's own export control, so the control is here as well. @throws ApiError export_controlled */
+  function requireExport(
+    request: FastifyRequest,
+    { bucket, key, versionId }: { bucket: string; key: string; versionId: string },
+  ): void {
+    const { userId } = callerOfRequest(request);
+    const isHeld = deps.outputExport === "controlled" && isModelOutput(key);
+    const isApproved = () =>
+      !leavesByApproval(read, bucket) ||
+      releasedVersions(read, { bucket, key, userId }, deps.now()).includes(versionId);
+    if (isHeld) throw new ApiError("export_controlled", "this site controls what models leave");
+    if (mayNeedApproval(key) && !isApproved())
+      throw new ApiError("export_controlled", "outputs of this project leave by approval alone");
+  }
 
   app.get(
     "/api/users/storage/objects",
@@ -73,6 +93,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
       const version = await store.stat(bucket.name, key);
       if (version === null) throw new ApiError("not_found", "there is no such object");
       const { versionId, sizeBytes } = version;
+      requireExport(request, { bucket: bucket.name, key, versionId });
       const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
       await request.audit.fact({
         type: "data.download.issue",

@@ -1,6 +1,6 @@
-import type { ApprovalReply } from "@resontech/contracts/http-approvals";
+import { type ApprovalReply, SIGNED_KINDS } from "@resontech/contracts/http-approvals";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,6 +15,9 @@ import type { StateWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { AskAndSign } from "./ask-and-sign.tsx";
+import { goOn, sign, takeBegun, type Then } from "./sign.ts";
+import styles from "./approvals.module.css";
 
 const ASKED_EVERY_MS = 15_000;
 const WORDS: Record<ApprovalReply["state"], StateWord> = {
@@ -39,30 +42,55 @@ const COLUMNS: Column<ApprovalReply>[] = [
 /** What waits for me? */
 export function ApprovalsPage() {
   const client = useQueryClient();
+  const again = () => client.invalidateQueries({ queryKey: ["approvals"] });
   const approvals = useQuery({
     queryKey: ["approvals"],
     queryFn: ({ signal }) => ask<ApprovalReply[]>("GET", "/api/approvals", { signal }),
     refetchInterval: ASKED_EVERY_MS,
+  });
+  const [done, setDone] = useState("");
+  const begun = useAction(async (then: Then) => {
+    setDone(await goOn(then));
+    await again();
+  });
+  const isBack = useRef(false);
+  useEffect(() => {
+    if (isBack.current) return;
+    isBack.current = true;
+    const then = takeBegun();
+    if (then !== null) begun.run(then);
   });
   if (approvals.isPending) return <Skeleton />;
   if (approvals.isError)
     return <Failure error={approvals.error} retry={() => void approvals.refetch()} />;
   const open = approvals.data.filter(({ state }) => state === "requested");
   const over = approvals.data.filter(({ state }) => state !== "requested");
-  const again = () => client.invalidateQueries({ queryKey: ["approvals"] });
   return (
     <>
       <h1>Approvals</h1>
+      <p>
+        These need two people. Whoever asks and whoever approves shows a second factor. Read what is
+        asked before you show yours.
+      </p>
+      <p id="done" role="status">
+        {done}
+      </p>
+      {begun.error === null ? null : <Failure error={begun.error} />}
       {open.length === 0 ? (
         <Empty title="Nothing waits">
           <p>What needs a second person stands here until somebody answers.</p>
         </Empty>
       ) : (
-        open.map((one) => <Request key={one.id} request={one} onDone={again} />)
+        <div id="requests" className={styles["form"]}>
+          {open.map((one) => (
+            <Request key={one.id} request={one} onDone={again} />
+          ))}
+        </div>
       )}
       {over.length === 0 ? null : (
         <Table caption="Answered requests" columns={COLUMNS} rows={over} keyOf={({ id }) => id} />
       )}
+      <AskAndSign />
     </>
   );
 }
@@ -72,6 +100,12 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
   const isOwn = request.requester.id === user.id;
   const [verb, setVerb] = useState<"approve" | "deny" | "withdraw" | null>(null);
   const [reason, setReason] = useKept(`rt-answer-${request.id}`, "");
+  const isSigned = SIGNED_KINDS.some((kind) => kind === request.what.kind);
+  const signing = useAction(async (how: "request" | "approve") => {
+    const isAlone = how === "approve" || request.singlePerson;
+    await sign(request.id, how, isAlone ? { approve: request.id } : { signed: request.id });
+  });
+  const { kind, ...what } = request.what;
   const answer = useAction(async (how: "approve" | "deny" | "withdraw") => {
     const body = how === "withdraw" || reason === "" ? {} : { reason };
     await ask("POST", `/api/approvals/${request.id}/${how}`, how === "withdraw" ? {} : { body });
@@ -88,20 +122,45 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
           ["Ends by itself", <At key="ends" at={request.expiresAt} />],
         ]}
       />
+      <details open>
+        <summary>Exactly what is asked</summary>
+        <pre className={styles["what"]} tabIndex={0}>
+          {kind === "audit-policy" && "policy" in what
+            ? what.policy
+            : JSON.stringify(what, null, 2)}
+        </pre>
+      </details>
       <Row>
         {isOwn ? (
-          <Button onPress={() => setVerb("withdraw")}>Withdraw</Button>
+          <>
+            {request.isSigned === false ? (
+              <Button look="main" onPress={() => signing.run("request")}>
+                Sign the request
+              </Button>
+            ) : null}
+            <Button onPress={() => setVerb("withdraw")}>Withdraw</Button>
+          </>
         ) : (
           <>
-            <Button look="main" onPress={() => setVerb("approve")}>
-              Approve
-            </Button>
+            {request.isSigned === false ? null : isSigned ? (
+              <Button look="main" onPress={() => signing.run("approve")}>
+                Sign and approve
+              </Button>
+            ) : (
+              <Button look="main" onPress={() => setVerb("approve")}>
+                Approve
+              </Button>
+            )}
             <Button look="danger" onPress={() => setVerb("deny")}>
               Deny
             </Button>
           </>
         )}
       </Row>
+      {signing.error === null ? null : <Failure error={signing.error} />}
+      {request.isSigned === false ? (
+        <p>Whoever asked has not signed yet: nobody can approve.</p>
+      ) : null}
       {isOwn ? <p>Somebody else answers your own requests.</p> : null}
       <Question
         title={`${verb === "approve" ? "Approve" : verb === "deny" ? "Deny" : "Withdraw"}: ${request.summary}?`}

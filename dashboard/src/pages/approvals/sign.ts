@@ -1,0 +1,32 @@
+/** Signing at Keycloak, and what follows once the browser is back. */
+import type { SignReply } from "@resontech/contracts/http-approvals";
+import { ask } from "../../api/ask.ts";
+
+/** `approve`: what was signed is the approval, and is sent now. `signed`: somebody else approves. */
+export type Then = { approve: string } | { signed: string };
+
+const BEGUN = "rt-approval";
+
+/** Leaves for Keycloak; what is to follow is kept in this tab. */
+export async function sign(id: string, answer: "request" | "approve", then: Then): Promise<void> {
+  const { location: next } = await ask<SignReply>("POST", `/api/approvals/${id}/sign`, {
+    body: { answer },
+  });
+  sessionStorage.setItem(BEGUN, JSON.stringify(then));
+  location.assign(next);
+}
+
+/** What was begun before the browser left, once. */
+export function takeBegun(): Then | null {
+  const kept = sessionStorage.getItem(BEGUN);
+  sessionStorage.removeItem(BEGUN);
+  return kept === null ? null : (JSON.parse(kept) as Then);
+}
+
+/** In words, for who did it. @throws Problem */
+export async function goOn(then: Then): Promise<string> {
+  if ("signed" in then)
+    return "You have signed the request. Somebody else must approve it within 72 hours.";
+  await ask("POST", `/api/approvals/${then.approve}/approve`, { body: {} });
+  return `The request is approved. The operator performs it within a day by: --approval ${then.approve}`;
+}
