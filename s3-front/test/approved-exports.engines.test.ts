@@ -21,7 +21,7 @@ const get = async (name: string, query: Record<string, string> = {}) =>
 const refused = {
   code: "ExportApprovalRequired",
   status: 403,
-  message: /approvals request export/,
+  message: /dashboard\/approvals/,
 };
 
 t.test("as long as nobody asked for it, outputs are read as before", async (t) => {

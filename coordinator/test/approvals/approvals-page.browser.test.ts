@@ -6,6 +6,8 @@ import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
 import { judgeApproval } from "../../../audit/src/approvals/judge-approval.ts";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
+import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
+import { leavesByApproval } from "../../src/storage/export-grants.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
 t.setTimeout(300_000);
@@ -19,6 +21,9 @@ const browser = await chromium.launch({
 t.teardown(() => browser.close());
 const pinned = join(temporaryFolder(t), "step-up-keys.json");
 const policy = "log a+1+AA\nquorum none\n";
+
+const bucketOf = (projectId: string): string =>
+  findBucketOfProject(house.api.database.read, projectId)?.name ?? "";
 
 class Person {
   readonly page: Page;
@@ -42,6 +47,8 @@ class Person {
     await person.page.click("#kc-login");
     await person.showCode();
     await person.page.waitForSelector("#done", { state: "attached" });
+    if (roles.length > 0) await person.showCode();
+    await person.page.waitForSelector("#loading", { state: "hidden" });
     return person;
   }
 
@@ -86,6 +93,48 @@ t.test("who is alone signs, and it goes on alone", async (t) => {
     "from the moment that Keycloak has somebody else",
   );
 });
+
+t.test(
+  "a member asks for outputs of a job; what was chosen outlives the second factor",
+  async (t) => {
+    const emma = await Person.arrive("emma", []);
+    const session = await emma.page.evaluate(
+      "fetch('/api/session').then((answer) => answer.json())",
+    );
+    const { user, projects, acr } = session as {
+      user: { id: string };
+      projects: { id: string }[];
+      acr: string;
+    };
+    t.equal(acr, "1", "she has no role that asks for more at the sign-in");
+    const { kernel } = house.api;
+    kernel.putRunning({ projectId: projects[0]!.id, userId: user.id, bucket: "emma-1" });
+    const output = { uploadId: "u", sizeBytes: 7, storedAt: 1, sha256: "a".repeat(64) };
+    for (const name of ["a.pt", "b.pt"])
+      kernel.left.push({ ...output, key: `jobs/x/model_out/${name}`, versionId: name });
+    await emma.page.goto(`${house.origin}/dashboard/jobs/state-RUNNING/files`);
+    await emma.page.getByLabel(/b\.pt/).uncheck();
+    await emma.page.getByLabel("Reason").fill("for the paper");
+    await emma.page.getByRole("button", { name: "Ask", exact: true }).click();
+    await emma.showCode();
+    await emma.page.waitForSelector("#export");
+    t.equal(await emma.page.getByLabel(/b\.pt/).isChecked(), false);
+    await emma.page.getByRole("button", { name: "Ask", exact: true }).click();
+    await emma.page.getByText(/You have asked/).waitFor();
+    await emma.page.getByRole("link", { name: "Requests" }).click();
+    await emma.page.waitForSelector("#requests");
+    const text = await emma.page.textContent("#requests");
+    t.match(text, /emma may read 1 output of job state-RUNNING for a day/);
+    t.match(text, /for the paper/);
+
+    await emma.page.getByRole("link", { name: "People" }).click();
+    await emma.page.getByRole("button", { name: "By approval alone" }).click();
+    await emma.page.getByText(/leave by approval alone from now on/).waitFor();
+    await emma.page.getByRole("button", { name: "As members like" }).click();
+    await emma.page.getByRole("alert").waitFor();
+    t.equal(leavesByApproval(house.api.database.read, bucketOf(projects[0]!.id)), true);
+  },
+);
 
 t.test("one asks and signs, another one reads and signs", async (t) => {
   const steward = await Person.arrive("steward", ["data-steward"]);

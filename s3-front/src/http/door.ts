@@ -462,7 +462,7 @@ type Opened = {
 function notReleased(): S3Refusal {
   return new S3Refusal(
     "ExportApprovalRequired",
-    "outputs of this project leave by approval alone: ask for it with resontech approvals request export JOB, and read it within a day after it was approved",
+    "outputs of this project leave by approval alone: ask for it at /dashboard/approvals of the appliance, and read it within a day after it was approved",
     "output-approval",
   );
 }

@@ -9,6 +9,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 
 import { useAction } from "../../ui/use-action.ts";
+import { RequestExport } from "./request-export.tsx";
 import { download } from "../storage/download.ts";
 
 type Output = TaskOutputsReply[number];
@@ -52,6 +53,7 @@ export function Files({ jobId, project }: { jobId: string; project: string | und
         rows={files.data}
         keyOf={({ key }) => key}
       />
+      <RequestExport jobId={jobId} outputs={files.data} />
     </>
   );
 }

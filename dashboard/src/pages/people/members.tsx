@@ -2,6 +2,8 @@ import { MEMBER_ROLES, type MemberReply } from "@resontech/contracts/http-projec
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
+import { useMay } from "../../api/session.ts";
+import { ExportSwitch } from "./export-switch.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { At } from "../../ui/instant.tsx";
@@ -18,6 +20,7 @@ type Project = { id: string; name: string };
 /** Members of one project, for its lead. To list them is a fact of the audit log, so the list waits until somebody asks. */
 export function Members({ project }: { project: Project }) {
   const [isOpen, setOpen] = useState(false);
+  const mayGuard = useMay("exports.guard");
   return (
     <Panel title={`Members of ${project.name}`}>
       {isOpen ? (
@@ -27,6 +30,7 @@ export function Members({ project }: { project: Project }) {
           <Button onPress={() => setOpen(true)}>Show the members</Button>
         </div>
       )}
+      {mayGuard ? <ExportSwitch project={project} /> : null}
     </Panel>
   );
 }
