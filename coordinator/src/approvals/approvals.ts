@@ -185,20 +185,13 @@ export class Approvals {
     const { read } = this.#deps;
     const { what, requesterId, deciderId, createdAt, expiresAt, decidedAt } = approval;
     const person = (id: string) => ({ id, username: findPersonById(read, id)?.username ?? "" });
-    const name =
-      what.kind === "policy"
-        ? checkPolicies(what.files).set.sha256
-        : what.kind === "quota"
-          ? (projectName(read, what.projectId) ?? "a project that is gone")
-          : what.kind === "audit-policy"
-            ? hash("sha256", what.policy)
-            : what.kind === "erasure"
-              ? what.subject
-              : what.kind === "export"
-                ? person(requesterId).username
-                : person(what.userId).username;
     return {
-      ...{ id: approval.id, what, summary: summaryOf(what, name), state: approval.state },
+      ...{
+        id: approval.id,
+        what,
+        summary: summaryOf(what, this.#nameIn(approval)),
+        state: approval.state,
+      },
       requester: person(requesterId),
       decider: deciderId === null ? null : person(deciderId),
       isSigned: isSignedKind(what.kind)
@@ -209,6 +202,27 @@ export class Approvals {
       expiresAt: instant(expiresAt),
       decidedAt: decidedAt === null ? null : instant(decidedAt),
     };
+  }
+
+  /** What the words about a request name: a person, a project, or a digest. */
+  #nameIn({ what, requesterId }: Approval): string {
+    const { read } = this.#deps;
+    const username = (id: string): string => findPersonById(read, id)?.username ?? "";
+    switch (what.kind) {
+      case "policy":
+        return checkPolicies(what.files).set.sha256;
+      case "audit-policy":
+        return hash("sha256", what.policy);
+      case "erasure":
+        return what.subject;
+      case "export":
+        return username(requesterId);
+      case "quota":
+        return projectName(read, what.projectId) ?? "a project that is gone";
+      case "role":
+      case "second-factor":
+        return username(what.userId);
+    }
   }
 
   /** Ends requests that nobody answered. */

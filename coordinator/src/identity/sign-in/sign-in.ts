@@ -3,9 +3,9 @@ import { hash, randomBytes, randomUUID } from "node:crypto";
 import { committer, stepUpNonce } from "@resontech/audit/producer";
 import type { StepUpStatement } from "@resontech/contracts/approval-proof";
 import type { OperationDeps } from "../../audited-operation.ts";
-import { COORDINATOR } from "../../authorization/caller.ts";
+import { COORDINATOR, type SessionCaller } from "../../authorization/caller.ts";
 import { actorOf } from "../../authorization/in-the-log.ts";
-import type { ReadHandle } from "../../db/open-database.ts";
+import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 import { findUser } from "../bucket-store.ts";
 import { createUser } from "../create-user.ts";
 import { applianceRoles, needsSecondFactor, SECOND_FACTOR } from "../decisions/people-roles.ts";
@@ -147,6 +147,21 @@ export class SignIn {
     );
   }
 
+  #keepSignature(db: WriteHandle, caller: SessionCaller, signs: Signs, token: string): void {
+    const { record, now } = this.#deps;
+    if (!keepSignature(db, { ...signs, token, signedAt: now() })) return;
+    const commit = committer();
+    record(
+      db,
+      {
+        ...{ type: "iam.approval.sign", phase: "fact", op: randomUUID() },
+        ...{ actor: actorOf(caller, commit), object: { kind: "approval", id: signs.approval } },
+        detail: { answer: signs.answer, token_sha256: hash("sha256", token) },
+      },
+      commit.disclosures,
+    );
+  }
+
   async #begin(
     userId: string,
     signedIn: SignedIn,
@@ -154,20 +169,9 @@ export class SignIn {
     from: { ip: string; agent: string | undefined },
     signs: Signs | null,
   ): Promise<string> {
-    const { sessions, record, now } = this.#deps;
+    const { sessions, record } = this.#deps;
     return await sessions.begin(userId, signedIn, before, (db, caller) => {
-      if (signs !== null) {
-        const token = signedIn.tokens.id;
-        keepSignature(db, { ...signs, token, signedAt: now() });
-        record(db, {
-          ...{ type: "iam.approval.sign", phase: "fact", op: randomUUID() },
-          ...{
-            actor: actorOf(caller, committer()),
-            object: { kind: "approval", id: signs.approval },
-          },
-          detail: { answer: signs.answer, token_sha256: hash("sha256", token) },
-        });
-      }
+      if (signs !== null) this.#keepSignature(db, caller, signs, signedIn.tokens.id);
       const commit = committer();
       record(
         db,

@@ -8,12 +8,16 @@ export type KeptSignature = Pick<StepUpStatement, "approval" | "answer"> &
     signedAt: number;
   };
 
-/** Who signs again, signs in place of before. */
-export function keepSignature(db: WriteHandle, kept: KeptSignature): void {
-  db.prepare(
-    `INSERT OR REPLACE INTO step_up_signatures (approval_id, answer, user_id, salt, token, signed_at)
-     VALUES (@approval, @answer, @by, @salt, @token, @signedAt)`,
-  ).run(kept);
+/** Who signs again, signs in place of before. False where the request was answered meanwhile: what it was answered by stays. */
+export function keepSignature(db: WriteHandle, kept: KeptSignature): boolean {
+  return (
+    db
+      .prepare(
+        `INSERT OR REPLACE INTO step_up_signatures (approval_id, answer, user_id, salt, token, signed_at)
+         SELECT id, @answer, @by, @salt, @token, @signedAt FROM approvals WHERE id = @approval AND state = 'requested'`,
+      )
+      .run(kept).changes > 0
+  );
 }
 
 export function findSignature(
