@@ -240,10 +240,11 @@ export async function runAgent(
       for (const worker of trials.due(found, members.workersHeld(), performance.now())) {
         if (signal.aborted || lease.verdict !== "work" || disk.isFull) break;
         log.info({ worker: worker.id }, "a worker is tried");
+        const { words } = trials;
         try {
           const result = await runTrial(tried, worker, signal);
           log.info({ worker: worker.id, ...result }, "a worker was tried");
-          trials.note(worker, result, performance.now());
+          trials.note(worker, result, performance.now(), words);
         } catch (error) {
           if (!signal.aborted) log.error({ err: error, worker: worker.id }, "a trial broke off");
         }

@@ -41,6 +41,7 @@ export class WorkerTrials {
   readonly #results: Map<string, TrialResult>;
   readonly #againAtMs = new Map<string, number>();
   #isWanted = true;
+  #words = 0;
 
   constructor(dataDir: string, triesProcessors: boolean) {
     this.#file = join(dataDir, "trials.json");
@@ -87,10 +88,19 @@ export class WorkerTrials {
     });
   }
 
-  /** @throws when a pass could not be written down */
-  note(worker: InventoryWorker, result: TrialResult, nowMs: number): void {
+  /** How often an operator has said that the devices are well; asked for before a trial begins. */
+  get words(): number {
+    return this.#words;
+  }
+
+  /**
+   * @param words when the trial began: what failed before the operator's last word says nothing of now, and is tried again
+   * @throws when a pass could not be written down
+   */
+  note(worker: InventoryWorker, result: TrialResult, nowMs: number, words = this.#words): void {
     const subject = this.#subjectOf(worker);
     if (subject === null) return;
+    if (words !== this.#words && result.state !== "passed") return;
     this.#results.set(subject, result);
     if (result.state === "put-off") this.#againAtMs.set(subject, nowMs + AGAIN_MS);
     if (result.state === "passed") this.#keep();
@@ -98,6 +108,7 @@ export class WorkerTrials {
 
   /** An operator says that the devices are well: those that failed are tried again. */
   undrained(): void {
+    this.#words += 1;
     this.#againAtMs.clear();
     for (const [subject, { state }] of this.#results)
       if (state !== "passed") this.#results.delete(subject);

@@ -50,6 +50,18 @@ t.test("a device takes no work before it has passed, and what is not well is not
   t.end();
 });
 
+t.test("an operator's word while a trial runs is not lost", (t) => {
+  const trials = new WorkerTrials(t.testdir(), false);
+  const node = inventory(gpu(0), gpu(1));
+  const { words } = trials;
+  trials.undrained();
+  trials.note(gpu(0), { state: "failed", image: "i", why: "before the word" }, 0, words);
+  t.same(ids(trials.due(node, nobody, 0)), ["n-0", "n-1"], "it is tried again");
+  trials.note(gpu(0), passed, 0, words);
+  t.same(ids(trials.due(node, nobody, 0)), ["n-1"], "a pass is one");
+  t.end();
+});
+
 t.test("a pass is of one device under one driver, and outlives the process", (t) => {
   const dir = t.testdir();
   new WorkerTrials(dir, false).note(gpu(0), passed, 0);
