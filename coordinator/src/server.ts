@@ -92,7 +92,8 @@ async function openParts(
     }),
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
-  const bucketKeys = new BucketKeys({ read, commit, store, users: new S3Users(transport), now });
+  const users = new S3Users(transport);
+  const bucketKeys = new BucketKeys({ read, commit, record, store, users, now });
   await bucketKeys.sweep();
   const sweep = setInterval(() => {
     bucketKeys

@@ -4,8 +4,10 @@
  * Order of a change: row names the new pair → engine makes it → policy names it beside those of the other members → row promotes it → engine
  * forgets the old pair → row is settled. The policy names good pairs alone, so the old one has lost the bucket before it is gone itself.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { Turns } from "@resontech/daemon/turns";
+import type { RecordEvent } from "../audit-ports.ts";
+import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { ApiError } from "../api-error.ts";
@@ -33,6 +35,7 @@ export type BucketKeysDeps = {
   commit: GroupCommit;
   store: Pick<ObjectStore, "setBucketPolicy">;
   users: S3Users;
+  record: RecordEvent;
   /** Unix milliseconds. */
   now: () => number;
 };
@@ -102,14 +105,21 @@ export class BucketKeys {
   }
 
   /**
-   * Takes from the engine what a crash left between two steps, or what the engine did not hear of while it was away. Called at start, before any
-   * port opens, and now and then.
+   * Takes from the engine what a crash left between two steps, or what the engine did not hear of while it was away, and the pairs of people who left.
+   * Called at start, before any port opens, and now and then.
    */
   async sweep(): Promise<void> {
-    for (const { bucket } of unsettledPairs(this.#deps.read, null))
-      await this.#alone(bucket, async () => {});
-    for (const { bucket, userId } of pairsToWithdraw(this.#deps.read))
-      await this.withdraw(bucket, userId, () => {});
+    const { read, now, record } = this.#deps;
+    for (const { bucket } of unsettledPairs(read, null)) await this.#alone(bucket, async () => {});
+    for (const { bucket, userId, logId, why } of pairsToWithdraw(read, now()))
+      await this.withdraw(bucket, userId, (db) => {
+        if (why === "ended") return;
+        record(db, {
+          ...{ type: "key.bucket.withdraw", phase: "fact", op: randomUUID() },
+          ...{ actor: COORDINATOR_ACTOR, object: { kind: "bucket", id: logId } },
+          detail: { user: userId, reason: why },
+        });
+      });
   }
 
   /**

@@ -5,6 +5,7 @@ import type { KeyCaller } from "../authorization/caller.ts";
 import type { ProjectRole } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
+import { UNSEEN_MS } from "./decisions/unseen.ts";
 
 /** More than this many living keys of one user are refused. */
 const MAX_KEYS_A_USER = 10;
@@ -36,9 +37,6 @@ type KeyRow = {
   revoked_at: number | null;
 };
 
-/** Nobody tells whether people of a broker are still there: their keys are good for so long after their last sign-in. */
-const BROKERED_KEY_MS = 7 * 86_400_000;
-
 /**
  * Null for a key that is unknown, revoked, over or of a project that its user left. Of a good key: `disabled` where the operator disabled the user, `left` where the user's account is
  * gone, `unseen` where nobody knows and the last sign-in was too long ago.
@@ -69,8 +67,7 @@ export function findCaller(
   if (row === undefined) return null;
   if (row.disabled_at !== null) return "disabled";
   if (row.left_at !== null) return "left";
-  if (row.source_kind === "broker" && (row.signed_in_at ?? 0) <= now - BROKERED_KEY_MS)
-    return "unseen";
+  if (row.source_kind === "broker" && (row.signed_in_at ?? 0) <= now - UNSEEN_MS) return "unseen";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
   const { id: keyId, user_id: userId, project_id: projectId, role } = row;
   return { kind: "key", keyId, userId, projectId, role, scopes, isAdmin: row.is_admin === 1 };

@@ -1,5 +1,6 @@
 /** Rows of key pairs: each member who may read and write has one for the project's bucket. */
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { UNSEEN_MS } from "./decisions/unseen.ts";
 
 export type UnsettledPair = {
   bucket: string;
@@ -125,15 +126,25 @@ export function settlePair(db: WriteHandle, { bucket, userId }: PairOf): void {
   ).run(bucket, userId);
 }
 
-/** Good pairs of who may have none any more: a kill came between that and taking the pair away. */
-export function pairsToWithdraw(db: ReadHandle): PairOf[] {
+/** `ended`: the operation that took the right is on record, and a kill came between that and taking the pair away. */
+export type PairToWithdraw = PairOf & { logId: string; why: "ended" | "left" | "unseen" };
+
+/** Good pairs of who may have none any more. They stop when the person's platform keys do. */
+export function pairsToWithdraw(db: ReadHandle, now: number): PairToWithdraw[] {
   return db
-    .prepare<[], PairOf>(
-      `SELECT k.bucket, k.user_id AS userId FROM bucket_pairs k JOIN users u ON u.id = k.user_id JOIN buckets b ON b.name = k.bucket
-       LEFT JOIN project_members m ON m.project_id = b.project_id AND m.user_id = k.user_id AND ${WITH_PAIR}
-       WHERE k.access_key_id IS NOT NULL AND (u.disabled_at IS NOT NULL OR m.user_id IS NULL)`,
+    .prepare<{ unseenBefore: number }, PairToWithdraw>(
+      `SELECT * FROM (
+         SELECT k.bucket, k.user_id AS userId, b.log_id AS logId, CASE
+             WHEN u.disabled_at IS NOT NULL OR m.user_id IS NULL THEN 'ended'
+             WHEN u.left_at IS NOT NULL THEN 'left'
+             WHEN u.source_kind = 'broker' AND coalesce(u.signed_in_at, 0) <= @unseenBefore THEN 'unseen'
+           END AS why
+         FROM bucket_pairs k JOIN users u ON u.id = k.user_id JOIN buckets b ON b.name = k.bucket
+         LEFT JOIN project_members m ON m.project_id = b.project_id AND m.user_id = k.user_id AND ${WITH_PAIR}
+         WHERE k.access_key_id IS NOT NULL
+       ) WHERE why IS NOT NULL`,
     )
-    .all();
+    .all({ unseenBefore: now - UNSEEN_MS });
 }
 
 /** Buckets that have a pair, and other rights than these. */

@@ -82,6 +82,7 @@ export async function makeTestApp(
     commit,
     store: engine.store,
     users: engine.users,
+    record: audit.record,
     now,
   });
   const passwords = new RegistryPasswords(now);

@@ -32,7 +32,16 @@ const store = {
 };
 const { commit } = api;
 const { read } = api.database;
-const bucketKeys = new BucketKeys({ read, commit, store, users: engine.users, now: Date.now });
+// Nobody leaves here.
+const record = () => {};
+const bucketKeys = new BucketKeys({
+  read,
+  commit,
+  record,
+  store,
+  users: engine.users,
+  now: Date.now,
+});
 
 /** As a program before tags and attributes made it. */
 async function olderUser(name: string): Promise<AddedUser> {
@@ -106,6 +115,7 @@ t.test("a store that is not up yet is waited for, and keeps nothing else waiting
   const options = { endpoint: `https://localhost:${port}`, region, ca, credentials: admin };
   using away = new S3Transport(options);
   const keys = new BucketKeys({
+    record,
     read,
     commit,
     store: new S3ObjectStore(away),
@@ -139,7 +149,10 @@ t.test("one bucket that fails keeps no other from its rights", async (t) => {
       await engine.store.setBucketPolicy(bucket, policy);
     },
   };
-  const keys = new BucketKeys({ read, commit, store: failing, users: engine.users, now: Date.now });
+  const keys = new BucketKeys({
+    ...{ read, commit, record, store: failing, users: engine.users },
+    now: Date.now,
+  });
   t.match(await keys.refreshRights(new AbortController().signal), {
     refreshed: 1,
     left: 1,

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import t from "tap";
 import type { AddedUser } from "../../src/identity/add-user.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
+import { linkSource, noteLeft, noteSignIn } from "../../src/identity/people-store.ts";
 import { removeMember, setMember } from "../../src/identity/project-store.ts";
 import { setDisabled } from "../../src/identity/user-access.ts";
 import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.ts";
@@ -90,6 +91,7 @@ t.test("a kill between any two steps leaves no stray pair behind the next start"
     const killed = new BucketKeys({
       read,
       now: Date.now,
+      record: api.audit.record,
       commit: { run: (write: never) => or(() => commit.run(write)) } as never,
       store: {
         setBucketPolicy: (bucket, policy) => or(() => engine.store.setBucketPolicy(bucket, policy)),
@@ -123,6 +125,60 @@ t.test("a kill after the member left, and while a user is disabled, is made good
   await commit.run((db) => setDisabled(db, bert.userId, 1));
   await bucketKeys.withdrawAll(bert.userId, nothing);
   t.equal(await put(bert.bucket, bert), "InvalidAccessKeyId");
+});
+
+t.test("a pair stops when the platform keys of its person do, and the log says so", async (t) => {
+  const source = (username: string, kind: "storage" | "broker") => ({
+    ...{ name: username, subject: username, kind },
+  });
+  const [dora, emil] = [await api.addUser("dora"), await api.addUser("emil")];
+  for (const user of [dora, emil]) await member(lead, user, "researcher");
+  const doras = await bucketKeys.replace(lead.bucket, dora.userId, nothing);
+  const emils = await bucketKeys.replace(lead.bucket, emil.userId, nothing);
+  const begun = api.clock.now;
+  t.teardown(() => {
+    api.clock.now = begun;
+  });
+  await commit.run((db) => {
+    linkSource(db, dora.userId, source("corp", "storage"));
+    linkSource(db, emil.userId, source("uni", "broker"));
+    noteSignIn(db, emil.userId, begun);
+  });
+  const withdrawn = () =>
+    api.audit.drafts.filter(({ type }) => type === "key.bucket.withdraw").map((one) => one.detail);
+  const keyOf = async (user: AddedUser) => (await api.call(user, { url: "/api/me" })).status;
+
+  await bucketKeys.sweep();
+  for (const pair of [doras, emils]) t.equal(await put(lead.bucket, pair), "ok");
+  t.same(withdrawn(), []);
+
+  await commit.run((db) => noteLeft(db, dora.userId, api.clock.now));
+  t.equal(await keyOf(dora), 403);
+  await bucketKeys.sweep();
+  t.equal(await put(lead.bucket, doras), "InvalidAccessKeyId");
+  t.equal(await put(dora.bucket, dora), "InvalidAccessKeyId", "in the own project as well");
+  t.equal(await put(lead.bucket, emils), "ok");
+  const left = { user: dora.userId, reason: "left" };
+  t.same(withdrawn(), [left, left]);
+
+  api.clock.now = begun + 7 * 86_400_000 - 1;
+  await bucketKeys.sweep();
+  t.equal(await put(lead.bucket, emils), "ok");
+  api.clock.now += 1;
+  t.equal(await keyOf(emil), 403);
+  await bucketKeys.sweep();
+  t.equal(await put(lead.bucket, emils), "InvalidAccessKeyId");
+  t.match(withdrawn().at(-1), { user: emil.userId, reason: "unseen" });
+  t.equal(await put(lead.bucket, lead), "ok", "nobody else is touched");
+
+  await commit.run((db) => noteSignIn(db, emil.userId, api.clock.now));
+  const rotated = await api.call(emil, {
+    ...{ method: "PATCH", url: "/api/users/storage/bucket/rotate-key" },
+  });
+  t.equal(await put(emil.bucket, rotated.body as unknown as S3Credentials), "ok", "who is back");
+  const count = withdrawn().length;
+  await bucketKeys.sweep();
+  t.equal(withdrawn().length, count);
 });
 
 t.test("a member's key means the project's bucket, and rotates the own pair alone", async (t) => {

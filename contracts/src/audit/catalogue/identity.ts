@@ -113,7 +113,7 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.user.left": fact(
     "user",
-    "The account of a user is gone or disabled where it was kept: sessions end, keys rest.",
+    "The account of a user is gone or disabled where it was kept: sessions end, keys rest, key pairs of buckets are void.",
     NoDetail,
   ),
   "iam.group.map": operation(

@@ -31,6 +31,11 @@ export const KEY_EVENTS = {
     "A bucket's key pair was replaced; the old pair is void.",
     NoDetail,
   ),
+  "key.bucket.withdraw": fact(
+    "bucket",
+    "The key pair of somebody who left the directory, or of whom nobody knows since seven days, was taken away.",
+    Type.Object({ user: PlainId, reason: Type.Enum(["left", "unseen"]) }, closed),
+  ),
   "key.registry.token": fact(
     "node",
     "A token to pull an image was issued to a node.",
