@@ -2,6 +2,7 @@
  * Every route of the running coordinator that declares an event is driven, and its leaf is found in the real log. A canary stands in every
  * text field, path and header that a caller may write, and in no leaf.
  */
+import { generateKeyPairSync } from "node:crypto";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -169,6 +170,32 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "DELETE /api/projects/{id}/members/{user}": async () =>
     (await asPerson("DELETE", `/api/projects/${alice.project}/members/${bob.userId}`)).status,
+  "GET /api/projects/{id}/service-accounts": async () =>
+    (await asPerson("GET", `/api/projects/${alice.project}/service-accounts`)).status,
+  // Keycloak is not there, which the outcome says.
+  "POST /api/projects/{id}/service-accounts": async () => {
+    const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    return (
+      await asPerson("POST", `/api/projects/${alice.project}/service-accounts`, {
+        ...{ name: CANARY, scopes: ["jobs:read"] },
+        publicKey: { ...publicKey.export({ format: "jwk" }), kid: CANARY },
+      })
+    ).status;
+  },
+  "GET /api/people/{id}/sessions": async () =>
+    (await asPerson("GET", `/api/people/${bob.userId}/sessions`)).status,
+  // Over here all the same.
+  "DELETE /api/people/{id}/sessions/{session}": async () => {
+    const dana = (await coordinator.control({
+      ...{ verb: "add-user", username: "dana", admin: false },
+    })) as Reply<"add-user">;
+    await coordinator.signedIn(dana.userId);
+    const path = `/api/people/${dana.userId}/sessions`;
+    const { sessions } = (await asPerson("GET", path)).body as unknown as {
+      sessions: { id: string }[];
+    };
+    return (await asPerson("DELETE", `${path}/${sessions[0]?.id}`)).status;
+  },
   "PUT /api/me/ssh-keys": async () =>
     (await asPerson("PUT", "/api/me/ssh-keys", { keys: [] })).status,
   "GET /api/people": async () => (await asPerson("GET", "/api/people")).status,
@@ -248,12 +275,13 @@ const ENDS: Record<string, number> = {
     "POST /api/nodes/invitations": 201,
     "POST /auth/sign-out-everywhere": 503,
   },
+  "POST /api/projects/{id}/service-accounts": 503,
+  "DELETE /api/people/{id}/sessions/{session}": 503,
 };
-/** What Keycloak sends there, or a person signs at it, is driven with a real one: test/identity/, test/approvals/. */
+/** What Keycloak sends there, must have made before, or a person signs at it, is driven with a real one: test/identity/, test/approvals/. */
 const BY_KEYCLOAK = [
-  "GET /auth/callback",
-  "POST /auth/back-channel-logout",
-  "POST /api/approvals/{id}/sign",
+  ...["GET /auth/callback", "POST /auth/back-channel-logout", "POST /api/approvals/{id}/sign"],
+  "DELETE /api/projects/{id}/service-accounts/{account}",
 ];
 
 /** Routes that say `event` and are driven by nobody, or are driven and say none. */
