@@ -1,4 +1,5 @@
 /** What stands in the log of an operator's requests on auditd's control socket. */
+import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ import {
   temporaryFolder,
   verified,
 } from "../../helper.ts";
-import { PEOPLE } from "../../step-up-people.ts";
+import { ADMIN, PEOPLE, StepUpPeople } from "../../step-up-people.ts";
 
 const OPERATOR = { sub: "appliance", kind: "operator" };
 const DECEMBER = Date.parse("2026-12-20T10:00:00Z");
@@ -127,6 +128,29 @@ t.test(
     t.same(ofType(await leftByAKill(auditd, auditd.currentSlug), "admin.refused"), []);
   },
 );
+
+t.test("who is alone goes on alone, and the entry says so with the token's digest", async (t) => {
+  const auditd = await startedAuditd(t);
+  const alone = new StepUpPeople();
+  alone.trusted.holders = { "security-officer": [] };
+  alone.pin(auditd.config.stepUpKeysFile!);
+  const policy = `# alone\n${readFileSync(auditd.config.policyFile, "utf8")}`;
+  const approval = alone.proof(
+    { kind: "audit-policy", policy },
+    { requester: ADMIN, approver: null },
+  );
+  t.match(await auditd.control({ verb: "set-policy", policy, approval }), { rolledBack: null });
+  t.match(ofType(await leftByAKill(auditd, auditd.currentSlug), "audit.policy"), [
+    {
+      detail: {
+        ...{ approval: approval.approval, requester: ADMIN.by, approvers: [ADMIN.by] },
+        signatures: [hash("sha256", approval.requested.token)],
+        single_person: true,
+      },
+    },
+    { phase: "completed" },
+  ]);
+});
 
 t.test("an older policy does not come back by its approval, also after a kill", async (t) => {
   const auditd = await startedAuditd(t);
