@@ -76,6 +76,36 @@ t.test("a client's flow is part of the realm: another one in its place is found"
 });
 
 t.test(
+  "clients of service accounts are the coordinator's, and other strange ones are not",
+  async (t) => {
+    const clients = `/${want.realm}/clients`;
+    for (const clientId of ["service-account-sa_1", "intruder"])
+      await keycloak.admin.post(clients, { clientId, enabled: false });
+    t.match(await drift(), [{ kind: "client", name: "intruder", what: "unknown" }]);
+    await applyRealm(keycloak.admin, want);
+    t.same(await drift(), []);
+    const kept = await keycloak.admin.get<object[]>(`${clients}?clientId=service-account-sa_1`);
+    t.equal(kept.length, 1);
+  },
+);
+
+t.test("what a registered client may have is held to the definition", async (t) => {
+  const { admin } = keycloak;
+  const type = "org.keycloak.services.clientregistration.policy.ClientRegistrationPolicy";
+  const policies = await admin.get<{ id: string; providerId: string; subType: string }[]>(
+    `/${want.realm}/components?type=${type}`,
+  );
+  const policy = policies.find(
+    ({ providerId, subType }) =>
+      providerId === "allowed-protocol-mappers" && subType === "authenticated",
+  );
+  await admin.delete(`/${want.realm}/components/${policy?.id}`);
+  t.match(await drift(), [{ kind: "realm", what: "registrableMappers", have: "null" }]);
+  await applyRealm(admin, want);
+  t.same(await drift(), []);
+});
+
+t.test(
   "the coordinator's client signs in by its key and may read people, and no client",
   async (t) => {
     const pem = key.privateKey.export({ type: "pkcs8", format: "pem" });

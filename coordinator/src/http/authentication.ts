@@ -23,7 +23,7 @@ import type { AccessTokens, TokenBearer } from "../identity/sign-in/access-token
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { noteAccountUse } from "../identity/service-accounts/service-account-store.ts";
 import { FailureTally } from "./failure-tally.ts";
-import { NewTokens } from "./new-tokens.ts";
+import { SeenTokens } from "./seen-tokens.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 export type AuthenticationOptions = {
@@ -78,7 +78,7 @@ export const authentication = fp<AuthenticationOptions>(
       onError: (err) => app.log.error({ err }, "counted refusals could not be logged"),
     });
     const lastUses = new Map<string, number>();
-    const newTokens = new NewTokens();
+    const seenTokens = new SeenTokens();
 
     app.decorateRequest("caller", null);
     app.decorateRequest("refuseCredential", async function (code, message) {
@@ -110,8 +110,10 @@ export const authentication = fp<AuthenticationOptions>(
       const bearer = await bearerOf(options, authorization);
       if (bearer === null) return callerOf(options, authorization);
       if (typeof bearer === "string") return bearer;
-      if ("tokenId" in bearer && newTokens.isNew(bearer.tokenId, options.now()))
+      if ("tokenId" in bearer && !seenTokens.has(bearer.tokenId)) {
         await noteTokenUse(options, bearer.caller, request.peer);
+        seenTokens.add(bearer.tokenId, options.now());
+      }
       return bearer.caller;
     }
 

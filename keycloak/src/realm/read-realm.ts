@@ -1,4 +1,5 @@
 /** Reads of Keycloak what the realm's definition speaks of, in the definition's own form. */
+import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service-accounts";
 import type { KeycloakAdmin } from "../admin-api.ts";
 import { readDirectories } from "../directories/read-directories.ts";
 import {
@@ -63,6 +64,8 @@ export async function readRealm(admin: KeycloakAdmin, realm: string): Promise<Ac
   const clients: RealmClient[] = [];
   for (const row of rows) {
     const { id, clientId, protocolMappers, ...rest } = row;
+    // The definition says nothing of them, and there may be many.
+    if (clientId.startsWith(SERVICE_ACCOUNT_CLIENT_PREFIX)) continue;
     const scoped = await admin.get<Named[]>(`/${realm}/clients/${id}/scope-mappings/realm`);
     const inScope = await admin.get<Named[]>(
       `/${realm}/clients/${id}/scope-mappings/clients/${management}`,

@@ -1,5 +1,4 @@
 /** Where a realm differs from its definition. Pure; an empty answer means that they agree. */
-import { SERVICE_ACCOUNT_CLIENT_PREFIX } from "@resontech/contracts/http-service-accounts";
 import type { RealmDefinition } from "../realm-definition.ts";
 
 export type Drift = {
@@ -66,9 +65,8 @@ function isBuiltInRole(name: string): boolean {
   return BUILT_IN_ROLES.test(name);
 }
 
-/** Clients of service accounts are made and kept by the coordinator. */
 function isBuiltInClient(name: string): boolean {
-  return BUILT_IN_CLIENTS.has(name) || name.startsWith(SERVICE_ACCOUNT_CLIENT_PREFIX);
+  return BUILT_IN_CLIENTS.has(name);
 }
 
 function named<T extends object>(
