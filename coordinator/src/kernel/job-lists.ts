@@ -48,10 +48,8 @@ export class JobLists {
     const { sql, values } = all(page);
     // One more than is asked for tells whether there is a next page.
     const rows = this.#prepared.all<Row>(
-      `SELECT sequence, jobs.id, name, jobs.project_id, username, kind, state, state_since, reason, waiting_for,
-         (SELECT max(round) FROM rounds WHERE rounds.job_id = jobs.id) AS round, num_rounds, attempts_made, shard_count,
-         jobs.created_at, started_at, ended_at
-       FROM jobs JOIN users ON users.id = jobs.user_id WHERE ${sql} ORDER BY sequence DESC LIMIT ?`,
+      `SELECT jobs.*, username, (SELECT max(round) FROM rounds WHERE rounds.job_id = jobs.id) AS round
+       FROM jobs JOIN users ON users.id = jobs.user_id WHERE ${sql} ORDER BY jobs.sequence DESC LIMIT ?`,
       ...values,
       limit + 1,
     );

@@ -45,10 +45,8 @@ class Person {
     await person.page.fill("#username", username);
     await person.page.fill("#password", password);
     await person.page.click("#kc-login");
-    await person.showCode();
-    await person.page.waitForSelector("#done", { state: "attached" });
     if (roles.length > 0) await person.showCode();
-    await person.page.waitForSelector("#loading", { state: "hidden" });
+    await person.page.waitForSelector("#done", { state: "attached" });
     return person;
   }
 
@@ -113,12 +111,12 @@ t.test(
     for (const name of ["a.pt", "b.pt"])
       kernel.left.push({ ...output, key: `jobs/x/model_out/${name}`, versionId: name });
     await emma.page.goto(`${house.origin}/dashboard/jobs/state-RUNNING/files`);
-    await emma.page.getByLabel(/b\.pt/).uncheck();
+    await emma.page.getByRole("checkbox", { name: /b\.pt/ }).uncheck();
     await emma.page.getByLabel("Reason").fill("for the paper");
     await emma.page.getByRole("button", { name: "Ask", exact: true }).click();
     await emma.showCode();
     await emma.page.waitForSelector("#export");
-    t.equal(await emma.page.getByLabel(/b\.pt/).isChecked(), false);
+    t.equal(await emma.page.getByRole("checkbox", { name: /b\.pt/ }).isChecked(), false);
     await emma.page.getByRole("button", { name: "Ask", exact: true }).click();
     await emma.page.getByText(/You have asked/).waitFor();
     await emma.page.getByRole("link", { name: "Requests" }).click();

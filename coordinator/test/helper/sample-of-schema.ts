@@ -15,7 +15,10 @@ export type Schema = {
 };
 
 /** Tried in order against a pattern. A route whose pattern takes none of them needs one more here. */
-const TEXTS = ["sample", "A".repeat(43), "2026-01-01T00:00:00Z", "/jobs/sample", "1"];
+const TEXTS = [
+  ...["sample", "A".repeat(43), "2026-01-01T00:00:00Z", "/jobs/sample", "1"],
+  "0".repeat(64),
+];
 
 /** @throws Error for a pattern that no text here matches */
 export function sampleOf(schema: Schema): unknown {

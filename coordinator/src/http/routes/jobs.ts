@@ -13,6 +13,7 @@ import {
 } from "@resontech/contracts/http-jobs";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
+import { callerIn } from "../../authorization/caller.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { JobHistory } from "../../kernel/job-history.ts";
 import { JobLists } from "../../kernel/job-lists.ts";
@@ -20,7 +21,7 @@ import { JobMetrics } from "../../kernel/job-metrics.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { StoredLogs } from "../../outputs/stored-logs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
-import { authorize, authorizedRow } from "../authorization.ts";
+import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
 export type JobRoutesDeps = {
@@ -55,6 +56,10 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
     },
     async (request) => {
       const { rows } = await authorize(request, "job.list", "rows");
+      const { project } = request.query;
+      // As the header that names a project: of none that one is not in, and of none that there is not.
+      if (project !== undefined && callerIn(callerOfRequest(request), project) === null)
+        throw new ApiError("not_found", "there is no such project");
       return lists.page(rows, request.query);
     },
   );

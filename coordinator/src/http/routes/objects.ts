@@ -12,8 +12,9 @@ import {
 import { isModelOutput, mayNeedApproval } from "@resontech/contracts/model-output";
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
-import { checkUploadKey } from "../../storage/decisions/upload-plan.ts";
-import type { ObjectStore } from "../../storage/object-store.ts";
+import { checkUploadKey, isObjectKey } from "../../storage/decisions/upload-plan.ts";
+import type { ObjectStore, ObjectVersion } from "../../storage/object-store.ts";
+import { S3ResponseError } from "../../storage/s3-transport.ts";
 import type { FastifyRequest } from "fastify";
 import { leavesByApproval, releasedVersions } from "../../storage/export-grants.ts";
 import { callerOfRequest } from "../authorization.ts";
@@ -33,6 +34,18 @@ const URL_LIFE_S = 300;
 
 export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (app, deps) => {
   const { read, store } = deps;
+
+  /** @throws ApiError not_found, also for what the store takes for no key */
+  async function find(bucket: string, key: string): Promise<ObjectVersion> {
+    const found = isObjectKey(key)
+      ? await store.stat(bucket, key).catch((error: unknown) => {
+          if (error instanceof S3ResponseError && error.status < 500) return null;
+          throw error;
+        })
+      : null;
+    if (found === null) throw new ApiError("not_found", "there is no such object");
+    return found;
+  }
 
   /** The coordinator's signature passes the S3 front's own export control, so the control is here as well. @throws ApiError export_controlled */
   function requireExport(
@@ -90,8 +103,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
     async (request) => {
       const { key } = request.body;
       const bucket = await authorizedBucket(request, "bucket.read", read);
-      const version = await store.stat(bucket.name, key);
-      if (version === null) throw new ApiError("not_found", "there is no such object");
+      const version = await find(bucket.name, key);
       const { versionId, sizeBytes } = version;
       requireExport(request, { bucket: bucket.name, key, versionId });
       const url = await store.presignGet(bucket.name, key, versionId, URL_LIFE_S);
@@ -121,8 +133,7 @@ export const objectRoutes: FastifyPluginAsyncTypebox<ObjectRoutesDeps> = async (
       const { key } = request.query;
       const bucket = await authorizedBucket(request, "bucket.write", read);
       checkUploadKey(key);
-      if ((await store.stat(bucket.name, key)) === null)
-        throw new ApiError("not_found", "there is no such object");
+      await find(bucket.name, key);
       return await request.audit.operation(
         {
           type: "data.object.delete",

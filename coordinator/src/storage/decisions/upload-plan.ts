@@ -26,17 +26,22 @@ export function planUpload(sizeBytes: number): { parts: number; expiresS: number
  * @throws ApiError upload_key_invalid, path_reserved
  */
 export function checkUploadKey(key: string): void {
-  const segments = key.split("/");
-  const isBad = (segment: string) =>
-    ["", ".", "..", ENGINE_FOLDER].includes(segment) || /\p{Cc}/u.test(segment);
-  if (segments.some(isBad) || !key.isWellFormed() || Buffer.byteLength(key) > 1024) {
+  if (!isObjectKey(key)) {
     throw new ApiError(
       "upload_key_invalid",
       "the key has an empty, `.`, `..`, `.sgwtmp` or unprintable part, or more than 1,024 bytes",
     );
   }
-  const reserved = segments
+  const reserved = key
+    .split("/")
     .slice(0, -1)
     .find((segment) => PLATFORM_FOLDERS.some((folder) => folder === segment));
   if (reserved !== undefined) throw new ApiError("path_reserved", `the key lies in ${reserved}/`);
+}
+
+/** Whether an object can have this key. */
+export function isObjectKey(key: string): boolean {
+  const isBad = (segment: string) =>
+    ["", ".", "..", ENGINE_FOLDER].includes(segment) || /\p{Cc}/u.test(segment);
+  return !key.split("/").some(isBad) && key.isWellFormed() && Buffer.byteLength(key) <= 1024;
 }
