@@ -40,6 +40,7 @@ export async function openFront(
     directory: new Directory(link),
     quota: new QuotaKeeper(link),
     outputExport: config.outputExport,
+    pageOrigin: config.pageOrigin ?? null,
     loopLag: stack.use(new EventLoopLag()),
   });
   const server = await listen(

@@ -3,7 +3,7 @@ import { request } from "node:https";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import t from "tap";
-import { RunningFront } from "./helper/running-front.ts";
+import { PAGE_ORIGIN, RunningFront } from "./helper/running-front.ts";
 import { signedHeaders } from "./helper/signed.ts";
 
 const front = await RunningFront.create();
@@ -75,5 +75,40 @@ t.test(
       status: 403,
       text: /SignatureDoesNotMatch|AccessDenied/,
     });
+  },
+);
+
+t.test(
+  "a page of the dashboard reads and stores by a signed URL, and no other page does",
+  async (t) => {
+    const key = "data/from-a-page.bin";
+    const store = front.storeOf(user);
+    const url = new URL(await store.presignGet(user.bucket, key, "", 60));
+    const path = `${url.pathname}${url.search}`;
+    const origin = (value: string) => ({ origin: value });
+    const question = await ask("OPTIONS", path, origin(PAGE_ORIGIN));
+    t.match(question, {
+      status: 204,
+      headers: {
+        ...{
+          "access-control-allow-origin": PAGE_ORIGIN,
+          "access-control-allow-methods": "GET, PUT",
+        },
+        "access-control-allow-credentials": undefined,
+      },
+    });
+    t.match((await ask("GET", path, origin(PAGE_ORIGIN))).headers, {
+      ...{ "access-control-allow-origin": PAGE_ORIGIN, "access-control-expose-headers": "ETag" },
+    });
+    for (const [what, asked] of [
+      ["another origin", ask("OPTIONS", path, origin("https://elsewhere.example"))],
+      ["the same host at another port", ask("OPTIONS", path, origin("https://appliance.example"))],
+      ["an address that nobody signed", ask("OPTIONS", url.pathname, origin(PAGE_ORIGIN))],
+      [
+        "a signature in a header",
+        ask("GET", page, { ...(await signed("GET", page)), ...origin(PAGE_ORIGIN) }),
+      ],
+    ] as const)
+      t.equal((await asked).headers["access-control-allow-origin"], undefined, what);
   },
 );

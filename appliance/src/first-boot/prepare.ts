@@ -394,6 +394,7 @@ function s3FrontConfig({ config, layout }: PartContext): S3FrontConfig {
     auditSocket: layout.run("audit", "s3-front", "sock"),
     coordinatorSocket: layout.run("front", "sock"),
     outputExport: config.outputExport ?? "open",
+    pageOrigin: `https://${config.name}:${config.ports.api}`,
     logLevel: "info",
   };
 }

@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
+import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
 import { sendJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
@@ -9,7 +10,6 @@ import { settingsFrom } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { runClient } from "./run-client.ts";
-import { slugOf, taskOfFolder } from "./task-of-folder.ts";
 
 type Options = {
   name?: string;
@@ -59,12 +59,18 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
         .filter((entry) => entry.isDirectory())
         .map((entry) => entry.name);
       // What can't be a task is said before anything is sent.
-      const body = taskOfFolder(folders, slug, {
-        name,
-        ...(options.gpuModels === undefined ? {} : { gpuModels: options.gpuModels.split(",") }),
-        ...(options.maxPrice === undefined ? {} : { maxPriceCents: options.maxPrice }),
-        ...(options.memory === undefined ? {} : { memoryMb: options.memory }),
-        ...(options.minutes === undefined ? {} : { minutes: options.minutes }),
+      const missing = missingFolders(folders);
+      if (missing.length > 0)
+        throw new CliError(
+          "folder_invalid",
+          `the folder lacks ${missing.map((folder) => `${folder}/`).join(", ")}`,
+          "A ready folder has shards/, scripts/, configs/ and requirements/, and may have model/.",
+        );
+      const body = bodyOfFolder(name, folders, {
+        gpuModels: options.gpuModels?.split(","),
+        maxPriceCents: options.maxPrice,
+        memoryMb: options.memory,
+        minutes: options.minutes,
       });
       for (const file of filesIn(path))
         await putFile(settings, file, `jobs/${slug}/${keyOf(path, file)}`);

@@ -24,6 +24,8 @@ export const S3FrontConfig = Type.Object(
     /** Where the coordinator tells of buckets and keys (s3-front-protocol.ts). */
     coordinatorSocket: SocketPath,
     outputExport: OutputExport,
+    /** Where the dashboard's pages come from, `https://NAME:8000`. Absent: no page may ask. */
+    pageOrigin: Type.Optional(Type.String({ pattern: "^https://[^/]+$" })),
     logLevel: Type.String({ default: "info" }),
   },
   closed,

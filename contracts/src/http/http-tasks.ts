@@ -340,3 +340,4 @@ export const GpuCatalogReply = Type.Array(
     closed,
   ),
 );
+export type GpuCatalogReply = Static<typeof GpuCatalogReply>;

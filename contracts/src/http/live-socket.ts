@@ -24,7 +24,7 @@ export const LIVE_CLOSE = {
   signedOut: 4401,
   /** No `hello` in time, or one with a wrong CSRF token. */
   refused: 4403,
-  /** The credential has too many connections. */
+  /** The credential has too many connections, or the connection asks too much. */
   tooMany: 4429,
 } as const;
 

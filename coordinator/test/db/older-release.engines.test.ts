@@ -52,7 +52,13 @@ t.test("the key, the bucket and its pair are good, and the job is there", async 
     ...{ status: 200, body: { bucketAlias: "anna-1", accessKeyId: "RTOLD", quotaBytes: 1000000 } },
   });
   t.same((await call("/api/projects")).body, [
-    { id: "p_1", name: "default", isDefault: true, createdAt: "1970-01-01T00:00:00.001Z" },
+    {
+      id: "p_1",
+      name: "default",
+      isDefault: true,
+      exportsByApproval: false,
+      createdAt: "1970-01-01T00:00:00.001Z",
+    },
   ]);
   t.match(api.database.read.prepare("SELECT bucket, project_id FROM jobs").all(), [
     { bucket: "anna-1", project_id: "p_1" },

@@ -12,6 +12,7 @@ import { NodesPage } from "../pages/nodes/nodes-page.tsx";
 import { OverviewPage } from "../pages/overview/overview-page.tsx";
 import { PeoplePage } from "../pages/people/people-page.tsx";
 import { StoragePage } from "../pages/storage/storage-page.tsx";
+import { SubmitPage } from "../pages/submit/submit-page.tsx";
 import { useSession } from "../api/session.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { NoSuchPage } from "./no-such-page.tsx";
@@ -35,6 +36,7 @@ export function Dashboard() {
                   </Route>
                   <Route path="/nodes" component={NodesPage} />
                   <Route path="/nodes/:id">{({ id }) => <NodePage key={id} id={id} />}</Route>
+                  <Route path="/submit" component={SubmitPage} />
                   <Route path="/storage" component={StoragePage} />
                   <Route path="/keys" component={KeysPage} />
                   <Route path="/people" component={PeoplePage} />

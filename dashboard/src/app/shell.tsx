@@ -14,6 +14,7 @@ import { useSession } from "../api/session.ts";
 import { sessionEnded } from "../api/session-end.ts";
 import { useLiveState } from "../live/live.ts";
 import { Ago } from "../ui/instant.tsx";
+import { Palette } from "./palette.tsx";
 import { PAGES } from "./pages.ts";
 import { useActivity } from "./use-activity.ts";
 import styles from "./shell.module.css";
@@ -54,6 +55,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <LiveMark />
         <PersonMenu />
       </header>
+      <Palette />
       <SessionOver />
       <main id="main" tabIndex={-1} className={styles["main"]}>
         {children}

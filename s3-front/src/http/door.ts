@@ -15,6 +15,7 @@ import { classify, type S3Request } from "../decisions/classify.ts";
 import { OutputOwners } from "../coordinator/output-owners.ts";
 import { codesOfDeletions, parseDeleteList } from "../decisions/delete-list.ts";
 import { isExportRefused, isReleased } from "../decisions/export-control.ts";
+import { pageAccess } from "../decisions/page-access.ts";
 import { PartTally } from "../decisions/part-tally.ts";
 import { aboutOwnBucket } from "../decisions/own-buckets.ts";
 import { askerOf, type Principal } from "../decisions/principal.ts";
@@ -45,6 +46,8 @@ export type DoorDeps = {
   directory: Directory;
   quota: QuotaKeeper;
   outputExport: "open" | "controlled";
+  /** Where the dashboard's pages come from; null where there are none. */
+  pageOrigin: string | null;
   loopLag: EventLoopLag;
   log: Logger;
 };
@@ -63,6 +66,14 @@ export class Door {
   /** Answers one request, whatever comes. */
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID();
+    const { method = "", url = "", headers } = request;
+    const access = pageAccess({ method, url, origin: headers.origin }, this.#deps.pageOrigin);
+    for (const [name, value] of Object.entries(access?.headers ?? {}))
+      response.setHeader(name, value);
+    if (access?.isQuestion === true) {
+      response.writeHead(204, GUARDED).end();
+      return;
+    }
     try {
       if (request.url === "/healthz")
         say(response, 200, { status: "ok", loopLagMs: this.#deps.loopLag.maxMs });

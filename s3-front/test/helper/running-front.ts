@@ -49,6 +49,9 @@ const COORDINATOR = ["coordinator-gate", "coordinator-record"];
 const QUIET_MS = 400;
 
 /** @property vault auditd takes one: the test starts it */
+/** Where pages of the dashboard would come from. */
+export const PAGE_ORIGIN = "https://appliance.example:8000";
+
 type Options = { outputExport?: "open" | "controlled"; vault?: boolean };
 export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
 
@@ -101,6 +104,7 @@ export class RunningFront implements AsyncDisposable {
       auditSocket: this.auditd.socket("s3-front"),
       coordinatorSocket: join(dir, "run", "coordinator"),
       outputExport,
+      pageOrigin: PAGE_ORIGIN,
       logLevel: "info",
     };
     writeFileSync(join(dir, "s3-front.json"), JSON.stringify(this.config));

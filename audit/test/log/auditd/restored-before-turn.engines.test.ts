@@ -178,6 +178,7 @@ t.test(
           lost: [lostAs(young)],
           generation: 0,
           approvers: APPROVERS,
+          unproven: true,
         },
       },
       "the shard that was put back, and the one that followed it",

@@ -34,6 +34,8 @@ export type LiveConnectionParts = {
 const PING_MS = 30_000;
 /** Bytes that the socket may hold before the next message waits in the feed's bounded queue. */
 const MAX_BUFFERED = 256 * 1024;
+/** Between two pings: each subscription is decided and may be logged, so nobody asks without end. */
+const MAX_REQUESTS = 200;
 const isRequest = Compile(LiveRequest);
 
 export class LiveConnection {
@@ -41,6 +43,7 @@ export class LiveConnection {
   readonly #end = new AbortController();
   readonly #subscriptions = new Map<number, AbortController>();
   readonly #timers: NodeJS.Timeout[] = [];
+  #requestsLeft = MAX_REQUESTS;
   #isGreeted = false;
   #isAnswering = true;
   #isLooking = false;
@@ -75,6 +78,8 @@ export class LiveConnection {
 
   #take(text: string | null): void {
     const { socket, csrfToken } = this.#parts;
+    this.#requestsLeft -= 1;
+    if (this.#requestsLeft < 0) return socket.close(LIVE_CLOSE.tooMany, "too many requests");
     const request = text === null ? null : parsed(text);
     if (request === null) return socket.close(LIVE_CLOSE.malformed, "no such request");
     if (request.op === "hello") {
@@ -130,6 +135,7 @@ export class LiveConnection {
     const { socket } = this.#parts;
     if (!this.#isAnswering) return socket.terminate();
     this.#isAnswering = false;
+    this.#requestsLeft = MAX_REQUESTS;
     socket.ping();
   }
 

@@ -1,29 +1,35 @@
 import type { FastifyReply } from "fastify";
 
 /** Nothing runs in our pages but our own script, and nothing of ours can be framed: DASHBOARD "Session". */
-const contentSecurityPolicy = (nonce: string | null): string =>
+const contentSecurityPolicy = (nonce: string | null, store: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self'${nonce === null ? "" : ` 'nonce-${nonce}'`}`,
     "img-src 'self' data:",
     "font-src 'self'",
-    "connect-src 'self'",
+    `connect-src 'self'${store}`,
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ].join("; ");
 
-/** @param nonce of styles that a script of the page adds; null for a page that has none */
+/** What a page with scripts may do beyond a plain one: styles that its script adds by this nonce, and requests to the object store. */
+export type PageRights = { nonce: string; storeOrigin: string };
+
 export function sendPage(
   reply: FastifyReply,
   html: string,
-  nonce: string | null = null,
+  rights: PageRights | null = null,
 ): FastifyReply {
+  const policy = contentSecurityPolicy(
+    rights?.nonce ?? null,
+    rights === null ? "" : ` ${rights.storeOrigin}`,
+  );
   return reply
     .header("content-type", "text/html; charset=utf-8")
-    .header("content-security-policy", contentSecurityPolicy(nonce))
+    .header("content-security-policy", policy)
     .header("referrer-policy", "no-referrer")
     .header("cross-origin-opener-policy", "same-origin")
     .header("x-frame-options", "DENY")

@@ -10,7 +10,12 @@ import { pageResponses } from "../responses.ts";
 import { sendPage } from "../pages/send-page.ts";
 import { readSessionCookie } from "../session-cookie.ts";
 
-export type PageRoutesDeps = { identity: SignInParts | null; dashboard: DashboardFiles };
+export type PageRoutesDeps = {
+  identity: SignInParts | null;
+  dashboard: DashboardFiles;
+  /** The object store as browsers reach it. */
+  s3: { endpoint: string };
+};
 
 const config = {
   access: { public: "the page holds nothing of anybody; what it asks for is held to the session" },
@@ -22,8 +27,9 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 
 export const pageRoutes: FastifyPluginAsyncTypebox<PageRoutesDeps> = async (
   app,
-  { identity, dashboard },
+  { identity, dashboard, s3 },
 ) => {
+  const storeOrigin = URL.canParse(s3.endpoint) ? new URL(s3.endpoint).origin : "";
   app.get(
     "/",
     { schema: { ...schema("text/html"), summary: "Leads to the dashboard" }, config },
@@ -49,7 +55,7 @@ export const pageRoutes: FastifyPluginAsyncTypebox<PageRoutesDeps> = async (
             302,
           );
         const { html, nonce } = dashboard.page();
-        return sendPage(reply, html, nonce);
+        return sendPage(reply, html, { nonce, storeOrigin });
       },
     );
   app.get(

@@ -5,6 +5,7 @@ import { ask, withQuery } from "../../api/ask.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { CheckedProof } from "./checked-proof.tsx";
 import styles from "./audit.module.css";
 
 /** One entry as the log has it. */
@@ -27,6 +28,7 @@ export function EntryPage({ shard, index }: { shard: string; index: string }) {
       <h1>{`Entry ${shard}/${index}`}</h1>
       <Panel title="Proof">
         <Facts facts={[["SHA-256 of the leaf", <code key="leaf">{leafHash}</code>]]} />
+        <CheckedProof proof={proof} />
         <p>
           <a href={file} download={`entry-${shard}-${index}.tlog-proof`}>
             Download the proof for the offline verifier

@@ -13,6 +13,8 @@ import { Question } from "../../ui/question.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
+import { Field } from "../../ui/field.tsx";
+import { upload } from "./upload.ts";
 import { download } from "./download.ts";
 import styles from "./storage.module.css";
 
@@ -173,6 +175,13 @@ function Folder({ project, prefix }: { project: string; prefix: string }) {
           <Button onPress={() => void folder.fetchNextPage()}>More</Button>
         </div>
       ) : null}
+      {mayWrite ? (
+        <Put
+          project={project}
+          prefix={prefix}
+          onDone={() => client.invalidateQueries({ queryKey })}
+        />
+      ) : null}
       <Question
         title={`Remove ${leaving ?? ""}?`}
         act="Remove"
@@ -188,6 +197,54 @@ function Folder({ project, prefix }: { project: string; prefix: string }) {
         </p>
         {remove.error === null ? null : <Failure error={remove.error} />}
       </Question>
+    </>
+  );
+}
+
+function Put({
+  project,
+  prefix,
+  onDone,
+}: {
+  project: string;
+  prefix: string;
+  onDone: () => Promise<void>;
+}) {
+  const [sent, setSent] = useState<{ name: string; done: number; size: number } | null>(null);
+  const put = useAction(async (files: readonly File[]) => {
+    try {
+      for (const file of files) {
+        setSent({ name: file.name, done: 0, size: file.size });
+        await upload(`${prefix}${file.name}`, file, project, (count) =>
+          setSent((before) => (before === null ? null : { ...before, done: before.done + count })),
+        );
+      }
+    } finally {
+      setSent(null);
+      await onDone();
+    }
+  });
+  return (
+    <>
+      <Field label="Upload files here" hint="An object of the same name gets a new version.">
+        <input
+          type="file"
+          multiple
+          disabled={put.isBusy}
+          onChange={({ target }) => {
+            put.run([...(target.files ?? [])]);
+            target.value = "";
+          }}
+        />
+      </Field>
+      {sent === null ? null : (
+        <p role="status">
+          {sent.name}:{" "}
+          <progress max={Math.max(1, sent.size)} value={sent.done} aria-label="Uploaded" />{" "}
+          {bytes(sent.done)} of {bytes(sent.size)}
+        </p>
+      )}
+      {put.error === null ? null : <Failure error={put.error} />}
     </>
   );
 }

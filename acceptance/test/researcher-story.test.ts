@@ -1,0 +1,130 @@
+/** A researcher's day on the installed appliance, in a browser: submit, watch live, find why a job failed, download the model. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+import t from "tap";
+import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
+import { Workstation } from "../../dev/workstation.ts";
+
+const root = process.env["RT_TEST_APPLIANCE"] ?? "";
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
+const appliance = LocalAppliance.at(root);
+const { RESON_BASE_URL: base = "" } = appliance.quickstart();
+const pictures = join(repository, ".cache", "pictures");
+mkdirSync(pictures, { recursive: true });
+
+t.setTimeout(300_000);
+const work = join(t.testdir(), "work");
+mkdirSync(work);
+
+/** The command that the release brings. */
+function resontech(...words: string[]): string {
+  return execFileSync(join(root, "current", "bin", "resontech"), words, {
+    env: { PATH: process.env["PATH"], ...appliance.quickstart() },
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** A ready folder, as the public client renders the example: it submits once, and what it stored is taken back by the shell. */
+async function readyFolder(): Promise<string> {
+  const workstation = await Workstation.open(appliance, work);
+  await workstation.python(["/example/make_shards.py", "--out", "/work"]);
+  const { id } = await workstation.submit(() => undefined, ["--name", "rendered", "--detach"]);
+  resontech("jobs", "cancel", id);
+  const folder = join(work, "digits of a page");
+  for (const part of ["shards", "scripts", "configs", "requirements"]) {
+    const listed = resontech("storage", "ls", `jobs/rendered/${part}`, "--json");
+    for (const line of listed.trim().split("\n")) {
+      const { key } = JSON.parse(line) as { key: string };
+      const file = join(folder, key.slice("jobs/rendered/".length));
+      mkdirSync(dirname(file), { recursive: true });
+      resontech("storage", "get", key, file);
+    }
+  }
+  return folder;
+}
+
+async function submit(page: Page, folder: string, name: string): Promise<void> {
+  await page.getByRole("link", { name: "Submit", exact: true }).click();
+  await page.getByLabel("Folder").setInputFiles(folder);
+  await page.getByText(/files, .* 2 shards/).waitFor();
+  await page.getByLabel("Name").fill(name);
+  await page.getByRole("button", { name: "Upload and submit" }).click();
+  await page.waitForURL(/\/dashboard\/jobs\/job-/);
+}
+
+t.test(
+  "a researcher submits, watches, finds out why a job failed, and downloads the model",
+  async (t) => {
+    const folder = await readyFolder();
+    await appliance.command(["add-user", "mira"]);
+    const { password } = JSON.parse(
+      await appliance.command(["user", "password", "mira", "--json"]),
+    ) as { password: string };
+    const browser = await chromium.launch({
+      executablePath: "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    });
+    t.teardown(() => browser.close());
+    const context = await browser.newContext({
+      ignoreHTTPSErrors: true,
+      viewport: { width: 1200, height: 800 },
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    const picture = (name: string) => page.screenshot({ path: join(pictures, `${name}.png`) });
+
+    await page.goto(`${base}/`);
+    await page.fill("#username", "mira");
+    await page.fill("#password", password);
+    await page.click("#kc-login");
+    await page.fill("#password-new", "a-long-and-better-password");
+    await page.fill("#password-confirm", "a-long-and-better-password");
+    await page.click("input[type=submit], button[type=submit]");
+    await page.waitForSelector("#who");
+
+    await submit(page, folder, "digits of a page");
+    await page.getByText(/It runs on 2 sites, in round \d of 3/).waitFor();
+    await picture("job-runs");
+    await page.getByText("It finished, and its results are stored.").waitFor();
+    await page.getByRole("tab", { name: "Curves" }).click();
+    await picture("job-curves");
+    await page.getByRole("tab", { name: "Logs" }).click();
+    await page.getByRole("log").getByText(/\S/).first().waitFor();
+    await picture("job-logs");
+    await page.getByRole("tab", { name: "Files" }).click();
+    const model = page.getByRole("button", { name: /^Download .*model_out\// }).first();
+    await model.waitFor();
+    const row = page.getByRole("row").filter({ has: model });
+    const digest = await row.getByTitle(/^[0-9a-f]{64}$/).getAttribute("title");
+    const [download] = await Promise.all([page.waitForEvent("download"), model.click()]);
+    const bytes = readFileSync(await download.path());
+    t.equal(createHash("sha256").update(bytes).digest("hex"), digest, "the model is the job's");
+
+    const script = join(folder, "scripts", "model_def.py");
+    writeFileSync(
+      script,
+      `raise RuntimeError("the weights are of another model")\n${readFileSync(script, "utf8")}`,
+    );
+    await submit(page, folder, "broken");
+    await page.getByText("It ended without success. What to do stands below.").waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(/the weights are of another model/)
+      .first()
+      .waitFor();
+    await picture("job-failed");
+    await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
+    await page.getByRole("button", { name: /^Failed 1/ }).waitFor();
+    await picture("jobs");
+    t.same(complaints, []);
+  },
+);

@@ -1,0 +1,36 @@
+/** Everywhere by keyboard alone. */
+import t from "tap";
+import { DashboardHouse } from "./helper/dashboard-house.ts";
+
+t.setTimeout(120_000);
+
+t.test("a person goes to a job and to a page without a pointer", async (t) => {
+  const house = await DashboardHouse.open();
+  t.teardown(() => house[Symbol.asyncDispose]());
+  const ada = await house.addUser("ada");
+  const id = await house.submit(ada, "digits");
+  const page = await (await house.windowOf(ada.userId)).newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(`${house.running.url}/dashboard`);
+  await page.waitForSelector("#who");
+
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Page or job").waitFor();
+  await page.keyboard.type("digi");
+  await page.getByRole("menuitem", { name: /digits/ }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${house.running.url}/dashboard/jobs/${id}`);
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("k");
+  await page.waitForURL(`${house.running.url}/dashboard/keys`);
+
+  await page.keyboard.press("?");
+  await page.getByLabel("Single keys lead somewhere").uncheck();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("g");
+  await page.keyboard.press("j");
+  await page.waitForTimeout(300);
+  t.equal(new URL(page.url()).pathname, "/dashboard/keys", "single keys are switched off");
+});
