@@ -103,7 +103,10 @@ t.test(
     await page.getByRole("tab", { name: "Files" }).click();
     const model = page.getByRole("button", { name: /^Download .*model_out\// }).first();
     await model.waitFor();
-    const row = page.getByRole("row").filter({ has: model });
+    const name = (await model.getAttribute("aria-label")) ?? "";
+    const row = page
+      .getByRole("row")
+      .filter({ has: page.getByRole("button", { name, exact: true }) });
     const digest = await row.getByTitle(/^[0-9a-f]{64}$/).getAttribute("title");
     const [download] = await Promise.all([page.waitForEvent("download"), model.click()]);
     const bytes = readFileSync(await download.path());
@@ -115,7 +118,13 @@ t.test(
       `raise RuntimeError("the weights are of another model")\n${readFileSync(script, "utf8")}`,
     );
     await submit(page, folder, "broken");
-    await page.getByText("It ended without success. What to do stands below.").waitFor();
+    await page
+      .getByText("It ended without success. What to do stands below.")
+      .waitFor({ timeout: 150_000 })
+      .catch(async (error: unknown) => {
+        await picture("job-that-does-not-fail");
+        throw error;
+      });
     await page
       .getByRole("alert")
       .getByText(/the weights are of another model/)

@@ -34,11 +34,14 @@ export function applyToJob(job: Job, { at, change }: Told): Job {
   }
 }
 
-/** Whether only the rows say what there is now: who takes part, why a job ended, what it warns of. */
+/** What only the rows tell whole: a new state with its times, who takes part, what a job warns of. */
+const READ_AGAIN: readonly Told["change"]["kind"][] = [
+  ...(["job", "member-added", "warning", "explained"] as const),
+];
+
+/** Whether the change says all that there is to say; else the rows are read again. */
 export function isTold({ change }: Told): boolean {
-  const { kind } = change;
-  if (kind === "job") return ["RUNNING", "QUEUED", "STAGING", "FINALIZING"].includes(change.to);
-  return kind !== "member-added" && kind !== "warning" && kind !== "explained";
+  return !READ_AGAIN.includes(change.kind);
 }
 
 function ofMember(
