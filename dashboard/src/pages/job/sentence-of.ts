@@ -1,4 +1,5 @@
 /** A job in one sentence. Pure. */
+import { isTerminal } from "@resontech/contracts/job-states";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 
 export function sentenceOf({
