@@ -6,6 +6,7 @@ import { applyToRow, unknownJobs } from "../src/live/apply-to-list.ts";
 import { applyToMetrics } from "../src/live/apply-to-metrics.ts";
 import { alignedOf } from "../src/ui/chart/aligned-of.ts";
 import { barsOf } from "../src/pages/job/bars-of.ts";
+import { sentenceOf } from "../src/pages/job/sentence-of.ts";
 import { duration } from "../src/ui/instants.ts";
 
 const at = "2026-01-01T00:00:10.000Z";
@@ -96,6 +97,14 @@ t.test("a round that an attempt's end cut short ends there", async (t) => {
   );
   t.match(bars, [{ from: 0, width: 400, ms: 4_000, isOver: false }]);
   t.same(attempts, [500]);
+});
+
+t.test("a job that failed says so, whatever was wished of it when it ended", async (t) => {
+  const rounds = { current: null, total: null };
+  const failed = { state: "FAILED", desired: "stop", waitingFor: null, attempt: 1, rounds };
+  t.match(sentenceOf({ detail: failed, workers: [] } as never), /^It ended without success/);
+  const stopping = { detail: { ...failed, state: "STOPPING" }, workers: [] } as never;
+  t.match(sentenceOf(stopping), /^It was asked to stop/);
 });
 
 t.test("a duration is told by its two largest units", async (t) => {

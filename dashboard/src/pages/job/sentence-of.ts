@@ -7,8 +7,8 @@ export function sentenceOf({
   workers,
 }: Pick<DashboardJobWithWorkers, "detail" | "workers">): string {
   const { state, waitingFor, rounds, desired, attempt } = detail;
-  if (desired === "stop" && state !== "CANCELLED")
-    return "It was asked to stop, and its members end.";
+  // A job that has ended keeps the wish that ended it.
+  if (desired === "stop" && !isTerminal(state)) return "It was asked to stop, and its members end.";
   const sites = workers.filter(({ site }) => site !== null).length;
   const on = sites === 0 ? "" : sites === 1 ? " on 1 site" : ` on ${sites} sites`;
   switch (state) {
