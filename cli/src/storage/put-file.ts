@@ -53,7 +53,13 @@ export async function putFile(settings: Settings, file: string, key: string): Pr
       writeUpload(path, upload);
     }
   };
-  await Promise.all(Array.from({ length: STREAMS }, work));
+  try {
+    await Promise.all(Array.from({ length: STREAMS }, work));
+  } catch (error) {
+    // What the store refuses it refuses again: an upload that is gone there must not be gone on with.
+    if (error instanceof CliError) forgetUpload(path);
+    throw error;
+  }
   const parts = upload.etags.map((etag, part) => ({ PartNumber: part + 1, ETag: etag ?? "" }));
   try {
     await sendJson(settings, "POST", "/api/users/storage/upload/complete", {

@@ -67,6 +67,6 @@ function refused(status: number | undefined): CliError {
   return new CliError(
     "storage_refused",
     `the object store answered with status ${status}`,
-    "Send the same command again: it goes on where it stopped.",
+    "Look whether the bucket is full: resontech storage usage. Then send the same command again.",
   );
 }
