@@ -15,16 +15,39 @@ export function csrf(): string {
   return csrfToken;
 }
 
+export type Asking = {
+  body?: object;
+  project?: string;
+  signal?: AbortSignal;
+  /** Says that a request is the same as an earlier one: it does once what is asked. */
+  idempotencyKey?: string;
+};
+
+const TRIES = 4;
+const WAIT_MS = 1_000;
+
+/** Asks again where the connection broke, as it does when a network changes: only for what may be done twice. @throws Problem */
+export async function askAgain<T>(method: Method, path: string, asking: Asking): Promise<T> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await ask<T>(method, path, asking);
+    } catch (error) {
+      if (asProblem(error).status !== 0 || tries === TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MS * tries));
+    }
+}
+
 /** @throws Problem */
 export async function ask<T>(
   method: Method,
   path: string,
-  { body, project, signal }: { body?: object; project?: string; signal?: AbortSignal } = {},
+  { body, project, signal, idempotencyKey }: Asking = {},
 ): Promise<T> {
   const headers = new Headers({ accept: "application/json" });
   if (method !== "GET") headers.set("x-rt-csrf", csrfToken);
   if (body !== undefined) headers.set("content-type", "application/json");
   if (project !== undefined) headers.set("x-rt-project", project);
+  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
   let answer: Response;
   try {
     answer = await fetch(path, {

@@ -1,7 +1,7 @@
 /** A file of the person's into the bucket, in parts: the browser sends them to the object store itself, by URLs that were signed for it. */
 import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
-import { ask } from "../../api/ask.ts";
-import { Problem } from "../../api/problem.ts";
+import { ask, askAgain } from "../../api/ask.ts";
+import { asProblem, Problem } from "../../api/problem.ts";
 
 const TRIES = 4;
 const WAIT_MS = 1_000;
@@ -14,7 +14,7 @@ export async function upload(
   sent: (bytes: number) => void,
 ): Promise<void> {
   const named = project === undefined ? {} : { project };
-  const { uploadId, urls } = await ask<{ uploadId: string; urls: string[] }>(
+  const { uploadId, urls } = await askAgain<{ uploadId: string; urls: string[] }>(
     ...(["POST", "/api/users/storage/upload/init"] as const),
     { body: { key, size: file.size }, ...named },
   );
@@ -27,13 +27,27 @@ export async function upload(
     }
   } catch (error) {
     // What is half there would count in the quota.
-    await ask("POST", "/api/users/storage/upload/abort", { body: { key, uploadId }, ...named });
+    const body = { key, uploadId };
+    await askAgain("POST", "/api/users/storage/upload/abort", { body, ...named });
     throw error;
   }
-  await ask("POST", "/api/users/storage/upload/complete", {
-    body: { key, uploadId, parts },
-    ...named,
-  });
+  await complete({ key, uploadId, parts }, named);
+}
+
+/** An answer that was lost leaves an upload that is no more: only its first try can tell that nobody gave it up. */
+async function complete(
+  body: { key: string; uploadId: string; parts: readonly { PartNumber: number; ETag: string }[] },
+  named: { project?: string },
+): Promise<void> {
+  const path = "/api/users/storage/upload/complete";
+  try {
+    await ask("POST", path, { body, ...named });
+  } catch (error) {
+    if (asProblem(error).status !== 0) throw error;
+    await askAgain("POST", path, { body, ...named }).catch((again: unknown) => {
+      if (asProblem(again).code !== "upload_not_found") throw again;
+    });
+  }
 }
 
 /** A broken connection is tried again; what the store refuses is not. */

@@ -4,7 +4,7 @@ import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { useQuery } from "@tanstack/react-query";
 import { type DetailedHTMLProps, type InputHTMLAttributes, useState } from "react";
 import { useLocation } from "wouter";
-import { ask } from "../../api/ask.ts";
+import { ask, askAgain } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
@@ -55,7 +55,10 @@ export function SubmitPage() {
         maxPriceCents: number(price),
         minutes: number(minutes),
       });
-      const job = await ask<TaskReply>("POST", "/api/tasks", { body, project });
+      const idempotencyKey = crypto.randomUUID();
+      const job = await askAgain<TaskReply>("POST", "/api/tasks", {
+        ...{ body, project, idempotencyKey },
+      });
       go(`/jobs/${job.id}`);
     } finally {
       setSent(null);
