@@ -1,4 +1,6 @@
 /** The audit pages in a real browser: searched, one entry checked by the verifier's own code, and a changed entry found out. */
+import { readFileSync } from "node:fs";
+import { strFromU8, unzipSync } from "fflate";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
@@ -43,6 +45,17 @@ t.test(
       await page.getByRole("button", { name: "Search" }).click();
       await page.waitForTimeout(200);
     }
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export what was found" }).click(),
+    ]);
+    const archive = unzipSync(readFileSync(await download.path()));
+    const table = strFromU8(archive["entries.csv"]!).trimEnd().split("\r\n");
+    const named = await found.textContent();
+    t.ok(archive[`proofs/entry-${named?.replace("/", "-")}.tlog-proof`], "with its proof");
+    t.equal(table.length, Object.keys(archive).length - 1, "a line for each proof, and a head");
+    t.match(strFromU8(archive["READ-ME.txt"]!), /type = key\.list/);
+
     await found.click();
     t.match(await verdictsOf(page), {
       ...{ INTEGRITY: "PASS", SIGNATURE: "SELF-ASSERTED", WITNESSED: "SELF-ASSERTED" },

@@ -150,3 +150,34 @@ export const AuditEventReply = Type.Object(
   closed,
 );
 export type AuditEventReply = Static<typeof AuditEventReply>;
+
+/** Entries of one answer, each with what proves it. */
+export const MAX_PROOFS_PAGE = 100;
+
+export const AuditProofsQuery = Type.Object(
+  {
+    ...AuditEventsQuery.properties,
+    limit: Type.Integer({ minimum: 1, maximum: MAX_PROOFS_PAGE, default: MAX_PROOFS_PAGE }),
+  },
+  closed,
+);
+export type AuditProofsQuery = Static<typeof AuditProofsQuery>;
+
+/** What {@link AuditEventsReply} says, with each entry's proof. */
+export const AuditProofsReply = Type.Object(
+  {
+    ...AuditEventsReply.properties,
+    events: Type.Array(
+      Type.Object(
+        {
+          ...AuditEventRow.properties,
+          leafHash: AuditEventReply.properties.leafHash,
+          proof: AuditEventReply.properties.proof,
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type AuditProofsReply = Static<typeof AuditProofsReply>;

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_REPLY_BYTES = 4 * 1024 ** 2;
 
 /** Whose entries: of this subject, done by it or for it; without one, everybody's. */
-type AuditView = { sub?: string };
+export type AuditView = { sub?: string };
 
 /** @throws TypeError for rows that the index of the log can't tell apart */
 export function viewOf(rows: RowFilter): AuditView {

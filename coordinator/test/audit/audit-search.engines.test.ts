@@ -2,6 +2,7 @@ import type {
   AuditEventReply,
   AuditEventRow,
   AuditEventsReply,
+  AuditProofsReply,
 } from "@resontech/contracts/http-audit";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { readFileSync } from "node:fs";
@@ -99,6 +100,29 @@ t.test(
       const policy = readFileSync(coordinator.auditd.config.policyFile);
       const { verdicts } = await verifyProof(Buffer.from(proof), policy, nodePlatform);
       t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } });
+    });
+
+    t.test("a page of proofs has what a search finds, of one's own entries alone", async (t) => {
+      const asked = "?type=key.list&limit=3";
+      const proofs = async ({ platformKey }: typeof bob) =>
+        (await coordinator.get(`/api/audit/proofs${asked}`, platformKey)).body as AuditProofsReply;
+      const own = await proofs(alice);
+      t.ok(own.events.length > 0);
+      t.equal(new Set(own.events.map(({ onBehalfOf }) => onBehalfOf)).size, 1);
+      const { events } = await page(asked, bob);
+      const proven = await proofs(bob);
+      t.same(
+        proven.events.map(({ index }) => index),
+        events.map(({ index }) => index),
+      );
+      const policy = readFileSync(coordinator.auditd.config.policyFile);
+      for (const { proof } of proven.events) {
+        const { verdicts } = await verifyProof(Buffer.from(proof), policy, nodePlatform);
+        t.match(verdicts, { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } });
+      }
+      t.match(await coordinator.get("/api/audit/proofs?limit=101", alice.platformKey), {
+        status: 400,
+      });
     });
 
     t.test(

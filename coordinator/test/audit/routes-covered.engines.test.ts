@@ -234,6 +234,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "GET /api/audit/events": async () =>
     (await call("GET", "/api/audit/events?type=key.list")).status,
+  "GET /api/audit/proofs": async () => (await call("GET", "/api/audit/proofs?limit=1")).status,
   "GET /api/audit/events/{index}": async () => {
     // Its own entries are indexed a moment after they are signed.
     for (let tries = 0; tries < 200; tries++) {

@@ -5,10 +5,13 @@ import {
   AuditEventReply,
   AuditEventsQuery,
   AuditEventsReply,
+  AuditProofsQuery,
+  AuditProofsReply,
   isInstant,
 } from "@resontech/contracts/http-audit";
+import type { FastifyRequest } from "fastify";
 import { ApiError } from "../../api-error.ts";
-import { type AuditSearch, viewOf } from "../../audit/audit-search.ts";
+import { type AuditSearch, type AuditView, viewOf } from "../../audit/audit-search.ts";
 import { findJobObjects } from "../../audit/job-objects.ts";
 import { decisionOf } from "../../authorization/in-the-log.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
@@ -40,37 +43,50 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (
     },
     async (request) => {
       const { query } = request;
-      for (const name of ["from", "to"] as const)
-        if (query[name] !== undefined && !isInstant(query[name]))
-          throw new ApiError(
-            "validation_failed",
-            `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`,
-          );
       const verdict = await authorize(request, "audit.search", "rows");
-      const decision = decisionOf(verdict);
-      const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
       return await looked(
-        async () => {
-          const view = viewOf(verdict.rows);
-          if (query.objectsOf === undefined) return await auditSearch.events(query, view);
-          const objects = await authorizedRow(
-            request,
-            "audit.search",
-            findJobObjects(read, query.objectsOf),
-          );
-          return {
-            ...(await auditSearch.events(query, view, objects)),
-            sameFolder: objects.sameFolder,
-          };
-        },
+        () => find(request, query, viewOf(verdict.rows)),
         async (page) => {
+          const filters = Object.keys(query).filter((name) => !NO_FILTERS.has(name));
           const detail = {
             filters: filters.sort(),
             entries: page?.events.length ?? 0,
             more: page?.more ?? false,
           };
+          const decision = decisionOf(verdict);
           await request.audit.fact({ type: "audit.search", object: log, decision, detail });
         },
+      );
+    },
+  );
+
+  app.get(
+    "/api/audit/proofs",
+    {
+      schema: {
+        summary: "Entries as `/api/audit/events` finds them, each with its proof: for an export",
+        ...{ tags, querystring: AuditProofsQuery, response: responses(200, AuditProofsReply) },
+      },
+      config: { access: { action: "audit.read" }, audit: { event: "audit.read" } },
+    },
+    async (request) => {
+      const verdict = await authorize(request, "audit.read", "rows");
+      const view = viewOf(verdict.rows);
+      return await looked(
+        async () => {
+          const { events, ...page } = await find(request, request.query, view);
+          const proven: AuditProofsReply["events"] = [];
+          for (const row of events) {
+            const { leafHash, proof } = await auditSearch.event(row.index, row.shard, view);
+            proven.push({ ...row, leafHash, proof });
+          }
+          return { ...page, events: proven };
+        },
+        async (page) =>
+          await request.audit.fact({
+            ...{ type: "audit.read", object: log, decision: decisionOf(verdict) },
+            detail: { entries: page?.events.length ?? 0 },
+          }),
       );
     },
   );
@@ -104,6 +120,29 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (
       );
     },
   );
+
+  async function find(
+    request: FastifyRequest,
+    query: AuditEventsQuery,
+    view: AuditView,
+  ): Promise<AuditEventsReply> {
+    for (const name of ["from", "to"] as const)
+      if (query[name] !== undefined && !isInstant(query[name]))
+        throw new ApiError(
+          "validation_failed",
+          `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`,
+        );
+    if (query.objectsOf === undefined) return await auditSearch.events(query, view);
+    const objects = await authorizedRow(
+      request,
+      "audit.search",
+      findJobObjects(read, query.objectsOf),
+    );
+    return {
+      ...(await auditSearch.events(query, view, objects)),
+      sameFolder: objects.sameFolder,
+    };
+  }
 };
 
 /** @param record told what is shown; null for a refusal, which says something as well: that an entry is not there, or not the caller's */

@@ -9,6 +9,7 @@ import { Empty, Failure, Warning } from "../../ui/notice.tsx";
 import { utcInstant } from "../../ui/instants.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { ExportFound } from "./export-found.tsx";
 import styles from "./audit.module.css";
 
 const FILTERS = [
@@ -106,6 +107,7 @@ export function AuditPage() {
           keyOf={({ shard, index }) => `${shard}/${index}`}
         />
       )}
+      {rows.length === 0 ? null : <ExportFound filters={asked} />}
       {events.hasNextPage ? (
         <div>
           <Button
