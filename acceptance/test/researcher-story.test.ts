@@ -1,52 +1,23 @@
 /** A researcher's day on the installed appliance, in a browser: submit, watch live, find why a job failed, download the model. */
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import t from "tap";
 import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
-import { Workstation } from "../../dev/workstation.ts";
+import { Person } from "./helper/person.ts";
+import { readyFolder } from "./helper/ready-folder.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))
   throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
-const { RESON_BASE_URL: base = "" } = appliance.quickstart();
 const pictures = join(repository, ".cache", "pictures");
 mkdirSync(pictures, { recursive: true });
 
 t.setTimeout(300_000);
 const work = join(t.testdir(), "work");
 mkdirSync(work);
-
-/** The command that the release brings. */
-function resontech(...words: string[]): string {
-  return execFileSync(join(root, "current", "bin", "resontech"), words, {
-    env: { PATH: process.env["PATH"], ...appliance.quickstart() },
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-}
-
-/** A ready folder, as the public client renders the example: it submits once, and what it stored is taken back by the shell. */
-async function readyFolder(): Promise<string> {
-  const workstation = await Workstation.open(appliance, work);
-  await workstation.python(["/example/make_shards.py", "--out", "/work"]);
-  const { id } = await workstation.submit(() => undefined, ["--name", "rendered", "--detach"]);
-  resontech("jobs", "cancel", id);
-  const folder = join(work, "digits of a page");
-  for (const part of ["shards", "scripts", "configs", "requirements"]) {
-    const listed = resontech("storage", "ls", `jobs/rendered/${part}`, "--json");
-    for (const line of listed.trim().split("\n")) {
-      const { key } = JSON.parse(line) as { key: string };
-      const file = join(folder, key.slice("jobs/rendered/".length));
-      mkdirSync(dirname(file), { recursive: true });
-      resontech("storage", "get", key, file);
-    }
-  }
-  return folder;
-}
 
 /** The appliance does what the first POST to each path asks, and the page never hears of it. @returns paths whose turn is still to come */
 async function loseFirstAnswers(page: Page, paths: readonly string[]): Promise<Set<string>> {
@@ -75,38 +46,17 @@ async function submit(page: Page, folder: string, name: string): Promise<void> {
 t.test(
   "a researcher submits, watches, finds out why a job failed, and downloads the model",
   async (t) => {
-    const folder = await readyFolder();
+    const folder = join(work, "digits of a page");
+    await readyFolder(appliance, { work, folder, name: "rendered" });
     await appliance.command(["add-user", "mira"]);
-    const { password } = JSON.parse(
-      await appliance.command(["user", "password", "mira", "--json"]),
-    ) as { password: string };
     const browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-dev-shm-usage"],
     });
     t.teardown(() => browser.close());
-    const context = await browser.newContext({
-      ignoreHTTPSErrors: true,
-      viewport: { width: 1200, height: 800 },
-    });
-    const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
-    const complaints: string[] = [];
-    // Jobs make networks on this very host, and then Chromium breaks what is on its way: the page must go on.
-    page.on("console", (message) => {
-      const isBroken = message.text().startsWith("Failed to load resource: net::ERR_");
-      if (message.type() === "error" && !isBroken) complaints.push(message.text());
-    });
+    const mira = await Person.signIn(browser, appliance, "mira");
+    const { page, complaints } = mira;
     const picture = (name: string) => page.screenshot({ path: join(pictures, `${name}.png`) });
-
-    await page.goto(`${base}/`);
-    await page.fill("#username", "mira");
-    await page.fill("#password", password);
-    await page.click("#kc-login");
-    await page.fill("#password-new", "a-long-and-better-password");
-    await page.fill("#password-confirm", "a-long-and-better-password");
-    await page.click("input[type=submit], button[type=submit]");
-    await page.waitForSelector("#who");
 
     const lost = await loseFirstAnswers(page, ["/api/users/storage/upload/complete", "/api/tasks"]);
     await submit(page, folder, "digits of a page");

@@ -1,10 +1,10 @@
 /** People sign in to the installed appliance with a browser: the first administrator with code and passkey, a user by a handed-over password. */
-import { createHmac } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import t from "tap";
 import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
+import { timeCode } from "./helper/time-code.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))
@@ -52,21 +52,6 @@ async function roles(page: Page): Promise<string | null> {
   await page.waitForSelector("#who:not([hidden])");
   return await page.textContent("#roles");
 }
-/** RFC 6238 with SHA-256, as the realm asks for it. @param secret base32 */
-function timeCode(secret: string, at = Date.now()): string {
-  const bits = Array.from(secret.replaceAll(" ", "").toUpperCase())
-    .map((letter) =>
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"),
-    )
-    .join("");
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
-  const mac = createHmac("sha256", key).update(counter).digest();
-  const offset = (mac.at(-1) ?? 0) & 0xf;
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
-}
-
 const PASSWORD = "a-long-and-better-password";
 
 t.test(

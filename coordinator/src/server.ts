@@ -29,6 +29,7 @@ import { RightsRefresh } from "./identity/rights-refresh.ts";
 import type { KernelAlarms } from "./compose/build-kernel.ts";
 import { type Core, openCore } from "./compose/open-core.ts";
 import { openIdentity } from "./compose/open-identity.ts";
+import { joinCommandFor } from "./nodes/join-place.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
@@ -106,6 +107,10 @@ async function openParts(
   const identity = await openIdentity(config, { read, commit, gate, record, now, kernel }, logger);
   if (identity !== null) stack.use(identity);
   const views = new OperatorViews(read, () => core.nodeHealth(), now);
+  const nodeFiles =
+    config.releaseDir === undefined
+      ? NodeFiles.none()
+      : NodeFiles.ofRelease(config.releaseDir, config.ca.rootCertFile);
   const app = await buildApp({
     identity,
     nodes: {
@@ -113,6 +118,7 @@ async function openParts(
       find: (node) => views.findNode(node),
       cordon: (node, reason) => core.cordon(node, reason),
       invite: (node, ttlS) => joinTokens.make(node, ttlS),
+      joinCommand: (node) => joinCommandFor(node, config, nodeFiles),
     },
     ...{ version: manifest.version, health: () => core.health() },
     approvals: identity?.approvals ?? null,
@@ -132,10 +138,7 @@ async function openParts(
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     join: (request, source) => joinTokens.join(request, source),
-    nodeFiles:
-      config.releaseDir === undefined
-        ? NodeFiles.none()
-        : NodeFiles.ofRelease(config.releaseDir, config.ca.rootCertFile),
+    nodeFiles,
     registry: {
       passwords,
       tokens: new RegistryTokens({

@@ -19,8 +19,8 @@ import {
   SIGNED_FILES,
   SIGNED_FOLDER,
 } from "@resontech/contracts/node-files";
+import { type JoinFacts, scriptForMedium } from "@resontech/contracts/join-command";
 import type { PartContext } from "../parts/context.ts";
-import { type JoinFacts, scriptForMedium } from "./decisions/join-command.ts";
 
 /** No host can join this appliance under this name; `message` says why. */
 export class NodeNotAddedError extends Error {

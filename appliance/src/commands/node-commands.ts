@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { joinFacts, writeNodeFolder } from "./add-node.ts";
 import type { OperatorShell } from "./ask-operator.ts";
-import { joinCommand } from "./decisions/join-command.ts";
+import { joinCommand } from "@resontech/contracts/join-command";
 import { DEFAULT_WAIT_S, type RemoveOptions, removeNode, waitSeconds } from "./remove-node.ts";
 import { MAX_TOKEN_S, tokenSeconds } from "./token-seconds.ts";
 import { formatSize, formatSpan } from "./decisions/quantities.ts";

@@ -74,7 +74,11 @@ export const InviteNodeBody = Type.Object(
 );
 /** The token is shown this once. */
 export const InviteNodeReply = Type.Object(
-  { node: Type.String(), token: Type.String(), expiresAt: Instant },
+  {
+    ...{ node: Type.String(), token: Type.String(), expiresAt: Instant },
+    /** What the new host runs, and gives the token to; null where no other host reaches this appliance. */
+    command: Nullable(Type.String()),
+  },
   closed,
 );
 export type InviteNodeReply = Static<typeof InviteNodeReply>;

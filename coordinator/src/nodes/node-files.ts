@@ -2,10 +2,13 @@
  * What this appliance gives out to whoever asks, so that a host can become a node: files of the release that runs, which is no secret, and the
  * root certificate. The list is closed and made once: what is asked for is a key of it and never a part of a path.
  */
-import { createReadStream, readFileSync, statSync } from "node:fs";
+import { hash } from "node:crypto";
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { join } from "node:path";
+import type { JoinFacts } from "@resontech/contracts/join-command";
 import {
+  JOIN_SCRIPT,
   NODE_FILE_NAMES,
   nodeFiles,
   ROOT_CERTIFICATE,
@@ -23,15 +26,18 @@ export type NodeFile = { sizeBytes: number; bytes: Readable };
 
 export class NodeFiles {
   readonly #files: ReadonlyMap<string, string>;
+  /** What a new host compares, hex; null where nothing is given out. */
+  readonly trust: Pick<JoinFacts, "rootSha256" | "keySha256" | "scriptSha256"> | null;
   #open = 0;
 
-  private constructor(files: ReadonlyMap<string, string>) {
+  private constructor(files: ReadonlyMap<string, string>, trust: NodeFiles["trust"]) {
     this.#files = files;
+    this.trust = trust;
   }
 
   /** Nothing is given out. */
   static none(): NodeFiles {
-    return new NodeFiles(new Map());
+    return new NodeFiles(new Map(), null);
   }
 
   /** @throws Error when the release has no manifest that can be read */
@@ -48,7 +54,17 @@ export class NodeFiles {
       sha256,
       join(releaseDir, path),
     ]);
-    return new NodeFiles(new Map([...names, ...blobs]));
+    const script = manifest.tree.find(({ path }) => path === JOIN_SCRIPT);
+    const key = join(releaseDir, SIGNED_FOLDER, "release-key.pem");
+    const trust =
+      script === undefined || !existsSync(key)
+        ? null
+        : {
+            rootSha256: hash("sha256", readFileSync(rootCertFile)),
+            keySha256: hash("sha256", readFileSync(key)),
+            scriptSha256: script.sha256,
+          };
+    return new NodeFiles(new Map([...names, ...blobs]), trust);
   }
 
   /**

@@ -116,6 +116,7 @@ export async function makeTestApp(
         })),
       find: () => null,
       cordon: () => {},
+      joinCommand: async () => null,
       invite: async () => {
         throw new Error("no nodes in this test");
       },

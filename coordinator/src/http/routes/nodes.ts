@@ -27,6 +27,8 @@ export type NodeRoutesDeps = {
     cordon: (node: string, reason: string | null) => void;
     /** A one-use token, stored as its hash; logs what it does. `expiresAt` in Unix milliseconds. */
     invite: (node: string, ttlS: number) => Promise<{ token: string; expiresAt: number }>;
+    /** What the host of this name runs; null where none can. */
+    joinCommand: (node: string) => Promise<string | null>;
   };
   commit: GroupCommit;
   /** Signs the request once its token is used up; logs what it does. */
@@ -117,7 +119,8 @@ export const nodeRoutes: FastifyPluginAsyncTypebox<NodeRoutesDeps> = async (app,
         () => nodes.invite(node, ttlS),
       );
       const expires = new Date(expiresAt).toISOString();
-      return reply.code(201).send({ node, token, expiresAt: expires });
+      const command = await nodes.joinCommand(node);
+      return reply.code(201).send({ node, token, expiresAt: expires, command });
     },
   );
 

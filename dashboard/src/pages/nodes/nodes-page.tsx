@@ -107,10 +107,17 @@ function Invite() {
             The token of {made.node}, shown this once, good until <At at={made.expiresAt} />:
           </p>
           <pre tabIndex={0}>{made.token}</pre>
-          <p>
-            The join command asks for it. <code>sudo appliance node add {made.node}</code> on the
-            appliance's host prints that command.
-          </p>
+          {made.command === null ? (
+            <p>
+              No other host reaches this appliance by its name, so no host can join. Install it with
+              <code> --name</code> and <code>--address</code> of the network.
+            </p>
+          ) : (
+            <>
+              <p>Run this on the new host as root. The command asks for the token:</p>
+              <pre tabIndex={0}>{made.command}</pre>
+            </>
+          )}
         </div>
       )}
     </Panel>

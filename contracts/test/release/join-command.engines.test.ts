@@ -4,11 +4,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import {
-  type JoinFacts,
-  joinCommand,
-  scriptForMedium,
-} from "../../src/commands/decisions/join-command.ts";
+import { type JoinFacts, joinCommand, scriptForMedium } from "../../src/release/join-command.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const ROOT = "the root certificate\n";

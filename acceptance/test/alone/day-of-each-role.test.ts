@@ -1,0 +1,242 @@
+/** A day of each role on the installed appliance, in a browser: from signing in to the main thing that each of them is there for. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { strFromU8, unzipSync } from "fflate";
+import { chromium } from "playwright-core";
+import t from "tap";
+import { type ApplianceStatus, LocalAppliance } from "../../../dev/local-appliance.ts";
+import { picturePages } from "../helper/picture-pages.ts";
+import { Person } from "../helper/person.ts";
+import { readyFolder } from "../helper/ready-folder.ts";
+
+const root = process.env["RT_TEST_APPLIANCE"] ?? "";
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
+const appliance = LocalAppliance.at(root);
+const credentials = readFileSync(join(root, "data", "credentials.txt"), "utf8");
+const first = /^username = (.+)$/m.exec(credentials)?.[1] ?? "";
+
+t.setTimeout(600_000);
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-dev-shm-usage"],
+});
+t.teardown(() => browser.close());
+
+for (const name of ["sofie", "otto", "lena", "rosa"]) await appliance.command(["add-user", name]);
+const { project } = JSON.parse(
+  await appliance.command(["project", "add", "screening", "--lead", "lena", "--json"]),
+) as { project: string };
+await appliance.command(["user", "reset-second-factor", first]);
+const admin = await Person.signIn(browser, appliance, first);
+
+async function askForRole(name: string, role: string): Promise<void> {
+  const { page } = admin;
+  await admin.goTo("People");
+  await page.getByLabel("Person").selectOption({ label: name });
+  await page.getByLabel("Role", { exact: true }).selectOption(role);
+  await page.getByLabel("Reason").fill("the appliance is new");
+  await admin.press("Ask for it");
+  await page.getByText("Asked for.").waitFor();
+}
+
+t.test(
+  "an administrator gives the duties away, the second of them with a second person",
+  async (t) => {
+    const { page } = admin;
+    await page.getByText("Nobody could approve what needs a second person").waitFor();
+    await askForRole("sofie", "security-officer");
+    await admin.goTo("Approvals");
+    await page.getByText("nobody: there was one person").waitFor();
+    await askForRole("otto", "compliance-auditor");
+
+    const sofie = await Person.signIn(browser, appliance, "sofie");
+    await sofie.goTo("Approvals");
+    await sofie.page.getByText("otto becomes compliance-auditor").first().waitFor();
+    await sofie.press("Approve");
+    await sofie.page.getByRole("alertdialog").getByRole("button", { name: "Approve" }).click();
+    await sofie.page.getByText("Nothing waits").waitFor();
+    t.same(sofie.complaints, []);
+    await sofie.page.context().close();
+  },
+);
+
+t.test(
+  "an operator finds the node that is silent, drains it, and makes a join token",
+  async (t) => {
+    const { page } = admin;
+    const { parts } = JSON.parse(await appliance.command(["status", "--json"])) as ApplianceStatus;
+    const pid = parts.find(({ name }) => name === "agent")?.pid ?? 0;
+    await admin.goTo("Appliance");
+    process.kill(pid, "SIGSTOP");
+    try {
+      await page.getByText(/ is silent for \d+ s/).waitFor();
+      await admin.goTo("Nodes");
+      await page.getByText("silent").first().waitFor();
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    await page.getByText("ready").first().waitFor();
+    await page.getByRole("table").getByRole("link").first().click();
+    await admin.press("Drain");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Drain" }).click();
+    await page.getByText("drained by an administrator").waitFor();
+    await admin.press("Give it back to placement");
+    await page.getByRole("button", { name: "Drain" }).waitFor();
+
+    await admin.goTo("Nodes");
+    await page.getByLabel("Name of the node").fill("node-of-the-cellar");
+    await admin.press("Make a token");
+    const made = page.getByText(/The token of node-of-the-cellar, shown this once/);
+    await made.or(page.locator("#otp")).first().waitFor();
+    if (await page.locator("#otp").isVisible()) {
+      await admin.showFactor();
+      await admin.press("Make a token");
+    }
+    await made.waitFor();
+    t.same(admin.complaints, []);
+  },
+);
+
+t.test("a lead takes a researcher in; outputs leave when an officer has approved", async (t) => {
+  const lena = await Person.signIn(browser, appliance, "lena");
+  await lena.goTo("People");
+  const members = lena.page.getByRole("region", { name: "Members of screening" });
+  await members.getByRole("button", { name: "Show the members" }).click();
+  // A member is somebody who has been here.
+  const rosa = await Person.signIn(browser, appliance, "rosa");
+  await members.getByLabel("User name").fill("rosa");
+  await members.getByRole("button", { name: "Make a member" }).click();
+  await members.getByRole("button", { name: "Take rosa out" }).waitFor();
+  await members.getByRole("button", { name: "By approval alone" }).click();
+  await members.getByText("leave by approval alone from now on").waitFor();
+
+  const work = join(t.testdir(), "work");
+  mkdirSync(work);
+  const folder = join(work, "screens of March");
+  await readyFolder(appliance, { work, folder, name: "rendered-of-the-day" });
+  await rosa.open("/submit");
+  const { page } = rosa;
+  await page.getByLabel("Folder").setInputFiles(folder);
+  await page.getByLabel("Project").selectOption({ label: "screening" });
+  await rosa.press("Upload and submit");
+  await page.getByText("It finished, and its results are stored.").waitFor();
+  jobOfRosa = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  await page.getByRole("tab", { name: "Files" }).click();
+  const model = page.getByRole("button", { name: /^Download .*model_out\// }).first();
+  await model.click();
+  await page.getByRole("alert").getByText("export_controlled").waitFor();
+  await page.getByLabel("Reason").fill("for the ethics board");
+  await page.getByRole("button", { name: "Ask", exact: true }).click();
+  await page.getByText("You have asked.").waitFor();
+
+  const sofie = await Person.signIn(browser, appliance, "sofie");
+  await sofie.goTo("Approvals");
+  await sofie.page.getByText("for the ethics board").waitFor();
+  await sofie.press("Approve");
+  await sofie.page.getByRole("alertdialog").getByRole("button", { name: "Approve" }).click();
+  await sofie.page.getByText("Nothing waits").waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), model.click()]);
+  t.ok(readFileSync(await download.path()).length > 1_000, "the model is out");
+  await lena.goTo("Approvals");
+  await lena.page.getByText("rosa may read", { exact: false }).first().waitFor();
+  await picturePages(t, rosa, [
+    ["overview", "/"],
+    ["jobs", "/jobs"],
+    ["job-rounds", `/jobs/${jobOfRosa}/rounds`],
+    ["job-curves", `/jobs/${jobOfRosa}/curves`],
+    ["job-events", `/jobs/${jobOfRosa}/events`],
+    ["job-logs", `/jobs/${jobOfRosa}/logs`],
+    ["job-files", `/jobs/${jobOfRosa}/files`],
+    ["job-inputs", `/jobs/${jobOfRosa}/inputs`],
+    ["submit", "/submit"],
+    ["storage", "/storage"],
+    ["keys", "/keys"],
+  ]);
+  await picturePages(t, lena, [["people-of-lead", "/people"]]);
+  await picturePages(t, sofie, [["approvals", "/approvals"]]);
+  const bucket = await page.evaluate(
+    async (id) =>
+      (
+        await fetch("/api/users/storage/bucket", { headers: { "x-rt-project": id } })
+      ).json() as Promise<{ bucketAlias: string }>,
+    project,
+  );
+  shards = `${bucket.bucketAlias}/jobs/screens-of-march/shards/`;
+  // A refused download and a refused search are complaints of the browser, not of the page.
+  for (const person of [lena, rosa, sofie])
+    t.same(
+      person.complaints.filter((text) => !/status of 403/.test(text)),
+      [],
+      person.name,
+    );
+});
+let jobOfRosa = "";
+let shards = "";
+
+t.test(
+  "an auditor asks who read a data set, proves it, takes it away and verifies it",
+  async (t) => {
+    const otto = await Person.signIn(browser, appliance, "otto");
+    const { page } = otto;
+    t.equal(new URL(page.url()).pathname, "/dashboard/audit", "where an auditor's day begins");
+    await page.getByLabel("Objects below").fill(shards);
+    const entry = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
+    for (let tries = 0; tries < 50 && (await entry.count()) === 0; tries++) {
+      await otto.press("Search");
+      await page.waitForTimeout(500);
+    }
+    await page
+      .getByRole("cell", { name: /^data\.object\.read/ })
+      .first()
+      .waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      otto.press("Export what was found"),
+    ]);
+    const archive = unzipSync(readFileSync(await download.path()));
+    const proofs = Object.keys(archive).filter((name) => name.startsWith("proofs/"));
+    t.ok(proofs.length > 2, `${proofs.length} entries`);
+    t.match(strFromU8(archive["READ-ME.txt"]!), `below = ${shards}`);
+    const away = t.testdir();
+    for (const [at, name] of proofs.entries()) {
+      const file = join(away, `${at}.tlog-proof`);
+      writeFileSync(file, archive[name]!);
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [
+          ...[join(root, "current", "app", "sov-verify.mjs"), file],
+          ...["--policy", join(root, "data", "audit.policy"), "--require", "INTEGRITY,SIGNATURE"],
+        ],
+        { encoding: "utf8" },
+      );
+      t.equal(status, 0, stdout);
+    }
+
+    await entry.click();
+    const verdicts = page.getByRole("region", { name: "What the proof shows" });
+    await verdicts.getByRole("row", { name: /INTEGRITY.*PASS/ }).waitFor();
+    await page.getByText("that is not independent").waitFor();
+    const path = new URL(page.url()).pathname.slice("/dashboard".length);
+    await picturePages(t, otto, [
+      ["audit", `/audit?below=${encodeURIComponent(shards)}&asked=1`],
+      ["audit-entry", path],
+    ]);
+    t.same(otto.complaints, []);
+  },
+);
+
+t.test("each page of an administrator, in both themes and at two widths", async (t) => {
+  const [node] = JSON.parse(await appliance.command(["node", "ls", "--json"])) as {
+    node: string;
+  }[];
+  await picturePages(t, admin, [
+    ["overview-of-admin", "/"],
+    ["nodes", "/nodes"],
+    ["node", `/nodes/${node?.node}`],
+    ["people", "/people"],
+    ["appliance", "/appliance"],
+  ]);
+  t.same(admin.complaints, []);
+});

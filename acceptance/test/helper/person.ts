@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { timeCode } from "./time-code.ts";
+
+const PASSWORD = "a-long-and-better-password";
+const STEP_MS = 30_000;
+
+/** A person of the installed appliance in front of a browser: signs in, shows the second factor, and keeps what the browser complains of. */
+export class Person {
+  readonly name: string;
+  readonly page: Page;
+  /** What the console called an error. */
+  readonly complaints: string[] = [];
+  readonly #base: string;
+  #secret: string | null = null;
+  /** Of the last code: none is taken twice. */
+  #lastStep = 0;
+
+  private constructor(name: string, base: string, page: Page) {
+    this.name = name;
+    this.page = page;
+    this.#base = base;
+    page.setDefaultTimeout(60_000);
+    // Jobs make networks on this very host, and then Chromium breaks what is on its way: the page must go on.
+    page.on("console", (message) => {
+      const isBroken = message.text().startsWith("Failed to load resource: net::ERR_");
+      if (message.type() === "error" && !isBroken) this.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+  }
+
+  /** With the password that the operator hands over; who is asked for a second factor sets a code up. */
+  static async signIn(browser: Browser, appliance: LocalAppliance, name: string): Promise<Person> {
+    const { RESON_BASE_URL: base = "" } = appliance.quickstart();
+    const { password } = JSON.parse(
+      await appliance.command(["user", "password", name, "--json"]),
+    ) as { password: string };
+    const context: BrowserContext = await browser.newContext({
+      ignoreHTTPSErrors: true,
+      viewport: { width: 1200, height: 800 },
+    });
+    const person = new Person(name, base, await context.newPage());
+    const { page } = person;
+    await page.goto(`${base}/`);
+    await page.fill("#username", name);
+    await page.fill("#password", password);
+    await page.click("#kc-login");
+    await page.fill("#password-new", PASSWORD);
+    await page.fill("#password-confirm", PASSWORD);
+    await page.click("input[type=submit], button[type=submit]");
+    const manual = page.locator("#mode-manual");
+    await manual.or(page.locator("nav")).first().waitFor();
+    if (await manual.isVisible()) await person.#setUpCode();
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    return person;
+  }
+
+  async #setUpCode(): Promise<void> {
+    const { page } = this;
+    await page.click("#mode-manual");
+    this.#secret = (await page.textContent("#kc-totp-secret-key")) ?? "";
+    await page.fill("#totp", await this.#code());
+    await page.click("#saveTOTPBtn");
+  }
+
+  async #code(): Promise<string> {
+    const now = () => Math.floor(Date.now() / STEP_MS);
+    const step = Math.max(now(), this.#lastStep + 1);
+    // One code ahead is taken, as of a clock that is fast.
+    while (now() + 1 < step) await sleep(500);
+    this.#lastStep = step;
+    return timeCode(this.#secret ?? "", step * STEP_MS);
+  }
+
+  /** What asks for the second factor again gets it, and the page goes on by itself. */
+  async showFactor(): Promise<void> {
+    await this.page.fill("#otp", await this.#code());
+    await this.page.click("#kc-login");
+  }
+
+  /** By the navigation, as a person goes. */
+  async goTo(title: string): Promise<void> {
+    await this.page
+      .getByRole("navigation", { name: "Pages" })
+      .getByRole("link", { name: title, exact: true })
+      .click();
+    await this.page.getByRole("heading", { level: 1 }).waitFor();
+  }
+
+  /** By an address, and so by a new load of the page. */
+  async open(path: string): Promise<void> {
+    await this.page.goto(`${this.#base}/dashboard${path}`);
+    await this.page.getByRole("heading", { level: 1 }).waitFor();
+  }
+
+  press(name: string | RegExp): Promise<void> {
+    return this.page.getByRole("button", { name }).first().click();
+  }
+}
