@@ -91,3 +91,19 @@ t.test("every view of a job and the list break no rule of accessibility", async 
   t.match(await accessibilityFaults(page), [/^image-alt/], "a fault would be found");
   t.same(complaints, []);
 });
+
+t.test("a filter that has a name is a click away, and forgotten when asked", async (t) => {
+  const { page, complaints } = await pageOf();
+  await page.goto(`${house.running.url}/dashboard/jobs`);
+  await page.getByLabel("Name or id").fill("digi");
+  await page.getByLabel("Name of this view").fill("digits of mine");
+  await page.getByRole("button", { name: "Save the view" }).click();
+  await page.getByRole("link", { name: "Jobs", exact: true }).click();
+  await page.getByRole("link", { name: "waits" }).waitFor();
+  await page.getByRole("link", { name: "digits of mine" }).click();
+  await page.getByRole("link", { name: "waits" }).waitFor({ state: "detached" });
+  t.equal(await page.getByLabel("Name or id").inputValue(), "digi");
+  await page.getByRole("button", { name: "Forget the view digits of mine" }).click();
+  await page.getByRole("link", { name: "digits of mine" }).waitFor({ state: "detached" });
+  t.same(complaints, []);
+});

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import { timeCode } from "./time-code.ts";
 
@@ -73,10 +73,23 @@ export class Person {
     return timeCode(this.#secret ?? "", step * STEP_MS);
   }
 
-  /** What asks for the second factor again gets it, and the page goes on by itself. */
-  async showFactor(): Promise<void> {
-    await this.page.fill("#otp", await this.#code());
-    await this.page.click("#kc-login");
+  /**
+   * Does what may ask for the second factor: it is shown, or set up, and the same is done once more with what the page has kept.
+   * @param done is there when it is done
+   */
+  async act(what: () => Promise<void>, done: Locator): Promise<void> {
+    await what();
+    const [code, manual] = [this.page.locator("#otp"), this.page.locator("#mode-manual")];
+    await done.or(code).or(manual).first().waitFor();
+    if (await done.isVisible()) return;
+    if (await manual.isVisible()) await this.#setUpCode();
+    else {
+      await code.fill(await this.#code());
+      await this.page.click("#kc-login");
+    }
+    await this.page.getByRole("navigation", { name: "Pages" }).waitFor();
+    await what();
+    await done.waitFor();
   }
 
   /** By the navigation, as a person goes. */

@@ -81,8 +81,8 @@ export const SessionReply = Type.Object(
     /** Actions that the person may ask for at all; the answer to each request says for which rows. */
     may: Type.Array(Type.String()),
     signedInAt: Instant,
-    /** Without anything that the person does. */
-    idleAt: Instant,
+    /** Seconds until it ends without anything that the person does. */
+    idleInS: Type.Integer({ minimum: 0 }),
     endsAt: Instant,
     /** To be sent as `X-Rt-Csrf` with every request that changes anything. */
     csrfToken: Type.String(),

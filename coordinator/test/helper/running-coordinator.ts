@@ -18,7 +18,7 @@ import Database from "better-sqlite3";
 import type { ApplianceRole } from "../../src/authorization/roles.ts";
 import { Seal } from "../../src/identity/sign-in/seal.ts";
 import { insertSession } from "../../src/identity/sign-in/session-store.ts";
-import { startNats } from "../bus/nats-fixture.ts";
+import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
 import { fetchWithCa } from "./fetch-with-ca.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
@@ -52,6 +52,7 @@ export class RunningCoordinator implements AsyncDisposable {
   readonly config: CoordinatorConfig;
   readonly s3: S3Engine;
   readonly auditd: AuditdFixture;
+  readonly nats: NatsFixture;
   readonly url: string;
   readonly caPem: string;
   readonly #configFile: string;
@@ -64,6 +65,7 @@ export class RunningCoordinator implements AsyncDisposable {
     config: CoordinatorConfig,
     s3: S3Engine,
     auditd: AuditdFixture,
+    nats: NatsFixture,
     dir: string,
     cleanup: AsyncDisposableStack,
     vault: VaultFixture | null,
@@ -71,6 +73,7 @@ export class RunningCoordinator implements AsyncDisposable {
     this.config = config;
     this.s3 = s3;
     this.auditd = auditd;
+    this.nats = nats;
     this.url = config.publicUrl;
     this.caPem = readFileSync(s3.caFile, "utf8");
     this.#configFile = join(dir, "coordinator.json");
@@ -157,7 +160,7 @@ export class RunningCoordinator implements AsyncDisposable {
     if (options.dashboard === true) config.dashboardDir = join(dirname(SERVER), "dashboard");
     if (options.identity === true) config.identity = makeIdentity(dir, s3.caFile);
     config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };
-    const running = new RunningCoordinator(config, s3, auditd, dir, stack.move(), vault);
+    const running = new RunningCoordinator(config, s3, auditd, nats, dir, stack.move(), vault);
     try {
       await running.start();
     } catch (error) {

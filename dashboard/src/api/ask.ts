@@ -1,4 +1,5 @@
 /** One request to the appliance's API, as the person who is signed in. */
+import { auditHalt } from "./audit-halt.ts";
 import { asProblem, Problem } from "./problem.ts";
 import { sessionEnded } from "./session-end.ts";
 
@@ -62,6 +63,7 @@ export async function ask<T>(
   if (answer.ok) return told as T;
   if (answer.status === 401) sessionEnded.tell();
   const said = (told ?? {}) as Partial<Record<"code" | "message" | "hint", string>>;
+  if (said.code === "audit_unavailable") auditHalt.begin();
   throw new Problem({
     code: said.code ?? "reply_invalid",
     message: said.message ?? `the answer has status ${answer.status}`,

@@ -10,6 +10,7 @@ import {
 import { useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";
 import { ask } from "../api/ask.ts";
+import { auditHalt } from "../api/audit-halt.ts";
 import { useSession } from "../api/session.ts";
 import { sessionEnded } from "../api/session-end.ts";
 import { useLiveState } from "../live/live.ts";
@@ -21,9 +22,10 @@ import styles from "./shell.module.css";
 
 /** What stands around every page: where one can go, who one is, and whether what is shown is live. */
 export function Shell({ children }: { children: ReactNode }) {
-  const { may } = useSession();
+  const session = useSession();
+  const { may } = session;
   const [location] = useLocation();
-  useActivity();
+  const isEnding = useActivity(session);
   return (
     <div className={styles["shell"]}>
       <a className={styles["skip"]} href="#main">
@@ -56,7 +58,8 @@ export function Shell({ children }: { children: ReactNode }) {
         <PersonMenu />
       </header>
       <Palette />
-      <SessionOver />
+      <AuditHalted />
+      <SessionOver isEnding={isEnding} />
       <main id="main" tabIndex={-1} className={styles["main"]}>
         {children}
       </main>
@@ -123,9 +126,27 @@ function PersonMenu() {
   );
 }
 
+function AuditHalted() {
+  const isHalted = useSyncExternalStore(auditHalt.subscribe, auditHalt.isHalted);
+  if (!isHalted) return null;
+  return (
+    <div role="alert" className={styles["over"]}>
+      The audit log takes no record, so nothing can be done or looked up until it does. Jobs that
+      run go on. The operator sees the cause in <code>appliance status</code>.
+    </div>
+  );
+}
+
 /** The page stays as it was: whoever reads goes on reading. */
-function SessionOver() {
+function SessionOver({ isEnding }: { isEnding: boolean }) {
   const isOver = useSyncExternalStore(sessionEnded.subscribe, sessionEnded.isOver);
+  if (!isOver && isEnding)
+    return (
+      <div role="alert" className={styles["over"]}>
+        Nobody has touched this page for a while: in two minutes your session ends. Press a key or
+        move the pointer to stay.
+      </div>
+    );
   if (!isOver) return null;
   const back = `${location.pathname}${location.search}`;
   return (

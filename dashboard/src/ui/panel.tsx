@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useId } from "react";
 import styles from "./panel.module.css";
 
 /** A part of a page with a heading of its own. */
@@ -11,9 +11,10 @@ export function Panel({
   id?: string;
   children: ReactNode;
 }) {
+  const heading = useId();
   return (
-    <section className={styles["panel"]} id={id}>
-      <h2>{title}</h2>
+    <section className={styles["panel"]} id={id} aria-labelledby={heading}>
+      <h2 id={heading}>{title}</h2>
       {children}
     </section>
   );

@@ -40,7 +40,11 @@ export type SignInParts = {
   personSessions: PersonSessions;
 };
 /** @property identity null where the appliance has no identity provider: nobody signs in */
-export type SignInRoutesDeps = { read: ReadHandle; identity: SignInParts | null };
+export type SignInRoutesDeps = {
+  read: ReadHandle;
+  identity: SignInParts | null;
+  now: () => number;
+};
 
 const tags = ["sign-in"];
 const MAX_QUERY = 4_096;
@@ -58,7 +62,7 @@ const Html = pageResponses("text/html");
 
 export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
   app,
-  { read, identity },
+  { read, identity, now },
 ) => {
   app.get(
     "/auth/sign-in",
@@ -260,7 +264,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
         acr: session.acr,
         may: mayAskFor(caller),
         signedInAt: instant(session.signedInAt),
-        idleAt: instant(session.activeAt + IDLE_MS),
+        idleInS: Math.max(0, Math.ceil((session.activeAt + IDLE_MS - now()) / 1_000)),
         endsAt: instant(session.endsAt),
         csrfToken: sessions.csrfToken(cookie),
       };

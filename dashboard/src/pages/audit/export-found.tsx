@@ -22,21 +22,19 @@ export function ExportFound({ filters }: { filters: Readonly<Record<string, stri
     try {
       const askedAt = new Date().toISOString();
       const entries: FoundEntry[] = [];
-      let page: AuditProofsReply | null = null;
-      do {
-        const cursor: string | undefined = page?.cursor ?? undefined;
-        page = await ask<AuditProofsReply>(
+      const read = async (cursor?: string): Promise<AuditProofsReply> => {
+        const page = await ask<AuditProofsReply>(
           "GET",
           withQuery("/api/audit/proofs", { ...filters, cursor }),
         );
         entries.push(...page.events);
         setCount(entries.length);
-      } while (
-        page.more &&
-        page.cursor !== null &&
-        entries.length < MAX_ENTRIES &&
-        !isStopped.current
-      );
+        return page;
+      };
+      const isMore = ({ more }: AuditProofsReply) =>
+        more && entries.length < MAX_ENTRIES && !isStopped.current;
+      let page = await read();
+      while (isMore(page) && page.cursor !== null) page = await read(page.cursor);
       if (isStopped.current) return;
       const { archiveOf } = await import("./found-export.ts");
       const bytes = await archiveOf(entries, {

@@ -23,7 +23,14 @@ export function JobFilters({
   projects: readonly { id: string; name: string }[];
 }) {
   const [search, setSearch] = useSearchParams();
-  const [text, setText] = useState(search.get("text") ?? "");
+  const asked = search.get("text") ?? "";
+  const [text, setText] = useState(asked);
+  const [last, setLast] = useState(asked);
+  // A link to another view is followed; what is typed is ahead of the address for a moment.
+  if (asked !== last) {
+    setLast(asked);
+    setText(asked);
+  }
   const set = (name: string, value: string) =>
     setSearch(
       (before) => {
@@ -35,7 +42,7 @@ export function JobFilters({
       { replace: true },
     );
   useEffect(() => {
-    if (text === (search.get("text") ?? "")) return;
+    if (text === asked) return;
     const timer = setTimeout(() => set("text", text), TYPED_MS);
     return () => clearTimeout(timer);
   });

@@ -14,6 +14,7 @@ import { State } from "../../ui/state.tsx";
 import { jobWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { JobFilters } from "./job-filters.tsx";
+import { SavedViews } from "./saved-views.tsx";
 import { whyOf } from "./why-of.ts";
 import styles from "./jobs-page.module.css";
 
@@ -77,6 +78,7 @@ export function JobsPage() {
         )}
       </div>
       <JobFilters totals={jobs.data?.pages[0]?.totals ?? {}} projects={projects} />
+      <SavedViews />
       {jobs.isPending ? <Skeleton /> : null}
       {jobs.isError ? <Failure error={jobs.error} retry={() => void jobs.refetch()} /> : null}
       {jobs.isSuccess && rows.length === 0 ? <NoJobs isFiltered={isFiltered} /> : null}
