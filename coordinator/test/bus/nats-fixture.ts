@@ -13,6 +13,9 @@ export type NatsFixture = AsyncDisposable & {
   url: string;
   config: CoordinatorConfig["nats"];
   process: ChildProcess;
+  /** Every connection breaks, and no new one comes to stand until {@link mend}. */
+  cut: () => Promise<void>;
+  mend: () => Promise<void>;
 };
 
 /** The real server on a free port: mutual TLS, every connection but the coordinator's is put to the auth callout. */
@@ -52,11 +55,18 @@ export async function startNats(dir: string, ca: TestCa): Promise<NatsFixture> {
     `,
     { mode: 0o600 },
   );
-  const server = await runNats(["-c", configFile]);
-  const url = `tls://127.0.0.1:${server.port}`;
+  let server = await runNats(["-c", configFile]);
+  const { port } = server;
+  const url = `tls://127.0.0.1:${port}`;
   return {
     url,
-    process: server.process,
+    get process() {
+      return server.process;
+    },
+    cut: async () => await server[Symbol.asyncDispose](),
+    mend: async () => {
+      server = await runNats(["-c", configFile, "-p", String(port)]);
+    },
     config: {
       url,
       caFile: ca.rootCertFile,
