@@ -17,7 +17,7 @@ const appliance = LocalAppliance.at(root);
 const credentials = readFileSync(join(root, "data", "credentials.txt"), "utf8");
 const first = /^username = (.+)$/m.exec(credentials)?.[1] ?? "";
 
-t.setTimeout(600_000);
+t.setTimeout(900_000);
 const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-dev-shm-usage"],
@@ -135,7 +135,12 @@ t.test("a lead takes a researcher in; outputs leave when an officer has approved
   await page.getByLabel("Folder").setInputFiles(folder);
   await page.getByLabel("Project").selectOption({ label: "screening" });
   await rosa.press("Upload and submit");
-  await page.getByText("It finished, and its results are stored.").waitFor();
+  await page
+    .getByText("It finished, and its results are stored.")
+    .waitFor({ timeout: 180_000 })
+    .catch(async (error: unknown) => {
+      throw new Error(await page.locator("main").innerText(), { cause: error });
+    });
   jobOfRosa = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await page.getByRole("tab", { name: "Files" }).click();
   const model = page.getByRole("button", { name: /^Download .*model_out\// }).first();
