@@ -24,6 +24,8 @@ export type Room = {
 type Kept = {
   ledger: BucketLedger;
   readonly listing: SharedRun;
+  /** Writes that come while the quota is asked for wait for it: none is judged by one that is older than {@link QUOTA_LIFE_MS}. */
+  readonly asking: SharedRun;
   /** When its quota was asked for last, by the monotonic clock. */
   quotaAt: number;
 };
@@ -106,7 +108,7 @@ export class QuotaKeeper {
     if (kept === undefined) {
       kept = {
         ledger: new BucketLedger(),
-        listing: new SharedRun(),
+        ...{ listing: new SharedRun(), asking: new SharedRun() },
         quotaAt: Number.NEGATIVE_INFINITY,
       };
       this.#buckets.set(bucket, kept);
@@ -116,15 +118,20 @@ export class QuotaKeeper {
 
   /** While the coordinator is away the quota stays that was told last: a count that is known needs nobody. */
   async #refreshQuota(bucket: string, kept: Kept): Promise<void> {
-    const now = performance.now();
     // Before its first count nothing is known, and the count brings the quota along.
-    if (!kept.ledger.isCounted || now - kept.quotaAt < QUOTA_LIFE_MS) return;
-    kept.quotaAt = now;
+    if (!kept.ledger.isCounted || performance.now() - kept.quotaAt < QUOTA_LIFE_MS) return;
+    await kept.asking.run(() => this.#askQuota(bucket, kept));
+  }
+
+  async #askQuota(bucket: string, kept: Kept): Promise<void> {
+    const askedAt = performance.now();
     try {
       const { quotaBytes } = await this.#link.ask("quota", { bucket }, ASK_MS);
       if (quotaBytes !== null) kept.ledger.limitTo(quotaBytes);
+      kept.quotaAt = askedAt;
     } catch (error) {
       if (!(error instanceof CoordinatorUnavailable)) throw error;
+      kept.quotaAt = performance.now();
     }
   }
 
