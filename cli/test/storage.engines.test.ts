@@ -20,7 +20,7 @@ import { goodFiles } from "../../coordinator/test/helper/workspace.ts";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(240_000);
-const running = await RunningCoordinator.create();
+const running = await RunningCoordinator.create({ front: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-cli-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
@@ -34,6 +34,29 @@ const env = {
 const run = (...words: string[]) => Shell.run(env, ...words);
 const MIB = 1024 ** 2;
 
+type Kept = { uploadId: string; urls: string[]; etags: (string | null)[] };
+
+const kept = join(dir, "config", "resontech", "uploads");
+/** The front asks so often for a quota, and a little. */
+const QUOTA_HOLDS_MS = 5_200;
+
+function keptUpload(): { name: string; upload: Kept } | null {
+  const name = existsSync(kept) && readdirSync(kept).find((one) => one.endsWith(".json"));
+  if (typeof name !== "string") return null;
+  return { name, upload: JSON.parse(readFileSync(join(kept, name), "utf8")) as Kept };
+}
+
+/** Begins an upload and kills it after its first part. */
+async function killedUpload(file: string, key: string): Promise<{ name: string; upload: Kept }> {
+  const first = new Shell(env, "storage", "put", file, key);
+  while (!keptUpload()?.upload.etags.some((etag) => etag !== null)) await sleep(1);
+  first.kill();
+  await first.ended;
+  const left = keptUpload();
+  if (left === null) throw new Error("it was done before it was killed");
+  return left;
+}
+
 async function digestOf(file: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
@@ -43,19 +66,9 @@ async function digestOf(file: string): Promise<string> {
 t.test("an upload that is killed goes on with the parts that are missing", async (t) => {
   const file = join(dir, "large.bin");
   writeFileSync(file, Buffer.alloc(230 * MIB, "resontech"));
-  const first = new Shell(env, "storage", "put", file, "data/large.bin");
-  const kept = join(dir, "config", "resontech", "uploads");
-  const etags = () => {
-    const [name] = existsSync(kept) ? readdirSync(kept).filter((one) => one.endsWith(".json")) : [];
-    if (name === undefined) return [];
-    t.equal(statSync(join(kept, name)).mode & 0o777, 0o600);
-    return (JSON.parse(readFileSync(join(kept, name), "utf8")) as { etags: (string | null)[] })
-      .etags;
-  };
-  while (!etags().some((etag) => etag !== null)) await sleep(10);
-  first.kill();
-  await first.ended;
-  const sent = etags().filter((etag) => etag !== null).length;
+  const { name, upload } = await killedUpload(file, "data/large.bin");
+  t.equal(statSync(join(kept, name)).mode & 0o777, 0o600);
+  const sent = upload.etags.filter((etag) => etag !== null).length;
   t.ok(sent >= 1 && sent < 5, `${sent} of 5 parts`);
   const second = await run("storage", "put", file, "data/large.bin");
   t.match(second, { code: 0, said: /data\/large.bin: 241172480 bytes, \d+ of them sent before/ });
@@ -75,6 +88,69 @@ t.test("an upload that is killed goes on with the parts that are missing", async
   t.match(await run("storage", "rm", "data/large.bin"), { code: 0 });
   t.match(await run("storage", "rm", "data/large.bin"), { code: 1, said: /not_found/ });
   t.match(await run("storage", "put", join(dir, "none")), { code: 1, said: /file_missing/ });
+});
+
+t.test(
+  "a kept upload that is gone at the store is forgotten, and the same command begins anew",
+  async (t) => {
+    for (const missing of ["some", "none"]) {
+      const [file, key] = [join(dir, `gone-${missing}.bin`), `data/gone-${missing}.bin`];
+      writeFileSync(file, Buffer.alloc(230 * MIB, missing));
+      const { name, upload } = await killedUpload(file, key);
+      // Cut after the last part and before the completion: none is missing.
+      if (missing === "none") {
+        const etags = upload.urls.map(() => "0".repeat(32));
+        writeFileSync(join(kept, name), JSON.stringify({ ...upload, etags }));
+      }
+      const aborted = await running.request(
+        ...(["POST", "/api/users/storage/upload/abort", user.platformKey] as const),
+        { key, uploadId: upload.uploadId },
+      );
+      t.match(aborted, { status: 200, body: { aborted: true } });
+      const second = await run("storage", "put", file, key);
+      t.match(second, { code: 0, said: /could not be used; all was sent anew\n/ });
+      t.notMatch(second.said, /sent before$/m);
+      t.same(readdirSync(kept), [], "nothing is kept of either");
+      const got = join(dir, `got-${missing}.bin`);
+      t.match(await run("storage", "get", key, got), { code: 0 });
+      t.equal(await digestOf(got), await digestOf(file));
+    }
+  },
+);
+
+t.test("an upload of a file that has changed since holds no room", async (t) => {
+  const used = async () => {
+    const { body } = await running.get("/api/users/storage/usage", user.platformKey);
+    return Number(body["usedBytes"]);
+  };
+  const before = await used();
+  const file = join(dir, "changed.bin");
+  writeFileSync(file, Buffer.alloc(230 * MIB, "first"));
+  await killedUpload(file, "data/changed.bin");
+  t.ok((await used()) > before, "its parts count while it may go on");
+  writeFileSync(file, Buffer.alloc(MIB, "second"));
+  t.match(await run("storage", "put", file, "data/changed.bin"), { code: 0, said: /sent anew/ });
+  t.equal(await used(), before + MIB);
+});
+
+t.test("a full bucket keeps what was sent: the same command goes on", async (t) => {
+  const setQuota = async (bytes: number) => {
+    const set = await running.control({ verb: "user-quota", username: "ada", bytes });
+    t.match(set, { ok: true });
+    await sleep(QUOTA_HOLDS_MS);
+  };
+  const usage = await running.get("/api/users/storage/usage", user.platformKey);
+  await setQuota(Number(usage.body["usedBytes"]) + 130 * MIB);
+  const [file, other] = [join(dir, "quota.bin"), join(dir, "other.bin")];
+  writeFileSync(file, Buffer.alloc(120 * MIB, "quota"));
+  writeFileSync(other, Buffer.alloc(60 * MIB, "other"));
+  t.match(await run("storage", "put", other, "data/other.bin"), { code: 0 });
+  t.match(await run("storage", "put", file, "data/quota.bin"), { code: 1, said: /bucket_full: / });
+  t.equal(readdirSync(kept).length, 1);
+  await setQuota(4 * 1024 ** 3);
+  const second = await run("storage", "put", file, "data/quota.bin");
+  t.match(second, { code: 0, said: /, [1-9]\d+ of them sent before/ });
+  t.same(readdirSync(kept), []);
 });
 
 t.test(

@@ -60,7 +60,8 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
       const files = isFolder ? filesIn(file) : [file];
       for (const one of files) {
         const below = isFolder ? `${target.replace(/\/*$/, "")}/${keyOf(file, one)}` : target;
-        const { sizeBytes, resumedBytes } = await putFile(settings(), one, below);
+        const { sizeBytes, resumedBytes, isAnew } = await putFile(settings(), one, below);
+        if (isAnew) say(`${below}: what was sent before could not be used; all was sent anew`);
         say(
           `${below}: ${sizeBytes} bytes${resumedBytes === 0 ? "" : `, ${resumedBytes} of them sent before`}`,
         );

@@ -33,20 +33,23 @@ export function uploadFile(folder: string, origin: string, key: string, file: st
   return join(folder, "uploads", `${name.slice(0, 32)}.json`);
 }
 
-/** Null where none is kept, or not of this file, or its URLs are over. */
-export function readUpload(
-  path: string,
-  { sizeBytes, changedAtMs }: Pick<KeptUpload, "sizeBytes" | "changedAtMs">,
-  now: number,
-): KeptUpload | null {
+/** Null where none is kept. */
+export function readUpload(path: string): KeptUpload | null {
   try {
     const kept: unknown = JSON.parse(readFileSync(path, "utf8"));
-    if (!Value.Check(Kept, kept)) return null;
-    const isIt = kept.sizeBytes === sizeBytes && kept.changedAtMs === changedAtMs;
-    return isIt && kept.goodUntil > now && kept.etags.length === kept.urls.length ? kept : null;
+    return Value.Check(Kept, kept) && kept.etags.length === kept.urls.length ? kept : null;
   } catch {
     return null;
   }
+}
+
+/** Whether it is of this very file, and its URLs are good still. */
+export function canGoOn(
+  kept: KeptUpload,
+  { sizeBytes, changedAtMs }: Pick<KeptUpload, "sizeBytes" | "changedAtMs">,
+  now: number,
+): boolean {
+  return kept.sizeBytes === sizeBytes && kept.changedAtMs === changedAtMs && kept.goodUntil > now;
 }
 
 export function writeUpload(path: string, upload: KeptUpload): void {

@@ -8,6 +8,7 @@ import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
 import { sessionFile } from "../sign-in/kept-session.ts";
 import {
+  canGoOn,
   forgetUpload,
   type KeptUpload,
   readUpload,
@@ -16,6 +17,7 @@ import {
 } from "./kept-upload.ts";
 import { Progress } from "./progress.ts";
 import { putPart } from "./send-bytes.ts";
+import { StoreRefusal } from "./store-refusal.ts";
 
 /** At once: more streams don't fill one network card better. */
 const STREAMS = 4;
@@ -24,17 +26,38 @@ const WAIT_MS = 1_000;
 /** A part that begins so late may still end. */
 const SPARE_MS = 60_000;
 
-export type Put = { key: string; sizeBytes: number; resumedBytes: number };
+/** @property isAnew what an earlier try sent could not be used */
+export type Put = { key: string; sizeBytes: number; resumedBytes: number; isAnew: boolean };
+type Target = { file: string; key: string; sizeBytes: number; changedAtMs: number };
 
 /** @throws CliError */
 export async function putFile(settings: Settings, file: string, key: string): Promise<Put> {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || !found.isFile())
     throw new CliError("file_missing", `${file} is no file`, "Name a file that you may read.");
-  const { size: sizeBytes, mtimeMs: changedAtMs } = found;
+  const target = { file, key, sizeBytes: found.size, changedAtMs: found.mtimeMs };
   const path = uploadFile(dirname(sessionFile(process.env)), settings.baseUrl.origin, key, file);
-  const kept = readUpload(path, { sizeBytes, changedAtMs }, Date.now());
-  const upload = kept ?? (await begin(settings, key, { sizeBytes, changedAtMs }));
+  const kept = readUpload(path);
+  if (kept !== null && canGoOn(kept, target, Date.now()))
+    try {
+      const resumedBytes = await send(settings, target, path, kept);
+      return { key, sizeBytes: target.sizeBytes, resumedBytes, isAnew: false };
+    } catch (error) {
+      // Of an upload that is gone at the store nothing is left to go on with.
+      if (!isOver(error)) throw error;
+    }
+  else if (kept !== null) await giveUp(settings, key, kept.uploadId);
+  await send(settings, target, path, await begin(settings, target));
+  return { key, sizeBytes: target.sizeBytes, resumedBytes: 0, isAnew: kept !== null };
+}
+
+/** Sends what is missing and completes. Keeps the upload while a later try can go on with it. @returns bytes that were there before */
+async function send(
+  settings: Settings,
+  { file, key, sizeBytes }: Target,
+  path: string,
+  upload: KeptUpload,
+): Promise<number> {
   writeUpload(path, upload);
   const bytesOf = (part: number) =>
     Math.min(UPLOAD_PART_BYTES, sizeBytes - part * UPLOAD_PART_BYTES);
@@ -47,38 +70,67 @@ export async function putFile(settings: Settings, file: string, key: string): Pr
   const work = async (): Promise<void> => {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
       const range = { file, start: part * UPLOAD_PART_BYTES, bytes: bytesOf(part) };
-      upload.etags[part] = await withTries(() =>
-        putPart(upload.urls[part]!, settings.ca, range, (bytes) => progress.add(bytes)),
-      );
+      const url = upload.urls[part]!;
+      upload.etags[part] = await withTries(async () => {
+        let sent = 0;
+        try {
+          return await putPart(url, settings.ca, range, (bytes) => {
+            sent += bytes;
+            progress.add(bytes);
+          });
+        } catch (error) {
+          progress.add(-sent);
+          throw error;
+        }
+      }).catch((error: unknown) => {
+        // The other streams end their parts, which stay sent, and begin no more.
+        waiting.length = 0;
+        throw error;
+      });
       writeUpload(path, upload);
     }
   };
   try {
-    await Promise.all(Array.from({ length: STREAMS }, work));
-  } catch (error) {
-    // What the store refuses it refuses again: an upload that is gone there must not be gone on with.
-    if (error instanceof CliError) forgetUpload(path);
-    throw error;
-  }
-  const parts = upload.etags.map((etag, part) => ({ PartNumber: part + 1, ETag: etag ?? "" }));
-  try {
+    const streams = await Promise.allSettled(Array.from({ length: STREAMS }, work));
+    for (const stream of streams) if (stream.status === "rejected") throw stream.reason;
     await sendJson(settings, "POST", "/api/users/storage/upload/complete", {
-      ...{ key, uploadId: upload.uploadId, parts },
+      ...{ key, uploadId: upload.uploadId },
+      parts: upload.etags.map((etag, part) => ({ PartNumber: part + 1, ETag: etag ?? "" })),
     });
   } catch (error) {
-    // Somebody gave it up, or it was completed: the next try begins anew.
-    if (error instanceof CliError && error.code === "upload_not_found") forgetUpload(path);
+    progress.end();
+    if (isOver(error)) {
+      forgetUpload(path);
+      await giveUp(settings, key, upload.uploadId);
+    }
     throw error;
   }
   progress.end();
   forgetUpload(path);
-  return { key, sizeBytes, resumedBytes };
+  return resumedBytes;
+}
+
+/** What is refused so will be refused again: another upload may be taken. */
+function isOver(error: unknown): boolean {
+  if (error instanceof StoreRefusal) return error.kind === "gone" || error.kind === "refused";
+  return (
+    error instanceof CliError &&
+    (error.code === "upload_not_found" || error.code === "upload_parts_invalid")
+  );
+}
+
+/** Its parts count in the quota as long as it stands. */
+async function giveUp(settings: Settings, key: string, uploadId: string): Promise<void> {
+  try {
+    await sendJson(settings, "POST", "/api/users/storage/upload/abort", { key, uploadId });
+  } catch {
+    // It is gone, or the next try meets the same obstacle and says so.
+  }
 }
 
 async function begin(
   settings: Settings,
-  key: string,
-  { sizeBytes, changedAtMs }: Pick<KeptUpload, "sizeBytes" | "changedAtMs">,
+  { key, sizeBytes, changedAtMs }: Target,
 ): Promise<KeptUpload> {
   const { uploadId, urls } = (await sendJson(settings, "POST", "/api/users/storage/upload/init", {
     ...{ key, size: sizeBytes },
@@ -95,13 +147,14 @@ function lifeOf(url: string | undefined): number {
   return url === undefined ? 0 : Number(new URL(url).searchParams.get("X-Amz-Expires")) * 1_000;
 }
 
-/** A connection that breaks is tried again; what the object store refuses is not. */
+/** A connection that breaks is tried again, and so is a store that can't just now; what it refuses is not. */
 async function withTries<T>(effect: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++)
     try {
       return await effect();
     } catch (error) {
-      if (error instanceof CliError || tries === TRIES) throw error;
+      const isFinal = error instanceof StoreRefusal && error.kind !== "later";
+      if (isFinal || tries === TRIES) throw error;
       await sleep(WAIT_MS * tries);
     }
 }

@@ -5,12 +5,14 @@ import { type IncomingMessage, request as httpRequest, type RequestOptions } fro
 import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
 import { Transform } from "node:stream";
-import { CliError } from "../cli-error.ts";
+import { StoreRefusal } from "./store-refusal.ts";
 
 /** Longest silence of the other side. */
 const SILENT_MS = 60_000;
+/** Of a refusal's document. */
+const MAX_DOCUMENT_BYTES = 64 * 1024;
 
-/** @returns the part's ETag @throws CliError `storage_refused`; another error where the connection broke */
+/** @returns the part's ETag @throws StoreRefusal; another error where the connection broke */
 export async function putPart(
   url: string,
   ca: string | null,
@@ -20,14 +22,22 @@ export async function putPart(
   const asked = open(url, ca, { method: "PUT", headers: { "content-length": bytes } });
   const answered = once(asked, "response") as Promise<[IncomingMessage]>;
   answered.catch(() => {});
-  if (bytes === 0) asked.end();
-  else
-    await pipeline(createReadStream(file, { start, end: start + bytes - 1 }), counted(sent), asked);
-  const [answer] = await answered;
-  answer.resume();
+  const sending =
+    bytes === 0
+      ? Promise.resolve(void asked.end())
+      : pipeline(createReadStream(file, { start, end: start + bytes - 1 }), counted(sent), asked);
+  // A refusal may come before all is sent; then nobody takes the rest.
+  const [answer] = await Promise.race([answered, sending.then(() => answered)]);
+  sending.catch(() => {});
   const { etag } = answer.headers;
-  if (answer.statusCode === 200 && etag !== undefined) return etag.replaceAll('"', "");
-  throw refused(answer.statusCode);
+  if (answer.statusCode !== 200 || etag === undefined) {
+    const refusal = await refusalOf(answer);
+    asked.destroy();
+    throw refusal;
+  }
+  answer.resume();
+  await sending;
+  return etag.replaceAll('"', "");
 }
 
 /** The object from a byte on. @throws as {@link putPart} */
@@ -43,8 +53,7 @@ export async function getFrom(
   asked.end();
   const [answer] = (await once(asked, "response")) as [IncomingMessage];
   if (answer.statusCode === (start === 0 ? 200 : 206)) return answer;
-  answer.resume();
-  throw refused(answer.statusCode);
+  throw await refusalOf(answer);
 }
 
 export function counted(seen: (bytes: number) => void): Transform {
@@ -63,10 +72,15 @@ function open(url: string, ca: string | null, options: RequestOptions) {
   return asked;
 }
 
-function refused(status: number | undefined): CliError {
-  return new CliError(
-    "storage_refused",
-    `the object store answered with status ${status}`,
-    "Look whether the bucket is full: resontech storage usage. Then send the same command again.",
-  );
+async function refusalOf(answer: IncomingMessage): Promise<StoreRefusal> {
+  let document = "";
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      document += chunk.toString("latin1");
+      if (document.length > MAX_DOCUMENT_BYTES) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return new StoreRefusal(answer.statusCode ?? 0, document);
 }

@@ -21,6 +21,7 @@ import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
 import { fetchWithCa } from "./fetch-with-ca.ts";
+import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
@@ -86,37 +87,45 @@ export class RunningCoordinator implements AsyncDisposable {
    * @param options.identity people may have sessions; no Keycloak answers, so that a session is never asked after
    * @param options.dashboard with its pages as they ship
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
+   * @param options.front the object store stands behind the real S3 front, which holds quotas
    */
   static async create(
-    options: { vault?: boolean; identity?: boolean; dashboard?: boolean } = {},
+    options: { vault?: boolean; identity?: boolean; dashboard?: boolean; front?: boolean } = {},
   ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
     // Short: a socket's path may have 107 bytes.
     const dir = mkdtempSync(join(tmpdir(), "rtc-"));
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
-    const s3 = await startS3Engine(dir);
-    stack.defer(() => s3.close());
     const auditRoot = join(dir, "audit");
-    const producers = ["coordinator-gate", "coordinator-record", "appliance", "vault"].map(
-      (name) => ({
-        ...{
-          name,
-          family: name.split("-")[0]!,
-          socket: join(auditRoot, "run", `${name}.sock`),
-          gid: null,
-        },
-      }),
-    );
-    const auditd = new AuditdFixture(auditRoot, options.vault === true ? { producers } : {});
+    const producers = [
+      ...["coordinator-gate", "coordinator-record", "appliance", "vault"],
+      ...(options.front === true ? ["s3-front"] : []),
+    ].map((name) => ({
+      name,
+      family: name === "s3-front" ? name : name.split("-")[0]!,
+      socket: join(auditRoot, "run", `${name}.sock`),
+      gid: null,
+    }));
+    const needsMore = options.vault === true || options.front === true;
+    const auditd = new AuditdFixture(auditRoot, needsMore ? { producers } : {});
     auditd.init();
     await auditd.start();
     stack.defer(async () => void (await auditd.stop("SIGKILL")));
+    mkdirSync(join(dir, "run"), { mode: 0o700 });
+    const frontSocket = join(dir, "run", "front");
+    const s3 =
+      options.front === true
+        ? await startS3BehindFront(dir, {
+            auditSocket: auditd.socket("s3-front"),
+            coordinatorSocket: frontSocket,
+          })
+        : await startS3Engine(dir);
+    stack.defer(() => s3.close());
     const vault = options.vault === true ? new VaultFixture(auditd.root) : null;
     await vault?.start();
     stack.defer(async () => await vault?.stop("SIGKILL"));
     const ca = await makeTestCa(join(dir, "ca"));
     const nats = stack.use(await startNats(dir, ca));
-    mkdirSync(join(dir, "run"), { mode: 0o700 });
     writeFileSync(join(dir, "s3-admin.json"), JSON.stringify(s3.admin), { mode: 0o400 });
     const apiSocket = join(dir, "api", "sock");
     mkdirSync(join(dir, "api"), { mode: 0o750 });
@@ -128,7 +137,7 @@ export class RunningCoordinator implements AsyncDisposable {
       publicUrl: `https://localhost:${door.port}`,
       databaseFile: join(dir, "coordinator.db"),
       controlSocket: join(dir, "run", "control"),
-      frontSocket: join(dir, "run", "front"),
+      frontSocket,
       audit: {
         gateSocket: auditd.socket("coordinator-gate"),
         recordSocket: auditd.socket("coordinator-record"),
