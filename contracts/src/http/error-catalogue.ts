@@ -342,6 +342,10 @@ export const ERROR_CATALOGUE = {
     hint: "Wait until nothing runs there; `appliance node show NODE` shows what does.",
   },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
+  inputs_gone: {
+    status: 409,
+    hint: "Upload what the job was made of, then submit its folder anew.",
+  },
   workspace_busy: {
     status: 409,
     hint: "Wait for the job that uses this folder, cancel it, or submit under another name.",

@@ -32,8 +32,26 @@ export async function submitTask(
   idempotencyKey: string | null,
   audit: OperationRunner,
 ): Promise<JobView> {
+  const validated = () => deps.validate(deps, bucket, body);
+  return await acceptTask(deps, owner, { validated, asked: body, idempotencyKey }, audit);
+}
+
+/** @property asked what was sent: the same key with another is a conflict */
+export type Accepting = {
+  validated: () => Promise<ValidatedTask>;
+  asked: object;
+  idempotencyKey: string | null;
+};
+
+/** As {@link submitTask}, for what is validated in a way of its own. */
+export async function acceptTask(
+  deps: Pick<SubmissionDeps, "kernel" | "volume">,
+  owner: { userId: string; projectId: string },
+  { validated, asked, idempotencyKey }: Accepting,
+  audit: OperationRunner,
+): Promise<JobView> {
   const idempotency =
-    idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(body) };
+    idempotencyKey === null ? null : { key: idempotencyKey, bodySha256: bodyDigest(asked) };
   if (idempotency !== null) {
     const known = deps.kernel.findSubmitted(
       owner.projectId,
@@ -46,7 +64,8 @@ export async function submitTask(
         async () => known,
       );
   }
-  const { hasKeyInScript, ...task } = await deps.validate(deps, bucket, body);
+  const { hasKeyInScript, ...task } = await validated();
+  const { bucket } = task;
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
   if (busy !== null)
     throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
@@ -82,7 +101,7 @@ export async function submitTask(
 }
 
 /** The same request whatever the order of its fields. */
-function bodyDigest(body: SubmitTaskBody): string {
+function bodyDigest(body: object): string {
   const ordered = Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(ordered)).digest("hex");
 }

@@ -98,6 +98,11 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const { id } = (await submitted(`${CANARY}-b`)).body;
     return (await call("POST", `/api/tasks/${id}/cancel`)).status;
   },
+  "POST /api/tasks/{id}/resubmit": async () => {
+    const { id } = (await submitted(`${CANARY}-e`)).body;
+    await call("POST", `/api/tasks/${id}/cancel`);
+    return (await call("POST", `/api/tasks/${id}/resubmit`)).status;
+  },
   "DELETE /api/tasks/{id}/outputs": async () => {
     const { id } = (await submitted(`${CANARY}-c`)).body;
     await call("POST", `/api/tasks/${id}/cancel`);
@@ -270,7 +275,8 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
 };
 const ENDS: Record<string, number> = {
-  ...{ "POST /api/tasks": 201, "POST /api/keys": 201, "POST /api/projects": 201 },
+  ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
+  ...{ "POST /api/keys": 201, "POST /api/projects": 201 },
   ...{
     "POST /api/approvals": 201,
     "POST /api/nodes/invitations": 201,

@@ -108,6 +108,10 @@ async function requestsFor(
     "POST /api/tasks": { body: taskOf(name), served: 201 },
     "POST /api/tasks/{id}/cancel": { path: `/api/tasks/${job.id}/cancel` },
     // Of one that is being cancelled 409 is the answer.
+    "POST /api/tasks/{id}/resubmit": {
+      path: `/api/tasks/${ended?.jobId ?? job.id}/resubmit`,
+      served: ended === undefined ? 409 : 201,
+    },
     "DELETE /api/tasks/{id}/outputs": {
       path: `/api/tasks/${ended?.jobId ?? job.id}/outputs`,
       served: ended === undefined ? 409 : 200,

@@ -12,18 +12,27 @@ import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { findBucket } from "../../identity/bucket-store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
+import { StoredTasks } from "../../kernel/stored-tasks.ts";
+import { validateAgain } from "../../submission/resubmit-task.ts";
+import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { instant, taskReply } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
-export type TaskRoutesDeps = SubmissionDeps & { read: ReadHandle; kernel: Kernel };
+export type TaskRoutesDeps = SubmissionDeps & {
+  read: ReadHandle;
+  kernel: Kernel;
+  store: Pick<ObjectStore, "list" | "getRange" | "stat">;
+};
 
 const tags = ["tasks"];
 const params = Type.Object({ id: IdParam }, { additionalProperties: false });
 
 export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app, deps) => {
+  const stored = new StoredTasks(deps.read);
+
   app.post(
     "/api/tasks",
     {
@@ -47,6 +56,41 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
         bucket.name,
         request.body,
         key,
+        request.audit,
+      );
+      return reply.code(201).send(taskReply(job));
+    },
+  );
+
+  app.post(
+    "/api/tasks/:id/resubmit",
+    {
+      schema: {
+        summary:
+          "The same task as a new one: of the versions that the first was made of, as long as these are there",
+        ...{ tags, params },
+        headers: Type.Object({ "idempotency-key": Type.Optional(Type.String()) }),
+        response: responses(201, TaskReply),
+      },
+      config: { access: { action: "job.submit" }, audit: { event: "job.submit" } },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const earlier = await authorizedRow(request, "job.read", deps.kernel.job(id));
+      const { userId, projectId } = callerOfRequest(request);
+      const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
+      await authorize(request, "job.submit", { userId, projectId });
+      const task = stored.of(earlier.id);
+      if (task === null || task.bucket !== bucket.name)
+        throw new ApiError("not_found", `the project has no task ${id}`);
+      const job = await acceptTask(
+        deps,
+        { userId, projectId },
+        {
+          validated: () => validateAgain(deps, task),
+          asked: { resubmit: id },
+          idempotencyKey: idempotencyKey(request.headers["idempotency-key"]),
+        },
         request.audit,
       );
       return reply.code(201).send(taskReply(job));

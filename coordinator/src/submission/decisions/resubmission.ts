@@ -1,0 +1,45 @@
+/** What decides whether a job can be had once more. Pure. */
+import type { JobImage } from "@resontech/contracts/coordinator-config";
+import type { SubmitTaskBody } from "@resontech/contracts/http-tasks";
+import { ApiError } from "../../api-error.ts";
+import type { AcceptedInput, AcceptedTask } from "../../kernel/accepted-task.ts";
+import type { StoredTask } from "../../kernel/stored-tasks.ts";
+
+type Content = Pick<AcceptedInput, "etag" | "sizeBytes">;
+
+/** By the object store's digest of what was uploaded, part by part. */
+export function isSameContent(one: Content, other: Content): boolean {
+  return one.etag === other.etag && one.sizeBytes === other.sizeBytes;
+}
+
+/** The selection as a submission says it, so that it is judged by today's workers. */
+export function wishesOf({
+  selection,
+  estimatedMemoryMb,
+}: Pick<StoredTask, "selection" | "estimatedMemoryMb">): Pick<
+  SubmitTaskBody,
+  "workerIds" | "gpuModels" | "maxPricePerGpuHourCents" | "estimatedMemoryMb"
+> {
+  const memory = estimatedMemoryMb === null ? {} : { estimatedMemoryMb };
+  if (selection.kind === "pinned") return { ...memory, workerIds: selection.workerIds };
+  const { gpuModels, maxPriceCents } = selection;
+  return {
+    ...memory,
+    ...(gpuModels === null ? {} : { gpuModels }),
+    ...(maxPriceCents === null ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
+  };
+}
+
+/** Of the images that the job's files were judged by, those that this release still has. @throws ApiError image_unavailable */
+export function onlyImagesOf(
+  { image, images }: Pick<StoredTask, "image" | "images">,
+  released: readonly JobImage[],
+): Pick<AcceptedTask, "image" | "images"> {
+  const references = new Set(released.map(({ reference }) => reference));
+  if (!references.has(image.reference))
+    throw new ApiError(
+      "image_unavailable",
+      `this release has no longer the job's image ${image.profile}: submit the job's folder anew`,
+    );
+  return { image, images: images.filter(({ reference }) => references.has(reference)) };
+}
