@@ -15,6 +15,8 @@ import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addJobCommands } from "./jobs/commands.ts";
+import { addQueueCommand } from "./jobs/queue.ts";
+import { addNodeCommands } from "./nodes/commands.ts";
 import { addStorageCommands } from "./storage/commands.ts";
 import { addSubmitCommand } from "./submit/commands.ts";
 import { addKeyCommands } from "./keys/commands.ts";
@@ -40,7 +42,7 @@ const program = new Command("resontech")
   )
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
   .addHelpText(
-    "after",
+    "afterAll",
     "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a watched job did not succeed.",
   );
 
@@ -50,6 +52,8 @@ const table = (head: string[], rows: string[][]): void => {
 };
 addSubmitCommand(program, { say, countOf });
 addJobCommands(program, { say, table, countOf });
+addQueueCommand(program, { say, table });
+addNodeCommands(program, { say, table });
 addStorageCommands(program, { say, table });
 addSessionCommands(program, say);
 addApprovalCommands(program, { say, table });

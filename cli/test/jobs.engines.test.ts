@@ -68,6 +68,86 @@ t.test("a job is listed, watched, followed and cancelled from a shell", async (t
   followed.kill();
 });
 
+t.test("what waits stands in its order, with a sentence why", async (t) => {
+  await upload(running.s3, user.bucketAlias, "first", goodFiles());
+  await upload(running.s3, user.bucketAlias, "second", goodFiles());
+  const submit = async (slug: string, models: string[]) => {
+    const task = { ...goodBody(slug), gpuModels: models };
+    return String((await running.request("POST", "/api/tasks", key, task)).body["id"]);
+  };
+  // Both workers are held by the job before.
+  const first = await submit("first", ["cpu"]);
+  const second = await submit("second", ["cpu"]);
+  const until = async (pattern: RegExp) => {
+    for (;;) {
+      const { out } = await run("queue");
+      if (pattern.test(out)) return out;
+    }
+  };
+  const listed = await until(new RegExp(`2 +${second}.*(?=needs|waits|worker)`, "i"));
+  t.match(listed, new RegExp(`PLACE +JOB +NAME +WAITS +FOR\n1 +${first} `));
+  const json = (await run("queue", "--json")).out.trim().split("\n");
+  t.match(
+    json.map((line) => JSON.parse(line) as object),
+    [
+      { place: 1, id: first, state: "QUEUED" },
+      { place: 2, id: second, state: "QUEUED", waitingFor: String },
+    ],
+  );
+
+  await run("jobs", "cancel", first);
+  t.match(await run("queue"), { code: 0, out: new RegExp(`1 +${second} `) });
+  await run("jobs", "cancel", second);
+  t.match(await run("queue"), { code: 0, out: "", said: /no job waits/ });
+
+  // The same inputs as a new job, whatever lies in the folder now.
+  await running.s3.store.put(
+    user.bucketAlias,
+    "jobs/first/scripts/model_def.py",
+    "x",
+    "text/plain",
+  );
+  const again = await run("jobs", "resubmit", first);
+  t.match(again, { code: 0, out: /^job-\S+\n$/, said: /submitted first once more/ });
+  const third = again.out.trim();
+  t.not(third, first);
+  const inputs = async (id: string) => (await running.get(`/api/jobs/${id}/inputs`, key)).body;
+  t.same(await inputs(third), await inputs(first));
+  t.match(await run("jobs", "resubmit", first), { code: 1, said: /workspace_busy/ });
+  await run("jobs", "cancel", third);
+
+  // A version that is gone: its content in a later version will do, another content will not.
+  const shard = "jobs/first/shards/shard_0.zip";
+  const kept = await running.s3.store.stat(user.bucketAlias, shard);
+  const { "shards/shard_0.zip": content = "" } = goodFiles();
+  await running.s3.store.put(user.bucketAlias, shard, content, "application/zip");
+  await running.s3.store.remove(user.bucketAlias, shard, kept?.versionId);
+  const fourth = await run("jobs", "resubmit", first, "--json");
+  t.equal(fourth.code, 0, fourth.said);
+  const { id } = JSON.parse(fourth.out) as { id: string };
+  await run("jobs", "cancel", id);
+  const later = await running.s3.store.stat(user.bucketAlias, shard);
+  await running.s3.store.remove(user.bucketAlias, shard, later?.versionId);
+  await running.s3.store.put(user.bucketAlias, shard, "another", "application/zip");
+  t.match(await run("jobs", "resubmit", first), {
+    ...{ code: 1, out: "", said: /inputs_gone: 1 of \d+ inputs .*shard_0\.zip\n {2}Upload/ },
+  });
+  t.match(await run("jobs", "resubmit", "job-none"), { code: 1, said: /not_found/ });
+});
+
+t.test("nodes are an administrator's, workers everybody's", async (t) => {
+  const admin = await running.control({ verb: "add-user", username: "root", admin: true });
+  if (!admin.ok || admin.verb !== "add-user") throw new Error("no administrator");
+  const as = (...words: string[]) =>
+    Shell.run({ ...env, RESON_API_KEY: admin.platformKey }, ...words);
+  t.match(await as("nodes"), { code: 0, out: /^NODE +STATE +BUSY.*\nnode-a +READY +\d of 2 / });
+  // A key is never an administrator who signed in.
+  t.match(await as("nodes", "show", "node-a"), { code: 1, said: /role_required/ });
+  t.match(JSON.parse((await as("nodes", "ls", "--json")).out), { node: "node-a", workers: 2 });
+  t.match(await run("nodes", "ls"), { code: 1, out: "", said: /role_required|not_permitted/ });
+  t.match(await run("nodes", "workers"), { code: 0, out: /node-a +cpu +(free|busy) / });
+});
+
 t.test("what can't be done says why, with the API's own code", async (t) => {
   t.match(await run("jobs", "watch", "job-none"), { code: 1, said: /not_found: .*/ });
   t.match(await run("jobs", "logs", "-f", "job-none"), { code: 1, said: /not_found: .*/ });

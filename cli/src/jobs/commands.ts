@@ -1,11 +1,17 @@
 /** `resontech jobs`: what runs, what waits and why, and what a job says. */
-import type { JobListReply } from "@resontech/contracts/http-jobs";
-import type { DashboardJobWithWorkers, TaskOutputsReply } from "@resontech/contracts/http-tasks";
+import type { JobRow } from "@resontech/contracts/http-jobs";
+import type {
+  DashboardJobWithWorkers,
+  TaskOutputsReply,
+  TaskReply,
+} from "@resontech/contracts/http-tasks";
 import type { Command } from "commander";
+import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
 import { printLogs } from "./follow-logs.ts";
+import { readJobs } from "./read-jobs.ts";
 import { watchJob } from "./watch-job.ts";
 
 type Shell = {
@@ -15,7 +21,8 @@ type Shell = {
   countOf: (count: string) => number;
 };
 
-const HEAD = ["JOB", "NAME", "STATE", "ROUND", "ATTEMPT", "WHY", "OWNER", "SUBMITTED"];
+const HEAD = ["JOB", "NAME", "STATE", "ROUND", "AGE", "WHY"];
+const HEAD_WIDE = ["ATTEMPT", "OWNER", "SUBMITTED"];
 /** A job that ended without success: told from what the command itself could not do. */
 const NOT_SUCCEEDED = 3;
 
@@ -24,10 +31,10 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
   const out = (text: string) => process.stdout.write(text);
   const jobs = program
     .command("jobs")
-    .description("jobs: list, show, watch, logs, cancel, files")
+    .description("jobs: list, show, watch, logs, cancel, files, resubmit")
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech jobs ls --state RUNNING,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1",
+      "\nExamples:\n  resontech jobs ls --state RUNNING,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
     );
 
   jobs
@@ -37,47 +44,36 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--project <id>", "of one project")
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
+    .option("--wide", "also the attempt, who submitted it, and when", false)
     .option("--json", "one JSON line for each job", false)
     .action(
       async ({
         limit,
         json,
+        wide,
         ...filter
       }: {
         state?: string;
         project?: string;
         text?: string;
         limit: number;
+        wide: boolean;
         json: boolean;
       }) => {
-        const found: JobListReply["jobs"] = [];
-        let before: number | undefined;
-        do {
-          const page = (await getJson(settings(), "/api/jobs", {
-            ...{ ...filter, before, limit: Math.min(200, limit - found.length) },
-          })) as JobListReply;
-          found.push(...page.jobs);
-          before = page.next ?? undefined;
-        } while (before !== undefined && found.length < limit);
+        const { jobs: found, areMore } = await readJobs(settings(), filter, limit);
+        const now = Date.now();
         if (json) for (const job of found) out(`${JSON.stringify(job)}\n`);
         else if (found.length > 0)
           table(
-            HEAD,
+            wide ? [...HEAD, ...HEAD_WIDE] : HEAD,
             found.map((job) => [
-              ...[job.id, job.name, job.state],
-              job.round === null
-                ? ""
-                : `${job.round}${job.rounds === null ? "" : `/${job.rounds}`}`,
-              ...[
-                String(job.attempt),
-                job.waitingFor ?? job.reason ?? "",
-                job.owner,
-                job.createdAt,
-              ],
+              ...[job.id, job.name, job.state, roundsOf(job)],
+              ...[age(job.createdAt, now), job.waitingFor ?? job.reason ?? ""],
+              ...(wide ? [String(job.attempt), job.owner, job.createdAt] : []),
             ]),
           );
         if (found.length === 0) say("no job matches");
-        if (before !== undefined) say("there are more: the same command with a larger --limit");
+        if (areMore) say("there are more: the same command with a larger --limit");
       },
     );
 
@@ -138,8 +134,12 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("-f, --follow", "go on until the job ends", false)
     .option("--of <member>", "a site, a role or a member's id: server, site-1")
     .option("--tail <bytes>", "begin so many bytes before the stored end", countOf)
+    .option("--json", "one JSON line for each piece, with who printed it", false)
     .action(
-      async (id: string, { follow, of, tail }: { follow: boolean; of?: string; tail?: number }) => {
+      async (
+        id: string,
+        { follow, of, tail, json }: { follow: boolean; of?: string; tail?: number; json: boolean },
+      ) => {
         let last: string | null = null;
         await printLogs(
           ...([
@@ -148,7 +148,12 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
             { of: of ?? null, tailBytes: tail ?? null, isFollowed: follow },
           ] as const),
           (member, text) => {
-            const name = member === null ? null : (member.site ?? member.role);
+            const name = of === undefined ? (member.site ?? member.role) : null;
+            if (json) {
+              const { member: memberId, role, site, attempt } = member;
+              out(`${JSON.stringify({ member: memberId, role, site, attempt, text })}\n`);
+              return;
+            }
             if (name !== null && name !== last) out(`--- ${name} ---\n`);
             last = name;
             out(printable(text));
@@ -161,9 +166,26 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
   jobs
     .command("cancel <job>")
     .description("ask a job to stop; what it stored stays")
-    .action(async (id: string) => {
-      await sendJson(settings(), "POST", `/api/tasks/${encodeURIComponent(id)}/cancel`, null);
+    .option("--json", "the appliance's answer", false)
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const path = `/api/tasks/${encodeURIComponent(id)}/cancel`;
+      const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
+      if (json) out(`${JSON.stringify(task)}\n`);
       say(`${id} was asked to stop: resontech jobs watch ${id} tells when it has`);
+    });
+
+  jobs
+    .command("resubmit <job>")
+    .description(
+      "the same job as a new one, of the very files that it was made of; refused where these are gone",
+    )
+    .option("--json", "the appliance's answer", false)
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const path = `/api/tasks/${encodeURIComponent(id)}/resubmit`;
+      const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
+      out(json ? `${JSON.stringify(task)}\n` : `${task.id}\n`);
+      for (const warning of task.warnings) say(`warning: ${warning}`);
+      say(`submitted ${task.name} once more: resontech jobs watch ${task.id}`);
     });
 
   jobs
@@ -183,6 +205,11 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         );
       if (files.length === 0) say("the job has left nothing yet");
     });
+}
+
+function roundsOf({ round, rounds }: JobRow): string {
+  if (round === null) return "";
+  return rounds === null ? String(round) : `${round}/${rounds}`;
 }
 
 function jobPath(id: string): string {

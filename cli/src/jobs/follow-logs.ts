@@ -9,8 +9,7 @@ import { followTopic } from "../live/follow-topic.ts";
 import type { Settings } from "../settings.ts";
 
 type Member = JobLogsReply[number];
-/** @param of null where only one member is shown */
-type Print = (of: Member | null, text: string) => void;
+type Print = (of: Member, text: string) => void;
 type Options = {
   /** A site, a role or a member's id; null: all of the newest attempt. */
   of: string | null;
@@ -41,14 +40,13 @@ export async function printLogs(
       "`resontech jobs show` names the members; `-f` waits for them.",
     );
   const ends = new Map<string, number>();
-  const named = (member: Member) => (of === null ? member : null);
   const readStored = async (member: Member): Promise<void> => {
     let offset = ends.get(member.member) ?? (tailBytes === null ? 0 : -tailBytes);
     for (;;) {
       const part = (await getJson(settings, `${path}/${member.member}`, {
         ...{ offset, bytes: PAGE_BYTES },
       })) as JobLogReply;
-      if (part.text !== "") print(named(member), part.text);
+      if (part.text !== "") print(member, part.text);
       ends.set(member.member, part.end);
       offset = part.end;
       if (part.end >= part.storedBytes || part.end === part.offset) return;
@@ -69,10 +67,10 @@ export async function printLogs(
       say(
         `${change.offset + change.bytes - end} bytes were not shown live; the stored log has them`,
       );
-      if (change.text !== null) print(named(member), change.text);
+      if (change.text !== null) print(member, change.text);
     } else
       print(
-        named(member),
+        member,
         Buffer.from(change.text, "utf8")
           .subarray(end - change.offset)
           .toString("utf8"),

@@ -54,13 +54,16 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .description(
       "a file, or a folder with all that is in it; an upload that was cut goes on where it stopped",
     )
-    .action(async (file: string, key: string | undefined) => {
+    .option("--json", "one JSON line for each file", false)
+    .action(async (file: string, key: string | undefined, { json }: { json: boolean }) => {
       const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
       const target = key ?? basename(file);
       const files = isFolder ? filesIn(file) : [file];
       for (const one of files) {
         const below = isFolder ? `${target.replace(/\/*$/, "")}/${keyOf(file, one)}` : target;
-        const { sizeBytes, resumedBytes, isAnew } = await putFile(settings(), one, below);
+        const put = await putFile(settings(), one, below);
+        if (json) process.stdout.write(`${JSON.stringify(put)}\n`);
+        const { sizeBytes, resumedBytes, isAnew } = put;
         if (isAnew) say(`${below}: what was sent before could not be used; all was sent anew`);
         say(
           `${below}: ${sizeBytes} bytes${resumedBytes === 0 ? "" : `, ${resumedBytes} of them sent before`}`,
@@ -71,8 +74,10 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
   storage
     .command("get <key> [file]")
     .description("an object into a file; a download that was cut goes on where it stopped")
-    .action(async (key: string, file: string | undefined) => {
+    .option("--json", "one JSON line", false)
+    .action(async (key: string, file: string | undefined, { json }: { json: boolean }) => {
       const got = await getFile(settings(), key, file ?? basename(key));
+      if (json) process.stdout.write(`${JSON.stringify(got)}\n`);
       say(
         `${got.file}: ${got.sizeBytes} bytes${got.resumedBytes === 0 ? "" : `, ${got.resumedBytes} of them had before`}`,
       );
@@ -81,8 +86,11 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
   storage
     .command("rm <key>")
     .description("remove an object; its versions stay until the appliance collects them")
-    .action(async (key: string) => {
-      await sendJson(settings(), "DELETE", `${OBJECTS}?key=${encodeURIComponent(key)}`, null);
+    .option("--json", "the appliance's answer", false)
+    .action(async (key: string, { json }: { json: boolean }) => {
+      const path = `${OBJECTS}?key=${encodeURIComponent(key)}`;
+      const removed = await sendJson(settings(), "DELETE", path, null);
+      if (json) process.stdout.write(`${JSON.stringify(removed)}\n`);
       say(`removed ${key}`);
     });
 
