@@ -55,6 +55,9 @@ const DEBIAN_PACKAGES = [
   "ldap-utils",
   // The verifier's page is tested in it.
   "chromium",
+  // What a person sits before: the command line is tested in them.
+  "tmux",
+  "zsh",
 ];
 
 /** What one proof alone needs. */

@@ -14,6 +14,7 @@ import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
+import { addCompletionCommands } from "./completion/commands.ts";
 import { addJobCommands } from "./jobs/commands.ts";
 import { addQueueCommand } from "./jobs/queue.ts";
 import { addNodeCommands } from "./nodes/commands.ts";
@@ -60,6 +61,7 @@ addApprovalCommands(program, { say, table });
 addKeyCommands(program, say);
 addProjectCommands(program, say);
 addServiceAccountCommands(program, say);
+addCompletionCommands(program);
 
 const audit = program
   .command("audit")
@@ -76,7 +78,7 @@ audit
   .option("--actor <id>", "who acted: a key, a node, a process")
   .option("--kind <kind>", "what it was done to: job, object, key, user, …")
   .option("--object <id>", "the id of what it was done to, or how it begins: job-7f*")
-  .option("--below <folder>", "entries of objects in a folder, at any depth: bucket/jobs/study/")
+  .option("--below <prefix>", "entries of objects in a folder, at any depth: bucket/jobs/study/")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
   .option(

@@ -27,8 +27,15 @@ const QUICKSTART =
   "Sign in: resontech login https://<name>:8000. Or paste the [sdk quickstart] block of your credentials into the shell.";
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The key of the environment counts before a session. @throws CliError `not_configured`, `url_invalid`, `ca_unreadable` */
-export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
+/**
+ * The key of the environment counts before a session.
+ * @param options.isRenewed a session whose token is over is renewed; else it is none
+ * @throws CliError `not_configured`, `url_invalid`, `ca_unreadable`
+ */
+export function settingsFrom(
+  env: NodeJS.ProcessEnv,
+  { isRenewed = true }: { isRenewed?: boolean } = {},
+): Settings {
   const { RESON_API_KEY: apiKey = "", RESON_BASE_URL: base = "" } = env;
   const ca = caOf(env);
   if (apiKey !== "" && base !== "")
@@ -42,7 +49,7 @@ export function settingsFrom(env: NodeJS.ProcessEnv): Settings {
       QUICKSTART,
     );
   const baseUrl = applianceUrl(session.baseUrl);
-  return { baseUrl, ca, credential: () => livingToken(file, { baseUrl, ca }) };
+  return { baseUrl, ca, credential: () => livingToken(file, { baseUrl, ca }, isRenewed) };
 }
 
 /** @throws CliError `ca_unreadable` */
@@ -81,11 +88,17 @@ function renewedOf(appliance: Appliance, session: KeptSession): Promise<KeptSess
     : signInByKey(appliance, readAccountFile(file), file);
 }
 
-async function livingToken(file: string, appliance: Appliance): Promise<string> {
+async function livingToken(
+  file: string,
+  appliance: Appliance,
+  isRenewed: boolean,
+): Promise<string> {
   const isLiving = (session: KeptSession | null): session is KeptSession =>
     session !== null && session.expiresAt - SPARE_MS > Date.now();
   const now = readSession(file);
   if (isLiving(now)) return now.accessToken;
+  if (!isRenewed)
+    throw new CliError("signed_out", "the token is over", "Any other command renews it.");
   return await withLock(file, async () => {
     // Another process may have renewed it while this one waited.
     const session = readSession(file);

@@ -24,7 +24,7 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     );
 
   storage
-    .command("ls [folder]")
+    .command("ls [prefix]")
     .description("one folder: its objects, and the folders below; each listing is logged")
     .option("--json", "one JSON line for each", false)
     .action(async (folder: string | undefined, { json }: { json: boolean }) => {

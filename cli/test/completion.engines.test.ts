@@ -1,0 +1,97 @@
+/** Tab in a real bash and a real zsh, each in a real terminal, beside the real coordinator. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
+import { Terminal } from "./helper/terminal.ts";
+
+t.setTimeout(180_000);
+const running = await RunningCoordinator.create();
+t.teardown(() => running[Symbol.asyncDispose]());
+const dir = mkdtempSync(join(tmpdir(), "rt-tab-"));
+t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+writeFileSync(join(dir, "ca.crt"), running.caPem);
+const user = await running.control({ verb: "add-user", username: "ada", admin: false });
+if (!user.ok || user.verb !== "add-user") throw new Error("no user");
+await upload(running.s3, user.bucketAlias, "digits", goodFiles());
+const submitted = await running.request("POST", "/api/tasks", user.platformKey, goodBody("digits"));
+const id = String(submitted.body["id"]);
+
+mkdirSync(join(dir, "bin"));
+const program = join(dir, "bin", "resontech");
+writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${shippedProgram("resontech")} "$@"\n`);
+chmodSync(program, 0o755);
+writeFileSync(join(dir, "a file.zip"), "");
+const env = {
+  ...{ PATH: `${join(dir, "bin")}:/usr/bin:/bin`, HOME: dir, PS1: "> ", PROMPT: "> " },
+  ...{ RESON_API_KEY: user.platformKey, RESON_BASE_URL: running.url },
+  SSL_CERT_FILE: join(dir, "ca.crt"),
+};
+const LOAD = {
+  bash: { start: ["bash", "--norc", "-i"], load: 'eval "$(resontech completion bash)"' },
+  zsh: {
+    start: ["zsh", "-f", "-i"],
+    load: 'autoload -Uz compinit && compinit -u -D && eval "$(resontech completion zsh)"',
+  },
+} as const;
+
+for (const shell of ["bash", "zsh"] as const)
+  t.test(`${shell} completes commands, options, files and ids of jobs`, async (t) => {
+    using terminal = new Terminal(LOAD[shell].start, { ...env, PWD: dir });
+    const last = async (pattern: RegExp) => await terminal.until(pattern, { isLastLine: true });
+    await last(/^>$/);
+    terminal.enter(`cd ${dir}; ${LOAD[shell].load}; echo loa''ded`);
+    await terminal.until(/^loaded$/m);
+    const line = async (typed: string, completed: RegExp) => {
+      terminal.press("C-c");
+      await last(/^>$/);
+      terminal.type(typed);
+      terminal.press("Tab");
+      t.match(await last(completed), completed, typed);
+    };
+    await line("resontech sto", /> resontech storage$/);
+    await line("resontech jobs resu", /> resontech jobs resubmit$/);
+    await line("resontech jobs ls --sta", /> resontech jobs ls --state$/);
+    await line("resontech jobs show --js", /> resontech jobs show --json$/);
+    await line(`resontech jobs show ${id.slice(0, 8)}`, new RegExp(`> resontech jobs show ${id}$`));
+    await line("resontech jobs watch digi", new RegExp(`> resontech jobs watch ${id}$`));
+    // After an option's value the place is still the first.
+    await line("resontech jobs logs --of site-1 digi", new RegExp(`site-1 ${id}$`));
+    await line("resontech storage put a", /storage put a\\ file\.zip$/);
+    await line("resontech service-accounts create --scope sto", /--scope storage$/);
+    terminal.press("C-c");
+    await last(/^>$/);
+    terminal.type("resontech jobs ");
+    terminal.press("Tab", "Tab");
+    await terminal.until(/cancel[^]*files[^]*logs[^]*resubmit[^]*watch/);
+    t.pass("and lists what there is");
+  });
+
+t.test("a shell that can't ask, or waits, is told nothing", async (t) => {
+  const ids = (more: Record<string, string>) => {
+    const startedAt = performance.now();
+    const said = execFileSync(program, ["completion", "ids", "jobs", "--", ""], {
+      env: { ...env, ...more },
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    return { said, ms: performance.now() - startedAt };
+  };
+  t.match(ids({}).said, new RegExp(`^${id}\tdigits {2}[A-Z]+\n$`));
+  t.equal(ids({ RESON_API_KEY: "rsk_dev_none" }).said, "");
+  t.equal(ids({ RESON_API_KEY: "", XDG_CONFIG_HOME: join(dir, "none") }).said, "");
+  t.equal(ids({ RESON_BASE_URL: "https://localhost:1" }).said, "");
+  // Somebody who takes the connection and says nothing.
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  t.teardown(() => silent.close());
+  await new Promise((resolve) => silent.once("listening", resolve));
+  const { port } = silent.address() as { port: number };
+  const waited = ids({ RESON_BASE_URL: `http://127.0.0.1:${port}` });
+  t.equal(waited.said, "");
+  t.ok(waited.ms < 10_000, `${waited.ms} ms`);
+});
