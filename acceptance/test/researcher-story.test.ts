@@ -94,6 +94,15 @@ t.test(
       .first()
       .waitFor();
     await picture("job-failed");
+
+    const failed = page.url();
+    await mira.press("Submit again");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Submit again" }).click();
+    await page.waitForURL((now) => now.href !== failed);
+    await mira.press("Cancel the job");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the job" }).click();
+    await page.getByText(/It was asked to stop|It was cancelled/).waitFor();
+
     await page.getByRole("link", { name: "Jobs", exact: true }).first().click();
     await page.getByRole("button", { name: /^Failed 1/ }).waitFor();
     t.equal(await page.getByRole("link", { name: "digits of a page" }).count(), 1, "one job");

@@ -10,6 +10,7 @@ import { Failure, Warning } from "../../ui/notice.tsx";
 import { Question } from "../../ui/question.tsx";
 import { State } from "../../ui/state.tsx";
 import { jobWord, memberWord } from "../../ui/state-word.ts";
+import { Resubmit } from "./resubmit.tsx";
 import { sentenceOf } from "./sentence-of.ts";
 import styles from "./job-page.module.css";
 
@@ -18,6 +19,7 @@ type Job = DashboardJobWithWorkers;
 /** What the job is, how it is, and what one can do about it. */
 export function JobHead({ job }: { job: Job }) {
   const { detail } = job;
+  const maySubmit = useMay("job.submit");
   const mayCancel = useMay("job.cancel") && !isTerminal(detail.state);
   return (
     <>
@@ -28,6 +30,7 @@ export function JobHead({ job }: { job: Job }) {
         <h1>{job.jobName}</h1>
         <State of={jobWord(detail.state)} />
         {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
+        {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
       </div>
       <p className={styles["sentence"]}>{sentenceOf(job)}</p>
       <dl className={styles["facts"]}>
