@@ -9,7 +9,7 @@ t.setTimeout(180_000);
 
 /** The questions that one entry answers, with what the page says. */
 async function verdictsOf(page: Page): Promise<Record<string, string>> {
-  const rows = page.getByRole("region", { name: "What the proof shows" }).locator("tbody tr");
+  const rows = page.getByRole("group", { name: "What the proof shows" }).locator("tbody tr");
   await rows.first().waitFor();
   const cells = await rows.evaluateAll((all: { children: ArrayLike<{ textContent: string }> }[]) =>
     all.map(({ children }) => [children[0]!.textContent, children[1]!.textContent] as const),

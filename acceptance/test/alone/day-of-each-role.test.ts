@@ -232,7 +232,7 @@ t.test(
     }
 
     await entry.click();
-    const verdicts = page.getByRole("region", { name: "What the proof shows" });
+    const verdicts = page.getByRole("group", { name: "What the proof shows" });
     await verdicts.getByRole("row", { name: /INTEGRITY.*PASS/ }).waitFor();
     await page.getByText("that is not independent").waitFor();
     const path = new URL(page.url()).pathname.slice("/dashboard".length);

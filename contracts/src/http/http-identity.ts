@@ -159,6 +159,8 @@ export const SshKeysReply = Type.Object(
   closed,
 );
 
+export type SshKeysReply = Static<typeof SshKeysReply>;
+
 /** Where the browser goes to end Keycloak's session as well. */
 export const SignOutReply = Type.Object({ location: Type.String() }, closed);
 

@@ -23,6 +23,8 @@ export const CreateProjectBody = Type.Object(
   closed,
 );
 
+export type CreateProjectBody = Static<typeof CreateProjectBody>;
+
 export const ProjectReply = Type.Object(
   {
     id: Type.String(),
@@ -60,3 +62,4 @@ export const ExportsBody = Type.Object({ byApproval: Type.Boolean() }, closed);
 /** From somebody who left or was disabled, to a lead or researcher of the project. */
 export const HandoverBody = Type.Object({ from: IdParam, to: IdParam }, closed);
 export const HandoverReply = Type.Object({ jobs: Type.Integer() }, closed);
+export type HandoverReply = Static<typeof HandoverReply>;

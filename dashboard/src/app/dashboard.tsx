@@ -11,6 +11,7 @@ import { NodePage } from "../pages/nodes/node-page.tsx";
 import { NodesPage } from "../pages/nodes/nodes-page.tsx";
 import { OverviewPage } from "../pages/overview/overview-page.tsx";
 import { PeoplePage } from "../pages/people/people-page.tsx";
+import { ProfilePage } from "../pages/profile/profile-page.tsx";
 import { StoragePage } from "../pages/storage/storage-page.tsx";
 import { SubmitPage } from "../pages/submit/submit-page.tsx";
 import { useSession } from "../api/session.ts";
@@ -40,6 +41,7 @@ export function Dashboard() {
                   <Route path="/storage" component={StoragePage} />
                   <Route path="/keys" component={KeysPage} />
                   <Route path="/people" component={PeoplePage} />
+                  <Route path="/profile" component={ProfilePage} />
                   <Route path="/approvals" component={ApprovalsPage} />
                   <Route path="/audit" component={AuditPage} />
                   <Route path="/audit/:shard/:index">

@@ -87,6 +87,7 @@ function LiveMark() {
 
 function PersonMenu() {
   const { user, roles, acr } = useSession();
+  const [, go] = useLocation();
   const leave = async (path: string) => {
     const { location: next } = await ask<{ location: string }>("POST", path);
     location.assign(next);
@@ -101,6 +102,9 @@ function PersonMenu() {
           {acr === "2" ? "Signed in with a second factor" : "Signed in without a second factor"}
         </p>
         <Menu className={styles["menu"] ?? ""} aria-label="Your account">
+          <MenuItem className={styles["item"] ?? ""} onAction={() => go("/profile")}>
+            Your profile
+          </MenuItem>
           <MenuItem className={styles["item"] ?? ""} href="/auth/credential/passkey">
             Add a passkey
           </MenuItem>

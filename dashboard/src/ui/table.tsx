@@ -23,7 +23,7 @@ export function Table<Row>({
     isNumber === true ? styles["number"] : undefined;
   return (
     // A table wider than the window is scrolled by keyboard, too.
-    <div className={styles["frame"]} tabIndex={0} role="region" aria-label={caption}>
+    <div className={styles["frame"]} tabIndex={0} role="group" aria-label={caption}>
       <table className={styles["table"]}>
         <caption className="unseen">{caption}</caption>
         <thead>

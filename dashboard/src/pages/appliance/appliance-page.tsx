@@ -1,6 +1,8 @@
+import { useMay } from "../../api/session.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { JobStates } from "./job-states.tsx";
 import { problemsOf } from "./problems-of.ts";
 import { Problems } from "./problems.tsx";
 import { useAppliance } from "./use-appliance.ts";
@@ -8,6 +10,7 @@ import { useAppliance } from "./use-appliance.ts";
 /** Is the box sound? */
 export function AppliancePage() {
   const appliance = useAppliance();
+  const mayStates = useMay("job.state.list");
   if (appliance.isPending) return <Skeleton />;
   if (appliance.isError)
     return <Failure error={appliance.error} retry={() => void appliance.refetch()} />;
@@ -49,6 +52,7 @@ export function AppliancePage() {
           ]}
         />
       </Panel>
+      {mayStates ? <JobStates /> : null}
     </>
   );
 }

@@ -2,7 +2,7 @@ import { type ApprovalReply, SIGNED_KINDS } from "@resontech/contracts/http-appr
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ask } from "../../api/ask.ts";
-import { useSession } from "../../api/session.ts";
+import { useMay, useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Ago, At } from "../../ui/instant.tsx";
@@ -15,6 +15,7 @@ import type { StateWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { AskForPolicies } from "./ask-for-policies.tsx";
 import { AskAndSign } from "./ask-and-sign.tsx";
 import { goOn, sign, takeBegun, type Then } from "./sign.ts";
 import styles from "./approvals.module.css";
@@ -42,6 +43,7 @@ const COLUMNS: Column<ApprovalReply>[] = [
 /** What waits for me? */
 export function ApprovalsPage() {
   const client = useQueryClient();
+  const mayPropose = useMay("policy.propose");
   const again = () => client.invalidateQueries({ queryKey: ["approvals"] });
   const approvals = useQuery({
     queryKey: ["approvals"],
@@ -91,6 +93,7 @@ export function ApprovalsPage() {
         <Table caption="Answered requests" columns={COLUMNS} rows={over} keyOf={({ id }) => id} />
       )}
       <AskAndSign />
+      {mayPropose ? <AskForPolicies onDone={again} /> : null}
     </>
   );
 }

@@ -9,6 +9,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 
 import { useAction } from "../../ui/use-action.ts";
+import { RemoveOutputs } from "./remove-outputs.tsx";
 import { RequestExport } from "./request-export.tsx";
 import { download } from "../storage/download.ts";
 
@@ -30,7 +31,15 @@ const columns = (fetchIt: (key: string) => void): Column<Output>[] => [
 ];
 
 /** What the job left. */
-export function Files({ jobId, project }: { jobId: string; project: string | undefined }) {
+export function Files({
+  jobId,
+  project,
+  isOver,
+}: {
+  jobId: string;
+  project: string | undefined;
+  isOver: boolean;
+}) {
   const files = useQuery({
     queryKey: ["job", jobId, "files"],
     queryFn: ({ signal }) => ask<Output[]>("GET", `/api/tasks/${jobId}/outputs`, { signal }),
@@ -54,6 +63,7 @@ export function Files({ jobId, project }: { jobId: string; project: string | und
         keyOf={({ key }) => key}
       />
       <RequestExport jobId={jobId} outputs={files.data} />
+      {isOver ? <RemoveOutputs jobId={jobId} count={files.data.length} /> : null}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import type { JobHistoryReply, JobMetricsReply } from "@resontech/contracts/http-jobs";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
+import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useLocation } from "wouter";
@@ -107,7 +108,11 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
           <Logs job={job.data} />
         </TabPanel>
         <TabPanel id="files" className={styles["panel"] ?? ""}>
-          <Files jobId={id} project={events?.projectId} />
+          <Files
+            jobId={id}
+            project={events?.projectId}
+            isOver={isTerminal(job.data.detail.state)}
+          />
         </TabPanel>
         <TabPanel id="inputs" className={styles["panel"] ?? ""}>
           <Inputs jobId={id} />

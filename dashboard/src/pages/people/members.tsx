@@ -3,7 +3,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { AskForRoom } from "./ask-for-room.tsx";
 import { ExportSwitch } from "./export-switch.tsx";
+import { HandOver } from "./hand-over.tsx";
+import { ServiceAccounts } from "./service-accounts.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { At } from "../../ui/instant.tsx";
@@ -21,6 +24,8 @@ type Project = { id: string; name: string };
 export function Members({ project }: { project: Project }) {
   const [isOpen, setOpen] = useState(false);
   const mayGuard = useMay("exports.guard");
+  const mayAccounts = useMay("service-account.list");
+  const mayQuota = useMay("quota.request");
   return (
     <Panel title={`Members of ${project.name}`}>
       {isOpen ? (
@@ -31,6 +36,8 @@ export function Members({ project }: { project: Project }) {
         </div>
       )}
       {mayGuard ? <ExportSwitch project={project} /> : null}
+      {mayAccounts ? <ServiceAccounts project={project} /> : null}
+      {mayQuota ? <AskForRoom project={project} /> : null}
     </Panel>
   );
 }
@@ -40,6 +47,8 @@ function MemberList({ project }: { project: Project }) {
   const path = `/api/projects/${project.id}/members`;
   const queryKey = ["members", project.id];
   const [leaving, setLeaving] = useState<MemberReply | null>(null);
+  const [left, setLeft] = useState<MemberReply | null>(null);
+  const [said, setSaid] = useState("");
   const members = useQuery({
     queryKey,
     queryFn: ({ signal }) => ask<MemberReply[]>("GET", path, { signal }),
@@ -48,6 +57,7 @@ function MemberList({ project }: { project: Project }) {
   const again = () => client.invalidateQueries({ queryKey });
   const remove = useAction(async (userId: string) => {
     await ask("DELETE", `${path}/${userId}`);
+    setLeft(leaving);
     setLeaving(null);
     await again();
   });
@@ -91,6 +101,18 @@ function MemberList({ project }: { project: Project }) {
         <p>Keys and the key pair of the project are refused at once. Jobs and files stay.</p>
         {remove.error === null ? null : <Failure error={remove.error} />}
       </Question>
+      {left === null ? null : (
+        <HandOver
+          path={`/api/projects/${project.id}`}
+          leaver={left}
+          members={members.data}
+          onDone={(done) => {
+            setSaid(done);
+            setLeft(null);
+          }}
+        />
+      )}
+      <p role="status">{said}</p>
       <AddMember path={path} name={`rt-member-${project.id}`} onDone={again} />
     </>
   );

@@ -13,7 +13,10 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { SessionsOf } from "../profile/sessions-of.tsx";
+import { AskForSecondFactor } from "./ask-for-person.tsx";
 import { Members } from "./members.tsx";
+import { NewProject } from "./new-project.tsx";
 
 const COLUMNS: Column<PersonReply>[] = [
   { title: "Name", of: ({ username }) => username },
@@ -31,6 +34,9 @@ export function PeoplePage() {
   const { projects } = useSession();
   const mayRead = useMay("people.read");
   const mayRequest = useMay("role.request");
+  const mayFactor = useMay("factor.request");
+  const mayEnd = useMay("session.list");
+  const mayCreate = useMay("project.create");
   const mayMembers = useMay("membership.list");
   const people = useQuery({
     queryKey: ["people"],
@@ -49,6 +55,9 @@ export function PeoplePage() {
         <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
       )}
       {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
+      {mayFactor && people.data !== undefined ? <AskForSecondFactor people={people.data} /> : null}
+      {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
+      {mayCreate ? <NewProject /> : null}
       {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
       {!mayRead && led.length === 0 ? (
         <Empty title="Nothing here for you">
@@ -56,6 +65,29 @@ export function PeoplePage() {
         </Empty>
       ) : null}
     </>
+  );
+}
+
+/** Of one person at a time: to look is a fact of the log. */
+function Sessions({ people }: { people: readonly PersonReply[] }) {
+  const [userId, setUserId] = useState("");
+  const person = people.find(({ id }) => id === userId);
+  return (
+    <Panel title="Where somebody is signed in">
+      <Field label="Whose sessions">
+        <select value={userId} onChange={({ target }) => setUserId(target.value)}>
+          <option value="">Choose a person</option>
+          {people.map(({ id, username }) => (
+            <option key={id} value={id}>
+              {username}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {person === undefined ? null : (
+        <SessionsOf key={person.id} userId={person.id} name={person.username} />
+      )}
+    </Panel>
   );
 }
 

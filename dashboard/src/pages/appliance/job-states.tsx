@@ -1,0 +1,44 @@
+import type { JobStateReply } from "@resontech/contracts/http-tasks";
+import { useQuery } from "@tanstack/react-query";
+import { ask, withQuery } from "../../api/ask.ts";
+import { Ago } from "../../ui/instant.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { State } from "../../ui/state.tsx";
+import { jobWord } from "../../ui/state-word.ts";
+import { Table } from "../../ui/table.tsx";
+
+const ASKED_EVERY_MS = 10_000;
+
+/** Jobs for whoever runs the box: how each is, and nothing that a user wrote into it. */
+export function JobStates() {
+  const states = useQuery({
+    queryKey: ["job-states"],
+    queryFn: ({ signal }) =>
+      ask<JobStateReply[]>("GET", withQuery("/api/job-states", { limit: 50 }), { signal }),
+    refetchInterval: ASKED_EVERY_MS,
+  });
+  if (states.isPending) return <Skeleton />;
+  if (states.isError) return <Failure error={states.error} retry={() => void states.refetch()} />;
+  return (
+    <Panel title="Jobs, the newest 50">
+      {states.data.length === 0 ? (
+        <p>No job yet.</p>
+      ) : (
+        <Table
+          caption="Jobs, newest first"
+          rows={states.data}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: "State", of: ({ state }) => <State of={jobWord(state)} /> },
+            { title: "Job", of: ({ id }) => <code>{id}</code> },
+            { title: "Since", of: ({ since }) => <Ago at={since} /> },
+            { title: "Because of", of: ({ reason }) => (reason ?? "").replaceAll("_", " ") },
+            { title: "Attempt", of: ({ attempt }) => attempt, isNumber: true },
+          ]}
+        />
+      )}
+    </Panel>
+  );
+}

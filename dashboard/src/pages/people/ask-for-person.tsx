@@ -1,0 +1,56 @@
+import type { PersonReply, Requested } from "@resontech/contracts/http-approvals";
+import { useState } from "react";
+import { Link } from "wouter";
+import { ask } from "../../api/ask.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
+
+/** A person who lost phone and passkey: a second person answers. */
+export function AskForSecondFactor({ people }: { people: readonly PersonReply[] }) {
+  const [userId, setUserId] = useKept("rt-factor", "");
+  const [isDone, setDone] = useState(false);
+  const request = useAction(async () => {
+    const what: Requested = { kind: "second-factor", userId };
+    await ask("POST", "/api/approvals", { body: { what } });
+    setUserId("");
+    setDone(true);
+  });
+  return (
+    <Panel title="A lost second factor">
+      <p>Once approved, the person sets up a new one at the next sign-in.</p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setDone(false);
+          request.run();
+        }}
+      >
+        <Field label="Whose second factor is lost">
+          <select required value={userId} onChange={({ target }) => setUserId(target.value)}>
+            <option value="">Choose a person</option>
+            {people.map(({ id, username }) => (
+              <option key={id} value={id}>
+                {username}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <p>
+          <Button type="submit" isDisabled={request.isBusy}>
+            Ask to void it
+          </Button>
+        </p>
+      </form>
+      {request.error === null ? null : <Failure error={request.error} />}
+      {isDone ? (
+        <p role="status">
+          Asked for. <Link href="/approvals">Requests</Link>
+        </p>
+      ) : null}
+    </Panel>
+  );
+}

@@ -1,0 +1,173 @@
+import {
+  type PublicKey,
+  SERVICE_ACCOUNT_DAYS,
+  SERVICE_ACCOUNT_SCOPES,
+  type ServiceAccountReply,
+  type ServiceAccountScope,
+} from "@resontech/contracts/http-service-accounts";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask } from "../../api/ask.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Ago, At } from "../../ui/instant.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { useKept } from "../../ui/use-kept.ts";
+
+type Project = { id: string; name: string };
+const FIRST: { name: string; scopes: ServiceAccountScope[]; publicKey: string } = {
+  ...{ name: "", publicKey: "" },
+  scopes: ["jobs:read"],
+};
+
+/** Programs of a project that sign in by a key of their own. */
+export function ServiceAccounts({ project }: { project: Project }) {
+  const client = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const path = `/api/projects/${project.id}/service-accounts`;
+  const queryKey = ["service-accounts", project.id];
+  const accounts = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => ask<ServiceAccountReply[]>("GET", path, { signal }),
+    enabled: isOpen,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const again = () => client.invalidateQueries({ queryKey });
+  const revoke = useAction(async (id: string) => {
+    await ask("DELETE", `${path}/${id}`);
+    await again();
+  });
+  if (!isOpen)
+    return (
+      <div>
+        <Button onPress={() => setOpen(true)}>Show the service accounts</Button>
+      </div>
+    );
+  if (accounts.isPending) return <Skeleton />;
+  if (accounts.isError)
+    return <Failure error={accounts.error} retry={() => void accounts.refetch()} />;
+  const living = accounts.data.filter(({ revokedAt }) => revokedAt === null);
+  return (
+    <>
+      {living.length === 0 ? (
+        <p>{project.name} has no service account.</p>
+      ) : (
+        <Table
+          caption={`Service accounts of ${project.name}`}
+          rows={living}
+          keyOf={({ id }) => id}
+          columns={[
+            { title: "Name", of: ({ name }) => name },
+            { title: "Client", of: ({ clientId }) => <code>{clientId}</code> },
+            { title: "May", of: ({ scopes }) => scopes.join(", ") },
+            { title: "Good until", of: ({ expiresAt }) => <At at={expiresAt} /> },
+            {
+              title: "Last used",
+              of: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <Ago at={lastUsedAt} />),
+            },
+            {
+              title: "Revoke",
+              of: ({ id, name }) => (
+                <Button
+                  look="danger"
+                  aria-label={`Revoke ${name}`}
+                  isDisabled={revoke.isBusy}
+                  onPress={() => revoke.run(id)}
+                >
+                  Revoke
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {revoke.error === null ? null : <Failure error={revoke.error} />}
+      <MakeAccount path={path} kept={`rt-account-${project.id}`} onDone={again} />
+    </>
+  );
+}
+
+function MakeAccount({
+  path,
+  kept,
+  onDone,
+}: {
+  path: string;
+  kept: string;
+  onDone: () => Promise<void>;
+}) {
+  const [wish, setWish] = useKept(kept, FIRST);
+  const make = useAction(async () => {
+    const { name, scopes } = wish;
+    await ask("POST", path, { body: { name, scopes, publicKey: publicKeyOf(wish.publicKey) } });
+    setWish(FIRST);
+    await onDone();
+  });
+  const toggle = (scope: ServiceAccountScope, isOn: boolean) =>
+    setWish({
+      ...wish,
+      scopes: isOn ? [...wish.scopes, scope] : wish.scopes.filter((one) => one !== scope),
+    });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        make.run();
+      }}
+    >
+      <Field label="Name of the program">
+        <input
+          required
+          maxLength={64}
+          autoComplete="off"
+          value={wish.name}
+          onChange={({ target }) => setWish({ ...wish, name: target.value })}
+        />
+      </Field>
+      <fieldset>
+        <legend>What the program may do</legend>
+        {SERVICE_ACCOUNT_SCOPES.map((scope) => (
+          <label key={scope}>
+            <input
+              type="checkbox"
+              checked={wish.scopes.includes(scope)}
+              onChange={({ target }) => toggle(scope, target.checked)}
+            />{" "}
+            {scope}{" "}
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        label="Its public key"
+        hint="P-256, as a JSON Web Key. The shell makes a pair and the account at once: resontech service-accounts create."
+      >
+        <textarea
+          required
+          rows={4}
+          maxLength={2_000}
+          value={wish.publicKey}
+          onChange={({ target }) => setWish({ ...wish, publicKey: target.value })}
+        />
+      </Field>
+      <p>
+        <Button type="submit" isDisabled={make.isBusy || wish.scopes.length === 0}>
+          Make the account for {SERVICE_ACCOUNT_DAYS} days
+        </Button>
+      </p>
+      {make.error === null ? null : <Failure error={make.error} />}
+    </form>
+  );
+}
+
+/** What is no JSON is sent as it is: the API says what it wants. A private part never leaves the page. */
+function publicKeyOf(text: string): PublicKey {
+  try {
+    const { d: _private, ...key } = JSON.parse(text) as PublicKey & { d?: string };
+    return key;
+  } catch {
+    return text as unknown as PublicKey;
+  }
+}

@@ -1,0 +1,107 @@
+import { MAX_SSH_KEYS, type SshKeysReply } from "@resontech/contracts/http-identity";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask } from "../../api/ask.ts";
+import { useSession } from "../../api/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { SessionsOf } from "./sessions-of.tsx";
+
+type SshKey = SshKeysReply["keys"][number];
+const QUERY = ["ssh-keys"];
+
+/** What is one's own, whatever the roles. */
+export function ProfilePage() {
+  const { user } = useSession();
+  return (
+    <>
+      <h1>Your profile</h1>
+      <Panel title="Where you are signed in">
+        <SessionsOf userId={user.id} name={user.username} />
+      </Panel>
+      <SshKeys />
+    </>
+  );
+}
+
+function SshKeys() {
+  const client = useQueryClient();
+  const [line, setLine] = useState("");
+  const found = useQuery({
+    queryKey: QUERY,
+    queryFn: ({ signal }) => ask<SshKeysReply>("GET", "/api/me/ssh-keys", { signal }),
+  });
+  const put = useAction(async (keys: readonly string[]) => {
+    client.setQueryData(
+      QUERY,
+      await ask<SshKeysReply>("PUT", "/api/me/ssh-keys", { body: { keys } }),
+    );
+    setLine("");
+  });
+  if (found.isPending) return <Skeleton />;
+  if (found.isError) return <Failure error={found.error} retry={() => void found.refetch()} />;
+  const { keys } = found.data;
+  const without = (gone: SshKey) => keys.filter((one) => one !== gone).map(({ key }) => key);
+  return (
+    <Panel title="SSH public keys">
+      {keys.length === 0 ? (
+        <p>You have none. Whoever you let in by SSH later shows the key that belongs to one.</p>
+      ) : (
+        <Table
+          caption="SSH public keys"
+          rows={keys}
+          keyOf={({ fingerprint }) => fingerprint}
+          columns={[
+            { title: "Fingerprint", of: ({ fingerprint }) => <code>{fingerprint}</code> },
+            { title: "Kind", of: ({ type }) => type },
+            { title: "Comment", of: ({ comment }) => comment },
+            {
+              title: "Remove",
+              of: (one) => (
+                <Button
+                  look="danger"
+                  aria-label={`Remove ${one.comment || one.fingerprint}`}
+                  isDisabled={put.isBusy}
+                  onPress={() => put.run(without(one))}
+                >
+                  Remove
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {keys.length >= MAX_SSH_KEYS ? (
+        <p>{MAX_SSH_KEYS} are the most.</p>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            put.run([...keys.map(({ key }) => key), line.trim()]);
+          }}
+        >
+          <Field label="Another key" hint="The line of a .pub file: ssh-ed25519 AAAA… you@laptop">
+            <textarea
+              required
+              rows={3}
+              maxLength={4_096}
+              value={line}
+              onChange={({ target }) => setLine(target.value)}
+            />
+          </Field>
+          <p>
+            <Button type="submit" isDisabled={put.isBusy}>
+              Add the key
+            </Button>
+          </p>
+        </form>
+      )}
+      {put.error === null ? null : <Failure error={put.error} />}
+    </Panel>
+  );
+}

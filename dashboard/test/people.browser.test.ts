@@ -1,0 +1,115 @@
+/** What people change about themselves, their projects and the appliance, in a real browser against the real coordinator. */
+import { generateKeyPairSync } from "node:crypto";
+import type { Page } from "playwright-core";
+import t from "tap";
+import type { ApplianceRole } from "../../coordinator/src/authorization/roles.ts";
+import { DashboardHouse } from "./helper/dashboard-house.ts";
+import { accessibilityFaults } from "./helper/accessibility.ts";
+
+t.setTimeout(180_000);
+const house = await DashboardHouse.open();
+t.teardown(() => house[Symbol.asyncDispose]());
+const { running } = house;
+const [ada, root] = [await house.addUser("ada"), await house.addUser("root")];
+await house.addUser("bob");
+
+async function pageOf(
+  userId: string,
+  path: string,
+  roles: readonly ApplianceRole[] = [],
+): Promise<Page> {
+  const context = await house.windowOf(userId, { roles, bypassPolicy: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(`${running.url}/dashboard${path}`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
+}
+
+/** As `ssh-keygen -t ed25519` writes it. */
+function sshPublicKey(comment: string): string {
+  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  const part = (bytes: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const blob = [Buffer.from("ssh-ed25519"), Buffer.from(x, "base64url")].map(part);
+  return `ssh-ed25519 ${Buffer.concat(blob).toString("base64")} ${comment}`;
+}
+
+t.test("a person keeps SSH public keys, and sees where one is signed in", async (t) => {
+  const page = await pageOf(ada.userId, "/");
+  await page.getByRole("button", { name: "ada" }).click();
+  await page.getByRole("menuitem", { name: "Your profile" }).click();
+  for (const name of ["laptop", "desk"]) {
+    await page.getByLabel("Another key").fill(sshPublicKey(name));
+    await page.getByRole("button", { name: "Add the key" }).click();
+    await page.getByRole("cell", { name, exact: true }).waitFor();
+  }
+  await page.getByLabel("Another key").fill("no key");
+  await page.getByRole("button", { name: "Add the key" }).click();
+  await page.getByText("ssh_key_invalid").waitFor();
+  await page.getByRole("button", { name: "Remove laptop" }).click();
+  await page.getByRole("cell", { name: "laptop", exact: true }).waitFor({ state: "detached" });
+  t.equal(await page.getByRole("cell", { name: "desk", exact: true }).count(), 1);
+  await page.getByRole("button", { name: "Show where ada is signed in" }).click();
+  await page.getByRole("cell", { name: "browser, this one" }).waitFor();
+  t.same(await accessibilityFaults(page), []);
+});
+
+t.test("an administrator makes a project, asks for people, and sees how jobs are", async (t) => {
+  const job = await house.submit(ada, "secret-name");
+  const page = await pageOf(root.userId, "/people", ["platform-admin"]);
+  await page.getByLabel("Name of the project").fill("screening");
+  await page.getByLabel("Its first lead").fill("ada");
+  await page.getByRole("button", { name: "Make the project" }).click();
+  await page.getByText("screening is there. ada leads it").waitFor();
+  await page.getByLabel("Whose second factor is lost").selectOption({ label: "bob" });
+  await page.getByRole("button", { name: "Ask to void it" }).click();
+  await page.getByRole("alert").or(page.getByText("Asked for.")).first().waitFor();
+  await page.getByLabel("Whose sessions").selectOption({ label: "ada" });
+  await page.getByRole("button", { name: "Show where ada is signed in" }).click();
+  await page.getByRole("table", { name: "Sessions of ada" }).waitFor();
+  t.same(await accessibilityFaults(page), []);
+  await page.getByRole("link", { name: "Appliance", exact: true }).click();
+  await page.getByRole("cell", { name: job }).waitFor();
+  t.notMatch(await page.locator("main").innerText(), "secret-name", "a job's name is its people's");
+});
+
+t.test("a lead takes somebody in and out, hands jobs over, and asks for room", async (t) => {
+  const page = await pageOf(ada.userId, "/people");
+  const members = page.getByRole("region", { name: "Members of screening" });
+  await members.getByRole("button", { name: "Show the members" }).click();
+  await members.getByLabel("User name").fill("bob");
+  await members.getByRole("button", { name: "Make a member" }).click();
+  await members.getByRole("button", { name: "Take bob out" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Take out" }).click();
+  await members.getByLabel("Jobs of bob go to").selectOption({ label: "ada" });
+  await members.getByRole("button", { name: "Hand the jobs over" }).click();
+  await members.getByText("0 jobs of bob belong to ada now.").waitFor();
+  await members.getByLabel("The bucket of screening is to hold, in GB").fill("750");
+  await members.getByRole("button", { name: "Ask for this quota" }).click();
+  await members.getByText("Asked for.").waitFor();
+  const asked = await page.evaluate(
+    async () => (await (await fetch("/api/approvals")).json()) as object,
+  );
+  t.match(asked, [{ what: { kind: "quota", bytes: 750e9 }, requester: { username: "ada" } }]);
+});
+
+t.test("the private part of a program's key stays in the page", async (t) => {
+  const page = await pageOf(ada.userId, "/people");
+  const members = page.getByRole("region", { name: "Members of screening" });
+  await members.getByRole("button", { name: "Show the service accounts" }).click();
+  await members.getByText("screening has no service account.").waitFor();
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { kty, crv, x, y, d } = privateKey.export({ format: "jwk" });
+  await members.getByLabel("Name of the program").fill("nightly");
+  await members.getByLabel("Its public key").fill(JSON.stringify({ kty, crv, x, y, d }));
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "POST"),
+    members.getByRole("button", { name: /^Make the account for 90 days/ }).click(),
+  ]);
+  t.same((sent.postDataJSON() as { publicKey: object }).publicKey, { kty, crv, x, y });
+  t.notMatch(sent.postData(), d);
+});
