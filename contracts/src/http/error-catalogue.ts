@@ -326,7 +326,10 @@ export const ERROR_CATALOGUE = {
     hint: "Use a method that GET /api/openapi.json lists for this address.",
   },
   request_timeout: { status: 408, hint: "Send the whole request within a minute." },
-  bucket_missing: { status: 404, hint: "Ask the operator to finish making this user's bucket." },
+  bucket_missing: {
+    status: 404,
+    hint: "The project has no bucket yet: the first upload or key pair makes one.",
+  },
   upload_not_found: { status: 404, hint: "The upload was completed or aborted; start a new one." },
   too_many_service_accounts: {
     status: 409,

@@ -44,7 +44,7 @@ export const OUT_OF_REACH: Record<ResourceKind, OutOfReach> = {
   },
   job: hidden("there is no such task"),
   project: hidden("there is no such project"),
-  bucket: { code: "bucket_missing", message: "this user has no bucket yet", policies: [] },
+  bucket: { code: "bucket_missing", message: "the project has no bucket yet", policies: [] },
   key: hidden("there is no such key"),
   user: hidden("there is no such user"),
   log: hidden("there is no such entry"),

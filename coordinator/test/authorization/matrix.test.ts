@@ -135,7 +135,7 @@ t.test("refusals keep their words", async (t) => {
   t.same(refusal(keyOf(), "bucket.read", null), [
     404,
     "bucket_missing",
-    "this user has no bucket yet",
+    "the project has no bucket yet",
   ]);
 });
 

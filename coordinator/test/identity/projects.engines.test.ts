@@ -6,6 +6,7 @@ import t from "tap";
 import { findDefaultProject } from "../../src/identity/project-store.ts";
 import { setDisabled } from "../../src/identity/user-access.ts";
 import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.ts";
+import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(240_000);
@@ -96,6 +97,27 @@ t.test("its lead says who is a member, with a fresh second factor", async (t) =>
     body: { code: "step_up_required" },
   });
   t.match(await lead.ask("POST", members, { username: "nobody", role: "viewer" }), { status: 404 });
+});
+
+t.test("the first upload by a page makes the project's bucket, for who may write", async (t) => {
+  const made = await root.ask("POST", "/api/projects", { name: "Uploads", lead: "lead" });
+  const { id } = made.body as { id: string };
+  await lead.ask("POST", `/api/projects/${id}/members`, { username: "bert", role: "viewer" });
+  const at = { "x-rt-project": id };
+  const init = ({ ask }: typeof lead) =>
+    ask("POST", "/api/users/storage/upload/init", { key: "a/b.txt", size: 10 }, at);
+  const usage = () => lead.ask("GET", "/api/users/storage/usage", undefined, at);
+  t.match(await usage(), { status: 404, body: { code: "bucket_missing" } });
+  t.match(await init(bert), { status: 404 }, "a viewer knows of no bucket");
+  t.match(await usage(), { status: 404 });
+  const begun = await init(lead);
+  t.match(begun, { status: 200, body: { urls: [/^https:/] } });
+  const [url] = begun.body["urls"] as string[];
+  const ca = readFileSync(house.engine.caFile, "utf8");
+  const put = await fetchWithCa(ca, String(url), { method: "PUT", body: "0123456789" });
+  t.equal(put.status, 200);
+  t.match(await usage(), { status: 200 });
+  t.equal(api.audit.drafts.filter(({ type }) => type === "data.bucket.create").length, 2);
 });
 
 t.test("the last lead stays", async (t) => {

@@ -69,7 +69,7 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
         "bucket.key.rotate",
         findBucketOfProject(deps.read, projectId),
       );
-      if (!bucket.isMade) await makeBucket(request, bucket);
+      await ensureMade(request, bucket, deps);
       return request.audit.operation(
         { type: "key.bucket.rotate", object: { kind: "bucket", id: bucket.logId } },
         (operation) => deps.bucketKeys.replace(bucket.name, userId, operation.completeIn),
@@ -97,26 +97,43 @@ export const bucketRoutes: FastifyPluginAsyncTypebox<BucketRoutesDeps> = async (
       return { ...usage, quotaBytes: bucket.quotaBytes };
     },
   );
-
-  /** A project's bucket comes with the first pair for it. */
-  async function makeBucket(request: FastifyRequest, { name, logId, quotaBytes }: Bucket) {
-    await request.audit.operation(
-      {
-        type: "data.bucket.create",
-        object: { kind: "bucket", id: logId },
-        detail: { quota_bytes: quotaBytes },
-        pii: { "bucket-alias": name },
-      },
-      async (operation) => {
-        await deps.store.ensureBucket(name);
-        await deps.commit.run((db) => {
-          noteMade(db, name, deps.now());
-          operation.completeIn(db);
-        });
-      },
-    );
-  }
 };
+
+export type MakeBucketDeps = {
+  commit: GroupCommit;
+  now: () => number;
+  store: Pick<ObjectStore, "ensureBucket">;
+};
+
+/** A project's bucket comes with the first pair for it, or with the first upload. */
+export async function ensureMade(
+  request: FastifyRequest,
+  { name, logId, quotaBytes, isMade }: Bucket,
+  { store, commit, now }: MakeBucketDeps,
+): Promise<void> {
+  if (isMade) return;
+  await request.audit.operation(
+    {
+      type: "data.bucket.create",
+      object: { kind: "bucket", id: logId },
+      detail: { quota_bytes: quotaBytes },
+      pii: { "bucket-alias": name },
+    },
+    async (operation) => {
+      await store.ensureBucket(name);
+      await commit.run((db) => {
+        noteMade(db, name, now());
+        operation.completeIn(db);
+      });
+    },
+  );
+}
+
+/** The project's bucket, whether it is made or not: {@link ensureMade} comes before anything is written. @throws ApiError bucket_missing */
+export async function bucketToWrite(request: FastifyRequest, read: ReadHandle): Promise<Bucket> {
+  const bucket = findBucketOfProject(read, callerOfRequest(request).projectId);
+  return await authorizedRow(request, "bucket.write", bucket);
+}
 
 /** The bucket of the project that the request is about. @throws ApiError bucket_missing */
 export async function authorizedBucket(

@@ -15,9 +15,9 @@ import { checkUploadKey, planUpload } from "../../storage/decisions/upload-plan.
 import { S3ResponseError } from "../../storage/s3-transport.ts";
 import type { VolumeSync } from "../../storage/volume-sync.ts";
 import { responses } from "../responses.ts";
-import { authorizedBucket } from "./bucket.ts";
+import { authorizedBucket, bucketToWrite, ensureMade, type MakeBucketDeps } from "./bucket.ts";
 
-export type UploadRoutesDeps = {
+export type UploadRoutesDeps = MakeBucketDeps & {
   read: ReadHandle;
   store: Pick<ObjectStore, "createUpload" | "presignPart" | "completeUpload" | "abortUpload">;
   volume: Pick<VolumeSync, "durable">;
@@ -41,7 +41,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
     },
     async (request) => {
       const { key, size, contentType = "application/octet-stream" } = request.body;
-      const bucket = await authorizedBucket(request, "bucket.write", deps.read);
+      const bucket = await bucketToWrite(request, deps.read);
       checkUploadKey(key);
       const { parts, expiresS } = planUpload(size);
       if (size > bucket.quotaBytes) {
@@ -53,6 +53,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
         });
         throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);
       }
+      await ensureMade(request, bucket, deps);
       return request.audit.operation(
         {
           type: "data.upload.init",

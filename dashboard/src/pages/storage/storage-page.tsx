@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { ask, withQuery } from "../../api/ask.ts";
+import { asProblem } from "../../api/problem.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { bytes } from "../../ui/bytes.ts";
 import { Button } from "../../ui/button.tsx";
@@ -62,15 +63,29 @@ export function StoragePage() {
   );
 }
 
+/** A project's bucket is made by the first upload: until then there is nothing in it. */
+async function orUnmade<T>(asked: Promise<T>, nothing: T): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (asProblem(error).code === "bucket_missing") return nothing;
+    throw error;
+  }
+}
+
 function Usage({ project }: { project: string }) {
   const usage = useQuery({
     queryKey: ["usage", project],
     queryFn: ({ signal }) =>
-      ask<UsageReply>("GET", "/api/users/storage/usage", { project, signal }),
+      orUnmade<UsageReply | null>(
+        ask<UsageReply>("GET", "/api/users/storage/usage", { project, signal }),
+        null,
+      ),
     staleTime: Number.POSITIVE_INFINITY,
   });
   if (usage.isPending) return <Skeleton rows={1} />;
   if (usage.isError) return <Failure error={usage.error} retry={() => void usage.refetch()} />;
+  if (usage.data === null) return null;
   const { usedBytes, quotaBytes, objects } = usage.data;
   return (
     <div className={styles["usage"]}>
@@ -90,9 +105,12 @@ function Folder({ project, prefix }: { project: string; prefix: string }) {
   const folder = useInfiniteQuery({
     queryKey,
     queryFn: ({ pageParam: after, signal }) =>
-      ask<ObjectsReply>("GET", withQuery("/api/users/storage/objects", { prefix, after }), {
-        ...{ project, signal },
-      }),
+      orUnmade<ObjectsReply>(
+        ask("GET", withQuery("/api/users/storage/objects", { prefix, after }), {
+          ...{ project, signal },
+        }),
+        { folders: [], objects: [], next: null },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     // To list a bucket is a fact of the audit log: nothing asks again by itself.

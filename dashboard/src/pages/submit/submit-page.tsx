@@ -119,11 +119,13 @@ export function SubmitPage() {
         <Field label="Device" hint="Where none is chosen the job takes what fits.">
           <select value={model} onChange={({ target }) => setModel(target.value)}>
             <option value="">any</option>
-            {(models.data ?? []).map(({ id, name: title, free, online }) => (
-              <option key={id} value={id}>
-                {title}: {free} of {online} free
-              </option>
-            ))}
+            {(models.data ?? [])
+              .filter(({ online }) => online > 0)
+              .map(({ id, name: title, free, online }) => (
+                <option key={id} value={id}>
+                  {title}: {free} of {online} free
+                </option>
+              ))}
           </select>
         </Field>
         <Field label="At most, in cents an hour and device" hint="May be left empty.">
