@@ -1,11 +1,10 @@
 import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { repository } from "../../../dev/local-appliance.ts";
 import type { Test } from "tap";
 import type { Person } from "./person.ts";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const AXE = readFileSync(join(repository, "node_modules", "axe-core", "axe.min.js"), "utf8");
 const folder = process.env["RT_IMAGES"] ?? join(repository, ".cache", "pictures");
 const WIDTHS = { wide: { width: 1280, height: 800 }, narrow: { width: 360, height: 720 } } as const;
 
