@@ -12,6 +12,7 @@ import manifest from "../package.json" with { type: "json" };
 import { buildApp } from "./app.ts";
 import { S3_FRONT } from "./authorization/caller.ts";
 import { policiesInForce } from "./authorization/policies-in-force.ts";
+import { LogSearches } from "./outputs/log-search/log-searches.ts";
 import { ControlServer } from "./control/control-server.ts";
 import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
@@ -106,6 +107,9 @@ async function openParts(
 
   const identity = await openIdentity(config, { read, commit, gate, record, now, kernel }, logger);
   if (identity !== null) stack.use(identity);
+  const logSearches = stack.use(
+    new LogSearches({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
+  );
   const views = new OperatorViews(read, () => core.nodeHealth(), now);
   const nodeFiles =
     config.releaseDir === undefined
@@ -123,7 +127,7 @@ async function openParts(
     ...{ version: manifest.version, health: () => core.health() },
     approvals: identity?.approvals ?? null,
     ...{ gate, record, commit, read, now, store, volume, bucketKeys, kernel, logger },
-    ...{ feed: core.feed, publicUrl: config.publicUrl },
+    ...{ feed: core.feed, publicUrl: config.publicUrl, logSearches },
     dashboard:
       config.dashboardDir === undefined
         ? DashboardFiles.none()

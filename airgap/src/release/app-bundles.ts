@@ -21,6 +21,10 @@ const repository = join(import.meta.dirname, "..", "..", "..");
 /** Process → its entry. The verifier alone must run under any Node from 20 on an auditor's machine. */
 const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/coordinator.mjs": { source: "coordinator/src/server.ts", target: "node26" },
+  "app/coordinator-log-search.mjs": {
+    source: "coordinator/src/outputs/log-search/search-thread.ts",
+    target: "node26",
+  },
   "app/policy-trial.mjs": { source: "coordinator/src/policy-trial/main.ts", target: "node26" },
   "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "audit/src/log/auditd/main.ts", target: "node26" },

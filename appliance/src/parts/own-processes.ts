@@ -28,6 +28,7 @@ const SQLITE = "app/node_modules/better-sqlite3/";
 const CEDAR = "app/node_modules/@cedar-policy/cedar-wasm/";
 const POLICIES = "app/policies/cedar/";
 const PKCS11 = "app/node_modules/pkcs11js/";
+const LOG_SEARCH_THREAD = "app/coordinator-log-search.mjs";
 const SCRUB_THREAD = "app/audit-scrub.mjs";
 const TOKEN_PROGRAM = "app/audit-token.mjs";
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
@@ -158,7 +159,7 @@ export function coordinatorPart(context: PartContext): Part {
       "--config",
       layout.processConfig("coordinator"),
     ],
-    loads: [SQLITE, CEDAR, POLICIES],
+    loads: [SQLITE, CEDAR, POLICIES, LOG_SEARCH_THREAD],
     port: null,
     version: release.version,
     prepare: async () => {

@@ -210,3 +210,51 @@ export const JobLogReply = Type.Object(
   closed,
 );
 export type JobLogReply = Static<typeof JobLogReply>;
+
+export const JobLogSearchQuery = Type.Object(
+  {
+    text: Type.String({
+      ...{ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n]+$" },
+      description: "Found as it stands, inside one line",
+    }),
+    /** Without it letters of any case match. */
+    case: Type.Boolean({ default: false }),
+    /** Matches before the first one of the answer. */
+    skip: Type.Integer({ minimum: 0, maximum: 2 ** 31, default: 0 }),
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+    /** Lines around a match, on each side. */
+    context: Type.Integer({ minimum: 0, maximum: 5, default: 2 }),
+  },
+  closed,
+);
+export type JobLogSearchQuery = Static<typeof JobLogSearchQuery>;
+export const JobLogSearchReply = Type.Object(
+  {
+    matches: Type.Array(
+      Type.Object(
+        {
+          /** From 1, over all members. */
+          number: Count,
+          member: Type.String(),
+          role: Type.String(),
+          site: Nullable(Type.String()),
+          attempt: Count,
+          /** Where the line begins, in bytes of what the member printed. */
+          offset: Count,
+          /** A long line is cut around the match. */
+          line: Type.String(),
+          before: Type.Array(Type.String()),
+          after: Type.Array(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    /** Lines that match. */
+    total: Count,
+    /** False where time ran out: `total` counts what was searched. */
+    isComplete: Type.Boolean(),
+    searchedBytes: Count,
+  },
+  closed,
+);
+export type JobLogSearchReply = Static<typeof JobLogSearchReply>;

@@ -1,15 +1,11 @@
 import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
 import type { ReadHandle } from "../db/open-database.ts";
-import type { ObjectStore, ObjectVersion } from "../storage/object-store.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { type Chunk, chunksOf, MAX_CHUNKS, memberOfChunk } from "./decisions/log-chunks.ts";
 import { wholeCharacters } from "./decisions/whole-characters.ts";
 
 type Job = { id: string; bucket: string };
 type MemberRow = Omit<JobLogsReply[number], "storedBytes">;
-/** A part of a member's log. `offset`: where it begins in what the member printed. */
-type Chunk = { version: ObjectVersion; offset: number };
-
-/** An agent stores a chunk every few seconds at most; so many are years. */
-const MAX_CHUNKS = 100_000;
 
 /** Logs of a job's members as they stand in its bucket, in chunks; what was printed in the last seconds is not there yet. */
 export class StoredLogs {
@@ -29,7 +25,7 @@ export class StoredLogs {
     const stored = await this.#store.list(bucket, `logs/${id}/`, MAX_CHUNKS);
     const bytes = new Map<string, number>();
     for (const { key, sizeBytes } of stored) {
-      const member = memberOf(key);
+      const member = memberOfChunk(key);
       bytes.set(member, (bytes.get(member) ?? 0) + sizeBytes);
     }
     return this.#members
@@ -46,8 +42,8 @@ export class StoredLogs {
     member: string,
     { offset, bytes }: { offset: number; bytes: number },
   ): Promise<JobLogReply | null> {
-    if (!this.#members.all(id).some((one) => one.member === member)) return null;
-    const chunks = chunksOf(await this.#store.list(bucket, `logs/${id}/${member}-`, MAX_CHUNKS));
+    const chunks = await this.#chunks({ id, bucket }, member);
+    if (chunks === null) return null;
     const last = chunks.at(-1);
     const storedBytes = last === undefined ? 0 : last.offset + last.version.sizeBytes;
     const start = Math.min(storedBytes, offset < 0 ? Math.max(0, storedBytes + offset) : offset);
@@ -61,22 +57,34 @@ export class StoredLogs {
     const { skipped, text, used } = wholeCharacters(Buffer.concat(parts), stop === storedBytes);
     return { offset: start + skipped, end: start + used, storedBytes, text };
   }
-}
 
-/** `logs/JOB/MEMBER-GENERATION.COUNTER/SEQUENCE` */
-function memberOf(key: string): string {
-  return key.split("/")[2]?.replace(/-[^-]*$/, "") ?? "";
-}
+  /** Members of a job, the newest attempt's first. */
+  membersOf(jobId: string): MemberRow[] {
+    return this.#members.all(jobId);
+  }
 
-/** A member goes on counting its chunks when its fence is renewed. */
-function chunksOf(versions: readonly ObjectVersion[]): Chunk[] {
-  const sequenceOf = ({ key }: ObjectVersion) => Number(key.slice(key.lastIndexOf("/") + 1));
-  let offset = 0;
-  return [...versions]
-    .sort((a, b) => sequenceOf(a) - sequenceOf(b))
-    .map((version) => {
-      const chunk = { version, offset };
-      offset += version.sizeBytes;
-      return chunk;
-    });
+  /**
+   * The whole log of a member as it is stored now, piece by piece; null for a member that the job never had.
+   * @throws S3UnavailableError, from the pieces too
+   */
+  async whole(
+    job: Job,
+    member: string,
+  ): Promise<{ storedBytes: number; pieces: () => AsyncGenerator<Buffer> } | null> {
+    const chunks = await this.#chunks(job, member);
+    if (chunks === null) return null;
+    const store = this.#store;
+    return {
+      storedBytes: chunks.reduce((sum, { version }) => sum + version.sizeBytes, 0),
+      async *pieces() {
+        for (const { version } of chunks)
+          yield await store.getRange({ ...version, bucket: job.bucket }, 0, version.sizeBytes - 1);
+      },
+    };
+  }
+
+  async #chunks({ id, bucket }: Job, member: string): Promise<Chunk[] | null> {
+    if (!this.#members.all(id).some((one) => one.member === member)) return null;
+    return chunksOf(await this.#store.list(bucket, `logs/${id}/${member}-`, MAX_CHUNKS));
+  }
 }

@@ -81,6 +81,17 @@ async function submitted(slug: string) {
   return await call("POST", "/api/tasks", { ...goodBody(slug), name: `${CANARY} of ${slug}` });
 }
 
+/** A job with a place to run, made once. */
+let placed: Promise<{ id: string; member: string }> | null = null;
+const placedJob = () => (placed ??= placeJob());
+async function placeJob(): Promise<{ id: string; member: string }> {
+  const agent = await joinAgent(coordinator, "node-of-logs", 8);
+  const id = String((await submitted(`${CANARY}-d`)).body["id"]);
+  const [member] = await agent.desiredOf(id, 3);
+  await agent.close();
+  return { id, member: String(member?.member) };
+}
+
 const requested = () =>
   asPerson("POST", "/api/approvals", {
     what: { kind: "quota", projectId: alice.project, bytes: 2 ** 30 },
@@ -109,11 +120,16 @@ const DRIVES: Record<string, () => Promise<number>> = {
     return (await call("DELETE", `/api/tasks/${id}/outputs`)).status;
   },
   "GET /api/jobs/{id}/logs/{member}": async () => {
-    const agent = await joinAgent(coordinator, "node-of-logs", 8);
-    const { id } = (await submitted(`${CANARY}-d`)).body;
-    const [member] = await agent.desiredOf(String(id), 3);
-    await agent.close();
-    return (await call("GET", `/api/jobs/${id}/logs/${member?.member}`)).status;
+    const { id, member } = await placedJob();
+    return (await call("GET", `/api/jobs/${id}/logs/${member}`)).status;
+  },
+  "GET /api/jobs/{id}/logs/{member}/whole": async () => {
+    const { id, member } = await placedJob();
+    return (await call("GET", `/api/jobs/${id}/logs/${member}/whole`)).status;
+  },
+  "GET /api/jobs/{id}/logs/search": async () => {
+    const { id } = await placedJob();
+    return (await call("GET", `/api/jobs/${id}/logs/search?text=${CANARY}`)).status;
   },
   [`GET ${storage}/bucket`]: async () =>
     (await call("GET", `${storage}/bucket?x=${CANARY}`)).status,

@@ -54,8 +54,13 @@ async function keyFor(user: string, scopes: readonly KeyScope[], isAdmin = false
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 async function call(name: string, id: string, key: string | null) {
   const [method, url] = name.replace(/:[a-z]+/g, id).split(" ") as [Method, string];
+  const query = url.endsWith("Nvflare")
+    ? `?job_id=${id}`
+    : url.endsWith("/logs/search")
+      ? "?text=loss"
+      : "";
   const reply = await api.app.inject({
-    ...{ method, url: url.endsWith("Nvflare") ? `${url}?job_id=${id}` : url },
+    ...{ method, url: `${url}${query}` },
     headers: key === null ? {} : { authorization: `Bearer ${key}` },
     ...(method === "POST" && !url.endsWith("/cancel") ? { payload: {} } : {}),
   });

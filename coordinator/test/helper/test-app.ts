@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { FastifyInstance, InjectOptions } from "fastify";
@@ -17,6 +17,7 @@ import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
 import { Feed } from "../../src/feed/feed.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
+import { LogSearches } from "../../src/outputs/log-search/log-searches.ts";
 import { NodeFiles } from "../../src/nodes/node-files.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { FakeKernel } from "./fake-kernel.ts";
@@ -90,6 +91,9 @@ export async function makeTestApp(
   const { read } = database;
   const identity =
     signIn?.({ read, commit, gate: audit.gate, record: audit.record, now, kernel }) ?? null;
+  const { endpoint, region, admin: credentials } = engine;
+  const ca = engine.caFile === undefined ? "" : readFileSync(engine.caFile, "utf8");
+  const logSearches = new LogSearches({ endpoint, region, ca, credentials });
   const app = await buildApp({
     gate: audit.gate,
     record: audit.record,
@@ -99,7 +103,7 @@ export async function makeTestApp(
     store: engine.store,
     volume: new VolumeSync(engine.volumePath),
     bucketKeys,
-    s3: { endpoint: engine.endpoint, region: engine.region },
+    ...{ s3: { endpoint, region }, logSearches },
     ...{ kernel, feed: new Feed(), publicUrl: "https://localhost" },
     dashboard: DashboardFiles.none(),
     outputExport: "open",
@@ -159,6 +163,7 @@ export async function makeTestApp(
     },
     async close() {
       await app.close();
+      await logSearches[Symbol.asyncDispose]();
       commit.close();
       database[Symbol.dispose]();
     },

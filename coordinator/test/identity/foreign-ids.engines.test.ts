@@ -20,7 +20,15 @@ type Owned = { userId: string; ask: SignedInPerson; ids: Record<string, string> 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A place of a route where an id stands. @property at path of a body's member */
 type Place = { in: "path" | "query" | "body"; at: readonly string[] };
-type Route = { name: string; method: Method; url: string; body: Schema | null; places: Place[] };
+type Route = {
+  name: string;
+  method: Method;
+  url: string;
+  body: Schema | null;
+  places: Place[];
+  /** Of the query, without which no answer is about an id. */
+  needed: (readonly [name: string, value: string])[];
+};
 
 /** Somebody with one of everything that a project has. */
 async function somebody(username: string): Promise<Owned> {
@@ -98,7 +106,7 @@ function formsOf(schema: Schema): Schema[] {
 }
 
 type Described = {
-  parameters?: { in: string; name: string }[];
+  parameters?: { in: string; name: string; required?: boolean; schema?: Schema }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 };
 const described = (api.app.swagger() as { paths: Record<string, Record<string, Described>> }).paths;
@@ -113,16 +121,25 @@ const routes = api.app.declaredRoutes.flatMap(({ name, access }): Route[] => {
       : [],
   );
   const forms = schema === null ? [null] : formsOf(schema);
+  const needed = (operation.parameters ?? []).flatMap(({ in: where, name, required, schema }) =>
+    where === "query" && required === true && !isId(name)
+      ? [[name, String(sampleOf(schema!))] as const]
+      : [],
+  );
   return forms.map((body) => ({
-    ...{ name, method, url, body },
+    ...{ name, method, url, body, needed },
     places: [...fixed, ...(body === null ? [] : placesIn(body))],
   }));
 });
 
 /** A request with an id in each place. */
-async function send(ask: SignedInPerson, { method, url, body, places }: Route, ids: string[]) {
+async function send(
+  ask: SignedInPerson,
+  { method, url, body, places, needed }: Route,
+  ids: string[],
+) {
   let path = url;
-  const query = new URLSearchParams();
+  const query = new URLSearchParams(needed.map(([name, value]) => [name, value]));
   const payload = body === null ? undefined : (sampleOf(body) as Record<string, unknown>);
   for (const [index, place] of places.entries()) {
     const id = ids[index]!;

@@ -1,4 +1,5 @@
 import type { ControlReply } from "@resontech/contracts/control-protocol";
+import type { JobLogsReply } from "@resontech/contracts/http-jobs";
 import { chromium, type Browser, type BrowserContext } from "playwright-core";
 import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
 import { joinAgent } from "../../../coordinator/test/helper/join-agent.ts";
@@ -55,6 +56,22 @@ export class DashboardHouse implements AsyncDisposable {
     );
     if (status !== 201) throw new Error(JSON.stringify(body));
     return body["id"] as string;
+  }
+
+  /** Members of a job and their sites, as the list of its logs has them. */
+  async membersOf(user: AddedUser, job: string): Promise<{ member: string; site: string }[]> {
+    const { body } = await this.running.get(`/api/jobs/${job}/logs`, user.platformKey);
+    return (body as unknown as JobLogsReply).map(({ member, site, role }) => ({
+      ...{ member, site: site ?? role },
+    }));
+  }
+
+  /** What a member printed, stored as its agent stores it. */
+  async storeLog(user: AddedUser, job: string, member: string, text: string): Promise<void> {
+    const { body: bucket } = await this.running.get("/api/users/storage/bucket", user.platformKey);
+    const { store } = this.running.s3;
+    const key = `logs/${job}/${member}-1.1/00000000`;
+    await store.put(String(bucket["bucketAlias"]), key, text, "text/plain");
   }
 
   /** A window of the person, signed in just now. */

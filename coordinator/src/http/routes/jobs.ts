@@ -1,4 +1,5 @@
 /** `/api/jobs`: what pages and shells show of jobs. Submitting and stopping is `/api/tasks`, as the public client does both. */
+import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
 import {
@@ -8,17 +9,20 @@ import {
   JobListReply,
   JobLogQuery,
   JobLogReply,
+  JobLogSearchQuery,
+  JobLogSearchReply,
   JobLogsReply,
   JobMetricsReply,
 } from "@resontech/contracts/http-jobs";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
-import { callerIn } from "../../authorization/caller.ts";
+import { callerIn, credentialOf } from "../../authorization/caller.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { JobHistory } from "../../kernel/job-history.ts";
 import { JobLists } from "../../kernel/job-lists.ts";
 import { JobMetrics } from "../../kernel/job-metrics.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
+import type { LogSearches } from "../../outputs/log-search/log-searches.ts";
 import { StoredLogs } from "../../outputs/stored-logs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
@@ -28,16 +32,20 @@ export type JobRoutesDeps = {
   read: ReadHandle;
   kernel: Pick<Kernel, "job">;
   store: Pick<ObjectStore, "list" | "getRange">;
+  logSearches: Pick<LogSearches, "search">;
 };
 
 const tags = ["jobs"];
 const closed = { additionalProperties: false } as const;
 const params = Type.Object({ id: IdParam }, closed);
+const memberParams = Type.Object({ id: IdParam, member: IdParam }, closed);
+/** In seconds: when a search that was refused may find room. */
+const RETRY_AFTER_S = 2;
 const ofJob = { access: { action: "job.read" }, audit: { none: "status" } } as const;
 
 export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
   app,
-  { read, kernel, store },
+  { read, kernel, store, logSearches },
 ) => {
   const lists = new JobLists(read);
   const history = new JobHistory(read);
@@ -89,7 +97,22 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
     },
     async (request) => {
       const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
-      return metrics.of(id);
+      return metrics.of(id, "printed");
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/devices",
+    {
+      schema: {
+        summary: "What the devices of a job did while its members held them",
+        ...{ tags, params, response: responses(200, JobMetricsReply) },
+      },
+      config: ofJob,
+    },
+    async (request) => {
+      const { id } = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      return metrics.of(id, "devices");
     },
   );
 
@@ -122,12 +145,90 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
   );
 
   app.get(
+    "/api/jobs/:id/logs/search",
+    {
+      schema: {
+        summary: "Lines of the stored logs of a job's members that hold a text",
+        ...{ tags, params, querystring: JobLogSearchQuery },
+        response: responses(200, JobLogSearchReply),
+      },
+      config: { access: { action: "job.read" }, audit: { event: "data.log.read" } },
+    },
+    async (request, reply) => {
+      const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      const members = logs.membersOf(job.id);
+      const caller = callerOfRequest(request);
+      const { text, case: isCaseSensitive, ...window } = request.query;
+      const task = {
+        ...{ job: job.id, bucket: job.bucket, members: members.map(({ member }) => member) },
+        query: { text, isCaseSensitive, ...window },
+      };
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort(new Error("whoever asked has gone")));
+      const result = await logSearches
+        .search(task, credentialOf(caller) ?? caller.userId, gone.signal)
+        .catch((error: unknown) => {
+          if (error instanceof ApiError && error.code === "overloaded")
+            reply.header("retry-after", RETRY_AFTER_S);
+          throw error;
+        });
+      // On record before a line of it is told.
+      await request.audit.fact({
+        type: "data.log.read",
+        object: { kind: "job", id: job.id },
+        detail: { bytes: result.searchedBytes },
+      });
+      const { found, ...counts } = result;
+      const byId = new Map(members.map((one) => [one.member, one]));
+      return {
+        ...counts,
+        matches: found.map(({ log, ...line }) => ({ ...line, ...byId.get(log)! })),
+      };
+    },
+  );
+
+  app.get(
+    "/api/jobs/:id/logs/:member/whole",
+    {
+      schema: {
+        summary: "The whole stored log of one member, as a file",
+        ...{
+          tags,
+          params: memberParams,
+          response: responses(200, Type.String({ description: "What the member printed." })),
+        },
+      },
+      config: { access: { action: "job.read" }, audit: { event: "data.log.read" } },
+    },
+    async (request, reply) => {
+      const job = await authorizedRow(request, "job.read", kernel.job(request.params.id));
+      const { member } = request.params;
+      const whole = await logs.whole(job, member);
+      if (whole === null) throw new ApiError("not_found", `${job.id} has no such member`);
+      await request.audit.fact({
+        type: "data.log.read",
+        object: { kind: "job", id: job.id },
+        detail: { bytes: whole.storedBytes },
+      });
+      return reply
+        .type("text/plain; charset=utf-8")
+        .header("content-length", whole.storedBytes)
+        .header("content-disposition", `attachment; filename="${member}.log"`)
+        .send(Readable.from(whole.pieces()));
+    },
+  );
+
+  app.get(
     "/api/jobs/:id/logs/:member",
     {
       schema: {
         summary: "Part of the stored log of one member",
-        params: Type.Object({ id: IdParam, member: IdParam }, closed),
-        ...{ tags, querystring: JobLogQuery, response: responses(200, JobLogReply) },
+        ...{
+          tags,
+          params: memberParams,
+          querystring: JobLogQuery,
+          response: responses(200, JobLogReply),
+        },
       },
       config: { access: { action: "job.read" }, audit: { event: "data.log.read" } },
     },

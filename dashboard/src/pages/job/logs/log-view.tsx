@@ -12,14 +12,17 @@ export function LogView({
   lines,
   isFollowed,
   version,
+  marked,
 }: {
   lines: readonly string[];
   isFollowed: boolean;
   /** Rises with each change of the lines. */
   version: number;
+  /** The line to show first, from 0; without it, the end. */
+  marked?: number;
 }) {
   const frame = useRef<HTMLDivElement>(null);
-  const [isFollowing, setFollowing] = useState(true);
+  const [isFollowing, setFollowing] = useState(marked === undefined);
   const rows = useVirtualizer({
     count: lines.length,
     getScrollElement: () => frame.current,
@@ -29,6 +32,9 @@ export function LogView({
   useEffect(() => {
     if (isFollowing && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
   }, [version, isFollowing, lines.length, rows]);
+  useEffect(() => {
+    if (marked !== undefined) rows.scrollToIndex(marked, { align: "center" });
+  }, [marked, rows]);
   const onScroll = () => {
     const element = frame.current;
     if (element === null) return;
@@ -50,6 +56,7 @@ export function LogView({
             <div
               key={index}
               className={styles["line"]}
+              aria-current={index === marked ? "true" : undefined}
               style={{ transform: `translateY(${start}px)` }}
             >
               <LogLine text={lines[index] ?? ""} />

@@ -7,6 +7,8 @@ import { ask, withQuery } from "../../../api/ask.ts";
 import { useTopic } from "../../../live/live.ts";
 import { Empty, Failure } from "../../../ui/notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
+import { LogPart } from "./log-part.tsx";
+import { LogSearch } from "./log-search.tsx";
 import { LogText } from "./log-text.ts";
 import { LogView } from "./log-view.tsx";
 import styles from "./logs.module.css";
@@ -17,6 +19,8 @@ const TAIL_BYTES = 256 * 1024;
 export function Logs({ job }: { job: DashboardJobWithWorkers }) {
   const id = job.jobId;
   const [member, setMember] = useState<string | null>(null);
+  /** A byte of the chosen log around which it is shown; null: its end. */
+  const [at, setAt] = useState<number | null>(null);
   const logs = useQuery({
     queryKey: ["job", id, "logs"],
     queryFn: ({ signal }) => ask<JobLogsReply>("GET", `/api/jobs/${id}/logs`, { signal }),
@@ -32,17 +36,43 @@ export function Logs({ job }: { job: DashboardJobWithWorkers }) {
     );
   return (
     <>
-      <label className={styles["choose"]}>
-        Log of{" "}
-        <select value={chosen} onChange={({ target }) => setMember(target.value)}>
-          {logs.data.map((one) => (
-            <option key={one.member} value={one.member}>
-              {one.site ?? one.role}, attempt {one.attempt}
-            </option>
-          ))}
-        </select>
-      </label>
-      <MemberLog key={chosen} job={id} member={chosen} isOver={isTerminal(job.detail.state)} />
+      <LogSearch
+        job={id}
+        onShow={({ member: found, offset }) => {
+          setMember(found);
+          setAt(offset);
+        }}
+      />
+      <p className={styles["choose"]}>
+        <label>
+          Log of{" "}
+          <select
+            value={chosen}
+            onChange={({ target }) => {
+              setMember(target.value);
+              setAt(null);
+            }}
+          >
+            {logs.data.map((one) => (
+              <option key={one.member} value={one.member}>
+                {one.site ?? one.role}, attempt {one.attempt}
+              </option>
+            ))}
+          </select>
+        </label>
+        <a href={`/api/jobs/${id}/logs/${chosen}/whole`} download>
+          Download the whole log
+        </a>
+      </p>
+      {at === null ? (
+        <MemberLog key={chosen} job={id} member={chosen} isOver={isTerminal(job.detail.state)} />
+      ) : (
+        <LogPart
+          key={`${chosen} ${at}`}
+          {...{ job: id, member: chosen, at }}
+          onEnd={() => setAt(null)}
+        />
+      )}
     </>
   );
 }

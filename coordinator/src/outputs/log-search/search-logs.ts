@@ -1,0 +1,62 @@
+/** One search through the stored logs of a job: reads chunks ahead of the one that is searched. */
+import type { ObjectStore } from "../../storage/object-store.ts";
+import { chunksOf, MAX_CHUNKS, memberOfChunk } from "../decisions/log-chunks.ts";
+import { type FoundLine, LineSearch, type LineQuery } from "../decisions/line-search.ts";
+
+/** `members`: whose logs, in the order in which matches are numbered. `withinMs`: what is found by then is the answer. */
+export type LogSearchTask = {
+  job: string;
+  bucket: string;
+  members: string[];
+  query: LineQuery;
+  withinMs: number;
+};
+export type LogSearchResult = {
+  found: FoundLine[];
+  total: number;
+  isComplete: boolean;
+  searchedBytes: number;
+};
+
+/** Chunks of 1 MiB that are on their way or wait. */
+const AHEAD = 6;
+
+/** @throws S3UnavailableError; the signal's reason */
+export async function searchLogs(
+  store: Pick<ObjectStore, "list" | "getRange">,
+  { job, bucket, members, query, withinMs }: LogSearchTask,
+  signal: AbortSignal,
+): Promise<LogSearchResult> {
+  const until = performance.now() + withinMs;
+  const stored = Map.groupBy(await store.list(bucket, `logs/${job}/`, MAX_CHUNKS), ({ key }) =>
+    memberOfChunk(key),
+  );
+  const chunks = members.flatMap((member) =>
+    chunksOf(stored.get(member) ?? []).map(({ version, offset }) => ({ member, version, offset })),
+  );
+  const read = ({ version }: (typeof chunks)[number]): Promise<Buffer> => {
+    const bytes = store.getRange({ ...version, bucket }, 0, version.sizeBytes - 1);
+    // Told when its turn comes, or never where the search has ended.
+    bytes.catch(() => undefined);
+    return bytes;
+  };
+  const search = new LineSearch(query);
+  const ahead = chunks.slice(0, AHEAD).map(read);
+  let searchedBytes = 0;
+  let isComplete = true;
+  for (const [at, { member, offset }] of chunks.entries()) {
+    signal.throwIfAborted();
+    if (performance.now() > until) {
+      isComplete = false;
+      break;
+    }
+    if (offset === 0) search.begin(member);
+    const bytes = await ahead.shift()!;
+    const next = chunks[at + AHEAD];
+    if (next !== undefined) ahead.push(read(next));
+    search.take(bytes);
+    searchedBytes += bytes.length;
+  }
+  search.end();
+  return { found: search.found, total: search.total, isComplete, searchedBytes };
+}
