@@ -39,6 +39,8 @@ import { WorkerTrials } from "./trials/worker-trials.ts";
 import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
+/** While a member holds a device: what it does is told while the job runs. */
+const DEVICE_MS = 30_000;
 const KERNEL_MS = 1_000;
 const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
@@ -230,6 +232,20 @@ export async function runAgent(
     }
   };
 
+  const watchDevices = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await sleep(DEVICE_MS, undefined, { signal }).catch(() => undefined);
+      const held = members.workersHeld();
+      if (signal.aborted || !accelerators.workers.some(({ id }) => held.has(id))) continue;
+      try {
+        // A tool that does not answer is told of by the look of each minute.
+        await accelerators.read();
+      } catch (error) {
+        log.error({ err: error }, "the node's devices could not be asked");
+      }
+    }
+  };
+
   const tryWorkers = async (): Promise<void> => {
     const tried = {
       ...{ substrate, store, log },
@@ -274,6 +290,7 @@ export async function runAgent(
       pump.run(signal),
       members.run(signal),
       probeForEver(),
+      watchDevices(),
       tryWorkers(),
       watchKernel(),
       watchDisk(),

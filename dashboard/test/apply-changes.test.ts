@@ -52,10 +52,31 @@ t.test("a metric lengthens its curve, and one that was read already does nothing
   t.same(applyToMetrics(two, told(metric(7, "no JSON"))).upTo, 7);
 });
 
+t.test(
+  "a page that stays open keeps a curve of bounded length, with its least and greatest",
+  async (t) => {
+    let metrics: JobMetricsReply = { series: [], began: null, upTo: 0 };
+    const values = Array.from({ length: 20_000 }, (_, at) => (at * 7_919) % 1_000);
+    for (const [at, value] of values.entries())
+      metrics = applyToMetrics(
+        metrics,
+        told({
+          ...{ kind: "metric", job: "job-1", attempt: "at-1", site: "site-1", number: at + 1 },
+          value: JSON.stringify({ step: at, value }),
+        }),
+      );
+    const { points } = metrics.series[0]!;
+    t.ok(points.length <= 800, `${points.length} points`);
+    t.equal(Math.min(...points.map(([, , least]) => least)), 0);
+    t.equal(Math.max(...points.map(([, , , greatest]) => greatest)), 999);
+    t.same(points.at(-1)?.slice(0, 2), [19_999, values.at(-1)]);
+  },
+);
+
 t.test("lines of other places share one axis", async (t) => {
   t.same(
     alignedOf([
-      { label: "a", points: [[1, 5, 5, 5]] },
+      { label: "a", points: [[1, 5, 4, 9]] },
       {
         label: "b",
         points: [
@@ -67,6 +88,10 @@ t.test("lines of other places share one axis", async (t) => {
     [
       [0, 1],
       [null, 5],
+      [null, 4],
+      [null, 9],
+      [6, 7],
+      [6, 7],
       [6, 7],
     ],
   );

@@ -1,4 +1,5 @@
 /** Jobs in a real browser against the real coordinator: what the page shows follows by itself, and nothing breaks its policy. */
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import t from "tap";
 import { accessibilityFaults } from "./helper/accessibility.ts";
@@ -8,6 +9,7 @@ t.setTimeout(180_000);
 const house = await DashboardHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
 const ada = await house.addUser("ada");
+const stranger = await house.addUser("stranger");
 const agent = await house.addNode("node-a", 2);
 await agent.beat([]);
 
@@ -52,6 +54,34 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
   await agent.report(server, { kind: "metric", site: "site-1", value: '{"round":1,"loss":0.5}' });
   await page.locator("figcaption", { hasText: "loss by round" }).waitFor();
 
+  await page.getByRole("tab", { name: "GPU" }).click();
+  await page.getByText("No device has told yet").waitFor();
+  const use = (utilizationPercent: number, ageMs: number) => ({
+    ...{ worker: client.resources.workers[0]!, memoryInUseBytes: 3 * 1024 ** 3, ageMs },
+    ...{ utilizationPercent, powerWatts: 250 },
+  });
+  await agent.beat(members, [use(40, 5_000)]);
+  await page.locator("figcaption", { hasText: "Use, percent" }).waitFor();
+  await agent.beat(members, [use(90, 0), { ...use(99, 0), worker: "node-b-0" }]);
+  const used = page.getByRole("figure").filter({ hasText: "Use, percent" });
+  await used.getByText("Last values").click();
+  await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 40 90$/ }).waitFor();
+  t.equal(
+    await used.getByRole("region").getByRole("row").count(),
+    2,
+    "no node tells of another's devices",
+  );
+  await page.locator("figcaption", { hasText: "Memory in use, GiB" }).waitFor();
+  await page.locator("figcaption", { hasText: "Power, watts" }).waitFor();
+  await page.reload();
+  await used.getByText("Last values").click();
+  await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 40 90$/ }).waitFor();
+  t.equal(
+    (await house.running.get(`/api/jobs/${first}/devices`, stranger.platformKey)).status,
+    404,
+    "who is not of the project is told of none",
+  );
+
   await page.getByRole("tab", { name: "Logs" }).click();
   await page.getByLabel("Log of").selectOption({ label: "site-1, attempt 1" });
   const print = async (offset: number, text: string) =>
@@ -74,13 +104,70 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
   t.ok(second);
 });
 
+t.test(
+  "a text is found in the logs of all sites, by keyboard, and a log is taken away whole",
+  async (t) => {
+    const { page, complaints } = await pageOf();
+    await page.goto(`${house.running.url}/dashboard/jobs`);
+    await page.getByRole("link", { name: "digits" }).click();
+    await page.getByRole("tab", { name: "Logs" }).waitFor();
+    const job = new URL(page.url()).pathname.split("/").at(-1)!;
+    const members = await house.membersOf(ada, job);
+    const lines = (site: string) =>
+      Array.from({ length: 3_000 }, (_, at) => `${site} step ${at} Loss ${at}\n`).join("");
+    for (const { member, site } of members) await house.storeLog(ada, job, member, lines(site));
+    await page.getByRole("tab", { name: "Logs" }).click();
+    await page.getByLabel("Log of").waitFor();
+    await page.getByRole("tab", { name: "Logs" }).focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type("loss 1234");
+    await page.keyboard.press("Enter");
+    const status = page.getByRole("search").getByRole("status");
+    await status.getByText(`1 of ${members.length}`).waitFor();
+    const matches = page.getByRole("list", { name: "Matches" }).getByRole("listitem");
+    t.equal(await matches.count(), members.length);
+    t.match(
+      await matches.first().locator("pre").textContent(),
+      /step 1232 .*\n.*step 1233 .*\n.*Loss 1234\n/,
+    );
+    t.equal(await matches.first().locator("mark").textContent(), "Loss 1234");
+    await page.keyboard.press("Shift+Enter");
+    await status.getByText(`${members.length} of ${members.length}`).waitFor();
+    await page.keyboard.press("Enter");
+    await status.getByText(`1 of ${members.length}`).waitFor();
+    await matches.nth(1).getByRole("button", { name: "Show in its log" }).click();
+    const shown = page.getByRole("log").locator("[aria-current]");
+    await shown.waitFor();
+    t.match(await shown.textContent(), /step 1234 Loss 1234/);
+    t.same(await accessibilityFaultsOfSearch(), []);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download the whole log" }).click(),
+    ]);
+    t.equal(readFileSync(await download.path(), "utf8"), lines(members[1]!.site));
+    await page.getByRole("searchbox").focus();
+    await page.keyboard.press("Escape");
+    t.equal(await matches.count(), 0);
+    t.same(complaints, []);
+
+    async function accessibilityFaultsOfSearch(): Promise<string[]> {
+      const { page: free } = await pageOf({ bypassPolicy: true });
+      await free.goto(page.url());
+      await free.getByRole("searchbox").fill("loss 12");
+      await free.keyboard.press("Enter");
+      await free.getByRole("list", { name: "Matches" }).waitFor();
+      return await accessibilityFaults(free);
+    }
+  },
+);
+
 t.test("every view of a job and the list break no rule of accessibility", async (t) => {
   const { page, complaints } = await pageOf({ bypassPolicy: true });
   await page.goto(`${house.running.url}/dashboard/jobs`);
   await page.getByRole("link", { name: "digits" }).waitFor();
   t.same(await accessibilityFaults(page), []);
   await page.getByRole("link", { name: "digits" }).click();
-  for (const tab of ["Rounds", "Curves", "Events", "Logs", "Files", "Inputs"]) {
+  for (const tab of ["Rounds", "Curves", "GPU", "Events", "Logs", "Files", "Inputs"]) {
     await page.getByRole("tab", { name: tab }).click();
     await page.waitForTimeout(300);
     t.same(await accessibilityFaults(page), [], tab);

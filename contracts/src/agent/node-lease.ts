@@ -49,7 +49,7 @@ export const DeviceUse = Type.Object(
     utilizationPercent: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
     powerWatts: Type.Optional(Type.Number({ minimum: 0, maximum: 100_000 })),
     temperatureC: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000 })),
-    /** How old it is: tools are asked once a minute, and when a member comes or goes. */
+    /** How old it is: tools are asked once a minute, twice while a member holds a device, and when a member comes or goes. */
     ageMs: Milliseconds,
   },
   closed,

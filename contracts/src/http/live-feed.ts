@@ -117,6 +117,16 @@ export const JobContentChange = Type.Union([
     },
     closed,
   ),
+  /** What the device of a member does; what its tool does not say is null. `number` rises with each reading of a job. */
+  Type.Object(
+    {
+      ...{ kind: kind("device-use"), ...OfMember, site: IdParam, worker: IdParam, number: Count },
+      usePercent: Nullable(Type.Number({ minimum: 0, maximum: 100 })),
+      memoryBytes: Count,
+      watts: Nullable(Type.Number({ minimum: 0 })),
+    },
+    closed,
+  ),
   /** The newest of its site and topic, and how often it came; `text` is null when it is no longer so. */
   Type.Object(
     {

@@ -17,6 +17,8 @@ import { Placements } from "../kernel/apply-placement.ts";
 import { CheckpointTable } from "../kernel/checkpoint-table.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { CommandOutbox } from "../kernel/command-outbox.ts";
+import { CurveTable } from "../kernel/curve-table.ts";
+import { DeviceUses } from "../kernel/device-uses.ts";
 import { DesiredSets } from "../kernel/desired-set.ts";
 import { FleetViews } from "../kernel/fleet-views.ts";
 import { HangWatch } from "../kernel/hang-watch.ts";
@@ -90,6 +92,7 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
     commands,
     records,
     warnings,
+    curves: new CurveTable(db),
     changes,
     workloads,
     bridges,
@@ -132,7 +135,10 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
     workloads,
     ...{ recordPump, placements, submissions, fleetViews, feed },
     removal: new NodeRemoval({ db, clock, nodes, transitions }),
-    registry: new Registry({ db, nodes, tables, transitions, heartbeats }),
+    registry: new Registry({
+      ...{ db, nodes, tables, transitions, heartbeats },
+      deviceUses: new DeviceUses(db, tables),
+    }),
     desiredSets: new DesiredSets(db, tables, transitions),
     reports: new Reports(db, tables, transitions),
     sweeper: new Sweeper(db, commit, tables, transitions),

@@ -17,10 +17,12 @@ import { serviceAccounts } from "./migrations/0017-service-accounts.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
 import { directories } from "./migrations/0015-directories.ts";
 import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.ts";
+import { curves } from "./migrations/0019-curves.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
   ...[identity, kernel, jobNetwork, recovery, uploadIndexes, jobFaults],
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
   ...[decisionsSeen, approvals, directories, projects, serviceAccounts, signaturesAndExports],
+  curves,
 ];

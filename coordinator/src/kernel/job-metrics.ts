@@ -1,27 +1,50 @@
+import type { CurvePoint } from "@resontech/contracts/curve-points";
 import type { JobMetricsReply } from "@resontech/contracts/http-jobs";
 import type { ReadHandle } from "../db/open-database.ts";
-import { type Metric, seriesOf } from "./decisions/metric-series.ts";
+import type { CurveKind } from "./curve-table.ts";
 
-/** Of a job's newest lines; all of them stand in its `metrics.jsonl`. */
-const MAX_LINES = 50_000;
+type Series = JobMetricsReply["series"][number];
+type BucketRow = Omit<Series, "points"> & {
+  id: number;
+  place: number;
+  last: number;
+  least: number;
+  greatest: number;
+};
 
-/** Curves of a job: what it printed as metrics. */
+/** Curves of a job: what it printed as metrics, or what its devices were used. */
 export class JobMetrics {
-  readonly #lines;
+  readonly #set;
+  readonly #buckets;
 
   constructor(db: ReadHandle) {
-    this.#lines = db.prepare<[string, number], Metric & { seq: number }>(
-      "SELECT seq, site, value, at FROM metrics WHERE job_id = ? ORDER BY seq DESC LIMIT ?",
+    this.#set = db.prepare<[string, CurveKind], { began: number; up_to: number }>(
+      "SELECT began, up_to FROM curve_sets WHERE job_id = ? AND kind = ?",
+    );
+    this.#buckets = db.prepare<[string, CurveKind], BucketRow>(
+      `SELECT curves.id, site, name, axis, place, last, least, greatest FROM curves
+       JOIN curve_buckets ON curve_id = curves.id WHERE job_id = ? AND kind = ? ORDER BY curves.id, number`,
     );
   }
 
-  of(jobId: string): JobMetricsReply {
-    const lines = this.#lines.all(jobId, MAX_LINES);
-    const began = lines.at(-1)?.at ?? null;
+  of(jobId: string, kind: CurveKind): JobMetricsReply {
+    const set = this.#set.get(jobId, kind);
+    const series = new Map<number, Series>();
+    for (const { id, site, name, axis, ...bucket } of this.#buckets.all(jobId, kind)) {
+      const { place, last, least, greatest } = bucket;
+      const point: CurvePoint = [place, last, least, greatest];
+      const found = series.get(id);
+      if (found === undefined) series.set(id, { site, name, axis, points: [point] });
+      else found.points.push(point);
+    }
     return {
-      upTo: lines[0]?.seq ?? 0,
-      began: began === null ? null : new Date(began).toISOString(),
-      series: seriesOf(lines.reverse()),
+      upTo: set?.up_to ?? 0,
+      began: set === undefined ? null : new Date(set.began).toISOString(),
+      // A job that went on from an earlier round told the later ones twice.
+      series: [...series.values()].map((one) => ({
+        ...one,
+        points: one.points.sort(([a], [b]) => a - b),
+      })),
     };
   }
 }

@@ -3,6 +3,7 @@ import type { Changes } from "./changes.ts";
 import type { CheckpointTable } from "./checkpoint-table.ts";
 import type { Clock } from "./clock.ts";
 import type { CommandOutbox } from "./command-outbox.ts";
+import type { CurveTable } from "./curve-table.ts";
 import type { JobBridges } from "./job-bridges.ts";
 import type { JobTable } from "./job-table.ts";
 import type { KernelRecords } from "./kernel-records.ts";
@@ -23,6 +24,7 @@ export type KernelTables = {
   bridges: JobBridges;
   records: KernelRecords;
   warnings: WarningTable;
+  curves: CurveTable;
   changes: Changes;
   workloads: Workloads;
 };

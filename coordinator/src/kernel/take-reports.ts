@@ -1,6 +1,7 @@
 import type { MemberReport, ReportReply } from "@resontech/contracts/agent-protocol";
 import { compareFences, formatFence } from "@resontech/contracts/fence";
 import { isAgentReason } from "@resontech/contracts/job-reasons";
+import { metricLine } from "@resontech/contracts/metric-line";
 import type { WriteHandle } from "../db/open-database.ts";
 import { AgentRefusal } from "./agent-refusal.ts";
 import { isProgressNews } from "./decisions/progress-news.ts";
@@ -10,6 +11,10 @@ import type { MemberRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 
+/** Lines that a job printed as metrics, as they came: the newest. All of them stand in its `metrics.jsonl`, and in its curves. */
+const KEPT_LINES = 1_000;
+const PRUNE_EVERY = 250;
+
 /**
  * What agents tell of their members. Idempotent by (member, fence, seq): a report is taken once and in order, a repeat is accepted
  * and changes nothing, one under a withdrawn fence is stale for ever.
@@ -18,11 +23,20 @@ export class Reports {
   readonly #db: WriteHandle;
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
+  readonly #insertMetric;
+  readonly #pruneMetrics;
 
   constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#db = db;
     this.#tables = tables;
     this.#transitions = transitions;
+    this.#insertMetric = db.prepare<[string, string, string, string, number]>(
+      "INSERT INTO metrics (job_id, attempt_id, site, value, at) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.#pruneMetrics = db.prepare<[string, string, number]>(
+      `DELETE FROM metrics WHERE job_id = ?
+       AND seq <= (SELECT seq FROM metrics WHERE job_id = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+    );
   }
 
   /**
@@ -235,17 +249,20 @@ export class Reports {
 
   #metric(member: MemberRow, site: string, value: string, at: string): void {
     const { attempt_id: attempt, job_id: job } = member;
-    const { lastInsertRowid } = this.#db
-      .prepare("INSERT INTO metrics (job_id, attempt_id, site, value, at) VALUES (?, ?, ?, ?, ?)")
-      .run(job, attempt, site, value, this.#instant(at));
-    this.#tables.changes.note({
-      kind: "metric",
-      job,
-      attempt,
-      site,
-      value,
-      number: Number(lastInsertRowid),
-    });
+    const { curves, changes } = this.#tables;
+    const instant = this.#instant(at);
+    const number = Number(
+      this.#insertMetric.run(job, attempt, site, value, instant).lastInsertRowid,
+    );
+    const { began, lines } = curves.noteLine(job, "printed", number, instant);
+    const { axis, place, values } = metricLine(value);
+    for (const [name, one] of values)
+      curves.add(job, "printed", {
+        ...{ site, name, axis, value: one },
+        place: place ?? (instant - began) / 1000,
+      });
+    if (lines % PRUNE_EVERY === 0) this.#pruneMetrics.run(job, job, KEPT_LINES);
+    changes.note({ kind: "metric", job, attempt, site, value, number });
   }
 
   /** The agent's clock where it can be read, else ours. */

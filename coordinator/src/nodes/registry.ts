@@ -23,6 +23,7 @@ import type { KernelTables } from "../kernel/kernel-tables.ts";
 import type { Transitions } from "../kernel/transitions.ts";
 import { agentProtocolOf } from "../kernel/agent-protocol-of.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
+import type { DeviceUses } from "../kernel/device-uses.ts";
 import type { Heartbeats } from "../kernel/heartbeats.ts";
 import { leaseMsNow } from "./maintenance.ts";
 import type { NodeTable } from "./node-table.ts";
@@ -38,6 +39,7 @@ export class Registry {
   readonly #tables: Pick<KernelTables, "changes" | "commands" | "members">;
   readonly #transitions: Transitions;
   readonly #heartbeats: Heartbeats;
+  readonly #deviceUses: DeviceUses;
   readonly #meta: Meta;
   readonly #records: KernelRecords;
   readonly #clock: Clock;
@@ -48,12 +50,14 @@ export class Registry {
     tables: Pick<KernelTables, "changes" | "meta" | "records" | "clock" | "commands" | "members">;
     transitions: Transitions;
     heartbeats: Heartbeats;
+    deviceUses: DeviceUses;
   }) {
     this.#db = parts.db;
     this.#nodes = parts.nodes;
     this.#tables = parts.tables;
     this.#transitions = parts.transitions;
     this.#heartbeats = parts.heartbeats;
+    this.#deviceUses = parts.deviceUses;
     this.#meta = parts.tables.meta;
     this.#records = parts.tables.records;
     this.#clock = parts.tables.clock;
@@ -107,6 +111,7 @@ export class Registry {
     const { loopLagMs, diskFreeBytes } = beat;
     const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
     this.#heartbeats.noteDevices(nodeId, beat.devices ?? []);
+    this.#deviceUses.take(nodeId, beat.devices ?? []);
     if (news !== null)
       this.#tables.changes.note({
         ...{ kind: "node-beat", node: nodeId, ...news, loopLagMs: Math.round(loopLagMs) },
@@ -122,6 +127,7 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     return (
       node.inventory_digest === null ||
+      this.#deviceUses.hasNews(nodeId, beat.devices ?? []) ||
       this.#missingFrom(nodeId, beat.held).length > 0 ||
       this.#begunAnew(nodeId, beat.held).length > 0
     );

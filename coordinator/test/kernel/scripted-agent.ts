@@ -9,6 +9,7 @@ import {
   type BridgeAddress,
   type BeatReply,
   type DesiredMember,
+  type DeviceUse,
   type DesiredReply,
   type Inventory,
   type JoinReply,
@@ -151,9 +152,10 @@ export class ScriptedAgent {
     };
   }
 
-  beat(held: { member: string; fence: Fence }[]): Promise<BeatReply> {
+  beat(held: { member: string; fence: Fence }[], devices: DeviceUse[] = []): Promise<BeatReply> {
     return this.call<BeatReply>("beat", {
       ...{ nodeEpoch: this.epoch, nonce: randomUUID(), leaseOf: null, bootId: this.#bootId, held },
+      ...(devices.length === 0 ? {} : { devices }),
       ...{ inventoryDigest: "0".repeat(64), loopLagMs: 1, diskFreeBytes: 1e11 },
     });
   }

@@ -6,11 +6,13 @@ import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { applyToHistory, applyToJob, isTold } from "../../live/apply-to-job.ts";
+import { applyToDevices } from "../../live/apply-to-devices.ts";
 import { applyToMetrics } from "../../live/apply-to-metrics.ts";
 import { useTopic } from "../../live/live.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Curves } from "./curves.tsx";
+import { Devices } from "./devices.tsx";
 import { Events } from "./events.tsx";
 import { Files } from "./files.tsx";
 import { Inputs } from "./inputs.tsx";
@@ -23,6 +25,7 @@ import styles from "./job-page.module.css";
 const TABS = [
   ["rounds", "Rounds"],
   ["curves", "Curves"],
+  ["gpu", "GPU"],
   ["events", "Events"],
   ["logs", "Logs"],
   ["files", "Files"],
@@ -37,6 +40,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
     job: ["job", id],
     history: ["job", id, "history"],
     metrics: ["job", id, "metrics"],
+    devices: ["job", id, "devices"],
   } as const;
   const job = useQuery({
     queryKey: keys.job,
@@ -58,6 +62,9 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
       );
       client.setQueryData<JobMetricsReply>(keys.metrics, (old) =>
         old === undefined ? old : told.reduce(applyToMetrics, old),
+      );
+      client.setQueryData<JobMetricsReply>(keys.devices, (old) =>
+        old === undefined ? old : told.reduce(applyToDevices, old),
       );
       if (!told.every(isTold)) void client.invalidateQueries({ queryKey: keys.job, exact: true });
       if (told.some(({ change }) => change.kind === "member-added"))
@@ -100,6 +107,9 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
         </TabPanel>
         <TabPanel id="curves" className={styles["panel"] ?? ""}>
           <Curves jobId={id} />
+        </TabPanel>
+        <TabPanel id="gpu" className={styles["panel"] ?? ""}>
+          <Devices jobId={id} />
         </TabPanel>
         <TabPanel id="events" className={styles["panel"] ?? ""}>
           {events === undefined ? <Skeleton /> : <Events events={events.events} />}

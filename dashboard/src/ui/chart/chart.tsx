@@ -9,7 +9,9 @@ const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]] as const;
 const HEIGHT = 220;
 
-/** A canvas of lines with one cursor; the figures themselves stand in the table beside it. */
+const BAND_OPACITY = 0.18;
+
+/** A canvas of lines with one cursor, each in the band between its least and greatest values; the figures themselves stand in the table beside it. */
 export function Chart({ title, lines }: { title: string; lines: readonly Line[] }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -29,14 +31,29 @@ export function Chart({ title, lines }: { title: string; lines: readonly Line[] 
         ],
         series: [
           {},
-          ...names.split("\n").map((label, at) => ({
-            ...{ label, stroke: COLOURS[at % COLOURS.length]!, width: 1.75 },
-            dash: [...DASHES[Math.floor(at / COLOURS.length) % DASHES.length]!],
-            spanGaps: true,
-          })),
+          ...names.split("\n").flatMap((label, at) => {
+            const stroke = COLOURS[at % COLOURS.length]!;
+            const dash = [...DASHES[Math.floor(at / COLOURS.length) % DASHES.length]!];
+            const edge = {
+              stroke: "transparent",
+              width: 0,
+              points: { show: false },
+              spanGaps: true,
+            };
+            return [
+              { label, stroke, dash, width: 1.75, spanGaps: true },
+              { ...edge, label: `${label}, least` },
+              { ...edge, label: `${label}, greatest` },
+            ];
+          }),
         ],
+        bands: names.split("\n").map((_, at) => ({
+          series: [3 * at + 3, 3 * at + 2],
+          fill: translucent(COLOURS[at % COLOURS.length]!),
+        })),
+        hooks: { init: [hideEdges] },
       },
-      [[], ...names.split("\n").map(() => [])],
+      [[], ...names.split("\n").flatMap(() => [[], [], []])],
       element,
     );
     plot.current = made;
@@ -54,4 +71,15 @@ export function Chart({ title, lines }: { title: string; lines: readonly Line[] 
     plot.current?.setData(alignedOf(lines));
   }, [lines, names]);
   return <div ref={place} className={styles["chart"]} role="img" aria-label={title} />;
+}
+
+/** The legend names lines, not the edges of their bands. */
+function hideEdges(plot: uPlot): void {
+  for (const [at, row] of plot.root.querySelectorAll<HTMLElement>(".u-series").entries())
+    row.hidden = at > 0 && (at - 1) % 3 !== 0;
+}
+
+/** @param colour `#rrggbb` */
+function translucent(colour: string): string {
+  return `${colour}${Math.round(BAND_OPACITY * 255).toString(16)}`;
 }
