@@ -29,6 +29,7 @@ import { RegistryTokens } from "./identity/registry-tokens.ts";
 import { RightsRefresh } from "./identity/rights-refresh.ts";
 import type { KernelAlarms } from "./compose/build-kernel.ts";
 import { type Core, openCore } from "./compose/open-core.ts";
+import { FindingsWatch } from "./compose/findings-watch.ts";
 import { openIdentity } from "./compose/open-identity.ts";
 import { joinCommandFor } from "./nodes/join-place.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
@@ -105,8 +106,19 @@ async function openParts(
   stack.defer(() => clearInterval(sweep));
   stack.use(new RightsRefresh(bucketKeys, logger));
 
-  const identity = await openIdentity(config, { read, commit, gate, record, now, kernel }, logger);
+  const identity = await openIdentity(
+    config,
+    { read, commit, gate, record, now, kernel, feed: core.feed },
+    logger,
+  );
   if (identity !== null) stack.use(identity);
+  stack.use(
+    new FindingsWatch({
+      ...{ feed: core.feed, health: () => core.health(), now },
+      jobs: () => kernel.status().jobs,
+      onError: (err) => logger.warn({ err }, "how the appliance does could not be told"),
+    }),
+  );
   const logSearches = stack.use(
     new LogSearches({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
   );

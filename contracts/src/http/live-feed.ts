@@ -8,6 +8,7 @@
  * Sequences rise over all topics together, so that a reader sees holes in them. An epoch lasts from one start of the coordinator to the next.
  */
 import { type Static, Type } from "typebox";
+import { APPROVAL_STATES } from "./http-approvals.ts";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
@@ -26,13 +27,15 @@ const Journal = Count;
 export const FeedPosition = Type.Object({ epoch: IdParam, sequence: Count }, closed);
 export type FeedPosition = Static<typeof FeedPosition>;
 
-/** `project`: its jobs; `jobs`: all that there are; `log`: what the members of a job print. */
+/** `project`: its jobs; `jobs`: all that there are; `log`: what the members of a job print; `approvals`: requests that a second person answers; `findings`: how the appliance does. */
 export const FeedTopic = Type.Union([
   Type.Object({ kind: kind("job"), ...OfJob }, closed),
   Type.Object({ kind: kind("project"), project: IdParam }, closed),
   Type.Object({ kind: kind("jobs") }, closed),
   Type.Object({ kind: kind("nodes") }, closed),
   Type.Object({ kind: kind("log"), ...OfJob }, closed),
+  Type.Object({ kind: kind("approvals") }, closed),
+  Type.Object({ kind: kind("findings") }, closed),
 ]);
 export type FeedTopic = Static<typeof FeedTopic>;
 
@@ -206,11 +209,27 @@ export const NodeChange = Type.Union([
 ]);
 export type NodeChange = Static<typeof NodeChange>;
 
+/** A request was made, signed or answered. */
+export const ApprovalChange = Type.Object(
+  { kind: kind("approval"), approval: IdParam, state: Type.Enum([...APPROVAL_STATES]) },
+  closed,
+);
+export type ApprovalChange = Static<typeof ApprovalChange>;
+
+/** How the appliance does is otherwise than before: `digest` is of all that it says. */
+export const FindingsChange = Type.Object(
+  { kind: kind("findings"), digest: Type.String({ maxLength: 64 }) },
+  closed,
+);
+export type FindingsChange = Static<typeof FindingsChange>;
+
 export const Change = Type.Union([
   ...JobStateChange.anyOf,
   ...JobContentChange.anyOf,
   LogChange,
   ...NodeChange.anyOf,
+  ApprovalChange,
+  FindingsChange,
 ]);
 export type Change = Static<typeof Change>;
 

@@ -20,6 +20,7 @@ import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import { findSignature, type KeptSignature } from "../identity/sign-in/step-up-signatures.ts";
 import type { ApplianceRole } from "../authorization/roles.ts";
+import type { ApprovalChanges } from "./approval-changes.ts";
 import { type ApprovalEffects, EXPORT_MS } from "./approval-effects.ts";
 import {
   answerApproval,
@@ -52,6 +53,7 @@ export type ApprovalsDeps = {
   commit: GroupCommit;
   record: RecordEvent;
   effects: ApprovalEffects;
+  changes: Pick<ApprovalChanges, "note">;
   now: () => number;
 };
 type Audit = OperationRunner;
@@ -118,7 +120,7 @@ export class Approvals {
       singlePerson: boolean;
     },
   ): Promise<Approval> {
-    const { effects, commit, now } = this.#deps;
+    const { effects, commit, changes, now } = this.#deps;
     effects.require(what);
     const at = now();
     // What is signed has to be signed first, by whoever is alone as well.
@@ -140,6 +142,7 @@ export class Approvals {
         if (isDone) await this.#perform(audit, approval);
         await commit.run((db) => {
           insertApproval(db, approval);
+          changes.note(approval.id);
           completeIn(db);
         });
         return approval;
@@ -154,7 +157,7 @@ export class Approvals {
     state: Extract<ApprovalState, "approved" | "denied" | "withdrawn">,
     { deciderId, reason }: { deciderId: string; reason: string | null },
   ): Promise<Approval> {
-    const { commit, now, read } = this.#deps;
+    const { commit, changes, now, read } = this.#deps;
     const approval = this.#open(id);
     if (this.#answering.has(id)) throw answered();
     if (state === "approved") this.#requireSignatures(approval, deciderId);
@@ -171,6 +174,7 @@ export class Approvals {
           await commit.run((db) => {
             if (!answerApproval(db, id, { state, deciderId, reason, decidedAt: now() }))
               throw answered();
+            changes.note(id);
             completeIn(db);
           });
           return findApproval(read, id)!;
@@ -227,7 +231,7 @@ export class Approvals {
 
   /** Ends requests that nobody answered. */
   async sweep(): Promise<void> {
-    const { read, commit, record, now } = this.#deps;
+    const { read, commit, record, changes, now } = this.#deps;
     const at = now();
     const overdue = overdueApprovals(read, at);
     await commit.run((db) => {
@@ -235,6 +239,7 @@ export class Approvals {
       for (const { id } of overdue) {
         const over = { state: "expired", deciderId: null, reason: null, decidedAt: at } as const;
         if (!answerApproval(db, id, over)) continue;
+        changes.note(id);
         record(db, {
           ...{ type: "iam.approval.expire", phase: "fact", op: randomUUID() },
           ...{ actor: COORDINATOR_ACTOR, object: { kind: "approval", id } },

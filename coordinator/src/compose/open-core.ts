@@ -86,7 +86,7 @@ export type Core = AsyncDisposable & {
   read: ReadHandle;
   commit: GroupCommit;
   /** What changes, for whoever may see it: see feed/README.md. */
-  feed: Pick<Feed, "subscribe" | "position">;
+  feed: Pick<Feed, "subscribe" | "position" | "publish" | "hasReaders">;
   gate: AuditProducer;
   record: RecordEvent;
   joinTokens: JoinTokens;

@@ -3,8 +3,10 @@ import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config"
 import type { Logger } from "pino";
 import type { SignInParts } from "../http/routes/sign-in.ts";
 import { ApprovalEffects, type ApprovalEffectsDeps } from "../approvals/approval-effects.ts";
+import { ApprovalChanges } from "../approvals/approval-changes.ts";
 import { Approvals } from "../approvals/approvals.ts";
 import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
+import type { Feed } from "../feed/feed.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
 import { CoordinatorAdmin } from "../identity/accounts/coordinator-admin.ts";
 import { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
@@ -27,7 +29,7 @@ const SWEEP_MS = 30_000;
 export async function openIdentity(
   config: CoordinatorConfig,
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> &
-    Pick<ApprovalEffectsDeps, "kernel">,
+    Pick<ApprovalEffectsDeps, "kernel"> & { feed: Pick<Feed, "publish"> },
   logger: Logger,
 ): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & AsyncDisposable) | null> {
   if (config.identity === undefined) return null;
@@ -47,7 +49,11 @@ export async function openIdentity(
   const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
   const personSessions = new PersonSessions({ ...deps, sessions, accounts });
   const quotaBytes = config.s3.bucketQuotaBytes;
-  const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
+  const changes = new ApprovalChanges(deps);
+  const signIn = new SignIn({
+    ...{ ...deps, provider, sessions, seal, accounts, quotaBytes },
+    onSigned: (approval) => changes.note(approval),
+  });
   const links = new AccountLinks({
     ...{ ...deps, accounts },
     onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
@@ -57,7 +63,7 @@ export async function openIdentity(
     ...{ ...deps, links, sessions },
     policies: ChangedPolicies.besideDatabase(config.databaseFile),
   });
-  const approvals = new Approvals({ ...deps, effects });
+  const approvals = new Approvals({ ...deps, effects, changes });
   const sweep = setInterval(() => {
     Promise.all([sessions.sweep(), approvals.sweep(), serviceAccounts.sweep()]).catch(
       (err: unknown) => logger.warn({ err }, "what is over was not swept"),

@@ -58,6 +58,10 @@ export class Feed implements Disposable {
     };
   }
 
+  hasReaders(topic: FeedTopic): boolean {
+    return this.#readers.has(topicName(topic));
+  }
+
   /** Tells what is committed. @param at Unix milliseconds */
   publish(change: Exclude<Change, LogChange>, whose: RowMatch, at: number): void {
     const told = this.#tell(change, whose, at);

@@ -57,6 +57,8 @@ const CONTENT: ReadonlySet<Change["kind"]> = new Set(
 
 /** Names under which readers of a change listen. */
 export function topicsOf(change: Change, { projectId }: RowMatch): readonly string[] {
+  if (change.kind === "approval") return ["approvals"];
+  if (change.kind === "findings") return ["findings"];
   if (change.kind === "log") return [`log ${change.job}`];
   if (!("job" in change)) return ["nodes"];
   return [`job ${change.job}`, `project ${projectId ?? ""}`, "jobs"];
@@ -71,6 +73,8 @@ export function topicName(topic: FeedTopic): string {
       return `project ${topic.project}`;
     case "jobs":
     case "nodes":
+    case "approvals":
+    case "findings":
       return topic.kind;
   }
 }

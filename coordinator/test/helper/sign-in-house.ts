@@ -14,6 +14,7 @@ import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
+import { ApprovalChanges } from "../../src/approvals/approval-changes.ts";
 import { Approvals } from "../../src/approvals/approvals.ts";
 import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
@@ -127,7 +128,11 @@ export class SignInHouse implements AsyncDisposable {
         const requestRole = requestRoleOnRecord(deps.record, deps.now);
         const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
         const quotaBytes = 1024 ** 3;
-        const signIn = new SignIn({ ...deps, provider, sessions, seal, accounts, quotaBytes });
+        const changes = new ApprovalChanges(deps);
+        const signIn = new SignIn({
+          ...{ ...deps, provider, sessions, seal, accounts, quotaBytes },
+          onSigned: (approval) => changes.note(approval),
+        });
         const links = new AccountLinks({
           ...{ ...deps, accounts },
           onError: (error) => {
@@ -138,7 +143,7 @@ export class SignInHouse implements AsyncDisposable {
           ...{ ...deps, links, sessions },
           policies: new ChangedPolicies(join(dir, "policies")),
         });
-        const approvals = new Approvals({ ...deps, effects });
+        const approvals = new Approvals({ ...deps, effects, changes });
         const clients = new ServiceClients(admin);
         const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
         const personSessions = new PersonSessions({ ...deps, sessions, accounts });

@@ -42,6 +42,7 @@ export const TEST_IMAGE: JobImage = {
 export type IdentityParts = SignInParts & { links: AccountLinks; approvals: Approvals };
 type SignInBase = Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> & {
   kernel: FakeKernel;
+  feed: Feed;
 };
 
 export type TestApp = {
@@ -78,6 +79,7 @@ export async function makeTestApp(
   const clock = { now: Date.now() };
   const now = () => clock.now;
   const kernel = new FakeKernel(now);
+  const feed = new Feed();
   const bucketKeys = new BucketKeys({
     read: database.read,
     commit,
@@ -90,7 +92,7 @@ export async function makeTestApp(
   const logLines: string[] = [];
   const { read } = database;
   const identity =
-    signIn?.({ read, commit, gate: audit.gate, record: audit.record, now, kernel }) ?? null;
+    signIn?.({ read, commit, gate: audit.gate, record: audit.record, now, kernel, feed }) ?? null;
   const { endpoint, region, admin: credentials } = engine;
   const ca = engine.caFile === undefined ? "" : readFileSync(engine.caFile, "utf8");
   const logSearches = new LogSearches({ endpoint, region, ca, credentials });
@@ -104,7 +106,7 @@ export async function makeTestApp(
     volume: new VolumeSync(engine.volumePath),
     bucketKeys,
     ...{ s3: { endpoint, region }, logSearches },
-    ...{ kernel, feed: new Feed(), publicUrl: "https://localhost" },
+    ...{ kernel, feed, publicUrl: "https://localhost" },
     dashboard: DashboardFiles.none(),
     outputExport: "open",
     validate: validateSubmission,

@@ -2,6 +2,8 @@
 import Database from "better-sqlite3";
 import type { LiveAnswer } from "@resontech/contracts/live-socket";
 import t from "tap";
+import type { ApplianceRole } from "../../src/authorization/roles.ts";
+import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { LiveClient } from "../helper/live-client.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
@@ -26,10 +28,83 @@ t.test("a program with a key hears a topic, and is refused one that is not its o
   live.say({ op: "subscribe", id: 1, topic: { kind: "jobs" } });
   live.say({ op: "subscribe", id: 2, topic: { kind: "nodes" } });
   live.say({ op: "subscribe", id: 3, topic: { kind: "log", job: "job-none" } });
+  live.say({ op: "subscribe", id: 4, topic: { kind: "approvals" } });
+  live.say({ op: "subscribe", id: 5, topic: { kind: "findings" } });
   t.match(await live.heard(isOf(1)), { op: "told", message: { kind: "reset", missed: null } });
   t.match(await live.heard(isOf(2)), { op: "refused", code: "role_required" });
   t.match(await live.heard(isOf(3)), { op: "refused", code: "not_found" });
+  t.match(await live.heard(isOf(4)), { op: "refused", code: "role_required" });
+  t.match(await live.heard(isOf(5)), { op: "refused", code: "role_required" });
 });
+
+t.test(
+  "a request is told to who may see it, and how the appliance does to its administrators",
+  async (t) => {
+    const bob = await addUser("bob");
+    const headersOf = async (userId: string, roles: readonly ApplianceRole[]) => {
+      const session = await running.signedIn(userId, { roles });
+      return { ask: session, live: { cookie: session["cookie"]!, origin } };
+    };
+    const sessions = {
+      ada: await headersOf(ada.userId, []),
+      bob: await headersOf(bob.userId, []),
+      officer: await headersOf((await addUser("olga")).userId, ["security-officer"]),
+      admin: await headersOf((await addUser("paul")).userId, ["platform-admin"]),
+    };
+    const listen = async (who: keyof typeof sessions) => {
+      const live = await open(sessions[who].live);
+      live.say({ op: "hello", csrf: sessions[who].ask["x-rt-csrf"]! });
+      await live.heard(({ op }) => op === "ready");
+      live.say({ op: "subscribe", id: 1, topic: { kind: "approvals" } });
+      live.say({ op: "subscribe", id: 2, topic: { kind: "findings" } });
+      await live.heard(isOf(1));
+      await live.heard(isOf(2));
+      return live;
+    };
+    using requester = await listen("ada");
+    using stranger = await listen("bob");
+    using officer = await listen("officer");
+    using admin = await listen("admin");
+    const isFindings = (answer: LiveAnswer) =>
+      answer.op === "told" &&
+      answer.message.kind === "change" &&
+      answer.message.change.kind === "findings";
+    await admin.heard(isFindings);
+    for (const other of [requester, stranger])
+      t.match(await other.heard(isOf(2)), { op: "refused", code: "role_required" });
+
+    const { body: projects } = await running.get("/api/projects", ada.platformKey);
+    const projectId = (projects as unknown as { id: string }[])[0]!.id;
+    const made = await fetchWithCa(running.caPem, `${running.url}/api/approvals`, {
+      method: "POST",
+      headers: { ...sessions.ada.ask, "content-type": "application/json" },
+      body: JSON.stringify({ what: { kind: "quota", projectId, bytes: 2 ** 31 }, reason: "more" }),
+    });
+    t.equal(made.status, 201, await made.clone().text());
+    const { id } = (await made.json()) as { id: string };
+    const isRequest = (answer: LiveAnswer) =>
+      answer.op === "told" &&
+      answer.message.kind === "change" &&
+      answer.message.change.kind === "approval" &&
+      answer.message.change.approval === id;
+    for (const who of [requester, officer, admin])
+      t.match(await who.heard(isRequest), { message: { change: { state: "requested" } } });
+    const withdrawn = await fetchWithCa(
+      running.caPem,
+      `${running.url}/api/approvals/${id}/withdraw`,
+      {
+        method: "POST",
+        headers: sessions.ada.ask,
+      },
+    );
+    t.equal(withdrawn.status, 200);
+    const isOver = (answer: LiveAnswer) =>
+      isRequest(answer) && JSON.stringify(answer).includes('"withdrawn"');
+    await requester.heard(isOver);
+    await officer.heard(isOver);
+    t.notOk(stranger.told.some(isRequest), "who may not see the request hears nothing of it");
+  },
+);
 
 t.test("what is no connection of ours is refused before it is one", async (t) => {
   const cookie = await running.signedIn(ada.userId);

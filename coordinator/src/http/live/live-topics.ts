@@ -29,6 +29,14 @@ export async function reachOfTopic(
     case "project":
     case "jobs":
       return await eitherOf(request, ["job.list", "job.state.list"], "rows");
+    case "approvals":
+      return {
+        rows: (await authorize(request, "approval.list", "rows")).rows,
+        shows: "everything",
+      };
+    case "findings":
+      await authorize(request, "appliance.status", "every");
+      return { rows: "all", shows: "everything" };
     case "nodes":
       return {
         rows: (await authorize(request, "node.list", "every")).rows,

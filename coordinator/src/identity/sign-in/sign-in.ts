@@ -41,6 +41,8 @@ export type SignInDeps = OperationDeps & {
   accounts: Pick<KeycloakAccounts, "sourceOf">;
   quotaBytes: number;
   now: () => number;
+  /** A request has a signature more. Called inside the transaction. */
+  onSigned: (approval: string) => void;
 };
 
 /** The browser's next step. @property cookie of the new session */
@@ -148,8 +150,9 @@ export class SignIn {
   }
 
   #keepSignature(db: WriteHandle, caller: SessionCaller, signs: Signs, token: string): void {
-    const { record, now } = this.#deps;
+    const { record, now, onSigned } = this.#deps;
     if (!keepSignature(db, { ...signs, token, signedAt: now() })) return;
+    onSigned(signs.approval);
     const commit = committer();
     record(
       db,

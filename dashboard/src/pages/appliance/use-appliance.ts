@@ -1,14 +1,17 @@
 import type { ApplianceReply } from "@resontech/contracts/http-nodes";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
+import { useTopic } from "../../live/live.ts";
 
-/** Nothing tells of these by itself. */
-const ASKED_EVERY_MS = 10_000;
+const queryKey = ["appliance"];
 
+/** How the appliance does; read again when it is told that this is otherwise. */
 export function useAppliance() {
+  const client = useQueryClient();
+  const again = () => void client.invalidateQueries({ queryKey });
+  useTopic({ kind: "findings" }, again, again);
   return useQuery({
-    queryKey: ["appliance"],
+    queryKey,
     queryFn: ({ signal }) => ask<ApplianceReply>("GET", "/api/appliance", { signal }),
-    refetchInterval: ASKED_EVERY_MS,
   });
 }

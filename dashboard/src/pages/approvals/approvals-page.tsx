@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { useTopic } from "../../live/live.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Ago, At } from "../../ui/instant.tsx";
@@ -20,7 +21,6 @@ import { AskAndSign } from "./ask-and-sign.tsx";
 import { goOn, sign, takeBegun, type Then } from "./sign.ts";
 import styles from "./approvals.module.css";
 
-const ASKED_EVERY_MS = 15_000;
 const WORDS: Record<ApprovalReply["state"], StateWord> = {
   requested: { word: "waits", tone: "wait", shape: "ring" },
   approved: { word: "approved", tone: "good", shape: "tick" },
@@ -48,8 +48,12 @@ export function ApprovalsPage() {
   const approvals = useQuery({
     queryKey: ["approvals"],
     queryFn: ({ signal }) => ask<ApprovalReply[]>("GET", "/api/approvals", { signal }),
-    refetchInterval: ASKED_EVERY_MS,
   });
+  useTopic(
+    { kind: "approvals" },
+    () => void again(),
+    () => void again(),
+  );
   const [done, setDone] = useState("");
   const begun = useAction(async (then: Then) => {
     setDone(await goOn(then));

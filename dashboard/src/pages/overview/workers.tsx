@@ -1,21 +1,34 @@
 import type { WorkerStatsReply } from "@resontech/contracts/http-tasks";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ask } from "../../api/ask.ts";
+import { useTopic } from "../../live/live.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import styles from "./overview.module.css";
 
-const ASKED_EVERY_MS = 15_000;
+/** A large fleet is much to read: not for each job that moves. */
+const READ_EVERY_MS = 15_000;
+
+const queryKey = ["workers"];
 
 /** What there is to run on, by model: held, free and out of placement. */
 export function Workers() {
+  const client = useQueryClient();
   const stats = useQuery({
-    queryKey: ["workers"],
+    queryKey,
     queryFn: ({ signal }) =>
       ask<WorkerStatsReply>("GET", "/api/customer/dashboard/workers/stats", { signal }),
-    refetchInterval: ASKED_EVERY_MS,
   });
+  const readAt = stats.dataUpdatedAt;
+  useTopic(
+    { kind: "jobs" },
+    (told) => {
+      const moved = told.some(({ change }) => change.kind === "job");
+      if (moved && Date.now() - readAt > READ_EVERY_MS) void client.invalidateQueries({ queryKey });
+    },
+    () => void client.invalidateQueries({ queryKey }),
+  );
   if (stats.isPending) return <Skeleton rows={2} />;
   if (stats.isError) return <Failure error={stats.error} retry={() => void stats.refetch()} />;
   const models = [...Map.groupBy(stats.data.workers, ({ model }) => model)];
