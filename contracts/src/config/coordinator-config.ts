@@ -106,6 +106,8 @@ export const CoordinatorConfig = Type.Object(
           coordinatorKeyFile: Path,
           /** 32 bytes, base64url: what sessions are sealed with. */
           sessionKeyFile: Path,
+          /** Seconds without a key or the pointer after which a person is signed out. Absent: a quarter of an hour. */
+          idleS: Type.Optional(Type.Integer({ minimum: 60, maximum: 8 * 3_600 })),
         },
         closed,
       ),

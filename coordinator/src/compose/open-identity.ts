@@ -33,7 +33,8 @@ export async function openIdentity(
   logger: Logger,
 ): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & AsyncDisposable) | null> {
   if (config.identity === undefined) return null;
-  const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile } = config.identity;
+  const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile, idleS } =
+    config.identity;
   const address = { port, origin: config.publicUrl, caPem: readText(caFile) };
   const provider = await OpenIdProvider.open({
     ...{ address, realm: REALM, clientKeyPem: readText(dashboardKeyFile) },
@@ -46,7 +47,10 @@ export async function openIdentity(
   const clients = new ServiceClients(admin);
   const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
   const requestRole = requestRoleOnRecord(deps.record, deps.now);
-  const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+  const sessions = new Sessions({
+    ...{ ...deps, provider, seal, accounts, requestRole },
+    idleMs: idleS === undefined ? undefined : idleS * 1_000,
+  });
   const personSessions = new PersonSessions({ ...deps, sessions, accounts });
   const quotaBytes = config.s3.bucketQuotaBytes;
   const changes = new ApprovalChanges(deps);

@@ -86,11 +86,18 @@ export class RunningCoordinator implements AsyncDisposable {
   /**
    * @param options.identity people may have sessions; no Keycloak answers, so that a session is never asked after
    * @param options.dashboard with its pages as they ship
+   * @param options.idleS seconds without input after which a person is signed out
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
    * @param options.front the object store stands behind the real S3 front, which holds quotas
    */
   static async create(
-    options: { vault?: boolean; identity?: boolean; dashboard?: boolean; front?: boolean } = {},
+    options: {
+      vault?: boolean;
+      identity?: boolean;
+      dashboard?: boolean;
+      front?: boolean;
+      idleS?: number;
+    } = {},
   ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
     // Short: a socket's path may have 107 bytes.
@@ -167,7 +174,11 @@ export class RunningCoordinator implements AsyncDisposable {
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
     if (options.dashboard === true) config.dashboardDir = join(dirname(SERVER), "dashboard");
-    if (options.identity === true) config.identity = makeIdentity(dir, s3.caFile);
+    if (options.identity === true)
+      config.identity = {
+        ...makeIdentity(dir, s3.caFile),
+        ...(options.idleS === undefined ? {} : { idleS: options.idleS }),
+      };
     config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };
     const running = new RunningCoordinator(config, s3, auditd, nats, dir, stack.move(), vault);
     try {

@@ -1,6 +1,7 @@
 /** Where people are signed in, and how others end it: real browsers' cookies, real sessions of Keycloak. */
 import type { SessionsReply } from "@resontech/contracts/http-identity";
 import t from "tap";
+import { CHECK_MS } from "../../src/identity/decisions/session-life.ts";
 import { PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
@@ -41,6 +42,24 @@ const ends = () => house.api.audit.drafts.filter(({ type }) => type === "auth.se
 
 const anna = await person("anna");
 const bert = await person("bert");
+
+t.test("fifty requests at the time of a look at Keycloak make one refresh", async (t) => {
+  const browser = await signIn(await person("carl"));
+  const { provider } = house.parts;
+  const refresh = provider.refresh.bind(provider);
+  let refreshes = 0;
+  provider.refresh = async (...tokens) => {
+    refreshes += 1;
+    return await refresh(...tokens);
+  };
+  t.teardown(() => {
+    provider.refresh = refresh;
+  });
+  house.api.clock.now += CHECK_MS;
+  const all = await Promise.all(Array.from({ length: 50 }, () => isIn(browser)));
+  t.same(all, Array(50).fill(true));
+  t.equal(refreshes, 1);
+});
 
 t.test("a person sees the own sessions, and ends another browser's for good", async (t) => {
   const [here, lost] = [await signIn(anna), await signIn(anna)];

@@ -25,9 +25,15 @@ export class DashboardHouse implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  static async open(): Promise<DashboardHouse> {
+  /** @param idleS seconds without input after which a person is signed out */
+  static async open(idleS?: number): Promise<DashboardHouse> {
     await using stack = new AsyncDisposableStack();
-    const running = stack.use(await RunningCoordinator.create({ identity: true, dashboard: true }));
+    const running = stack.use(
+      await RunningCoordinator.create({
+        ...{ identity: true, dashboard: true },
+        ...(idleS === undefined ? {} : { idleS }),
+      }),
+    );
     const browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-dev-shm-usage"],

@@ -9,7 +9,6 @@ import { mayAskFor } from "../../authorization/decide.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { HOME_PAGE, returnPath } from "../../identity/decisions/return-path.ts";
 import { SECOND_FACTOR } from "../../identity/decisions/people-roles.ts";
-import { IDLE_MS } from "../../identity/decisions/session-life.ts";
 import type { AccountLinks } from "../../identity/accounts/account-links.ts";
 import { findPerson, findPersonById, membershipsOf } from "../../identity/people-store.ts";
 import { projectName } from "../../identity/project-store.ts";
@@ -264,7 +263,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
         acr: session.acr,
         may: mayAskFor(caller),
         signedInAt: instant(session.signedInAt),
-        idleInS: Math.max(0, Math.ceil((session.activeAt + IDLE_MS - now()) / 1_000)),
+        idleInS: Math.max(0, Math.ceil((session.activeAt + sessions.idleMs - now()) / 1_000)),
         endsAt: instant(session.endsAt),
         csrfToken: sessions.csrfToken(cookie),
       };

@@ -2,7 +2,6 @@
 import type { UserCaller } from "../../authorization/caller.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { AccountSession, KeycloakAccounts } from "../accounts/keycloak-accounts.ts";
-import { IDLE_MS } from "../decisions/session-life.ts";
 import { subjectOf } from "../people-store.ts";
 import { CLI_CLIENT } from "./open-id-provider.ts";
 import { sessionsOfUser } from "./session-store.ts";
@@ -19,7 +18,7 @@ export type KnownSession = {
 
 export type PersonSessionsDeps = {
   read: ReadHandle;
-  sessions: Pick<Sessions, "endOne">;
+  sessions: Pick<Sessions, "endOne" | "idleMs">;
   accounts: Pick<KeycloakAccounts, "sessionsOf" | "endSession">;
   now: () => number;
 };
@@ -79,9 +78,9 @@ export class PersonSessions {
   }
 
   #rows(userId: string) {
-    const { read, now } = this.#deps;
+    const { read, now, sessions } = this.#deps;
     const at = now();
-    return sessionsOfUser(read, userId, { idleBefore: at - IDLE_MS, now: at });
+    return sessionsOfUser(read, userId, { idleBefore: at - sessions.idleMs, now: at });
   }
 }
 

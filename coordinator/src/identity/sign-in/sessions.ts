@@ -68,6 +68,8 @@ export type SessionsDeps = {
   accounts: Pick<KeycloakAccounts, "lookAt">;
   requestRole: RequestRole;
   now: () => number;
+  /** Milliseconds. @default IDLE_MS */
+  idleMs?: number | undefined;
 };
 
 export class Sessions {
@@ -79,6 +81,11 @@ export class Sessions {
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
+  }
+
+  /** After so long without anything that the person did a session is over. */
+  get idleMs(): number {
+    return this.#deps.idleMs ?? IDLE_MS;
   }
 
   /**
@@ -126,7 +133,7 @@ export class Sessions {
     const { now } = this.#deps;
     let session = this.#find(cookie);
     if (session === null) return null;
-    const end = sessionEnd(session, now());
+    const end = sessionEnd(session, now(), this.idleMs);
     if (end !== null) {
       await this.#end(session, end);
       return null;
@@ -221,7 +228,7 @@ export class Sessions {
     const { commit, now } = this.#deps;
     const at = now();
     await commit.run((db) => {
-      for (const session of deleteOverSessions(db, { idleBefore: at - IDLE_MS, now: at }))
+      for (const session of deleteOverSessions(db, { idleBefore: at - this.idleMs, now: at }))
         this.#recordEnd(db, session, session.endsAt <= at ? "expired" : "idle");
     });
   }

@@ -27,7 +27,9 @@ export function Logs({ job }: { job: DashboardJobWithWorkers }) {
   });
   if (logs.isPending) return <Skeleton />;
   if (logs.isError) return <Failure error={logs.error} retry={() => void logs.refetch()} />;
-  const chosen = member ?? logs.data[0]?.member ?? null;
+  // Who printed something is more to see than who leads.
+  const first = logs.data.find(({ storedBytes }) => storedBytes > 0) ?? logs.data[0];
+  const chosen = member ?? first?.member ?? null;
   if (chosen === null)
     return (
       <Empty title="No log yet">
