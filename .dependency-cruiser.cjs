@@ -8,7 +8,7 @@ const coordinator = [
   ["identity/"],
   ["kernel/"],
   ["submission/", "nodes/", "feed/", "approvals/"],
-  ["workloads/", "outputs/"],
+  ["workloads/", "outputs/", "metrics/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts"],
   ["compose/"],

@@ -94,6 +94,7 @@ export function installFlags({
     keycloak: 8443,
     "keycloak-management": 9000,
     postgres: 5433,
+    prometheus: 9090,
   };
   const values = {
     root,

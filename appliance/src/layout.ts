@@ -60,6 +60,10 @@ export class Layout {
   run(...path: string[]): string {
     return join("/run/resontech", this.instance, ...path);
   }
+  /** What the supervisor tells the coordinator for `GET /metrics`. */
+  get factsFile(): string {
+    return this.run("facts", "appliance.json");
+  }
   get podmanSocket(): string {
     return this.run("podman", "sock");
   }

@@ -31,6 +31,8 @@ import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { jobRoutes, type JobRoutesDeps } from "./http/routes/jobs.ts";
 import { liveRoutes, type LiveRoutesDeps } from "./http/routes/live.ts";
 import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
+import { requestMetrics } from "./http/request-metrics.ts";
+import { metricsRoutes, type MetricsRoutesDeps } from "./http/routes/metrics.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { personSessionRoutes } from "./http/routes/person-sessions.ts";
@@ -62,6 +64,7 @@ export type AppDeps = AuditDeps &
   AuditRoutesDeps &
   NodeRoutesDeps &
   ApplianceRoutesDeps &
+  MetricsRoutesDeps &
   NodeFileRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
     readiness: ReadinessChecks;
@@ -107,6 +110,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(peerAddress);
   await app.register(leaveSocket);
   await app.register(routeDeclarations);
+  await app.register(requestMetrics, deps);
   await app.register(requestAudit, deps);
   await app.register(authentication, {
     ...deps,
@@ -175,6 +179,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(auditRoutes, deps);
   await app.register(nodeRoutes, deps);
   await app.register(applianceRoutes, deps);
+  await app.register(metricsRoutes, deps);
   await app.register(nodeFileRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.register(signInRoutes, deps);

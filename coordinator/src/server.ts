@@ -32,6 +32,10 @@ import { type Core, openCore } from "./compose/open-core.ts";
 import { FindingsWatch } from "./compose/findings-watch.ts";
 import { openIdentity } from "./compose/open-identity.ts";
 import { joinCommandFor } from "./nodes/join-place.ts";
+import { Metrics } from "./metrics/metrics.ts";
+import { MetricsTokens } from "./metrics/metrics-tokens.ts";
+import { readApplianceFacts } from "./metrics/read-appliance-facts.ts";
+import { WorkCounter } from "./metrics/work-counts.ts";
 import { NodeFiles } from "./nodes/node-files.ts";
 import { readConfig, readSecrets, readText, type Secrets } from "./read-config.ts";
 import { type ObjectStore, S3ObjectStore } from "./storage/object-store.ts";
@@ -122,6 +126,14 @@ async function openParts(
   const logSearches = stack.use(
     new LogSearches({ endpoint, region, ca: readText(caFile), credentials: secrets.s3Admin }),
   );
+  const work = new WorkCounter(read);
+  const metrics = new Metrics({
+    ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
+    work: (at) => work.count(at),
+    workers: () => kernel.workersStats().workers,
+    appliance: () =>
+      config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile),
+  });
   const views = new OperatorViews(read, () => core.nodeHealth(), now);
   const nodeFiles =
     config.releaseDir === undefined
@@ -129,6 +141,8 @@ async function openParts(
       : NodeFiles.ofRelease(config.releaseDir, config.ca.rootCertFile);
   const app = await buildApp({
     identity,
+    metrics,
+    metricsTokens: new MetricsTokens(config.metrics?.tokenFiles ?? []),
     nodes: {
       list: () => views.nodes(),
       find: (node) => views.findNode(node),

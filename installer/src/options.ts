@@ -185,6 +185,7 @@ function toConfig(flags: InstallFlags): unknown {
       keycloak: Number(flags.portKeycloak),
       keycloakManagement: Number(flags.portKeycloakManagement),
       postgres: Number(flags.portPostgres),
+      prometheus: Number(flags.portPrometheus),
     },
     jobPorts: toRange(flags.jobPorts),
     jobUids: toRange(flags.jobUids),

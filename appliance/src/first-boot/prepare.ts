@@ -24,6 +24,7 @@ import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { stepUpKeysFile } from "../keycloak/pin-step-up-keys.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
+import { ensureMetricsTokens, metricsTokenFiles } from "../config/metrics-token.ts";
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { REALM_CLIENTS } from "../keycloak/own-realm.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
@@ -91,6 +92,7 @@ function makeFolders(context: PartContext): void {
     layout.run("audit"),
   ])
     ensureFolder(folder, ROOT, 0o755);
+  ensureFolder(layout.run("facts"), readBy(context, "coordinator"), 0o750);
   ensureFolder(layout.log(""), ROOT, 0o750);
   ensureFolder(layout.secrets(""), ROOT, 0o755);
   for (const process of [
@@ -102,6 +104,8 @@ function makeFolders(context: PartContext): void {
     "registry",
     "postgres",
     "keycloak",
+    "prometheus",
+    "notifier",
   ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
@@ -200,6 +204,7 @@ function makeSecrets(context: PartContext): void {
   if (!existsSync(adminKey)) writeOwned(adminKey, signingKey(), ROOT, 0o400);
   for (const { keyFile } of Object.values(REALM_CLIENTS)) once("coordinator", keyFile, signingKey);
   once("coordinator", "session.key", random);
+  ensureMetricsTokens(context);
   // The registry trusts the certificate that signs its tokens, and nothing else.
   const bundle = layout.secrets("registry", "token-issuers.pem");
   writeOwned(
@@ -451,6 +456,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
       coordinatorKeyFile: secret(REALM_CLIENTS.coordinator.keyFile),
       sessionKeyFile: secret("session.key"),
     },
+    metrics: { tokenFiles: metricsTokenFiles(layout), factsFile: layout.factsFile },
     images: release.images
       .filter((image) => image.use === "job" && image.profile !== null)
       .map((image) => ({

@@ -37,6 +37,7 @@ import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { startSupervisor, stopSupervisor } from "./detached.ts";
 import { Supervisor } from "./supervisor.ts";
+import { writeFacts } from "./write-facts.ts";
 import { underControl } from "./under-control.ts";
 
 /** What every command works on. @throws ConfigInvalidError */
@@ -88,6 +89,21 @@ function realmWatch(context: PartContext, record: SupervisorRecord, log: Logger)
     [Symbol.asyncDispose]: async () => {
       ended.abort();
       await watching;
+    },
+  };
+}
+
+function applianceFacts(
+  context: PartContext,
+  supervisor: Supervisor,
+  log: Logger,
+): AsyncDisposable {
+  const ended = new AbortController();
+  const writing = writeFacts(context, () => supervisor.status(), { log, signal: ended.signal });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await writing;
     },
   };
 }
@@ -197,6 +213,7 @@ export async function supervise(root: string): Promise<void> {
       digests: (paths) => digests.of(paths),
       started: (part, runs) => record.measured(part, runs),
     });
+    await using _facts = applianceFacts(context, supervisor, log);
     log.info({ release: context.release.version }, "supervising");
     await run(supervisor);
   });

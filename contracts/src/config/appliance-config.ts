@@ -38,6 +38,8 @@ export const ApplianceConfig = Type.Object(
         keycloakManagement: Port,
         /** Loopback. */
         postgres: Port,
+        /** Loopback. Absent in a file of an older release: `DEFAULT_PORTS`. */
+        prometheus: Type.Optional(Port),
       },
       closed,
     ),
@@ -76,7 +78,7 @@ export const ApplianceConfig = Type.Object(
 );
 export type ApplianceConfig = Static<typeof ApplianceConfig>;
 
-export const DEFAULT_PORTS: ApplianceConfig["ports"] = {
+export const DEFAULT_PORTS: Required<ApplianceConfig["ports"]> = {
   api: 8000,
   s3: 3900,
   registry: 5000,
@@ -84,6 +86,7 @@ export const DEFAULT_PORTS: ApplianceConfig["ports"] = {
   keycloak: 8443,
   keycloakManagement: 9000,
   postgres: 5433,
+  prometheus: 9090,
 };
 
 /** Numeric uid (= gid) of each process: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
@@ -96,11 +99,14 @@ export const UID_OFFSETS = {
   dispatcher: 5,
   /** The front door. */
   door: 6,
+  /** Takes alerts to people. */
+  notifier: 7,
   nats: 10,
   s3: 11,
   registry: 12,
   postgres: 13,
   keycloak: 14,
+  prometheus: 15,
   /** Group of everything that may read the public parts of `etc/` (root certificate). */
   shared: 20,
 } as const;

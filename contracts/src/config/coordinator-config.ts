@@ -112,6 +112,18 @@ export const CoordinatorConfig = Type.Object(
         closed,
       ),
     ),
+    /** Who reads `GET /metrics`, and what the supervisor tells there. Absent: nobody reads it. */
+    metrics: Type.Optional(
+      Type.Object(
+        {
+          /** A token each, base64url. */
+          tokenFiles: Type.Array(Path, { maxItems: 8 }),
+          /** See `appliance-facts`. */
+          factsFile: Path,
+        },
+        closed,
+      ),
+    ),
     images: Type.Array(JobImage),
     /** Folder of the release that runs; what a node needs of it is given out to whoever asks. Absent: nothing is. */
     releaseDir: Type.Optional(Path),

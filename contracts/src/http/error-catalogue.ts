@@ -221,6 +221,10 @@ export const ERROR_CATALOGUE = {
     status: 401,
     hint: "Ask the coordinator for a new pull password; each works once.",
   },
+  metrics_token_invalid: {
+    status: 401,
+    hint: "Send `Authorization: Bearer` with the token that `appliance metrics token` shows.",
+  },
   user_disabled: {
     status: 403,
     hint: "Ask the operator, who disabled this user and can enable the user again.",

@@ -94,6 +94,8 @@ export const ACTIONS = {
 
   "appliance.status": "appliance",
   "appliance.maintain": "appliance",
+  /** Figures of the appliance, of no person and no one job. */
+  "metrics.read": "appliance",
   /** A password that is good for pulling one repository. */
   "registry.login": "appliance",
   /** The token for it, against the password. */

@@ -72,6 +72,7 @@ const USER_KINDS: ReadonlySet<Caller["kind"]> = new Set(["key", "session", "serv
 
 export const COORDINATOR: ServiceCaller = { kind: "service", service: "coordinator" };
 export const S3_FRONT: ServiceCaller = { kind: "service", service: "s3-front" };
+export const PROMETHEUS: ServiceCaller = { kind: "service", service: "prometheus" };
 
 export function isUserCaller(caller: Caller): caller is UserCaller {
   return USER_KINDS.has(caller.kind);

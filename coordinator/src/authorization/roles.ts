@@ -12,8 +12,8 @@ export const PROJECT_ROLES = ["project-lead", "researcher", "viewer", "service-a
 export type ApplianceRole = (typeof APPLIANCE_ROLES)[number];
 export type ProjectRole = (typeof PROJECT_ROLES)[number];
 
-/** Processes of the appliance; `coordinator` is this one, acting by itself. */
-export const SERVICES = ["coordinator", "s3-front"] as const;
+/** Processes of the appliance; `coordinator` is this one, acting by itself. `prometheus`: whoever shows a token for metrics, also the customer's own. */
+export const SERVICES = ["coordinator", "s3-front", "prometheus"] as const;
 export type Service = (typeof SERVICES)[number];
 
 /** What a node has shown of itself: its certificate on the bus, a one-use token to join, or a password to pull one image. */

@@ -54,7 +54,11 @@ declare module "fastify" {
 }
 
 /** Of public routes too, whose credential is in the body or in Basic authorization. */
-type CredentialRefusal = Refusal | "join_token_invalid" | "registry_login_invalid";
+type CredentialRefusal =
+  | Refusal
+  | "join_token_invalid"
+  | "registry_login_invalid"
+  | "metrics_token_invalid";
 type Refusal =
   | "session_required"
   | "malformed_bearer"

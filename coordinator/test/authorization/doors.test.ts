@@ -95,7 +95,7 @@ t.test("every route names an action of the policy, or why anybody may call it", 
     routes.flatMap(({ name, access }) =>
       "credential" in access ? [`${name}: ${access.action}`] : [],
     ),
-    ["POST /api/nodes/join: node.join", "GET /token: registry.pull"],
+    ["POST /api/nodes/join: node.join", "GET /metrics: metrics.read", "GET /token: registry.pull"],
   );
 });
 

@@ -167,6 +167,10 @@ export class RunningCoordinator implements AsyncDisposable {
         tokenCertFile: s3.certFile,
       },
       ca,
+      metrics: {
+        tokenFiles: [join(dir, "own-metrics.token"), join(dir, "metrics.token")],
+        factsFile: join(dir, "facts.json"),
+      },
       images: [TEST_IMAGE],
       keyKind: "dev",
       natsPublicUrl: nats.url,

@@ -18,6 +18,9 @@ import { Feed } from "../../src/feed/feed.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
 import { LogSearches } from "../../src/outputs/log-search/log-searches.ts";
+import { Metrics, type MetricsSources } from "../../src/metrics/metrics.ts";
+import { MetricsTokens } from "../../src/metrics/metrics-tokens.ts";
+import { WorkCounter } from "../../src/metrics/work-counts.ts";
 import { NodeFiles } from "../../src/nodes/node-files.ts";
 import { VolumeSync } from "../../src/storage/volume-sync.ts";
 import { FakeKernel } from "./fake-kernel.ts";
@@ -64,6 +67,19 @@ export type TestApp = {
   ): Promise<{ status: number; body: Record<string, unknown>; headers: Record<string, unknown> }>;
   close(): Promise<void>;
 };
+
+/** Without a core there is nobody to say how it does. */
+function testMetrics({
+  read,
+  ...given
+}: Pick<MetricsSources, "now" | "workers"> & { read: OpenedDatabase["read"] }): Metrics {
+  const counter = new WorkCounter(read);
+  return new Metrics({
+    ...{ ...given, version: "0.0.0", work: (now) => counter.count(now), appliance: () => null },
+    health: () => Promise.reject(new Error("no health in this test")),
+    log: () => Promise.reject(new Error("no log in this test")),
+  });
+}
 
 /** The real app on a real database and, where given, the real S3 engine. */
 export async function makeTestApp(
@@ -127,6 +143,8 @@ export async function makeTestApp(
         throw new Error("no nodes in this test");
       },
     },
+    metrics: testMetrics({ read, now, workers: () => kernel.workersStats().workers }),
+    metricsTokens: new MetricsTokens([]),
     ...{ version: "0.0.0", health: () => Promise.reject(new Error("no health in this test")) },
     join: async () => {
       throw new Error("no nodes in this test");

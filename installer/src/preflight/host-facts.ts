@@ -18,7 +18,11 @@ import {
   totalmem,
 } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import {
+  type ApplianceConfig,
+  DEFAULT_PORTS,
+  UID_OFFSETS,
+} from "@resontech/contracts/appliance-config";
 import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
@@ -67,7 +71,10 @@ export function useByAppliance(
   release: ReleaseManifest,
 ): HostUse {
   const perimeter = [ports.api, ports.s3, ports.registry, ports.nats];
-  const loopback = [ports.keycloak, ports.keycloakManagement, ports.postgres];
+  const loopback = [
+    ...[ports.keycloak, ports.keycloakManagement, ports.postgres],
+    ports.prometheus ?? DEFAULT_PORTS.prometheus,
+  ];
   return {
     ...{ instance, name, address, engine: containerEngine.kind },
     jobPorts: config.jobPorts ?? DEFAULT_JOB_PORTS,

@@ -81,6 +81,7 @@ export function flagsFor(root: string, instance: string, firstPort: number): str
     "keycloak",
     "keycloak-management",
     "postgres",
+    "prometheus",
   ].flatMap((name, index) => [`--port-${name}`, String(firstPort + index)]);
   return ["--root", root, "--instance", instance, "--node", "node", ...ports];
 }

@@ -66,6 +66,19 @@ export const ADMIN_EVENTS = {
       closed,
     ),
   ),
+  "admin.monitoring": operation(
+    "appliance",
+    "The token for metrics was made anew, or a target of alerts was set, tried or removed.",
+    Type.Object(
+      {
+        change: Type.Enum(["token-rotated", "target-set", "target-tried", "target-removed"]),
+        /** Of a target. */
+        kind: Type.Optional(Type.Enum(["smtp", "webhook", "syslog"])),
+        name: Type.Optional(PlainId),
+      },
+      closed,
+    ),
+  ),
   "admin.control": operation(
     "appliance",
     "A command of the operator on the coordinator's control socket.",

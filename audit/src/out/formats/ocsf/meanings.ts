@@ -133,6 +133,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.policy": as("entity", "Update"),
   "admin.identity": as("entity", "Update"),
   "admin.identity.connection": as("entity", "Update"),
+  "admin.monitoring": as("entity", "Update"),
   "admin.control": as("api", "Other"),
   "admin.measured": as("configState", "Log"),
   "admin.refused": as("api", "Other"),

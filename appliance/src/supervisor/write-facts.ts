@@ -1,0 +1,51 @@
+/** What the supervisor alone may look at, written for the coordinator's `GET /metrics`. */
+import { relative } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { type ApplianceFacts, FACTS_EVERY_MS } from "@resontech/contracts/appliance-facts";
+import type { Logger } from "pino";
+import { readCertificates } from "../commands/read-certificates.ts";
+import { readDisks } from "../commands/read-disks.ts";
+import { readableBy, writeOwned } from "../config/owned-file.ts";
+import { type Layout, uidOf } from "../layout.ts";
+import type { PartContext } from "../parts/context.ts";
+import type { PartStatus } from "./supervisor.ts";
+
+const DAY_MS = 86_400_000;
+
+export function factsOf(layout: Layout, parts: readonly PartStatus[], now: number): ApplianceFacts {
+  return {
+    ...{ formatVersion: 1, at: now },
+    parts: parts.map(({ name, phase, isHeld, restarts }) => ({
+      ...{ part: name, isHealthy: phase === "healthy", isHeld, restarts },
+    })),
+    certificates: readCertificates(layout, now).map(({ file, daysLeft }) => ({
+      file: relative(layout.root, file),
+      expiresAt: Math.round(now + daysLeft * DAY_MS),
+    })),
+    disks: readDisks(layout).map(({ holds, totalBytes, freeBytes, totalInodes, freeInodes }) => ({
+      ...{ holds: holds.join(", "), totalBytes, freeBytes, totalInodes, freeInodes },
+    })),
+  };
+}
+
+/** Until `signal`. What can't be written is older at the next look, and an alert tells of that. */
+export async function writeFacts(
+  { layout, config }: Pick<PartContext, "layout" | "config">,
+  status: () => readonly PartStatus[],
+  { log, signal }: { log: Logger; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const facts = factsOf(layout, status(), Date.now());
+      writeOwned(
+        layout.factsFile,
+        JSON.stringify(facts),
+        readableBy(uidOf(config, "coordinator")),
+        0o440,
+      );
+    } catch (err) {
+      log.warn({ err }, "the facts for metrics were not written");
+    }
+    await pause(FACTS_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}
