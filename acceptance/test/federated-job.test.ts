@@ -28,6 +28,7 @@ t.test("every part of the installed appliance is healthy", async (t) => {
     "nats",
     "podman",
     "postgres",
+    "prometheus",
     "registry",
     "s3",
     "s3-front",

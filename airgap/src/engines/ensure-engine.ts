@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { StepCache } from "../cache/step-cache.ts";
 import { readLock } from "../lock/lock-file.ts";
 import { SourceMissingError } from "../release/source-missing-error.ts";
-import { buildOwnGo, buildPublishedGo } from "./go-engine.ts";
+import { buildOwnGo, buildPublishedGo, type GoTarget } from "./go-engine.ts";
 
 /** Engine → its program's name. */
 export const NATIVE_ENGINES = {
@@ -14,6 +14,7 @@ export const NATIVE_ENGINES = {
   init: "rt-init",
   verify: "rt-verify",
   lock: "rt-lock",
+  prometheus: "prometheus",
 } as const;
 export type NativeEngine = keyof typeof NATIVE_ENGINES;
 
@@ -26,6 +27,15 @@ const OWN_SOURCES: Partial<Record<NativeEngine, string>> = {
   init: "agent/init",
   verify: "installer/verify",
   lock: "installer/lock",
+  prometheus: "airgap/recipes/prometheus",
+};
+
+/** Prometheus finds targets in a file or over HTTP alone: clients of clouds and of Kubernetes stay out, and its pages too. */
+const TARGETS: Partial<Record<NativeEngine, GoTarget>> = {
+  prometheus: {
+    package: "github.com/prometheus/prometheus/cmd/prometheus",
+    tags: ["remove_all_sd", "enable_file_sd", "enable_http_sd"],
+  },
 };
 
 /**
@@ -44,5 +54,5 @@ export async function ensureEngine(
   }
   if (!existsSync(join(repository, own, "go.mod")))
     throw new SourceMissingError(`engines/${NATIVE_ENGINES[engine]}`, `${own}/go.mod`);
-  return await buildOwnGo(cache, join(repository, own), NATIVE_ENGINES[engine]);
+  return await buildOwnGo(cache, join(repository, own), NATIVE_ENGINES[engine], TARGETS[engine]);
 }

@@ -83,11 +83,18 @@ async function downloadModule(
   return { dir: answer.Dir, sum: answer.Sum };
 }
 
-/** A Go program of ours: a folder with go.mod and, when it needs modules, go.sum. Tests beside the sources do not decide the result. */
+/** What is built of a module of ours where that is not the module itself. */
+export type GoTarget = { package: string; tags: readonly string[] };
+
+/**
+ * A Go program of ours: a folder with go.mod and, when it needs modules, go.sum. Tests beside the sources do not decide the result.
+ * @param target a program of another module that ours names, with build tags
+ */
 export async function buildOwnGo(
   cache: StepCache,
   folder: string,
   binary: string,
+  target: GoTarget = { package: ".", tags: [] },
 ): Promise<string> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => /(\.go|(^|\/)go\.(mod|sum))$/.test(name) && !name.endsWith("_test.go"))
@@ -105,7 +112,7 @@ export async function buildOwnGo(
     for (const name of files) cpSync(join(folder, name), join(src, name));
     await command("go", ["mod", "download"], { cwd: src, env: goEnvironment() });
   });
-  return await compile(cache, join(source, "src"), ".", binary, { digest });
+  return await compile(cache, join(source, "src"), target.package, binary, { digest }, target.tags);
 }
 
 async function compile(
@@ -114,13 +121,15 @@ async function compile(
   packagePath: string,
   binary: string,
   inputs: Readonly<Record<string, string>>,
+  tags: readonly string[] = [],
 ): Promise<string> {
+  const flags = [...REPRODUCIBLE_FLAGS, ...(tags.length === 0 ? [] : [`-tags=${tags.join(",")}`])];
   const toolchain = (await command("go", ["env", "GOVERSION"])).trim();
   const built = await cache.step(
     `build ${binary}`,
-    { ...inputs, toolchain, flags: REPRODUCIBLE_FLAGS, packagePath },
+    { ...inputs, toolchain, flags, packagePath },
     async (into) => {
-      await command("go", ["build", ...REPRODUCIBLE_FLAGS, "-o", join(into, binary), packagePath], {
+      await command("go", ["build", ...flags, "-o", join(into, binary), packagePath], {
         cwd: source,
         env: goEnvironment(),
       });

@@ -88,6 +88,7 @@ const SOURCES = [
   "audit/src",
   "s3-front/src",
   "gateway/src",
+  "monitoring/src",
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",

@@ -18,7 +18,13 @@ t.test(
     t.match(execFileSync(s3, ["--help"], { encoding: "utf8" }), /versitygw/);
     const registry = await ensureEngine("registry");
     t.match(execFileSync(registry, ["--help"], { encoding: "utf8" }), /registry/);
-    for (const program of [nats, s3, registry]) {
+    const prometheus = await ensureEngine("prometheus");
+    // Upstream's 3.15.0 is the module's v0.315.0; `--version` tells what its own build scripts would have set.
+    t.match(
+      execFileSync(prometheus, ["--help"], { encoding: "utf8" }),
+      /storage\.tsdb\.retention\.size/,
+    );
+    for (const program of [nats, s3, registry, prometheus]) {
       t.ok(statSync(program).mode & 0o111);
       t.notMatch(
         execFileSync("readelf", ["-lW", program], { encoding: "utf8" }),

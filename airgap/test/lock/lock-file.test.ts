@@ -26,6 +26,11 @@ t.test(
       "utf8",
     );
     t.match(recipe, `github.com/distribution/distribution/v3 ${lock.go["registry"]?.version}`);
+    const prometheus = readFileSync(
+      join(import.meta.dirname, "..", "..", "recipes", "prometheus", "go.mod"),
+      "utf8",
+    );
+    t.match(prometheus, `github.com/prometheus/prometheus ${lock.go["prometheus"]?.version}`);
     const workspace = JSON.parse(
       readFileSync(join(import.meta.dirname, "..", "..", "..", "package.json"), "utf8"),
     ) as {

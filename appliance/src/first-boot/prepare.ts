@@ -20,6 +20,12 @@ import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-c
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { openFilesLimit } from "@resontech/daemon/open-files-limit";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
+import {
+  READER_NAME,
+  renderAlertRules,
+  renderPrometheusConfig,
+  renderWebConfig,
+} from "@resontech/monitoring/prometheus-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { stepUpKeysFile } from "../keycloak/pin-step-up-keys.ts";
@@ -31,6 +37,7 @@ import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
 import { apiSocket } from "../parts/api-socket.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
+import { prometheusSettings } from "../parts/prometheus.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
 import { renderNatsConfig } from "./nats-config.ts";
 
@@ -127,6 +134,7 @@ function makeFolders(context: PartContext): void {
     ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
+  ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
@@ -147,6 +155,13 @@ async function makeCertificates(context: PartContext): Promise<void> {
       serverNames(context),
     );
   await ensureDoorCertificate(context);
+  // It asks itself as well, as a reader.
+  await ca.ensureServer(layout.secrets("prometheus"), readBy(context, "prometheus"), "server", [
+    ...["localhost", "127.0.0.1", READER_NAME],
+  ]);
+  await ca.ensureServer(layout.secrets("notifier"), readBy(context, "notifier"), "reader", [
+    READER_NAME,
+  ]);
   // It calls NATS with it, and serves nobody: an older release gave it a certificate of the appliance's name.
   await ca.ensureClient(layout.secrets("coordinator"), readBy(context, "coordinator"), "client");
   for (const name of ["server.crt", "server.key"])
@@ -236,6 +251,7 @@ function writeProcessConfigs(context: PartContext): void {
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
+  writePrometheusConfig(context);
   const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
   writeOwned(
     layout.secrets("nats", "nats.conf"),
@@ -284,6 +300,16 @@ function writeProcessConfigs(context: PartContext): void {
     readBy(context, "registry"),
     0o440,
   );
+}
+
+function writePrometheusConfig(context: PartContext): void {
+  const settings = prometheusSettings(context);
+  for (const [file, text] of [
+    [settings.configFile, renderPrometheusConfig(settings)],
+    [settings.webConfigFile, renderWebConfig(settings)],
+    [settings.rulesFile, renderAlertRules()],
+  ] as const)
+    writeOwned(file, text, readBy(context, "prometheus"), 0o440);
 }
 
 export function auditdConfig({ config, layout }: PartContext): AuditdConfig {

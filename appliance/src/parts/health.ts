@@ -82,6 +82,8 @@ export async function httpsGet(target: {
   path: string;
   servername: string;
   caFile: string;
+  /** What it is shown where it asks who we are. */
+  client?: { cert: Buffer; key: Buffer };
 }): Promise<HttpsAnswer | null> {
   return await new Promise((resolve) => {
     const asked = request(
@@ -92,6 +94,7 @@ export async function httpsGet(target: {
         servername: target.servername,
         headers: { host: `${target.servername}:${target.port}` },
         ca: readFileSync(target.caFile),
+        ...target.client,
         signal: AbortSignal.timeout(GET_MS),
         agent: false,
       },

@@ -22,6 +22,7 @@ import { FileDigests } from "../measure/file-digests.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
 import { doorPart } from "../parts/door.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
+import { prometheusPart } from "../parts/prometheus.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
 import {
   agentPart,
@@ -160,6 +161,7 @@ export function partsOf(context: PartContext): Part[] {
     vaultPart(context),
     s3FrontPart(context),
     coordinatorPart(context),
+    prometheusPart(context),
   ];
   if (config.containerEngine.kind === "podman")
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));

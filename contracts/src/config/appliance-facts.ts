@@ -46,6 +46,12 @@ export const ApplianceFacts = Type.Object(
       ),
       { maxItems: 16 },
     ),
+    /** Where alerts go: whether the last try failed. Absent while nobody says. */
+    targets: Type.Optional(
+      Type.Array(Type.Object({ target: Name, isFailing: Type.Boolean() }, closed), {
+        maxItems: 32,
+      }),
+    ),
   },
   closed,
 );

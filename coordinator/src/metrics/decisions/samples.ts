@@ -203,6 +203,14 @@ export function applianceFamilies(facts: ApplianceFacts, now: number): Family[] 
         value: expiresAt / MS,
       })),
     ],
+    [
+      "alert_target_failing",
+      "1 where alerts did not reach the target at the last try.",
+      (facts.targets ?? []).map(({ target, isFailing }) => ({
+        labels: { target },
+        value: isFailing ? 1 : 0,
+      })),
+    ],
     ["disk_size_bytes", "Size of the file system.", ofDisks(({ totalBytes }) => totalBytes)],
     ["disk_free_bytes", "Room that is left on it.", ofDisks(({ freeBytes }) => freeBytes)],
     [
