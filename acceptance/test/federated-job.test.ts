@@ -26,6 +26,7 @@ t.test("every part of the installed appliance is healthy", async (t) => {
     "door",
     "keycloak",
     "nats",
+    "notifier",
     "podman",
     "postgres",
     "prometheus",

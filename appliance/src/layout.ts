@@ -64,6 +64,14 @@ export class Layout {
   get factsFile(): string {
     return this.run("facts", "appliance.json");
   }
+  /** Where the `appliance` command asks the notifier. */
+  get notifierSocket(): string {
+    return this.run("notifier", "sock");
+  }
+  /** Where alerts go; no secret is in it. */
+  get alertTargetsFile(): string {
+    return join(this.etc, "alerts.json");
+  }
   get podmanSocket(): string {
     return this.run("podman", "sock");
   }

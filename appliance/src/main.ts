@@ -25,6 +25,7 @@ import { addNodeCommands } from "./commands/node-commands.ts";
 import { addIdentityCommands } from "./commands/identity-commands.ts";
 import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
+import { addAlertCommands } from "./commands/alert-commands.ts";
 import { addMetricsCommands } from "./commands/metrics-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
@@ -438,6 +439,7 @@ addNodeCommands(program, shell);
 addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addMetricsCommands(program, shell);
+addAlertCommands(program, shell);
 addPrivacyCommands(program, shell);
 addApprovalCommands(program, shell);
 

@@ -34,6 +34,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/audit-scrub.mjs": { source: "audit/src/scrub/scrub-thread.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/log/witness/main.ts", target: "node20" },
+  "app/notifier.mjs": { source: "monitoring/src/notifier/main.ts", target: "node26" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/agent-transfers.mjs": {
     source: "agent/src/off-thread/transfer-thread.ts",
@@ -64,6 +65,7 @@ const COPIED: Readonly<Record<string, string>> = {
   "app/policies/cedar": "policies/cedar",
   "app/policies/controls.json": "policies/controls.json",
   "app/policies/retention.json": "policies/retention.json",
+  "app/runbooks": "docs/operator/runbooks",
   "app/node_modules/@cedar-policy/cedar-wasm/package.json":
     "node_modules/@cedar-policy/cedar-wasm/package.json",
   "app/node_modules/@cedar-policy/cedar-wasm/nodejs":

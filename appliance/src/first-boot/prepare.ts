@@ -14,6 +14,7 @@ import {
 } from "@resontech/contracts/coordinator-config";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import type { NotifierConfig } from "@resontech/contracts/notifier-config";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
@@ -135,6 +136,7 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
+  ensureFolder(layout.data("notifier"), ownedBy(context, "notifier"), 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
@@ -250,6 +252,7 @@ function writeProcessConfigs(context: PartContext): void {
   give("vault", "vault", vaultConfig(context));
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
+  give("notifier", "notifier", notifierConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
   writePrometheusConfig(context);
   const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
@@ -300,6 +303,28 @@ function writeProcessConfigs(context: PartContext): void {
     readBy(context, "registry"),
     0o440,
   );
+}
+
+function notifierConfig(context: PartContext): NotifierConfig {
+  const { config, layout } = context;
+  return {
+    appliance: config.appliance,
+    prometheus: {
+      port: prometheusSettings(context).port,
+      caFile: layout.rootCert,
+      certFile: layout.secrets("notifier", "reader.crt"),
+      keyFile: layout.secrets("notifier", "reader.key"),
+    },
+    targetsFile: layout.alertTargetsFile,
+    secretsDir: layout.secrets("notifier"),
+    rootCertFile: layout.rootCert,
+    runbooksDir: layout.release("app", "runbooks"),
+    stateDir: layout.data("notifier"),
+    controlSocket: layout.notifierSocket,
+    mailSocket: layout.run("mail", "sock"),
+    pollMs: 15_000,
+    logLevel: "info",
+  };
 }
 
 function writePrometheusConfig(context: PartContext): void {
@@ -482,6 +507,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
       coordinatorKeyFile: secret(REALM_CLIENTS.coordinator.keyFile),
       sessionKeyFile: secret("session.key"),
     },
+    mailSocket: layout.run("mail", "sock"),
     metrics: { tokenFiles: metricsTokenFiles(layout), factsFile: layout.factsFile },
     images: release.images
       .filter((image) => image.use === "job" && image.profile !== null)

@@ -29,6 +29,7 @@ import {
   auditdPart,
   auditOutPart,
   coordinatorPart,
+  notifierPart,
   s3FrontPart,
   vaultPart,
 } from "../parts/own-processes.ts";
@@ -162,6 +163,7 @@ export function partsOf(context: PartContext): Part[] {
     s3FrontPart(context),
     coordinatorPart(context),
     prometheusPart(context),
+    notifierPart(context),
   ];
   if (config.containerEngine.kind === "podman")
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));

@@ -2,8 +2,10 @@
 import { relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ApplianceFacts, FACTS_EVERY_MS } from "@resontech/contracts/appliance-facts";
+import type { TargetState } from "@resontech/contracts/notifier-protocol";
 import type { Logger } from "pino";
 import { readCertificates } from "../commands/read-certificates.ts";
+import { readTargetStates } from "../commands/ask-notifier.ts";
 import { readDisks } from "../commands/read-disks.ts";
 import { readableBy, writeOwned } from "../config/owned-file.ts";
 import { type Layout, uidOf } from "../layout.ts";
@@ -12,7 +14,12 @@ import type { PartStatus } from "./supervisor.ts";
 
 const DAY_MS = 86_400_000;
 
-export function factsOf(layout: Layout, parts: readonly PartStatus[], now: number): ApplianceFacts {
+export function factsOf(
+  layout: Layout,
+  parts: readonly PartStatus[],
+  targets: readonly TargetState[] | null,
+  now: number,
+): ApplianceFacts {
   return {
     ...{ formatVersion: 1, at: now },
     parts: parts.map(({ name, phase, isHeld, restarts }) => ({
@@ -25,6 +32,13 @@ export function factsOf(layout: Layout, parts: readonly PartStatus[], now: numbe
     disks: readDisks(layout).map(({ holds, totalBytes, freeBytes, totalInodes, freeInodes }) => ({
       ...{ holds: holds.join(", "), totalBytes, freeBytes, totalInodes, freeInodes },
     })),
+    ...(targets === null
+      ? {}
+      : {
+          targets: targets.map(({ name, failure }) => ({
+            ...{ target: name, isFailing: failure !== null },
+          })),
+        }),
   };
 }
 
@@ -36,7 +50,8 @@ export async function writeFacts(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const facts = factsOf(layout, status(), Date.now());
+      const targets = await readTargetStates(layout);
+      const facts = factsOf(layout, status(), targets, Date.now());
       writeOwned(
         layout.factsFile,
         JSON.stringify(facts),

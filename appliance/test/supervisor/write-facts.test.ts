@@ -52,7 +52,18 @@ t.test(
   async (t) => {
     const { layout } = contextIn(t.testdir());
     await new CertificateAuthority(layout.caDir).ensureRoot("test");
-    const facts = factsOf(layout, [nats], Date.now());
+    const facts = factsOf(
+      layout,
+      [nats],
+      [
+        {
+          ...{ name: "mail", kind: "smtp", waiting: 1, dropped: 0, deliveredAt: null },
+          failure: { code: "unreachable", message: "no", at: 1, tries: 1 },
+        },
+      ],
+      Date.now(),
+    );
+    t.same(facts.targets, [{ target: "mail", isFailing: true }]);
     t.ok(Value.Check(ApplianceFacts, facts), JSON.stringify(facts));
     t.same(facts.parts, [{ part: "nats", isHealthy: false, isHeld: false, restarts: 2 }]);
     t.match(facts.certificates, [{ file: "etc/ca/root.crt" }]);

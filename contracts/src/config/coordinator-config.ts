@@ -124,6 +124,8 @@ export const CoordinatorConfig = Type.Object(
         closed,
       ),
     ),
+    /** Where the notifier takes mails about ends of jobs. Absent: nobody gets one. */
+    mailSocket: Type.Optional(SocketPath),
     images: Type.Array(JobImage),
     /** Folder of the release that runs; what a node needs of it is given out to whoever asks. Absent: nothing is. */
     releaseDir: Type.Optional(Path),

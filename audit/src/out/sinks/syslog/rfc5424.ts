@@ -1,4 +1,4 @@
-/** One RFC 5424 message for each event, framed by counting octets (RFC 5425 §4.3). */
+/** One RFC 5424 message for each event. */
 import { type ExportedEvent, severityOf } from "../../formats/exported-event.ts";
 
 const APP_NAME = "audit";
@@ -32,12 +32,6 @@ export function syslogMessage(
     printable(event.type, 32),
   ];
   return `${header.join(" ")} [sov@${enterpriseNumber}${data}] ${lineOf(exported)}`;
-}
-
-/** `MSG-LEN SP MSG`: the length is of octets, not of characters. */
-export function octetCounted(message: string): Buffer {
-  const bytes = Buffer.from(message, "utf8");
-  return Buffer.concat([Buffer.from(`${bytes.length} `, "latin1"), bytes]);
 }
 
 function syslogSeverity({ event }: ExportedEvent): number {

@@ -7,9 +7,10 @@
  */
 import { once } from "node:events";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { octetCounted } from "@resontech/daemon/octet-counted";
 import type { ExportedEvent } from "../../formats/exported-event.ts";
 import { type Receiver, ReceiverError } from "../receiver.ts";
-import { octetCounted, type SyslogOptions, syslogMessage } from "./rfc5424.ts";
+import { type SyslogOptions, syslogMessage } from "./rfc5424.ts";
 
 const CONNECT_MS = 10_000;
 const CLOSE_MS = 10_000;
