@@ -7,7 +7,7 @@ const coordinator = [
   ["audited-operation\\.ts", "audit/", "storage/", "policy-trial/"],
   ["identity/"],
   ["kernel/"],
-  ["submission/", "nodes/", "feed/", "approvals/"],
+  ["submission/", "nodes/", "feed/", "approvals/", "job-mails/"],
   ["workloads/", "outputs/", "metrics/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts"],

@@ -28,6 +28,7 @@ import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
+import { jobMailRoutes } from "./http/routes/job-mails.ts";
 import { jobRoutes, type JobRoutesDeps } from "./http/routes/jobs.ts";
 import { liveRoutes, type LiveRoutesDeps } from "./http/routes/live.ts";
 import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
@@ -172,6 +173,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
+  await app.register(jobMailRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);
   await app.register(projectRoutes, deps);

@@ -258,3 +258,6 @@ export const JobLogSearchReply = Type.Object(
   closed,
 );
 export type JobLogSearchReply = Static<typeof JobLogSearchReply>;
+/** Of which jobs' ends somebody wants a mail. */
+export const JobMailsReply = Type.Object({ all: Type.Boolean(), jobs: Type.Array(Type.String()) });
+export type JobMailsReply = Static<typeof JobMailsReply>;

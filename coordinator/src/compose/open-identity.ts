@@ -20,6 +20,7 @@ import { ServiceAccounts } from "../identity/service-accounts/service-accounts.t
 import { Seal } from "../identity/sign-in/seal.ts";
 import { Sessions, type SessionsDeps } from "../identity/sign-in/sessions.ts";
 import { SignIn } from "../identity/sign-in/sign-in.ts";
+import { JobMailer } from "../job-mails/job-mailer.ts";
 import { readText } from "../read-config.ts";
 
 const REALM = "resontech";
@@ -81,12 +82,24 @@ export async function openIdentity(
     { ...deps, events: (...asked) => accounts.events(...asked) },
     (err) => logger.warn({ err }, "Keycloak's events wait"),
   );
+  const { mailSocket, publicUrl } = config;
+  const mailer =
+    mailSocket === undefined
+      ? null
+      : new JobMailer({
+          ...{ ...deps, accounts, mailSocket, publicUrl },
+          onError: (err) => logger.warn({ err }, "a mail about the end of a job waits"),
+        });
   return {
     ...{ provider, sessions, signIn, links, approvals, serviceAccounts, personSessions },
     [Symbol.asyncDispose]: async () => {
       clearInterval(sweep);
       links[Symbol.dispose]();
-      await Promise.all([leavers[Symbol.asyncDispose](), collector[Symbol.asyncDispose]()]);
+      await Promise.all([
+        leavers[Symbol.asyncDispose](),
+        collector[Symbol.asyncDispose](),
+        mailer?.[Symbol.asyncDispose](),
+      ]);
     },
   };
 }

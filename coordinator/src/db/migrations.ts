@@ -16,6 +16,7 @@ import { projects } from "./migrations/0016-projects.ts";
 import { serviceAccounts } from "./migrations/0017-service-accounts.ts";
 import { decisionsSeen } from "./migrations/0013-decisions-seen.ts";
 import { directories } from "./migrations/0015-directories.ts";
+import { jobMails } from "./migrations/0020-job-mails.ts";
 import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.ts";
 import { curves } from "./migrations/0019-curves.ts";
 
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ...[userAccess, bucketRights, workloads, agentProtocol, memberImages, people],
   ...[decisionsSeen, approvals, directories, projects, serviceAccounts, signaturesAndExports],
   curves,
+  jobMails,
 ];

@@ -36,6 +36,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a project's bucket, looked up; a user is written",
     texts: [BY_PROJECT, BY_PROJECT, "user.isAdmin"],
   },
+  "job-mails/wish-store.ts": {
+    why: "the caller's own wishes, looked up and written",
+    texts: Array<string>(5).fill(BY_USER),
+  },
   "identity/pair-store.ts": {
     why: "key pairs of a user: what the engine holds is made equal to who may have one",
     texts: Array<string>(7).fill(BY_USER),

@@ -104,6 +104,13 @@ export class KeycloakAccounts {
     await admin.post(this.#path(`users/${subject}/logout`), {});
   }
 
+  /** Null where the account has none, or is no more. */
+  async emailOf(subject: string): Promise<string | null> {
+    const admin = await this.#client();
+    const found = await admin.find<{ email?: string }>(this.#path(`users/${subject}`));
+    return found?.email ?? null;
+  }
+
   /** The account's sessions. Instants in Unix milliseconds. */
   async sessionsOf(subject: string): Promise<AccountSession[]> {
     const admin = await this.#client();

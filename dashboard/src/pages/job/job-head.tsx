@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Ago, At, Lasted } from "../../ui/instant.tsx";
 import { Failure, Warning } from "../../ui/notice.tsx";
@@ -29,6 +30,7 @@ export function JobHead({ job }: { job: Job }) {
       <div className={styles["head"]}>
         <h1>{job.jobName}</h1>
         <State of={jobWord(detail.state)} />
+        {isTerminal(detail.state) ? null : <Bell job={job.jobId} />}
         {mayCancel && detail.desired === "run" ? <Cancel job={job} /> : null}
         {maySubmit && isTerminal(detail.state) ? <Resubmit job={job} /> : null}
       </div>

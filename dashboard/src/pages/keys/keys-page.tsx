@@ -9,6 +9,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
+import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Ago, At } from "../../ui/instant.tsx";
@@ -59,6 +60,7 @@ export function KeysPage() {
   return (
     <>
       <h1>Platform keys</h1>
+      <Bell />
       <p>
         A program that acts for you shows a platform key. It does no more than you may in its
         project.
