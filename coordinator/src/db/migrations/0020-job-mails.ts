@@ -2,7 +2,7 @@ import type { Migration } from "@resontech/daemon/migrate";
 
 /** Who wants a mail when a job ends. Addresses are not kept: Keycloak is asked when a mail is due. */
 export const jobMails: Migration = {
-  version: 19,
+  version: 20,
   name: "job-mails",
   sql: `
     CREATE TABLE job_mails (

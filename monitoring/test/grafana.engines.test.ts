@@ -1,0 +1,62 @@
+/** The Grafana file is what its source says, and each of its queries finds figures on the real Prometheus. Its form is checked by the types of Grafana's schema. */
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import t from "tap";
+import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
+import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
+import { applianceDashboard, dashboardQueries } from "../grafana/appliance-dashboard.ts";
+import { RunningPrometheus, until } from "./helper/running-prometheus.ts";
+
+t.test("the file is its source's, and its panels stand beside one another", async (t) => {
+  const file = join(import.meta.dirname, "..", "grafana", "appliance.json");
+  const shipped = JSON.parse(readFileSync(file, "utf8")) as ReturnType<typeof applianceDashboard>;
+  t.same(shipped, JSON.parse(JSON.stringify(applianceDashboard())));
+  const taken = new Set<string>();
+  const ids = new Set<number | undefined>();
+  for (const panel of shipped.panels ?? []) {
+    if (!("gridPos" in panel) || panel.gridPos === undefined) continue;
+    const { x, y, w, h } = panel.gridPos;
+    t.ok(x + w <= 24, String(panel.title));
+    for (let column = x; column < x + w; column += 1)
+      for (let row = y; row < y + h; row += 1) {
+        t.notOk(taken.has(`${column} ${row}`), `${panel.title} lies on another`);
+        taken.add(`${column} ${row}`);
+      }
+    t.notOk(ids.has(panel.id), "an id of its own");
+    ids.add(panel.id);
+  }
+  t.ok(ids.size >= 16);
+});
+
+t.test("each query is understood, and asks for figures that there are", async (t) => {
+  const coordinator = await RunningCoordinator.create();
+  t.teardown(() => coordinator[Symbol.asyncDispose]());
+  const [tokenFile = ""] = coordinator.config.metrics?.tokenFiles ?? [];
+  writeFileSync(tokenFile, randomBytes(32).toString("base64url"));
+  const facts: ApplianceFacts = {
+    ...{ formatVersion: 1, at: Date.now() },
+    parts: [{ part: "nats", isHealthy: true, isHeld: false, restarts: 0 }],
+    certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 1e9 }],
+    disks: [{ holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 10, freeInodes: 5 }],
+  };
+  writeFileSync(coordinator.config.metrics?.factsFile ?? "", JSON.stringify(facts));
+  const agent = await joinAgent(coordinator, "node-a", 1);
+  t.teardown(() => agent.close());
+  await agent.beat([]);
+  const prometheus = await RunningPrometheus.create(join(t.testdir(), "prometheus"), {
+    door: { address: "127.0.0.1", port: Number(new URL(coordinator.url).port), name: "localhost" },
+    ...{ tokenFile, doorCa: coordinator.s3.caFile },
+  });
+  t.teardown(() => prometheus[Symbol.asyncDispose]());
+  // Rates need two looks.
+  const hasTwo = async () =>
+    ((await prometheus.query("count_over_time(resontech_audit_entries[1m])"))[0]?.value ?? 0) >= 3;
+  t.ok(await until(hasTwo, 30_000), prometheus.output);
+  for (const expr of dashboardQueries()) {
+    const found = await prometheus.query(expr);
+    // The test's node has no device that tells of its use.
+    if (!expr.startsWith("resontech_device_")) t.ok(found.length > 0, expr);
+  }
+});
