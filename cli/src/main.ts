@@ -27,6 +27,7 @@ import { addSignInCommands } from "./sign-in/commands.ts";
 import { addSessionCommands } from "./sign-in/sessions.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
+import release from "../package.json" with { type: "json" };
 
 const EXIT = { failed: 1, usage: 2 } as const;
 /** What is wrong with the question itself. */
@@ -41,6 +42,7 @@ const program = new Command("resontech")
   .description(
     "work with a ResonTech appliance: sign in with `login`, or set RESON_API_KEY and RESON_BASE_URL; SSL_CERT_FILE names the root certificate",
   )
+  .version(release.version)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
   .addHelpText(
     "afterAll",

@@ -43,6 +43,7 @@ import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes
 import { objectRoutes, type ObjectRoutesDeps } from "./http/routes/objects.ts";
 import { pageRoutes, type PageRoutesDeps } from "./http/routes/pages.ts";
 import { signInRoutes, type SignInRoutesDeps } from "./http/routes/sign-in.ts";
+import { downloadRoutes, type DownloadRoutesDeps } from "./http/routes/downloads.ts";
 import { sshKeyRoutes } from "./http/routes/ssh-keys.ts";
 import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
@@ -62,6 +63,7 @@ export type AppDeps = AuditDeps &
   JobRoutesDeps &
   LiveRoutesDeps &
   Pick<PageRoutesDeps, "dashboard"> &
+  DownloadRoutesDeps &
   AuditRoutesDeps &
   NodeRoutesDeps &
   ApplianceRoutesDeps &
@@ -183,6 +185,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(applianceRoutes, deps);
   await app.register(metricsRoutes, deps);
   await app.register(nodeFileRoutes, deps);
+  await app.register(downloadRoutes, deps);
   await app.register(registryTokenRoutes, deps.registry);
   await app.register(signInRoutes, deps);
   await app.register(personSessionRoutes, deps);

@@ -20,6 +20,7 @@ import { answerFront } from "./front/answer-front.ts";
 import { FrontServer } from "./front/front-server.ts";
 import { listenOnSocket } from "./http/listen-on-socket.ts";
 import { makeLogger } from "./http/logger.ts";
+import { downloadsIn } from "./http/routes/downloads.ts";
 import { DashboardFiles } from "./http/pages/dashboard-files.ts";
 import type { ReadinessChecks } from "./http/routes/health.ts";
 import { AuditSearch } from "./audit/audit-search.ts";
@@ -158,6 +159,7 @@ async function openParts(
       config.dashboardDir === undefined
         ? DashboardFiles.none()
         : DashboardFiles.load(config.dashboardDir),
+    downloads: downloadsIn(config.downloadsDir ?? null),
     outputExport: config.s3.outputExport ?? "open",
     validate: validateSubmission,
     s3: { endpoint, region },

@@ -99,6 +99,7 @@ const SOURCES = [
   "appliance/src",
   "installer/src",
   "cli/src",
+  "cli/package.json",
   "dashboard/build",
   "dashboard/index.html",
   "dashboard/src",

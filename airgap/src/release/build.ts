@@ -18,6 +18,7 @@ import { refreshOverlay } from "../lock/refresh.ts";
 import { SigningKey } from "../trust/signing-key.ts";
 import { BundleRefusedError, type VerifiedBundle, verifyBundle } from "../trust/verify-bundle.ts";
 import { buildApps } from "./app-bundles.ts";
+import { buildCliExecutable } from "./cli-executable.ts";
 import {
   describeRelease,
   type Ingredients,
@@ -128,6 +129,7 @@ async function makeParts(
     buildPostgres(cache, lock),
   ];
   const natives = [
+    buildCliExecutable(cache, lock, apps),
     buildRuntime(cache, lock),
     buildAddons(cache, lock),
     buildHostTools(cache, lock),

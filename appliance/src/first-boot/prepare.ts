@@ -522,6 +522,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
       })),
     releaseDir: layout.current,
     dashboardDir: join(layout.current, "app", "dashboard"),
+    downloadsDir: join(layout.current, "app", "downloads"),
     keyKind: config.keyKind,
     ...(config.hangAfterMinutes === undefined ? {} : { hangAfterMinutes: config.hangAfterMinutes }),
     natsPublicUrl: `tls://${name}:${ports.nats}`,

@@ -21,9 +21,23 @@ export type KeptSession = {
 const STALE_LOCK_MS = 45_000;
 const LOCK_STEP_MS = 50;
 
+/** @throws CliError `home_missing` */
 export function sessionFile(env: NodeJS.ProcessEnv): string {
-  const config = env["XDG_CONFIG_HOME"] ?? join(env["HOME"] ?? homedir(), ".config");
+  const config = env["XDG_CONFIG_HOME"] ?? join(env["HOME"] ?? homeOfUser(), ".config");
   return join(config, "resontech", "session.json");
+}
+
+/** Of the one who runs it, as the host knows them; a container may not. */
+function homeOfUser(): string {
+  try {
+    return homedir();
+  } catch {
+    throw new CliError(
+      "home_missing",
+      "this user has no home folder, so there is nowhere to keep a sign-in or an upload",
+      "Set HOME, or XDG_CONFIG_HOME, to a folder of your own.",
+    );
+  }
 }
 
 /** Null where nobody is signed in. @throws CliError `session_unsafe` where others could read the file */

@@ -131,6 +131,8 @@ export const CoordinatorConfig = Type.Object(
     releaseDir: Type.Optional(Path),
     /** The built dashboard. Absent: its pages say that there is none. */
     dashboardDir: Type.Optional(Path),
+    /** `resontech` for laptops (cli-downloads.ts). Absent: none is given out. */
+    downloadsDir: Type.Optional(Path),
     keyKind: Type.Union([Type.Literal("live"), Type.Literal("dev")]),
     /** What NATS URL a joining node is told. */
     natsPublicUrl: Type.String(),

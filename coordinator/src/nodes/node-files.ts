@@ -3,8 +3,7 @@
  * root certificate. The list is closed and made once: what is asked for is a key of it and never a part of a path.
  */
 import { hash } from "node:crypto";
-import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
-import type { Readable } from "node:stream";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JoinFacts } from "@resontech/contracts/join-command";
 import {
@@ -16,22 +15,18 @@ import {
 } from "@resontech/contracts/node-files";
 import { reader } from "@resontech/contracts/readable";
 import { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { ApiError } from "../api-error.ts";
+import { GivenFiles } from "./given-files.ts";
 
-/** Each holds an open file and the buffers of a slow reader. */
-const MAX_OPEN = 16;
+const WHAT = "no node needs such a file of this release";
 const readManifest = reader(ReleaseManifest);
 
-export type NodeFile = { sizeBytes: number; bytes: Readable };
-
-export class NodeFiles {
-  readonly #files: ReadonlyMap<string, string>;
+/** By name, or by SHA-256 in hex. */
+export class NodeFiles extends GivenFiles {
   /** What a new host compares, hex; null where nothing is given out. */
   readonly trust: Pick<JoinFacts, "rootSha256" | "keySha256" | "scriptSha256"> | null;
-  #open = 0;
 
   private constructor(files: ReadonlyMap<string, string>, trust: NodeFiles["trust"]) {
-    this.#files = files;
+    super(files, WHAT);
     this.trust = trust;
   }
 
@@ -65,24 +60,5 @@ export class NodeFiles {
             scriptSha256: script.sha256,
           };
     return new NodeFiles(new Map([...names, ...blobs]), trust);
-  }
-
-  /**
-   * @param key one of the names, or a file's SHA-256 in hex
-   * @throws ApiError `not_found`; `overloaded` while too many are being read
-   */
-  open(key: string): NodeFile {
-    const file = this.#files.get(key);
-    const size = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })?.size;
-    if (file === undefined || size === undefined)
-      throw new ApiError("not_found", "no node needs such a file of this release");
-    if (this.#open >= MAX_OPEN)
-      throw new ApiError("overloaded", `more than ${MAX_OPEN} files are being read`);
-    this.#open += 1;
-    const bytes = createReadStream(file, { end: Math.max(0, size - 1) });
-    bytes.once("close", () => {
-      this.#open -= 1;
-    });
-    return { sizeBytes: size, bytes };
   }
 }

@@ -80,6 +80,7 @@ t.test("every route names an action of the policy, or why anybody may call it", 
     [
       ...["GET /healthz", "GET /readyz", "GET /api/openapi.json"],
       ...["GET /node/v1/:name", "GET /node/v1/blobs/sha256/:digest"],
+      "GET /dashboard/downloads/:name",
       ...["GET /auth/sign-in", "GET /auth/step-up", "GET /auth/credential/:kind"],
       ...["GET /auth/callback", "POST /auth/back-channel-logout"],
       ...[

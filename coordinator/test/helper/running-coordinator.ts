@@ -88,6 +88,7 @@ export class RunningCoordinator implements AsyncDisposable {
    * @param options.dashboard with its pages as they ship
    * @param options.idleS seconds without input after which a person is signed out
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
+   * @param options.downloadsDir what it gives out for laptops
    * @param options.front the object store stands behind the real S3 front, which holds quotas
    */
   static async create(
@@ -97,6 +98,7 @@ export class RunningCoordinator implements AsyncDisposable {
       dashboard?: boolean;
       front?: boolean;
       idleS?: number;
+      downloadsDir?: string;
     } = {},
   ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
@@ -178,6 +180,7 @@ export class RunningCoordinator implements AsyncDisposable {
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
     if (options.dashboard === true) config.dashboardDir = join(dirname(SERVER), "dashboard");
+    if (options.downloadsDir !== undefined) config.downloadsDir = options.downloadsDir;
     if (options.identity === true)
       config.identity = {
         ...makeIdentity(dir, s3.caFile),

@@ -13,6 +13,7 @@ import type { SignInParts } from "../../src/http/routes/sign-in.ts";
 import type { SessionsDeps } from "../../src/identity/sign-in/sessions.ts";
 import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
+import { downloadsIn } from "../../src/http/routes/downloads.ts";
 import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
 import { Feed } from "../../src/feed/feed.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
@@ -124,6 +125,7 @@ export async function makeTestApp(
     ...{ s3: { endpoint, region }, logSearches },
     ...{ kernel, feed, publicUrl: "https://localhost" },
     dashboard: DashboardFiles.none(),
+    downloads: downloadsIn(null),
     outputExport: "open",
     validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),

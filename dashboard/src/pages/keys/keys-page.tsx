@@ -1,3 +1,4 @@
+import { CLI_DOWNLOADS } from "@resontech/contracts/cli-downloads";
 import {
   KEY_SCOPES,
   type KeyReply,
@@ -22,6 +23,7 @@ import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import styles from "./keys.module.css";
 
+const DOWNLOADS = "/dashboard/downloads/";
 const MEANING: Record<KeyScope, string> = {
   storage: "the project's bucket",
   "jobs:read": "look at jobs",
@@ -129,6 +131,18 @@ export function KeysPage() {
           lead.
         </p>
       )}
+      <Panel title="The command line">
+        <p>
+          <a href={`${DOWNLOADS}${CLI_DOWNLOADS.executable}`} download>
+            resontech for Linux
+          </a>{" "}
+          is one file that needs nothing installed.{" "}
+          <a href={`${DOWNLOADS}${CLI_DOWNLOADS.digest}`} download>
+            Its SHA-256
+          </a>{" "}
+          says whether it came whole.
+        </p>
+      </Panel>
     </>
   );
 }
