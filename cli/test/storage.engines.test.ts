@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodFiles } from "../../coordinator/test/helper/workspace.ts";
 import { Shell } from "./helper/shell.ts";
@@ -117,6 +118,34 @@ t.test(
     }
   },
 );
+
+t.test("an upload that was cut while the store completed it is not sent again", async (t) => {
+  const [file, key] = [join(dir, "completed.bin"), "data/completed.bin"];
+  writeFileSync(file, Buffer.alloc(230 * MIB, "completed"));
+  const { name, upload } = await killedUpload(file, key);
+  // What the killed process would have done, up to where it can't note the end any more.
+  const etags = await Promise.all(
+    upload.urls.map(async (url, at) => {
+      const body = readFileSync(file).subarray(at * 50 * MIB, (at + 1) * 50 * MIB);
+      const sent = await fetchWithCa(running.caPem, url, { method: "PUT", body });
+      return (sent.headers.get("etag") ?? "").replaceAll('"', "");
+    }),
+  );
+  writeFileSync(join(kept, name), JSON.stringify({ ...upload, etags }), { mode: 0o600 });
+  const parts = etags.map((ETag, at) => ({ PartNumber: at + 1, ETag }));
+  const completed = await running.request(
+    ...(["POST", "/api/users/storage/upload/complete", user.platformKey] as const),
+    { key, uploadId: upload.uploadId, parts },
+  );
+  t.equal(completed.status, 200);
+  const second = await run("storage", "put", file, key);
+  t.match(second, { code: 0, said: /241172480 bytes, 241172480 of them sent before/ });
+  t.notMatch(second.said, /anew/);
+  t.same(readdirSync(kept), []);
+  const { versionId } = completed.body as { versionId: string };
+  const now = await running.s3.store.stat(user.bucketAlias, key);
+  t.equal(now?.versionId, versionId, "there is no second version");
+});
 
 t.test("an upload of a file that has changed since holds no room", async (t) => {
   const used = async () => {

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
+import { type DownloadReply, UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
 import { sendJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
@@ -16,7 +16,8 @@ import {
   writeUpload,
 } from "./kept-upload.ts";
 import { Progress } from "./progress.ts";
-import { putPart } from "./send-bytes.ts";
+import { etagOfParts } from "./etag-of-parts.ts";
+import { etagOf, putPart } from "./send-bytes.ts";
 import { StoreRefusal } from "./store-refusal.ts";
 
 /** At once: more streams don't fill one network card better. */
@@ -45,6 +46,9 @@ export async function putFile(settings: Settings, file: string, key: string): Pr
     } catch (error) {
       // Of an upload that is gone at the store nothing is left to go on with.
       if (!isOver(error)) throw error;
+      // Unless it was cut while the store put the parts together: then the object is there.
+      if (await isStored(settings, target, kept))
+        return { key, sizeBytes: target.sizeBytes, resumedBytes: target.sizeBytes, isAnew: false };
     }
   else if (kept !== null) await giveUp(settings, key, kept.uploadId);
   await send(settings, target, path, await begin(settings, target));
@@ -108,6 +112,25 @@ async function send(
   progress.end();
   forgetUpload(path);
   return resumedBytes;
+}
+
+/** Whether the key holds what these parts make: by the object's ETag, which the parts' digests decide. */
+async function isStored(
+  settings: Settings,
+  { key, sizeBytes }: Target,
+  { etags }: KeptUpload,
+): Promise<boolean> {
+  const parts = etags.filter((etag) => etag !== null);
+  if (parts.length < etags.length) return false;
+  try {
+    const { url, sizeBytes: stored } = (await sendJson(
+      ...([settings, "POST", "/api/users/storage/download", { key }] as const),
+    )) as DownloadReply;
+    return stored === sizeBytes && (await etagOf(url, settings.ca)) === etagOfParts(parts);
+  } catch {
+    // Whoever may not read it sends it again.
+    return false;
+  }
 }
 
 /** What is refused so will be refused again: another upload may be taken. */

@@ -56,6 +56,16 @@ export async function getFrom(
   throw await refusalOf(answer);
 }
 
+/** Of the object, by its first byte: no more of it is read. @throws as {@link putPart} */
+export async function etagOf(url: string, ca: string | null): Promise<string> {
+  const asked = open(url, ca, { method: "GET", headers: { range: "bytes=0-0" } });
+  asked.end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  if (answer.statusCode !== 206) throw await refusalOf(answer);
+  answer.resume();
+  return (answer.headers.etag ?? "").replaceAll('"', "");
+}
+
 export function counted(seen: (bytes: number) => void): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
