@@ -209,6 +209,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 6,
   },
+  "resume-upload": {
+    shows:
+      "an upload of 1 GiB whose process is killed five times goes on with the parts that are missing, and arrives whole",
+    goal: "digest equal; less than four parts of 50 MiB sent again for each kill",
+    figures: [
+      ["kills", "kills"],
+      ["sent_again_share", "of the file sent again"],
+      ["ratio", "× the time of an undisturbed upload"],
+    ],
+    minutes: 2,
+  },
   "role-matrix": {
     shows:
       "each role × each route, list and control verb of a running coordinator, against the policies",

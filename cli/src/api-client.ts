@@ -18,14 +18,15 @@ export async function getJson(
   return await askJson(settings, "GET", url, null);
 }
 
-/** @param body null: none @throws CliError as {@link getJson} */
+/** @param body null: none @param options as `send-request.ts` has them @throws CliError as {@link getJson} */
 export async function sendJson(
   settings: Settings,
   method: "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   body: object | null,
+  options: { timeoutMs?: number } = {},
 ): Promise<unknown> {
-  return await askJson(settings, method, new URL(path, settings.baseUrl), body);
+  return await askJson(settings, method, new URL(path, settings.baseUrl), body, options);
 }
 
 async function askJson(
@@ -33,10 +34,11 @@ async function askJson(
   method: string,
   url: URL,
   body: object | null,
+  options: { timeoutMs?: number } = {},
 ): Promise<unknown> {
   const { status, text } = await sendRequest(
     {
-      ...{ method, url, ca },
+      ...{ method, url, ca, ...options },
       headers: {
         authorization: `Bearer ${await credential()}`,
         accept: "application/json",

@@ -13,17 +13,19 @@ export type Request = {
   headers: Readonly<Record<string, string>>;
   /** PEM of whom to trust; null: whom Node trusts. */
   ca: string | null;
+  /** Of the whole exchange. @default 30000 */
+  timeoutMs?: number;
 };
 export type Reply = { status: number; headers: Record<string, string>; text: string };
 
 /** @throws CliError `unreachable` when nothing answers, `reply_invalid` for an answer that is too long */
 export async function sendRequest(
-  { method, url, headers, ca }: Request,
+  { method, url, headers, ca, timeoutMs = TIMEOUT_MS }: Request,
   body: string | null = null,
 ): Promise<Reply> {
   const request = url.protocol === "https:" ? httpsRequest : httpRequest;
   const asked = request(url, {
-    ...{ method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) },
+    ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
     ...(ca === null ? {} : { ca }),
   });
   asked.end(body ?? undefined);

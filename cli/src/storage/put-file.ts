@@ -24,6 +24,9 @@ import { StoreRefusal } from "./store-refusal.ts";
 const STREAMS = 4;
 const TRIES = 5;
 const WAIT_MS = 1_000;
+/** As long as the S3 front lets the store work on one completion. */
+const COMPLETION_MS = 15 * 60_000;
+const COMPLETION_STEP_MS = 2_000;
 /** A part that begins so late may still end. */
 const SPARE_MS = 60_000;
 
@@ -97,10 +100,8 @@ async function send(
   try {
     const streams = await Promise.allSettled(Array.from({ length: STREAMS }, work));
     for (const stream of streams) if (stream.status === "rejected") throw stream.reason;
-    await sendJson(settings, "POST", "/api/users/storage/upload/complete", {
-      ...{ key, uploadId: upload.uploadId },
-      parts: upload.etags.map((etag, part) => ({ PartNumber: part + 1, ETag: etag ?? "" })),
-    });
+    progress.waits("the store puts it together");
+    await complete(settings, key, upload);
   } catch (error) {
     progress.end();
     if (isOver(error)) {
@@ -112,6 +113,27 @@ async function send(
   progress.end();
   forgetUpload(path);
   return resumedBytes;
+}
+
+/**
+ * The store copies every part, which takes minutes for a large object. Asked a second time meanwhile, as after a kill, it does not answer: then
+ * the first one is waited for.
+ */
+async function complete(
+  settings: Settings,
+  key: string,
+  { uploadId, etags }: KeptUpload,
+): Promise<void> {
+  const parts = etags.map((etag, part) => ({ PartNumber: part + 1, ETag: etag ?? "" }));
+  const body = { key, uploadId, parts };
+  const path = "/api/users/storage/upload/complete";
+  for (const until = Date.now() + COMPLETION_MS; ; await sleep(COMPLETION_STEP_MS))
+    try {
+      return void (await sendJson(settings, "POST", path, body, { timeoutMs: COMPLETION_MS }));
+    } catch (error) {
+      const isUnderWay = error instanceof CliError && error.code === "storage_unavailable";
+      if (!isUnderWay || Date.now() > until) throw error;
+    }
 }
 
 /** Whether the key holds what these parts make: by the object's ETag, which the parts' digests decide. */

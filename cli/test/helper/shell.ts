@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
@@ -41,6 +42,14 @@ export class Shell {
         this.ended.then(() => Promise.reject(new Error(`ended: ${this.out}${this.said}`))),
         sleep(WITHIN_MS).then(() => Promise.reject(new Error(`not so: ${this.out}${this.said}`))),
       ]);
+  }
+
+  /** Stops it, sees what it has written in all, and kills it. @returns bytes, to sockets and files */
+  killStopped(): number {
+    this.#child.kill("SIGSTOP");
+    const io = readFileSync(`/proc/${this.#child.pid}/io`, "utf8");
+    this.#child.kill("SIGKILL");
+    return Number(/^wchar: (\d+)$/m.exec(io)?.[1] ?? 0);
   }
 
   kill(): void {
