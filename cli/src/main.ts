@@ -27,6 +27,7 @@ import { addSignInCommands } from "./sign-in/commands.ts";
 import { addSessionCommands } from "./sign-in/sessions.ts";
 import { settingsFrom } from "./settings.ts";
 import { asTable } from "./table.ts";
+import { wrapped } from "./wrapped.ts";
 import release from "../package.json" with { type: "json" };
 
 const EXIT = { failed: 1, usage: 2 } as const;
@@ -43,6 +44,13 @@ const program = new Command("resontech")
     "work with a ResonTech appliance: sign in with `login`, or set RESON_API_KEY and RESON_BASE_URL; SSL_CERT_FILE names the root certificate",
   )
   .version(release.version)
+  // Commander fits its own lists into the terminal, and not what stands behind them.
+  .configureOutput({
+    writeOut: (text) =>
+      process.stdout.write(wrapped(text, process.stdout.isTTY ? process.stdout.columns : null)),
+    writeErr: (text) =>
+      process.stderr.write(wrapped(text, process.stderr.isTTY ? process.stderr.columns : null)),
+  })
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
   .addHelpText(
     "afterAll",
@@ -222,5 +230,6 @@ function countOf(text: string): number {
 }
 
 function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  const columns = process.stderr.isTTY ? process.stderr.columns : null;
+  process.stderr.write(`${wrapped(text, columns)}\n`);
 }

@@ -11,6 +11,7 @@ import { getJson, sendJson } from "../api-client.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
 import { printLogs } from "./follow-logs.ts";
+import { wrapped } from "../wrapped.ts";
 import { readJobs } from "./read-jobs.ts";
 import { watchJob } from "./watch-job.ts";
 
@@ -23,6 +24,9 @@ type Shell = {
 
 const HEAD = ["JOB", "NAME", "STATE", "ROUND", "AGE", "WHY"];
 const HEAD_WIDE = ["ATTEMPT", "OWNER", "SUBMITTED"];
+/** Columns that the words of `watch` and of `show` begin in: behind a time, behind a name. */
+const TOLD_AT = 11;
+const FACTS_AT = 12;
 /** A job that ended without success: told from what the command itself could not do. */
 const NOT_SUCCEEDED = 3;
 
@@ -99,9 +103,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["error", detail.error === null ? null : `${detail.error.code}: ${detail.error.message}`],
         ["what to do", detail.error?.hint ?? null],
       ];
-      for (const [name, value] of facts)
-        if (value !== null && value !== "") out(`${name.padEnd(11)} ${printable(value)}\n`);
-      for (const warning of job.warnings) out(`warning     ${printable(warning)}\n`);
+      for (const [name, value] of facts) if (value !== null && value !== "") out(fact(name, value));
+      for (const warning of job.warnings) out(fact("warning", warning));
       if (job.workers.length > 0) {
         out("\n");
         table(
@@ -120,7 +123,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--json", "one JSON line for each change", false)
     .action(async (id: string, { json }: { json: boolean }) => {
       const last = await watchJob(settings(), id, {
-        line: (text) => void out(`${text}\n`),
+        line: (text) => void out(`${wrapped(text, columns(), TOLD_AT)}\n`),
         json: json ? (message) => void out(`${JSON.stringify(message)}\n`) : null,
         say,
       });
@@ -205,6 +208,14 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         );
       if (files.length === 0) say("the job has left nothing yet");
     });
+}
+
+function columns(): number | null {
+  return process.stdout.isTTY ? process.stdout.columns : null;
+}
+
+function fact(name: string, value: string): string {
+  return `${wrapped(`${name.padEnd(FACTS_AT - 1)} ${printable(value)}`, columns(), FACTS_AT)}\n`;
 }
 
 function roundsOf({ round, rounds }: JobRow): string {

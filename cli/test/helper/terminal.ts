@@ -43,14 +43,8 @@ export class Terminal implements Disposable {
     this.press("Enter");
   }
 
-  /** What can be seen, and what scrolled away above it, a string each line; a line that the terminal broke stays two. */
+  /** What can be seen, and what scrolled away above it; a line that the terminal broke is one, and longer than the terminal. */
   lines(): string[] {
-    const text = this.#tmux("capture-pane", "-p", "-t", "0", "-S", "-");
-    return text.replace(/\n+$/, "").split("\n");
-  }
-
-  /** The same with lines that the terminal broke put together again: fewer than {@link lines} where one was broken. */
-  unbrokenLines(): string[] {
     const text = this.#tmux("capture-pane", "-p", "-J", "-t", "0", "-S", "-");
     return text
       .replace(/\n+$/, "")
@@ -64,7 +58,7 @@ export class Terminal implements Disposable {
     { isLastLine = false, withinMs = WITHIN_MS }: { isLastLine?: boolean; withinMs?: number } = {},
   ): Promise<string> {
     for (const deadline = Date.now() + withinMs; ; await sleep(LOOK_MS)) {
-      const lines = this.unbrokenLines();
+      const lines = this.lines();
       const text = isLastLine ? (lines.at(-1) ?? "") : lines.join("\n");
       if (pattern.test(text)) return text;
       if (Date.now() > deadline) throw new Error(`never ${pattern}:\n${lines.join("\n")}`);
