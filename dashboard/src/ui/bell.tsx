@@ -25,10 +25,22 @@ export function Bell({ job }: { job?: string }) {
   return (
     <>
       <Button isDisabled={isBusy} aria-pressed={isOn} onPress={() => run(!isOn)}>
-        <span aria-hidden="true">{isOn ? "🔔" : "🔕"}</span>{" "}
-        {isOn ? `Mail ${what}: on` : `Mail me ${what}`}
+        <Icon isOn={isOn} /> {isOn ? `Mail ${what}: on` : `Mail me ${what}`}
       </Button>
       {error === null ? null : <Failure error={error} />}
     </>
+  );
+}
+
+/** Filled where mails come. */
+function Icon({ isOn }: { isOn: boolean }) {
+  return (
+    <svg aria-hidden="true" width="1em" height="1em" viewBox="0 0 16 16">
+      <path
+        d="M8 1a4 4 0 0 0-4 4c0 4-2 5-2 6h12c0-1-2-2-2-6a4 4 0 0 0-4-4zM6.5 13a1.5 1.5 0 0 0 3 0z"
+        fill={isOn ? "currentColor" : "none"}
+        stroke="currentColor"
+      />
+    </svg>
   );
 }

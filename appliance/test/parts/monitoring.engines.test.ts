@@ -1,0 +1,106 @@
+/** Prometheus and the notifier as the supervisor starts them: their own users, on what `prepare` writes. Root must run it. */
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ensureEngine } from "@resontech/airgap/engines";
+import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
+import { NotifierConfig } from "@resontech/contracts/notifier-config";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import t, { type Test } from "tap";
+import { Value } from "typebox/value";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { readTargetStates, tryTarget } from "../../src/commands/ask-notifier.ts";
+import { writeAlertTarget } from "../../src/config/alert-targets.ts";
+import { prepare } from "../../src/first-boot/prepare.ts";
+import { Layout } from "../../src/layout.ts";
+import type { PartContext } from "../../src/parts/context.ts";
+import { notifierPart } from "../../src/parts/own-processes.ts";
+import type { Part } from "../../src/parts/part.ts";
+import { prometheusPart } from "../../src/parts/prometheus.ts";
+
+/** Its run folder lies beside its root, and not in the host's. */
+class TestLayout extends Layout {
+  override run(...path: string[]): string {
+    return join(this.root, "run", "main", ...path);
+  }
+}
+
+// Short: a socket's path may have 107 bytes. Open to all: the parts' users pass through it.
+const root = mkdtempSync(join(tmpdir(), "rta-"));
+t.teardown(() => rmSync(root, { recursive: true, force: true }));
+chmodSync(root, 0o755);
+const layout = new TestLayout(root, "main");
+const repository = join(import.meta.dirname, "..", "..", "..");
+mkdirSync(layout.release("bin"), { recursive: true });
+mkdirSync(layout.release("engines"));
+mkdirSync(layout.release("app", "policies"), { recursive: true });
+// Copies: the cache may lie where the parts' users can't look.
+cpSync(await ensureEngine("prometheus"), layout.release("engines", "prometheus"));
+cpSync(shippedProgram("notifier"), layout.release("app", "notifier.mjs"));
+cpSync(
+  join(repository, "policies", "retention.json"),
+  layout.release("app", "policies", "retention.json"),
+);
+cpSync(process.execPath, layout.release("bin", "node"));
+const ports = { api: 29_801, s3: 29_802, registry: 29_803, nats: 29_804, keycloak: 29_805 };
+const config: ApplianceConfig = {
+  ...{ formatVersion: 1, instance: "main", appliance: "site-a", customer: "example" },
+  ...{ uidBase: 64_100, address: "127.0.0.1", name: "localhost", keyKind: "dev", agent: null },
+  ports: { ...ports, keycloakManagement: 29_806, postgres: 29_807, prometheus: 29_808 },
+  ...{ containerEngine: { kind: "podman" }, bucketQuotaBytes: 1_024 },
+};
+const release = {
+  version: "0.0.0",
+  images: [],
+  engines: {},
+  tree: [],
+} as unknown as ReleaseManifest;
+const context: PartContext = { layout, config, release };
+
+async function started(t: Test, part: Part): Promise<void> {
+  await part.prepare?.();
+  const running = await part.start();
+  t.teardown(async () => {
+    running.kill();
+    await running.exited;
+  });
+  for (const deadline = Date.now() + 20_000; !(await part.isHealthy()); await sleep(100))
+    if (Date.now() > deadline)
+      throw new Error(readFileSync(layout.log(`${part.name}.log`), "utf8"));
+  const owner = statSync(`/proc/${running.pid}`).uid;
+  t.equal(owner, 64_100 + UID_OFFSETS[part.name === "prometheus" ? "prometheus" : "notifier"]);
+}
+
+t.test("what is prepared is as the processes want it, and the same a second time", async (t) => {
+  await prepare(context);
+  const read = (name: string): string => readFileSync(layout.processConfig(name), "utf8");
+  t.same([...Value.Errors(CoordinatorConfig, JSON.parse(read("coordinator")))], []);
+  t.same([...Value.Errors(NotifierConfig, JSON.parse(read("notifier")))], []);
+  const before = [
+    read("notifier"),
+    readFileSync(layout.secrets("prometheus", "scrape.token"), "utf8"),
+  ];
+  await prepare(context);
+  t.same(
+    [read("notifier"), readFileSync(layout.secrets("prometheus", "scrape.token"), "utf8")],
+    before,
+  );
+});
+
+t.test("Prometheus runs, and the notifier asks it and answers the command", async (t) => {
+  await started(t, prometheusPart(context));
+  await started(t, notifierPart(context));
+  t.same(await readTargetStates(layout), []);
+  writeAlertTarget(
+    context,
+    { kind: "syslog", name: "siem", host: "127.0.0.1", port: 9, transport: "tcp" },
+    { secret: null, caPem: null },
+  );
+  await t.rejects(tryTarget(layout, "siem"), { code: "unreachable", hint: /firewalls/ });
+  await t.rejects(tryTarget(layout, "none"), { code: "no_target" });
+  t.match(await readTargetStates(layout), [{ name: "siem", kind: "syslog" }]);
+  const log = readFileSync(layout.log("notifier.log"), "utf8");
+  t.notMatch(log, /Prometheus does not say/, "the reader's certificate is good");
+});
