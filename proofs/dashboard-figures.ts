@@ -2,7 +2,7 @@
  * The nine figures of the dashboard, on 10,000 jobs, 1,000 nodes of 8 GPUs and a log of 1,000,000 lines: the real coordinator behind the real front door, with
  * auditd, NATS and the object store, and Chromium. The driver stands in for the agents of the jobs that run.
  *
- * `npm run prove -- dashboard-figures [--hour] [--quarter] [FIGURE…]`. `--hour`: figure 4 lasts an hour, else 3 min. `--quarter`: figure 8 waits for the idle
+ * `npm run prove -- dashboard-figures [--hour] [--quarter] [FIGURE…]`. `--hour`: figure 4 lasts an hour, else 2 min. `--quarter`: figure 8 waits for the idle
  * limit as it ships, else for one of a minute. Needs root: it cuts connections, and audit-out's configuration must be root's.
  */
 import { firstLoad } from "./dashboard/first-load.ts";
@@ -19,7 +19,7 @@ import { World } from "./dashboard/world.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const SIZES = { jobs: 10_000, nodes: 1_000, lines: 1_000_000 };
-const SCALED = { minutes: 3, idleS: 60 };
+const SCALED = { minutes: 2, idleS: 60 };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const wanted = args.filter((arg) => /^[1-9]$/.test(arg));
@@ -33,7 +33,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   )) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     progress(`figure ${name}`);
-    figures[name] = await measure();
+    figures[name] = await measure().catch(unmeasured);
     const { met, measured } = figures[name];
     progress(`figure ${name}: ${met === true ? "met" : "MISSED"} ${JSON.stringify(measured)}`);
   }
@@ -42,6 +42,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     ok: missed.length === 0,
     figures: { met: Object.keys(figures).length - missed.length, missed, ...figures },
   };
+}
+
+/** What can't be measured is missed, and hides no other figure. */
+function unmeasured(error: unknown): Figure {
+  const why = error instanceof Error ? error.message : String(error);
+  return { goal: "to be measured", measured: { broke_off: why.slice(0, 300) }, met: false };
 }
 
 /** In this order: figure 6 ends the job that runs. */

@@ -6,6 +6,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 import { State } from "../../ui/state.tsx";
 import type { StateWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
+import { loadVerifier } from "./load-verifier.ts";
 
 type Line = { name: string; verdict: string; reason: string };
 
@@ -34,7 +35,7 @@ export function CheckedProof({ proof }: { proof: string }) {
   useEffect(() => {
     let isShown = true;
     const check = async () => {
-      const { checkProof } = await import("@resontech/audit/verifier/check-proof");
+      const { checkProof } = await loadVerifier();
       const found = await checkProof(proof, policy);
       if (isShown) setReport(found);
     };

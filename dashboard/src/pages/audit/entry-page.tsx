@@ -1,11 +1,13 @@
 import type { AuditEventReply } from "@resontech/contracts/http-audit";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { Link } from "wouter";
 import { ask, withQuery } from "../../api/ask.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { Facts, Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { CheckedProof } from "./checked-proof.tsx";
+import { loadVerifier } from "./load-verifier.ts";
 import styles from "./audit.module.css";
 
 /** One entry as the log has it. */
@@ -16,6 +18,10 @@ export function EntryPage({ shard, index }: { shard: string; index: string }) {
       ask<AuditEventReply>("GET", withQuery(`/api/audit/events/${index}`, { shard }), { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
+  useEffect(() => {
+    // On its way beside the entry; what fails here is told where the proof is checked.
+    loadVerifier().catch(() => undefined);
+  }, []);
   if (entry.isPending) return <Skeleton />;
   if (entry.isError) return <Failure error={entry.error} retry={() => void entry.refetch()} />;
   const { leafHash, event, proof } = entry.data;

@@ -80,6 +80,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
     return (
       <>
         <Link href="/jobs">Jobs</Link>
+        <h1>Job {id}</h1>
         <Failure error={job.error} retry={() => void job.refetch()} />
       </>
     );
