@@ -48,6 +48,10 @@ t.test("it needs no library but C's and C++'s own", async (t) => {
     ...["ld-linux-x86-64.so.2", "libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6"],
     ...["libpthread.so.0", "libstdc++.so.6"],
   ]);
+  const versions = execFileSync("readelf", ["--version-info", join(folder, "resontech")], {
+    encoding: "utf8",
+  });
+  t.match(versions, /GLIBC_2\.28/, "tools can read what it wants of the host");
 });
 
 t.test("in an empty environment it says what it is, and asks the appliance", async (t) => {

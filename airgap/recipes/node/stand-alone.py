@@ -13,12 +13,14 @@ LIBRARY, FUNCTION = "libatomic.so.1", "__atomic_compare_exchange"
 PT_LOAD, PT_DYNAMIC, PF_X, PAGE = 1, 2, 1, 4096
 DT_NULL, DT_NEEDED, DT_PLTRELSZ, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_JMPREL = 0, 1, 2, 5, 6, 7, 8, 23
 DT_VERSYM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFF0, 0x6FFFFFFE, 0x6FFFFFFF
+SHF_ALLOC = 2
 R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE = 7, 8
 EHDR = struct.Struct("<16sHHIQQQIHHHHHH")
 PHDR = struct.Struct("<IIQQQQQQ")
 DYN = struct.Struct("<qQ")
 SYM = struct.Struct("<IBBHQQ")
 RELA = struct.Struct("<QQq")
+SHDR = struct.Struct("<IIQQQQIIQQ")
 VERNEED = struct.Struct("<HHIII")
 VERNAUX = struct.Struct("<IHHII")
 
@@ -121,10 +123,19 @@ def stand_alone(path):
     for i, entry in enumerate(kept + [(DT_NULL, 0)] * (len(entries) - len(kept))):
         DYN.pack_into(image, dynamic[2] + i * DYN.size, *entry)
 
-    # Section headers are for debuggers and linkers as well.
-    header[6], header[12], header[13] = 0, 0, 0
-    EHDR.pack_into(image, 0, *header)
+    # Headers of what is loaded stay, for tools that ask a program what it needs; they stand before all others, so their numbers stay as well.
+    sections = [list(SHDR.unpack_from(image, header[6] + i * SHDR.size)) for i in range(header[12])]
+    loaded = sections[: next(i for i, s in enumerate(sections) if i > 0 and not s[2] & SHF_ALLOC)]
+    if any(s[2] & SHF_ALLOC for s in sections[len(loaded) :]):
+        raise SystemExit(f"{path} has loaded sections behind others")
+    words = sections[header[13]]
+    names = bytes(image[words[4] : words[4] + words[5]])
     del image[max(s[2] + s[5] for s in segments) :]
+    words[4] = len(image)
+    image += names + bytes(-(len(image) + len(names)) % 8)
+    header[6], header[12], header[13] = len(image), len(loaded) + 1, len(loaded)
+    image += b"".join(SHDR.pack(*s) for s in [*loaded, words])
+    EHDR.pack_into(image, 0, *header)
     with open(path, "wb") as file:
         file.write(image)
 
