@@ -18,6 +18,8 @@ const MAX_ALIVE = 300_000;
 const MAX_WRITES = 20_000;
 /** So many are issued between one look for those that are over and the next; where many are remembered half as many. */
 const SWEEP_EVERY = 10_000;
+/** To a node for its job, to a person or a program for an object. */
+const ISSUED: ReadonlySet<string> = new Set(["data.stage", "data.download.issue"]);
 const HEX_32 = /^[0-9a-f]{64}$/;
 const MAX_SECONDS = 2 ** 32 - 1;
 
@@ -52,7 +54,7 @@ export class IssuedUrls {
       return this.#written(op, phase, nowMs);
     const hash = nameIn(detail, "url_sha256");
     if (hash === null || !HEX_32.test(hash)) return null;
-    if (type === "data.stage" && prod.startsWith("coordinator")) {
+    if (ISSUED.has(type) && prod.startsWith("coordinator")) {
       const lifeS = Math.min(integerIn(detail, "ttl_s") ?? DEFAULT_LIFE_S, DEFAULT_LIFE_S);
       this.#alive.add(this.#digest(hash), Math.min(this.#secondsAt(nowMs) + lifeS, MAX_SECONDS));
       if (++this.#noted >= Math.max(SWEEP_EVERY, this.#alive.size / 2)) this.#sweep(nowMs);

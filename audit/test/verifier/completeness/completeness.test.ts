@@ -400,12 +400,21 @@ t.test(
     const honest = begun();
     issue(honest, "one");
     use(honest, "one");
+    honest.say(
+      {
+        type: "data.download.issue",
+        ...{ actor: { sub: "usr-1", kind: "user" }, object },
+        detail: { ttl_s: 300, url_sha256: url("of a page") },
+      },
+      "coordinator-gate",
+    );
+    use(honest, "of a page");
     use(honest, "one");
     use(honest, "forged", 403);
     use(honest, "a user's own", 200, { sub: "usr-1", kind: "user" });
     t.match(await completeness(honest), {
       verdict: "PASS",
-      reason: /2 uses of URLs, each issued on record/,
+      reason: /3 uses of URLs, each issued on record/,
     });
 
     const forged = begun();

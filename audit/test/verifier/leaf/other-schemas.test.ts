@@ -48,6 +48,7 @@ const LOOKED_AT: readonly [
   ["audit.export", "auditd", "requested", ["nonce"]],
   ["admin.clock.step", "auditd", "fact", ["step_ms"]],
   ["data.stage", "coordinator-gate", "fact", ["url_sha256", "ttl_s"]],
+  ["data.download.issue", "coordinator-gate", "fact", ["url_sha256", "ttl_s"]],
   ["data.object.read", "s3-front", "fact", ["url_sha256", "status"]],
   ["privacy.erasure", "vault", "completed", ["erased"]],
 ];
