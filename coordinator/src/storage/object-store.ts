@@ -1,4 +1,5 @@
 /** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { LEAST_COST_BYTES, storageCost } from "@resontech/contracts/storage-cost";
 import type { StoredVersion } from "./decisions/collectable.ts";
 import {
@@ -116,6 +117,8 @@ type VersionPage = { listed: Listed[]; cut: VersionMarker | null };
 
 /** The engine's largest. */
 const PAGE_ENTRIES = 1000;
+const ABORT_TRIES = 5;
+const ABORT_WAIT_MS = 100;
 /** As long as the S3 front lets the engine work: it copies every part, which takes minutes for the largest objects. */
 const COMPLETION_IDLE_MS = 15 * 60_000;
 
@@ -356,14 +359,19 @@ export class S3ObjectStore implements ObjectStore {
     return { ...version, isNew: versionId !== "" };
   }
 
+  /** The engine (versitygw 1.8.0) empties the upload's folder and then removes it: a part that comes in between makes that fail. */
   async abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean> {
-    try {
-      await this.#s3.send({ method: "DELETE", path: [bucket, key], query: { uploadId } });
-      return true;
-    } catch (error) {
-      if (error instanceof S3ResponseError && error.code === "NoSuchUpload") return false;
-      throw error;
-    }
+    for (let tries = 1; ; tries++)
+      try {
+        await this.#s3.send({ method: "DELETE", path: [bucket, key], query: { uploadId } });
+        return true;
+      } catch (error) {
+        if (!(error instanceof S3ResponseError)) throw error;
+        // What an earlier try began to remove is gone.
+        if (error.code === "NoSuchUpload") return tries > 1;
+        if (error.status < 500 || tries === ABORT_TRIES) throw error;
+        await sleep(ABORT_WAIT_MS * tries);
+      }
   }
 
   /**
