@@ -241,7 +241,9 @@ t.test("what is not for people does not pass: consoles, admin API, other realms"
     "/realms/resontech/account",
     "/realms/resontech/clients-registrations/openid-connect",
     "/realms/resontech/protocol/openid-connect/../../../../admin/",
-    "/metrics",
+    "/health/ready",
   ])
     t.equal((await browser.ask(`${origin}${path}`)).status, 404, path);
+  const metrics = await browser.ask(`${origin}/metrics`);
+  t.match(metrics, { status: 401, body: /metrics_token_invalid/ }, "our own, by a token");
 });
