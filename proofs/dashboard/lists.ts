@@ -67,7 +67,7 @@ export async function thousandNodes(world: World): Promise<Figure> {
     painted.push(await pressedToPainted(page, "Nodes", "/api/nodes"));
     bytes = Math.max(bytes, (await (await answer).body()).length);
   }
-  const rows = await page.getByRole("region", { name: "Nodes" }).getByRole("row").count();
+  const rows = await page.getByRole("group", { name: "Nodes" }).getByRole("row").count();
   await page.context().close();
   const paintMs = quantile(painted, 0.5);
   return {

@@ -22,7 +22,7 @@ export async function everyReason(world: World, live: LiveJob): Promise<Figure> 
     if (!isWhole) missing.push(reason);
   }
   await visit(page, `${world.url}/jobs`);
-  await page.getByRole("region", { name: "Jobs, newest first" }).waitFor();
+  await page.getByRole("group", { name: "Jobs, newest first" }).waitFor();
   const waiting = await world.house.submit(world.owner, "waits-for-workers");
   const waitedFrom = performance.now();
   await visit(page, `${world.url}/jobs/${waiting}`);

@@ -158,6 +158,6 @@ function flipped(bytes: Buffer, at: number): string {
 }
 
 async function integrityOf(page: Page): Promise<string> {
-  const rows = page.getByRole("region", { name: "What the proof shows" }).locator("tbody tr");
+  const rows = page.getByRole("group", { name: "What the proof shows" }).locator("tbody tr");
   return (await rows.first().textContent()) ?? "";
 }
