@@ -14,8 +14,6 @@ const root = process.env["RT_TEST_APPLIANCE"] ?? "";
 if (!existsSync(join(root, "current")))
   throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
-const credentials = readFileSync(join(root, "data", "credentials.txt"), "utf8");
-const first = /^username = (.+)$/m.exec(credentials)?.[1] ?? "";
 
 t.setTimeout(900_000);
 const browser = await chromium.launch({
@@ -26,8 +24,11 @@ t.teardown(() => browser.close());
 
 for (const name of ["sofie", "otto", "lena", "rosa"]) await appliance.command(["add-user", name]);
 const { project } = JSON.parse(
-  await appliance.command(["project", "add", "screening", "--lead", "lena", "--json"]),
+  await appliance.command(["project", "add", "mammography", "--lead", "lena", "--json"]),
 ) as { project: string };
+const credentials = readFileSync(join(root, "data", "credentials.txt"), "utf8");
+const first = /^username = (.+)$/m.exec(credentials)?.[1] ?? "";
+// Another test may have been this person before.
 await appliance.command(["user", "reset-second-factor", first]);
 let sofie: Person | null = null;
 /** What the auditor asks after: the job, and the folder of its data. */
@@ -110,7 +111,7 @@ t.test(
 t.test("a lead takes a researcher in; outputs leave when an officer has approved", async (t) => {
   const lena = await Person.signIn(browser, appliance, "lena");
   await lena.goTo("People");
-  const members = lena.page.getByRole("region", { name: "Members of screening" });
+  const members = lena.page.getByRole("region", { name: "Members of mammography" });
   // A member is somebody who has been here.
   const rosa = await Person.signIn(browser, appliance, "rosa");
   const show = members.getByRole("button", { name: "Show the members" });
@@ -135,7 +136,7 @@ t.test("a lead takes a researcher in; outputs leave when an officer has approved
   await rosa.open("/submit");
   const { page } = rosa;
   await page.getByLabel("Folder").setInputFiles(folder);
-  await page.getByLabel("Project").selectOption({ label: "screening" });
+  await page.getByLabel("Project").selectOption({ label: "mammography" });
   await rosa.press("Upload and submit");
   await page
     .getByText("It finished, and its results are stored.")

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import t from "tap";
+import { goTo } from "../helper/go-to.ts";
 import { LocalAppliance } from "../../../dev/local-appliance.ts";
 import {
   prepareProvider,
@@ -277,7 +278,7 @@ async function freshPage(): Promise<Page> {
 }
 
 async function begin(page: Page): Promise<void> {
-  await page.goto(`${base}/`);
+  await goTo(page, `${base}/`);
   await page.waitForSelector("#username[name=username]");
 }
 

@@ -35,8 +35,9 @@ t.test("a browser finds Keycloak's sign-in there, and none of its consoles", asy
   const files = [...page.body.matchAll(/(?:href|src)="(\/resources\/[^"]+)"/g)];
   t.ok(files.length >= 3, page.body);
   for (const [, file = ""] of files) t.equal((await get(file)).status, 200, file);
-  for (const path of ["/admin/", "/admin/master/console/", "/realms/master", "/metrics", "/health"])
+  for (const path of ["/admin/", "/admin/master/console/", "/realms/master", "/health"])
     t.match(await get(path), { status: 404, body: /"code":"not_found"/ }, path);
+  t.match(await get("/metrics"), { status: 401, body: /metrics_token_invalid/ }, "our own");
 });
 
 t.test("while the coordinator restarts, the door says so, and nothing else happens", async (t) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { goTo } from "./go-to.ts";
 import { timeCode } from "./time-code.ts";
 
 const PASSWORD = "a-long-and-better-password";
@@ -42,7 +43,7 @@ export class Person {
     });
     const person = new Person(name, base, await context.newPage());
     const { page } = person;
-    await page.goto(`${base}/`);
+    await goTo(page, `${base}/`);
     await page.fill("#username", name);
     await page.fill("#password", password);
     await page.click("#kc-login");
@@ -103,7 +104,7 @@ export class Person {
 
   /** By an address, and so by a new load of the page. */
   async open(path: string): Promise<void> {
-    await this.page.goto(`${this.#base}/dashboard${path}`);
+    await goTo(this.page, `${this.#base}/dashboard${path}`);
     await this.page.getByRole("heading", { level: 1 }).waitFor();
   }
 
