@@ -67,7 +67,7 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
   await used.getByText("Last values").click();
   await used.getByRole("row", { name: /site-1 on node-a-\d.* 90 40 90$/ }).waitFor();
   t.equal(
-    await used.getByRole("table").getByRole("row").count(),
+    await used.getByRole("group").getByRole("row").count(),
     2,
     "no node tells of another's devices",
   );
