@@ -1,5 +1,5 @@
 /** A file of the person's into the bucket, in parts: the browser sends them to the object store itself, by URLs that were signed for it. */
-import { UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
+import { type DownloadReply, UPLOAD_PART_BYTES } from "@resontech/contracts/http-storage";
 import { ask, askAgain } from "../../api/ask.ts";
 import { asProblem, Problem } from "../../api/problem.ts";
 
@@ -31,21 +31,27 @@ export async function upload(
     await askAgain("POST", "/api/users/storage/upload/abort", { body, ...named });
     throw error;
   }
-  await complete({ key, uploadId, parts }, named);
+  await complete({ key, uploadId, parts }, named, file.size);
 }
 
-/** An answer that was lost leaves an upload that is no more: only its first try can tell that nobody gave it up. */
+/** After an answer that was lost the upload may be done and no more, or somebody gave it up: the object says which. */
 async function complete(
   body: { key: string; uploadId: string; parts: readonly { PartNumber: number; ETag: string }[] },
   named: { project?: string },
+  size: number,
 ): Promise<void> {
   const path = "/api/users/storage/upload/complete";
   try {
     await ask("POST", path, { body, ...named });
   } catch (error) {
     if (asProblem(error).status !== 0) throw error;
-    await askAgain("POST", path, { body, ...named }).catch((again: unknown) => {
+    await askAgain("POST", path, { body, ...named }).catch(async (again: unknown) => {
       if (asProblem(again).code !== "upload_not_found") throw again;
+      const { key } = body;
+      const stored = await askAgain<DownloadReply>("POST", "/api/users/storage/download", {
+        ...{ body: { key }, ...named },
+      });
+      if (stored.sizeBytes !== size) throw again;
     });
   }
 }
