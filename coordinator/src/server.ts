@@ -32,7 +32,7 @@ import type { KernelAlarms } from "./compose/build-kernel.ts";
 import { type Core, openCore } from "./compose/open-core.ts";
 import { FindingsWatch } from "./compose/findings-watch.ts";
 import { openIdentity } from "./compose/open-identity.ts";
-import { joinCommandFor } from "./nodes/join-place.ts";
+import { joinCommandFor } from "./nodes/join-command-for.ts";
 import { Metrics } from "./metrics/metrics.ts";
 import { MetricsTokens } from "./metrics/metrics-tokens.ts";
 import { readApplianceFacts } from "./metrics/read-appliance-facts.ts";

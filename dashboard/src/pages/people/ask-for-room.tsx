@@ -1,12 +1,11 @@
 import type { Requested } from "@resontech/contracts/http-approvals";
 import { useState } from "react";
-import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
-import { Failure } from "../../ui/notice.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { Asked } from "./asked.tsx";
 
 const GB = 1_000_000_000;
 
@@ -45,12 +44,7 @@ export function AskForRoom({ project }: { project: { id: string; name: string } 
           Ask for this quota
         </Button>
       </p>
-      {request.error === null ? null : <Failure error={request.error} />}
-      {isDone ? (
-        <p role="status">
-          Asked for. <Link href="/approvals">Requests</Link>
-        </p>
-      ) : null}
+      <Asked error={request.error} isDone={isDone} />
     </form>
   );
 }

@@ -1,7 +1,6 @@
 import { GIVEN_ROLES, type PersonReply } from "@resontech/contracts/http-approvals";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -14,7 +13,8 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { SessionsOf } from "../profile/sessions-of.tsx";
-import { AskForSecondFactor } from "./ask-for-person.tsx";
+import { AskForSecondFactor } from "./ask-for-second-factor.tsx";
+import { Asked } from "./asked.tsx";
 import { Members } from "./members.tsx";
 import { NewProject } from "./new-project.tsx";
 
@@ -160,12 +160,7 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
           </Button>
         </p>
       </form>
-      {request.error === null ? null : <Failure error={request.error} />}
-      {isDone ? (
-        <p role="status">
-          Asked for. <Link href="/approvals">Requests</Link>
-        </p>
-      ) : null}
+      <Asked error={request.error} isDone={isDone} />
     </Panel>
   );
 }

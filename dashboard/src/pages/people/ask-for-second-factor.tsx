@@ -1,13 +1,12 @@
 import type { PersonReply, Requested } from "@resontech/contracts/http-approvals";
 import { useState } from "react";
-import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
-import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { Asked } from "./asked.tsx";
 
 /** A person who lost phone and passkey: a second person answers. */
 export function AskForSecondFactor({ people }: { people: readonly PersonReply[] }) {
@@ -45,12 +44,7 @@ export function AskForSecondFactor({ people }: { people: readonly PersonReply[] 
           </Button>
         </p>
       </form>
-      {request.error === null ? null : <Failure error={request.error} />}
-      {isDone ? (
-        <p role="status">
-          Asked for. <Link href="/approvals">Requests</Link>
-        </p>
-      ) : null}
+      <Asked error={request.error} isDone={isDone} />
     </Panel>
   );
 }

@@ -1,6 +1,6 @@
 /** The command that a new host runs, as the page shows it with the token. */
 import t from "tap";
-import { joinCommandFor } from "../../src/nodes/join-place.ts";
+import { joinCommandFor } from "../../src/nodes/join-command-for.ts";
 
 const trust = {
   ...{ rootSha256: "a".repeat(64), keySha256: "b".repeat(64), scriptSha256: "c".repeat(64) },
