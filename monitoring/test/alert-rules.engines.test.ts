@@ -133,7 +133,7 @@ t.test("nothing speaks while all is well", async (t) => {
   t.same(await firing(), []);
 });
 
-t.test("each rule speaks for what it is there for, in words that are whole", async (t) => {
+t.test("rules speak for what they are there for, in words that are whole", async (t) => {
   state = bad;
   const ofFigures = ALERT_RULES.map(({ alert }) => alert).filter(
     (alert) => !["CoordinatorUnreachable", "ScrapeFails"].includes(alert),
