@@ -106,19 +106,16 @@ t.teardown(() => {
 });
 // Whoever waits for minutes tests the clock, and not the rule.
 const rules = ALERT_RULES.map((rule) => ({ ...rule, forDuration: null }));
-const prometheus = await RunningPrometheus.create(
-  join(dir, "prometheus"),
-  {
-    door: { address: "127.0.0.1", port: (server.address() as AddressInfo).port, name: "localhost" },
-    ...{ tokenFile: join(dir, "token"), doorCa: caFile },
-  },
-  rules,
-);
+const asked = {
+  door: { address: "127.0.0.1", port: (server.address() as AddressInfo).port, name: "localhost" },
+  ...{ tokenFile: join(dir, "token"), doorCa: caFile },
+};
+const prometheus = await RunningPrometheus.create(join(dir, "prometheus"), asked, rules);
 t.teardown(() => prometheus[Symbol.asyncDispose]());
 
-const firing = async (): Promise<string[]> => [
+const firing = async (of = prometheus): Promise<string[]> => [
   ...new Set(
-    (await prometheus.alerts())
+    (await of.alerts())
       .filter((alert) => alert.state === "firing")
       .map(({ labels }) => labels["alertname"] ?? ""),
   ),
@@ -161,4 +158,16 @@ t.test("a coordinator that answers no more is told of", async (t) => {
   t.ok(await until(isTold, 20_000), String(await firing()));
   state = well;
   t.ok(await until(async () => !(await isTold()), 20_000));
+});
+
+t.test("a part whose figures can't be read is told of", async (t) => {
+  // Nobody listens there.
+  const lost = await RunningPrometheus.create(
+    join(dir, "lost"),
+    { ...asked, keycloakPort: 1 },
+    rules,
+  );
+  t.teardown(() => lost[Symbol.asyncDispose]());
+  const isTold = async () => (await firing(lost)).includes("ScrapeFails");
+  t.ok(await until(isTold, 20_000), String(await firing(lost)));
 });

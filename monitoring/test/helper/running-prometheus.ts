@@ -44,7 +44,10 @@ export class RunningPrometheus implements AsyncDisposable {
   /** @param dir its own folder @param asked the door, the token, and who vouches for the door */
   static async create(
     dir: string,
-    asked: Pick<PrometheusSettings, "door" | "tokenFile"> & { doorCa: string },
+    asked: Pick<PrometheusSettings, "door" | "tokenFile"> & {
+      doorCa: string;
+      keycloakPort?: number;
+    },
     rules?: readonly AlertRule[],
   ): Promise<RunningPrometheus> {
     mkdirSync(dir, { recursive: true });
@@ -57,7 +60,8 @@ export class RunningPrometheus implements AsyncDisposable {
     const caFile = join(dir, "both.pem");
     writeFileSync(caFile, [readFileSync(ca.rootCertFile), readFileSync(asked.doorCa)].join("\n"));
     const settings: PrometheusSettings = {
-      ...{ port: await unusedPort(), dataDir: join(dir, "data"), keycloakPort: null, everyS: 1 },
+      ...{ port: await unusedPort(), dataDir: join(dir, "data"), everyS: 1 },
+      keycloakPort: asked.keycloakPort ?? null,
       ...{ configFile: join(dir, "prometheus.yml"), webConfigFile: join(dir, "web.yml") },
       ...{ rulesFile: join(dir, "rules.yml"), caFile },
       ...{ certFile: join(dir, "server.crt"), keyFile: join(dir, "server.key") },
