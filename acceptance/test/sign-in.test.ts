@@ -1,10 +1,11 @@
 /** People sign in to the installed appliance with a browser: the first administrator with code and passkey, a user by a handed-over password. */
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import t from "tap";
 import { LocalAppliance, repository } from "../../dev/local-appliance.ts";
-import { goTo } from "./helper/go-to.ts";
+import { launchBrowser } from "./helper/launch-browser.ts";
 import { timeCode } from "./helper/time-code.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";
@@ -20,10 +21,7 @@ const pictures = join(repository, ".cache", "pictures");
 mkdirSync(pictures, { recursive: true });
 
 t.setTimeout(180_000);
-const browser: Browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(appliance);
 t.teardown(() => browser.close());
 
 async function freshPage(): Promise<Page> {
@@ -39,7 +37,7 @@ const picture = (page: Page, name: string) =>
   page.screenshot({ path: join(pictures, `${name}.png`) });
 
 async function signIn(page: Page, name: string, password: string): Promise<void> {
-  await goTo(page, `${base}/`);
+  await page.goto(`${base}/`);
   await page.fill("#username", name);
   await page.fill("#password", password);
   await page.click("#kc-login");
@@ -53,13 +51,14 @@ async function roles(page: Page): Promise<string | null> {
   await page.waitForSelector("#who:not([hidden])");
   return await page.textContent("#roles");
 }
-const PASSWORD = "a-long-and-better-password";
+/** Of this run: nobody may have one of their last five again, and another test may have been this person. */
+const PASSWORD = `a-better-password-${randomUUID()}`;
 
 t.test(
   "the first administrator changes the password, sets up a code, then a passkey",
   async (t) => {
     const page = await freshPage();
-    await goTo(page, `${base}/`);
+    await page.goto(`${base}/`);
     await picture(page, "sign-in");
     await signIn(page, username, firstPassword);
     const isAsked = page.locator("#password-new");
@@ -106,7 +105,7 @@ t.test(
     t.equal(await roles(page), "platform-admin");
     t.match(await page.textContent("#acr"), /with a second factor/, "by the passkey");
 
-    await goTo(page, `${base}/auth/step-up?return=/dashboard/jobs/x`);
+    await page.goto(`${base}/auth/step-up?return=/dashboard/jobs/x`);
     await page.click("#authenticateWebAuthnButton");
     await page.waitForURL(`${base}/dashboard/jobs/x`);
     t.pass("a step-up asks for the passkey again");
@@ -136,7 +135,7 @@ t.test(
     await appliance.command(["user", "disable", "guest"]);
     const after = await second.evaluate(async () => (await fetch("/api/session")).status);
     t.equal(after, 401, "a disabled user is out");
-    await goTo(second, `${base}/`);
+    await second.goto(`${base}/`);
     t.match(second.url(), /openid-connect\/auth|login-actions/);
     await picture(second, "disabled");
   },

@@ -1,6 +1,6 @@
 /** The way back of an install of either kind: what is no file, its files, and what it made elsewhere on the host. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   isManagedBySystemd,
@@ -9,6 +9,7 @@ import {
   unitName,
 } from "@resontech/appliance/systemd-unit";
 import { linkHostTools, unlinkHostTools } from "@resontech/appliance/link-host-tools";
+import { unmountBelow } from "@resontech/appliance/unmount-below";
 import { toolsEnvironment } from "@resontech/appliance/tools-environment";
 import type { Owned } from "./journal.ts";
 import { removeEngineTraces } from "./remove-engine-traces.ts";
@@ -103,23 +104,6 @@ function removeIfEmpty(folder: string): void {
     )
       throw error;
   }
-}
-
-function unmountBelow(folder: string): void {
-  const points = readFileSync("/proc/self/mounts", "utf8")
-    .split("\n")
-    .map((line) => unescape(line.split(" ")[1] ?? ""))
-    .filter((point) => point.startsWith(`${folder}/`))
-    .sort()
-    .reverse();
-  for (const point of points) execFileSync("umount", ["--detach-loop", point]);
-}
-
-/** The kernel writes blank, tab, line break and backslash as three octal digits. */
-function unescape(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
-    String.fromCodePoint(Number.parseInt(octal, 8)),
-  );
 }
 
 function dropFirewall(instance: string): void {

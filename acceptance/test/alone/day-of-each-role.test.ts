@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
-import { chromium } from "playwright-core";
 import t from "tap";
 import { type ApplianceStatus, LocalAppliance } from "../../../dev/local-appliance.ts";
+import { launchBrowser } from "../helper/launch-browser.ts";
 import { picturePages } from "../helper/picture-pages.ts";
 import { Person } from "../helper/person.ts";
 import { readyFolder } from "../helper/ready-folder.ts";
@@ -16,10 +16,7 @@ if (!existsSync(join(root, "current")))
 const appliance = LocalAppliance.at(root);
 
 t.setTimeout(900_000);
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(appliance);
 t.teardown(() => browser.close());
 
 for (const name of ["sofie", "otto", "lena", "rosa"]) await appliance.command(["add-user", name]);

@@ -3,10 +3,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import t from "tap";
-import { goTo } from "../helper/go-to.ts";
 import { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { launchBrowser } from "../helper/launch-browser.ts";
 import {
   prepareProvider,
   PROVIDER_CLIENT,
@@ -44,10 +44,7 @@ await prepareProvider(
   { origin: base, realm, oidc: "uni", saml: "clinic" },
   people.map((username) => ({ username, password: passwordOf(username) })),
 );
-const browser: Browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(appliance, provider.address.origin);
 t.teardown(() => browser.close());
 
 /** `said`: what it tells people, its faults last. */
@@ -278,7 +275,7 @@ async function freshPage(): Promise<Page> {
 }
 
 async function begin(page: Page): Promise<void> {
-  await goTo(page, `${base}/`);
+  await page.goto(`${base}/`);
   await page.waitForSelector("#username[name=username]");
 }
 

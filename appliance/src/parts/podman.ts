@@ -14,6 +14,7 @@ import { openFilesLimit } from "@resontech/daemon/open-files-limit";
 import { processLimit } from "@resontech/daemon/process-limit";
 import { podmanEnvironment } from "./podman-environment.ts";
 import { rootPart } from "./process-part.ts";
+import { unmountBelow } from "./unmount-below.ts";
 
 /**
  * runc and cgroupfs run on every supported host; limits are stated because raising them is not always permitted. How many processes a
@@ -66,7 +67,11 @@ function bindStorage(layout: Layout): void {
   for (const folder of [storage, graph]) mkdirSync(folder, { recursive: true });
   const isBound =
     statSync(storage).ino === statSync(graph).ino && statSync(storage).dev === statSync(graph).dev;
-  if (!isBound) execFileSync("mount", ["--bind", "--make-private", storage, graph]);
+  if (isBound) return;
+  // An install of this name that went without its uninstall may have left its own there.
+  unmountBelow(layout.run("podman"));
+  mkdirSync(graph, { recursive: true });
+  execFileSync("mount", ["--bind", "--make-private", storage, graph]);
 }
 
 function storageConf(layout: Layout): string {
