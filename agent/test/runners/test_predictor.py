@@ -1,0 +1,204 @@
+"""The server of a predictor: what it takes, what it answers, how it fails. No container is needed."""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+RUNNERS = Path(__file__).resolve().parents[2] / "runners"
+sys.path.insert(0, str(RUNNERS))
+
+from resontech_predictor.answer import BadAnswer, answer_bytes  # noqa: E402
+from resontech_predictor.body import BadBody, predictor_bytes  # noqa: E402
+
+ECHO = """
+import asyncio, time
+class EchoPredictor:
+    def __init__(self, prefix="", slow=0.0):
+        self.prefix, self.slow, self.weights, self.warm = prefix, slow, None, False
+    def load_weights(self, path):
+        self.weights = open(path).read()
+    def warmup(self):
+        self.warm = True
+    async def predict(self, data):
+        await asyncio.sleep(self.slow)
+        if data == b"raise":
+            raise ValueError("row 7 has no label")
+        if data == b"list":
+            return [1]
+        return {"said": self.prefix + data.decode(), "weights": self.weights, "warm": self.warm}
+"""
+
+
+class Replica:
+    """A real process of predict.py, with a root of its own."""
+
+    def __init__(self, script=ECHO, class_name="EchoPredictor", init_args=None, weights=None, most=8):
+        self.folder = tempfile.TemporaryDirectory()
+        root = Path(self.folder.name)
+        for part in ("rt/job/scripts", "rt/events"):
+            (root / part).mkdir(parents=True)
+        (root / "rt/job/scripts/echo_serve.py").write_text(script)
+        if weights is not None:
+            (root / "weights").write_text(weights)
+        spec = {
+            "formatVersion": 1,
+            "module": "echo_serve",
+            "className": class_name,
+            "initArgs": init_args or {},
+            "modelPath": None if weights is None else str(root / "weights"),
+            "replica": "r-1",
+            "port": 0,
+            "maxOngoingRequests": most,
+            "maxAnswerBytes": 1000,
+        }
+        (root / "rt/job/predictor.json").write_text(json.dumps(spec))
+        self.events = root / "rt/events/events.jsonl"
+        # Port 0: the program says on its last line which one it was given.
+        program = f"""
+import pathlib, sys
+sys.path.insert(0, {str(RUNNERS)!r})
+from resontech_predictor import main, server
+bound = server.ReplicaServer.server_bind
+def tell(self):
+    bound(self)
+    print("port", self.server_port, flush=True)
+server.ReplicaServer.server_bind = tell
+sys.exit(main.main(pathlib.Path({str(root)!r})))
+"""
+        self.process = subprocess.Popen([sys.executable, "-u", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def ready(self):
+        for _ in range(200):
+            if any(event["kind"] == "ready" for event in self.told()):
+                break
+            time.sleep(0.05)
+        self.port = int(self.process.stdout.readline().split()[1])
+        return self
+
+    def told(self):
+        if not self.events.exists():
+            return []
+        return [json.loads(line) for line in self.events.read_text().splitlines()]
+
+    def ask(self, path, body=None, **headers):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return answer.status, json.loads(answer.read()), dict(answer.headers)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.loads(error.read()), dict(error.headers)
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self.folder.cleanup()
+
+
+class Serving(unittest.TestCase):
+    def replica(self, **options):
+        made = Replica(**options)
+        self.addCleanup(made.end)
+        return made
+
+    def test_every_hook_is_called_and_a_body_is_answered(self):
+        replica = self.replica(init_args={"prefix": "> "}, weights="w").ready()
+        status, said, headers = replica.ask("/predict", b"hello", **{"Content-Type": "application/octet-stream"})
+        self.assertEqual((status, said), (200, {"said": "> hello", "weights": "w", "warm": True}))
+        self.assertEqual(headers["X-Replica-Id"], "r-1")
+        self.assertEqual(replica.ask("/health")[:2], (200, {"status": "ok"}))
+
+    def test_what_the_predictor_raises_and_returns_wrongly_is_told_with_the_request_id(self):
+        replica = self.replica().ready()
+        status, said, _ = replica.ask("/predict", b"raise", **{"X-Request-Id": "abc"})
+        self.assertEqual((status, said["error"]), (500, {"type": "predictor_exception", "message": "ValueError: row 7 has no label", "request_id": "abc"}))
+        self.assertEqual(replica.ask("/predict", b"list")[1]["error"]["type"], "invalid_answer")
+        self.assertEqual(replica.ask("/predict", b"x" * 2000)[1]["error"]["type"], "invalid_answer", "too long")
+        self.assertEqual(replica.ask("/predict", b"{", **{"Content-Type": "application/json"})[0], 400)
+        self.assertEqual(replica.ask("/other", b"")[0], 404)
+
+    def test_more_requests_than_it_takes_are_refused(self):
+        replica = self.replica(init_args={"slow": 1.5}, most=1).ready()
+        first = subprocess.Popen(
+            [sys.executable, "-c", f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{replica.port}/predict', b'a').read()"]
+        )
+        time.sleep(0.8)
+        self.assertEqual(replica.ask("/predict", b"b")[0], 503)
+        self.assertEqual(first.wait(), 0)
+        self.assertEqual(replica.ask("/predict", b"c")[0], 200)
+
+    def test_what_can_not_be_loaded_ends_with_its_reason(self):
+        cases = {
+            "raise RuntimeError('no weights')": ("user_exception", "RuntimeError: no weights"),
+            "class Other: pass": ("user_exception", "LoadError: echo_serve has no class EchoPredictor"),
+            "class EchoPredictor: pass": ("user_exception", "LoadError: EchoPredictor has no method predict"),
+            "import what_is_not_there": ("user_exception", "ModuleNotFoundError: No module named 'what_is_not_there'"),
+        }
+        for script, expected in cases.items():
+            with self.subTest(script):
+                replica = self.replica(script=script)
+                self.assertEqual(replica.process.wait(20), 1)
+                (failed,) = [event for event in replica.told() if event["kind"] == "failed"]
+                self.assertEqual((failed["reason"], failed["message"]), expected)
+
+    def test_a_stop_lets_what_is_under_way_end(self):
+        replica = self.replica(init_args={"slow": 1.0}).ready()
+        asking = subprocess.Popen(
+            [sys.executable, "-c", f"import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:{replica.port}/predict', b'a').read())"],
+            stdout=subprocess.PIPE,
+        )
+        time.sleep(0.6)
+        replica.process.send_signal(signal.SIGTERM)
+        said, _ = asking.communicate(timeout=20)
+        self.assertIn(b'"said":"a"', said)
+        self.assertEqual(replica.process.wait(20), 143)
+
+
+class Bodies(unittest.TestCase):
+    def test_which_bytes_the_predictor_is_given(self):
+        encoded = json.dumps({"data_b64": base64.b64encode(b"\x00\xff").decode(), "more": 1}).encode()
+        form = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\ntext\r\n--x\r\nContent-Disposition: form-data; name="f"; filename="a.bin"\r\n\r\n\x00\r\n\xff\r\n--x--\r\n'
+        self.assertEqual(predictor_bytes(None, b"raw"), b"raw")
+        self.assertEqual(predictor_bytes("image/png", b"\x89"), b"\x89")
+        self.assertEqual(predictor_bytes("application/json; charset=utf-8", encoded), b"\x00\xff")
+        self.assertEqual(predictor_bytes("multipart/form-data; boundary=x", form), b"\x00\r\n\xff")
+
+    def test_what_is_no_request(self):
+        for kind, body in (
+            ("application/json", b"[]"),
+            ("application/json", b"{}"),
+            ("application/json", b'{"data_b64": "%"}'),
+            ("application/json", b'{"url": "http://a"}'),
+            ("multipart/form-data; boundary=x", b"nothing"),
+        ):
+            with self.subTest(body), self.assertRaises(BadBody):
+                predictor_bytes(kind, body)
+
+
+class Answers(unittest.TestCase):
+    def test_what_says_itself_what_it_is_becomes_json(self):
+        class Array:
+            def tolist(self):
+                return [1, 2]
+
+        self.assertEqual(answer_bytes({"a": Array(), "b": "ä"}, 100), b'{"a":[1,2],"b":"\\u00e4"}')
+
+    def test_what_is_no_answer(self):
+        for returned in ([1], {"a": object()}, {"a": float("nan")}, {"a": "x" * 200}):
+            with self.subTest(returned), self.assertRaises(BadAnswer):
+                answer_bytes(returned, 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
