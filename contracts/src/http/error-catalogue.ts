@@ -348,6 +348,14 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Wait until nothing runs there; `appliance node show NODE` shows what does.",
   },
+  inference_yaml_invalid: {
+    status: 400,
+    hint: "Mend inference.yaml at the place that the message names, upload it, and deploy again.",
+  },
+  engine_unavailable: {
+    status: 400,
+    hint: "Deploy a predictor of your own: leave `engine` out of inference.yaml.",
+  },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   inputs_gone: {
     status: 409,
