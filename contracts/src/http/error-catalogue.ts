@@ -352,6 +352,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Mend inference.yaml at the place that the message names, upload it, and deploy again.",
   },
+  weights_missing: {
+    status: 400,
+    hint: "Upload the weights to the deployment's model/ folder, or mend model.path in inference.yaml.",
+  },
   engine_unavailable: {
     status: 400,
     hint: "Deploy a predictor of your own: leave `engine` out of inference.yaml.",

@@ -45,7 +45,7 @@ export class Placements {
       ]),
     );
     const home = hosts.get(homeId)!;
-    const port = hosts.size === 1 ? null : this.#bridgePort(home);
+    const port = hosts.size === 1 && !workload.isReached ? null : this.#bridgePort(home);
     const number = job.attempts_made + 1;
     const attempt = `${job.id}-a${number}`;
     const resume = workload.resume(job, checkpoints.ofJob(job.id));

@@ -79,8 +79,8 @@ export class DesiredSets {
       .get(member.attempt_id)!;
     const all = members.ofAttempt(attempt.id);
     const sites = [...new Set(all.map(({ site }) => site).filter((site) => site !== null))];
-    const bridge = bridges.of(member, attempt, all);
     const workload = workloads.of(job);
+    const bridge = bridges.of(member, attempt, all, workload.isReached);
     const inputs = inputRows(this.#db, workload, member);
     return {
       member: member.id,

@@ -7,11 +7,14 @@ type PortRow = { bridge_node: string; bridge_port: number };
 
 /** Ports of the nodes' agents that lead to servers, and who may use them. */
 export class JobBridges {
+  readonly #gateway: BridgePeer | null;
   readonly #used;
   readonly #node;
   readonly #home;
 
-  constructor(db: WriteHandle) {
+  /** @param gateway who reaches leads from beside the coordinator; null where nobody does */
+  constructor(db: WriteHandle, gateway: BridgePeer | null = null) {
+    this.#gateway = gateway;
     // An agent gives the port back with its server, which may be later than the attempt's end.
     this.#used = db.prepare<[], PortRow>(
       `SELECT bridge_node, bridge_port FROM attempts WHERE ended_at IS NULL AND bridge_port IS NOT NULL
@@ -46,7 +49,12 @@ export class JobBridges {
   }
 
   /** What a member's agent must know; null for one that needs no bridge. */
-  of(member: MemberRow, attempt: AttemptRow, all: readonly MemberRow[]): MemberBridge | null {
+  of(
+    member: MemberRow,
+    attempt: AttemptRow,
+    all: readonly MemberRow[],
+    isReached: boolean,
+  ): MemberBridge | null {
     const { bridge_node: home, bridge_port: port } = attempt;
     if (home === null || port === null) return null;
     if (member.is_lead === 1) {
@@ -54,11 +62,9 @@ export class JobBridges {
       const guests = all
         .filter(({ node_id, state }) => node_id !== home && mayMemberWrite(state))
         .map(({ node_id }) => node_id);
-      return {
-        kind: "listen",
-        port,
-        peers: [...new Set(guests)].sort().map((node) => this.#peer(node)),
-      };
+      const peers = [...new Set(guests)].sort().map((node) => this.#peer(node));
+      if (isReached && this.#gateway !== null) peers.push(this.#gateway);
+      return { kind: "listen", port, peers };
     }
     const host = this.#node.get(home)?.bridge_address ?? null;
     return member.node_id === home || host === null

@@ -96,6 +96,7 @@ export class Reports {
         return progress();
       case "ready":
         note({ is_ready: 1 });
+        if (member.is_lead === 1) this.#transitions.startWhenReady(member.job_id);
         return progress();
       case "job-started":
         return this.#jobStarted(member, event.nvflareJob);

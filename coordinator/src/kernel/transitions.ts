@@ -65,6 +65,13 @@ export class Transitions {
     this.#startedAt = tables.clock.monotonic();
   }
 
+  /** Of a workload whose lead says so itself; of any other nothing happens. */
+  startWhenReady(jobId: string): void {
+    const { jobs, workloads } = this.#tables;
+    const job = jobs.get(jobId);
+    if (job !== undefined && workloads.of(job).startsWhenReady) this.moveJob(jobId, "start");
+  }
+
   /** Moves the job and carries out the effects on its rows; false when the event is stale. */
   moveJob(jobId: string, event: JobEvent, move: JobMove = {}): boolean {
     const { clock, jobs, records, checkpoints, commands, outputs } = this.#tables;

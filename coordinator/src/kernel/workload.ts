@@ -69,6 +69,10 @@ export type Workload = {
   requiredOutputs: readonly string[];
   /** The payload says nothing of a start of its own: the job runs once all its members do. */
   startsWithMembers: boolean;
+  /** The lead's word that it is ready is the start of the job. */
+  startsWhenReady: boolean;
+  /** A program beside the coordinator dials the lead: its agent listens for it, also where the attempt has one node. */
+  isReached: boolean;
   /** Where the next attempt goes on; null where it begins anew. */
   resume(job: JobRow, committed: readonly CommittedRound[]): ResumePoint | null;
   /** Whether the member reads this input. */

@@ -1,9 +1,10 @@
 import type { Workload, Workloads } from "../kernel/workload.ts";
 import { command } from "./command/command.ts";
+import { predictor } from "./predictor/predictor.ts";
 import { federation } from "./federation/federation.ts";
 
 /** Every kind of job that this release runs, by the `kind` of its submission. */
-const KINDS: Readonly<Record<string, Workload>> = { command, federation };
+const KINDS: Readonly<Record<string, Workload>> = { command, federation, predictor };
 
 export const WORKLOADS: Workloads = {
   has: (kind) => Object.hasOwn(KINDS, kind),

@@ -30,6 +30,11 @@ export function jobStateReply(job: JobView): JobStateReply {
   };
 }
 
+/** What every reply of a job says. */
+export function jobDetail(job: JobView) {
+  return common(job);
+}
+
 function common(job: JobView) {
   return {
     error: job.error === null ? null : `${job.error.code}: ${job.error.message}`,

@@ -20,6 +20,8 @@ export const command: Workload = {
   hubPort: 0,
   requiredOutputs: [],
   startsWithMembers: true,
+  startsWhenReady: false,
+  isReached: false,
   gang: () => ({ workers: 1, hub: null }),
   hub() {
     throw new Error("a command has no member without a worker");

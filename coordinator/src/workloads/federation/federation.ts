@@ -38,6 +38,8 @@ export const federation: Workload = {
   // HOSTED-API "Bucket layout".
   requiredOutputs: ["model_out/checkpoint.pt"],
   startsWithMembers: false,
+  startsWhenReady: false,
+  isReached: false,
   gang: (job) => ({
     workers: job.shard_count,
     hub: { bytes: serverNeedBytes(serverFactsOf(job)) },

@@ -1,0 +1,54 @@
+/** Deployments as their jobs keep them, and where each is to be reached now. */
+import type { Route } from "@resontech/contracts/inference-routes";
+import type { ReadHandle } from "../db/open-database.ts";
+import { type Deployment, deploymentOf } from "../workloads/predictor/predictor.ts";
+
+type ReplicaRow = {
+  id: string;
+  spec: string | null;
+  member: string;
+  host: string;
+  port: number;
+  certificate_sha256: string;
+  project_id: string;
+};
+
+export class DeploymentTable {
+  readonly #spec;
+  readonly #reachable;
+
+  constructor(db: ReadHandle) {
+    this.#spec = db
+      .prepare<[string], string | null>("SELECT spec FROM jobs WHERE id = ? AND kind = 'predictor'")
+      .pluck();
+    this.#reachable = db.prepare<[], ReplicaRow>(
+      `SELECT jobs.id, jobs.spec, jobs.project_id, members.id AS member, nodes.bridge_address AS host, attempts.bridge_port AS port,
+         nodes.certificate_sha256
+       FROM jobs JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
+       JOIN members ON members.attempt_id = attempts.id AND members.is_lead = 1 AND members.is_ready = 1
+       JOIN nodes ON nodes.id = members.node_id
+       WHERE jobs.kind = 'predictor' AND jobs.state = 'RUNNING' AND members.state = 'RUNNING'
+         AND attempts.bridge_port IS NOT NULL AND nodes.bridge_address IS NOT NULL
+       ORDER BY jobs.id`,
+    );
+  }
+
+  /** Null where there is no such deployment. */
+  of(jobId: string): Deployment | null {
+    const spec = this.#spec.get(jobId);
+    return spec === undefined ? null : deploymentOf({ spec });
+  }
+
+  /** Every deployment that answers. */
+  routes(): Route[] {
+    return this.#reachable
+      .all()
+      .map(({ id, spec, project_id, member, host, port, certificate_sha256 }) => {
+        const { keySha256, visibility, maxOngoingRequests } = deploymentOf({ spec });
+        return {
+          ...{ deployment: id, project: project_id, keySha256, visibility, maxOngoingRequests },
+          replicas: [{ member, host, port, certificateSha256: certificate_sha256 }],
+        };
+      });
+  }
+}

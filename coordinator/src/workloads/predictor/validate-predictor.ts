@@ -1,0 +1,171 @@
+/** What can be wrong with a deployment, found in the bucket before it is accepted. */
+import type { DeployBody } from "@resontech/contracts/http-inference";
+import { ApiError } from "../../api-error.ts";
+import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
+import type { AcceptedInput } from "../../kernel/accepted-task.ts";
+import { chooseImages } from "../../submission/decisions/choose-images.ts";
+import { slugOf } from "../../submission/decisions/slug-of.ts";
+import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
+import { type FolderObject, listFolder } from "../../submission/folder-objects.ts";
+import { asText, inParallel, readObject } from "../../submission/read-objects.ts";
+import {
+  asKept,
+  taskName,
+  type ValidatedTask,
+  type ValidationDeps,
+} from "../../submission/validated-task.ts";
+import { checkRequirements } from "../federation/submission/requirements.ts";
+import { type InferenceSpec, MAX_YAML_BYTES, readInferenceYaml } from "./inference-yaml.ts";
+import type { Deployment } from "./predictor.ts";
+
+const YAML = "inference.yaml";
+const MAX_SCRIPT_BYTES = 4 * 1024 ** 2;
+const PARALLEL_READS = 8;
+
+/**
+ * @param keySha256 of the predict key, hex
+ * @throws ApiError with the code of the first thing found wrong
+ */
+export async function validatePredictor(
+  deps: ValidationDeps,
+  bucket: string,
+  body: DeployBody,
+  keySha256: string,
+): Promise<ValidatedTask> {
+  const name = taskName(body.name);
+  const folder = deploymentFolder(body.jobPath);
+  const objects = await listFolder(deps.store, bucket, folder);
+  const spec = await readSpec(deps, bucket, folder, objects);
+  const scripts = objects.filter(({ path }) => path.startsWith("scripts/"));
+  const weights = weightsOf(spec, objects, folder);
+  requireModule(spec, scripts, folder);
+
+  const workers = deps.workers();
+  const catalogue = deps.catalogue();
+  const selection = selectWorkers(
+    { ...body, gpuModels: body.gpuModels ?? modelsOf(spec, catalogue) },
+    1,
+    workers,
+    catalogue,
+  );
+  const images = chooseImages(selection, deps.images, workers, {
+    hasHub: false,
+    judge: (image) => checkRequirements(spec.requirements.join("\n"), image),
+  });
+  const texts = await inParallel(scripts, PARALLEL_READS, async (object) => ({
+    object,
+    text: (await readObject(deps.store, bucket, object)).toString("latin1"),
+  }));
+  const withKey = texts.filter(({ text }) => findPlatformKeys(text).length > 0);
+  const deployment: Deployment = {
+    ...{ module: spec.module, className: spec.className, initArgs: spec.initArgs },
+    modelPath: weights === null ? null : `/app/${weights.target}`,
+    maxOngoingRequests: spec.maxOngoingRequests,
+    visibility: body.visibility ?? "PRIVATE",
+    callbackUrl: body.callbackUrl ?? null,
+    keySha256,
+  };
+  return {
+    kind: "predictor",
+    spec: deployment,
+    ...{ name, slug: slugOf(name), bucket, outputRoot: folder, selection, ...asKept(images) },
+    inputs: [
+      ...scripts.map((object) => inputOf("script", object, object.path)),
+      ...(weights === null ? [] : [weights]),
+    ],
+    onlyMine: body.onlyMineWorkers ?? false,
+    estimatedMemoryMb: body.estimatedMemoryMb ?? null,
+    timeLimitMs: null,
+    ...{ numRounds: null, firstRound: 0, minClients: 0, resumable: false },
+    warnings: [
+      ...withKey.map(
+        ({ object }) =>
+          `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
+      ),
+      ...(spec.replicas > 1
+        ? [`inference.yaml asks for ${spec.replicas} replicas; this release runs one.`]
+        : []),
+    ],
+    shardUncompressedBytes: [weights?.sizeBytes ?? 0],
+    hasKeyInScript: withKey.length > 0,
+  };
+}
+
+/** @throws ApiError path_invalid, path_outside_jobs */
+function deploymentFolder(path: string): string {
+  const key = path.replace(/^\//, "").replace(/\/$/, "");
+  const [root, name, ...more] = key.split("/");
+  if (!path.startsWith("/") || !key.isWellFormed() || /[\p{Cc}\\]/u.test(key))
+    throw new ApiError("path_invalid", "jobPath is no path that begins with a slash");
+  const isName = name !== undefined && name !== "" && name !== "." && name !== "..";
+  if (root !== "inference_jobs" || !isName || more.length > 0)
+    throw new ApiError("path_outside_jobs", "jobPath is not /inference_jobs/<name>");
+  return key;
+}
+
+async function readSpec(
+  deps: ValidationDeps,
+  bucket: string,
+  folder: string,
+  objects: readonly FolderObject[],
+): Promise<InferenceSpec> {
+  const file = objects.find(({ path }) => path === YAML);
+  if (file === undefined) throw new ApiError("config_missing", `/${folder} has no ${YAML}`);
+  if (file.sizeBytes > MAX_YAML_BYTES)
+    throw new ApiError(
+      "config_too_large",
+      `${YAML} has ${file.sizeBytes} bytes, at most ${MAX_YAML_BYTES} are taken`,
+    );
+  const bytes = await readObject(deps.store, bucket, file);
+  return readInferenceYaml(asText(bytes, YAML, "script_not_text"));
+}
+
+/** `model.path` is a key of the bucket or the name of a file in the deployment's own `model/`. */
+function weightsOf(
+  { modelPath }: InferenceSpec,
+  objects: readonly FolderObject[],
+  folder: string,
+): AcceptedInput | null {
+  if (modelPath === null) return null;
+  const key = modelPath.replace(/^\//, "");
+  const file = objects.find(
+    (object) => object.key === key || object.path === key || object.path === `model/${key}`,
+  );
+  if (file === undefined)
+    throw new ApiError("weights_missing", `/${folder} has no weights ${JSON.stringify(modelPath)}`);
+  return inputOf("model", file, `model/${file.path.slice(file.path.lastIndexOf("/") + 1)}`);
+}
+
+/** @throws ApiError script_missing, script_too_large */
+function requireModule(
+  { module }: InferenceSpec,
+  scripts: readonly FolderObject[],
+  folder: string,
+): void {
+  const file = `scripts/${module.replaceAll(".", "/")}`;
+  if (!scripts.some(({ path }) => path === `${file}.py` || path === `${file}/__init__.py`))
+    throw new ApiError("script_missing", `/${folder} has no ${file}.py`);
+  const large = scripts.find(({ sizeBytes }) => sizeBytes > MAX_SCRIPT_BYTES);
+  if (large !== undefined)
+    throw new ApiError(
+      "script_too_large",
+      `${large.path} has ${large.sizeBytes} bytes, at most ${MAX_SCRIPT_BYTES} are taken`,
+    );
+}
+
+/** Who asks for no model gets what the file says: a processor, or any accelerator. */
+function modelsOf(
+  { needsDevice }: InferenceSpec,
+  catalogue: ReturnType<ValidationDeps["catalogue"]>,
+): string[] | undefined {
+  const fitting = catalogue.filter(({ kind }) => (kind === "cpu") !== needsDevice);
+  return fitting.length === 0 ? undefined : fitting.map(({ id }) => id);
+}
+
+function inputOf(
+  kind: AcceptedInput["kind"],
+  { key, versionId, etag, sizeBytes }: FolderObject,
+  target: string,
+): AcceptedInput {
+  return { kind, key, versionId, etag, sizeBytes, target };
+}
