@@ -26,6 +26,7 @@ export const Route = Type.Object(
       Type.Object(
         {
           member: Type.String(),
+          node: Type.String(),
           host: Type.String(),
           port: Type.Integer({ minimum: 1, maximum: 65_535 }),
           /** Of the node whose agent listens there. */

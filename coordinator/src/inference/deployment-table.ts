@@ -7,6 +7,7 @@ type ReplicaRow = {
   id: string;
   spec: string | null;
   member: string;
+  node: string;
   host: string;
   port: number;
   certificate_sha256: string;
@@ -22,7 +23,7 @@ export class DeploymentTable {
       .prepare<[string], string | null>("SELECT spec FROM jobs WHERE id = ? AND kind = 'predictor'")
       .pluck();
     this.#reachable = db.prepare<[], ReplicaRow>(
-      `SELECT jobs.id, jobs.spec, jobs.project_id, members.id AS member, nodes.bridge_address AS host, attempts.bridge_port AS port,
+      `SELECT jobs.id, jobs.spec, jobs.project_id, members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,
          nodes.certificate_sha256
        FROM jobs JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
        JOIN members ON members.attempt_id = attempts.id AND members.is_lead = 1 AND members.is_ready = 1
@@ -43,11 +44,11 @@ export class DeploymentTable {
   routes(): Route[] {
     return this.#reachable
       .all()
-      .map(({ id, spec, project_id, member, host, port, certificate_sha256 }) => {
+      .map(({ id, spec, project_id, member, node, host, port, certificate_sha256 }) => {
         const { keySha256, visibility, maxOngoingRequests } = deploymentOf({ spec });
         return {
           ...{ deployment: id, project: project_id, keySha256, visibility, maxOngoingRequests },
-          replicas: [{ member, host, port, certificateSha256: certificate_sha256 }],
+          replicas: [{ member, node, host, port, certificateSha256: certificate_sha256 }],
         };
       });
   }

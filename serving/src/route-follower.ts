@@ -1,0 +1,82 @@
+/** What the coordinator last told of who answers. It serves on without the coordinator for as long as leases may live, and then knows nobody. */
+import { connect, type Socket } from "node:net";
+import {
+  MAX_ROUTES_LINE_BYTES,
+  type Route,
+  ROUTES_LIFE_MS,
+  RouteTable,
+} from "@resontech/contracts/inference-routes";
+import { reader } from "@resontech/contracts/readable";
+import type { Logger } from "pino";
+
+const RETRY_MS = 250;
+const readTable = reader(RouteTable);
+
+export class RouteFollower implements Disposable {
+  readonly #path: string;
+  readonly #log: Logger;
+  #routes = new Map<string, Route>();
+  /** By the monotonic clock; -Infinity before the first word. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #socket: Socket | null = null;
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(path: string, log: Logger) {
+    this.#path = path;
+    this.#log = log;
+    this.#connect();
+  }
+
+  /** Null for a deployment that nobody answers for. */
+  find(deployment: string): Route | null {
+    return this.isFresh ? (this.#routes.get(deployment) ?? null) : null;
+  }
+
+  get isFresh(): boolean {
+    return performance.now() - this.#heardAt < ROUTES_LIFE_MS;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#socket?.destroy();
+  }
+
+  #connect(): void {
+    const socket = connect(this.#path);
+    this.#socket = socket;
+    let pending = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      const lines = (pending + text).split("\n");
+      pending = lines.pop() ?? "";
+      if (pending.length > MAX_ROUTES_LINE_BYTES) socket.destroy();
+      const newest = lines.at(-1);
+      if (newest !== undefined) this.#take(newest);
+    });
+    socket.on("error", (err) => this.#log.debug({ err }, "the coordinator is not there"));
+    socket.once("close", () => {
+      if (!this.#isClosed) this.#retry = setTimeout(() => this.#connect(), RETRY_MS);
+    });
+  }
+
+  #take(line: string): void {
+    const table = readTable(parse(line));
+    if (table === null) {
+      this.#log.error("the coordinator told what is no table of routes");
+      this.#socket?.destroy();
+      return;
+    }
+    this.#routes = new Map(table.routes.map((route) => [route.deployment, route]));
+    this.#heardAt = performance.now();
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return null;
+  }
+}
