@@ -1,5 +1,5 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
-const rooms = "audit|s3-front|gateway|monitoring|coordinator|agent|registry-mirror|policies|airgap|appliance|installer|cli";
+const rooms = "audit|s3-front|gateway|serving|monitoring|coordinator|agent|registry-mirror|policies|airgap|appliance|installer|cli";
 /** Of the coordinator, from the ground up: what stands in one line may import from its own line and from those above it here. */
 const coordinator = [
   ["api-error\\.ts", "state-of-part\\.ts", "db/"],
@@ -9,6 +9,7 @@ const coordinator = [
   ["kernel/"],
   ["submission/", "nodes/", "feed/", "approvals/", "job-mails/"],
   ["workloads/", "outputs/", "metrics/"],
+  ["inference/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts"],
   ["compose/"],

@@ -33,6 +33,7 @@ t.test("every part of the installed appliance is healthy", async (t) => {
     "registry",
     "s3",
     "s3-front",
+    "serving",
     "vault",
   ]);
 });

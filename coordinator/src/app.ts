@@ -29,6 +29,7 @@ import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { jobMailRoutes } from "./http/routes/job-mails.ts";
+import { inferenceRoutes, type InferenceRoutesDeps } from "./http/routes/inference.ts";
 import { jobRoutes, type JobRoutesDeps } from "./http/routes/jobs.ts";
 import { liveRoutes, type LiveRoutesDeps } from "./http/routes/live.ts";
 import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
@@ -67,6 +68,7 @@ export type AppDeps = AuditDeps &
   AuditRoutesDeps &
   NodeRoutesDeps &
   ApplianceRoutesDeps &
+  InferenceRoutesDeps &
   MetricsRoutesDeps &
   NodeFileRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
@@ -175,6 +177,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(taskRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
+  await app.register(inferenceRoutes, deps);
   await app.register(jobMailRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);

@@ -17,6 +17,8 @@ import { ControlServer } from "./control/control-server.ts";
 import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
+import { DeploymentTable } from "./inference/deployment-table.ts";
+import { RoutesServer } from "./inference/routes-server.ts";
 import { FrontServer } from "./front/front-server.ts";
 import { listenOnSocket } from "./http/listen-on-socket.ts";
 import { makeLogger } from "./http/logger.ts";
@@ -100,6 +102,11 @@ async function openParts(
     }),
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
+  if (config.inference !== undefined) {
+    const deployments = new DeploymentTable(read);
+    const { routesSocket } = config.inference;
+    stack.use(await RoutesServer.listen(routesSocket, () => deployments.routes(), logger));
+  }
   const users = new S3Users(transport);
   const bucketKeys = new BucketKeys({ read, commit, record, store, users, now });
   await bucketKeys.sweep();

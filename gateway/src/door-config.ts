@@ -1,4 +1,5 @@
 /** Configuration of the front door (HAProxy 2.8): https://docs.haproxy.org/2.8/configuration.html */
+import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { SERVER_TLS } from "@resontech/daemon/tls-suites";
 import { WITHOUT_KEYCLOAK, WITHOUT_SESSION } from "./cookie-filter.ts";
@@ -15,6 +16,8 @@ export type DoorSettings = {
   certFile: string;
   /** Where the coordinator listens, plain HTTP. */
   coordinatorSocket: string;
+  /** Where the inference gateway listens, plain HTTP. */
+  servingSocket: string;
   keycloak: {
     /** Of 127.0.0.1, HTTPS. */
     port: number;
@@ -60,6 +63,7 @@ export function renderDoorConfig(settings: DoorSettings): string {
     ["frontend door", frontendLines(settings)],
     ["backend coordinator", coordinatorLines(settings)],
     ["backend sign_in", signInLines(settings)],
+    ["backend serving", servingLines(settings)],
   ] as const;
   return sections
     .map(([title, lines]) => `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`)
@@ -124,7 +128,8 @@ function frontendLines({ address, port, certFile, maxConnections }: DoorSettings
     `http-request ${refuse("not_found", "the address is not valid")} if { path -m reg -i ${quoted(AMBIGUOUS_PATH)} }`,
     `http-request ${refuse("headers_too_large", "the headers are too long")} if { req.hdrs,length gt ${MAX_HEADERS} }`,
     `http-request ${bad("there are two Cookie headers")} if { req.fhdr_cnt(cookie) gt 1 }`,
-    `http-request ${refuse("body_too_large", "the body is too long")} if { req.body_size gt ${MAX_BODY} }`,
+    `acl is_inference path_beg ${INFERENCE_PATH}/`,
+    `http-request ${refuse("body_too_large", "the body is too long")} if { req.body_size gt ${MAX_BODY} } !is_inference`,
     "http-request set-uri %[pathq]",
     "# Who asks is what the door sees, and nothing that a client says.",
     ...FORWARDED.map((header) => `http-request del-header ${header}`),
@@ -137,7 +142,8 @@ function frontendLines({ address, port, certFile, maxConnections }: DoorSettings
     `http-request ${refuse("length_required", "the length of the body is not said")} if is_sign_in { method POST } !{ req.hdr(content-length) -m found }`,
     `http-request ${refuse("body_too_large", "the form is too long")} if is_sign_in { req.body_size gt ${MAX_SIGN_IN_BODY} }`,
     // A body that fills the buffer goes on: what it lacks is the coordinator's to wait for.
-    "http-request wait-for-body time 10s unless { method GET } { req.hdr(upgrade) -m found }",
+    "http-request wait-for-body time 10s unless { method GET } { req.hdr(upgrade) -m found } || is_inference",
+    "use_backend serving if is_inference",
     "use_backend sign_in if is_sign_in",
     "default_backend coordinator",
   ];
@@ -151,6 +157,18 @@ function coordinatorLines({ coordinatorSocket }: DoorSettings): string[] {
     // That it restarts stands in the supervisor's log: a line for each request meanwhile would fill this one.
     "http-after-response set-log-level silent if { status 503 }",
     `server coordinator unix@${quoted(coordinatorSocket)}`,
+  ];
+}
+
+/** Bodies stream: the gateway has limits of its own. Who hangs up is told at once, so that the replica's place is free. */
+function servingLines({ servingSocket }: DoorSettings): string[] {
+  return [
+    `http-request set-header ${PEER_HEADER} %[src]`,
+    "http-request del-header cookie",
+    "option abortonclose",
+    "http-after-response set-log-level silent if { status 503 }",
+    ...COORDINATOR_ERRORS,
+    `server serving unix@${quoted(servingSocket)}`,
   ];
 }
 

@@ -8,6 +8,7 @@ const SETTINGS: DoorSettings = {
   ...{ address: "10.0.0.5", port: 8000, name: "appliance.example" },
   certFile: "/opt/my root's/etc/secrets/door/server.crt",
   coordinatorSocket: "/run/resontech/main/api/sock",
+  servingSocket: "/run/resontech/main/serving/sock",
   keycloak: { port: 8443, caFile: "/opt/my root's/etc/ca/root.crt" },
   ...{ maxConnections: 1_200, threads: 2 },
 };

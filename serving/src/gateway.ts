@@ -11,6 +11,8 @@ import type { RouteFollower } from "./route-follower.ts";
 
 /** HOSTED-API: then 504. */
 const PREDICT_MS = 60_000;
+/** Of the gateway itself, for the supervisor: the front door leads nobody there. */
+const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
 /** A call waits so long for a replica that has as many as it takes. */
 const QUEUE_MS = 2_000;
@@ -41,6 +43,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
   const call = callOf(request.method, request.url);
   if (call === null)
     return refuse(request, response, { status: 404, type: "not_found", message: "no such call" });

@@ -3,7 +3,7 @@
  * there, so it runs before each start of the supervisor: that renews certificates and follows a switched release.
  */
 import { toolsHome } from "../host-tools/tools-environment.ts";
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import {
 } from "@resontech/contracts/coordinator-config";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
+import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { NotifierConfig } from "@resontech/contracts/notifier-config";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
@@ -114,6 +115,7 @@ function makeFolders(context: PartContext): void {
     "keycloak",
     "prometheus",
     "notifier",
+    "serving",
   ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
@@ -164,6 +166,7 @@ async function makeCertificates(context: PartContext): Promise<void> {
   await ca.ensureServer(layout.secrets("notifier"), readBy(context, "notifier"), "reader", [
     READER_NAME,
   ]);
+  await ca.ensureClient(layout.secrets("serving"), readBy(context, "serving"), "client");
   // It calls NATS with it, and serves nobody: an older release gave it a certificate of the appliance's name.
   await ca.ensureClient(layout.secrets("coordinator"), readBy(context, "coordinator"), "client");
   for (const name of ["server.crt", "server.key"])
@@ -253,6 +256,7 @@ function writeProcessConfigs(context: PartContext): void {
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
   give("notifier", "notifier", notifierConfig(context));
+  give("serving", "serving", servingConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
   writePrometheusConfig(context);
   const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
@@ -278,6 +282,7 @@ function writeProcessConfigs(context: PartContext): void {
       name: config.name,
       certFile: layout.secrets("door", "server.crt"),
       coordinatorSocket: apiSocket(layout),
+      servingSocket: layout.run("serving", "sock"),
       keycloak: { port: config.ports.keycloak, caFile: layout.rootCert },
       maxConnections: doorConnections(openFilesLimit()),
       threads: Math.min(DOOR_MOST_THREADS, availableParallelism()),
@@ -303,6 +308,23 @@ function writeProcessConfigs(context: PartContext): void {
     readBy(context, "registry"),
     0o440,
   );
+}
+
+function servingConfig({ layout }: PartContext): ServingConfig {
+  return {
+    socket: layout.run("serving", "sock"),
+    routesSocket: layout.run("routes", "sock"),
+    certFile: layout.secrets("serving", "client.crt"),
+    keyFile: layout.secrets("serving", "client.key"),
+    rootCertFile: layout.rootCert,
+    logLevel: "info",
+  };
+}
+
+/** Of the first certificate in the file, which is the gateway's own; hex. */
+function gatewayCertificateSha256({ layout }: PartContext): string {
+  const certificate = new X509Certificate(readFileSync(layout.secrets("serving", "client.crt")));
+  return certificate.fingerprint256.replaceAll(":", "").toLowerCase();
 }
 
 function notifierConfig(context: PartContext): NotifierConfig {
@@ -509,6 +531,10 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     },
     mailSocket: layout.run("mail", "sock"),
     metrics: { tokenFiles: metricsTokenFiles(layout), factsFile: layout.factsFile },
+    inference: {
+      routesSocket: layout.run("routes", "sock"),
+      gatewayCertificateSha256: gatewayCertificateSha256(context),
+    },
     images: release.images
       .filter((image) => image.use === "job" && image.profile !== null)
       .map((image) => ({

@@ -172,6 +172,10 @@ export function coordinatorPart(context: PartContext): Part {
         uid: uidOf(config, "coordinator"),
         gid: uidOf(config, "s3Front"),
       });
+      makeSocketFolder(layout.run("routes"), {
+        uid: uidOf(config, "coordinator"),
+        gid: uidOf(config, "serving"),
+      });
     },
     isHealthy: async () =>
       (await unixHttpStatus(apiSocket(layout), "/healthz", { [PEER_HEADER]: "127.0.0.1" })) === 200,
@@ -198,6 +202,27 @@ export function notifierPart(context: PartContext): Part {
     // A message under way is waited for.
     stopGraceMs: 30_000,
     oomScore: 0,
+  });
+}
+
+/** The gateway of deployments: it serves on while the coordinator restarts. */
+export function servingPart(context: PartContext): Part {
+  const { config, layout, release } = context;
+  return processPart(context, {
+    name: "serving",
+    after: [],
+    user: "serving",
+    program: layout.release("bin", "node"),
+    args: [layout.release("app", "serving.mjs"), "--config", layout.processConfig("serving")],
+    port: null,
+    version: release.version,
+    prepare: async () =>
+      makeSocketFolder(layout.run("serving"), {
+        uid: uidOf(config, "serving"),
+        gid: uidOf(config, "door"),
+      }),
+    isHealthy: async () =>
+      (await unixHttpStatus(layout.run("serving", "sock"), "/healthz", {})) === 200,
   });
 }
 

@@ -30,6 +30,7 @@ import {
   auditOutPart,
   coordinatorPart,
   notifierPart,
+  servingPart,
   s3FrontPart,
   vaultPart,
 } from "../parts/own-processes.ts";
@@ -164,6 +165,7 @@ export function partsOf(context: PartContext): Part[] {
     coordinatorPart(context),
     prometheusPart(context),
     notifierPart(context),
+    servingPart(context),
   ];
   if (config.containerEngine.kind === "podman")
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));

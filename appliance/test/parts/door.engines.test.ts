@@ -45,6 +45,7 @@ const good = renderDoorConfig({
   ...{ address: "127.0.0.1", port: config.ports.api, name: "localhost" },
   certFile: layout.secrets("door", "server.crt"),
   coordinatorSocket: apiSocket(layout),
+  servingSocket: layout.run("serving", "sock"),
   keycloak: { port: 1, caFile: layout.rootCert },
   ...{ maxConnections: 400, threads: 2 },
 });

@@ -101,6 +101,8 @@ export const UID_OFFSETS = {
   door: 6,
   /** Takes alerts to people. */
   notifier: 7,
+  /** The gateway of deployments. */
+  serving: 8,
   nats: 10,
   s3: 11,
   registry: 12,

@@ -126,6 +126,18 @@ export const CoordinatorConfig = Type.Object(
     ),
     /** Where the notifier takes mails about ends of jobs. Absent: nobody gets one. */
     mailSocket: Type.Optional(SocketPath),
+    /** Deployments of predictors. Absent: none is reached. */
+    inference: Type.Optional(
+      Type.Object(
+        {
+          /** Where the gateway hears who answers. */
+          routesSocket: SocketPath,
+          /** By which agents know the gateway, hex. */
+          gatewayCertificateSha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+        },
+        closed,
+      ),
+    ),
     images: Type.Array(JobImage),
     /** Folder of the release that runs; what a node needs of it is given out to whoever asks. Absent: nothing is. */
     releaseDir: Type.Optional(Path),

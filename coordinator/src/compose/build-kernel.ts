@@ -1,3 +1,4 @@
+import type { BridgePeer } from "@resontech/contracts/agent-protocol";
 import { KernelRecords } from "../kernel/kernel-records.ts";
 import { RecordOutbox } from "../audit/record-outbox.ts";
 import { RecordPump } from "../audit/record-pump.ts";
@@ -51,6 +52,8 @@ export type KernelAlarms = {
 };
 
 export type KernelOptions = {
+  /** Who reaches leads from beside the coordinator; absent: nobody does. */
+  gateway?: BridgePeer | null | undefined;
   db: WriteHandle;
   commit: GroupCommit;
   clock: Clock;
@@ -63,7 +66,15 @@ export type KernelOptions = {
 /** Every part that lives on the database alone: no socket, no timer. */
 export type KernelParts = ReturnType<typeof buildKernel>;
 
-export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs }: KernelOptions) {
+export function buildKernel({
+  db,
+  commit,
+  clock,
+  alarms,
+  workloads,
+  hangAfterMs,
+  gateway = null,
+}: KernelOptions) {
   const now = () => clock.now();
   const meta = new Meta(db);
   const recordOutbox = new RecordOutbox(db, meta, now);
@@ -81,7 +92,7 @@ export function buildKernel({ db, commit, clock, alarms, workloads, hangAfterMs 
       "SELECT max(json_extract(inventory, '$.memoryBytes')) FROM nodes WHERE state IN ('READY', 'SUSPECT') AND is_cordoned = 0",
     )
     .pluck();
-  const bridges = new JobBridges(db);
+  const bridges = new JobBridges(db, gateway);
   const tables = {
     clock,
     meta,

@@ -122,6 +122,10 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     commit,
     clock,
     workloads: WORKLOADS,
+    gateway:
+      config.inference === undefined
+        ? null
+        : { node: "serving", certificateSha256: config.inference.gatewayCertificateSha256 },
     hangAfterMs:
       config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },

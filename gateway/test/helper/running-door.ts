@@ -43,6 +43,7 @@ export class RunningDoor implements AsyncDisposable {
       ...{ address: "127.0.0.1", port, name: "localhost", certFile },
       ...{ maxConnections: 400, threads: 2 },
       keycloak: { port: 1, caFile: certificates.caFile },
+      servingSocket: join(dir, "serving.sock"),
       ...settings,
     });
     const configFile = join(dir, "door.cfg");
