@@ -19,11 +19,18 @@ class BridgedAgent extends Agent {
     _options: object,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
-    this.#dial().then(
-      (stream) => callback?.(null, stream),
-      (error: unknown) => callback?.(error as Error, undefined as unknown as Duplex),
-    );
+    void this.#connect(callback);
     return undefined;
+  }
+
+  async #connect(
+    callback: ((error: Error | null, stream: Duplex) => void) | undefined,
+  ): Promise<void> {
+    try {
+      callback?.(null, await this.#dial());
+    } catch (error) {
+      callback?.(error as Error, undefined as unknown as Duplex);
+    }
   }
 }
 

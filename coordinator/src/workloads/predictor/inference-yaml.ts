@@ -1,6 +1,6 @@
 /** `inference.yaml` of a deployment, as the public client renders it or a person writes it (HOSTED-API "Inside a serving replica"). Pure. */
 import { ApiError } from "../../api-error.ts";
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse, YAMLError } from "yaml";
 
@@ -58,7 +58,7 @@ export function readInferenceYaml(text: string): InferenceSpec {
     const at = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
     throw invalid(`${at === "" ? "the document" : at} ${first?.message ?? "does not fit"}`);
   }
-  const { engine, model, cluster = {}, requirements } = said as Static<typeof InferenceYaml>;
+  const { engine, model, cluster = {}, requirements } = said;
   if (engine !== undefined)
     throw new ApiError("engine_unavailable", `this release has no engine ${engine}`);
   const initArgs = model.init_args ?? {};
