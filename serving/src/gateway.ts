@@ -1,12 +1,16 @@
 /** HTTP of the inference gateway: knows keys and limits, and leads each call to a replica. */
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { pipeline } from "node:stream/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Logger } from "pino";
-import { callOf, keyOf, requestIdOf } from "./call.ts";
+import { callOf, keyOf } from "./call.ts";
 import type { Replica } from "./dial-replica.ts";
+import { Exchange } from "./exchange.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
+import type { CallOutcome } from "./records/call-line.ts";
+import type { CallRecorder } from "./records/call-recorder.ts";
+import { Tally } from "./records/tally.ts";
+import { NOT_RECORDED, refuse } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
 
 /** HOSTED-API: then 504. */
@@ -18,16 +22,12 @@ const HEALTH_MS = 5_000;
 const QUEUE_MS = 2_000;
 const QUEUE_LOOK_MS = 20;
 const MAX_BODY_BYTES = 1024 ** 3;
-/** What of an answer is the replica's to say. */
-const PASSED_HEADERS = ["content-type", "content-length", "x-replica-id", "retry-after"] as const;
-
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "isFresh">;
   pool: ReplicaPool;
+  records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
 };
-
-type Refusal = { status: number; type: string; message: string; retryAfterS?: number };
 
 export function makeGateway(parts: GatewayParts): Server {
   return createServer({ requestTimeout: 0, headersTimeout: 10_000 }, (request, response) => {
@@ -39,7 +39,7 @@ export function makeGateway(parts: GatewayParts): Server {
 }
 
 async function answer(
-  { routes, pool, log }: GatewayParts,
+  { routes, pool, records, log }: GatewayParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -62,6 +62,8 @@ async function answer(
     return refuse(request, response, {
       ...{ status: 413, type: "body_too_large", message: `at most ${MAX_BODY_BYTES} bytes` },
     });
+  if (call.kind === "predict" && !records.isAvailable)
+    return refuse(request, response, NOT_RECORDED);
   const replica = await freeReplica(pool, route, request);
   if (replica === null)
     return refuse(request, response, {
@@ -69,7 +71,8 @@ async function answer(
       retryAfterS: 1,
     });
   try {
-    await lead({ pool, log }, { request, response, replica, kind: call.kind });
+    if (call.kind === "health") await askHealth(pool, { request, response, replica });
+    else await lead({ pool, records, log }, { request, response, route, replica });
   } finally {
     pool.release(replica);
   }
@@ -87,70 +90,55 @@ async function freeReplica(
   }
 }
 
-async function lead(
-  { pool, log }: Pick<GatewayParts, "pool" | "log">,
-  {
-    request,
-    response,
-    replica,
-    kind,
-  }: {
-    request: IncomingMessage;
-    response: ServerResponse;
-    replica: Replica;
-    kind: "predict" | "health";
-  },
-): Promise<void> {
-  const requestId = requestIdOf(request.headers) ?? randomUUID();
-  const { "content-type": contentType, "content-length": length } = request.headers;
-  const asked = pool.request(replica, {
-    ...{ method: kind === "predict" ? "POST" : "GET", path: `/${kind}` },
-    headers: {
-      host: "replica",
-      "x-request-id": requestId,
-      ...(contentType === undefined ? {} : { "content-type": contentType }),
-      ...(length === undefined ? {} : { "content-length": length }),
-    },
-  });
-  const limitMs = kind === "predict" ? PREDICT_MS : HEALTH_MS;
-  let isLate = false;
-  const late = setTimeout(() => {
-    isLate = true;
-    asked.destroy();
-  }, limitMs);
-  // Who hangs up needs no answer: the replica is told by the end of its connection.
-  response.once("close", () => asked.destroy());
+type Led = { request: IncomingMessage; response: ServerResponse; replica: Replica };
+
+/** A replica's own word on its health; it is no call, and stands in no record. */
+async function askHealth(pool: ReplicaPool, { request, response, replica }: Led): Promise<void> {
+  using exchange = new Exchange(pool, { request, response, replica, limitMs: HEALTH_MS });
   try {
-    const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      asked.once("response", resolve);
-      asked.once("error", reject);
-    });
-    const sent = kind === "predict" ? pipeline(request, asked) : Promise.resolve(void asked.end());
-    sent.catch(() => {});
-    const from = await answered;
-    response.statusCode = from.statusCode ?? 502;
-    response.setHeader("x-request-id", requestId);
-    for (const name of PASSED_HEADERS) {
-      const value = from.headers[name];
-      if (value !== undefined) response.setHeader(name, value);
-    }
-    await pipeline(from, response);
-  } catch (err) {
-    if (response.destroyed) return;
-    log.warn({ err, member: replica.member }, "a call did not come back");
-    if (response.headersSent) response.destroy();
-    else if (isLate)
-      refuse(request, response, {
-        ...{ status: 504, type: "timeout", message: `no answer in ${limitMs / 1_000} s` },
-      });
-    else
-      refuse(request, response, {
-        ...{ status: 502, type: "replica_unreachable", message: "the replica went away" },
-        retryAfterS: 1,
-      });
-  } finally {
-    clearTimeout(late);
+    await exchange.handOn(await exchange.ask("GET", "/health", null), new Tally());
+  } catch {
+    if (!response.destroyed) refuse(request, response, exchange.refusal);
   }
+}
+
+/** One call, on record before the first byte of its answer leaves; how it ended follows. */
+async function lead(
+  { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
+  { request, response, route, replica }: Led & { route: Route },
+): Promise<void> {
+  const id = randomUUID();
+  const [sent, got] = [new Tally(), new Tally()];
+  using exchange = new Exchange(pool, { request, response, replica, limitMs: PREDICT_MS });
+  let outcome: CallOutcome = "answered";
+  const broken = (err: unknown): null => {
+    outcome = exchange.isLate ? "timeout" : response.destroyed ? "client_gone" : "replica_gone";
+    if (outcome !== "client_gone") log.warn({ err, member: replica.member }, outcome);
+    return null;
+  };
+  const from = await exchange.ask("POST", "/predict", sent).catch(broken);
+  try {
+    await records.begin({
+      ...{ kind: "call", id, at: new Date().toISOString() },
+      ...{ deployment: route.deployment, project: route.project, replica: replica.member },
+      keySha256: route.keySha256,
+      ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
+    });
+    if (from !== null) await exchange.handOn(from, got).catch(broken);
+    else if (!response.destroyed) refuse(request, response, exchange.refusal);
+    // What broke when the answer had begun ends as it stands.
+    if (outcome !== "answered" && from !== null) response.destroy();
+  } catch (err) {
+    log.warn({ err }, "a call could not be put on record");
+    outcome = "not_recorded";
+    from?.destroy();
+    if (!response.destroyed) refuse(request, response, NOT_RECORDED);
+  }
+  records.end({
+    ...{ kind: "end", id, at: new Date().toISOString(), outcome },
+    status: response.headersSent ? response.statusCode : null,
+    ...{ answerSha256: got.sha256, answerBytes: got.bytes },
+  });
 }
 
 /** In a time that tells nothing about the key. */
@@ -160,22 +148,4 @@ function mayCall(route: Route | null, key: string | null): boolean {
     .digest();
   const good = Buffer.from(route?.keySha256 ?? "0".repeat(64), "hex");
   return timingSafeEqual(shown, good) && route !== null && key !== null;
-}
-
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, type, message, retryAfterS }: Refusal,
-): void {
-  if (response.headersSent) return void response.destroy();
-  const requestId = requestIdOf(request.headers) ?? randomUUID();
-  const body = JSON.stringify({ error: { type, message, request_id: requestId } });
-  response.writeHead(status, {
-    ...{ "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-    "x-request-id": requestId,
-    ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
-    // What is left of the body is nobody's: the connection goes with it.
-    ...(request.complete ? {} : { connection: "close" }),
-  });
-  response.end(body);
 }

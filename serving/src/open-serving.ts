@@ -1,13 +1,19 @@
-/** Composition: the routes, the pool, the server on its socket. */
+/** Composition: the routes, the pool, the records, the server on its socket. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { connectProducer } from "@resontech/audit/producer";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { Logger } from "pino";
 import { makeGateway } from "./gateway.ts";
+import { CallJournal } from "./records/call-journal.ts";
+import { CallRecorder } from "./records/call-recorder.ts";
+import { EMPTY_SHA256 } from "./records/tally.ts";
 import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
 
+/** @throws AuditUnavailable when auditd does not welcome it: no call may pass unrecorded */
 export async function openServing(config: ServingConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const read = (file: string) => readFileSync(file, "utf8");
@@ -17,7 +23,22 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
       ...{ cert: read(config.certFile), key: read(config.keyFile), ca: read(config.rootCertFile) },
     }),
   );
-  const server = makeGateway({ routes, pool, log });
+  const producer = stack.use(
+    await connectProducer({ socketPath: config.auditSocket, boot: randomUUID() }),
+  );
+  const { journal, open } = await CallJournal.open(config.callsDir);
+  stack.use(journal);
+  const records = stack.use(
+    new CallRecorder(journal, producer, (err) => log.warn({ err }, "a batch is not on record yet")),
+  );
+  if (open.length > 0)
+    log.warn({ calls: open.length }, "an earlier life left calls without an end");
+  for (const id of open)
+    records.end({
+      ...{ kind: "end", id, at: new Date().toISOString(), outcome: "gateway_ended", status: null },
+      ...{ answerSha256: EMPTY_SHA256, answerBytes: 0 },
+    });
+  const server = makeGateway({ routes, pool, records, log });
   await rm(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, "listening");

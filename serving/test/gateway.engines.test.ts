@@ -1,21 +1,38 @@
-/** The gateway between a client and a replica: the real runner of predictors behind the real bridge of an agent. The coordinator is scripted. */
+/** The gateway between a client and a replica: the real runner of predictors behind the real bridge of an agent, the real auditd beside it. The coordinator is scripted. */
 import { spawn } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
+import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
 import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../agent/test/helper/pki.ts";
+import { AuditdFixture, readLeaves } from "../../audit/test/helper.ts";
 import { openServing } from "../src/open-serving.ts";
+import { Frontier, hashLeaf } from "../../audit/src/log/format/tree/merkle.ts";
+import {
+  type BatchHead,
+  type CallBegun,
+  type CallEnded,
+  readCallLine,
+} from "../src/records/call-line.ts";
 
 t.setTimeout(60_000);
 const HOST = "127.0.0.1";
@@ -87,16 +104,39 @@ coordinator.listen(routesSocket);
 await once(coordinator, "listening");
 t.teardown(() => coordinator.close());
 
+const auditd = new AuditdFixture(join(dir, "audit"), {
+  producers: [
+    {
+      ...{ name: "serving", family: "serving", gid: null },
+      socket: join(dir, "audit", "run", "serving.sock"),
+    },
+  ],
+});
+auditd.init();
+await auditd.start();
+t.teardown(() => auditd.stop("SIGKILL"));
+
 const socketPath = join(dir, "serving.sock");
-const serving = await openServing(
-  {
-    ...{ socket: socketPath, routesSocket, logLevel: "silent" },
-    certFile: file("gateway.pem", gateway.certPem),
-    keyFile: file("gateway.key", gateway.keyPem),
-    rootCertFile: pki.rootFile,
-  },
-  log,
+const callsDir = join(dir, "calls");
+const config: ServingConfig = {
+  ...{ socket: socketPath, routesSocket, logLevel: "silent" },
+  ...{ auditSocket: auditd.socket("serving"), callsDir },
+  certFile: file("gateway.pem", gateway.certPem),
+  keyFile: file("gateway.key", gateway.keyPem),
+  rootCertFile: pki.rootFile,
+};
+/** What an earlier life began and did not end. */
+const LEFT = "0b0b3f6e-6c3b-4a53-9a0c-left";
+mkdirSync(callsDir);
+writeFileSync(
+  join(callsDir, "2026-01-01.ndjson"),
+  `${JSON.stringify({
+    ...{ kind: "call", id: LEFT, at: "2026-01-01T00:00:00.000Z", deployment: "job-1" },
+    ...{ project: "p_1", replica: "r", keySha256: "0".repeat(64) },
+    ...{ requestSha256: "0".repeat(64), requestBytes: 1 },
+  })}\n{"kind":"call","id":"cut`,
 );
+const serving = await openServing(config, log);
 t.teardown(() => serving[Symbol.asyncDispose]());
 chmodSync(socketPath, 0o600);
 
@@ -176,6 +216,73 @@ t.test("a client that hangs up frees its place", async (t) => {
   }
   await sleep(1_600);
   t.match(await call("/inference/job-1/predict", "b"), { status: 200 });
+});
+
+type Batch = { head: BatchHead; texts: string[] };
+
+function readBatches(): Batch[] {
+  const batches: Batch[] = [];
+  for (const name of readdirSync(callsDir).sort())
+    for (const text of readFileSync(join(callsDir, name), "utf8").split("\n")) {
+      const line = readCallLine(text);
+      if (line?.kind === "batch") batches.push({ head: line, texts: [] });
+      else if (line !== null) batches.at(-1)?.texts.push(text);
+    }
+  return batches;
+}
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const linesOf = (kind: "call" | "end") =>
+  readBatches()
+    .flatMap(({ texts }) => texts.map(readCallLine))
+    .filter((line) => line?.kind === kind);
+
+t.test("each call is in a batch whose root the audit log has", async (t) => {
+  const [question, before] = ["what is on record", linesOf("call").length];
+  const { body } = await call("/inference/job-1/predict", question);
+  const begun = linesOf("call").slice(before) as CallBegun[];
+  t.equal(begun.length, 1, "durable when the answer is there");
+  t.match(begun[0], {
+    ...{ deployment: "job-1", project: "p_1", replica: "job-1-a1-replica" },
+    ...{ keySha256: route.keySha256, requestSha256: sha256(question) },
+    requestBytes: question.length,
+  });
+  await sleep(1_000);
+  const ended = (linesOf("end") as CallEnded[]).find(({ id }) => id === begun[0]?.id);
+  t.match(ended, {
+    ...{ outcome: "answered", status: 200, answerSha256: sha256(JSON.stringify(body)) },
+  });
+  t.match(
+    linesOf("end").find((line) => line?.kind === "end" && line.id === LEFT),
+    { outcome: "gateway_ended", status: null },
+    "what an earlier life left open is closed",
+  );
+  const said = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "model.calls");
+  const roots = new Map(said.map(({ detail }) => [detail?.["batch"], detail]));
+  for (const { head, texts } of readBatches()) {
+    const tree = new Frontier();
+    for (const text of texts) tree.append(hashLeaf(Buffer.from(text)));
+    t.equal(tree.root().toString("hex"), head.root);
+    t.match(roots.get(head.id), { root: head.root, lines: texts.length });
+  }
+  t.notMatch(JSON.stringify(said), question);
+});
+
+t.test("while auditd is silent no byte of an answer leaves", async (t) => {
+  process.kill(auditd.pid, "SIGSTOP");
+  t.teardown(() => process.kill(auditd.pid, "SIGCONT"));
+  const began = performance.now();
+  t.match(await call("/inference/job-1/predict", "unseen"), {
+    ...{ status: 503, headers: { "retry-after": "5" } },
+    body: { error: { type: "audit_unavailable" } },
+  });
+  t.ok(performance.now() - began < 4_000);
+  process.kill(auditd.pid, "SIGCONT");
+  let answer = await call("/inference/job-1/predict", "seen");
+  for (let tries = 0; tries < 50 && answer.status !== 200; tries++) {
+    await sleep(100);
+    answer = await call("/inference/job-1/predict", "seen");
+  }
+  t.equal(answer.status, 200, "and it answers again");
 });
 
 t.test(

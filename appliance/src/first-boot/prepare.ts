@@ -139,6 +139,7 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
   ensureFolder(layout.data("notifier"), ownedBy(context, "notifier"), 0o700);
+  ensureFolder(layout.data("serving"), ownedBy(context, "serving"), 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
@@ -314,6 +315,8 @@ function servingConfig({ layout }: PartContext): ServingConfig {
   return {
     socket: layout.run("serving", "sock"),
     routesSocket: layout.run("routes", "sock"),
+    auditSocket: layout.run("audit", "serving", "sock"),
+    callsDir: layout.data("serving", "calls"),
     certFile: layout.secrets("serving", "client.crt"),
     keyFile: layout.secrets("serving", "client.key"),
     rootCertFile: layout.rootCert,

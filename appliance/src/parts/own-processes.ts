@@ -21,6 +21,7 @@ export const AUDIT_PRODUCERS = {
   "s3-front": { family: "s3-front", user: "s3Front" },
   "audit-out": { family: "audit-out", user: "auditOut" },
   vault: { family: "vault", user: "vault" },
+  serving: { family: "serving", user: "serving" },
   supervisor: { family: "supervisor", user: "root" },
   appliance: { family: "appliance", user: "root", occasional: true },
 } as const satisfies Record<string, { family: string; user: PartUser; occasional?: boolean }>;
@@ -210,7 +211,7 @@ export function servingPart(context: PartContext): Part {
   const { config, layout, release } = context;
   return processPart(context, {
     name: "serving",
-    after: [],
+    after: ["auditd"],
     user: "serving",
     program: layout.release("bin", "node"),
     args: [layout.release("app", "serving.mjs"), "--config", layout.processConfig("serving")],

@@ -12,6 +12,7 @@ import { IDENTITY_EVENTS } from "./catalogue/identity.ts";
 import { JOB_EVENTS } from "./catalogue/job.ts";
 import { KEY_EVENTS } from "./catalogue/key.ts";
 import { LOG_EVENTS } from "./catalogue/log.ts";
+import { MODEL_EVENTS } from "./catalogue/model.ts";
 import { NODE_EVENTS } from "./catalogue/node.ts";
 import { OBJECT_STORE_EVENTS } from "./catalogue/object-store.ts";
 import { PRIVACY_EVENTS } from "./catalogue/privacy.ts";
@@ -28,6 +29,7 @@ export const EVENT_CATALOGUE = {
   ...KEY_EVENTS,
   ...DATA_EVENTS,
   ...OBJECT_STORE_EVENTS,
+  ...MODEL_EVENTS,
   ...PRIVACY_EVENTS,
   ...ADMIN_EVENTS,
   ...LOG_EVENTS,

@@ -16,6 +16,10 @@ export const ServingConfig = Type.Object(
     certFile: Path,
     keyFile: Path,
     rootCertFile: Path,
+    /** Of auditd, for this producer alone. */
+    auditSocket: SocketPath,
+    /** Where the journal of calls grows; nobody else reads or writes there. */
+    callsDir: Path,
     logLevel: Type.String({ default: "info" }),
   },
   closed,

@@ -113,6 +113,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "model.output.open": as("model", "Create"),
   "model.output": as("model", "Create"),
   "model.node.output": as("model", "Create"),
+  "model.calls": as("model", "Read"),
 
   "privacy.erasure": as("entity", "Delete"),
   "privacy.refusal": as("entity", "Other"),

@@ -1,0 +1,103 @@
+/** One request to a replica for a client: it ends in time, and at once when the client hangs up. */
+import { randomUUID } from "node:crypto";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { requestIdOf } from "./call.ts";
+import type { Replica } from "./dial-replica.ts";
+import type { Tally } from "./records/tally.ts";
+import type { Refusal } from "./refuse.ts";
+import type { ReplicaPool } from "./replica-pool.ts";
+
+/** What of an answer is the replica's to say. */
+const PASSED_HEADERS = ["content-type", "content-length", "x-replica-id", "retry-after"] as const;
+
+export type Asked = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  replica: Replica;
+  /** From now to the last byte of the answer, milliseconds. */
+  limitMs: number;
+};
+
+export class Exchange implements Disposable {
+  readonly #pool: ReplicaPool;
+  readonly #asked: Asked;
+  readonly #requestId: string;
+  readonly #timer: NodeJS.Timeout;
+  #upstream: ClientRequest | null = null;
+  #isLate = false;
+
+  constructor(pool: ReplicaPool, asked: Asked) {
+    this.#pool = pool;
+    this.#asked = asked;
+    this.#requestId = requestIdOf(asked.request.headers) ?? randomUUID();
+    this.#timer = setTimeout(() => {
+      this.#isLate = true;
+      this.#upstream?.destroy();
+    }, asked.limitMs);
+    // Who hangs up needs no answer: the replica is told by the end of its connection.
+    asked.response.once("close", () => this.#upstream?.destroy());
+  }
+
+  /** The limit passed, and that was the end. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /** What to say to a client whose exchange broke before the answer began. */
+  get refusal(): Refusal {
+    return this.#isLate
+      ? {
+          ...{ status: 504, type: "timeout" },
+          message: `no answer in ${this.#asked.limitMs / 1_000} s`,
+        }
+      : {
+          ...{ status: 502, type: "replica_unreachable", message: "the replica went away" },
+          retryAfterS: 1,
+        };
+  }
+
+  /**
+   * Resolves with the head of the replica's answer.
+   * @param sent counts the body as it passes; null: the request has none
+   * @throws what broke
+   */
+  async ask(method: string, path: string, sent: Tally | null): Promise<IncomingMessage> {
+    const { request, replica } = this.#asked;
+    const { "content-type": contentType, "content-length": length } = request.headers;
+    const upstream = this.#pool.request(replica, {
+      ...{ method, path },
+      headers: {
+        host: "replica",
+        "x-request-id": this.#requestId,
+        ...(contentType === undefined || sent === null ? {} : { "content-type": contentType }),
+        ...(length === undefined || sent === null ? {} : { "content-length": length }),
+      },
+    });
+    this.#upstream = upstream;
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      upstream.once("response", resolve);
+      upstream.once("error", reject);
+    });
+    if (sent === null) upstream.end();
+    // An answer may come before the whole of the request has gone; that it breaks is the answer's to say.
+    else pipeline(request, sent.pass, upstream).catch(() => {});
+    return await answered;
+  }
+
+  /** Hands the replica's answer on. @throws what broke */
+  async handOn(from: IncomingMessage, got: Tally): Promise<void> {
+    const { response } = this.#asked;
+    response.statusCode = from.statusCode ?? 502;
+    response.setHeader("x-request-id", this.#requestId);
+    for (const name of PASSED_HEADERS) {
+      const value = from.headers[name];
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    await pipeline(from, got.pass, response);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Puts calls on record, batch by batch: first into the journal, then as one leaf into the audit log. What began while a batch is written makes
+ * the next one, so a batch costs one write and one leaf however many calls it has.
+ */
+import { randomUUID } from "node:crypto";
+import { type AuditProducer, AuditUnavailable } from "@resontech/audit/producer";
+import { Frontier, hashLeaf } from "@resontech/audit/merkle";
+import type { BatchHead, CallBegun, CallEnded } from "./call-line.ts";
+import type { CallJournal } from "./call-journal.ts";
+
+const MAX_LINES = 256;
+/** Ends wait so long for calls to go with. */
+const ENDS_MS = 500;
+/** Ends that wait for auditd; above it no call is taken. */
+const MAX_ENDS = 100_000;
+
+type Begun = { line: CallBegun; resolve: () => void; reject: (error: unknown) => void };
+type Producer = Pick<AuditProducer, "fact" | "connected">;
+
+export class CallRecorder implements AsyncDisposable {
+  readonly #journal: CallJournal;
+  readonly #producer: Producer;
+  readonly #onError: (error: unknown) => void;
+  readonly #begun: Begun[] = [];
+  readonly #ended: CallEnded[] = [];
+  #running: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(journal: CallJournal, producer: Producer, onError: (error: unknown) => void) {
+    this.#journal = journal;
+    this.#producer = producer;
+    this.#onError = onError;
+  }
+
+  /** False: no call could be put on record now, so none is to be made. */
+  get isAvailable(): boolean {
+    return !this.#isClosed && this.#producer.connected && this.#ended.length < MAX_ENDS;
+  }
+
+  /** Resolves once the log has it: only then may a byte of the answer leave. @throws AuditUnavailable, or what the disk says */
+  begin(line: CallBegun): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new AuditUnavailable("closed", "the gateway stops"));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#begun.push({ line, resolve, reject });
+    this.#run();
+    return promise;
+  }
+
+  /** Is sent with a later batch, until the log has it. */
+  end(line: CallEnded): void {
+    this.#ended.push(line);
+    this.#timer ??= setTimeout(() => this.#run(), ENDS_MS);
+  }
+
+  /** What has ended is put on record, where auditd is there. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#run();
+    await this.#running;
+  }
+
+  #run(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#running ??= this.#writeAll().finally(() => {
+      this.#running = null;
+      if (this.#ended.length > 0 && !this.#isClosed)
+        this.#timer ??= setTimeout(() => this.#run(), ENDS_MS);
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#begun.length > 0 || this.#ended.length > 0) {
+      // Ends alone would be written to the journal again and again.
+      if (this.#begun.length === 0 && !this.#producer.connected) return;
+      const begun = this.#begun.splice(0, MAX_LINES);
+      const ended = this.#ended.splice(0, MAX_LINES - begun.length);
+      try {
+        await this.#write([...begun.map(({ line }) => line), ...ended], begun.length);
+        for (const { resolve } of begun) resolve();
+      } catch (error) {
+        for (const { reject } of begun) reject(error);
+        this.#ended.unshift(...ended);
+        this.#onError(error);
+        // What waits is tried again later; a call that came meanwhile has its own try at once.
+        if (this.#begun.length === 0) return;
+      }
+    }
+  }
+
+  async #write(lines: readonly (CallBegun | CallEnded)[], calls: number): Promise<void> {
+    const texts = lines.map((line) => JSON.stringify(line));
+    const tree = new Frontier();
+    for (const text of texts) tree.append(hashLeaf(Buffer.from(text, "utf8")));
+    const root = tree.root().toString("hex");
+    const [id, at] = [randomUUID(), new Date().toISOString()];
+    const head: BatchHead = { kind: "batch", id, at, lines: lines.length, root };
+    await this.#journal.append(`${[JSON.stringify(head), ...texts].join("\n")}\n`);
+    await this.#producer.fact({
+      ...{ type: "model.calls", op: id, action: "calls of deployments" },
+      actor: { sub: "serving", kind: "system" },
+      object: { kind: "appliance", id },
+      detail: { batch: id, root, lines: lines.length, calls, ends: lines.length - calls },
+    });
+  }
+}

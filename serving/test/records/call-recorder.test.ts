@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import type { CallBegun, CallEnded } from "../../src/records/call-line.ts";
+import { CallJournal } from "../../src/records/call-journal.ts";
+import { CallRecorder } from "../../src/records/call-recorder.ts";
+
+const begun = (id: string): CallBegun => ({
+  ...{ kind: "call", id, at: "2026-01-01T00:00:00.000Z", deployment: "d", project: "p" },
+  ...{ replica: "r", keySha256: "0".repeat(64), requestSha256: "0".repeat(64), requestBytes: 0 },
+});
+const ended = (id: string): CallEnded => ({
+  ...{ kind: "end", id, at: "2026-01-01T00:00:01.000Z", outcome: "answered", status: 200 },
+  ...{ answerSha256: "0".repeat(64), answerBytes: 0 },
+});
+type Sent = { detail?: { calls: number; ends: number } };
+
+async function recorderOf(t: Test, fact: (draft: Sent) => Promise<void>) {
+  const { journal } = await CallJournal.open(t.testdir());
+  const producer = {
+    connected: true,
+    fact: async (draft: Sent) => {
+      await fact(draft);
+      return { index: 0, leafHash: "" };
+    },
+  };
+  const recorder = new CallRecorder(journal, producer as never, () => {});
+  t.teardown(async () => {
+    await recorder[Symbol.asyncDispose]();
+    await journal[Symbol.asyncDispose]();
+  });
+  return recorder;
+}
+
+t.test("calls that come while a batch is written go together", async (t) => {
+  const batches: number[] = [];
+  const recorder = await recorderOf(t, async ({ detail }) => {
+    batches.push(detail?.calls ?? 0);
+    await sleep(20);
+  });
+  await Promise.all(Array.from({ length: 300 }, (_, at) => recorder.begin(begun(`c${at}`))));
+  t.same(batches, [1, 256, 43], "the first at once, then as many as a batch holds");
+});
+
+t.test(
+  "a batch that the log does not take is no call on record, and its ends are kept",
+  async (t) => {
+    let isThere = false;
+    const seen: Sent[] = [];
+    const recorder = await recorderOf(t, async (draft) => {
+      if (!isThere) throw new Error("no answer");
+      seen.push(draft);
+    });
+    recorder.end(ended("a"));
+    await t.rejects(recorder.begin(begun("b")), /no answer/);
+    isThere = true;
+    await recorder.begin(begun("c"));
+    t.match(seen[0]?.detail, { calls: 1, ends: 1 });
+  },
+);
