@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import {
-  type BridgeAddress,
   type InventoryWorker,
   type NodeRegistered,
   TRIAL_SINCE,
@@ -45,11 +44,6 @@ const KERNEL_MS = 1_000;
 const DISK_MS = 1_000;
 const NETWORK_MS = 2_000;
 const TRIAL_MS = 60_000;
-
-/** Where other nodes reach this one; a loopback address is nowhere. */
-function bridgeAddress({ address, jobPorts }: AgentConfig): BridgeAddress | undefined {
-  return address.startsWith("127.") ? undefined : { address, ports: jobPorts };
-}
 
 /** Null where the kernel's log can't be read: faults are then told by the vendors' tools alone. */
 function openKernelLog(log: Logger): KernelLog | null {
@@ -153,7 +147,7 @@ export async function runAgent(
     bootId: tools.bootId,
     clock: bootTimeNs,
     inventory: () => inventory,
-    bridge: bridgeAddress(config),
+    bridge: { address: config.address, ports: config.jobPorts },
     held: () => members.held(),
     onRegistered: (protocol) => {
       const { workers } = inventory;

@@ -45,7 +45,8 @@ export class Placements {
       ]),
     );
     const home = hosts.get(homeId)!;
-    const port = hosts.size === 1 && !workload.isReached ? null : this.#bridgePort(home);
+    const reach = hosts.size > 1 ? "nodes" : "gateway";
+    const port = hosts.size === 1 && !workload.isReached ? null : this.#bridgePort(home, reach);
     const number = job.attempts_made + 1;
     const attempt = `${job.id}-a${number}`;
     const resume = workload.resume(job, checkpoints.ofJob(job.id));
@@ -91,8 +92,8 @@ export class Placements {
     for (const node of hosts.keys()) commands.desiredChanged(node);
   }
 
-  #bridgePort(node: NodeRow): number {
-    const port = this.#tables.bridges.freePort(node);
+  #bridgePort(node: NodeRow, reach: "nodes" | "gateway"): number {
+    const port = this.#tables.bridges.freePort(node, reach);
     if (port === null) throw new BindFailed(`node ${node.id} has no job port left`);
     return port;
   }

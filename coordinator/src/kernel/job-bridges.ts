@@ -33,13 +33,19 @@ export class JobBridges {
     return new Map(
       nodes.map((node) => [
         node.id,
-        Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0)),
+        isReachedByNodes(node)
+          ? Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0))
+          : 0,
       ]),
     );
   }
 
-  /** The lowest port of the node that no attempt uses; null when there is none. */
-  freePort(node: NodeRow): number | null {
+  /**
+   * The lowest port of the node that no attempt uses; null when there is none.
+   * @param reach who dials: the gateway stands beside a node that has a loopback address
+   */
+  freePort(node: NodeRow, reach: "nodes" | "gateway"): number | null {
+    if (reach === "nodes" && !isReachedByNodes(node)) return null;
     const used = new Set(
       this.#used.all().flatMap((row) => (row.bridge_node === node.id ? [row.bridge_port] : [])),
     );
@@ -81,6 +87,11 @@ export class JobBridges {
   #peer(node: string): BridgePeer {
     return { node, certificateSha256: this.#node.get(node)!.certificate_sha256 };
   }
+}
+
+/** A loopback address is nowhere to another host. */
+function isReachedByNodes({ bridge_address: address }: NodeRow): boolean {
+  return address !== null && !address.startsWith("127.");
 }
 
 function portCount({

@@ -58,6 +58,7 @@ export class Replacements {
     // Its server runs there whether or not the node would be given new work.
     const port = bridges.freePort(
       this.#db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?").get(home)!,
+      "nodes",
     );
     if (port === null) throw new BindFailed(`node ${home} has no job port left`);
     this.#db
