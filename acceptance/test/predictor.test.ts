@@ -29,5 +29,5 @@ t.test("client 0.3.0 deploys an echo, waits for it and calls it", async (t) => {
     b64: { said: "> x" },
     health: { status: "ok" },
   });
-  await appliance.command(["job", "cancel", String(told["id"])]);
+  await appliance.command(["job", "cancel", String(told["id"]), "--reason", "seen"]);
 });
