@@ -22,7 +22,7 @@ from resontech_runner.job_folder import assemble_job, resume_job
 from resontech_runner.layout import Layout
 from resontech_runner.log_lines import METRIC_MAX_BYTES, TracebackCollector, last_lines, message_of, metric_of, metrics_in, raised_in
 from resontech_runner.logger_methods import give_methods, wrap_training
-from resontech_runner.memory_limit import oom_kills
+from resontech_runner.memory_limit import memory_limit_bytes, oom_kills
 from resontech_runner.model_file import find_model, is_older, settled_model
 from resontech_runner.process_end import end_in_words
 from resontech_runner.round_updates import NOT_COUNTED, RoundUpdates
@@ -610,6 +610,17 @@ class Environment(InFolder):
         self.assertEqual(oom_kills(self.folder), 2)
         self.write("memory.events", "low 0\noom 3\noom_kill 3\n")
         self.assertEqual(oom_kills(self.folder), 3)
+
+    def test_the_memory_limit_is_read_in_both_control_group_versions(self):
+        self.assertIsNone(memory_limit_bytes(self.folder))
+        self.write("memory/memory.limit_in_bytes", "9223372036854771712\n")
+        self.assertIsNone(memory_limit_bytes(self.folder))
+        self.write("memory/memory.limit_in_bytes", "1048576\n")
+        self.assertEqual(memory_limit_bytes(self.folder), 1048576)
+        self.write("memory.max", "max\n")
+        self.assertIsNone(memory_limit_bytes(self.folder))
+        self.write("memory.max", "2097152\n")
+        self.assertEqual(memory_limit_bytes(self.folder), 2097152)
 
 
 if __name__ == "__main__":

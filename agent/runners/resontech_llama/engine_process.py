@@ -1,0 +1,54 @@
+"""llama.cpp's own server, in a process of its own: what ends it ends nothing else. Told all by one line of JSON on its standard input."""
+
+import ctypes
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+# Errors and warnings. What a caller asks is in none of them unless the engine breaks over it.
+_VERBOSITY = 2
+# https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> int:
+    # Without whoever started it, it has nobody: also while it loads.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    said = json.loads(sys.stdin.readline())
+    server = _serve(said)
+    os.write(said["loadedFd"], b"loaded\n")
+    os.close(said["loadedFd"])
+    while server is not None:
+        signal.pause()
+    return 0
+
+
+def _serve(said: dict[str, Any]):
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = said["modelPath"]
+    # A name that ends so is a Unix socket's.
+    params.hostnames = [said["socket"]]
+    params.n_parallel = said["slots"]
+    params.n_ctx = said["slots"] * said["contextTokens"]
+    params.embedding = said["embeds"]
+    for threads in (params.cpuparams, params.cpuparams_batch):
+        threads.n_threads = said["threads"]
+    params.n_threads_http = said["slots"] + 4
+    params.n_gpu_layers = 0
+    # Prompts are kept in their slots alone: the default is 8 GiB more.
+    params.cache_ram_mib = 0
+    params.offline = True
+    params.ui = False
+    params.endpoint_slots = False
+    params.endpoint_props = False
+    params.endpoint_metrics = False
+    params.verbosity = _VERBOSITY
+    return xllamacpp.Server(params)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""HTTP of one replica, on its own network alone: what is a call of the OpenAI API reaches the engine, and nothing else does."""
+
+import http.client
+import json
+import socketserver
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Optional
+
+from .calls import GETS, BadCall, engine_body, fields_of
+from .engine import Engine
+from .hang_ups import HangUps
+from .spec import LlamaSpec
+
+# Of a caller that has something to send or to take.
+_SILENT_S = 60
+_PIECE_BYTES = 64 * 1024
+
+
+class EngineProxy(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, spec: LlamaSpec, engine: Engine):
+        super().__init__(("0.0.0.0", spec.port), _Handler)
+        self.spec = spec
+        self.engine = engine
+        self.hang_ups = HangUps()
+        self.places = threading.BoundedSemaphore(spec.slots)
+
+    def handle_error(self, request, client_address):
+        """A client that hung up is no fault of anybody's here."""
+
+    def server_bind(self):
+        # Not HTTPServer's own: it looks its host name up, and there is nobody to ask.
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = _SILENT_S
+    # A token is sent when it is there.
+    disable_nagle_algorithm = True
+    server: EngineProxy
+
+    def do_GET(self) -> None:
+        path = GETS.get(self.path)
+        if path is None:
+            return self._refuse(404, "not_found", "there is nothing here")
+        self._lead("GET", path, None)
+
+    def do_POST(self) -> None:
+        raw = self._body()
+        if raw is None:
+            return
+        fields = fields_of(self.path, self.server.spec.allowed)
+        if fields is None:
+            return self._refuse(404, "not_found", "there is nothing here")
+        try:
+            body = engine_body(raw, fields)
+        except BadCall as error:
+            return self._refuse(400, "invalid_request_error", str(error))
+        if not self.server.places.acquire(blocking=False):
+            return self._refuse(503, "busy", "the replica has as many calls as it takes", {"Retry-After": "1"})
+        try:
+            self._lead("POST", self.path, body)
+        finally:
+            self.server.places.release()
+
+    def _lead(self, method: str, path: str, body: Optional[bytes]) -> None:
+        try:
+            connection = self.server.engine.connect()
+        except OSError:
+            return self._refuse(503, "unavailable", "the engine does not answer", {"Retry-After": "5"})
+        try:
+            with self.server.hang_ups.cut(connection.sock, self.connection):
+                # The framing is ours; of the caller's headers none goes on.
+                headers = {"Connection": "close", **({} if body is None else {"Content-Type": "application/json"})}
+                connection.request(method, path, body, headers)
+                answer = connection.getresponse()
+                self._relay(answer)
+        except (OSError, http.client.HTTPException):
+            # The engine went away, or the caller did: what was begun can't be ended well.
+            self.close_connection = True
+        finally:
+            connection.close()
+
+    def _relay(self, answer: http.client.HTTPResponse) -> None:
+        """Piece by piece, as soon as it comes."""
+        length = answer.getheader("Content-Length")
+        self._begin(answer.status, answer.getheader("Content-Type", "application/json"))
+        if length is None:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", length)
+        self.end_headers()
+        left = None if length is None else int(length)
+        while piece := answer.read1(_PIECE_BYTES):
+            if left is None:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            else:
+                left -= len(piece)
+                self.wfile.write(piece)
+        if left is None:
+            self.wfile.write(b"0\r\n\r\n")
+        elif left > 0:
+            raise http.client.IncompleteRead(b"", left)
+
+    def _body(self) -> Optional[bytes]:
+        """Null where the request was refused."""
+        said = self.headers.get("Content-Length")
+        most = self.server.spec.max_body_bytes
+        if said is None or not said.isdecimal():
+            self.close_connection = True
+            self._refuse(411, "length_required", "the length of the body is not said")
+            return None
+        if int(said) > most:
+            self.close_connection = True
+            self._refuse(413, "body_too_large", f"at most {most} bytes are taken")
+            return None
+        body = self.rfile.read(int(said))
+        if len(body) < int(said):
+            self.close_connection = True
+            return None
+        return body
+
+    def _begin(self, status: int, content_type: str) -> None:
+        self.send_response_only(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("X-Replica-Id", self.server.spec.replica)
+
+    def _refuse(self, status: int, kind: str, message: str, more: Optional[dict] = None) -> None:
+        body = json.dumps({"error": {"type": kind, "message": message[:1000]}}).encode()
+        self._begin(status, "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments) -> None:
+        """Requests are on record elsewhere."""

@@ -1,0 +1,82 @@
+"""What the program around llama.cpp decides by itself: runs with any Python 3.11."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
+
+from resontech_llama.calls import BadCall, engine_body, fields_of
+from resontech_llama.engine_end import engine_end
+from resontech_llama.spec import SpecError, read_spec
+
+SPEC = {
+    "formatVersion": 1,
+    "modelPath": "/app/model/m.gguf",
+    "task": "generate",
+    "replica": "r-1",
+    "port": 8080,
+    "slots": 4,
+    "contextTokens": 4096,
+    "maxBodyBytes": 1000,
+    "allowed": {"/v1/completions": ["prompt", "max_tokens"]},
+}
+
+
+class Calls(unittest.TestCase):
+    allowed = {"/v1/completions": frozenset({"prompt"})}
+
+    def test_no_other_path_leads_to_the_engine(self):
+        self.assertEqual(fields_of("/v1/completions", self.allowed), {"prompt"})
+        for path in ("/completion", "/v1/completions/", "/v1/completions?x=1", "//v1/completions", "/v1/%63ompletions", "/slots/0", "/props", "/tokenize", "/infill", "/lora-adapters", "/models/load"):
+            self.assertIsNone(fields_of(path, self.allowed), path)
+
+    def test_a_field_that_is_not_named_is_dropped(self):
+        raw = json.dumps({"prompt": "a", "chat_template": "{{x}}", "id_slot": 0, "n_discard": -1}).encode()
+        self.assertEqual(json.loads(engine_body(raw, frozenset({"prompt"}))), {"prompt": "a"})
+
+    def test_what_is_no_object_is_refused(self):
+        for raw in (b"", b"[1]", b"null", b"{", b"\xff", b"[" * 100_000):
+            with self.subTest(raw[:10]), self.assertRaises(BadCall):
+                engine_body(raw, frozenset())
+
+
+class Ends(unittest.TestCase):
+    def test_why_the_engine_ended_is_told_by_the_first_line_that_says_it(self):
+        bad = ["loading", "llama_model_load: error loading model: invalid magic", "srv: failed to load model"]
+        cases = [
+            ((1, False, False, bad), ("user_exception", "the weights could not be loaded: llama_model_load: error loading model: invalid magic")),
+            ((1, False, False, ["ggml: failed to allocate buffer of size 9", *bad]), ("out_of_memory", "the engine got no memory: ggml: failed to allocate buffer of size 9")),
+            ((-9, True, True, []), ("out_of_memory", "the engine was killed: the memory limit of the container was reached")),
+            ((-9, True, False, bad), ("payload_exited", "the engine was ended by signal 9 (SIGKILL)")),
+            ((-6, True, False, ["GGML_ASSERT"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT)")),
+        ]
+        for said, expected in cases:
+            with self.subTest(expected):
+                end = engine_end(*said)
+                self.assertEqual((end.reason, end.message), expected)
+                self.assertEqual(end.detail, "\n".join(said[3]))
+
+
+class Spec(unittest.TestCase):
+    def read(self, **changed):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({**SPEC, **changed}, file)
+            file.flush()
+            return read_spec(Path(file.name))
+
+    def test_what_the_agent_asks_is_read(self):
+        spec = self.read()
+        self.assertEqual((spec.model_path, spec.embeds, spec.slots), (Path("/app/model/m.gguf"), False, 4))
+        self.assertEqual(spec.allowed, {"/v1/completions": {"prompt", "max_tokens"}})
+
+    def test_another_format_is_refused(self):
+        for changed in ({"formatVersion": 2}, {"task": "train"}):
+            with self.subTest(changed), self.assertRaises(SpecError):
+                self.read(**changed)
+
+
+if __name__ == "__main__":
+    unittest.main()
