@@ -84,6 +84,7 @@ const bridge = await ServerBridge.listen({
 t.teardown(() => bridge.close());
 
 const route: Route = {
+  ...{ name: "echo", api: "predict", createdAt: 0 },
   ...{ deployment: "job-1", project: "p_1", visibility: "PRIVATE", maxOngoingRequests: 2 },
   keySha256: createHash("sha256").update(KEY).digest("hex"),
   replicas: [

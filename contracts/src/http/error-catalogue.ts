@@ -356,9 +356,13 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Upload the weights to the deployment's model/ folder, or mend model.path in inference.yaml.",
   },
+  weights_invalid: {
+    status: 400,
+    hint: "Upload the model as one file of GGUF, whole, and name it in model.path.",
+  },
   engine_unavailable: {
     status: 400,
-    hint: "Deploy a predictor of your own: leave `engine` out of inference.yaml.",
+    hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own.",
   },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   inputs_gone: {

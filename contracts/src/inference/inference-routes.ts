@@ -11,11 +11,19 @@ export const ROUTES_EVERY_MS = 5_000;
 export const ROUTES_LIFE_MS = 30_000;
 export const MAX_ROUTES_LINE_BYTES = 8 * 1024 ** 2;
 
+/** What its replicas answer: `/predict`, or the OpenAI API (openai-surface.ts). */
+export const DEPLOYMENT_APIS = ["predict", "openai"] as const;
+
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 export const Route = Type.Object(
   {
     deployment: Type.String(),
+    /** As it was deployed: clients of the OpenAI API name it as their model. */
+    name: Type.String(),
+    api: Type.Enum([...DEPLOYMENT_APIS]),
+    /** Milliseconds since 1970. */
+    createdAt: Type.Integer({ minimum: 0 }),
     project: Type.String(),
     /** Of the predict key. */
     keySha256: Sha256,

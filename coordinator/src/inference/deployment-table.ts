@@ -5,6 +5,8 @@ import { type Deployment, deploymentOf } from "../workloads/predictor/predictor.
 
 type ReplicaRow = {
   id: string;
+  name: string;
+  created_at: number;
   spec: string | null;
   member: string;
   node: string;
@@ -23,7 +25,7 @@ export class DeploymentTable {
       .prepare<[string], string | null>("SELECT spec FROM jobs WHERE id = ? AND kind = 'predictor'")
       .pluck();
     this.#reachable = db.prepare<[], ReplicaRow>(
-      `SELECT jobs.id, jobs.spec, jobs.project_id, members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,
+      `SELECT jobs.id, jobs.name, jobs.created_at, jobs.spec, jobs.project_id, members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,
          nodes.certificate_sha256
        FROM jobs JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
        JOIN members ON members.attempt_id = attempts.id AND members.is_lead = 1 AND members.is_ready = 1
@@ -42,14 +44,16 @@ export class DeploymentTable {
 
   /** Every deployment that answers. */
   routes(): Route[] {
-    return this.#reachable
-      .all()
-      .map(({ id, spec, project_id, member, node, host, port, certificate_sha256 }) => {
-        const { keySha256, visibility, maxOngoingRequests } = deploymentOf({ spec });
-        return {
-          ...{ deployment: id, project: project_id, keySha256, visibility, maxOngoingRequests },
-          replicas: [{ member, node, host, port, certificateSha256: certificate_sha256 }],
-        };
-      });
+    return this.#reachable.all().map((row) => {
+      const { id, name, created_at, spec, project_id } = row;
+      const { engine, keySha256, visibility, maxOngoingRequests } = deploymentOf({ spec });
+      const { member, node, host, port, certificate_sha256 } = row;
+      return {
+        ...{ deployment: id, name, api: engine === "predictor" ? "predict" : "openai" },
+        ...{ createdAt: created_at, project: project_id },
+        ...{ keySha256, visibility, maxOngoingRequests },
+        replicas: [{ member, node, host, port, certificateSha256: certificate_sha256 }],
+      };
+    });
   }
 }

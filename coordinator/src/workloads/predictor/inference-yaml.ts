@@ -8,17 +8,16 @@ export const MAX_YAML_BYTES = 256 * 1024;
 /** Of `init_args` as JSON: they travel to the node in one message. */
 const MAX_ARGUMENT_BYTES = 64 * 1024;
 export const MAX_REPLICAS = 64;
+const MAX_CONTEXT_TOKENS = 1_048_576;
 
 const DOTTED = "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$";
+const ModelPath = Type.String({ minLength: 1, maxLength: 1_024 });
+/** Engines of this release and of the hosted pools; without one a predictor runs. */
+const Engine = Type.Object({
+  engine: Type.Optional(Type.Enum(["llama.cpp", "vllm_openai"])),
+});
 /** What is not named here is taken and passed over: the hosted pools know more of it. */
-const InferenceYaml = Type.Object({
-  engine: Type.Optional(Type.Enum(["vllm_openai"])),
-  model: Type.Object({
-    path: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 1_024 }), Type.Null()])),
-    module: Type.String({ pattern: DOTTED, maxLength: 200 }),
-    class_name: Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 200 }),
-    init_args: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
-  }),
+const Common = Type.Object({
   cluster: Type.Optional(
     Type.Object({
       num_workers: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REPLICAS })),
@@ -32,14 +31,50 @@ const InferenceYaml = Type.Object({
     Type.Union([Type.Array(Type.String({ maxLength: 500 }), { maxItems: 500 }), Type.Null()]),
   ),
 });
-const validator = Compile(InferenceYaml);
+const Predictor = Type.Object({
+  model: Type.Object({
+    path: Type.Optional(Type.Union([ModelPath, Type.Null()])),
+    module: Type.String({ pattern: DOTTED, maxLength: 200 }),
+    class_name: Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$", maxLength: 200 }),
+    init_args: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
+  }),
+});
+const Llama = Type.Object({
+  model: Type.Object({ path: ModelPath }),
+  llama: Type.Optional(
+    Type.Object({
+      task: Type.Optional(Type.Enum(["generate", "embed"])),
+      context_tokens: Type.Optional(Type.Integer({ minimum: 256, maximum: MAX_CONTEXT_TOKENS })),
+    }),
+  ),
+});
+const validators = {
+  engine: Compile(Engine),
+  common: Compile(Common),
+  predictor: Compile(Predictor),
+  llama: Compile(Llama),
+};
 
-export type InferenceSpec = {
-  module: string;
-  className: string;
-  initArgs: Record<string, unknown>;
-  /** Key below the bucket, or a name below the deployment's `model/`; null where there are no weights. */
-  modelPath: string | null;
+/** What runs in a replica. */
+export type ServedModel =
+  | {
+      engine: "predictor";
+      module: string;
+      className: string;
+      initArgs: Record<string, unknown>;
+      /** Key below the bucket, or a name below the deployment's `model/`; null where there are no weights. */
+      modelPath: string | null;
+    }
+  | {
+      engine: "llama.cpp";
+      /** As above: weights in one file of GGUF. */
+      modelPath: string;
+      task: "generate" | "embed";
+      /** Of one call. */
+      contextTokens: number;
+    };
+
+export type InferenceSpec = ServedModel & {
   replicas: number;
   /** Whether a replica needs an accelerator. */
   needsDevice: boolean;
@@ -49,30 +84,63 @@ export type InferenceSpec = {
 };
 
 const DEFAULT_ONGOING = 8;
+/** Each call of an engine has a context of its own, in memory from the start. */
+const DEFAULT_SLOTS = 4;
+const MAX_SLOTS = 64;
+const DEFAULT_CONTEXT_TOKENS = 4_096;
 
 /** @throws ApiError inference_yaml_invalid, with where in the file; engine_unavailable */
 export function readInferenceYaml(text: string): InferenceSpec {
   const said = document(text);
-  if (!validator.Check(said)) {
-    const [first] = validator.Errors(said);
-    const at = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
-    throw invalid(`${at === "" ? "the document" : at} ${first?.message ?? "does not fit"}`);
-  }
-  const { engine, model, cluster = {}, requirements } = said;
-  if (engine !== undefined)
+  const { engine } = checked(validators.engine, said);
+  if (engine === "vllm_openai")
     throw new ApiError("engine_unavailable", `this release has no engine ${engine}`);
+  const { cluster = {}, requirements } = checked(validators.common, said);
+  const { device = "auto", gpus_per_worker: gpus = 0, max_ongoing_requests: ongoing } = cluster;
+  const common = {
+    replicas: cluster.num_workers ?? 1,
+    needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
+    requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
+  };
+  if (engine === undefined)
+    return { ...predictorOf(said), ...common, maxOngoingRequests: ongoing ?? DEFAULT_ONGOING };
+  if (common.needsDevice)
+    throw new ApiError("engine_unavailable", `${engine} runs on processors in this release`);
+  const slots = ongoing ?? DEFAULT_SLOTS;
+  if (slots > MAX_SLOTS)
+    throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
+  return { ...llamaOf(said), ...common, maxOngoingRequests: slots };
+}
+
+function predictorOf(said: unknown): ServedModel {
+  const { model } = checked(validators.predictor, said);
   const initArgs = model.init_args ?? {};
   if (Buffer.byteLength(JSON.stringify(initArgs)) > MAX_ARGUMENT_BYTES)
     throw invalid(`model.init_args has more than ${MAX_ARGUMENT_BYTES} bytes`);
-  const { device = "auto", gpus_per_worker: gpus = 0 } = cluster;
   return {
-    ...{ module: model.module, className: model.class_name, initArgs },
+    ...{ engine: "predictor", module: model.module, className: model.class_name, initArgs },
     modelPath: model.path ?? null,
-    replicas: cluster.num_workers ?? 1,
-    needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
-    maxOngoingRequests: cluster.max_ongoing_requests ?? DEFAULT_ONGOING,
-    requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
   };
+}
+
+function llamaOf(said: unknown): ServedModel {
+  const { model, llama = {} } = checked(validators.llama, said);
+  return {
+    ...{ engine: "llama.cpp", modelPath: model.path, task: llama.task ?? "generate" },
+    contextTokens: llama.context_tokens ?? DEFAULT_CONTEXT_TOKENS,
+  };
+}
+
+type Checks<T> = {
+  Check(said: unknown): said is T;
+  Errors(said: unknown): { instancePath: string; message: string }[];
+};
+
+function checked<T>(validator: Checks<T>, said: unknown): T {
+  if (validator.Check(said)) return said;
+  const [first] = validator.Errors(said);
+  const at = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
+  throw invalid(`${at === "" ? "the document" : at} ${first?.message ?? "does not fit"}`);
 }
 
 function document(text: string): unknown {

@@ -1,6 +1,13 @@
-/** A user's predictor on a worker, reached by the gateway alone. It runs until somebody stops it. */
+/** A deployment's replica on a worker, a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
 import type { VISIBILITIES } from "@resontech/contracts/http-inference";
+import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
+import {
+  MAX_OPENAI_BODY_BYTES,
+  OPENAI_CALLS,
+  OPENAI_FIELDS,
+  OPENAI_PATH,
+} from "@resontech/contracts/openai-surface";
 import {
   MAX_ANSWER_BYTES,
   PREDICTOR_COMMAND,
@@ -11,14 +18,10 @@ import {
 import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
+import type { ServedModel } from "./inference-yaml.ts";
 
-/** Column `spec` of a job of this kind. */
-export type Deployment = {
-  module: string;
-  className: string;
-  initArgs: Record<string, unknown>;
-  /** In the container; null where there are no weights. */
-  modelPath: string | null;
+/** Column `spec` of a job of this kind. Its `modelPath` is one in the container. */
+export type Deployment = ServedModel & {
   maxOngoingRequests: number;
   visibility: (typeof VISIBILITIES)[number];
   callbackUrl: string | null;
@@ -29,6 +32,8 @@ export type Deployment = {
 const ROLE = "replica";
 /** Weights as they lie, and as much again while they are read. */
 const DISK_DATA_FACTOR = 2;
+/** What the gateway makes of a body may be longer than what the client sent: it writes numbers out. */
+const BODY_FACTOR = 2;
 
 export function deploymentOf(job: Pick<JobRow, "spec">): Deployment {
   return JSON.parse(job.spec ?? "null") as Deployment;
@@ -63,16 +68,11 @@ export const predictor: Workload = {
 };
 
 function describe({ job, attempt, member }: DescribedMember): MemberPayload {
-  const { module, className, initArgs, modelPath, maxOngoingRequests } = deploymentOf(job);
-  const spec: PredictorSpec = {
-    formatVersion: 1,
-    ...{ module, className, initArgs, modelPath, maxOngoingRequests },
-    ...{ replica: member.id, port: PREDICTOR_PORT, maxAnswerBytes: MAX_ANSWER_BYTES },
-  };
+  const { command, file } = programOf(deploymentOf(job), member.id);
   return {
-    command: [...PREDICTOR_COMMAND],
+    command: [...command],
     environment: { PYTHONUNBUFFERED: "1" },
-    files: [{ name: PREDICTOR_SPEC, text: JSON.stringify(spec) }],
+    files: [file],
     certificates: null,
     network: { shape: "hub", index: null, name: attempt.server_name, port: PREDICTOR_PORT },
     sites: [],
@@ -82,4 +82,28 @@ function describe({ job, attempt, member }: DescribedMember): MemberPayload {
       ...{ models: null, files: null, checkpoints: false },
     },
   };
+}
+
+function programOf(deployment: Deployment, replica: string) {
+  const common = { formatVersion: 1, replica, port: PREDICTOR_PORT } as const;
+  if (deployment.engine === "predictor") {
+    const { module, className, initArgs, modelPath, maxOngoingRequests } = deployment;
+    const spec: PredictorSpec = {
+      ...{ ...common, module, className, initArgs, modelPath, maxOngoingRequests },
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+    };
+    return {
+      command: PREDICTOR_COMMAND,
+      file: { name: PREDICTOR_SPEC, text: JSON.stringify(spec) },
+    };
+  }
+  const { modelPath, task, contextTokens, maxOngoingRequests: slots } = deployment;
+  const spec: LlamaSpec = {
+    ...{ ...common, modelPath, task, contextTokens, slots },
+    maxBodyBytes: BODY_FACTOR * MAX_OPENAI_BODY_BYTES,
+    allowed: Object.fromEntries(
+      OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
+    ),
+  };
+  return { command: LLAMA_COMMAND, file: { name: LLAMA_SPEC, text: JSON.stringify(spec) } };
 }

@@ -1,5 +1,7 @@
 /** What can be wrong with a deployment, found in the bucket before it is accepted. */
+import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { DeployBody } from "@resontech/contracts/http-inference";
+import { LLAMA_PACKAGE } from "@resontech/contracts/llama-spec";
 import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
 import type { AcceptedInput } from "../../kernel/accepted-task.ts";
@@ -15,12 +17,19 @@ import {
   type ValidationDeps,
 } from "../../submission/validated-task.ts";
 import { checkRequirements } from "../federation/submission/requirements.ts";
-import { type InferenceSpec, MAX_YAML_BYTES, readInferenceYaml } from "./inference-yaml.ts";
+import {
+  type InferenceSpec,
+  MAX_YAML_BYTES,
+  readInferenceYaml,
+  type ServedModel,
+} from "./inference-yaml.ts";
 import type { Deployment } from "./predictor.ts";
 
 const YAML = "inference.yaml";
 const MAX_SCRIPT_BYTES = 4 * 1024 ** 2;
 const PARALLEL_READS = 8;
+/** https://github.com/ggml-org/ggml/blob/master/docs/gguf.md "File Structure" */
+const GGUF = Buffer.from("GGUF");
 
 /**
  * @param keySha256 of the predict key, hex
@@ -36,9 +45,12 @@ export async function validatePredictor(
   const folder = deploymentFolder(body.jobPath);
   const objects = await listFolder(deps.store, bucket, folder);
   const spec = await readSpec(deps, bucket, folder, objects);
-  const scripts = objects.filter(({ path }) => path.startsWith("scripts/"));
+  // An engine runs no code of the user's.
+  const scripts =
+    spec.engine === "predictor" ? objects.filter(({ path }) => path.startsWith("scripts/")) : [];
   const weights = weightsOf(spec, objects, folder);
-  requireModule(spec, scripts, folder);
+  if (spec.engine === "predictor") requireModule(spec.module, scripts, folder);
+  else await requireGguf(deps, bucket, weights);
 
   const workers = deps.workers();
   const catalogue = deps.catalogue();
@@ -50,7 +62,7 @@ export async function validatePredictor(
   );
   const images = chooseImages(selection, deps.images, workers, {
     hasHub: false,
-    judge: (image) => checkRequirements(spec.requirements.join("\n"), image),
+    judge: (image) => judgeImage(spec, image),
   });
   const texts = await inParallel(scripts, PARALLEL_READS, async (object) => ({
     object,
@@ -58,8 +70,7 @@ export async function validatePredictor(
   }));
   const withKey = texts.filter(({ text }) => findPlatformKeys(text).length > 0);
   const deployment: Deployment = {
-    ...{ module: spec.module, className: spec.className, initArgs: spec.initArgs },
-    modelPath: weights === null ? null : `/app/${weights.target}`,
+    ...servedModel(spec, weights),
     maxOngoingRequests: spec.maxOngoingRequests,
     visibility: body.visibility ?? "PRIVATE",
     callbackUrl: body.callbackUrl ?? null,
@@ -136,12 +147,43 @@ function weightsOf(
   return inputOf("model", file, `model/${file.path.slice(file.path.lastIndexOf("/") + 1)}`);
 }
 
+/**
+ * The first bytes alone: the rest of the file is parsed in the replica's container.
+ * @throws ApiError weights_invalid
+ */
+async function requireGguf(
+  { store }: ValidationDeps,
+  bucket: string,
+  weights: AcceptedInput | null,
+): Promise<void> {
+  if (weights === null) return;
+  const { key, versionId, sizeBytes } = weights;
+  const magic = await store.getRange({ bucket, key, versionId }, 0, GGUF.length - 1);
+  if (sizeBytes < GGUF.length || !magic.equals(GGUF))
+    throw new ApiError("weights_invalid", `/${key} does not begin as a file of GGUF does`);
+}
+
+/** As it is in the container. */
+function servedModel(spec: InferenceSpec, weights: AcceptedInput | null): ServedModel {
+  const modelPath = weights === null ? null : `/app/${weights.target}`;
+  if (spec.engine === "predictor") {
+    const { engine, module, className, initArgs } = spec;
+    return { engine, module, className, initArgs, modelPath };
+  }
+  const { engine, task, contextTokens } = spec;
+  // An engine's weights are named, and so were found.
+  return { engine, task, contextTokens, modelPath: modelPath! };
+}
+
+/** @throws ApiError requirement_unavailable and its like; engine_unavailable */
+function judgeImage(spec: InferenceSpec, image: JobImage): void {
+  if (spec.engine === "llama.cpp" && !Object.hasOwn(image.packages, LLAMA_PACKAGE))
+    throw new ApiError("engine_unavailable", `the image ${image.profile} has no ${spec.engine}`);
+  checkRequirements(spec.requirements.join("\n"), image);
+}
+
 /** @throws ApiError script_missing, script_too_large */
-function requireModule(
-  { module }: InferenceSpec,
-  scripts: readonly FolderObject[],
-  folder: string,
-): void {
+function requireModule(module: string, scripts: readonly FolderObject[], folder: string): void {
   const file = `scripts/${module.replaceAll(".", "/")}`;
   if (!scripts.some(({ path }) => path === `${file}.py` || path === `${file}/__init__.py`))
     throw new ApiError("script_missing", `/${folder} has no ${file}.py`);

@@ -28,7 +28,7 @@ requirements:
 
 t.test("what the client renders is read whole", async (t) => {
   t.same(readInferenceYaml(RENDERED), {
-    ...{ module: "echo_serve", className: "EchoPredictor", modelPath: null },
+    ...{ engine: "predictor", module: "echo_serve", className: "EchoPredictor", modelPath: null },
     initArgs: {
       prefix: "> ",
       palette: [
@@ -42,7 +42,7 @@ t.test("what the client renders is read whole", async (t) => {
 
 t.test("what is left out has a value that runs anywhere", async (t) => {
   t.same(readInferenceYaml("model: {module: serve.main, class_name: P, init_args: }"), {
-    ...{ module: "serve.main", className: "P", initArgs: {}, modelPath: null },
+    ...{ engine: "predictor", module: "serve.main", className: "P", initArgs: {}, modelPath: null },
     ...{ replicas: 1, needsDevice: false, maxOngoingRequests: 8, requirements: [] },
   });
   const onDevice = (cluster: string) =>
@@ -50,6 +50,29 @@ t.test("what is left out has a value that runs anywhere", async (t) => {
   t.equal(onDevice("{device: cuda}"), true);
   t.equal(onDevice("{gpus_per_worker: 0.5}"), true);
   t.equal(onDevice("{device: cpu, gpus_per_worker: 1}"), false);
+});
+
+t.test("an engine needs its weights, and no code", async (t) => {
+  t.same(readInferenceYaml("engine: llama.cpp\nmodel: {path: m.gguf}"), {
+    ...{ engine: "llama.cpp", modelPath: "m.gguf", task: "generate", contextTokens: 4_096 },
+    ...{ replicas: 1, needsDevice: false, maxOngoingRequests: 4, requirements: [] },
+  });
+  const llama = (more: string) => `engine: llama.cpp\nmodel: {path: m}\n${more}`;
+  t.match(readInferenceYaml(llama("llama: {task: embed, context_tokens: 512}")), {
+    ...{ task: "embed", contextTokens: 512 },
+  });
+  for (const [text, message] of [
+    ["engine: llama.cpp\nmodel: {}", /model/],
+    ["engine: llama.cpp\nmodel: {path: null}", /model\.path/],
+    [llama("llama: {context_tokens: 5}"), /llama\.context_tokens/],
+    [llama("llama: {task: rank}"), /llama\.task/],
+    [llama("cluster: {max_ongoing_requests: 65}"), /max_ongoing_requests is at most 64/],
+    ["engine: other\nmodel: {path: m}", /engine/],
+  ] as const)
+    t.throws(() => readInferenceYaml(text), { code: "inference_yaml_invalid", message }, text);
+  t.throws(() => readInferenceYaml(llama("cluster: {device: cuda}")), {
+    code: "engine_unavailable",
+  });
 });
 
 t.test("what is wrong is named with its place", async (t) => {
