@@ -1,11 +1,16 @@
 /** HTTP of the inference gateway: knows keys and limits, and leads each call to a replica. */
-import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Logger } from "pino";
 import { callOf, keyOf } from "./call.ts";
 import type { Replica } from "./dial-replica.ts";
 import { Exchange } from "./exchange.ts";
+import { freeReplica } from "./free-replica.ts";
+import { mayCall } from "./may-call.ts";
+import { answerOpenAi } from "./openai/answer-openai.ts";
+import type { CallRecords } from "./openai/call-record.ts";
+import { openAiTargetOf } from "./openai/openai-target.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";
@@ -18,14 +23,12 @@ const PREDICT_MS = 60_000;
 /** Of the gateway itself, for the supervisor: the front door leads nobody there. */
 const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
-/** A call waits so long for a replica that has as many as it takes. */
-const QUEUE_MS = 2_000;
-const QUEUE_LOOK_MS = 20;
 const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
-  routes: Pick<RouteFollower, "find" | "isFresh">;
+  routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
+  calls: CallRecords;
   log: Logger;
 };
 
@@ -39,11 +42,14 @@ export function makeGateway(parts: GatewayParts): Server {
 }
 
 async function answer(
-  { routes, pool, records, log }: GatewayParts,
+  parts: GatewayParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { routes, pool, records, log } = parts;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
+  const target = openAiTargetOf(request.method, request.url);
+  if (target !== null) return await answerOpenAi(parts, target, request, response);
   const call = callOf(request.method, request.url);
   if (call === null)
     return refuse(request, response, { status: 404, type: "not_found", message: "no such call" });
@@ -64,7 +70,7 @@ async function answer(
     });
   if (call.kind === "predict" && !records.isAvailable)
     return refuse(request, response, NOT_RECORDED);
-  const replica = await freeReplica(pool, route, request);
+  const replica = await freeReplica(pool, route, response);
   if (replica === null)
     return refuse(request, response, {
       ...{ status: 503, type: "busy", message: "every replica has as many calls as it takes" },
@@ -75,18 +81,6 @@ async function answer(
     else await lead({ pool, records, log }, { request, response, route, replica });
   } finally {
     pool.release(replica);
-  }
-}
-
-async function freeReplica(
-  pool: ReplicaPool,
-  route: Route,
-  request: IncomingMessage,
-): Promise<Replica | null> {
-  for (const until = performance.now() + QUEUE_MS; ; ) {
-    const replica = pool.acquire(route);
-    if (replica !== null || performance.now() > until || request.destroyed) return replica;
-    await new Promise((resolve) => setTimeout(resolve, QUEUE_LOOK_MS));
   }
 }
 
@@ -139,13 +133,4 @@ async function lead(
     status: response.headersSent ? response.statusCode : null,
     ...{ answerSha256: got.sha256, answerBytes: got.bytes },
   });
-}
-
-/** In a time that tells nothing about the key. */
-function mayCall(route: Route | null, key: string | null): boolean {
-  const shown = createHash("sha256")
-    .update(key ?? "")
-    .digest();
-  const good = Buffer.from(route?.keySha256 ?? "0".repeat(64), "hex");
-  return timingSafeEqual(shown, good) && route !== null && key !== null;
 }

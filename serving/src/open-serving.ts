@@ -10,6 +10,7 @@ import { makeGateway } from "./gateway.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
 import { EMPTY_SHA256 } from "./records/tally.ts";
+import type { CallRecords } from "./openai/call-record.ts";
 import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
 
@@ -38,7 +39,8 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
       ...{ kind: "end", id, at: new Date().toISOString(), outcome: "gateway_ended", status: null },
       ...{ answerSha256: EMPTY_SHA256, answerBytes: 0 },
     });
-  const server = makeGateway({ routes, pool, records, log });
+  const calls: CallRecords = { note: (call) => log.info({ call }, "a call ended") };
+  const server = makeGateway({ routes, pool, records, calls, log });
   await rm(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, "listening");

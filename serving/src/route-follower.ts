@@ -33,6 +33,11 @@ export class RouteFollower implements Disposable {
     return this.isFresh ? (this.#routes.get(deployment) ?? null) : null;
   }
 
+  /** Every deployment that somebody answers for. */
+  all(): Route[] {
+    return this.isFresh ? [...this.#routes.values()] : [];
+  }
+
   get isFresh(): boolean {
     return performance.now() - this.#heardAt < ROUTES_LIFE_MS;
   }

@@ -1,0 +1,165 @@
+/** One call to a replica and back, piece by piece. Who hangs up ends the engine's work at once. */
+import { once } from "node:events";
+import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import {
+  OPENAI_PATH,
+  OPENAI_SILENT_MS,
+  type OpenAiCall,
+} from "@resontech/contracts/openai-surface";
+import type { Replica } from "../dial-replica.ts";
+import type { ReplicaPool } from "../replica-pool.ts";
+import { AnswerUsage } from "./answer-usage.ts";
+import type { CallRecord } from "./call-record.ts";
+import { engineRefusal } from "./engine-refusal.ts";
+import { errorBody, OpenAiError, type OpenAiRefusal } from "./openai-error.ts";
+import type { OpenAiRequest } from "./request-body.ts";
+import { StreamEvents } from "./stream-events.ts";
+
+/** Of a client that takes nothing of what is there for it. */
+const UNDRAINED_MS = 60_000;
+/** What of an answer is the replica's to say. */
+const PASSED_HEADERS = ["content-type", "content-length", "x-replica-id"] as const;
+const MAX_REFUSAL_BYTES = 64 * 1024;
+const TOO_LATE: OpenAiRefusal = {
+  ...{ status: 504, type: "server_error", code: "timeout", isBegun: true },
+  message: `the engine said nothing for ${OPENAI_SILENT_MS / 1_000} s`,
+};
+const GONE: OpenAiRefusal = {
+  ...{ status: 502, type: "server_error", code: "replica_unreachable", retryAfterS: 1 },
+  message: "the replica went away",
+};
+
+export type LedCall = {
+  call: OpenAiCall;
+  asked: OpenAiRequest;
+  replica: Replica;
+  response: ServerResponse;
+};
+
+/** How a call went, for its record. */
+export type CallEnd = Pick<CallRecord, "status" | "outcome" | "usage"> & {
+  /** For the log alone. */
+  error?: unknown;
+};
+
+/**
+ * Answers the client in all cases but one: an error before the first byte is thrown, so that it is told in the API's form.
+ * @param tell is called once, before this returns or throws
+ * @throws OpenAiError
+ */
+export async function leadCall(
+  pool: ReplicaPool,
+  led: LedCall,
+  tell: (end: CallEnd) => void,
+): Promise<void> {
+  const { response } = led;
+  const engine = openEngine(pool, led);
+  const gone = new AbortController();
+  const onClose = () => {
+    gone.abort();
+    engine.destroy();
+  };
+  response.once("close", onClose);
+  let isLate = false;
+  const silence = setTimeout(() => {
+    isLate = true;
+    engine.destroy();
+  }, OPENAI_SILENT_MS);
+  const passing = makePassing(led);
+  let status: number | null = null;
+  try {
+    const [from] = (await once(engine, "response")) as [IncomingMessage];
+    status = from.statusCode ?? 502;
+    if (status >= 400) {
+      tell({ status, outcome: "refused", usage: null });
+      throw new OpenAiError(engineRefusal(status, await refusalText(from)));
+    }
+    response.statusCode = status;
+    for (const name of PASSED_HEADERS) {
+      const value = from.headers[name];
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    if (led.asked.isStream) response.setHeader("cache-control", "no-cache");
+    for await (const piece of from) {
+      silence.refresh();
+      await write(response, passing.take(piece as Buffer), gone.signal);
+    }
+    if (!passing.isWhole()) throw new Error("the stream ended before the engine's word for it");
+    response.end();
+    tell({ status, outcome: "completed", usage: passing.usage() });
+  } catch (error) {
+    if (error instanceof OpenAiError) throw error;
+    const outcome = gone.signal.aborted ? "client_gone" : isLate ? "timed_out" : "replica_lost";
+    tell({ status, outcome, usage: passing.usage(), error });
+    if (outcome !== "client_gone") endBroken(led, isLate);
+  } finally {
+    clearTimeout(silence);
+    response.off("close", onClose);
+  }
+}
+
+function openEngine(pool: ReplicaPool, { call, asked, replica }: LedCall): ClientRequest {
+  const body = JSON.stringify(asked.body);
+  const engine = pool.request(replica, {
+    ...{ method: "POST", path: `${OPENAI_PATH}/${call}` },
+    // Of the client's own headers none goes on.
+    headers: {
+      ...{ host: "replica", "content-type": "application/json" },
+      "content-length": Buffer.byteLength(body),
+    },
+  });
+  // Awaited below; one that comes later is nobody's.
+  engine.on("error", () => {});
+  engine.end(body);
+  return engine;
+}
+
+/** How the answer goes on, and what is learned of it meanwhile. */
+function makePassing({ asked }: LedCall) {
+  if (asked.isStream) {
+    const events = new StreamEvents(asked.wantsUsage);
+    return {
+      take: (piece: Buffer) => events.push(piece),
+      isWhole: () => events.isDone,
+      usage: () => events.usage,
+    };
+  }
+  const answer = new AnswerUsage();
+  return {
+    take(piece: Buffer) {
+      answer.push(piece);
+      return piece;
+    },
+    isWhole: () => true,
+    usage: () => answer.usage,
+  };
+}
+
+/** @throws what `gone` or the time says, where the client takes nothing */
+async function write(response: ServerResponse, piece: Buffer, gone: AbortSignal): Promise<void> {
+  if (piece.length === 0 || response.write(piece)) return;
+  await once(response, "drain", {
+    signal: AbortSignal.any([gone, AbortSignal.timeout(UNDRAINED_MS)]),
+  });
+}
+
+async function refusalText(from: IncomingMessage): Promise<string> {
+  const length = Number(from.headers["content-length"] ?? Number.NaN);
+  if (length <= MAX_REFUSAL_BYTES) return await text(from).catch(() => "");
+  from.destroy();
+  return "";
+}
+
+/**
+ * @throws OpenAiError while nothing was sent; later a stream ends with the error as its last event, and any other answer is cut
+ */
+function endBroken({ response, asked }: LedCall, isLate: boolean): void {
+  const refusal = isLate ? TOO_LATE : GONE;
+  if (!response.headersSent) {
+    for (const name of PASSED_HEADERS) response.removeHeader(name);
+    throw new OpenAiError(refusal);
+  }
+  if (asked.isStream) response.end(`data: ${errorBody(refusal)}\n\n`);
+  else response.destroy();
+}

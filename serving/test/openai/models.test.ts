@@ -1,0 +1,28 @@
+/** Deployments as models. */
+import type { Route } from "@resontech/contracts/inference-routes";
+import t from "tap";
+import { findModel, modelsOf } from "../../src/openai/models.ts";
+
+const route = (deployment: string, name: string, createdAt: number): Route => ({
+  ...{ deployment, name, createdAt, api: "openai", project: "p_1", visibility: "PRIVATE" },
+  ...{ keySha256: "0".repeat(64), maxOngoingRequests: 1, replicas: [] },
+});
+const routes: Route[] = [
+  route("job-1", "chat", 1_500),
+  route("job-2", "chat", 2_500),
+  route("job-3", "job-1", 3_500),
+  { ...route("job-4", "echo", 1), api: "predict" },
+];
+
+t.test("a model is found by name or id, of several the newest", async (t) => {
+  t.equal(findModel(routes, "chat")?.deployment, "job-2");
+  t.equal(findModel(routes, "job-2")?.deployment, "job-2");
+  for (const name of ["echo", "job-4", "Chat", ""]) t.equal(findModel(routes, name), null, name);
+});
+
+t.test("the list has each name once, and no predictor", async (t) => {
+  t.same(modelsOf(routes), [
+    { id: "chat", object: "model", created: 2, owned_by: "p_1" },
+    { id: "job-1", object: "model", created: 3, owned_by: "p_1" },
+  ]);
+});
