@@ -1,9 +1,17 @@
 /** Configuration of the front door (HAProxy 2.8): https://docs.haproxy.org/2.8/configuration.html */
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
+import { OPENAI_PATH, OPENAI_SILENT_MS } from "@resontech/contracts/openai-surface";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { SERVER_TLS } from "@resontech/daemon/tls-suites";
 import { WITHOUT_KEYCLOAK, WITHOUT_SESSION } from "./cookie-filter.ts";
-import { COORDINATOR_ERRORS, OWN_ERRORS, quoted, refuse, SIGN_IN_ERRORS } from "./refusals.ts";
+import {
+  COORDINATOR_ERRORS,
+  OWN_ERRORS,
+  quoted,
+  refuse,
+  SERVING_ERRORS,
+  SIGN_IN_ERRORS,
+} from "./refusals.ts";
 import { SIGN_IN_PATHS } from "./sign-in-paths.ts";
 
 export type DoorSettings = {
@@ -128,7 +136,7 @@ function frontendLines({ address, port, certFile, maxConnections }: DoorSettings
     `http-request ${refuse("not_found", "the address is not valid")} if { path -m reg -i ${quoted(AMBIGUOUS_PATH)} }`,
     `http-request ${refuse("headers_too_large", "the headers are too long")} if { req.hdrs,length gt ${MAX_HEADERS} }`,
     `http-request ${bad("there are two Cookie headers")} if { req.fhdr_cnt(cookie) gt 1 }`,
-    `acl is_inference path_beg ${INFERENCE_PATH}/`,
+    `acl is_inference path_beg ${INFERENCE_PATH}/ ${OPENAI_PATH}/`,
     `http-request ${refuse("body_too_large", "the body is too long")} if { req.body_size gt ${MAX_BODY} } !is_inference`,
     "http-request set-uri %[pathq]",
     "# Who asks is what the door sees, and nothing that a client says.",
@@ -167,7 +175,9 @@ function servingLines({ servingSocket }: DoorSettings): string[] {
     "http-request del-header cookie",
     "option abortonclose",
     "http-after-response set-log-level silent if { status 503 }",
-    ...COORDINATOR_ERRORS,
+    // The gateway's own limit comes first: it says in the caller's form what was too late.
+    `timeout server ${OPENAI_SILENT_MS / 1_000 + 20}s`,
+    ...SERVING_ERRORS,
     `server serving unix@${quoted(servingSocket)}`,
   ];
 }

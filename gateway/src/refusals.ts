@@ -48,6 +48,17 @@ export const COORDINATOR_ERRORS: readonly string[] = [
   onError("answer_late", "the coordinator did not answer in time"),
 ];
 
+/** While the inference gateway can't be asked: in the form of its own errors, which clients of the OpenAI API read as well. */
+export const SERVING_ERRORS: readonly string[] = [
+  [502, "answer_lost", "the inference gateway ended before it answered"],
+  [503, "restarting", "the inference gateway does not run at this moment"],
+  [504, "answer_late", "the inference gateway did not answer in time"],
+].map(([status, code, message]) => {
+  const error = { message, type: "server_error", param: null, code };
+  const retry = status === 503 ? ` hdr retry-after ${RETRY_AFTER_S}` : "";
+  return `http-error status ${status} content-type application/json string ${quoted(JSON.stringify({ error }))} ${NO_STORE}${retry}`;
+});
+
 /** While Keycloak can't be asked: its paths are opened by people. */
 export const SIGN_IN_ERRORS: readonly string[] = [502, 503, 504].map(
   (status) =>

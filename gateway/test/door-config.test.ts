@@ -66,3 +66,18 @@ t.test("no path that is let to Keycloak can be read as another one", async (t) =
   for (const path of ["/resources/1a2b3/admin/x/y.js", "/resources/resontech/login/en"])
     t.notOk(passes(path), path);
 });
+
+t.test(
+  "calls of deployments go to their gateway, and may take as long as its own limit",
+  async (t) => {
+    t.match(linesWith("is_inference path_beg"), [/ \/inference\/ \/v1\/$/]);
+    const [, serving = ""] = config.split("backend serving\n");
+    t.match(serving, /timeout server 620s\n/);
+    t.match(serving, /option abortonclose\n/);
+    const errors = [...serving.matchAll(/http-error status (\d+) .*? string '(.*?)' /g)];
+    t.same(
+      errors.map(([, status, body = ""]) => [status, Object.keys(JSON.parse(body) as object)]),
+      [502, 503, 504].map((status) => [String(status), ["error"]]),
+    );
+  },
+);
