@@ -1,0 +1,54 @@
+/** The program around llama.cpp by itself: how it ends, and why. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import t from "tap";
+import { freePort } from "../../agent/test/helper/engine-process.ts";
+import { llamaPython } from "./helper/llama-python.ts";
+import { LlamaReplica } from "./helper/llama-replica.ts";
+
+t.setTimeout(120_000);
+const dir = mkdtempSync(join(tmpdir(), "rtl-"));
+t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+const { python, weights } = await llamaPython();
+let started = 0;
+async function start(modelPath: string): Promise<LlamaReplica> {
+  const spec = { modelPath, port: await freePort() };
+  return LlamaReplica.start(python, join(dir, String(++started)), spec);
+}
+
+t.test("weights that can't be read end it, and its last word says so", async (t) => {
+  const file = (name: string, bytes: Uint8Array): string => {
+    writeFileSync(join(dir, name), bytes);
+    return join(dir, name);
+  };
+  const whole = readFileSync(weights);
+  for (const [name, path] of [
+    ["no GGUF", file("text.gguf", Buffer.from("this is no model"))],
+    ["cut off", file("half.gguf", whole.subarray(0, whole.length / 2))],
+    ["header alone", file("head.gguf", whole.subarray(0, 1_000))],
+  ] as const) {
+    await using replica = await start(path);
+    t.equal(await replica.ended(), 1, name);
+    t.match(
+      replica.told(),
+      [{ kind: "failed", reason: "user_exception", message: /^the weights could not be loaded: / }],
+      name,
+    );
+  }
+  await using none = await start(join(dir, "none.gguf"));
+  t.equal(await none.ended(), 1);
+  t.match(none.told(), [{ kind: "failed", message: /No such file/ }]);
+});
+
+t.test("a stop ends it and its engine, while it loads and later", async (t) => {
+  for (const isReady of [false, true]) {
+    await using replica = await start(weights);
+    if (isReady) await replica.ready();
+    else await sleep(300);
+    replica.stop();
+    t.equal(await replica.ended(), 143);
+    t.notOk(replica.told().some(({ kind }) => kind === "failed"));
+  }
+});

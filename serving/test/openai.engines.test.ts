@@ -1,0 +1,245 @@
+/**
+ * The OpenAI API with a real model: the unmodified clients, the real front door, the gateway, the bridge of an agent, the program around
+ * llama.cpp and llama.cpp itself. The coordinator is scripted.
+ */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import t from "tap";
+import { freePort } from "../../agent/test/helper/engine-process.ts";
+import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
+import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
+import { llamaPython } from "./helper/llama-python.ts";
+import { LlamaReplica } from "./helper/llama-replica.ts";
+import { RunningGateway } from "./helper/running-gateway.ts";
+
+t.setTimeout(240_000);
+const run = promisify(execFile);
+const KEY = "rpk_the-key-of-this-test";
+const MODEL = "small chat";
+// Short: a socket's path may have 107 bytes.
+const dir = mkdtempSync(join(tmpdir(), "rto-"));
+t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+
+const { python, weights } = await llamaPython();
+const port = await freePort();
+const replica = LlamaReplica.start(python, join(dir, "replica"), { modelPath: weights, port });
+t.teardown(() => replica[Symbol.asyncDispose]());
+const gateway = await RunningGateway.open(dir, port, [
+  { deployment: "job-1", name: MODEL, api: "openai", maxOngoingRequests: 2, key: KEY },
+  { deployment: "job-2", name: "echo", api: "predict", maxOngoingRequests: 2, key: KEY },
+]);
+t.teardown(() => gateway[Symbol.asyncDispose]());
+const certificates = await makeTestCa(join(dir, "ca"));
+const door = await RunningDoor.start(join(dir, "door"), certificates, {
+  ...{ coordinatorSocket: join(dir, "nobody.sock"), servingSocket: gateway.socket },
+});
+t.teardown(() => door[Symbol.asyncDispose]());
+await replica.ready();
+
+/** Prints one JSON object. */
+async function client(program: string, args: readonly string[]): Promise<unknown> {
+  const { stdout } = await run(program, args, {
+    env: {
+      ...{ PATH: process.env["PATH"] ?? "", API_KEY: KEY, MODEL },
+      BASE_URL: `https://localhost:${door.port}/v1`,
+      ...{ SSL_CERT_FILE: certificates.caFile, NODE_EXTRA_CA_CERTS: certificates.caFile },
+    },
+    timeout: 120_000,
+  });
+  return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "null");
+}
+
+type Asked = { path?: string; key?: string; body?: unknown; headers?: Record<string, string> };
+function open({ path = "/v1/chat/completions", key = KEY, body, headers = {} }: Asked) {
+  const asked = request({
+    ...{ socketPath: gateway.socket, method: body === undefined ? "GET" : "POST", path },
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+  });
+  asked.on("error", () => {});
+  asked.end(typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body));
+  return asked;
+}
+async function answerOf(asked: ClientRequest) {
+  const [from] = (await once(asked, "response")) as [IncomingMessage];
+  return { status: from.statusCode, headers: from.headers, text: await text(from) };
+}
+async function ask(asked: Asked) {
+  const { text: said, ...answer } = await answerOf(open(asked));
+  return { ...answer, body: JSON.parse(said) as Record<string, unknown> };
+}
+const chat = (content: string, more: object = {}) => ({
+  ...{ model: MODEL, messages: [{ role: "user", content }], temperature: 0, max_tokens: 8 },
+  ...more,
+});
+const COUNT = "Count from one to one thousand, in words.";
+
+t.test(
+  "the client for Python lists, chats, streams, completes, and meets typed errors",
+  async (t) => {
+    const told = (await client(python, [
+      join(import.meta.dirname, "openai/clients/call.py"),
+    ])) as Record<string, unknown>;
+    t.match(told, {
+      ...{ models: [MODEL], model: MODEL, answered_by: MODEL, chat: /\w/, completion: /\w/ },
+      ...{ usage: 8, stream_usage: 8, usage_unasked: false },
+      errors: {
+        model: ["NotFoundError", 404, "model_not_found"],
+        key: ["AuthenticationError", 401, "invalid_api_key"],
+        context: ["BadRequestError", 400, "context_length_exceeded"],
+        messages: ["BadRequestError", 400, "missing_messages"],
+        image: ["BadRequestError", 400, "url_not_allowed"],
+        embeddings: ["BadRequestError", 400, "unsupported_by_model"],
+        tokens: ["BadRequestError", 400, "tokens_not_supported"],
+      },
+    });
+    t.equal(told["streamed"], told["chat"], "token by token the same");
+    t.ok(Number(told["pieces"]) > 1);
+  },
+);
+
+t.test("the client for JavaScript does, and leaves a stream early", async (t) => {
+  const told = (await client(process.execPath, [
+    join(import.meta.dirname, "openai/clients/call.ts"),
+  ])) as Record<string, unknown>;
+  t.match(told, {
+    ...{ models: [MODEL], chat: /\w/, aborted: 3 },
+    refused: { status: 404, code: "model_not_found", type: "invalid_request_error", hasId: true },
+  });
+  t.equal(told["streamed"], told["chat"]);
+  await sleep(1_000);
+  const left = gateway.calls.find(({ outcome }) => outcome === "client_gone");
+  t.match(left, { call: "chat/completions", isStream: true, usage: { isExact: false } });
+});
+
+t.test("each call is on record with its tokens, and nothing of what was said", async (t) => {
+  gateway.calls.length = 0;
+  await ask({ body: chat("a"), headers: { "x-request-id": "r-1" } });
+  await answerOf(open({ body: chat("a", { stream: true }) }));
+  const usage = { promptTokens: Number, completionTokens: 8, isExact: true };
+  t.match(gateway.calls, [
+    {
+      ...{ requestId: "r-1", deployment: "job-1", member: "job-1-a1-replica", isStream: false },
+      ...{ status: 200, outcome: "completed", usage },
+    },
+    { isStream: true, outcome: "completed", usage },
+  ]);
+  t.equal(gateway.calls[0]?.usage?.promptTokens, gateway.calls[1]?.usage?.promptTokens);
+  t.notOk("body" in (gateway.calls[0] ?? {}));
+});
+
+t.test("a stream comes piece by piece", async (t) => {
+  const [from] = (await once(
+    open({ body: chat(COUNT, { stream: true, max_tokens: 40 }) }),
+    "response",
+  )) as [IncomingMessage];
+  t.match(from.headers, { "content-type": /^text\/event-stream/, "cache-control": "no-cache" });
+  const at: number[] = [];
+  for await (const _ of from) at.push(performance.now());
+  t.ok(at.length > 10, `${at.length} pieces`);
+  t.ok((at.at(-1) ?? 0) - (at[0] ?? 0) > 100, "not all at the end");
+});
+
+t.test("who hangs up frees the engine at once, also before the first token", async (t) => {
+  const long = "one two three four ".repeat(100);
+  for (const [what, body, began] of [
+    ["in a stream", chat(COUNT, { stream: true, max_tokens: 480 }), true],
+    ["without a stream", chat(COUNT, { max_tokens: 480 }), false],
+    ["while the prompt is read", chat(long, { stream: true, max_tokens: 50 }), false],
+  ] as const) {
+    const calls = [open({ body }), open({ body })];
+    await (began ? Promise.all(calls.map((call) => once(call, "response"))) : sleep(150));
+    for (const call of calls) call.destroy();
+    const from = performance.now();
+    t.match(await ask({ body: chat("a", { max_tokens: 1 }) }), { status: 200 }, what);
+    const ms = performance.now() - from;
+    t.ok(ms < 3_000, `${what}: ${Math.round(ms)} ms until another call was through`);
+  }
+});
+
+t.test("an address of the deployment's own needs no model, and knows no other key", async (t) => {
+  const path = "/inference/job-1/v1/chat/completions";
+  t.match(await ask({ path, body: chat("a", { model: undefined }) }), { status: 200 });
+  t.match(await ask({ path, body: chat("a", { model: "whatever" }) }), { status: 200 });
+  t.match(await ask({ path, key: "rpk_other", body: chat("a") }), { status: 401 });
+  t.match(await ask({ path: "/inference/job-9/v1/models" }), { status: 401 });
+  t.match(await ask({ path: "/v1/chat/completions", body: chat("a", { model: "job-1" }) }), {
+    ...{ status: 200, body: { model: "job-1" } },
+  });
+  t.match(await ask({ body: chat("a", { model: "echo" }) }), { status: 404 }, "a predictor");
+});
+
+t.test("what is no call is refused in the API's form", async (t) => {
+  const of = async (asked: Asked) => {
+    const { status, body } = await ask(asked);
+    return [status, (body["error"] as { code: string }).code];
+  };
+  t.same(await of({ body: "{" }), [400, "invalid_json"]);
+  t.same(await of({ body: `"${"a".repeat(5 * 1024 ** 2)}"` }), [400, "body_too_large"]);
+  t.same(await of({ body: { messages: [{}] } }), [400, "missing_model"]);
+  t.same(await of({ path: "/v1/slots" }), [404, "unknown_url"]);
+  t.same(await of({ path: "/v1/chat/completions" }), [405, "method_not_supported"]);
+  const { headers } = await ask({ path: "/v1/models", headers: { "x-request-id": "a b" } });
+  t.match(headers["x-request-id"], /^[0-9a-f-]{36}$/, "a name that is not safe is not said again");
+});
+
+t.test("nothing else of the engine is reached, also from beside the gateway", async (t) => {
+  const direct = async (method: string, path: string, body = "") => {
+    const asked = request({ host: "127.0.0.1", port, method, path });
+    asked.setHeader("content-length", Buffer.byteLength(body));
+    asked.end(body);
+    return await answerOf(asked);
+  };
+  for (const path of [
+    ...["/slots", "/props", "/metrics", "/lora-adapters", "/", "/index.html", "/v1/models?x=1"],
+    ...["/models", "/health/", "//health", "/v1/../slots"],
+  ])
+    t.equal((await direct("GET", path)).status, 404, path);
+  for (const path of [
+    ...["/completion", "/tokenize", "/detokenize", "/apply-template", "/infill", "/slots/0"],
+    ...["/props", "/lora-adapters", "/models/load", "/v1/responses", "/v1/messages", "/embedding"],
+    ...["/chat/completions", "/v1/rerank", "/v1/health"],
+  ])
+    t.equal((await direct("POST", path, "{}")).status, 404, path);
+  t.match(JSON.parse((await direct("GET", "/health")).text), { status: "ok" });
+  const plain = JSON.parse(
+    (await direct("POST", "/v1/chat/completions", JSON.stringify(chat("a")))).text,
+  ) as { usage: object };
+  const hostile = { chat_template: "{{ 'x ' * 50 }}", n_predict: 1, id_slot: 0 };
+  t.match(
+    JSON.parse(
+      (await direct("POST", "/v1/chat/completions", JSON.stringify(chat("a", hostile)))).text,
+    ),
+    { usage: { prompt_tokens: (plain.usage as { prompt_tokens: number }).prompt_tokens } },
+    "a template of the caller's is none",
+  );
+});
+
+t.test(
+  "an engine that ends in a stream is told in the stream, and the agent is told why",
+  async (t) => {
+    const asked = open({ body: chat(COUNT, { stream: true, max_tokens: 480 }) });
+    const [from] = (await once(asked, "response")) as [IncomingMessage];
+    const { stdout } = await run("pgrep", ["-P", String(replica.pid)]);
+    process.kill(Number(stdout.trim().split("\n")[0]), "SIGKILL");
+    const said = await text(from);
+    t.match(
+      said,
+      /data: \{"error":\{"message":"the replica went away".*"code":"replica_unreachable"/,
+    );
+    t.equal(await replica.ended(), 1);
+    t.match(replica.told().at(-1), {
+      ...{ kind: "failed", reason: "payload_exited", message: /signal 9 \(SIGKILL\)/ },
+    });
+    t.match(await ask({ body: chat("a") }), {
+      ...{ status: 502, headers: { "retry-after": "1" } },
+      body: { error: { code: "replica_unreachable", type: "server_error" } },
+    });
+  },
+);
