@@ -1,0 +1,47 @@
+/** What a replica's container is told to run. */
+import t from "tap";
+import type { DescribedMember } from "../../../src/kernel/workload.ts";
+import { type Deployment, predictor } from "../../../src/workloads/predictor/predictor.ts";
+
+const common = {
+  maxOngoingRequests: 3,
+  visibility: "PRIVATE",
+  callbackUrl: null,
+  keySha256: "0".repeat(64),
+} as const;
+function described(deployment: Deployment) {
+  const { command, files } = predictor.describe({
+    job: { spec: JSON.stringify(deployment) },
+    ...{ attempt: { server_name: "s" }, member: { id: "m-1" } },
+    // Of the rows nothing else is read.
+  } as DescribedMember);
+  const [file] = files;
+  return {
+    program: command.at(-1),
+    name: file?.name,
+    spec: JSON.parse(file?.text ?? "") as unknown,
+  };
+}
+
+t.test("a predictor's class, and a model's engine with what may reach it", async (t) => {
+  t.match(
+    described({
+      ...{ ...common, engine: "predictor", module: "m", className: "P" },
+      ...{ initArgs: { a: 1 }, modelPath: null },
+    }),
+    {
+      ...{ program: "/rt/runner/predict.py", name: "predictor.json" },
+      spec: { module: "m", replica: "m-1", port: 8_080, maxOngoingRequests: 3 },
+    },
+  );
+  const { program, name, spec } = described({
+    ...{ ...common, engine: "llama.cpp", task: "embed", contextTokens: 512 },
+    modelPath: "/app/model/a.gguf",
+  });
+  t.match({ program, name }, { program: "/rt/runner/llama.py", name: "llama.json" });
+  t.match(spec, { modelPath: "/app/model/a.gguf", task: "embed", slots: 3, contextTokens: 512 });
+  const { allowed } = spec as { allowed: Record<string, string[]> };
+  t.same(Object.keys(allowed), ["/v1/chat/completions", "/v1/completions", "/v1/embeddings"]);
+  for (const fields of Object.values(allowed))
+    t.notOk(fields.some((field) => /template|slot|lora|grammar|salt|n_discard/.test(field)));
+});
