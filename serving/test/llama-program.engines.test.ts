@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
 import { freePort } from "../../agent/test/helper/engine-process.ts";
 import { llamaPython } from "./helper/llama-python.ts";
@@ -13,8 +14,8 @@ const dir = mkdtempSync(join(tmpdir(), "rtl-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const { python, weights } = await llamaPython();
 let started = 0;
-async function start(modelPath: string): Promise<LlamaReplica> {
-  const spec = { modelPath, port: await freePort() };
+async function start(modelPath: string, more: Partial<LlamaSpec> = {}): Promise<LlamaReplica> {
+  const spec = { ...more, modelPath, port: await freePort() };
   return LlamaReplica.start(python, join(dir, String(++started)), spec);
 }
 
@@ -40,6 +41,28 @@ t.test("weights that can't be read end it, and its last word says so", async (t)
   await using none = await start(join(dir, "none.gguf"));
   t.equal(await none.ended(), 1);
   t.match(none.told(), [{ kind: "failed", message: /No such file/ }]);
+});
+
+t.test("texts are embedded where that is the task", async (t) => {
+  await using replica = await start(weights, { task: "embed", pooling: "mean" });
+  await replica.ready();
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(`http://127.0.0.1:${replica.port}${path}`, {
+      ...{ method: "POST", body: JSON.stringify(body) },
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  const { status, body } = await ask("/v1/embeddings", { input: ["a cat", "a kitten", "17 + 4"] });
+  t.equal(status, 200);
+  const vectors = (body["data"] as { embedding: number[] }[]).map(({ embedding }) => embedding);
+  const dot = (a: number, b: number) =>
+    (vectors[a] ?? []).reduce((sum, value, at) => sum + value * (vectors[b]?.[at] ?? 0), 0);
+  t.ok(Math.abs(dot(0, 0) - 1) < 1e-3, "of length one");
+  t.ok(dot(0, 1) > dot(0, 2), "what means the same is nearer");
+  t.match(body["usage"], { prompt_tokens: Number });
+  t.match(await ask("/v1/embeddings", { input: "a", encoding_format: "base64" }), {
+    body: { data: [{ embedding: /^[A-Za-z0-9+/]+=*$/ }] },
+  });
 });
 
 t.test("a stop ends it and its engine, while it loads and later", async (t) => {

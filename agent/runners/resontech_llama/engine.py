@@ -105,6 +105,7 @@ class Engine:
             "slots": spec.slots,
             "contextTokens": spec.context_tokens,
             "embeds": spec.embeds,
+            "pooling": spec.pooling,
             "threads": cpu_quota(),
             "loadedFd": told,
         }

@@ -35,6 +35,8 @@ def _serve(said: dict[str, Any]):
     params.n_parallel = said["slots"]
     params.n_ctx = said["slots"] * said["contextTokens"]
     params.embedding = said["embeds"]
+    if said["pooling"] is not None:
+        params.pooling_type = xllamacpp.llama_pooling_type[f"LLAMA_POOLING_TYPE_{said['pooling'].upper()}"]
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = said["threads"]
     params.n_threads_http = said["slots"] + 4

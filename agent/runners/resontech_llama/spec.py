@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 
 @dataclass(frozen=True)
@@ -10,6 +11,8 @@ class LlamaSpec:
     model_path: Path
     embeds: bool
     """The model embeds texts; else it generates tokens."""
+    pooling: Optional[str]
+    """How one vector comes of a text's many: `mean`, `cls` or `last`; null: as the weights say."""
     replica: str
     port: int
     slots: int
@@ -33,6 +36,7 @@ def read_spec(file: Path) -> LlamaSpec:
     return LlamaSpec(
         model_path=Path(raw["modelPath"]),
         embeds=raw["task"] == "embed",
+        pooling=raw["pooling"],
         replica=raw["replica"],
         port=int(raw["port"]),
         slots=int(raw["slots"]),

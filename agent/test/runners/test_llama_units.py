@@ -16,6 +16,7 @@ SPEC = {
     "formatVersion": 1,
     "modelPath": "/app/model/m.gguf",
     "task": "generate",
+    "pooling": None,
     "replica": "r-1",
     "port": 8080,
     "slots": 4,

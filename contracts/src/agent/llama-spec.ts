@@ -6,12 +6,17 @@ export const LLAMA_SPEC = "llama.json";
 /** What an image must hold to run it: a distribution of PyPI, normalized. */
 export const LLAMA_PACKAGE = "xllamacpp";
 
+export const LLAMA_POOLINGS = ["mean", "cls", "last"] as const;
+export type LlamaPooling = (typeof LLAMA_POOLINGS)[number];
+
 export type LlamaSpec = {
   formatVersion: 1;
   /** GGUF, in the container. */
   modelPath: string;
   /** What the model is for: `generate` tokens, or `embed` texts. */
   task: "generate" | "embed";
+  /** How one vector comes of a text's many; null: as the weights say. */
+  pooling: LlamaPooling | null;
   /** What `X-Replica-Id` says. */
   replica: string;
   /** In the replica's container, which has a network of its own. */

@@ -15,11 +15,13 @@ const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
 
 /** The real program of a container with llama.cpp, in a folder that stands for the container's root. */
 export class LlamaReplica implements AsyncDisposable {
+  readonly port: number;
   readonly #child: ChildProcess;
   readonly #events: string;
   #output = "";
 
-  private constructor(child: ChildProcess, events: string) {
+  private constructor(child: ChildProcess, events: string, port: number) {
+    this.port = port;
     this.#child = child;
     this.#events = events;
     for (const stream of [child.stdout, child.stderr])
@@ -35,7 +37,14 @@ export class LlamaReplica implements AsyncDisposable {
     for (const folder of ["rt/job", "rt/events"])
       mkdirSync(join(root, folder), { recursive: true });
     const whole: LlamaSpec = {
-      ...{ formatVersion: 1, task: "generate", replica: "r-1", slots: 2, contextTokens: 512 },
+      ...{
+        formatVersion: 1,
+        task: "generate",
+        pooling: null,
+        replica: "r-1",
+        slots: 2,
+        contextTokens: 512,
+      },
       maxBodyBytes: 2 * MAX_OPENAI_BODY_BYTES,
       allowed: Object.fromEntries(
         OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
@@ -50,7 +59,7 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
     });
-    return new LlamaReplica(child, join(root, "rt/events/events.jsonl"));
+    return new LlamaReplica(child, join(root, "rt/events/events.jsonl"), spec.port);
   }
 
   get pid(): number {

@@ -1,5 +1,6 @@
 /** `inference.yaml` of a deployment, as the public client renders it or a person writes it (HOSTED-API "Inside a serving replica"). Pure. */
 import { ApiError } from "../../api-error.ts";
+import { LLAMA_POOLINGS, type LlamaPooling } from "@resontech/contracts/llama-spec";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse, YAMLError } from "yaml";
@@ -44,6 +45,7 @@ const Llama = Type.Object({
   llama: Type.Optional(
     Type.Object({
       task: Type.Optional(Type.Enum(["generate", "embed"])),
+      pooling: Type.Optional(Type.Enum([...LLAMA_POOLINGS])),
       context_tokens: Type.Optional(Type.Integer({ minimum: 256, maximum: MAX_CONTEXT_TOKENS })),
     }),
   ),
@@ -70,6 +72,8 @@ export type ServedModel =
       /** As above: weights in one file of GGUF. */
       modelPath: string;
       task: "generate" | "embed";
+      /** How one vector comes of a text's many; null: as the weights say. */
+      pooling: LlamaPooling | null;
       /** Of one call. */
       contextTokens: number;
     };
@@ -127,6 +131,7 @@ function llamaOf(said: unknown): ServedModel {
   const { model, llama = {} } = checked(validators.llama, said);
   return {
     ...{ engine: "llama.cpp", modelPath: model.path, task: llama.task ?? "generate" },
+    ...{ pooling: llama.pooling ?? null },
     contextTokens: llama.context_tokens ?? DEFAULT_CONTEXT_TOKENS,
   };
 }

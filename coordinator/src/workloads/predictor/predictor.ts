@@ -97,9 +97,9 @@ function programOf(deployment: Deployment, replica: string) {
       file: { name: PREDICTOR_SPEC, text: JSON.stringify(spec) },
     };
   }
-  const { modelPath, task, contextTokens, maxOngoingRequests: slots } = deployment;
+  const { modelPath, task, pooling, contextTokens, maxOngoingRequests: slots } = deployment;
   const spec: LlamaSpec = {
-    ...{ ...common, modelPath, task, contextTokens, slots },
+    ...{ ...common, modelPath, task, pooling, contextTokens, slots },
     maxBodyBytes: BODY_FACTOR * MAX_OPENAI_BODY_BYTES,
     allowed: Object.fromEntries(
       OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),

@@ -170,9 +170,9 @@ function servedModel(spec: InferenceSpec, weights: AcceptedInput | null): Served
     const { engine, module, className, initArgs } = spec;
     return { engine, module, className, initArgs, modelPath };
   }
-  const { engine, task, contextTokens } = spec;
+  const { engine, task, pooling, contextTokens } = spec;
   // An engine's weights are named, and so were found.
-  return { engine, task, contextTokens, modelPath: modelPath! };
+  return { engine, task, pooling, contextTokens, modelPath: modelPath! };
 }
 
 /** @throws ApiError requirement_unavailable and its like; engine_unavailable */

@@ -55,17 +55,19 @@ t.test("what is left out has a value that runs anywhere", async (t) => {
 t.test("an engine needs its weights, and no code", async (t) => {
   t.same(readInferenceYaml("engine: llama.cpp\nmodel: {path: m.gguf}"), {
     ...{ engine: "llama.cpp", modelPath: "m.gguf", task: "generate", contextTokens: 4_096 },
+    pooling: null,
     ...{ replicas: 1, needsDevice: false, maxOngoingRequests: 4, requirements: [] },
   });
   const llama = (more: string) => `engine: llama.cpp\nmodel: {path: m}\n${more}`;
-  t.match(readInferenceYaml(llama("llama: {task: embed, context_tokens: 512}")), {
-    ...{ task: "embed", contextTokens: 512 },
+  t.match(readInferenceYaml(llama("llama: {task: embed, pooling: last, context_tokens: 512}")), {
+    ...{ task: "embed", pooling: "last", contextTokens: 512 },
   });
   for (const [text, message] of [
     ["engine: llama.cpp\nmodel: {}", /model/],
     ["engine: llama.cpp\nmodel: {path: null}", /model\.path/],
     [llama("llama: {context_tokens: 5}"), /llama\.context_tokens/],
     [llama("llama: {task: rank}"), /llama\.task/],
+    [llama("llama: {pooling: rank}"), /llama\.pooling/],
     [llama("cluster: {max_ongoing_requests: 65}"), /max_ongoing_requests is at most 64/],
     ["engine: other\nmodel: {path: m}", /engine/],
   ] as const)

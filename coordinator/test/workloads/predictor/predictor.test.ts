@@ -35,10 +35,11 @@ t.test("a predictor's class, and a model's engine with what may reach it", async
     },
   );
   const { program, name, spec } = described({
-    ...{ ...common, engine: "llama.cpp", task: "embed", contextTokens: 512 },
+    ...{ ...common, engine: "llama.cpp", task: "embed", pooling: "mean", contextTokens: 512 },
     modelPath: "/app/model/a.gguf",
   });
   t.match({ program, name }, { program: "/rt/runner/llama.py", name: "llama.json" });
+  t.match(spec, { pooling: "mean" });
   t.match(spec, { modelPath: "/app/model/a.gguf", task: "embed", slots: 3, contextTokens: 512 });
   const { allowed } = spec as { allowed: Record<string, string[]> };
   t.same(Object.keys(allowed), ["/v1/chat/completions", "/v1/completions", "/v1/embeddings"]);
