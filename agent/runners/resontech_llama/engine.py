@@ -100,6 +100,7 @@ class Engine:
     def _ask_to_load(self, told: int) -> None:
         spec = self._spec
         said = {
+            "name": spec.name,
             "modelPath": str(spec.model_path),
             "socket": self._socket,
             "slots": spec.slots,

@@ -9,6 +9,7 @@ from typing import Any
 
 # Errors and warnings. What a caller asks is in none of them unless the engine breaks over it.
 _VERBOSITY = 2
+_STEP_TOKENS = 64
 # https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
 _PR_SET_PDEATHSIG = 1
 
@@ -30,11 +31,16 @@ def _serve(said: dict[str, Any]):
 
     params = xllamacpp.CommonParams()
     params.model.path = said["modelPath"]
+    # Else its answers name the file.
+    params.model_alias = {said["name"]}
     # A name that ends so is a Unix socket's.
     params.hostnames = [said["socket"]]
     params.n_parallel = said["slots"]
     params.n_ctx = said["slots"] * said["contextTokens"]
     params.embedding = said["embeds"]
+    # A text is embedded in one step. Of a prompt a step is what can't be cut short, and what the tokens of others wait for: small steps
+    # cost a seventh of its speed (measured: 140 tokens a CPU second, not 162).
+    params.n_batch = params.n_ubatch = said["contextTokens"] if said["embeds"] else _STEP_TOKENS
     if said["pooling"] is not None:
         params.pooling_type = xllamacpp.llama_pooling_type[f"LLAMA_POOLING_TYPE_{said['pooling'].upper()}"]
     for threads in (params.cpuparams, params.cpuparams_batch):

@@ -44,8 +44,13 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: EngineProxy
 
+    @property
+    def asked_path(self) -> str:
+        """As it was sent: the library's own leaves slashes out."""
+        return self.requestline.split(" ")[1]
+
     def do_GET(self) -> None:
-        path = GETS.get(self.path)
+        path = GETS.get(self.asked_path)
         if path is None:
             return self._refuse(404, "not_found", "there is nothing here")
         self._lead("GET", path, None)
@@ -54,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
         raw = self._body()
         if raw is None:
             return
-        fields = fields_of(self.path, self.server.spec.allowed)
+        fields = fields_of(self.asked_path, self.server.spec.allowed)
         if fields is None:
             return self._refuse(404, "not_found", "there is nothing here")
         try:
@@ -64,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.server.places.acquire(blocking=False):
             return self._refuse(503, "busy", "the replica has as many calls as it takes", {"Retry-After": "1"})
         try:
-            self._lead("POST", self.path, body)
+            self._lead("POST", self.asked_path, body)
         finally:
             self.server.places.release()
 

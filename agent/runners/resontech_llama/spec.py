@@ -8,6 +8,8 @@ from typing import Optional
 
 @dataclass(frozen=True)
 class LlamaSpec:
+    name: str
+    """What answers call the model."""
     model_path: Path
     embeds: bool
     """The model embeds texts; else it generates tokens."""
@@ -34,6 +36,7 @@ def read_spec(file: Path) -> LlamaSpec:
     if raw["task"] not in ("generate", "embed"):
         raise SpecError(f"task {raw['task']!r} is neither generate nor embed")
     return LlamaSpec(
+        name=raw["name"],
         model_path=Path(raw["modelPath"]),
         embeds=raw["task"] == "embed",
         pooling=raw["pooling"],

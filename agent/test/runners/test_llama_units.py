@@ -14,6 +14,7 @@ from resontech_llama.spec import SpecError, read_spec
 
 SPEC = {
     "formatVersion": 1,
+    "name": "chat",
     "modelPath": "/app/model/m.gguf",
     "task": "generate",
     "pooling": None,

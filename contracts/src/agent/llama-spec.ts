@@ -11,6 +11,8 @@ export type LlamaPooling = (typeof LLAMA_POOLINGS)[number];
 
 export type LlamaSpec = {
   formatVersion: 1;
+  /** What answers call the model. */
+  name: string;
   /** GGUF, in the container. */
   modelPath: string;
   /** What the model is for: `generate` tokens, or `embed` texts. */

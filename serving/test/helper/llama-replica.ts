@@ -39,6 +39,7 @@ export class LlamaReplica implements AsyncDisposable {
     const whole: LlamaSpec = {
       ...{
         formatVersion: 1,
+        name: "small chat",
         task: "generate",
         pooling: null,
         replica: "r-1",

@@ -68,7 +68,7 @@ export const predictor: Workload = {
 };
 
 function describe({ job, attempt, member }: DescribedMember): MemberPayload {
-  const { command, file } = programOf(deploymentOf(job), member.id);
+  const { command, file } = programOf(job, member.id);
   return {
     command: [...command],
     environment: { PYTHONUNBUFFERED: "1" },
@@ -84,7 +84,8 @@ function describe({ job, attempt, member }: DescribedMember): MemberPayload {
   };
 }
 
-function programOf(deployment: Deployment, replica: string) {
+function programOf(job: Pick<JobRow, "name" | "spec">, replica: string) {
+  const deployment = deploymentOf(job);
   const common = { formatVersion: 1, replica, port: PREDICTOR_PORT } as const;
   if (deployment.engine === "predictor") {
     const { module, className, initArgs, modelPath, maxOngoingRequests } = deployment;
@@ -99,7 +100,7 @@ function programOf(deployment: Deployment, replica: string) {
   }
   const { modelPath, task, pooling, contextTokens, maxOngoingRequests: slots } = deployment;
   const spec: LlamaSpec = {
-    ...{ ...common, modelPath, task, pooling, contextTokens, slots },
+    ...{ ...common, name: job.name, modelPath, task, pooling, contextTokens, slots },
     maxBodyBytes: BODY_FACTOR * MAX_OPENAI_BODY_BYTES,
     allowed: Object.fromEntries(
       OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),

@@ -158,8 +158,10 @@ async function requireGguf(
 ): Promise<void> {
   if (weights === null) return;
   const { key, versionId, sizeBytes } = weights;
-  const magic = await store.getRange({ bucket, key, versionId }, 0, GGUF.length - 1);
-  if (sizeBytes < GGUF.length || !magic.equals(GGUF))
+  // Of an empty object no range can be asked for.
+  const end = Math.min(sizeBytes, GGUF.length) - 1;
+  const magic = await store.getRange({ bucket, key, versionId }, 0, end);
+  if (!magic.equals(GGUF))
     throw new ApiError("weights_invalid", `/${key} does not begin as a file of GGUF does`);
 }
 

@@ -11,7 +11,7 @@ const common = {
 } as const;
 function described(deployment: Deployment) {
   const { command, files } = predictor.describe({
-    job: { spec: JSON.stringify(deployment) },
+    job: { name: "small chat", spec: JSON.stringify(deployment) },
     ...{ attempt: { server_name: "s" }, member: { id: "m-1" } },
     // Of the rows nothing else is read.
   } as DescribedMember);
@@ -39,7 +39,7 @@ t.test("a predictor's class, and a model's engine with what may reach it", async
     modelPath: "/app/model/a.gguf",
   });
   t.match({ program, name }, { program: "/rt/runner/llama.py", name: "llama.json" });
-  t.match(spec, { pooling: "mean" });
+  t.match(spec, { name: "small chat", pooling: "mean" });
   t.match(spec, { modelPath: "/app/model/a.gguf", task: "embed", slots: 3, contextTokens: 512 });
   const { allowed } = spec as { allowed: Record<string, string[]> };
   t.same(Object.keys(allowed), ["/v1/chat/completions", "/v1/completions", "/v1/embeddings"]);

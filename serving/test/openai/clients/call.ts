@@ -23,7 +23,7 @@ told["streamed"] = streamed;
 
 const endless = await client.chat.completions.create({
   ...{ ...asked, max_tokens: 400, stream: true },
-  messages: [{ role: "user", content: "Count from one to one thousand." }],
+  messages: [{ role: "user", content: "Write a long story about a dog and a cat." }],
 });
 let pieces = 0;
 for await (const _ of endless) if (++pieces === 3) break;
