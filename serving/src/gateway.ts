@@ -9,7 +9,6 @@ import { Exchange } from "./exchange.ts";
 import { freeReplica } from "./free-replica.ts";
 import { mayCall } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
-import type { CallRecords } from "./openai/call-record.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
@@ -28,7 +27,6 @@ export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
-  calls: CallRecords;
   log: Logger;
 };
 
@@ -113,7 +111,7 @@ async function lead(
   const from = await exchange.ask("POST", "/predict", sent).catch(broken);
   try {
     await records.begin({
-      ...{ kind: "call", id, at: new Date().toISOString() },
+      ...{ kind: "call", id, at: new Date().toISOString(), call: "predict" },
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
       keySha256: route.keySha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
@@ -131,6 +129,6 @@ async function lead(
   records.end({
     ...{ kind: "end", id, at: new Date().toISOString(), outcome },
     status: response.headersSent ? response.statusCode : null,
-    ...{ answerSha256: got.sha256, answerBytes: got.bytes },
+    ...{ answerSha256: got.sha256, answerBytes: got.bytes, usage: null },
   });
 }

@@ -10,7 +10,6 @@ import { makeGateway } from "./gateway.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
 import { EMPTY_SHA256 } from "./records/tally.ts";
-import type { CallRecords } from "./openai/call-record.ts";
 import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
 
@@ -37,10 +36,9 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
   for (const id of open)
     records.end({
       ...{ kind: "end", id, at: new Date().toISOString(), outcome: "gateway_ended", status: null },
-      ...{ answerSha256: EMPTY_SHA256, answerBytes: 0 },
+      ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
     });
-  const calls: CallRecords = { note: (call) => log.info({ call }, "a call ended") };
-  const server = makeGateway({ routes, pool, records, calls, log });
+  const server = makeGateway({ routes, pool, records, log });
   await rm(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, "listening");

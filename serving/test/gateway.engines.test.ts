@@ -133,7 +133,7 @@ writeFileSync(
   join(callsDir, "2026-01-01.ndjson"),
   `${JSON.stringify({
     ...{ kind: "call", id: LEFT, at: "2026-01-01T00:00:00.000Z", deployment: "job-1" },
-    ...{ project: "p_1", replica: "r", keySha256: "0".repeat(64) },
+    ...{ project: "p_1", call: "predict", replica: "r", keySha256: "0".repeat(64) },
     ...{ requestSha256: "0".repeat(64), requestBytes: 1 },
   })}\n{"kind":"call","id":"cut`,
 );

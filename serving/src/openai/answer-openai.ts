@@ -1,5 +1,5 @@
 /** The OpenAI API over every deployment that a key may call, and over each by itself. */
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { OpenAiCall } from "@resontech/contracts/openai-surface";
@@ -7,10 +7,10 @@ import type { Logger } from "pino";
 import { keyOf, requestIdOf } from "../call.ts";
 import { freeReplica } from "../free-replica.ts";
 import { mayCall } from "../may-call.ts";
+import type { CallRecorder } from "../records/call-recorder.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
-import type { CallRecords } from "./call-record.ts";
-import { leadCall } from "./lead-call.ts";
+import { leadCall, NOT_RECORDED } from "./lead-call.ts";
 import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
 import type { OpenAiTarget } from "./openai-target.ts";
@@ -20,7 +20,7 @@ import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
 export type OpenAiParts = {
   routes: Pick<RouteFollower, "all" | "isFresh">;
   pool: ReplicaPool;
-  calls: CallRecords;
+  records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
 };
 
@@ -63,21 +63,23 @@ async function answer(
     return sendJson(exchange.response, { object: "list", data: modelsOf(callable) });
   if (wish.kind === "model")
     return sendJson(exchange.response, modelOf(routeOf(callable, wish.name)));
-  const asked = readRequestBody(wish.call, await readBody(exchange.request));
+  const body = await readBody(exchange.request);
+  const asked = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
   const name = deployment ?? asked.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
-  await call(parts, exchange, { route: routeOf(callable, name), call: wish.call, asked });
+  await call(parts, exchange, { route: routeOf(callable, name), call: wish.call, asked, body });
 }
 
-type AskedCall = { route: Route; call: OpenAiCall; asked: OpenAiRequest };
+type AskedCall = { route: Route; call: OpenAiCall; asked: OpenAiRequest; body: Buffer };
 
 async function call(
-  { pool, calls, log }: OpenAiParts,
+  { pool, records, log }: OpenAiParts,
   { response, requestId }: Exchange,
-  { route, call, asked }: AskedCall,
+  { route, call, asked, body }: AskedCall,
 ): Promise<void> {
   if (route.replicas.length === 0) throw unavailable("the deployment does not answer now");
+  if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
   const replica = await freeReplica(pool, route, response);
   if (response.destroyed) {
     if (replica !== null) pool.release(replica);
@@ -88,16 +90,29 @@ async function call(
       ...{ status: 503, type: "server_error", code: "busy", retryAfterS: 1 },
       message: "every replica has as many calls as it takes",
     });
-  const began = performance.now();
-  const { deployment } = route;
+  const id = randomUUID();
+  const { deployment, project, keySha256 } = route;
   const { member } = replica;
   try {
-    await leadCall(pool, { call, asked, replica, response }, ({ error, ...end }) => {
-      const ms = Math.round(performance.now() - began);
-      calls.note({ requestId, deployment, member, call, isStream: asked.isStream, ms, ...end });
-      if (error !== undefined && end.outcome !== "client_gone")
-        log.warn({ err: error, member, requestId }, "a call did not come back");
-    });
+    await leadCall(
+      pool,
+      { call, asked, replica, response },
+      {
+        begin: async () => {
+          await records.begin({
+            ...{ kind: "call", id, at: new Date().toISOString(), call },
+            ...{ deployment, project, replica: member, keySha256 },
+            requestSha256: createHash("sha256").update(body).digest("hex"),
+            requestBytes: body.length,
+          });
+        },
+        end: ({ error, ...end }) => {
+          records.end({ kind: "end", id, at: new Date().toISOString(), ...end });
+          if (error !== undefined && end.outcome !== "client_gone")
+            log.warn({ err: error, member, requestId }, "a call did not come back");
+        },
+      },
+    );
   } finally {
     pool.release(replica);
   }

@@ -8,9 +8,10 @@ import {
   type OpenAiCall,
 } from "@resontech/contracts/openai-surface";
 import type { Replica } from "../dial-replica.ts";
+import type { CallEnded } from "../records/call-line.ts";
+import { Tally } from "../records/tally.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import { AnswerUsage } from "./answer-usage.ts";
-import type { CallRecord } from "./call-record.ts";
 import { engineRefusal } from "./engine-refusal.ts";
 import { errorBody, OpenAiError, type OpenAiRefusal } from "./openai-error.ts";
 import type { OpenAiRequest } from "./request-body.ts";
@@ -30,6 +31,12 @@ const GONE: OpenAiRefusal = {
   message: "the replica went away",
 };
 
+/** The audit log does not answer. */
+export const NOT_RECORDED: OpenAiRefusal = {
+  ...{ status: 503, type: "server_error", code: "audit_unavailable", retryAfterS: 5 },
+  message: "the call can't be put on record now",
+};
+
 export type LedCall = {
   call: OpenAiCall;
   asked: OpenAiRequest;
@@ -38,21 +45,23 @@ export type LedCall = {
 };
 
 /** How a call went, for its record. */
-export type CallEnd = Pick<CallRecord, "status" | "outcome" | "usage"> & {
+export type CallEnd = Omit<CallEnded, "kind" | "id" | "at"> & {
   /** For the log alone. */
   error?: unknown;
 };
 
+export type CallSteps = {
+  /** Awaited before the first byte of an answer, whosever it is. @throws where the call can't be put on record */
+  begin: () => Promise<void>;
+  /** Called once, before {@link leadCall} returns or throws. */
+  end: (end: CallEnd) => void;
+};
+
 /**
  * Answers the client in all cases but one: an error before the first byte is thrown, so that it is told in the API's form.
- * @param tell is called once, before this returns or throws
  * @throws OpenAiError
  */
-export async function leadCall(
-  pool: ReplicaPool,
-  led: LedCall,
-  tell: (end: CallEnd) => void,
-): Promise<void> {
+export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps): Promise<void> {
   const { response } = led;
   const engine = openEngine(pool, led);
   const gone = new AbortController();
@@ -67,13 +76,30 @@ export async function leadCall(
     engine.destroy();
   }, OPENAI_SILENT_MS);
   const passing = makePassing(led);
+  const got = new Tally();
   let status: number | null = null;
+  let isBegun = false;
+  const begin = async (): Promise<void> => {
+    if (isBegun) return;
+    isBegun = true;
+    await steps.begin().catch((error: unknown) => {
+      engine.destroy();
+      end("not_recorded", error);
+      throw new OpenAiError(NOT_RECORDED);
+    });
+  };
+  const end = (outcome: CallEnd["outcome"], error?: unknown): void => {
+    const answer = { answerSha256: got.sha256, answerBytes: got.bytes };
+    steps.end({ status, outcome, ...answer, usage: passing.usage(), error });
+  };
   try {
     const [from] = (await once(engine, "response")) as [IncomingMessage];
+    await begin();
     status = from.statusCode ?? 502;
     if (status >= 400) {
-      tell({ status, outcome: "refused", usage: null });
-      throw new OpenAiError(engineRefusal(status, await refusalText(from)));
+      const refusal = engineRefusal(status, await refusalText(from));
+      end("answered");
+      throw new OpenAiError(refusal);
     }
     response.statusCode = status;
     for (const name of PASSED_HEADERS) {
@@ -83,15 +109,18 @@ export async function leadCall(
     if (led.asked.isStream) response.setHeader("cache-control", "no-cache");
     for await (const piece of from) {
       silence.refresh();
-      await write(response, passing.take(piece as Buffer), gone.signal);
+      const passed = passing.take(piece as Buffer);
+      got.add(passed);
+      await write(response, passed, gone.signal);
     }
     if (!passing.isWhole()) throw new Error("the stream ended before the engine's word for it");
     response.end();
-    tell({ status, outcome: "completed", usage: passing.usage() });
+    end("answered");
   } catch (error) {
     if (error instanceof OpenAiError) throw error;
-    const outcome = gone.signal.aborted ? "client_gone" : isLate ? "timed_out" : "replica_lost";
-    tell({ status, outcome, usage: passing.usage(), error });
+    await begin();
+    const outcome = gone.signal.aborted ? "client_gone" : isLate ? "timeout" : "replica_gone";
+    end(outcome, error);
     if (outcome !== "client_gone") endBroken(led, isLate);
   } finally {
     clearTimeout(silence);

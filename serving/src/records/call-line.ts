@@ -26,6 +26,8 @@ export const CallBegun = Type.Object(
     id: Id,
     at: At,
     deployment: Id,
+    /** `predict`, or the path below `/v1/`. */
+    call: Id,
     project: Id,
     /** Member of the kernel that was called. */
     replica: Id,
@@ -51,6 +53,20 @@ export const CallEnded = Type.Object(
     /** Of what was handed on of the answer's body. */
     answerSha256: Sha256,
     answerBytes: Count,
+    /** Of a model that counts tokens; null where nothing was told. */
+    usage: Type.Union([
+      Type.Object(
+        {
+          /** Null where the call ended before the engine told. */
+          promptTokens: Type.Union([Count, Type.Null()]),
+          completionTokens: Count,
+          /** The engine's own word; else what was seen of a stream that ended early: a lower bound. */
+          isExact: Type.Boolean(),
+        },
+        closed,
+      ),
+      Type.Null(),
+    ]),
   },
   closed,
 );

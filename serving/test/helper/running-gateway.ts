@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Route } from "@resontech/contracts/inference-routes";
@@ -8,8 +8,9 @@ import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
-import type { CallRecord } from "../../src/openai/call-record.ts";
+import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { openServing } from "../../src/open-serving.ts";
+import { type CallLine, readCallLine } from "../../src/records/call-line.ts";
 
 const HOST = "127.0.0.1";
 const sha256Of = (pem: string) =>
@@ -20,17 +21,25 @@ export type TestRoute = Pick<Route, "deployment" | "name" | "api" | "maxOngoingR
   key: string;
 };
 
-/** The gateway before the real bridge of an agent, whose target is a port of this host. The coordinator is scripted. */
+/** The gateway before the real bridge of an agent, the real auditd beside it, whose target is a port of this host. The coordinator is scripted. */
 export class RunningGateway implements AsyncDisposable {
   readonly socket: string;
-  /** Calls that are on record. */
-  readonly calls: CallRecord[];
+  readonly #callsDir: string;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(socket: string, calls: CallRecord[], stack: AsyncDisposableStack) {
+  private constructor(socket: string, callsDir: string, stack: AsyncDisposableStack) {
     this.socket = socket;
-    this.calls = calls;
+    this.#callsDir = callsDir;
     this.#stack = stack;
+  }
+
+  /** The journal of calls, oldest line first. */
+  readCalls(): CallLine[] {
+    return readdirSync(this.#callsDir)
+      .sort()
+      .flatMap((name) => readFileSync(join(this.#callsDir, name), "utf8").split("\n"))
+      .map(readCallLine)
+      .filter((line) => line !== null && line.kind !== "batch");
   }
 
   /**
@@ -79,32 +88,29 @@ export class RunningGateway implements AsyncDisposable {
       return join(dir, name);
     };
     const socket = join(dir, "serving.sock");
-    const calls: CallRecord[] = [];
+    const auditSocket = join(dir, "audit", "run", "serving.sock");
+    const auditd = new AuditdFixture(join(dir, "audit"), {
+      producers: [{ name: "serving", family: "serving", socket: auditSocket, gid: null }],
+    });
+    auditd.init();
+    await auditd.start();
+    stack.defer(async () => void (await auditd.stop("SIGKILL")));
+    const callsDir = join(dir, "calls");
     const serving = await openServing(
       {
-        ...{ socket, routesSocket, logLevel: "info" },
+        ...{ socket, routesSocket, logLevel: "info", auditSocket, callsDir },
         certFile: file("gateway.pem", gateway.certPem),
         keyFile: file("gateway.key", gateway.keyPem),
         rootCertFile: pki.rootFile,
       },
-      recordingLog(calls),
+      log,
     );
     stack.use(serving);
     chmodSync(socket, 0o600);
-    return new RunningGateway(socket, calls, stack.move());
+    return new RunningGateway(socket, callsDir, stack.move());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack[Symbol.asyncDispose]();
   }
-}
-
-/** What the gateway writes down of each call, as its log has it. */
-function recordingLog(calls: CallRecord[]) {
-  return pino({ level: "info" }, { write: (line: string) => keep(line, calls) });
-}
-
-function keep(line: string, calls: CallRecord[]): void {
-  const { call } = JSON.parse(line) as { call?: CallRecord };
-  if (call !== undefined) calls.push(call);
 }

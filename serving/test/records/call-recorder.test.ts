@@ -5,12 +5,19 @@ import { CallJournal } from "../../src/records/call-journal.ts";
 import { CallRecorder } from "../../src/records/call-recorder.ts";
 
 const begun = (id: string): CallBegun => ({
-  ...{ kind: "call", id, at: "2026-01-01T00:00:00.000Z", deployment: "d", project: "p" },
+  ...{
+    kind: "call",
+    id,
+    at: "2026-01-01T00:00:00.000Z",
+    deployment: "d",
+    project: "p",
+    call: "predict",
+  },
   ...{ replica: "r", keySha256: "0".repeat(64), requestSha256: "0".repeat(64), requestBytes: 0 },
 });
 const ended = (id: string): CallEnded => ({
   ...{ kind: "end", id, at: "2026-01-01T00:00:01.000Z", outcome: "answered", status: 200 },
-  ...{ answerSha256: "0".repeat(64), answerBytes: 0 },
+  ...{ answerSha256: "0".repeat(64), answerBytes: 0, usage: null },
 });
 type Sent = { detail?: { calls: number; ends: number } };
 
