@@ -12,6 +12,7 @@ export const AWAITS_WITNESS: ReadonlySet<OperationType> = new Set<OperationType>
   "key.bootstrap",
   "key.revoke",
   "key.bucket.rotate",
+  "key.predict.rotate",
   "audit.policy",
   "privacy.erasure",
 ]);

@@ -364,6 +364,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own.",
   },
+  deployment_over: {
+    status: 409,
+    hint: "Deploy it anew: a new deployment has a key of its own.",
+  },
   job_alive: { status: 409, hint: "Wait until the job has ended, or cancel it." },
   inputs_gone: {
     status: 409,

@@ -1,12 +1,17 @@
 /** `/api/inference/jobs`: deployments of predictors, as the public client makes and reads them (HOSTED-API). */
 import { type Static, Type } from "typebox";
+import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
+import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
+import { JobListReply } from "./http-jobs.ts";
 import { JobDetail } from "./http-tasks.ts";
 
 /** Where replicas are reached, below the appliance's own address; `/predict` and `/health` follow. */
 export const INFERENCE_PATH = "/inference";
 /** What a predict key begins with; a platform key begins otherwise. */
 export const PREDICT_KEY_PREFIX = "rpk_";
+/** Kinds of job that answer calls. The hosted contract knows them as inference jobs, and tasks are all others. */
+export const DEPLOYMENT_KINDS: readonly string[] = ["predictor"];
 /** `PUBLIC` means any platform key with the scope, never anybody. */
 export const VISIBILITIES = ["PRIVATE", "PUBLIC"] as const;
 
@@ -53,14 +58,83 @@ export const DeploymentReply = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
+    projectId: Type.String(),
     status: Status,
     endpoint: Type.String(),
     /** Null unless the deployment failed. */
     error: Nullable(Type.String()),
     visibility: Type.Enum([...VISIBILITIES]),
+    warnings: Type.Array(Type.String()),
     createdAt: Instant,
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
     detail: JobDetail,
+    /** Of the attempt that is under way, or was the last. */
+    replicas: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          node: Type.String(),
+          /** Catalogue id of its device. */
+          model: Nullable(Type.String()),
+          state: Type.Enum([...MEMBER_STATES]),
+          /** Whether calls are led to it. */
+          isReady: Type.Boolean(),
+        },
+        closed,
+      ),
+    ),
   },
   closed,
 );
 export type DeploymentReply = Static<typeof DeploymentReply>;
+
+/** What a list shows of a deployment, and no more. */
+export const DeploymentRow = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    projectId: Type.String(),
+    /** Who deployed it. */
+    owner: Type.String(),
+    status: Status,
+    state: Type.Enum([...JOB_STATES]),
+    since: Instant,
+    reason: Nullable(Type.Enum([...AGENT_REASONS, ...KERNEL_REASONS])),
+    /** Why it waits, in one sentence. */
+    waitingFor: Nullable(Type.String()),
+    endpoint: Type.String(),
+    visibility: Type.Enum([...VISIBILITIES]),
+    /** Replicas that calls are led to. */
+    ready: Type.Integer({ minimum: 0 }),
+    createdAt: Instant,
+    startedAt: Nullable(Instant),
+    endedAt: Nullable(Instant),
+  },
+  closed,
+);
+export type DeploymentRow = Static<typeof DeploymentRow>;
+
+export const DeploymentListReply = Type.Object(
+  {
+    deployments: Type.Array(DeploymentRow),
+    /** `before` of the next page; null on the last. */
+    next: Nullable(Type.Integer()),
+    totals: JobListReply.properties.totals,
+  },
+  closed,
+);
+export type DeploymentListReply = Pick<JobListReply, "next" | "totals"> & {
+  deployments: DeploymentRow[];
+};
+
+export const RotatedPredictKeyReply = Type.Object(
+  {
+    jobId: Type.String(),
+    endpoint: Type.String(),
+    /** In place of the one before it, and shown this once. */
+    apiKey: Type.String(),
+  },
+  closed,
+);
+export type RotatedPredictKeyReply = Static<typeof RotatedPredictKeyReply>;

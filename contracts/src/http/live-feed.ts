@@ -51,6 +51,8 @@ export const JobStateChange = Type.Union([
         from: Nullable(Type.Enum([...JOB_STATES])),
       },
       ...{ to: Type.Enum([...JOB_STATES]), event: IdParam, reason: Reason, journal: Journal },
+      /** The job's kind, of one that is new. */
+      workload: Type.Optional(IdParam),
     },
     closed,
   ),

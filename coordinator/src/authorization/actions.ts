@@ -15,6 +15,8 @@ export const ACTIONS = {
   "job.cancel": "job",
   "job.outputs.list": "job",
   "job.outputs.remove": "job",
+  /** A new key to call a deployment, in place of the one before it. */
+  "deployment.key.rotate": "job",
   /** States alone, nothing that a user wrote into a job: who runs the box is no reader of the data. */
   "job.state.list": "job",
   "job.state.read": "job",

@@ -18,11 +18,18 @@ type ReplicaRow = {
 
 export class DeploymentTable {
   readonly #spec;
+  readonly #ready;
   readonly #reachable;
 
   constructor(db: ReadHandle) {
     this.#spec = db
       .prepare<[string], string | null>("SELECT spec FROM jobs WHERE id = ? AND kind = 'predictor'")
+      .pluck();
+    this.#ready = db
+      .prepare<[string], number>(
+        `SELECT count(*) FROM members JOIN attempts ON attempts.id = members.attempt_id
+         WHERE attempts.job_id = ? AND attempts.ended_at IS NULL AND members.is_ready = 1 AND members.state = 'RUNNING'`,
+      )
       .pluck();
     this.#reachable = db.prepare<[], ReplicaRow>(
       `SELECT jobs.id, jobs.name, jobs.created_at, jobs.spec, jobs.project_id, members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,
@@ -40,6 +47,11 @@ export class DeploymentTable {
   of(jobId: string): Deployment | null {
     const spec = this.#spec.get(jobId);
     return spec === undefined ? null : deploymentOf({ spec });
+  }
+
+  /** Replicas that calls are led to. */
+  ready(jobId: string): number {
+    return this.#ready.get(jobId) ?? 0;
   }
 
   /** Every deployment that answers. */

@@ -23,7 +23,9 @@ type Row = {
   started_at: number | null;
   ended_at: number | null;
 };
-type Condition = { sql: string; values: string[] };
+type Condition = { sql: string; values: readonly string[] };
+/** Kinds of job that a list has, or has not. */
+export type Kinds = { are: readonly string[] } | { areNot: readonly string[] };
 
 /** Pages of jobs, newest first, each with what a list shows and no more. */
 export class JobLists {
@@ -33,8 +35,13 @@ export class JobLists {
     this.#prepared = new Prepared(db);
   }
 
-  page(reach: RowFilter, { state, project, text, before, limit }: JobListQuery): JobListReply {
+  page(
+    reach: RowFilter,
+    kinds: Kinds,
+    { state, project, text, before, limit }: JobListQuery,
+  ): JobListReply {
     const shown: Condition[] = [
+      ofKinds(kinds),
       whereOf(reach, { projectId: "jobs.project_id", userId: "jobs.user_id" }),
       ...(project === undefined ? [] : [{ sql: "jobs.project_id = ?", values: [project] }]),
       ...(text === undefined ? [] : [containing(text)]),
@@ -91,7 +98,13 @@ function containing(text: string): Condition {
   };
 }
 
-function oneOf(column: string, values: string[]): Condition {
+function ofKinds(kinds: Kinds): Condition {
+  if ("are" in kinds) return oneOf("jobs.kind", kinds.are);
+  const { sql, values } = oneOf("jobs.kind", kinds.areNot);
+  return { sql: `NOT ${sql}`, values };
+}
+
+function oneOf(column: string, values: readonly string[]): Condition {
   return { sql: `${column} IN (${values.map(() => "?").join(", ")})`, values };
 }
 

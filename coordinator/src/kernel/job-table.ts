@@ -129,6 +129,7 @@ export class JobTable {
         event,
         reason,
         journal,
+        ...(row.from === null ? { workload: this.get(job)!.kind } : {}),
       });
     else {
       const { memberId: member, attemptId: attempt, from, to } = row;

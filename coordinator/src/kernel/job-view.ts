@@ -58,6 +58,8 @@ export type JobMemberView = {
   /** Catalogue id of its worker; null for the server, which holds no device. */
   model: string | null;
   state: MemberState;
+  /** Its program said so, and it was running then. */
+  isReady: boolean;
   /** `<generation>.<counter>` */
   fence: string;
   progress: { step: string; done: number; total: number | null; at: number } | null;

@@ -44,10 +44,18 @@ export class JobViews {
     return row === undefined ? null : this.#view(row);
   }
 
-  page(filter: RowFilter, limit: number, offset: number): JobView[] {
+  page(
+    filter: RowFilter,
+    limit: number,
+    offset: number,
+    kindsLeftOut: readonly string[],
+  ): JobView[] {
     const { sql, values } = whereOf(filter, { projectId: "project_id", userId: "user_id" });
-    const page = `SELECT * FROM jobs WHERE ${sql} ORDER BY sequence DESC LIMIT ? OFFSET ?`;
-    return this.#prepared.all<JobRow>(page, ...values, limit, offset).map((row) => this.#view(row));
+    const kinds = kindsLeftOut.map(() => "?").join(", ");
+    const page = `SELECT * FROM jobs WHERE (${sql}) AND kind NOT IN (${kinds}) ORDER BY sequence DESC LIMIT ? OFFSET ?`;
+    return this.#prepared
+      .all<JobRow>(page, ...values, ...kindsLeftOut, limit, offset)
+      .map((row) => this.#view(row));
   }
 
   nvflareJobs(jobId: string): NvflareJob[] {
@@ -123,6 +131,7 @@ export class JobViews {
       workerId: member.worker_id,
       model: member.model,
       state: member.state,
+      isReady: member.is_ready === 1,
       fence: `${member.generation}.${member.counter}`,
       progress:
         member.progress_step === null

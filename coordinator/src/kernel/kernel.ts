@@ -70,8 +70,13 @@ export interface Kernel {
   explainStop(jobId: string, message: string): Promise<void>;
   /** Whosever job it is. */
   job(id: string): JobView | null;
-  /** Newest first. */
-  jobs(filter: RowFilter, limit: number, offset: number): JobView[];
+  /** Newest first. @param kinds which are left out */
+  jobs(
+    filter: RowFilter,
+    limit: number,
+    offset: number,
+    { areNot }: { areNot: readonly string[] },
+  ): JobView[];
   /** The job that uses a folder of a bucket now. */
   livingJobOf(bucket: string, outputRoot: string): string | null;
   /** What the job left, by key: versions that stay as long as the job does. */

@@ -76,8 +76,13 @@ export class SqliteKernel implements Kernel {
     return this.#parts.jobViews.job(id);
   }
 
-  jobs(filter: RowFilter, limit: number, offset: number): JobView[] {
-    return this.#parts.jobViews.page(filter, limit, offset);
+  jobs(
+    filter: RowFilter,
+    limit: number,
+    offset: number,
+    { areNot }: { areNot: readonly string[] },
+  ): JobView[] {
+    return this.#parts.jobViews.page(filter, limit, offset, areNot);
   }
 
   livingJobOf(bucket: string, outputRoot: string): string | null {

@@ -10,7 +10,7 @@ import { readLeaves } from "../../../audit/test/helper.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";
-import { goodBody, goodFiles, upload } from "../helper/workspace.ts";
+import { goodBody, goodFiles, upload, uploadPredictor } from "../helper/workspace.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
 
 const CANARY = "canary7f3a";
@@ -81,6 +81,14 @@ async function submitted(slug: string) {
   return await call("POST", "/api/tasks", { ...goodBody(slug), name: `${CANARY} of ${slug}` });
 }
 
+async function deployed(slug: string) {
+  await uploadPredictor(coordinator.s3, alice.bucketAlias, slug);
+  return await call("POST", "/api/inference/jobs", {
+    ...{ name: `${CANARY} of ${slug}`, jobPath: `/inference_jobs/${slug}`, gpuModels: ["cpu"] },
+    callbackUrl: `https://${CANARY}/`,
+  });
+}
+
 /** A job with a place to run, made once. */
 let placed: Promise<{ id: string; member: string }> | null = null;
 const placedJob = () => (placed ??= placeJob());
@@ -118,6 +126,19 @@ const DRIVES: Record<string, () => Promise<number>> = {
     const { id } = (await submitted(`${CANARY}-c`)).body;
     await call("POST", `/api/tasks/${id}/cancel`);
     return (await call("DELETE", `/api/tasks/${id}/outputs`)).status;
+  },
+  "POST /api/inference/jobs": async () => (await deployed(`${CANARY}-a`)).status,
+  "DELETE /api/inference/jobs/{id}": async () => {
+    const { jobId } = (await deployed(`${CANARY}-b`)).body;
+    return (await call("DELETE", `/api/inference/jobs/${jobId}`)).status;
+  },
+  "POST /api/inference/jobs/{id}/rotate-key": async () => {
+    const { jobId } = (await deployed(`${CANARY}-c`)).body;
+    return (await call("POST", `/api/inference/jobs/${jobId}/rotate-key`)).status;
+  },
+  "GET /api/inference/jobs/{id}/logs": async () => {
+    const { jobId } = (await deployed(`${CANARY}-d`)).body;
+    return (await call("GET", `/api/inference/jobs/${jobId}/logs`)).status;
   },
   "GET /api/jobs/{id}/logs/{member}": async () => {
     const { id, member } = await placedJob();
@@ -292,7 +313,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
 };
 const ENDS: Record<string, number> = {
   ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
-  ...{ "POST /api/keys": 201, "POST /api/projects": 201 },
+  ...{ "POST /api/keys": 201, "POST /api/projects": 201, "POST /api/inference/jobs": 201 },
   ...{
     "POST /api/approvals": 201,
     "POST /api/nodes/invitations": 201,

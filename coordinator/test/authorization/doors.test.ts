@@ -20,6 +20,7 @@ import { insertUser } from "../../src/identity/bucket-store.ts";
 import { formatPlatformKey, hashPlatformKey } from "../../src/identity/decisions/platform-key.ts";
 import { insertKey } from "../../src/identity/key-store.ts";
 import { isHeldBy } from "../../src/nodes/registry.ts";
+import { DEPLOYMENT, putDeployment } from "../helper/put-deployment.ts";
 import type { S3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
 import { keyOf } from "./callers.ts";
@@ -140,6 +141,7 @@ t.test(
     const stranger = await keyFor("stranger", KEY_SCOPES, true);
     const owner = await keyFor("owner", KEY_SCOPES);
     api.kernel.putRunning({ projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
+    await putDeployment(api, { projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
     // Of what only people do no key has a row: test/approvals/ asks as people.
     const byRow = routes.filter(
       ({ name, access }) =>
@@ -148,7 +150,11 @@ t.test(
     );
     t.ok(byRow.length >= 8, `${byRow.length} routes`);
     for (const { name } of byRow) {
-      const id = name.includes("/keys/") ? "k_owner" : "state-RUNNING";
+      const id = name.includes("/keys/")
+        ? "k_owner"
+        : name.includes("/inference/")
+          ? DEPLOYMENT
+          : "state-RUNNING";
       const before = api.audit.drafts.length;
       const absent = await call(name, "nothing", stranger);
       t.match(absent, { status: 404, body: { code: "not_found" } }, name);
@@ -162,6 +168,10 @@ t.test(
       (await call("GET /api/customer/dashboard/jobs", "", key)).body as unknown as object[];
     t.same(await jobs(stranger), []);
     t.match(await jobs(owner), [{ jobId: "state-RUNNING" }]);
+    const deployed = async (key: string) =>
+      (await call("GET /api/inference/jobs", "", key)).body as unknown as { deployments: object[] };
+    t.same((await deployed(stranger)).deployments, []);
+    t.match((await deployed(owner)).deployments, [{ id: DEPLOYMENT, status: "RUNNING" }]);
     const keys = async (key: string) =>
       (await call("GET /api/keys", "", key)).body as unknown as object[];
     t.match(await keys(owner), [{ id: "k_owner", current: true }]);

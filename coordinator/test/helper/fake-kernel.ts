@@ -27,17 +27,16 @@ export class FakeKernel implements Kernel {
     return view;
   }
 
-  /** A running job that nobody submitted, `state-RUNNING`. */
-  putRunning(owner: Pick<AcceptedTask, "projectId" | "userId" | "bucket">): void {
+  /** A running job that nobody submitted, `state-RUNNING` where no other id is said. */
+  putRunning(
+    owner: Pick<AcceptedTask, "projectId" | "userId" | "bucket">,
+    { id, kind } = { id: "state-RUNNING", kind: "federation" },
+  ): void {
     const task = {
-      ...owner,
-      name: "running",
-      slug: "x",
-      outputRoot: "jobs/running",
-      warnings: [],
-      resumable: false,
+      ...{ ...owner, kind, name: "running", slug: "x", outputRoot: "jobs/running" },
+      ...{ warnings: [], resumable: false },
     };
-    this.views.set("state-RUNNING", this.#view("state-RUNNING", task, "RUNNING"));
+    this.views.set(id, this.#view(id, task, "RUNNING"));
   }
 
   findSubmitted(_projectId: string, key: string, bodySha256: string): JobView | null {
@@ -66,9 +65,14 @@ export class FakeKernel implements Kernel {
     return this.views.get(id) ?? null;
   }
 
-  jobs(filter: RowFilter, limit: number, offset: number): JobView[] {
+  jobs(
+    filter: RowFilter,
+    limit: number,
+    offset: number,
+    { areNot }: { areNot: readonly string[] },
+  ): JobView[] {
     return [...this.views.values()]
-      .filter((view) => isInFilter(filter, view))
+      .filter((view) => isInFilter(filter, view) && !areNot.includes(view.kind))
       .slice(offset, offset + limit);
   }
 
@@ -167,17 +171,36 @@ export class FakeKernel implements Kernel {
     id: string,
     task: Pick<
       AcceptedTask,
-      "name" | "slug" | "projectId" | "userId" | "bucket" | "outputRoot" | "resumable" | "warnings"
+      | "kind"
+      | "name"
+      | "slug"
+      | "projectId"
+      | "userId"
+      | "bucket"
+      | "outputRoot"
+      | "resumable"
+      | "warnings"
     >,
     state: JobState,
   ): JobView {
-    const { name, slug, projectId, userId, bucket, outputRoot, resumable, warnings } = task;
+    const { kind, name, slug, projectId, userId, bucket, outputRoot, resumable, warnings } = task;
     const hasFailed = isTerminal(state) && state !== "SUCCEEDED";
     const code: JobReason = "user_exception";
     const at = this.#now();
     return {
-      kind: "federation",
-      ...{ id, name, slug, projectId, userId, bucket, outputRoot, state, resumable, warnings },
+      ...{
+        id,
+        kind,
+        name,
+        slug,
+        projectId,
+        userId,
+        bucket,
+        outputRoot,
+        state,
+        resumable,
+        warnings,
+      },
       ...{
         desired: "run",
         stateSince: at,
@@ -205,6 +228,7 @@ export class FakeKernel implements Kernel {
             workerId: "node-a-0",
             model: "cpu",
             state: "RUNNING",
+            isReady: true,
             fence: "1.1",
           },
           progress: { step: "shard", done: 5, total: null, at },

@@ -73,3 +73,26 @@ export async function upload(
     }),
   );
 }
+
+/** A predictor of `echo_serve.py`: it tells what it got. */
+export const ECHO_SCRIPT = `class Echo:
+    def predict(self, data):
+        return {"said": data.decode("latin-1"), "bytes": len(data)}
+`;
+
+/** A predictor's folder that can be deployed, `inference_jobs/<slug>/`. */
+export async function uploadPredictor(
+  engine: S3Engine,
+  bucket: string,
+  slug: string,
+): Promise<void> {
+  const files = {
+    "inference.yaml": "model: {module: echo_serve, class_name: Echo}\ncluster: {device: cpu}\n",
+    "scripts/echo_serve.py": ECHO_SCRIPT,
+  };
+  await Promise.all(
+    Object.entries(files).map(([path, body]) =>
+      engine.store.put(bucket, `inference_jobs/${slug}/${path}`, body, "text/plain"),
+    ),
+  );
+}

@@ -8,6 +8,7 @@ import { drawKey } from "../../src/identity/draw-key.ts";
 import { insertKey } from "../../src/identity/key-store.ts";
 import { findBucketOfProject } from "../../src/identity/bucket-store.ts";
 import { findDefaultProject } from "../../src/identity/project-store.ts";
+import { DEPLOYMENT, putDeployment } from "../helper/put-deployment.ts";
 import { sampleOf, type Schema } from "../helper/sample-of-schema.ts";
 import { SignInHouse, type SignedInPerson } from "../helper/sign-in-house.ts";
 
@@ -70,7 +71,10 @@ const stranger = await somebody("stranger");
 api.kernel.putRunning({
   ...{ projectId: owner.ids["project"]!, userId: owner.userId, bucket: owner.ids["bucket"]! },
 });
-const FOREIGN = [...Object.values(owner.ids), "state-RUNNING"];
+await putDeployment(api, {
+  ...{ projectId: owner.ids["project"]!, userId: owner.userId, bucket: owner.ids["bucket"]! },
+});
+const FOREIGN = [...Object.values(owner.ids), "state-RUNNING", DEPLOYMENT];
 /** Routes whose ids are of no project, and what tries them instead. */
 const ELSEWHERE: Record<string, string> = {
   "GET /api/audit/events/:index": "audit/audit-search.engines.test.ts",
@@ -176,6 +180,7 @@ const rowsOfOwner = () =>
       ["approvals", "id", "approval"],
       ["sessions", "user_id", "person"],
       ["buckets", "name", "bucket"],
+      ["jobs", "project_id", "project"],
     ].map(([table, column, id]) =>
       api.database.read
         .prepare<[string], object>(`SELECT * FROM ${table} WHERE ${column} = ?`)

@@ -36,6 +36,11 @@ export const KEY_EVENTS = {
     "The key pair of somebody who left the directory, or of whom nobody knows since seven days, was taken away.",
     Type.Object({ user: PlainId, reason: Type.Enum(["left", "unseen"]) }, closed),
   ),
+  "key.predict.rotate": operation(
+    "job",
+    "The key to call a deployment was replaced; the old one is void.",
+    NoDetail,
+  ),
   "key.registry.token": fact(
     "node",
     "A token to pull an image was issued to a node.",

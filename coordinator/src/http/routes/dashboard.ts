@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
+import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import {
   DashboardJob,
   DashboardJobWithWorkers,
@@ -23,6 +24,7 @@ import {
   instant,
   jobStateReply,
 } from "../decisions/job-replies.ts";
+import { asTask } from "../decisions/deployment-replies.ts";
 import { responses } from "../responses.ts";
 
 export type DashboardRoutesDeps = { kernel: Kernel; images: readonly JobImage[] };
@@ -36,6 +38,8 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
   app,
   { kernel, images },
 ) => {
+  const findTask = (id: string) => asTask(kernel.job(id));
+
   app.get(
     "/api/customer/dashboard/jobs",
     {
@@ -50,7 +54,7 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     async (request) => {
       const { limit, offset } = request.query;
       const { rows } = await authorize(request, "job.list", "rows");
-      return kernel.jobs(rows, limit, offset).map(dashboardJob);
+      return kernel.jobs(rows, limit, offset, { areNot: DEPLOYMENT_KINDS }).map(dashboardJob);
     },
   );
 
@@ -67,7 +71,7 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     },
     async (request) =>
       dashboardJobWithWorkers(
-        await authorizedRow(request, "job.read", kernel.job(request.params.id)),
+        await authorizedRow(request, "job.read", findTask(request.params.id)),
       ),
   );
 
@@ -85,7 +89,7 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
     async (request) => {
       const { limit, offset } = request.query;
       const { rows } = await authorize(request, "job.state.list", "rows");
-      return kernel.jobs(rows, limit, offset).map(jobStateReply);
+      return kernel.jobs(rows, limit, offset, { areNot: [] }).map(jobStateReply);
     },
   );
 
@@ -144,7 +148,7 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       config: ofJob,
     },
     async (request) => {
-      const job = await authorizedRow(request, "job.read", kernel.job(request.query.job_id));
+      const job = await authorizedRow(request, "job.read", findTask(request.query.job_id));
       const jobs = kernel
         .nvflareJobs(job.id)
         .map(({ nvflareJob, status, attempt, startedAt, endedAt }) => ({
@@ -170,7 +174,7 @@ export const dashboardRoutes: FastifyPluginAsyncTypebox<DashboardRoutesDeps> = a
       config: ofJob,
     },
     async (request) => {
-      const job = await authorizedRow(request, "job.read", kernel.job(request.query.job_id));
+      const job = await authorizedRow(request, "job.read", findTask(request.query.job_id));
       const { currentRound, numRounds } = kernel.nvflareStats(job.id);
       return { current_round: currentRound, num_rounds: numRounds };
     },

@@ -1,33 +1,41 @@
 /** `/api/inference/jobs`: deployments, as the public client makes and reads them. Calls of them go to the gateway, never here. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { IdParam } from "@resontech/contracts/http-common";
 import {
+  DEPLOYMENT_KINDS,
   DeployBody,
   DeployedReply,
+  DeploymentListReply,
   DeploymentReply,
   INFERENCE_PATH,
-  PREDICT_KEY_PREFIX,
+  RotatedPredictKeyReply,
 } from "@resontech/contracts/http-inference";
-import { wireState } from "@resontech/contracts/job-states";
+import { JobListQuery } from "@resontech/contracts/http-jobs";
+import { isTerminal, wireState } from "@resontech/contracts/job-states";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
+import { callerIn } from "../../authorization/caller.ts";
+import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
+import { DeploymentTable } from "../../inference/deployment-table.ts";
+import { drawPredictKey, PredictKeys } from "../../inference/predict-keys.ts";
+import { JobLists } from "../../kernel/job-lists.ts";
 import type { JobView } from "../../kernel/job-view.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { DeploymentTable } from "../../inference/deployment-table.ts";
 import { StoredLogs } from "../../outputs/stored-logs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { acceptTask, type SubmissionDeps } from "../../submission/submit-task.ts";
+import type { Deployment } from "../../workloads/predictor/predictor.ts";
 import { validatePredictor } from "../../workloads/predictor/validate-predictor.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
-import { jobDetail } from "../decisions/job-replies.ts";
+import { asDeployment, deploymentReply, deploymentRow } from "../decisions/deployment-replies.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
 export type InferenceRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
+  commit: GroupCommit;
   kernel: Kernel;
   store: Pick<ObjectStore, "list" | "getRange">;
   publicUrl: string;
@@ -35,14 +43,15 @@ export type InferenceRoutesDeps = SubmissionDeps & {
 
 const tags = ["inference"];
 const params = Type.Object({ id: IdParam }, { additionalProperties: false });
-const KEY_BYTES = 32;
 
 export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = async (
   app,
   deps,
 ) => {
-  const { kernel, read, store, publicUrl } = deps;
+  const { kernel, read, commit, store, publicUrl } = deps;
   const deployments = new DeploymentTable(read);
+  const lists = new JobLists(read);
+  const keys = new PredictKeys(commit);
   const logs = new StoredLogs(read, store);
   const endpointOf = (id: string) => `${publicUrl}${INFERENCE_PATH}/${id}`;
 
@@ -59,22 +68,49 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", read);
       await authorize(request, "job.submit", { userId, projectId });
-      const apiKey = PREDICT_KEY_PREFIX + randomBytes(KEY_BYTES).toString("base64url");
-      const keySha256 = createHash("sha256").update(apiKey).digest("hex");
+      const { key, sha256 } = drawPredictKey();
       const { body } = request;
       const job = await acceptTask(
         deps,
         { userId, projectId },
         {
-          validated: () => validatePredictor(deps, bucket.name, body, keySha256),
+          validated: () => validatePredictor(deps, bucket.name, body, sha256),
           ...{ asked: body, idempotencyKey: null },
         },
         request.audit,
       );
       return reply.code(201).send({
         ...{ jobId: job.id, status: wireState(job.state), endpoint: endpointOf(job.id) },
-        ...{ apiKey, warnings: job.warnings },
+        ...{ apiKey: key, warnings: job.warnings },
       });
+    },
+  );
+
+  app.get(
+    "/api/inference/jobs",
+    {
+      schema: {
+        summary:
+          "Deployments that the caller may read, newest first, with how many there are in each state",
+        ...{ tags, querystring: JobListQuery, response: responses(200, DeploymentListReply) },
+      },
+      config: { access: { action: "job.list" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const { rows } = await authorize(request, "job.list", "rows");
+      const { project } = request.query;
+      // As the header that names a project: of none that one is not in, and of none that there is not.
+      if (project !== undefined && callerIn(callerOfRequest(request), project) === null)
+        throw new ApiError("not_found", "there is no such project");
+      const { jobs, ...page } = lists.page(rows, { are: DEPLOYMENT_KINDS }, request.query);
+      return {
+        ...page,
+        deployments: jobs.map((job) =>
+          deploymentRow(job, requireDeployment(job.id), {
+            ...{ endpoint: endpointOf(job.id), ready: deployments.ready(job.id) },
+          }),
+        ),
+      };
     },
   );
 
@@ -87,8 +123,53 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
       },
       config: { access: { action: "job.read" }, audit: { none: "status" } },
     },
-    async (request) =>
-      deploymentReply(await authorizedRow(request, "job.read", find(request.params.id))),
+    async (request) => replyOf(await authorizedRow(request, "job.read", find(request.params.id))),
+  );
+
+  app.delete(
+    "/api/inference/jobs/:id",
+    {
+      schema: {
+        summary: "Ask the deployment to stop; legal in every state",
+        ...{ tags, params, response: responses(200, DeploymentReply) },
+      },
+      config: { access: { action: "job.cancel" }, audit: { event: "job.cancel" } },
+    },
+    async (request) => {
+      const job = await authorizedRow(request, "job.cancel", find(request.params.id));
+      return request.audit.operation(
+        { type: "job.cancel", object: { kind: "job", id: job.id } },
+        async (operation) => {
+          const stopping = await kernel.requestStop(job.id, "user_cancelled", operation.proof);
+          operation.closedElsewhere();
+          return replyOf(stopping ?? job);
+        },
+      );
+    },
+  );
+
+  app.post(
+    "/api/inference/jobs/:id/rotate-key",
+    {
+      schema: {
+        summary: "A new key to call the deployment; the one before it is refused from now on",
+        ...{ tags, params, response: responses(200, RotatedPredictKeyReply) },
+      },
+      config: {
+        access: { action: "deployment.key.rotate" },
+        audit: { event: "key.predict.rotate" },
+      },
+    },
+    async (request) => {
+      const job = await authorizedRow(request, "deployment.key.rotate", find(request.params.id));
+      if (isTerminal(job.state))
+        throw new ApiError("deployment_over", `deployment ${job.id} has ended`);
+      const apiKey = await request.audit.operation(
+        { type: "key.predict.rotate", object: { kind: "job", id: job.id } },
+        (operation) => keys.replace(job.id, operation.completeIn),
+      );
+      return { jobId: job.id, endpoint: endpointOf(job.id), apiKey };
+    },
   );
 
   app.get(
@@ -117,23 +198,16 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
   );
 
   function find(id: string): JobView | null {
-    const job = kernel.job(id);
-    return job?.kind === "predictor" ? job : null;
+    return asDeployment(kernel.job(id));
   }
 
-  function deploymentReply(job: JobView): DeploymentReply {
-    const deployment = deployments.of(job.id);
+  function requireDeployment(id: string): Deployment {
+    const deployment = deployments.of(id);
     if (deployment === null) throw new ApiError("not_found", "there is no such deployment");
-    // A deployment has no end of its own: one that was stopped after it ran has done what it was there for.
-    const isOver = job.state === "CANCELLED" && job.startedAt !== null;
-    const { error, ...common } = jobDetail(job);
-    return {
-      ...{ id: job.id, name: job.name, endpoint: endpointOf(job.id) },
-      status: isOver ? "FINISHED" : wireState(job.state),
-      error: isOver ? null : error,
-      visibility: deployment.visibility,
-      createdAt: common.createdAt,
-      detail: common.detail,
-    };
+    return deployment;
+  }
+
+  function replyOf(job: JobView): DeploymentReply {
+    return deploymentReply(job, requireDeployment(job.id), endpointOf(job.id));
   }
 };

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { IdParam } from "@resontech/contracts/http-common";
+import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import {
   JobHistoryReply,
   JobInputsReply,
@@ -57,7 +58,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
     {
       schema: {
         summary:
-          "Jobs that the caller may read, newest first, with how many there are in each state",
+          "Tasks that the caller may read, newest first, with how many there are in each state",
         ...{ tags, querystring: JobListQuery, response: responses(200, JobListReply) },
       },
       config: { access: { action: "job.list" }, audit: { none: "status" } },
@@ -68,7 +69,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
       // As the header that names a project: of none that one is not in, and of none that there is not.
       if (project !== undefined && callerIn(callerOfRequest(request), project) === null)
         throw new ApiError("not_found", "there is no such project");
-      return lists.page(rows, request.query);
+      return lists.page(rows, { areNot: DEPLOYMENT_KINDS }, request.query);
     },
   );
 

@@ -17,6 +17,7 @@ import { validateAgain } from "../../submission/resubmit-task.ts";
 import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { asTask } from "../decisions/deployment-replies.ts";
 import { instant, taskReply } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
@@ -32,6 +33,7 @@ const params = Type.Object({ id: IdParam }, { additionalProperties: false });
 
 export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app, deps) => {
   const stored = new StoredTasks(deps.read);
+  const find = (id: string) => asTask(deps.kernel.job(id));
 
   app.post(
     "/api/tasks",
@@ -76,7 +78,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     },
     async (request, reply) => {
       const { id } = request.params;
-      const earlier = await authorizedRow(request, "job.read", deps.kernel.job(id));
+      const earlier = await authorizedRow(request, "job.read", find(id));
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", deps.read);
       await authorize(request, "job.submit", { userId, projectId });
@@ -103,8 +105,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       schema: { summary: "One task", tags, params, response: responses(200, TaskReply) },
       config: { access: { action: "job.read" }, audit: { none: "status" } },
     },
-    async (request) =>
-      taskReply(await authorizedRow(request, "job.read", deps.kernel.job(request.params.id))),
+    async (request) => taskReply(await authorizedRow(request, "job.read", find(request.params.id))),
   );
 
   app.get(
@@ -120,11 +121,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { action: "job.outputs.list" }, audit: { none: "status" } },
     },
     async (request) => {
-      const job = await authorizedRow(
-        request,
-        "job.outputs.list",
-        deps.kernel.job(request.params.id),
-      );
+      const job = await authorizedRow(request, "job.outputs.list", find(request.params.id));
       return deps.kernel.outputs(job.id).map(({ key, versionId, sizeBytes, sha256, storedAt }) => ({
         key,
         versionId,
@@ -148,11 +145,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { action: "job.outputs.remove" }, audit: { event: "data.bucket.delete" } },
     },
     async (request) => {
-      const job = await authorizedRow(
-        request,
-        "job.outputs.remove",
-        deps.kernel.job(request.params.id),
-      );
+      const job = await authorizedRow(request, "job.outputs.remove", find(request.params.id));
       if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
       const outputs = deps.kernel.outputs(job.id);
       const logId = findBucket(deps.read, job.bucket)?.logId ?? job.projectId;
@@ -184,7 +177,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       config: { access: { action: "job.cancel" }, audit: { event: "job.cancel" } },
     },
     async (request) => {
-      const job = await authorizedRow(request, "job.cancel", deps.kernel.job(request.params.id));
+      const job = await authorizedRow(request, "job.cancel", find(request.params.id));
       return request.audit.operation(
         { type: "job.cancel", object: { kind: "job", id: job.id } },
         async (operation) => {

@@ -81,6 +81,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "key.list": as("entity", "Read"),
   "key.bucket.rotate": as("entity", "Update"),
   "key.bucket.withdraw": as("entity", "Delete"),
+  "key.predict.rotate": as("entity", "Update"),
   "key.registry.token": as("entity", "Create"),
   "key.certificate.issue": as("entity", "Create"),
   "key.store.change": as("entity", "Update"),
