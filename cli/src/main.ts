@@ -15,6 +15,7 @@ import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addCompletionCommands } from "./completion/commands.ts";
+import { addInferCommands } from "./infer/commands.ts";
 import { addJobCommands } from "./jobs/commands.ts";
 import { addQueueCommand } from "./jobs/queue.ts";
 import { addNodeCommands } from "./nodes/commands.ts";
@@ -54,7 +55,7 @@ const program = new Command("resontech")
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
   .addHelpText(
     "afterAll",
-    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a watched job did not succeed.",
+    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a watched job or deployment did not succeed.",
   );
 
 addSignInCommands(program, say);
@@ -64,6 +65,7 @@ const table = (head: string[], rows: string[][]): void => {
 addSubmitCommand(program, { say, countOf });
 addJobCommands(program, { say, table, countOf });
 addQueueCommand(program, { say, table });
+addInferCommands(program, { say, table, countOf });
 addNodeCommands(program, { say, table });
 addStorageCommands(program, { say, table });
 addSessionCommands(program, say);

@@ -52,6 +52,22 @@ export function settingsFrom(
   return { baseUrl, ca, credential: () => livingToken(file, { baseUrl, ca }, isRenewed) };
 }
 
+/**
+ * Which appliance is meant, for what shows a credential of its own.
+ * @throws CliError `not_configured`, `url_invalid`, `ca_unreadable`
+ */
+export function applianceFrom(env: NodeJS.ProcessEnv): Pick<Settings, "baseUrl" | "ca"> {
+  const { RESON_BASE_URL: named = "" } = env;
+  const base = named === "" ? readSession(sessionFile(env))?.baseUrl : named;
+  if (base === undefined)
+    throw new CliError(
+      "not_configured",
+      "nobody is signed in, and RESON_BASE_URL is not set",
+      "Set RESON_BASE_URL to https://<name>:8000.",
+    );
+  return { baseUrl: applianceUrl(base), ca: caOf(env) };
+}
+
 /** @throws CliError `ca_unreadable` */
 export function caOf({ SSL_CERT_FILE: file = "" }: NodeJS.ProcessEnv): string | null {
   if (file === "") return null;

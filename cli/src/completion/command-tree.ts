@@ -1,10 +1,10 @@
 /** The commands as a shell has to know them, read from the one table that runs them. */
 import type { Argument, Command, Option } from "commander";
 
-/** What may stand in a place. `ids`: asked of the appliance, `jobs` or `nodes`. */
+/** What may stand in a place. `ids`: asked of the appliance. */
 export type Place =
   | { kind: "words"; words: readonly string[] }
-  | { kind: "ids"; of: "jobs" | "nodes" }
+  | { kind: "ids"; of: "jobs" | "nodes" | "deployments" }
   | { kind: "files" }
   | { kind: "free" };
 
@@ -22,6 +22,7 @@ const FREE: Place = { kind: "free" };
 const OF_NAME: Readonly<Record<string, Place>> = {
   job: { kind: "ids", of: "jobs" },
   node: { kind: "ids", of: "nodes" },
+  deployment: { kind: "ids", of: "deployments" },
   file: { kind: "files" },
   folder: { kind: "files" },
   path: { kind: "files" },

@@ -2,6 +2,7 @@
 import type { NodeReply } from "@resontech/contracts/http-nodes";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
+import { readDeployments } from "../infer/read-deployments.ts";
 import { readJobs } from "../jobs/read-jobs.ts";
 import { printable } from "../printable.ts";
 import { type Settings, settingsFrom } from "../settings.ts";
@@ -16,6 +17,10 @@ type Id = { id: string; words: string };
 const IDS: Readonly<Record<string, (settings: Settings) => Promise<Id[]>>> = {
   jobs: async (settings) =>
     (await readJobs(settings, {}, MOST)).jobs.map(({ id, name, state }) => ({
+      ...{ id, words: `${name}  ${state}` },
+    })),
+  deployments: async (settings) =>
+    (await readDeployments(settings, {}, MOST)).deployments.map(({ id, name, state }) => ({
       ...{ id, words: `${name}  ${state}` },
     })),
   nodes: async (settings) =>

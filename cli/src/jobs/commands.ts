@@ -10,7 +10,7 @@ import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
-import { printLogs } from "./follow-logs.ts";
+import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
 import { readJobs } from "./read-jobs.ts";
 import { watchJob } from "./watch-job.ts";
@@ -148,7 +148,10 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
           ...([
             settings(),
             id,
-            { of: of ?? null, tailBytes: tail ?? null, isFollowed: follow },
+            {
+              ...{ of: of ?? null, tailBytes: tail ?? null, isFollowed: follow },
+              isOver: () => isJobOver(settings(), id),
+            },
           ] as const),
           (member, text) => {
             const name = of === undefined ? (member.site ?? member.role) : null;

@@ -16,6 +16,8 @@ type Options = {
   /** Bytes of the stored end to begin with; null: the whole log. */
   tailBytes: number | null;
   isFollowed: boolean;
+  /** Whether nothing will be printed any more. */
+  isOver: () => Promise<boolean>;
 };
 
 const PAGE_BYTES = 1024 ** 2;
@@ -26,7 +28,7 @@ const LOOK_MS = 2_000;
 export async function printLogs(
   settings: Settings,
   job: string,
-  { of, tailBytes, isFollowed }: Options,
+  { of, tailBytes, isFollowed, isOver }: Options,
   print: Print,
   say: (text: string) => void,
 ): Promise<void> {
@@ -37,7 +39,7 @@ export async function printLogs(
     throw new CliError(
       "log_missing",
       of === null ? `${job} has no member yet` : `${job} has no member ${of}`,
-      "`resontech jobs show` names the members; `-f` waits for them.",
+      "`-f` waits for one; `resontech jobs show` names those of a job.",
     );
   const ends = new Map<string, number>();
   const readStored = async (member: Member): Promise<void> => {
@@ -53,7 +55,7 @@ export async function printLogs(
     }
   };
   for (const member of members) await readStored(member);
-  if (!isFollowed || (await isOver(settings, job))) return;
+  if (!isFollowed || (await isOver())) return;
 
   const known = new Map(members.map((member) => [member.member, member]));
   const live = async (change: LogChange): Promise<void> => {
@@ -84,7 +86,7 @@ export async function printLogs(
   for (;;) {
     const told = await Promise.race([next, pause()]);
     if (told === null) {
-      if (!(await isOver(settings, job))) continue;
+      if (!(await isOver())) continue;
       for (const member of known.values()) await readStored(member);
       await feed.return();
       return;
@@ -107,7 +109,7 @@ function chosen(logs: JobLogsReply, of: string | null): Member[] {
   );
 }
 
-async function isOver(settings: Settings, job: string): Promise<boolean> {
+export async function isJobOver(settings: Settings, job: string): Promise<boolean> {
   const path = `/api/customer/dashboard/jobs/${encodeURIComponent(job)}`;
   const { detail } = (await getJson(settings, path)) as DashboardJobWithWorkers;
   return isTerminal(detail.state);

@@ -89,6 +89,7 @@ export class RunningCoordinator implements AsyncDisposable {
    * @param options.idleS seconds without input after which a person is signed out
    * @param options.vault with a real vault, so that entries are found by the values that they keep sealed
    * @param options.downloadsDir what it gives out for laptops
+   * @param options.gatewaySha256 of the certificate of a gateway of deployments, which a test opens itself
    * @param options.front the object store stands behind the real S3 front, which holds quotas
    */
   static async create(
@@ -99,6 +100,7 @@ export class RunningCoordinator implements AsyncDisposable {
       front?: boolean;
       idleS?: number;
       downloadsDir?: string;
+      gatewaySha256?: string;
     } = {},
   ): Promise<RunningCoordinator> {
     await using stack = new AsyncDisposableStack();
@@ -180,6 +182,13 @@ export class RunningCoordinator implements AsyncDisposable {
     };
     const { rootCertFile, intermediateCertFile, intermediateKeyFile } = ca;
     if (options.dashboard === true) config.dashboardDir = join(dirname(SERVER), "dashboard");
+    if (options.gatewaySha256 !== undefined) {
+      mkdirSync(join(dir, "routes"), { mode: 0o750 });
+      config.inference = {
+        routesSocket: join(dir, "routes", "sock"),
+        gatewayCertificateSha256: options.gatewaySha256,
+      };
+    }
     if (options.downloadsDir !== undefined) config.downloadsDir = options.downloadsDir;
     if (options.identity === true)
       config.identity = {
@@ -195,6 +204,11 @@ export class RunningCoordinator implements AsyncDisposable {
       throw error;
     }
     return running;
+  }
+
+  /** Where the front door passes calls of deployments. */
+  get servingSocket(): string {
+    return join(dirname(this.#configFile), "door", "serving.sock");
   }
 
   get output(): string {

@@ -1,0 +1,300 @@
+/** `resontech infer`: predictors that answer calls. */
+import { statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import {
+  type DeployedReply,
+  type DeploymentReply,
+  INFERENCE_PATH,
+  type RotatedPredictKeyReply,
+} from "@resontech/contracts/http-inference";
+import { isTerminal } from "@resontech/contracts/job-states";
+import type { Command } from "commander";
+import { age } from "../age.ts";
+import { getJson, sendJson } from "../api-client.ts";
+import { CliError } from "../cli-error.ts";
+import { printLogs } from "../jobs/follow-logs.ts";
+import { printable } from "../printable.ts";
+import { applianceFrom, type Settings, settingsFrom } from "../settings.ts";
+import { filesIn, keyOf } from "../storage/commands.ts";
+import { putFile } from "../storage/put-file.ts";
+import { callPredict } from "./call-predict.ts";
+import { predictKeyFrom, writeKeyFile } from "./key-file.ts";
+import { DEPLOYMENTS, readDeployments } from "./read-deployments.ts";
+import {
+  bodyOfPredictor,
+  type DeploymentWishes,
+  folderOfPredictor,
+  isOfPredictor,
+  missingOfPredictor,
+} from "./ready-predictor.ts";
+
+type Shell = {
+  say: (text: string) => void;
+  table: (head: string[], rows: string[][]) => void;
+  /** @param count as it was written @throws InvalidArgumentError */
+  countOf: (count: string) => number;
+};
+type DeployOptions = {
+  name?: string;
+  gpuModels?: string;
+  maxPrice?: number;
+  memory?: number;
+  public: boolean;
+  keyFile?: string;
+  wait: boolean;
+  json: boolean;
+};
+
+const HEAD = ["DEPLOYMENT", "NAME", "STATE", "READY", "AGE", "WHY"];
+const HEAD_WIDE = ["OWNER", "WHO MAY CALL", "ENDPOINT"];
+const LOOK_MS = 1_000;
+/** A deployment that ended before it answered: told from what the command itself could not do. */
+const NOT_SUCCEEDED = 3;
+
+export function addInferCommands(program: Command, { say, table, countOf }: Shell): void {
+  const settings = () => settingsFrom(process.env);
+  const out = (text: string) => process.stdout.write(text);
+  const infer = program
+    .command("infer")
+    .description("deployments of predictors: deploy, ls, logs, call, rotate-key, rm")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech infer deploy echo/ --gpu-models cpu --key-file echo.key --wait\n  resontech infer call job-7f3a photo.png --key-file echo.key\n  resontech infer rotate-key job-7f3a --key-file echo.key\n  resontech infer rm job-7f3a",
+    );
+
+  infer
+    .command("deploy <folder>")
+    .description(
+      "deploy a predictor: a folder with inference.yaml, scripts/ and, where it has weights, model/",
+    )
+    .option("--name <name>", "what it is called; the folder's name where none is given")
+    .option(
+      "--gpu-models <ids>",
+      "catalogue ids in order of preference, with commas: cpu, rtx_5090",
+    )
+    .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
+    .option("--memory <MiB>", "what the replica needs of its device", countOf)
+    .option("--public", "whoever has a platform key of the appliance may call it", false)
+    .option("--key-file <file>", "write the key to call it there, for your eyes alone")
+    .option("--wait", "until it answers; exit code 3 when it never does", false)
+    .option("--json", "the appliance's answer, the key in it", false)
+    .addHelpText(
+      "after",
+      "\nThe key is shown this once.\n\nExample:\n  resontech infer deploy echo/ --gpu-models cpu --key-file echo.key --wait",
+    )
+    .action(async (folder: string, options: DeployOptions) => {
+      const { keyFile, json } = options;
+      const name = options.name ?? basename(resolve(folder));
+      const deploy = () => deployFolder(settings(), folder, name, wishesOf(options));
+      const made =
+        keyFile === undefined
+          ? await deploy()
+          : await writeKeyFile(keyFile, { isReplaced: false }, deploy);
+      if (json) out(`${JSON.stringify(keyFile === undefined ? made : withoutKey(made))}\n`);
+      else if (keyFile === undefined)
+        out(
+          `deployment  ${made.jobId}\nendpoint    ${made.endpoint}\nkey         ${made.apiKey}\n`,
+        );
+      else out(`${made.jobId}\n`);
+      for (const warning of made.warnings) say(`warning: ${warning}`);
+      say(
+        keyFile === undefined
+          ? `deployed ${name}: keep the key, which is shown this once`
+          : `deployed ${name}: its key is in ${keyFile}`,
+      );
+      if (!options.wait) return;
+      const last = await waitUntilReady(settings(), made.jobId, say);
+      if (last === "RUNNING") return say("it answers");
+      process.exitCode = NOT_SUCCEEDED;
+      say(`it is ${last}: resontech infer logs ${made.jobId} may say why`);
+    });
+
+  infer
+    .command("ls")
+    .description("deployments that you may read, newest first")
+    .option("--state <states>", "with commas between them; one with a leading - is left out")
+    .option("--project <id>", "of one project")
+    .option("--text <text>", "part of a name, or of an id")
+    .option("--limit <n>", "rows in all", countOf, 100)
+    .option("--wide", "also who deployed it, who may call it, and where", false)
+    .option("--json", "one JSON line for each deployment", false)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech infer ls --state RUNNING,QUEUED\n  resontech infer ls --wide",
+    )
+    .action(
+      async ({
+        limit,
+        json,
+        wide,
+        ...filter
+      }: {
+        state?: string;
+        project?: string;
+        text?: string;
+        limit: number;
+        wide: boolean;
+        json: boolean;
+      }) => {
+        const { deployments, areMore } = await readDeployments(settings(), filter, limit);
+        const now = Date.now();
+        if (json) for (const one of deployments) out(`${JSON.stringify(one)}\n`);
+        else if (deployments.length > 0)
+          table(
+            wide ? [...HEAD, ...HEAD_WIDE] : HEAD,
+            deployments.map((one) => [
+              ...[one.id, one.name, one.state, String(one.ready), age(one.createdAt, now)],
+              one.waitingFor ?? one.reason ?? "",
+              ...(wide ? [one.owner, one.visibility, one.endpoint] : []),
+            ]),
+          );
+        if (deployments.length === 0) say("no deployment matches");
+        if (areMore) say("there are more: the same command with a larger --limit");
+      },
+    );
+
+  infer
+    .command("logs <deployment>")
+    .description("what its replicas printed; each reading is logged")
+    .option("-f, --follow", "go on until it ends", false)
+    .option("--tail <bytes>", "begin so many bytes before the stored end", countOf)
+    .addHelpText("after", "\nExample:\n  resontech infer logs -f job-7f3a")
+    .action(async (id: string, { follow, tail }: { follow: boolean; tail?: number }) => {
+      const isOver = async () => isTerminal((await find(settings(), id)).detail.state);
+      // One that is no deployment is said to be none, whatever it has printed.
+      await isOver();
+      await printLogs(
+        ...([
+          settings(),
+          id,
+          { of: null, tailBytes: tail ?? null, isFollowed: follow, isOver },
+        ] as const),
+        (_member, text) => void out(printable(text)),
+        say,
+      );
+    });
+
+  infer
+    .command("call <deployment> <file>")
+    .description(
+      "send a file to the predictor and print what it answers; the key is in RESON_INFERENCE_API_KEY or in a file",
+    )
+    .option("--key-file <file>", "where the key lies")
+    .option("--content-type <type>", "what the file is", "application/octet-stream")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech infer call job-7f3a photo.png --key-file echo.key --content-type image/png\n  RESON_INFERENCE_API_KEY=$(cat echo.key) resontech infer call job-7f3a words.txt",
+    )
+    .action(
+      async (
+        id: string,
+        file: string,
+        { keyFile, contentType }: { keyFile?: string; contentType: string },
+      ) => {
+        const { baseUrl, ca } = applianceFrom(process.env);
+        const url = new URL(`${INFERENCE_PATH}/${encodeURIComponent(id)}/predict`, baseUrl);
+        const key = predictKeyFrom(process.env, keyFile ?? null);
+        const text = await callPredict({ url, key, ca, file, contentType });
+        // A pipe gets the answer as it came.
+        const shown = process.stdout.isTTY ? printable(text) : text;
+        out(shown.endsWith("\n") ? shown : `${shown}\n`);
+      },
+    );
+
+  infer
+    .command("rotate-key <deployment>")
+    .description("a new key to call it; the one before it is refused from now on")
+    .option("--key-file <file>", "write the key there, in place of the one before it")
+    .option("--json", "the appliance's answer, the key in it", false)
+    .addHelpText("after", "\nExample:\n  resontech infer rotate-key job-7f3a --key-file echo.key")
+    .action(async (id: string, { keyFile, json }: { keyFile?: string; json: boolean }) => {
+      const rotate = async () =>
+        (await sendJson(
+          ...([settings(), "POST", `${pathOf(id)}/rotate-key`, null] as const),
+        )) as RotatedPredictKeyReply;
+      const made =
+        keyFile === undefined
+          ? await rotate()
+          : await writeKeyFile(keyFile, { isReplaced: true }, rotate);
+      if (json) out(`${JSON.stringify(keyFile === undefined ? made : withoutKey(made))}\n`);
+      else if (keyFile === undefined) out(`${made.apiKey}\n`);
+      say(
+        keyFile === undefined
+          ? "keep the key, which is shown this once; the one before it is void"
+          : `the new key is in ${keyFile}; the one before it is void`,
+      );
+    });
+
+  infer
+    .command("rm <deployment>")
+    .description("ask a deployment to stop; its files and logs stay")
+    .option("--json", "the appliance's answer", false)
+    .addHelpText("after", "\nExample:\n  resontech infer rm job-7f3a")
+    .action(async (id: string, { json }: { json: boolean }) => {
+      const stopping = (await sendJson(settings(), "DELETE", pathOf(id), null)) as DeploymentReply;
+      if (json) out(`${JSON.stringify(stopping)}\n`);
+      say(`${id} was asked to stop: resontech infer ls tells when it has`);
+    });
+}
+
+/** @throws CliError path_missing, folder_invalid, and what the appliance refuses */
+async function deployFolder(
+  settings: Settings,
+  folder: string,
+  name: string,
+  wishes: DeploymentWishes,
+): Promise<DeployedReply> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new CliError("path_missing", `${folder} is no folder`, "Name a predictor's folder.");
+  const files = filesIn(folder).filter((file) => isOfPredictor(keyOf(folder, file)));
+  // What can't be deployed is said before anything is sent.
+  const missing = missingOfPredictor(files.map((file) => keyOf(folder, file)));
+  if (missing.length > 0)
+    throw new CliError(
+      "folder_invalid",
+      `the folder lacks ${missing.join(", ")}`,
+      "A predictor's folder has inference.yaml and scripts/, and may have model/.",
+    );
+  for (const file of files)
+    await putFile(settings, file, `${folderOfPredictor(name)}/${keyOf(folder, file)}`);
+  return (await sendJson(
+    ...([settings, "POST", DEPLOYMENTS, bodyOfPredictor(name, wishes)] as const),
+  )) as DeployedReply;
+}
+
+function wishesOf({ gpuModels, maxPrice, memory, public: isPublic }: DeployOptions) {
+  return {
+    ...{ gpuModels: gpuModels?.split(","), maxPriceCents: maxPrice, memoryMb: memory },
+    isPublic,
+  };
+}
+
+/** @returns RUNNING once it answers, or the state in which it ended; why it waits is said on the way */
+async function waitUntilReady(
+  settings: Settings,
+  id: string,
+  say: (text: string) => void,
+): Promise<string> {
+  for (let said = ""; ; ) {
+    const { detail } = await find(settings, id);
+    const { state, waitingFor } = detail;
+    if (state === "RUNNING" || isTerminal(state)) return state;
+    const now = waitingFor === null ? state : `${state}: ${waitingFor}`;
+    if (now !== said) say(now);
+    said = now;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+async function find(settings: Settings, id: string): Promise<DeploymentReply> {
+  return (await getJson(settings, pathOf(id))) as DeploymentReply;
+}
+
+function pathOf(id: string): string {
+  return `${DEPLOYMENTS}/${encodeURIComponent(id)}`;
+}
+
+/** For a script that has the key in a file: its own output is kept in many places. */
+function withoutKey<T extends { apiKey: string }>({ apiKey: _key, ...rest }: T): Omit<T, "apiKey"> {
+  return rest;
+}

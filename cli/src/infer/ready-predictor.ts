@@ -1,0 +1,52 @@
+/** A predictor's folder on somebody's disk as a deployment: what the public client uploads, without a line of Python. Pure. */
+import type { DeployBody } from "@resontech/contracts/http-inference";
+import { slugOf } from "@resontech/contracts/ready-folder";
+
+const INFERENCE_YAML = "inference.yaml";
+const PARTS = ["scripts", "model", "sample_data"];
+/** What Python leaves beside a script that ran. */
+const LEFT_BY_PYTHON = "__pycache__";
+
+/** What a person may wish of where the deployment runs, and who may call it. */
+export type DeploymentWishes = {
+  gpuModels?: string[] | undefined;
+  maxPriceCents?: number | undefined;
+  memoryMb?: number | undefined;
+  isPublic?: boolean | undefined;
+};
+
+/** Whether a file of the folder is a part of the deployment. @param path below the folder, with `/` */
+export function isOfPredictor(path: string): boolean {
+  const [top = "", ...below] = path.split("/");
+  if (below.length === 0) return path === INFERENCE_YAML;
+  return PARTS.includes(top) && !below.includes(LEFT_BY_PYTHON);
+}
+
+/** What the folder lacks; none where it is ready. @param paths below the folder, with `/` */
+export function missingOfPredictor(paths: readonly string[]): string[] {
+  return [
+    ...(paths.includes(INFERENCE_YAML) ? [] : [INFERENCE_YAML]),
+    ...(paths.some((path) => path.startsWith("scripts/")) ? [] : ["scripts/"]),
+  ];
+}
+
+/** Bucket key of the deployment's folder, without slashes at the ends. */
+export function folderOfPredictor(name: string): string {
+  return `inference_jobs/${slugOf(name)}`;
+}
+
+/** For `POST /api/inference/jobs`, once the files lie in {@link folderOfPredictor}. */
+export function bodyOfPredictor(
+  name: string,
+  { gpuModels, maxPriceCents, memoryMb, isPublic = false }: DeploymentWishes,
+): DeployBody {
+  return {
+    name,
+    jobPath: `/${folderOfPredictor(name)}`,
+    visibility: isPublic ? "PUBLIC" : "PRIVATE",
+    autoSelectWorkers: true,
+    ...(gpuModels === undefined ? {} : { gpuModels }),
+    ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
+    ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
+  };
+}

@@ -1,0 +1,45 @@
+/** What of a folder becomes a deployment. */
+import t from "tap";
+import {
+  bodyOfPredictor,
+  folderOfPredictor,
+  isOfPredictor,
+  missingOfPredictor,
+} from "../src/infer/ready-predictor.ts";
+
+t.test("of a folder its parts are sent, and nothing that lies beside them", async (t) => {
+  for (const path of [
+    "inference.yaml",
+    "scripts/echo.py",
+    "scripts/predictors/__init__.py",
+    "model/weights.pt",
+    "sample_data/one.png",
+  ])
+    t.equal(isOfPredictor(path), true, path);
+  for (const path of [
+    "echo.key",
+    ".env",
+    "README.md",
+    "scripts",
+    ".git/config",
+    "scripts/__pycache__/echo.cpython-311.pyc",
+    "other/inference.yaml",
+  ])
+    t.equal(isOfPredictor(path), false, path);
+});
+
+t.test("what a folder lacks is named", async (t) => {
+  t.same(missingOfPredictor(["inference.yaml", "scripts/echo.py"]), []);
+  t.same(missingOfPredictor(["model/weights.pt"]), ["inference.yaml", "scripts/"]);
+});
+
+t.test("the body names the folder that the files went to", async (t) => {
+  t.equal(folderOfPredictor("My Echo"), "inference_jobs/my-echo");
+  t.same(bodyOfPredictor("My Echo", {}), {
+    ...{ name: "My Echo", jobPath: "/inference_jobs/my-echo", visibility: "PRIVATE" },
+    autoSelectWorkers: true,
+  });
+  t.match(bodyOfPredictor("e", { gpuModels: ["cpu"], maxPriceCents: 9, isPublic: true }), {
+    ...{ gpuModels: ["cpu"], maxPricePerGpuHourCents: 9, visibility: "PUBLIC" },
+  });
+});

@@ -1,0 +1,132 @@
+import { spawn } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
+import { pino } from "pino";
+import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { freePort } from "../../../agent/test/helper/engine-process.ts";
+import { TestPki } from "../../../agent/test/helper/pki.ts";
+import type { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
+import { ECHO_SCRIPT } from "../../../coordinator/test/helper/workspace.ts";
+import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
+import { openServing } from "../../src/open-serving.ts";
+
+const HOST = "127.0.0.1";
+const RUNNERS = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
+const PORTS = 20;
+
+/**
+ * The real gateway behind the front door of a running coordinator, which tells it the real routes; and real replicas behind the real bridges of a
+ * node whose agent a test drives.
+ */
+export class TestGateway implements AsyncDisposable {
+  /** By which the coordinator has agents let it in. */
+  readonly certificateSha256: string;
+  readonly #pki: TestPki;
+  readonly #identity: { certPem: string; keyPem: string };
+  readonly #dir: string;
+  readonly #cleanup: AsyncDisposableStack;
+
+  private constructor(
+    dir: string,
+    pki: TestPki,
+    identity: { certPem: string; keyPem: string },
+    cleanup: AsyncDisposableStack,
+  ) {
+    this.#dir = dir;
+    this.#pki = pki;
+    this.#identity = identity;
+    this.#cleanup = cleanup;
+    this.certificateSha256 = new X509Certificate(identity.certPem).fingerprint256
+      .replaceAll(":", "")
+      .toLowerCase();
+  }
+
+  static async make(): Promise<TestGateway> {
+    const stack = new AsyncDisposableStack();
+    const dir = mkdtempSync(join(tmpdir(), "rtg-"));
+    stack.defer(() => rmSync(dir, { recursive: true, force: true }));
+    const pki = await TestPki.make(join(dir, "pki"), HOST);
+    return new TestGateway(dir, pki, await pki.identity("serving"), stack);
+  }
+
+  /** @param running one that was made with this gateway's certificate */
+  async open(running: RunningCoordinator): Promise<void> {
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(this.#dir, name), text, { mode: 0o600 });
+      return join(this.#dir, name);
+    };
+    const { inference, ca } = running.config;
+    if (inference === undefined) throw new Error("the coordinator knows no gateway");
+    const serving = await openServing(
+      {
+        ...{ socket: running.servingSocket, routesSocket: inference.routesSocket },
+        certFile: file("gateway.pem", this.#identity.certPem),
+        keyFile: file("gateway.key", this.#identity.keyPem),
+        ...{ rootCertFile: ca.rootCertFile, logLevel: "silent" },
+      },
+      pino({ level: "silent" }),
+    );
+    this.#cleanup.use(serving);
+  }
+
+  /** The node can be reached, and has so many workers. */
+  async register(agent: ScriptedAgent, workers: number): Promise<void> {
+    const from = await freePort(HOST);
+    await agent.register(workers, [], {
+      ...{ address: HOST, ports: { from, to: Math.min(65_535, from + PORTS) } },
+    });
+  }
+
+  /** Has the node run the deployment's replica, until it answers. Its script is {@link ECHO_SCRIPT}. */
+  async answer(agent: ScriptedAgent, deployment: string): Promise<void> {
+    const [member] = await agent.desiredOf(deployment, 1);
+    if (member?.bridge?.kind !== "listen") throw new Error("nobody is to reach the member");
+    const inner = await freePort(HOST);
+    await this.#startReplica(member.payload.files[0]?.text ?? "", inner);
+    const bridge = await ServerBridge.listen({
+      ...{ attempt: member.attempt, listen: { host: HOST, port: member.bridge.port } },
+      ...{ target: { host: HOST, port: inner }, gateway: HOST, peers: member.bridge.peers },
+      identity: {
+        ...{ certPem: agent.identity.certChain, keyPem: agent.identity.keyPem },
+        rootCertPem: this.#pki.rootPem,
+      },
+      log: pino({ level: "silent" }),
+    });
+    this.#cleanup.defer(() => bridge.close());
+    await agent.bringUp([member]);
+  }
+
+  async #startReplica(spec: string, port: number): Promise<void> {
+    const root = mkdtempSync(join(this.#dir, "replica-"));
+    for (const folder of ["rt/job/scripts", "rt/events"])
+      mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(join(root, "rt/job/scripts/echo_serve.py"), ECHO_SCRIPT);
+    const own: PredictorSpec = { ...(JSON.parse(spec) as PredictorSpec), port };
+    writeFileSync(join(root, "rt/job/predictor.json"), JSON.stringify(own));
+    const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(RUNNERS)})
+from resontech_predictor.main import main
+sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
+    const replica = spawn("python3", ["-u", "-c", program], { stdio: "ignore" });
+    this.#cleanup.defer(() => void replica.kill("SIGKILL"));
+    for (let tries = 0; tries < 300 && !(await isHealthy(port)); tries++) await sleep(50);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cleanup.disposeAsync();
+  }
+}
+
+async function isHealthy(port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const asked = get({ host: HOST, port, path: "/health" }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.on("error", () => resolve(false));
+  });
+}
