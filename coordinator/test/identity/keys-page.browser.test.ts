@@ -49,7 +49,7 @@ t.test("a person mints a key, sees it once and revokes it", async (t) => {
   t.equal(await page.isChecked("[value=storage]"), false);
   await page.focus("#mint-key");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("#minted");
+  await page.waitForSelector("#minted-key");
   const key = (await page.textContent("#minted-key")) ?? "";
   t.match(key, /^rsk_dev_/);
   await page.getByRole("cell", { name: "my <laptop>", exact: true }).waitFor();

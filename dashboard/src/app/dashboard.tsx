@@ -4,6 +4,8 @@ import { AppliancePage } from "../pages/appliance/appliance-page.tsx";
 import { ApprovalsPage } from "../pages/approvals/approvals-page.tsx";
 import { AuditPage } from "../pages/audit/audit-page.tsx";
 import { EntryPage } from "../pages/audit/entry-page.tsx";
+import { DeploymentPage } from "../pages/inference/deployment-page.tsx";
+import { DeploymentsPage } from "../pages/inference/deployments-page.tsx";
 import { JobPage } from "../pages/job/job-page.tsx";
 import { JobsPage } from "../pages/jobs/jobs-page.tsx";
 import { KeysPage } from "../pages/keys/keys-page.tsx";
@@ -34,6 +36,10 @@ export function Dashboard() {
                   <Route path="/jobs" component={JobsPage} />
                   <Route path="/jobs/:id/:tab?">
                     {({ id, tab }) => <JobPage key={id} id={id} tab={tab ?? "rounds"} />}
+                  </Route>
+                  <Route path="/inference" component={DeploymentsPage} />
+                  <Route path="/inference/jobs/:id/:tab?">
+                    {({ id, tab }) => <DeploymentPage key={id} id={id} tab={tab ?? "call"} />}
                   </Route>
                   <Route path="/nodes" component={NodesPage} />
                   <Route path="/nodes/:id">{({ id }) => <NodePage key={id} id={id} />}</Route>

@@ -3,6 +3,7 @@ export type PageEntry = { path: string; title: string; actions: readonly string[
 
 export const PAGES: readonly PageEntry[] = [
   { path: "/jobs", title: "Jobs", actions: ["job.list"] },
+  { path: "/inference", title: "Inference", actions: ["job.list"] },
   { path: "/submit", title: "Submit", actions: ["job.submit"] },
   { path: "/nodes", title: "Nodes", actions: ["node.list"] },
   { path: "/storage", title: "Storage", actions: ["bucket.read"] },

@@ -1,3 +1,4 @@
+import type { DeploymentListReply } from "@resontech/contracts/http-inference";
 import type { JobListReply } from "@resontech/contracts/http-jobs";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -86,6 +87,16 @@ function Where({ onGone }: { onGone: () => void }) {
       ),
     enabled: mayList,
   });
+  const deployments = useQuery({
+    queryKey: ["palette", "deployments", asked],
+    queryFn: ({ signal }) =>
+      ask<DeploymentListReply>(
+        "GET",
+        withQuery("/api/inference/jobs", { limit: 4, ...(asked === "" ? {} : { text: asked }) }),
+        { signal },
+      ),
+    enabled: mayList,
+  });
   const wanted = text.toLowerCase();
   const places: Place[] = [
     { id: "/", title: "Overview", kind: "page" },
@@ -93,9 +104,14 @@ function Where({ onGone }: { onGone: () => void }) {
       ({ path, title }) => ({ id: path, title, kind: "page" }),
     ),
   ].filter(({ title }) => title.toLowerCase().includes(wanted));
-  const found: Place[] = (jobs.data?.jobs ?? []).map(({ id, name }) => ({
-    ...{ id: `/jobs/${id}`, title: name, kind: "job" },
-  }));
+  const found: Place[] = [
+    ...(jobs.data?.jobs ?? []).map(({ id, name }) => ({
+      ...{ id: `/jobs/${id}`, title: name, kind: "job" },
+    })),
+    ...(deployments.data?.deployments ?? []).map(({ id, name }) => ({
+      ...{ id: `/inference/jobs/${id}`, title: name, kind: "deployment" },
+    })),
+  ];
   return (
     <Dialog aria-label="Where to" className={styles["dialog"] ?? ""}>
       <Autocomplete inputValue={text} onInputChange={setText}>

@@ -13,6 +13,7 @@ export type Pressed = { key: string; withControl: boolean; inField: boolean };
 export const GO: Readonly<Record<string, [path: string, title: string]>> = {
   o: ["/", "Overview"],
   j: ["/jobs", "Jobs"],
+  i: ["/inference", "Inference"],
   n: ["/nodes", "Nodes"],
   s: ["/storage", "Storage"],
   k: ["/keys", "Keys"],

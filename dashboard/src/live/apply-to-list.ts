@@ -1,6 +1,7 @@
 /** A list of jobs after a change. Pure: what does not change stays the same object, so that nothing is drawn again. */
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import { isTerminal } from "@resontech/contracts/job-states";
+import { isDeployment } from "./apply-to-deployments.ts";
 import type { Told } from "./told.ts";
 
 export function applyToRow(row: JobRow, { at, change }: Told): JobRow {
@@ -23,10 +24,15 @@ export function applyToRow(row: JobRow, { at, change }: Told): JobRow {
   }
 }
 
-/** Jobs that a change is about and that the list does not show. */
+/** Tasks that a change is about and that the list does not show. */
 export function unknownJobs(known: ReadonlySet<string>, told: readonly Told[]): string[] {
   const ids = told.flatMap(({ change }) =>
-    change.kind === "job" && change.from === null && !known.has(change.job) ? [change.job] : [],
+    change.kind === "job" &&
+    change.from === null &&
+    !known.has(change.job) &&
+    !isDeployment(change.workload)
+      ? [change.job]
+      : [],
   );
   return [...new Set(ids)];
 }

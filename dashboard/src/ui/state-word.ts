@@ -58,6 +58,16 @@ export function jobWord(state: JobState): StateWord {
   return JOB[state];
 }
 
+/** What a deployment is there for, and its only good end, have words of their own. */
+const DEPLOYMENT: Partial<Record<JobState, StateWord>> = {
+  RUNNING: of("answers", "good", "dot"),
+  CANCELLED: of("stopped", "quiet", "dash"),
+};
+
+export function deploymentWord(state: JobState): StateWord {
+  return DEPLOYMENT[state] ?? JOB[state];
+}
+
 export function memberWord(state: MemberState): StateWord {
   return MEMBER[state];
 }

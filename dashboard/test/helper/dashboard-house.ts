@@ -4,7 +4,12 @@ import { chromium, type Browser, type BrowserContext } from "playwright-core";
 import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
 import { joinAgent } from "../../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
-import { goodBody, goodFiles, upload } from "../../../coordinator/test/helper/workspace.ts";
+import {
+  goodBody,
+  goodFiles,
+  upload,
+  uploadPredictor,
+} from "../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
 
 type AddedUser = Extract<ControlReply, { verb: "add-user" }>;
@@ -25,13 +30,17 @@ export class DashboardHouse implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  /** @param idleS seconds without input after which a person is signed out */
-  static async open(idleS?: number): Promise<DashboardHouse> {
+  /**
+   * @param idleS seconds without input after which a person is signed out
+   * @param gatewaySha256 of the certificate of a gateway of deployments
+   */
+  static async open(idleS?: number, gatewaySha256?: string): Promise<DashboardHouse> {
     await using stack = new AsyncDisposableStack();
     const running = stack.use(
       await RunningCoordinator.create({
         ...{ identity: true, dashboard: true },
         ...(idleS === undefined ? {} : { idleS }),
+        ...(gatewaySha256 === undefined ? {} : { gatewaySha256 }),
       }),
     );
     const browser = await chromium.launch({
@@ -62,6 +71,20 @@ export class DashboardHouse implements AsyncDisposable {
     );
     if (status !== 201) throw new Error(JSON.stringify(body));
     return body["id"] as string;
+  }
+
+  /** A predictor on one processor; answers its id and its key. */
+  async deploy(user: AddedUser, slug: string): Promise<{ id: string; key: string }> {
+    const { body: bucket } = await this.running.get("/api/users/storage/bucket", user.platformKey);
+    await uploadPredictor(this.running.s3, String(bucket["bucketAlias"]), slug);
+    const { status, body } = await this.running.request(
+      ...([
+        ...["POST", "/api/inference/jobs", user.platformKey],
+        { name: slug, jobPath: `/inference_jobs/${slug}`, gpuModels: ["cpu"] },
+      ] as [string, string, string, object]),
+    );
+    if (status !== 201) throw new Error(JSON.stringify(body));
+    return { id: String(body["jobId"]), key: String(body["apiKey"]) };
   }
 
   /** Members of a job and their sites, as the list of its logs has them. */

@@ -116,7 +116,7 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
           {events === undefined ? <Skeleton /> : <Events events={events.events} />}
         </TabPanel>
         <TabPanel id="logs" className={styles["panel"] ?? ""}>
-          <Logs job={job.data} />
+          <Logs id={id} isOver={isTerminal(job.data.detail.state)} />
         </TabPanel>
         <TabPanel id="files" className={styles["panel"] ?? ""}>
           <Files

@@ -7,7 +7,7 @@ import {
   type MintedKeyReply,
 } from "@resontech/contracts/http-identity";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { useMay, useSession } from "../../api/session.ts";
 import { Bell } from "../../ui/bell.tsx";
@@ -15,8 +15,9 @@ import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Ago, At } from "../../ui/instant.tsx";
 import { Empty, Failure } from "../../ui/notice.tsx";
-import { Panel, Row } from "../../ui/panel.tsx";
+import { Panel } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
+import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
@@ -69,7 +70,15 @@ export function KeysPage() {
       </p>
       {keys.isPending ? <Skeleton /> : null}
       {keys.isError ? <Failure error={keys.error} retry={() => void keys.refetch()} /> : null}
-      {minted === null ? null : <Minted minted={minted} onDone={() => setMinted(null)} />}
+      {minted === null ? null : (
+        <ShownOnce
+          key={minted.id}
+          id="minted-key"
+          title="The new key"
+          secret={minted.key}
+          onDone={() => setMinted(null)}
+        />
+      )}
       {living?.length === 0 ? (
         <Empty title="You have no platform key that is good">
           <p>Mint one below, and give it to the program.</p>
@@ -144,40 +153,6 @@ export function KeysPage() {
         </p>
       </Panel>
     </>
-  );
-}
-
-function Minted({ minted, onDone }: { minted: MintedKeyReply; onDone: () => void }) {
-  const place = useRef<HTMLDivElement>(null);
-  const [said, setSaid] = useState("");
-  useEffect(() => place.current?.focus(), []);
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(minted.key);
-      setSaid("Copied.");
-    } catch {
-      getSelection()?.selectAllChildren(document.getElementById("minted-key")!);
-      setSaid("The browser does not let the page copy: the key is selected, copy it yourself.");
-    }
-  };
-  return (
-    <div ref={place} id="minted" tabIndex={-1}>
-      <Panel title="The new key">
-        <p>Copy the key now: it is shown this once.</p>
-        <p>
-          <code id="minted-key" className={styles["key"]}>
-            {minted.key}
-          </code>
-        </p>
-        <Row>
-          <Button look="main" onPress={() => void copy()}>
-            Copy the key
-          </Button>
-          <Button onPress={onDone}>I have it</Button>
-          <span role="status">{said}</span>
-        </Row>
-      </Panel>
-    </div>
   );
 }
 

@@ -1,6 +1,4 @@
 import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
-import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
-import { isTerminal } from "@resontech/contracts/job-states";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ask, withQuery } from "../../../api/ask.ts";
@@ -16,8 +14,7 @@ import styles from "./logs.module.css";
 const TAIL_BYTES = 256 * 1024;
 
 /** What a member printed: the stored end, and what comes live behind it, joined by offset so that nothing is lost or doubled. */
-export function Logs({ job }: { job: DashboardJobWithWorkers }) {
-  const id = job.jobId;
+export function Logs({ id, isOver }: { id: string; isOver: boolean }) {
   const [member, setMember] = useState<string | null>(null);
   /** A byte of the chosen log around which it is shown; null: its end. */
   const [at, setAt] = useState<number | null>(null);
@@ -67,7 +64,7 @@ export function Logs({ job }: { job: DashboardJobWithWorkers }) {
         </a>
       </p>
       {at === null ? (
-        <MemberLog key={chosen} job={id} member={chosen} isOver={isTerminal(job.detail.state)} />
+        <MemberLog key={chosen} job={id} member={chosen} isOver={isOver} />
       ) : (
         <LogPart
           key={`${chosen} ${at}`}

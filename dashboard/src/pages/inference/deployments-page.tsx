@@ -1,0 +1,137 @@
+import type { DeploymentListReply, DeploymentRow } from "@resontech/contracts/http-inference";
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useSearchParams } from "wouter";
+import { ask, withQuery } from "../../api/ask.ts";
+import { useSession } from "../../api/session.ts";
+import { applyToDeployment, concernsDeployments } from "../../live/apply-to-deployments.ts";
+import { useTopic } from "../../live/live.ts";
+import { Button } from "../../ui/button.tsx";
+import { Ago } from "../../ui/instant.tsx";
+import { Empty, Failure } from "../../ui/notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { State } from "../../ui/state.tsx";
+import { deploymentWord } from "../../ui/state-word.ts";
+import { type Column, Table } from "../../ui/table.tsx";
+import { DeploymentFilters } from "./deployment-filters.tsx";
+
+type Pages = InfiniteData<DeploymentListReply, number | undefined>;
+
+/** Of those that are there to be called, or will be. */
+const LIVING = "-SUCCEEDED,-FAILED,-CANCELLED,-EXPIRED,-REJECTED";
+
+/** Does it answer? */
+export function DeploymentsPage() {
+  const { projects } = useSession();
+  const [search] = useSearchParams();
+  const areAll = search.get("ended") === "shown";
+  const filter = {
+    state: areAll ? undefined : LIVING,
+    text: search.get("text") ?? undefined,
+  };
+  const queryKey = ["deployments", filter];
+  const client = useQueryClient();
+  const again = () => void client.invalidateQueries({ queryKey });
+  const deployments = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam: before, signal }) =>
+      ask<DeploymentListReply>(
+        ...(["GET", withQuery("/api/inference/jobs", { ...filter, before }), { signal }] as const),
+      ),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+  });
+  const rows = deployments.data?.pages.flatMap((page) => page.deployments) ?? [];
+  useTopic(
+    { kind: "jobs" },
+    (told) => {
+      client.setQueryData<Pages>(queryKey, (old) =>
+        old === undefined
+          ? old
+          : {
+              ...old,
+              pages: old.pages.map((page) => ({
+                ...page,
+                deployments: page.deployments.map((row) => told.reduce(applyToDeployment, row)),
+              })),
+            },
+      );
+      // Deployments come and go seldom: how many replicas answer is the API's to count.
+      if (concernsDeployments(new Set(rows.map(({ id }) => id)), told)) again();
+    },
+    again,
+  );
+  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
+  return (
+    <>
+      <h1>Inference</h1>
+      <DeploymentFilters />
+      {deployments.isPending ? <Skeleton /> : null}
+      {deployments.isError ? (
+        <Failure error={deployments.error} retry={() => void deployments.refetch()} />
+      ) : null}
+      {deployments.isSuccess && rows.length === 0 ? (
+        <None isFiltered={filter.text !== undefined} />
+      ) : null}
+      {rows.length === 0 ? null : (
+        <Table
+          caption="Deployments, newest first"
+          columns={columns(nameOf)}
+          rows={rows}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {deployments.hasNextPage ? (
+        <div>
+          <Button
+            onPress={() => void deployments.fetchNextPage()}
+            isDisabled={deployments.isFetchingNextPage}
+          >
+            Older deployments
+          </Button>
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function columns(nameOf: (project: string) => string): Column<DeploymentRow>[] {
+  return [
+    { title: "State", of: ({ state }) => <State of={deploymentWord(state)} /> },
+    {
+      title: "Name",
+      of: ({ id, name }) => <Link href={`/inference/jobs/${id}`}>{name}</Link>,
+    },
+    {
+      title: "Why",
+      of: ({ waitingFor, reason }) => waitingFor ?? reason?.replaceAll("_", " ") ?? "",
+    },
+    { title: "Replicas that answer", of: ({ ready }) => ready, isNumber: true },
+    {
+      title: "Who may call it",
+      of: ({ visibility }) => (visibility === "PUBLIC" ? "any platform key" : "its own key"),
+    },
+    { title: "Project", of: ({ projectId }) => nameOf(projectId) },
+    { title: "Owner", of: ({ owner }) => owner },
+    { title: "Deployed", of: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },
+  ];
+}
+
+function None({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty title="No deployment matches">
+        <p>
+          <Link href="/inference">Show all deployments</Link>
+        </p>
+      </Empty>
+    );
+  return (
+    <Empty title="Nothing is deployed">
+      <p>A deployment keeps a predictor ready: a class of yours that answers calls.</p>
+      <p>
+        Deploy one with the Python client <code>resontech</code>, or with{" "}
+        <code>resontech infer deploy</code> in a shell.
+      </p>
+    </Empty>
+  );
+}

@@ -1,0 +1,26 @@
+/** How to call a deployment from a shell and from Python, without the key in a command line. Pure. */
+
+/** An endpoint is the appliance's own address and an id: a shell reads no sign of it. */
+export function curlSnippet(endpoint: string): string {
+  return [
+    "export SSL_CERT_FILE=root.crt",
+    "(umask 077; printf 'X-API-Key: %s\\n' \"$RESON_INFERENCE_API_KEY\" > key.header)",
+    'curl --cacert "$SSL_CERT_FILE" --header @key.header \\',
+    "  --header 'Content-Type: application/octet-stream' \\",
+    `  --data-binary @photo.png ${endpoint}/predict`,
+  ].join("\n");
+}
+
+export function pythonSnippet(endpoint: string): string {
+  return [
+    "# pip install resontech==0.3.0; SSL_CERT_FILE names the root certificate",
+    "import os",
+    "from resontech import InferenceClient",
+    "",
+    "client = InferenceClient(",
+    `    url=${JSON.stringify(endpoint)},`,
+    '    predict_api_key=os.environ["RESON_INFERENCE_API_KEY"],',
+    ")",
+    'print(client.predict_file("photo.png"))',
+  ].join("\n");
+}
