@@ -39,7 +39,7 @@ t.test("the body names the folder that the files went to", async (t) => {
     ...{ name: "My Echo", jobPath: "/inference_jobs/my-echo", visibility: "PRIVATE" },
     autoSelectWorkers: true,
   });
-  t.match(bodyOfPredictor("e", { gpuModels: ["cpu"], maxPriceCents: 9, isPublic: true }), {
-    ...{ gpuModels: ["cpu"], maxPricePerGpuHourCents: 9, visibility: "PUBLIC" },
+  t.match(bodyOfPredictor("e", { gpuModels: ["cpu"], maxPriceCents: 9, memoryMb: 7 }), {
+    ...{ gpuModels: ["cpu"], maxPricePerGpuHourCents: 9, estimatedMemoryMb: 7 },
   });
 });

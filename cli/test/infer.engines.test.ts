@@ -1,11 +1,10 @@
 /** `resontech infer` as a process against the real coordinator, the real gateway and a real replica. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { ECHO_SCRIPT } from "../../coordinator/test/helper/workspace.ts";
 import { TestGateway } from "../../serving/test/helper/test-gateway.ts";
 import { Shell } from "./helper/shell.ts";
 
@@ -29,14 +28,8 @@ const home = { HOME: dir, SSL_CERT_FILE: join(dir, "ca.crt"), RESON_BASE_URL: ru
 const env = { ...home, RESON_API_KEY: user.platformKey };
 const run = (...words: string[]) => Shell.run(env, ...words);
 
-const folder = join(dir, "echo");
-mkdirSync(join(folder, "scripts"), { recursive: true });
-writeFileSync(
-  join(folder, "inference.yaml"),
-  "model: {module: echo_serve, class_name: Echo}\ncluster: {device: cpu}\n",
-);
-writeFileSync(join(folder, "scripts", "echo_serve.py"), ECHO_SCRIPT);
-writeFileSync(join(folder, "notes.txt"), "not for the appliance");
+/** What docs/researcher/predictors.md leads through; its README is not for the appliance. */
+const folder = join(import.meta.dirname, "..", "..", "examples", "echo");
 const words = join(dir, "words.txt");
 writeFileSync(words, "hello");
 const keyFile = join(dir, "echo.key");
@@ -60,14 +53,14 @@ t.test("a folder is deployed, waited for, and answers whoever has the key", asyn
   t.match(await running.s3.store.stat(user.bucketAlias, "inference_jobs/echo/inference.yaml"), {
     versionId: String,
   });
-  t.equal(await running.s3.store.stat(user.bucketAlias, "inference_jobs/echo/notes.txt"), null);
+  t.equal(await running.s3.store.stat(user.bucketAlias, "inference_jobs/echo/README.md"), null);
 
   t.match(await run("infer", "ls"), { code: 0, out: new RegExp(`${id} +echo +RUNNING +1 `) });
   t.match(JSON.parse((await run("infer", "ls", "--json")).out), { id, ready: 1 });
   t.match(await run("jobs", "ls"), { code: 0, out: "" }, "it is no job");
 
   const call = await run("infer", "call", id, words, "--key-file", keyFile);
-  t.match(call, { code: 0, out: '{"said":"hello","bytes":5}\n' });
+  t.match(call, { code: 0, out: '{"said":"> hello","bytes":5}\n' });
   // A caller needs no platform key.
   const caller = await Shell.run(
     { ...home, RESON_INFERENCE_API_KEY: key },

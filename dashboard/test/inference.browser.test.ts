@@ -65,7 +65,7 @@ t.test("a deployment appears, answers, is called, gets a new key and stops", asy
   await page.getByLabel("Key").fill(deployed.key);
   await page.getByLabel("Key").press("Enter");
   const answer = page.locator("#answer");
-  await answer.getByText('"said": "hello <b>you</b>"').waitFor();
+  await answer.getByText('"said": "> hello <b>you</b>"').waitFor();
   t.equal(await page.locator("#answer b").count(), 0, "what a predictor answers is text");
   await page.getByText(/^Answered in \d+ ms by /).waitFor();
 

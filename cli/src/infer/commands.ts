@@ -39,14 +39,13 @@ type DeployOptions = {
   gpuModels?: string;
   maxPrice?: number;
   memory?: number;
-  public: boolean;
   keyFile?: string;
   wait: boolean;
   json: boolean;
 };
 
 const HEAD = ["DEPLOYMENT", "NAME", "STATE", "READY", "AGE", "WHY"];
-const HEAD_WIDE = ["OWNER", "WHO MAY CALL", "ENDPOINT"];
+const HEAD_WIDE = ["OWNER", "VISIBILITY", "ENDPOINT"];
 const LOOK_MS = 1_000;
 /** A deployment that ended before it answered: told from what the command itself could not do. */
 const NOT_SUCCEEDED = 3;
@@ -74,7 +73,6 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     )
     .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
     .option("--memory <MiB>", "what the replica needs of its device", countOf)
-    .option("--public", "whoever has a platform key of the appliance may call it", false)
     .option("--key-file <file>", "write the key to call it there, for your eyes alone")
     .option("--wait", "until it answers; exit code 3 when it never does", false)
     .option("--json", "the appliance's answer, the key in it", false)
@@ -116,7 +114,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .option("--project <id>", "of one project")
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
-    .option("--wide", "also who deployed it, who may call it, and where", false)
+    .option("--wide", "also who deployed it, how visible it is, and where it is called", false)
     .option("--json", "one JSON line for each deployment", false)
     .addHelpText(
       "after",
@@ -262,11 +260,8 @@ async function deployFolder(
   )) as DeployedReply;
 }
 
-function wishesOf({ gpuModels, maxPrice, memory, public: isPublic }: DeployOptions) {
-  return {
-    ...{ gpuModels: gpuModels?.split(","), maxPriceCents: maxPrice, memoryMb: memory },
-    isPublic,
-  };
+function wishesOf({ gpuModels, maxPrice, memory }: DeployOptions): DeploymentWishes {
+  return { gpuModels: gpuModels?.split(","), maxPriceCents: maxPrice, memoryMb: memory };
 }
 
 /** @returns RUNNING once it answers, or the state in which it ended; why it waits is said on the way */

@@ -7,12 +7,11 @@ const PARTS = ["scripts", "model", "sample_data"];
 /** What Python leaves beside a script that ran. */
 const LEFT_BY_PYTHON = "__pycache__";
 
-/** What a person may wish of where the deployment runs, and who may call it. */
+/** What a person may wish of where the deployment runs. */
 export type DeploymentWishes = {
   gpuModels?: string[] | undefined;
   maxPriceCents?: number | undefined;
   memoryMb?: number | undefined;
-  isPublic?: boolean | undefined;
 };
 
 /** Whether a file of the folder is a part of the deployment. @param path below the folder, with `/` */
@@ -38,12 +37,12 @@ export function folderOfPredictor(name: string): string {
 /** For `POST /api/inference/jobs`, once the files lie in {@link folderOfPredictor}. */
 export function bodyOfPredictor(
   name: string,
-  { gpuModels, maxPriceCents, memoryMb, isPublic = false }: DeploymentWishes,
+  { gpuModels, maxPriceCents, memoryMb }: DeploymentWishes,
 ): DeployBody {
   return {
     name,
     jobPath: `/${folderOfPredictor(name)}`,
-    visibility: isPublic ? "PUBLIC" : "PRIVATE",
+    visibility: "PRIVATE",
     autoSelectWorkers: true,
     ...(gpuModels === undefined ? {} : { gpuModels }),
     ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { S3Engine } from "./s3-engine.ts";
 import { zipOf } from "./zip-of.ts";
 
@@ -74,20 +76,18 @@ export async function upload(
   );
 }
 
-/** A predictor of `echo_serve.py`: it tells what it got. */
-export const ECHO_SCRIPT = `class Echo:
-    def predict(self, data):
-        return {"said": data.decode("latin-1"), "bytes": len(data)}
-`;
+const ECHO = join(import.meta.dirname, "..", "..", "..", "examples", "echo");
+/** Of the predictor that {@link uploadPredictor} uploads. */
+export const ECHO_SCRIPT = readFileSync(join(ECHO, "scripts", "echo_serve.py"), "utf8");
 
-/** A predictor's folder that can be deployed, `inference_jobs/<slug>/`. */
+/** The smallest predictor, as it can be deployed from `inference_jobs/<slug>/`. */
 export async function uploadPredictor(
   engine: S3Engine,
   bucket: string,
   slug: string,
 ): Promise<void> {
   const files = {
-    "inference.yaml": "model: {module: echo_serve, class_name: Echo}\ncluster: {device: cpu}\n",
+    "inference.yaml": readFileSync(join(ECHO, "inference.yaml"), "utf8"),
     "scripts/echo_serve.py": ECHO_SCRIPT,
   };
   await Promise.all(

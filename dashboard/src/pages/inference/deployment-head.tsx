@@ -24,7 +24,7 @@ export function DeploymentHead({
   deployment: DeploymentReply;
   onChange: () => void;
 }) {
-  const { id, name, detail, endpoint, visibility, replicas, warnings, createdAt } = deployment;
+  const { id, name, detail, endpoint, replicas, warnings, createdAt } = deployment;
   const isLiving = !isTerminal(detail.state);
   const [newKey, setNewKey] = useState<string | null>(null);
   const mayStop = useMay("job.cancel") && isLiving && detail.desired === "run";
@@ -60,7 +60,7 @@ export function DeploymentHead({
         </div>
         <div>
           <dt>Who may call it</dt>
-          <dd>{visibility === "PUBLIC" ? "any platform key" : "whoever has its own key"}</dd>
+          <dd>whoever has its key</dd>
         </div>
         <div>
           <dt>Deployed</dt>

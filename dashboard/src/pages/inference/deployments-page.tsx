@@ -106,10 +106,6 @@ function columns(nameOf: (project: string) => string): Column<DeploymentRow>[] {
       of: ({ waitingFor, reason }) => waitingFor ?? reason?.replaceAll("_", " ") ?? "",
     },
     { title: "Replicas that answer", of: ({ ready }) => ready, isNumber: true },
-    {
-      title: "Who may call it",
-      of: ({ visibility }) => (visibility === "PUBLIC" ? "any platform key" : "its own key"),
-    },
     { title: "Project", of: ({ projectId }) => nameOf(projectId) },
     { title: "Owner", of: ({ owner }) => owner },
     { title: "Deployed", of: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },
