@@ -5,7 +5,7 @@ import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { formatFromNow } from "./decisions/quantities.ts";
 
-const HEAD = ["JOB", "USER", "STATE", "SINCE", "ATTEMPT", "ROUND", "WHY"];
+const HEAD = ["JOB", "KIND", "USER", "STATE", "SINCE", "ATTEMPT", "ROUND", "WHY"];
 const LIMIT = 100;
 
 export function addJobCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
@@ -66,6 +66,7 @@ export function addJobCommands(program: Command, { ask, print, table, say }: Ope
 
 function row({
   job,
+  kind,
   username,
   state,
   since,
@@ -78,6 +79,7 @@ function row({
   const progress = rounds === null ? "-" : `${round ?? 0}/${rounds}`;
   return [
     job,
+    kind,
     username,
     state,
     formatFromNow(since, Date.now()),

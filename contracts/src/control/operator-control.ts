@@ -142,6 +142,8 @@ export type UserFacts = {
 export type GroupFacts = { group: string; project: string | null; role: string };
 export type JobFacts = {
   job: string;
+  /** Of its workload. */
+  kind: string;
   username: string;
   state: string;
   since: string;

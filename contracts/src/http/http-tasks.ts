@@ -182,6 +182,8 @@ export type DashboardJob = Static<typeof DashboardJob>;
 export const JobStateReply = Type.Object(
   {
     id: Type.String(),
+    /** Of the workload: a task's, or a deployment's. */
+    kind: Type.String(),
     projectId: Type.String(),
     state: Type.Enum([...JOB_STATES]),
     since: Instant,

@@ -40,6 +40,7 @@ type UserRow = {
 type ProjectRow = Omit<ProjectFacts, "leads" | "createdAt"> & { leads: string; created_at: number };
 type JobRow = {
   id: string;
+  kind: string;
   username: string;
   state: string;
   state_since: number;
@@ -64,7 +65,7 @@ const PROJECTS = `SELECT p.id AS project, p.name, t.name AS team, p.created_at, 
       WHERE m.project_id = p.id AND m.role = 'project-lead') AS leads
   FROM projects p JOIN buckets b ON b.project_id = p.id LEFT JOIN teams t ON t.id = p.team_id
   ORDER BY t.name IS NULL, t.name, p.name, p.created_at, p.id`;
-const JOBS = `SELECT j.id, u.username, j.state, j.state_since, j.created_at, j.attempts_made, j.waiting_for, j.reason,
+const JOBS = `SELECT j.id, j.kind, u.username, j.state, j.state_since, j.created_at, j.attempts_made, j.waiting_for, j.reason,
     (SELECT max(round) FROM rounds r WHERE r.job_id = j.id) AS round,
     coalesce((SELECT max(num_rounds) FROM rounds r WHERE r.job_id = j.id), j.num_rounds) AS rounds
   FROM jobs j JOIN users u ON u.id = j.user_id`;
@@ -280,6 +281,7 @@ function jobFacts(row: JobRow): JobFacts {
   return {
     ...{
       job: row.id,
+      kind: row.kind,
       username: row.username,
       state: row.state,
       since: instant(row.state_since),

@@ -8,6 +8,7 @@ export type JobMailWishes = { all: boolean; jobs: string[] };
 export type DueMail = {
   userId: string;
   jobId: string;
+  kind: string;
   name: string;
   state: string;
   tries: number;
@@ -61,7 +62,7 @@ export function spreadWishes(db: WriteHandle, now: number): void {
 export function dueMails(db: ReadHandle, now: number): DueMail[] {
   return db
     .prepare<[number], DueMail>(
-      `SELECT job_mails.user_id AS userId, jobs.id AS jobId, jobs.name, jobs.state, tries
+      `SELECT job_mails.user_id AS userId, jobs.id AS jobId, jobs.kind, jobs.name, jobs.state, tries
        FROM job_mails JOIN jobs ON jobs.id = job_mails.job_id JOIN users ON users.id = job_mails.user_id
          JOIN project_members AS member ON member.project_id = jobs.project_id AND member.user_id = users.id
        WHERE jobs.ended_at IS NOT NULL AND due_at <= ? AND users.disabled_at IS NULL AND users.left_at IS NULL

@@ -85,7 +85,9 @@ t.test("a task is no deployment, a deployment is no task", async (t) => {
     ["GET", `/api/customer/dashboard/showStatsNvflare?job_id=${DEPLOYMENT}`],
   ] as const)
     t.match(await call(method, path), { status: 404, body: { code: "not_found" } }, path);
-  t.match(await call("GET", `/api/job-states/${DEPLOYMENT}`), { status: 200 });
+  t.match(await call("GET", `/api/job-states/${DEPLOYMENT}`), {
+    ...{ status: 200, body: { kind: "predictor", state: "RUNNING" } },
+  });
   t.equal(api.kernel.job(DEPLOYMENT)?.state, "RUNNING", "and nothing was stopped");
 });
 

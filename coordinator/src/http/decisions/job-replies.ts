@@ -21,9 +21,9 @@ export function dashboardJobWithWorkers(job: JobView): DashboardJobWithWorkers {
 }
 
 export function jobStateReply(job: JobView): JobStateReply {
-  const { id, projectId, state, reason, attempt } = job;
+  const { id, kind, projectId, state, reason, attempt } = job;
   return {
-    ...{ id, projectId, state, reason, attempt, since: instant(job.stateSince) },
+    ...{ id, kind, projectId, state, reason, attempt, since: instant(job.stateSince) },
     createdAt: instant(job.createdAt),
     startedAt: instantOrNull(job.startedAt),
     endedAt: instantOrNull(job.endedAt),

@@ -1,20 +1,25 @@
+import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
+
 /** The mail about a job that has ended: its name, its state and where to look, and nothing else that anybody wrote. */
 const MAX_NAME = 120;
 
 export function endOfJob(
-  { jobId, name, state }: { jobId: string; name: string; state: string },
+  { jobId, kind, name, state }: { jobId: string; kind: string; name: string; state: string },
   publicUrl: string,
 ): { subject: string; text: string } {
   const shown = name.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_NAME);
   const word = state.toLowerCase();
+  const { what, page } = DEPLOYMENT_KINDS.includes(kind)
+    ? { what: "deployment", page: "inference/jobs" }
+    : { what: "job", page: "jobs" };
   return {
-    subject: `Job ${shown}: ${word}`,
+    subject: `${what[0]!.toUpperCase()}${what.slice(1)} ${shown}: ${word}`,
     text: [
-      `The job ${shown} has ended: ${word}.`,
+      `The ${what} ${shown} has ended: ${word}.`,
       "",
-      `${publicUrl}/dashboard/jobs/${jobId}`,
+      `${publicUrl}/dashboard/${page}/${jobId}`,
       "",
-      "You asked for this mail. The job's page and the page Keys of the dashboard end such mails.",
+      "You asked for this mail. Its page and the page Keys of the dashboard end such mails.",
       "",
     ].join("\n"),
   };

@@ -33,6 +33,7 @@ export function JobStates() {
           columns={[
             { title: "State", of: ({ state }) => <State of={jobWord(state)} /> },
             { title: "Job", of: ({ id }) => <code>{id}</code> },
+            { title: "Kind", of: ({ kind }) => kind },
             { title: "Since", of: ({ since }) => <Ago at={since} /> },
             { title: "Because of", of: ({ reason }) => (reason ?? "").replaceAll("_", " ") },
             { title: "Attempt", of: ({ attempt }) => attempt, isNumber: true },

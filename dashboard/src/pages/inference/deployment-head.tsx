@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
 import { useMay } from "../../api/session.ts";
+import { Bell } from "../../ui/bell.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Ago } from "../../ui/instant.tsx";
@@ -37,6 +38,7 @@ export function DeploymentHead({
       <div className={styles["head"]}>
         <h1>{name}</h1>
         <State of={deploymentWord(detail.state)} />
+        {isLiving ? <Bell job={id} /> : null}
         {mayRotate ? <NewKey deployment={deployment} onKey={setNewKey} /> : null}
         {mayStop ? <Stop deployment={deployment} onStopped={onChange} /> : null}
       </div>
