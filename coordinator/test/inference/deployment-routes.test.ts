@@ -1,0 +1,91 @@
+/** Where deployments are reached, as the kernel's own rows say it: from the first word of a replica to the stop. */
+import { createHash } from "node:crypto";
+import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
+import type { MemberEvent } from "@resontech/contracts/agent-protocol";
+import t from "tap";
+import { DeploymentTable } from "../../src/inference/deployment-table.ts";
+import { drawPredictKey, PredictKeys } from "../../src/inference/predict-keys.ts";
+import { JobLists } from "../../src/kernel/job-lists.ts";
+import type { Deployment } from "../../src/workloads/predictor/predictor.ts";
+import { KernelWorld } from "../kernel/kernel-world.ts";
+import { SimAgent } from "../kernel/sim-agent.ts";
+
+const FIRST = drawPredictKey();
+const spec: Deployment = {
+  ...{ module: "echo", className: "Echo", initArgs: {}, modelPath: null },
+  ...{ maxOngoingRequests: 3, visibility: "PRIVATE", callbackUrl: null, keySha256: FIRST.sha256 },
+};
+
+t.test("a route is there while a replica answers, and follows a new key", async (t) => {
+  using world = new KernelWorld();
+  const { kernel, scheduler, commit } = world.parts;
+  const agent = new SimAgent(world, "node-a", 2);
+  world.admit(agent.node);
+  await agent.register();
+  const deployment = { kind: "predictor", spec, numRounds: null, minClients: 0, inputs: [] };
+  const { id } = await kernel.submit(
+    world.task("echo", { ...deployment, shardUncompressedBytes: [0] }),
+  );
+  const task = await kernel.submit(world.task("digits"));
+  await scheduler.cycle();
+  await agent.fetch();
+  const table = new DeploymentTable(world.read);
+  const say = async (...events: MemberEvent[]) => {
+    for (const event of events) agent.say(`${id}-a1-replica`, event);
+    await agent.send();
+  };
+  await say(
+    { kind: "progress", step: "inputs", done: 1 },
+    { kind: "staged", bytes: 1 },
+    { kind: "started", container: "c" },
+  );
+  t.same(table.routes(), [], "it has not said that it is ready");
+  t.equal(table.ready(id), 0);
+  await say({ kind: "ready" });
+  t.match(kernel.job(id), { state: "RUNNING", members: [{ role: "replica", isReady: true }] });
+  t.equal(table.ready(id), 1);
+  t.match(table.routes(), [
+    {
+      ...{ deployment: id, project: "project-a", keySha256: FIRST.sha256, maxOngoingRequests: 3 },
+      replicas: [{ member: `${id}-a1-replica`, node: "node-a", host: "10.0.0.1", port: Number }],
+    },
+  ]);
+
+  const keys = new PredictKeys(commit);
+  let outcomes = 0;
+  const key = await keys.replace(id, () => void (outcomes += 1));
+  t.equal(table.routes()[0]?.keySha256, createHash("sha256").update(key).digest("hex"));
+  t.match(table.of(id), { ...spec, keySha256: String });
+  await t.rejects(
+    keys.replace(id, () => {
+      throw new Error("the outbox is full");
+    }),
+    { message: "the outbox is full" },
+  );
+  t.equal(
+    table.routes()[0]?.keySha256,
+    createHash("sha256").update(key).digest("hex"),
+    "a change without its outcome is none",
+  );
+  world.crash();
+  t.equal(
+    new DeploymentTable(world.read).routes()[0]?.keySha256,
+    createHash("sha256").update(key).digest("hex"),
+    "and it outlives a crash",
+  );
+
+  const lists = new JobLists(world.read);
+  const ids = (kinds: Parameters<JobLists["page"]>[1]) =>
+    lists.page("all", kinds, { limit: 10 }).jobs.map((job) => job.id);
+  t.same(ids({ are: DEPLOYMENT_KINDS }), [id]);
+  t.same(ids({ areNot: DEPLOYMENT_KINDS }), [task.id]);
+  const shown = (areNot: readonly string[]) =>
+    world.parts.kernel.jobs("all", 10, 0, { areNot }).map((job) => job.id);
+  t.same(shown(DEPLOYMENT_KINDS), [task.id]);
+  t.same(shown([]), [task.id, id]);
+
+  const audit = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false };
+  await world.parts.kernel.requestStop(id, "user_cancelled", audit);
+  t.same(new DeploymentTable(world.read).routes(), [], "nobody is led to one that stops");
+  t.equal(outcomes, 1);
+});
