@@ -168,11 +168,22 @@ function coordinatorLines({ coordinatorSocket }: DoorSettings): string[] {
   ];
 }
 
+/**
+ * What a replica answers is some user's program's, at the address where people are signed in: no browser is to run it as a page or a script.
+ * A browser that is told not to guess runs nothing of these types.
+ */
+const AS_DATA = [
+  "http-response set-header content-type application/octet-stream unless { res.fhdr(content-type),lower -m reg '^(application/json|text/event-stream)( *; *charset=[a-z0-9-]+)?$' }",
+  "http-response set-header x-content-type-options nosniff",
+  `http-response set-header content-security-policy ${quoted("default-src 'none'; sandbox")}`,
+];
+
 /** Bodies stream: the gateway has limits of its own. Who hangs up is told at once, so that the replica's place is free. */
 function servingLines({ servingSocket }: DoorSettings): string[] {
   return [
     `http-request set-header ${PEER_HEADER} %[src]`,
     "http-request del-header cookie",
+    ...AS_DATA,
     "option abortonclose",
     "http-after-response set-log-level silent if { status 503 }",
     // The gateway's own limit comes first: it says in the caller's form what was too late.

@@ -42,6 +42,14 @@ t.test(
   },
 );
 
+t.test("what a replica answers is no page and no script of this host", async (t) => {
+  const [, serving = ""] = config.split("backend serving\n");
+  t.match(serving, /set-header content-type application\/octet-stream unless .*json\|text/);
+  t.match(serving, /set-header x-content-type-options nosniff\n/);
+  t.match(serving, /set-header content-security-policy 'default-src .*sandbox/);
+  t.equal(linesWith("sandbox").length, 1, "people's pages have policies of their own");
+});
+
 t.test("no path that is let to Keycloak can be read as another one", async (t) => {
   const patterns = SIGN_IN_PATHS.map((source) => new RegExp(`^${source}$`));
   const passes = (path: string): boolean => patterns.some((pattern) => pattern.test(path));

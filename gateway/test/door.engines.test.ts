@@ -9,7 +9,7 @@ import type { TLSSocket } from "node:tls";
 import t from "tap";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { type Answer, ask, exchange, openTls, untilClosed } from "./helper/ask.ts";
-import { coordinatorAt, end, keycloakWith, type Seen } from "./helper/back-ends.ts";
+import { coordinatorAt, end, keycloakWith, type Seen, servingAt } from "./helper/back-ends.ts";
 import { RunningDoor } from "./helper/running-door.ts";
 
 const dir = t.testdir({ pki: {}, run: {} });
@@ -21,8 +21,12 @@ const coordinator = await coordinatorAt(socket);
 t.teardown(() => end(coordinator));
 const keycloak = await keycloakWith(certificates);
 t.teardown(() => end(keycloak.server));
+const servingSocket = `/tmp/rt-door-${process.pid}-serving.sock`;
+t.teardown(() => rmSync(servingSocket, { force: true }));
+const serving = await servingAt(servingSocket);
+t.teardown(() => end(serving));
 const door = await RunningDoor.start(join(dir, "run"), certificates, {
-  coordinatorSocket: socket,
+  ...{ coordinatorSocket: socket, servingSocket },
   keycloak: { port: keycloak.port, caFile: certificates.caFile },
 });
 t.teardown(() => door[Symbol.asyncDispose]());
@@ -76,6 +80,25 @@ t.test("HTTP/1.1 and HTTP/2 both reach the coordinator, with bodies", async (t) 
     t.match(seenBy(answer), { url: `/api/tasks/${index}`, bodyBytes: 100_000 });
   }
   session.close();
+});
+
+t.test("what a replica answers is data, whatever it says that it is", async (t) => {
+  const typed = async (type: string) =>
+    await ask(at, "/inference/job-1/health", { headers: { "x-answer-type": type } });
+  for (const type of ["application/json", "text/event-stream", "Application/JSON; charset=utf-8"])
+    t.equal((await typed(type)).headers["content-type"], type);
+  for (const type of [
+    ...["text/html", "text/javascript", "image/svg+xml", "text/html, application/json"],
+    ...["application/json, text/html", "application/json; charset=utf-8, text/html", ""],
+  ]) {
+    const { headers } = await typed(type);
+    t.equal(headers["content-type"], "application/octet-stream", type);
+    t.match(headers, {
+      "x-content-type-options": "nosniff",
+      "content-security-policy": "default-src 'none'; sandbox",
+    });
+  }
+  t.notOk((await ask(at, "/api/tasks")).headers["content-security-policy"], "that of others stays");
 });
 
 t.test("a WebSocket passes both ways, over HTTP/1.1 and over HTTP/2", async (t) => {

@@ -28,6 +28,18 @@ export async function coordinatorAt(socket: string): Promise<Server> {
   return server;
 }
 
+/** The inference gateway: it answers with the type that the request names. */
+export async function servingAt(socket: string): Promise<Server> {
+  const server = createServer((request, response) => {
+    const type = String(request.headers["x-answer-type"] ?? "");
+    response.writeHead(200, type === "" ? {} : { "content-type": type });
+    response.end("{}");
+  });
+  server.listen(socket);
+  await once(server, "listening");
+  return server;
+}
+
 /** HTTPS on loopback. */
 export async function keycloakWith(
   certificates: Pick<DoorCertificates, "certFile" | "keyFile">,
