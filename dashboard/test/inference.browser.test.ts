@@ -16,7 +16,10 @@ await gateway.open(house.running);
 const ada = await house.addUser("ada");
 const agent = await house.addNode("node-a", 2);
 await gateway.register(agent, 2);
-await agent.beat([]);
+let held: Awaited<ReturnType<typeof agent.desiredOf>> = [];
+// As a real agent does: so its leases last.
+const beats = setInterval(() => void agent.beat(held), 2_000);
+t.teardown(() => clearInterval(beats));
 
 /** A page of Ada's that keeps what the browser complains of. */
 async function pageOf(
@@ -47,6 +50,7 @@ t.test("a deployment appears, answers, is called, gets a new key and stops", asy
   await page.getByRole("link", { name: "echo" }).click();
   t.equal(new URL(page.url()).pathname, `/dashboard/inference/jobs/${deployed.id}`);
   await gateway.answer(agent, deployed.id);
+  held = await agent.desiredOf(deployed.id, 1);
   await page.getByText("It answers on 1 replica.").waitFor();
   await page.getByRole("list", { name: "Replicas" }).getByText("node-a").waitFor();
   t.equal(await jobs.getByRole("button", { name: /new job/ }).count(), 0, "it is no job");
@@ -58,8 +62,8 @@ t.test("a deployment appears, answers, is called, gets a new key and stops", asy
   // By keyboard alone.
   await page.getByLabel("Key").focus();
   await page.keyboard.type("rpk_wrong");
-  await page.getByLabel("Text", { exact: true }).fill("hello <b>you</b>");
-  await page.getByLabel("Text", { exact: true }).press("Tab");
+  await page.getByRole("textbox", { name: /^Text/ }).fill("hello <b>you</b>");
+  await page.getByRole("textbox", { name: /^Text/ }).press("Tab");
   await page.keyboard.press("Enter");
   await page.getByText("the key is not one of this deployment").waitFor();
   await page.getByLabel("Key").fill(deployed.key);
@@ -72,7 +76,7 @@ t.test("a deployment appears, answers, is called, gets a new key and stops", asy
   const file = join(t.testdir(), "five.bin");
   writeFileSync(file, Buffer.from([0, 255, 10, 13, 128]));
   await page.getByLabel("A file").check();
-  await page.getByLabel("File", { exact: true }).setInputFiles(file);
+  await page.locator("#playground input[type=file]").setInputFiles(file);
   await page.getByRole("button", { name: "Send" }).click();
   await answer.getByText('"bytes": 5').waitFor();
 
@@ -94,10 +98,9 @@ t.test("a deployment appears, answers, is called, gets a new key and stops", asy
 
   await page.getByRole("tab", { name: "Logs" }).click();
   await page.getByLabel("Log of").waitFor();
-  const [member] = await agent.desiredOf(deployed.id, 1);
   const text = "loaded <img src=x>\n";
   await agent.tail({
-    ...{ job: deployed.id, member: member!.member, offset: 0 },
+    ...{ job: deployed.id, member: held[0]!.member, offset: 0 },
     ...{ bytes: Buffer.byteLength(text), text },
   });
   await page.getByText("loaded <img src=x>").waitFor();

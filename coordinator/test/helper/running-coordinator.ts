@@ -47,6 +47,7 @@ function makeIdentity(dir: string, caFile: string): NonNullable<CoordinatorConfi
 
 const AUDIT_OUT = shippedProgram("audit-out");
 const SERVER = shippedProgram("coordinator");
+const SERVING_SOCKET = "serving.sock";
 
 /** The coordinator as its own process behind the real front door, with the real auditd, NATS and S3 engine. */
 export class RunningCoordinator implements AsyncDisposable {
@@ -141,7 +142,9 @@ export class RunningCoordinator implements AsyncDisposable {
     const apiSocket = join(dir, "api", "sock");
     mkdirSync(join(dir, "api"), { mode: 0o750 });
     const door = stack.use(
-      await RunningDoor.start(join(dir, "door"), s3, { coordinatorSocket: apiSocket }),
+      await RunningDoor.start(join(dir, "door"), s3, {
+        ...{ coordinatorSocket: apiSocket, servingSocket: join(dir, SERVING_SOCKET) },
+      }),
     );
     const config: CoordinatorConfig = {
       listen: { socket: apiSocket },
@@ -208,7 +211,7 @@ export class RunningCoordinator implements AsyncDisposable {
 
   /** Where the front door passes calls of deployments. */
   get servingSocket(): string {
-    return join(dirname(this.#configFile), "door", "serving.sock");
+    return join(dirname(this.#configFile), SERVING_SOCKET);
   }
 
   get output(): string {

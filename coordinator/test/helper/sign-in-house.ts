@@ -291,7 +291,10 @@ export class SignInHouse implements AsyncDisposable {
         },
         ...(body === undefined ? {} : { payload: body }),
       });
-      return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() };
+      // A log is text, and empty at first.
+      const isText = String(answer.headers["content-type"]).startsWith("text/plain");
+      const said = isText ? { text: answer.body } : answer.json<Record<string, unknown>>();
+      return { status: answer.statusCode, body: said };
     };
   }
 

@@ -43,7 +43,8 @@ export class RunningDoor implements AsyncDisposable {
       ...{ address: "127.0.0.1", port, name: "localhost", certFile },
       ...{ maxConnections: 400, threads: 2 },
       keycloak: { port: 1, caFile: certificates.caFile },
-      servingSocket: join(dir, "serving.sock"),
+      // Beside the other: a test keeps that one's path short.
+      servingSocket: `${settings.coordinatorSocket}.serving`,
       ...settings,
     });
     const configFile = join(dir, "door.cfg");
