@@ -27,6 +27,7 @@ import { JobBridges } from "../kernel/job-bridges.ts";
 import { JobTable } from "../kernel/job-table.ts";
 import { JobViews } from "../kernel/job-views.ts";
 import { MemberTable } from "../kernel/member-table.ts";
+import { Replicas } from "../kernel/replicas.ts";
 import { Replacements } from "../kernel/replace-member.ts";
 import { Scheduler } from "../kernel/scheduler.ts";
 import { SqliteKernel } from "../kernel/sqlite-kernel.ts";
@@ -145,6 +146,7 @@ export function buildKernel({
     },
     workloads,
     ...{ recordPump, placements, submissions, fleetViews, feed },
+    replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({ db, clock, nodes, transitions }),
     registry: new Registry({
       ...{ db, nodes, tables, transitions, heartbeats },

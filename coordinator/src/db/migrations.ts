@@ -19,6 +19,7 @@ import { directories } from "./migrations/0015-directories.ts";
 import { jobMails } from "./migrations/0020-job-mails.ts";
 import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.ts";
 import { curves } from "./migrations/0019-curves.ts";
+import { replicas } from "./migrations/0021-replicas.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ...[decisionsSeen, approvals, directories, projects, serviceAccounts, signaturesAndExports],
   curves,
   jobMails,
+  replicas,
 ];

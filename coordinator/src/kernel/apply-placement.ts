@@ -33,7 +33,25 @@ export class Placements {
     });
   }
 
-  #createAttempt(job: JobRow, { home: homeId, workers: workerIds }: Placement): void {
+  /**
+   * One more replica of a job that runs. Inside a transaction. False when none is due any more.
+   * @throws BindFailed as {@link apply}
+   */
+  applyReplica(placement: Placement): boolean {
+    const { jobs, members } = this.#tables;
+    const job = jobs.get(placement.job);
+    if (job?.state !== "RUNNING" || job.replicas_due === 0) return false;
+    const attempt = this.#createAttempt(job, placement);
+    jobs.note(job.id, {
+      ...{ replicas_due: job.replicas_due - 1, attempts_made: job.attempts_made + 1 },
+      waiting_for: null,
+    });
+    for (const { id } of members.ofAttempt(attempt)) this.#transitions.startDeadline(id);
+    return true;
+  }
+
+  /** @returns its id */
+  #createAttempt(job: JobRow, { home: homeId, workers: workerIds }: Placement): string {
     const { clock, commands, checkpoints, workloads } = this.#tables;
     const workload = workloads.of(job);
     const now = clock.now();
@@ -51,8 +69,8 @@ export class Placements {
     const attempt = `${job.id}-a${number}`;
     const resume = workload.resume(job, checkpoints.ofJob(job.id));
     this.#prepared.run(
-      `INSERT INTO attempts (id, job_id, number, server_name, server_port, bridge_node, bridge_port, start_round, resumed_from, created_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO attempts (id, job_id, number, server_name, server_port, bridge_node, bridge_port, start_round, resumed_from, is_replica, created_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[
         attempt,
         job.id,
@@ -62,7 +80,8 @@ export class Placements {
         port === null ? null : homeId,
         port,
       ],
-      ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null, now],
+      ...[resume?.startRound ?? job.first_round, resume?.modelUpload ?? null],
+      ...[Number(workload.hasReplicas), now],
     );
 
     const images = imagesOf(job);
@@ -90,6 +109,7 @@ export class Placements {
       });
     }
     for (const node of hosts.keys()) commands.desiredChanged(node);
+    return attempt;
   }
 
   #bridgePort(node: NodeRow, reach: "nodes" | "gateway"): number {

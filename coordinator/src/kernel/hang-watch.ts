@@ -8,7 +8,8 @@ export const HANG_AFTER_MS = 60 * 60_000;
 const LOOK_EVERY_MS = 30_000;
 const TOPIC = "hanging";
 
-/** Reports running jobs of which nothing is heard. It ends none: what takes long to compute says nothing either. */
+/** Reports running jobs of which nothing is heard. It ends none: what takes long to compute says nothing either. Replicas only
+ * wait to be called. */
 export class HangWatch {
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
@@ -34,7 +35,8 @@ export class HangWatch {
          coalesce((SELECT at FROM metrics WHERE job_id = jobs.id ORDER BY seq DESC LIMIT 1), 0),
          coalesce((SELECT max(max(opened_at, coalesce(closed_at, 0))) FROM uploads WHERE job_id = jobs.id), 0),
          coalesce((SELECT max(progress_at) FROM members WHERE job_id = jobs.id), 0)) AS last_sign
-       FROM jobs WHERE state = 'RUNNING'`,
+       FROM jobs WHERE state = 'RUNNING'
+         AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = jobs.id AND is_replica = 1)`,
     );
   }
 

@@ -22,6 +22,7 @@ export type JobChange = Partial<
     | "retries_out_of_memory"
     | "avoid_nodes"
     | "waiting_for"
+    | "replicas_due"
     | "started_at"
     | "expires_at"
     | "server_memory_bytes"
@@ -52,7 +53,7 @@ export class JobTable {
   readonly #changes: Changes;
   readonly #prepared: Prepared;
   readonly #byId;
-  readonly #liveAttempt;
+  readonly #liveAttempts;
   readonly #lastAttempt;
   readonly #event;
   readonly #stagedBytes;
@@ -62,8 +63,8 @@ export class JobTable {
     this.#changes = changes;
     this.#prepared = new Prepared(db);
     this.#byId = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
-    this.#liveAttempt = db.prepare<[string], AttemptRow>(
-      "SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL",
+    this.#liveAttempts = db.prepare<[string], AttemptRow>(
+      "SELECT * FROM attempts WHERE job_id = ? AND ended_at IS NULL ORDER BY number",
     );
     this.#lastAttempt = db.prepare<[string], AttemptRow>(
       "SELECT * FROM attempts WHERE job_id = ? ORDER BY number DESC LIMIT 1",
@@ -87,8 +88,14 @@ export class JobTable {
     return this.#byId.get(id);
   }
 
+  /** Of a job without replicas the only one. */
   liveAttempt(jobId: string): AttemptRow | undefined {
-    return this.#liveAttempt.get(jobId);
+    return this.liveAttempts(jobId)[0];
+  }
+
+  /** The oldest first. */
+  liveAttempts(jobId: string): AttemptRow[] {
+    return this.#liveAttempts.all(jobId);
   }
 
   lastAttempt(jobId: string): AttemptRow | undefined {

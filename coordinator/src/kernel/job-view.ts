@@ -47,7 +47,7 @@ export type JobError = {
 /** Counted over all attempts. Null before the first round starts, or where the workflow does not name its rounds. */
 export type JobRounds = { current: number | null; total: number | null };
 
-/** One member of the latest attempt, with what its node last said. */
+/** One member of the attempt that lives, or lived last, with what its node last said. */
 export type JobMemberView = {
   id: string;
   /** A name of the workload's. */

@@ -85,7 +85,9 @@ export class JobViews {
   }
 
   #view(row: JobRow): JobView {
-    const attempt = this.#attempts.all(row.id).at(-1);
+    const attempts = this.#attempts.all(row.id);
+    const living = attempts.filter(({ ended_at }) => ended_at === null);
+    const shown = living.length > 0 ? living : attempts.slice(-1);
     return {
       id: row.id,
       kind: row.kind,
@@ -106,10 +108,9 @@ export class JobViews {
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
       rounds: this.#roundsOf(row),
-      members:
-        attempt === undefined
-          ? []
-          : this.#members.all(attempt.id).map((member) => this.#memberView(member)),
+      members: shown.flatMap(({ id }) =>
+        this.#members.all(id).map((member) => this.#memberView(member)),
+      ),
       createdAt: row.created_at,
       startedAt: row.started_at,
       endedAt: row.ended_at,

@@ -49,6 +49,8 @@ export type JobRow = {
   model_bytes: number;
   avoid_nodes: string;
   waiting_for: string | null;
+  /** Replicas that are wanted and have no worker yet; 0 of a job that has none. */
+  replicas_due: number;
   audit_op: string;
   audit_index: number;
   audit_leaf: string;
@@ -73,6 +75,8 @@ export type AttemptRow = {
   end_reason: string | null;
   bridge_node: string | null;
   bridge_port: number | null;
+  /** Others of its job live beside it. */
+  is_replica: number;
 };
 
 export type MemberRow = {

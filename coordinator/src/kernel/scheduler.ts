@@ -12,6 +12,7 @@ import {
   type Replacement,
   type Snapshot,
   type Vacancy,
+  type WaitingJob,
 } from "./decisions/placement.ts";
 import { capacityBytes } from "./decisions/resources.ts";
 import { deviceFactsOf, imagesOf } from "./job-images.ts";
@@ -66,9 +67,10 @@ export class Scheduler {
 
   async cycle(): Promise<void> {
     const { commit, db, tables } = this.#parts;
-    const { placements, replacements, waiting } = plan(this.#snapshot());
+    const { placements, replacements, replicas, waiting } = plan(this.#snapshot());
     await Promise.all([
       ...replacements.map((replacement) => this.#replace(replacement)),
+      ...replicas.map((replica) => this.#addReplica(replica)),
       ...placements.map((placement) => this.#bind(placement)),
     ]);
     const changed = waiting.filter(({ job, why }) => this.#waitingFor(job) !== why);
@@ -110,6 +112,16 @@ export class Scheduler {
     }
   }
 
+  /** As with {@link #replace}, whatever kept it from its worker asks for a cycle itself. */
+  async #addReplica(placement: Placement): Promise<void> {
+    const { commit, placements } = this.#parts;
+    try {
+      await commit.run(() => placements.applyReplica(placement));
+    } catch (error) {
+      if (!(error instanceof BindFailed)) throw error;
+    }
+  }
+
   #waitingFor(job: string): string | null {
     return (
       this.#parts.db
@@ -137,22 +149,24 @@ export class Scheduler {
     const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
     // A guess from its model that no node has room for is none: the largest is tried.
     const largest = Math.max(0, ...capacities.values());
-    const gangOf = (job: JobRow) => {
-      const { workers: size, hub } = tables.workloads.of(job).gang(job);
-      return { size, hubBytes: hub === null ? null : Math.min(hub.bytes, largest) };
+    const gangOf = (job: JobRow): WaitingJob => {
+      const workload = tables.workloads.of(job);
+      const { agentProtocol, isReached } = workload;
+      const { workers: size, hub } = workload.gang(job);
+      return {
+        ...{ id: job.id, ...wishesOf(job), agentProtocol, isReached, size },
+        hubBytes: hub === null ? null : Math.min(hub.bytes, largest),
+      };
     };
+    const due = db
+      .prepare<[], JobRow>("SELECT * FROM jobs WHERE replicas_due > 0 AND state = 'RUNNING'")
+      .all();
     return {
       // What a newer release accepted waits for it.
-      jobs: jobs
-        .filter(({ kind }) => tables.workloads.has(kind))
-        .map((job) => ({
-          ...{
-            id: job.id,
-            ...wishesOf(job),
-            agentProtocol: tables.workloads.of(job).agentProtocol,
-          },
-          ...gangOf(job),
-        })),
+      jobs: jobs.filter(({ kind }) => tables.workloads.has(kind)).map(gangOf),
+      replicas: due.flatMap((job) =>
+        Array.from({ length: job.replicas_due }, (): WaitingJob => gangOf(job)),
+      ),
       vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,

@@ -89,16 +89,18 @@ export class Sweeper {
     if (member?.deadline_at == null || member.deadline_at > now) return;
     const lapse = memberLapse(member.state);
     if (lapse === "lose")
-      this.#transitions.revoke(id, { reason: member.reason ?? lapseReason(member) });
+      this.#transitions.revoke(id, { reason: member.reason ?? this.#lapseReason(member) });
     if (lapse === "quarantine")
       this.#transitions.moveMember(id, "quarantine", {
         reason: member.reason ?? "release_timeout",
       });
     this.#transitions.settle(member.job_id);
   }
-}
 
-function lapseReason({ state, replaces }: MemberRow): JobReason {
-  if (state === "DRAINING") return "upload_failed";
-  return replaces !== null && state !== "RUNNING" ? "provisioning_timeout" : "agent_fault";
+  #lapseReason(member: MemberRow): JobReason {
+    if (member.state === "DRAINING") return "upload_failed";
+    const { joinsRunning, isWarming } = this.#transitions.standingOf(member);
+    const isLate = joinsRunning && (member.state !== "RUNNING" || isWarming);
+    return isLate && member.desired === "run" ? "provisioning_timeout" : "agent_fault";
+  }
 }

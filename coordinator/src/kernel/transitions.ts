@@ -9,6 +9,7 @@ import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
 import {
   type AttemptFacts,
+  isQuiet,
   judgeAttempt,
   stoppedEvent,
   vacanciesOf,
@@ -99,7 +100,8 @@ export class Transitions {
         for (const upload of outputs.ofEarlierJobs(job)) commands.hideOutput(upload);
       move.createAttempt?.(job);
     }
-    const attempt = jobs.liveAttempt(jobId);
+    const attempts = jobs.liveAttempts(jobId);
+    const attempt = attempts[0];
     const reason = change.reason === undefined ? job.reason : change.reason;
     jobs.journal({
       jobId,
@@ -115,7 +117,13 @@ export class Transitions {
     });
     records.job(job, job.state, step.to, { reason, attempt });
     for (const effect of step.effects)
-      this.#onJob(effect, jobId, attempt?.id ?? null, reason, move.gate ?? null);
+      this.#onJob(
+        effect,
+        jobId,
+        attempts.map(({ id }) => id),
+        reason,
+        move.gate ?? null,
+      );
     if (isTerminal(step.to))
       for (const upload of checkpoints.forgetAll(jobId)) commands.removeVersion(upload);
     return true;
@@ -170,12 +178,40 @@ export class Transitions {
 
   /** Asks what the members' states mean for the job, and does it, until nothing follows any more. */
   settle(jobId: string): void {
+    const job = this.#tables.jobs.get(jobId);
+    if (job?.state === "RUNNING" && this.#tables.workloads.of(job).hasReplicas)
+      return this.#endQuietReplicas(jobId);
     for (let step = 0; step < SETTLE_LIMIT; step++) {
       const facts = this.#attemptFacts(jobId);
       const judgement = facts === null ? null : judgeAttempt(facts);
       if (judgement === null || !this.moveJob(jobId, judgement.event, judgement)) return;
     }
     throw new Error(`job ${jobId} does not settle`);
+  }
+
+  /** Of a running job with replicas: an attempt whose replica has let go is over, and the job runs on. */
+  #endQuietReplicas(jobId: string): void {
+    const { clock, jobs, members } = this.#tables;
+    for (const { id } of jobs.liveAttempts(jobId)) {
+      const all = members.ofAttempt(id);
+      const isOver = all.every(({ state, node_id }) =>
+        isQuiet({ state, isNodeAlive: members.isNodeAlive(node_id) }),
+      );
+      const { reason, stop_reason } = all[0] ?? { reason: null, stop_reason: null };
+      if (isOver) jobs.endAttempt(id, clock.now(), reason ?? stop_reason);
+    }
+  }
+
+  /** Whether the job ran before the member came, and whether its payload has yet to be ready. */
+  standingOf(member: MemberRow): { joinsRunning: boolean; isWarming: boolean } {
+    const { jobs, workloads } = this.#tables;
+    const job = jobs.get(member.job_id);
+    const isReplica =
+      job?.state === "RUNNING" && workloads.has(job.kind) && workloads.of(job).hasReplicas;
+    return {
+      joinsRunning: member.replaces !== null || isReplica,
+      isWarming: isReplica && member.is_ready === 0,
+    };
   }
 
   /** Places of lost clients that others may take, with what each taking would spend of the job's budgets. */
@@ -329,12 +365,12 @@ export class Transitions {
   #onJob(
     effect: JobEffect,
     jobId: string,
-    attemptId: string | null,
+    attempts: readonly string[],
     reason: JobReason | null,
     gate: GateProof | null,
   ): void {
     const { clock, jobs, members } = this.#tables;
-    const all = attemptId === null ? [] : members.ofAttempt(attemptId);
+    const all = attempts.flatMap((attempt) => members.ofAttempt(attempt));
     switch (effect) {
       case "create-attempt":
         return;
@@ -358,7 +394,7 @@ export class Transitions {
           if (is_lead === 1 && mayMemberWrite(state)) this.revoke(id);
         break;
     }
-    if (attemptId !== null) jobs.endAttempt(attemptId, clock.now(), reason);
+    for (const attempt of attempts) jobs.endAttempt(attempt, clock.now(), reason);
   }
 
   #onMember(effect: MemberEffect, member: MemberRow): void {
@@ -422,13 +458,15 @@ export class Transitions {
 
   #memberDeadline(member: MemberRow): number | null {
     const { clock, members } = this.#tables;
+    const { joinsRunning, isWarming } = this.standingOf(member);
     return memberDeadline(member.state, {
       now: clock.now(),
       stateSince: member.state_since,
       bytes: member.state === "DRAINING" ? members.bytesToUpload(member.id) : 0,
       desired: member.desired,
       isNodeAlive: members.isNodeAlive(member.node_id),
-      isReplacement: member.replaces !== null,
+      isReplacement: joinsRunning,
+      isWarming,
     });
   }
 
@@ -437,8 +475,7 @@ export class Transitions {
     const job = jobs.get(jobId);
     if (job === undefined || isTerminal(job.state)) return null;
     const workload = workloads.of(job);
-    const attempt = jobs.liveAttempt(jobId);
-    const rows = attempt === undefined ? [] : members.ofAttempt(attempt.id);
+    const rows = jobs.liveAttempts(jobId).flatMap(({ id }) => members.ofAttempt(id));
     const lead = rows.find(({ is_lead }) => is_lead === 1);
     const replaced = new Set(rows.map(({ replaces }) => replaces));
     return {

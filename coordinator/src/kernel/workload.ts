@@ -71,6 +71,11 @@ export type Workload = {
   startsWithMembers: boolean;
   /** The lead's word that it is ready is the start of the job. */
   startsWhenReady: boolean;
+  /**
+   * Each attempt is a replica, a gang of one. The first is the job's start; from then on others are placed and ended one by one ({@link Replicas}), and none
+   * of their ends is the job's.
+   */
+  hasReplicas: boolean;
   /** A program beside the coordinator dials the lead: its agent listens for it, also where the attempt has one node. */
   isReached: boolean;
   /** Where the next attempt goes on; null where it begins anew. */

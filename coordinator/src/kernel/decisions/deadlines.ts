@@ -106,13 +106,15 @@ export type MemberDeadlineFacts = Omit<DeadlineFacts, "expiresAt"> & {
   desired: "run" | "stop";
   /** It joins a job that runs already, so the job's deadline does not speak for it. */
   isReplacement: boolean;
+  /** Its payload runs and is not ready yet, and nobody but itself can wait for it. */
+  isWarming: boolean;
   /** A dead node can prove nothing; it is asked again when it comes back. */
   isNodeAlive: boolean;
 };
 
 /** The same for a member. While it is to run, its job's deadline speaks for it. */
 export function memberDeadline(state: MemberState, facts: MemberDeadlineFacts): number | null {
-  const { now, stateSince, bytes, desired, isNodeAlive, isReplacement } = facts;
+  const { now, stateSince, bytes, desired, isNodeAlive, isReplacement, isWarming } = facts;
   switch (state) {
     case "LEASED":
       if (isReplacement && desired === "run") return stateSince + DEADLINES.reservedMs;
@@ -121,6 +123,7 @@ export function memberDeadline(state: MemberState, facts: MemberDeadlineFacts): 
       if (isReplacement && desired === "run") return now + DEADLINES.provisioningMs;
       return desired === "stop" ? now + DEADLINES.stoppingMs : null;
     case "RUNNING":
+      if (isWarming && desired === "run") return now + DEADLINES.stallMs;
       return desired === "stop" ? now + DEADLINES.stoppingMs : null;
     case "DRAINING":
       return Math.min(now + DEADLINES.stallMs, stateSince + transferLimitMs(bytes));

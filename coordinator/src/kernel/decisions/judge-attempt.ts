@@ -180,7 +180,10 @@ function outcomeOf(attempt: AttemptFacts): Judgement | null {
 }
 
 /** Over, or fenced on a node that can prove nothing: then nobody need wait for it. */
-function isQuiet({ state, isNodeAlive }: MemberFacts): boolean {
+export function isQuiet({
+  state,
+  isNodeAlive,
+}: Pick<MemberFacts, "state" | "isNodeAlive">): boolean {
   return isMemberOver(state) || ((state === "FENCED" || state === "LOST") && !isNodeAlive);
 }
 

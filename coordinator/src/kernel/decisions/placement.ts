@@ -24,9 +24,11 @@ export type WaitingJob = {
   images: readonly Pick<MemberImage, "needs">[] | null;
   /** The oldest version of the agent protocol that will do. */
   agentProtocol: number;
+  /** Its node needs a port, also where it lies on one. */
+  isReached: boolean;
 };
 /** The place of a lost member in an attempt that runs; `home` is its hub's node. */
-export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes"> & {
+export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes" | "isReached"> & {
   job: string;
   member: string;
   home: string;
@@ -58,6 +60,8 @@ export type PlacementWorker = {
 };
 export type Snapshot = {
   jobs: readonly WaitingJob[];
+  /** One more of a job that runs, each, which is there once for every one: placed before all jobs. */
+  replicas?: readonly WaitingJob[];
   vacancies?: readonly Vacancy[];
   nodes: readonly PlacementNode[];
   workers: readonly PlacementWorker[];
@@ -69,6 +73,7 @@ export type Replacement = { job: string; member: string; worker: string };
 export type Plan = {
   placements: Placement[];
   replacements: Replacement[];
+  replicas: Placement[];
   waiting: { job: string; why: string }[];
 };
 
@@ -78,7 +83,13 @@ export function priceCents(model: string): number {
   return catalogueModel(model)?.pricePerGpuHourCents ?? 0;
 }
 
-export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
+export function plan({
+  jobs,
+  replicas: more = [],
+  vacancies = [],
+  nodes,
+  workers,
+}: Snapshot): Plan {
   const nodesById = new Map(nodes.map((node) => [node.id, node]));
   const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
   const taken = new Set<string>();
@@ -93,12 +104,19 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
         ports.set(vacancy.home, (ports.get(vacancy.home) ?? 0) - 1);
       return [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
-  const placements: Placement[] = [];
+  const [placements, replicas]: [Placement[], Placement[]] = [[], []];
   const waiting: Plan["waiting"] = [];
-  for (const job of jobs.toSorted((a, b) => a.sequence - b.sequence)) {
+  const bySequence = (a: WaitingJob, b: WaitingJob) => a.sequence - b.sequence;
+  const inOrder = [
+    ...more.toSorted(bySequence).map((job) => ({ job, placed: replicas })),
+    ...jobs.toSorted(bySequence).map((job) => ({ job, placed: placements })),
+  ];
+  for (const { job, placed } of inOrder) {
     const fits = workers.map((worker) => ({
       worker,
-      why: whyNeverNow(job, worker, nodesById.get(worker.node)),
+      why:
+        whyNeverNow(job, worker, nodesById.get(worker.node)) ??
+        (job.isReached && !hasPort(ports, worker.node) ? "on nodes without a free job port" : null),
     }));
     const homes = {
       ports,
@@ -121,11 +139,11 @@ export function plan({ jobs, vacancies = [], nodes, workers }: Snapshot): Plan {
     }
     const { home } = chosen;
     for (const { id } of chosen.workers) taken.add(id);
-    if (chosen.workers.some(({ node }) => node !== home))
+    if (job.isReached || chosen.workers.some(({ node }) => node !== home))
       ports.set(home, (ports.get(home) ?? 0) - 1);
-    placements.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
+    placed.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
   }
-  return { placements, replacements, waiting };
+  return { placements, replacements, replicas, waiting };
 }
 
 /** The best worker for a lost member's place, on the hub's node where there is one; null while there is none. */
@@ -158,7 +176,7 @@ function fill(
 
 /** The first filter that excludes a worker even when it is free, as an end of "n …"; null when it may serve. */
 function whyNeverNow(
-  job: Omit<WaitingJob, "hubBytes">,
+  job: Omit<WaitingJob, "hubBytes" | "isReached">,
   worker: PlacementWorker,
   node: PlacementNode | undefined,
 ): string | null {

@@ -21,6 +21,7 @@ export const command: Workload = {
   requiredOutputs: [],
   startsWithMembers: true,
   startsWhenReady: false,
+  hasReplicas: false,
   isReached: false,
   gang: () => ({ workers: 1, hub: null }),
   hub() {

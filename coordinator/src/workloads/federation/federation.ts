@@ -39,6 +39,7 @@ export const federation: Workload = {
   requiredOutputs: ["model_out/checkpoint.pt"],
   startsWithMembers: false,
   startsWhenReady: false,
+  hasReplicas: false,
   isReached: false,
   gang: (job) => ({
     workers: job.shard_count,

@@ -4,6 +4,7 @@ import { LLAMA_POOLINGS, type LlamaPooling } from "@resontech/contracts/llama-sp
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse, YAMLError } from "yaml";
+import type { Scaling } from "./predictor.ts";
 
 export const MAX_YAML_BYTES = 256 * 1024;
 /** Of `init_args` as JSON: they travel to the node in one message. */
@@ -26,6 +27,17 @@ const Common = Type.Object({
       gpus_per_worker: Type.Optional(Type.Number({ minimum: 0, maximum: 64 })),
       cpus_per_worker: Type.Optional(Type.Number({ minimum: 0, maximum: 1_024 })),
       max_ongoing_requests: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+      /** Ours. Beside it num_workers says nothing. */
+      autoscaling: Type.Optional(
+        Type.Object(
+          {
+            min_replicas: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_REPLICAS })),
+            max_replicas: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REPLICAS })),
+            target_ongoing_requests: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+          },
+          { additionalProperties: false },
+        ),
+      ),
     }),
   ),
   requirements: Type.Optional(
@@ -79,7 +91,7 @@ export type ServedModel =
     };
 
 export type InferenceSpec = ServedModel & {
-  replicas: number;
+  scaling: Scaling;
   /** Whether a replica needs an accelerator. */
   needsDevice: boolean;
   maxOngoingRequests: number;
@@ -102,18 +114,20 @@ export function readInferenceYaml(text: string): InferenceSpec {
   const { cluster = {}, requirements } = checked(validators.common, said);
   const { device = "auto", gpus_per_worker: gpus = 0, max_ongoing_requests: ongoing } = cluster;
   const common = {
-    replicas: cluster.num_workers ?? 1,
     needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
     requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
   };
-  if (engine === undefined)
-    return { ...predictorOf(said), ...common, maxOngoingRequests: ongoing ?? DEFAULT_ONGOING };
+  const scaled = (maxOngoingRequests: number) => ({
+    ...{ ...common, maxOngoingRequests },
+    scaling: scalingOf(cluster.autoscaling, cluster.num_workers ?? 1, maxOngoingRequests),
+  });
+  if (engine === undefined) return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING) };
   if (common.needsDevice)
     throw new ApiError("engine_unavailable", `${engine} runs on processors in this release`);
   const slots = ongoing ?? DEFAULT_SLOTS;
   if (slots > MAX_SLOTS)
     throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
-  return { ...llamaOf(said), ...common, maxOngoingRequests: slots };
+  return { ...llamaOf(said), ...scaled(slots) };
 }
 
 function predictorOf(said: unknown): ServedModel {
@@ -146,6 +160,27 @@ function checked<T>(validator: Checks<T>, said: unknown): T {
   const [first] = validator.Errors(said);
   const at = (first?.instancePath ?? "").slice(1).replaceAll("/", ".");
   throw invalid(`${at === "" ? "the document" : at} ${first?.message ?? "does not fit"}`);
+}
+
+type Autoscaling = {
+  min_replicas?: number;
+  max_replicas?: number;
+  target_ongoing_requests?: number;
+};
+
+/** Without bounds of its own it has a fixed number. */
+function scalingOf(said: Autoscaling | undefined, fixed: number, maxOngoing: number): Scaling {
+  if (said === undefined) return { min: fixed, max: fixed, targetOngoing: maxOngoing };
+  const min = said.min_replicas ?? 1;
+  const max = said.max_replicas ?? Math.max(1, min);
+  if (min > max)
+    throw invalid(`cluster.autoscaling.min_replicas is ${min}, max_replicas only ${max}`);
+  const targetOngoing = said.target_ongoing_requests ?? maxOngoing;
+  if (targetOngoing > maxOngoing)
+    throw invalid(
+      `cluster.autoscaling.target_ongoing_requests is ${targetOngoing}, and a replica takes ${maxOngoing} (max_ongoing_requests)`,
+    );
+  return { min, max, targetOngoing };
 }
 
 function document(text: string): unknown {

@@ -20,9 +20,19 @@ import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 import type { ServedModel } from "./inference-yaml.ts";
 
+/** How many replicas it has: as many as calls ask for, within these bounds. */
+export type Scaling = {
+  /** 0: none while nobody calls. */
+  min: number;
+  max: number;
+  /** Calls, under way and waiting, that one replica is there for. */
+  targetOngoing: number;
+};
+
 /** Column `spec` of a job of this kind. Its `modelPath` is one in the container. */
 export type Deployment = ServedModel & {
   maxOngoingRequests: number;
+  scaling: Scaling;
   visibility: (typeof VISIBILITIES)[number];
   callbackUrl: string | null;
   /** Of the key that was shown when it was deployed, hex. */
@@ -45,6 +55,7 @@ export const predictor: Workload = {
   requiredOutputs: [],
   startsWithMembers: false,
   startsWhenReady: true,
+  hasReplicas: true,
   isReached: true,
   gang: () => ({ workers: 1, hub: null }),
   hub() {

@@ -56,7 +56,7 @@ export async function validatePredictor(
   const catalogue = deps.catalogue();
   const selection = selectWorkers(
     { ...body, gpuModels: body.gpuModels ?? modelsOf(spec, catalogue) },
-    1,
+    spec.scaling.max,
     workers,
     catalogue,
   );
@@ -72,6 +72,7 @@ export async function validatePredictor(
   const deployment: Deployment = {
     ...servedModel(spec, weights),
     maxOngoingRequests: spec.maxOngoingRequests,
+    scaling: spec.scaling,
     visibility: body.visibility ?? "PRIVATE",
     callbackUrl: body.callbackUrl ?? null,
     keySha256,
@@ -88,15 +89,10 @@ export async function validatePredictor(
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: null,
     ...{ numRounds: null, firstRound: 0, minClients: 0, resumable: false },
-    warnings: [
-      ...withKey.map(
-        ({ object }) =>
-          `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
-      ),
-      ...(spec.replicas > 1
-        ? [`inference.yaml asks for ${spec.replicas} replicas; this release runs one.`]
-        : []),
-    ],
+    warnings: withKey.map(
+      ({ object }) =>
+        `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
+    ),
     shardUncompressedBytes: [weights?.sizeBytes ?? 0],
     hasKeyInScript: withKey.length > 0,
   };

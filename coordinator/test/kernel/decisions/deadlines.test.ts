@@ -64,6 +64,7 @@ t.test(
       desired: "run",
       isNodeAlive: true,
       isReplacement: false,
+      isWarming: false,
     } as const;
     t.same(
       Object.fromEntries(MEMBER_STATES.map((state) => [state, memberDeadline(state, running)])),

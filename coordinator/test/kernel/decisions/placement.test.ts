@@ -26,6 +26,7 @@ const job = (id: string, change: Partial<WaitingJob> = {}): WaitingJob => ({
     hubBytes: 0,
     avoidNodes: [],
     agentProtocol: 1,
+    isReached: false,
     images: FOR_PROCESSORS,
   },
   selection: { kind: "auto", gpuModels: null, maxPriceCents: null },
@@ -359,6 +360,7 @@ t.test(
     const both = [...workers("a", 1), ...workers("b", 1)];
     t.same(plan({ jobs: [job("j1", { size: 1 })], vacancies: [vacancy()], nodes, workers: both }), {
       replacements: [{ job: "j9", member: "j9-a1-site-2", worker: "a-0" }],
+      replicas: [],
       placements: [{ job: "j1", home: "b", workers: ["b-0"] }],
       waiting: [],
     });
@@ -419,4 +421,20 @@ t.test("a worker is given a job only where one of its images runs", async (t) =>
     ["a-0"],
     "a job that an older program accepted has one image for all",
   );
+});
+
+t.test("replicas come before all jobs, each on a node that has a port for it", async (t) => {
+  const nodes = [node("a", { freePorts: 1 }), node("b", { freePorts: 1 })];
+  const replica = job("j9", { size: 1, hubBytes: null, isReached: true });
+  const found = plan({
+    jobs: [job("j1", { size: 1 })],
+    replicas: [replica, replica, replica],
+    ...{ nodes, workers: [...workers("a", 3), ...workers("b", 1)] },
+  });
+  t.same(
+    found.replicas.map(({ job: id, home }) => `${id} ${home}`),
+    ["j9 b", "j9 a"],
+  );
+  t.match(found.waiting, [{ job: "j9", why: /4 on nodes without a free job port/ }]);
+  t.match(found.placements, [{ job: "j1", home: "a" }]);
 });

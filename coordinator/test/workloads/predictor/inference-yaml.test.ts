@@ -36,14 +36,16 @@ t.test("what the client renders is read whole", async (t) => {
         [255, 0, 0],
       ],
     },
-    ...{ replicas: 2, needsDevice: false, maxOngoingRequests: 16, requirements: ["numpy>=1.26"] },
+    ...{ needsDevice: false, maxOngoingRequests: 16, requirements: ["numpy>=1.26"] },
+    scaling: { min: 2, max: 2, targetOngoing: 16 },
   });
 });
 
 t.test("what is left out has a value that runs anywhere", async (t) => {
   t.same(readInferenceYaml("model: {module: serve.main, class_name: P, init_args: }"), {
     ...{ engine: "predictor", module: "serve.main", className: "P", initArgs: {}, modelPath: null },
-    ...{ replicas: 1, needsDevice: false, maxOngoingRequests: 8, requirements: [] },
+    ...{ needsDevice: false, maxOngoingRequests: 8, requirements: [] },
+    scaling: { min: 1, max: 1, targetOngoing: 8 },
   });
   const onDevice = (cluster: string) =>
     readInferenceYaml(`model: {module: m, class_name: P}\ncluster: ${cluster}`).needsDevice;
@@ -56,7 +58,8 @@ t.test("an engine needs its weights, and no code", async (t) => {
   t.same(readInferenceYaml("engine: llama.cpp\nmodel: {path: m.gguf}"), {
     ...{ engine: "llama.cpp", modelPath: "m.gguf", task: "generate", contextTokens: 4_096 },
     pooling: null,
-    ...{ replicas: 1, needsDevice: false, maxOngoingRequests: 4, requirements: [] },
+    ...{ needsDevice: false, maxOngoingRequests: 4, requirements: [] },
+    scaling: { min: 1, max: 1, targetOngoing: 4 },
   });
   const llama = (more: string) => `engine: llama.cpp\nmodel: {path: m}\n${more}`;
   t.match(readInferenceYaml(llama("llama: {task: embed, pooling: last, context_tokens: 512}")), {
@@ -77,6 +80,26 @@ t.test("an engine needs its weights, and no code", async (t) => {
   });
 });
 
+t.test(
+  "replicas follow the calls where bounds are said, else there is a fixed number",
+  async (t) => {
+    const scaling = (cluster: string) =>
+      readInferenceYaml(`model: {module: m, class_name: P}\ncluster: ${cluster}`).scaling;
+    t.same(scaling("{num_workers: 3, max_ongoing_requests: 4}"), {
+      min: 3,
+      max: 3,
+      targetOngoing: 4,
+    });
+    t.same(
+      scaling("{autoscaling: {min_replicas: 0, max_replicas: 4, target_ongoing_requests: 2}}"),
+      {
+        ...{ min: 0, max: 4, targetOngoing: 2 },
+      },
+    );
+    t.same(scaling("{autoscaling: {}}"), { min: 1, max: 1, targetOngoing: 8 });
+  },
+);
+
 t.test("what is wrong is named with its place", async (t) => {
   for (const [text, message] of [
     ["model: [", /inference\.yaml: /],
@@ -84,6 +107,15 @@ t.test("what is wrong is named with its place", async (t) => {
     ["model: {class_name: P}", /model/],
     ["model: {module: ../x, class_name: P}", /model\.module/],
     ["model: {module: m, class_name: P}\ncluster: {num_workers: 0}", /cluster\.num_workers/],
+    [
+      "model: {module: m, class_name: P}\ncluster: {autoscaling: {min_replicas: 3, max_replicas: 2}}",
+      /min_replicas is 3/,
+    ],
+    [
+      "model: {module: m, class_name: P}\ncluster: {autoscaling: {target_ongoing_requests: 9}}",
+      /target_ongoing_requests is 9/,
+    ],
+    ["model: {module: m, class_name: P}\ncluster: {autoscaling: {min: 3}}", /cluster\.autoscaling/],
     ["a: &a [1]\nmodel: {module: m, class_name: P, init_args: {x: *a}}", /inference\.yaml: /],
     ["model: {module: m, module: n, class_name: P}", /unique/],
   ] as const)

@@ -1,0 +1,65 @@
+/** The replicas of jobs that have some and run: which there are, how many more are wanted, and the end of one. Who wants how many is decided elsewhere. */
+import type { MemberState } from "@resontech/contracts/job-states";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { KernelTables } from "./kernel-tables.ts";
+import type { Transitions } from "./transitions.ts";
+
+export type ReplicaRow = {
+  /** Of the member. */
+  id: string;
+  state: MemberState;
+  desired: "run" | "stop";
+  is_ready: number;
+  /** Its node is late with its beats. */
+  is_suspect: number;
+  container: string | null;
+};
+
+export class Replicas {
+  readonly #tables: KernelTables;
+  readonly #transitions: Transitions;
+  readonly #running;
+  readonly #of;
+
+  constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
+    this.#tables = tables;
+    this.#transitions = transitions;
+    this.#running = db
+      .prepare<[string], string>(
+        "SELECT id FROM jobs WHERE kind = ? AND state = 'RUNNING' ORDER BY sequence",
+      )
+      .pluck();
+    this.#of = db.prepare<[string], ReplicaRow>(
+      `SELECT members.id, members.state, members.desired, members.is_ready, members.container, nodes.state = 'SUSPECT' AS is_suspect
+       FROM attempts JOIN members ON members.attempt_id = attempts.id JOIN nodes ON nodes.id = members.node_id
+       WHERE attempts.job_id = ? AND attempts.is_replica = 1 AND attempts.ended_at IS NULL ORDER BY attempts.number`,
+    );
+  }
+
+  /** Jobs of the kind that run. */
+  running(kind: string): string[] {
+    return this.#running.all(kind);
+  }
+
+  /** Those that have not let go. */
+  of(jobId: string): { due: number; replicas: ReplicaRow[] } {
+    const due = this.#tables.jobs.get(jobId)?.replicas_due ?? 0;
+    return { due, replicas: this.#of.all(jobId) };
+  }
+
+  /** Inside a transaction: so many wait for a worker, no more and no fewer. */
+  setDue(jobId: string, due: number): void {
+    const job = this.#tables.jobs.get(jobId);
+    if (job?.state !== "RUNNING" || job.replicas_due === due) return;
+    this.#tables.jobs.note(jobId, { replicas_due: due });
+    if (due > 0) this.#transitions.placementWanted = true;
+  }
+
+  /** Inside a transaction: told to end in its own time. */
+  stop(memberId: string): void {
+    const member = this.#tables.members.get(memberId);
+    if (member === undefined) return;
+    this.#transitions.stopMember(member, "attempt_ended");
+    this.#transitions.settle(member.job_id);
+  }
+}

@@ -1,0 +1,105 @@
+/** A deployment on the real kernel, with agents in memory that say what a replica's node says. */
+import type { MemberEvent } from "@resontech/contracts/agent-protocol";
+import type { Test } from "tap";
+import type { Deployment as Asked, Scaling } from "../../src/workloads/predictor/predictor.ts";
+import { KernelWorld } from "../kernel/kernel-world.ts";
+import { SimAgent } from "../kernel/sim-agent.ts";
+
+const READY: MemberEvent[] = [
+  { kind: "progress", step: "inputs", done: 1 },
+  { kind: "staged", bytes: 1 },
+  { kind: "started", container: "c" },
+  { kind: "ready" },
+];
+const RELEASED: MemberEvent = {
+  kind: "released",
+  ...{ processesGone: true, diskGone: true, devicesAtBaseline: true },
+};
+
+export type MemberState = { id: string; node_id: string; state: string };
+
+export class ReplicaWorld {
+  readonly world = new KernelWorld();
+  readonly agents: SimAgent[] = [];
+  id = "";
+
+  /** Accepted, and nothing placed yet. @param workers of each node: `node-a` and on */
+  static async open(t: Test, workers: readonly number[], scaling: Scaling): Promise<ReplicaWorld> {
+    const made = new ReplicaWorld();
+    t.teardown(() => made.world[Symbol.dispose]());
+    for (const [at, count] of workers.entries()) {
+      const agent = new SimAgent(made.world, `node-${"abc"[at]}`, count);
+      made.agents.push(agent);
+      made.world.admit(agent.node);
+      await agent.register();
+    }
+    const spec: Asked = {
+      ...{ module: "m", className: "P", initArgs: {}, modelPath: null, maxOngoingRequests: 2 },
+      ...{ scaling, visibility: "PRIVATE", callbackUrl: null, keySha256: "0".repeat(64) },
+    };
+    const task = made.world.task("p", {
+      ...{ kind: "predictor", spec, numRounds: null, minClients: 0, inputs: [] },
+      shardUncompressedBytes: [0],
+    });
+    ({ id: made.id } = await made.world.parts.kernel.submit(task));
+    return made;
+  }
+
+  /** Placed where wanted, told to its node, and ready. */
+  async settle(): Promise<void> {
+    await this.place();
+    for (const { id, state } of this.members())
+      if (state === "STARTING") await this.say(id, ...READY);
+  }
+
+  async place(): Promise<void> {
+    await this.world.parts.scheduler.cycle();
+    for (const agent of this.agents) {
+      await agent.fetch();
+      await agent.send();
+    }
+  }
+
+  async say(member: string, ...events: MemberEvent[]): Promise<void> {
+    const agent = this.agents.find(({ held }) => held.has(member))!;
+    for (const event of events) agent.say(member, event);
+    await agent.send();
+  }
+
+  async fail(member: string, reason = "payload_exited"): Promise<void> {
+    const failed = { kind: "failed", reason, message: "it failed" } as const;
+    await this.say(member, failed, { kind: "outputs-uploaded", keys: [] }, RELEASED);
+  }
+
+  async commit(work: () => void): Promise<void> {
+    await this.world.parts.commit.run(work);
+  }
+
+  /** Seconds pass; nodes beat meanwhile, those that live. */
+  async pass(seconds: number, living: readonly SimAgent[] = this.agents): Promise<void> {
+    for (let second = 0; second < seconds; second++) {
+      this.world.nowMs += 1_000;
+      this.world.parts.db.prepare("UPDATE audit_outbox SET created_at = ?").run(this.world.nowMs);
+      if (second % 5 === 0) for (const agent of living) await agent.beat();
+      await this.world.parts.liveness.tick();
+      await this.world.parts.sweeper.sweep();
+    }
+  }
+
+  get state(): string {
+    return this.world.one("SELECT state FROM jobs WHERE id = ?", this.id);
+  }
+
+  /** Of attempts that live. */
+  members(): MemberState[] {
+    return this.world.all(
+      `SELECT members.id, members.node_id, members.state FROM members JOIN attempts ON attempts.id = attempt_id AND attempts.ended_at IS NULL
+       WHERE members.job_id = ? ORDER BY attempts.number`,
+      this.id,
+    );
+  }
+
+  states(): string[] {
+    return this.members().map(({ state }) => state);
+  }
+}
