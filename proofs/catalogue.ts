@@ -292,6 +292,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 30,
   },
+  "deployment-states": {
+    shows:
+      "deployments that come, go, fail and wake in random order lose no call, lead none to a closed replica, and don't thrash",
+    goal: "none is broken",
+    figures: [
+      ["steps", "steps"],
+      ["calls_led", "calls led"],
+      ["broken", "broken"],
+    ],
+    minutes: 5,
+  },
   hosts: {
     shows:
       "other distributions at their smallest check the medium and run our programs; Debian 11, 12 and 13 install, finish jobs and uninstall without a route and without a package added",

@@ -18,6 +18,9 @@ import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
+import type { Socket } from "node:net";
+import { GatewayReports } from "./inference/gateway-reports.ts";
+import { Scaler } from "./inference/scaler.ts";
 import { RoutesServer } from "./inference/routes-server.ts";
 import { FrontServer } from "./front/front-server.ts";
 import { listenOnSocket } from "./http/listen-on-socket.ts";
@@ -103,9 +106,21 @@ async function openParts(
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
   if (config.inference !== undefined) {
-    const deployments = new DeploymentTable(read);
-    const { routesSocket } = config.inference;
-    stack.use(await RoutesServer.listen(routesSocket, () => deployments.routes(), logger));
+    const table = new DeploymentTable(read);
+    const reports = new GatewayReports<Socket>();
+    const scaler = stack.use(
+      new Scaler({
+        ...{ commit, table, now, replicas: core.replicas },
+        load: (deployment) => reports.of(deployment, now()),
+        onError: (err) => logger.error({ err }, "the number of a deployment's replicas"),
+      }),
+    );
+    stack.use(
+      await RoutesServer.listen(config.inference.routesSocket, {
+        ...{ routes: () => table.routes(), reports, onReport: () => scaler.kick(), now, logger },
+      }),
+    );
+    scaler.run();
   }
   const users = new S3Users(transport);
   const bucketKeys = new BucketKeys({ read, commit, record, store, users, now });

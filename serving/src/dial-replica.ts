@@ -2,11 +2,10 @@
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
 import { BRIDGE_REACHED } from "@resontech/contracts/agent-protocol";
-import type { Route } from "@resontech/contracts/inference-routes";
+import type { Replica } from "./admission.ts";
 
 const SETUP_MS = 5_000;
 
-export type Replica = Route["replicas"][number];
 /** PEM. */
 export type Identity = { cert: string; key: string; ca: string };
 

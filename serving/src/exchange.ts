@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { requestIdOf } from "./call.ts";
-import type { Replica } from "./dial-replica.ts";
+import type { Replica } from "./admission.ts";
 import type { Tally } from "./records/tally.ts";
 import type { Refusal } from "./refuse.ts";
 import type { ReplicaPool } from "./replica-pool.ts";

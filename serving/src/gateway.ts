@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Logger } from "pino";
 import { callOf, keyOf } from "./call.ts";
-import type { Replica } from "./dial-replica.ts";
+import type { Replica } from "./admission.ts";
+import type { Admissions } from "./admissions.ts";
 import { Exchange } from "./exchange.ts";
-import { freeReplica } from "./free-replica.ts";
 import { mayCall } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
@@ -14,7 +14,7 @@ import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";
 import { Tally } from "./records/tally.ts";
-import { NOT_RECORDED, refuse } from "./refuse.ts";
+import { NOT_RECORDED, REFUSALS, refuse } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
 
 /** HOSTED-API: then 504. */
@@ -25,6 +25,7 @@ const HEALTH_MS = 5_000;
 const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
+  admissions: Pick<Admissions, "enter" | "leave">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -44,7 +45,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { routes, pool, records, log } = parts;
+  const { routes, admissions, pool, records, log } = parts;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
   const target = openAiTargetOf(request.method, request.url);
   if (target !== null) return await answerOpenAi(parts, target, request, response);
@@ -66,20 +67,38 @@ async function answer(
     return refuse(request, response, {
       ...{ status: 413, type: "body_too_large", message: `at most ${MAX_BODY_BYTES} bytes` },
     });
-  if (call.kind === "predict" && !records.isAvailable)
-    return refuse(request, response, NOT_RECORDED);
-  const replica = await freeReplica(pool, route, response);
-  if (replica === null)
+  if (call.kind === "health") return tellHealth(pool, request, response, route);
+  if (!records.isAvailable) return refuse(request, response, NOT_RECORDED);
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const admitted = await admissions.enter(route.deployment, gone.signal);
+  if (admitted === null) return;
+  if ("refused" in admitted)
     return refuse(request, response, {
-      ...{ status: 503, type: "busy", message: "every replica has as many calls as it takes" },
-      retryAfterS: 1,
+      ...REFUSALS[admitted.refused],
+      retryAfterS: admitted.retryAfterS,
     });
+  const { replica } = admitted;
   try {
-    if (call.kind === "health") await askHealth(pool, { request, response, replica });
-    else await lead({ pool, records, log }, { request, response, route, replica });
+    await lead({ pool, records, log }, { request, response, route, replica });
   } finally {
-    pool.release(replica);
+    admissions.leave(route.deployment, replica);
   }
+}
+
+/** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */
+async function tellHealth(
+  pool: ReplicaPool,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { replicas, state }: Route,
+): Promise<void> {
+  const replica = replicas.find(({ isOpen }) => isOpen);
+  if (replica !== undefined) return askHealth(pool, { request, response, replica });
+  if (state === "FAILED")
+    return refuse(request, response, { ...REFUSALS.load_failed, retryAfterS: 60 });
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify({ status: state.toLowerCase() }));
 }
 
 type Led = { request: IncomingMessage; response: ServerResponse; replica: Replica };

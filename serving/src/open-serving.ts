@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { connectProducer } from "@resontech/audit/producer";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { Logger } from "pino";
+import { Admissions } from "./admissions.ts";
 import { makeGateway } from "./gateway.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
@@ -17,7 +18,6 @@ import { RouteFollower } from "./route-follower.ts";
 export async function openServing(config: ServingConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const read = (file: string) => readFileSync(file, "utf8");
-  const routes = stack.use(new RouteFollower(config.routesSocket, log));
   const pool = stack.use(
     new ReplicaPool({
       ...{ cert: read(config.certFile), key: read(config.keyFile), ca: read(config.rootCertFile) },
@@ -38,7 +38,21 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
       ...{ kind: "end", id, at: new Date().toISOString(), outcome: "gateway_ended", status: null },
       ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
     });
-  const server = makeGateway({ routes, pool, records, log });
+  const admissions = stack.use(new Admissions(() => routes.noteChange()));
+  const routes: RouteFollower = stack.use(
+    new RouteFollower(
+      config.routesSocket,
+      {
+        follow: (told) => {
+          admissions.follow(told);
+          pool.keep(told.flatMap(({ replicas }) => replicas));
+        },
+        report: () => admissions.report(),
+      },
+      log,
+    ),
+  );
+  const server = makeGateway({ routes, admissions, pool, records, log });
   await rm(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, "listening");
@@ -47,6 +61,8 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
   stack.defer(async () => {
     const closed = once(server, "close");
     server.close();
+    // Those that wait would hold the end up for as long as a wake takes.
+    admissions[Symbol.dispose]();
     server.closeIdleConnections();
     await closed;
   });

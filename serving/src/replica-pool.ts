@@ -1,8 +1,8 @@
-/** How many calls each replica has under way, and the connections that are kept to it. */
+/** Connections to replicas. How many calls each has is the admission's to say. */
 import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
-import { dialReplica, type Identity, type Replica } from "./dial-replica.ts";
-import type { Route } from "@resontech/contracts/inference-routes";
+import type { Replica } from "./admission.ts";
+import { dialReplica, type Identity } from "./dial-replica.ts";
 
 const IDLE_MS = 4_000;
 
@@ -34,52 +34,47 @@ class BridgedAgent extends Agent {
   }
 }
 
-type Held = { agent: BridgedAgent; underWay: number };
-
 export class ReplicaPool implements Disposable {
   readonly #identity: Identity;
-  readonly #held = new Map<string, Held>();
+  readonly #agents = new Map<string, BridgedAgent>();
 
   constructor(identity: Identity) {
     this.#identity = identity;
   }
 
-  /** The replica with the fewest calls under way, held until {@link release}; null where each has as many as it takes. */
-  acquire({ replicas, maxOngoingRequests }: Route): Replica | null {
-    const free = replicas
-      .map((replica) => ({ replica, held: this.#of(replica) }))
-      .filter(({ held }) => held.underWay < maxOngoingRequests)
-      .sort((a, b) => a.held.underWay - b.held.underWay)[0];
-    if (free === undefined) return null;
-    free.held.underWay += 1;
-    return free.replica;
-  }
-
-  release(replica: Replica): void {
-    const held = this.#held.get(keyOf(replica));
-    if (held !== undefined) held.underWay -= 1;
-  }
-
   request(replica: Replica, options: RequestOptions): ClientRequest {
-    return httpRequest({ ...options, agent: this.#of(replica).agent });
+    return httpRequest({ ...options, agent: this.#of(replica) });
+  }
+
+  /** Replicas come and go: those that are not among these any more keep the connections that calls use, and no others. */
+  keep(replicas: readonly Replica[]): void {
+    const kept = new Set(replicas.map(keyOf));
+    for (const [key, agent] of this.#agents)
+      if (!kept.has(key)) {
+        this.#agents.delete(key);
+        closeIdle(agent);
+      }
   }
 
   [Symbol.dispose](): void {
-    for (const { agent } of this.#held.values()) agent.destroy();
+    for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  #of(replica: Replica): Held {
+  #of(replica: Replica): BridgedAgent {
     const key = keyOf(replica);
-    let held = this.#held.get(key);
-    if (held === undefined) {
-      held = {
-        agent: new BridgedAgent(() => dialReplica(replica, this.#identity)),
-        underWay: 0,
-      };
-      this.#held.set(key, held);
+    let agent = this.#agents.get(key);
+    if (agent === undefined) {
+      agent = new BridgedAgent(() => dialReplica(replica, this.#identity));
+      this.#agents.set(key, agent);
     }
-    return held;
+    return agent;
   }
+}
+
+/** What a call uses ends with the call: nobody asks this agent again, and idle connections end by themselves. */
+function closeIdle({ freeSockets }: Agent): void {
+  for (const sockets of Object.values(freeSockets))
+    for (const socket of sockets ?? []) socket.destroy();
 }
 
 function keyOf({ member, host, port }: Replica): string {

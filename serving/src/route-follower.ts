@@ -1,13 +1,25 @@
-/** What the coordinator last told of who answers. It serves on without the coordinator for as long as leases may live, and then knows nobody. */
+/**
+ * What the coordinator last told of who answers, and the way to tell it what is under way here. It serves on without the coordinator for as long as
+ * leases may live, and then knows nobody.
+ */
 import { connect, type Socket } from "node:net";
 import {
+  type CallReport,
   MAX_ROUTES_LINE_BYTES,
+  REPORT_AFTER_MS,
+  REPORT_EVERY_MS,
   type Route,
   ROUTES_LIFE_MS,
   RouteTable,
 } from "@resontech/contracts/inference-routes";
 import { reader } from "@resontech/contracts/readable";
 import type { Logger } from "pino";
+
+/** Who follows the routes, and what it tells. */
+export type Follower = {
+  follow(routes: readonly Route[]): void;
+  report(): CallReport;
+};
 
 const RETRY_MS = 250;
 const readTable = reader(RouteTable);
@@ -20,11 +32,16 @@ export class RouteFollower implements Disposable {
   #heardAt = Number.NEGATIVE_INFINITY;
   #socket: Socket | null = null;
   #retry: NodeJS.Timeout | undefined;
+  readonly #follower: Follower;
+  readonly #telling: NodeJS.Timeout;
+  #soon: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(path: string, log: Logger) {
+  constructor(path: string, follower: Follower, log: Logger) {
     this.#path = path;
+    this.#follower = follower;
     this.#log = log;
+    this.#telling = setInterval(() => this.#tell(), REPORT_EVERY_MS).unref();
     this.#connect();
   }
 
@@ -45,7 +62,22 @@ export class RouteFollower implements Disposable {
   [Symbol.dispose](): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);
+    clearInterval(this.#telling);
+    clearTimeout(this.#soon);
     this.#socket?.destroy();
+  }
+
+  /** What there is to report has changed: the coordinator hears of it soon, of many changes at once. */
+  noteChange(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      this.#tell();
+    }, REPORT_AFTER_MS);
+  }
+
+  #tell(): void {
+    if (this.#socket?.readyState === "open")
+      this.#socket.write(`${JSON.stringify(this.#follower.report())}\n`);
   }
 
   #connect(): void {
@@ -75,6 +107,7 @@ export class RouteFollower implements Disposable {
     }
     this.#routes = new Map(table.routes.map((route) => [route.deployment, route]));
     this.#heardAt = performance.now();
+    this.#follower.follow(table.routes);
   }
 }
 

@@ -12,11 +12,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Route } from "@resontech/contracts/inference-routes";
+import { type CallCounts, CallReport, type Route } from "@resontech/contracts/inference-routes";
+import { reader } from "@resontech/contracts/readable";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
@@ -87,20 +89,43 @@ const route: Route = {
   ...{ name: "echo", api: "predict", createdAt: 0 },
   ...{ deployment: "job-1", project: "p_1", visibility: "PRIVATE", maxOngoingRequests: 2 },
   keySha256: createHash("sha256").update(KEY).digest("hex"),
+  ...{ generation: 1, state: "HOT", wakeMs: 10_000 },
   replicas: [
     {
       ...{ member: "job-1-a1-replica", node: "node-a", host: HOST, port: outer },
-      certificateSha256: sha256Of(node.certPem),
+      ...{ certificateSha256: sha256Of(node.certPem), isOpen: true },
     },
   ],
 };
 mkdirSync(join(dir, "routes"), { mode: 0o750 });
 const routesSocket = join(dir, "routes", "sock");
 let told: Route[] = [route];
+/** What the gateway reported last. */
+let reported: CallCounts | undefined;
+const gateways = new Set<Socket>();
 const coordinator = createServer((socket) => {
+  gateways.add(socket);
   socket.on("error", () => {});
+  socket.on("close", () => gateways.delete(socket));
   socket.write(`${JSON.stringify({ routes: told })}\n`);
+  createInterface(socket).on("line", (line) => {
+    reported = readReport(JSON.parse(line))?.deployments.find((one) => one.deployment === "job-1");
+  });
 });
+const readReport = reader(CallReport);
+let generation = 1;
+/** The deployment is another from here on, in a generation of its own. */
+function tell(change: Partial<Route>): void {
+  generation += 1;
+  told = [{ ...route, ...change, generation }];
+  for (const socket of gateways) socket.write(`${JSON.stringify({ routes: told })}\n`);
+}
+async function untilReported(holds: (counts: CallCounts) => boolean): Promise<void> {
+  const isSo = () =>
+    reported !== undefined && reported.generation === generation && holds(reported);
+  for (let tries = 0; tries < 250 && !isSo(); tries++) await sleep(20);
+  if (!isSo()) throw new Error(`reported was ${JSON.stringify(reported)}`);
+}
 coordinator.listen(routesSocket);
 await once(coordinator, "listening");
 t.teardown(() => coordinator.close());
@@ -284,6 +309,80 @@ t.test("while auditd is silent no byte of an answer leaves", async (t) => {
     answer = await call("/inference/job-1/predict", "seen");
   }
   t.equal(answer.status, 200, "and it answers again");
+});
+
+t.test("a call waits for the wake, and the coordinator knows of it", async (t) => {
+  tell({ state: "COLD", replicas: [] });
+  await untilReported(({ queued }) => queued === 0);
+  t.match(await call("/inference/job-1/health", undefined, {}), {
+    ...{ status: 200, body: { status: "cold" } },
+  });
+  const waiting = [1, 2, 3].map((n) => call("/inference/job-1/predict", `wake ${n}`));
+  await untilReported(({ queued }) => queued === 3);
+  tell({ state: "WAKING", replicas: [] });
+  await untilReported(({ queued }) => queued === 3);
+  tell({});
+  t.same(
+    (await Promise.all(waiting)).map(({ status, body }) => ({ status, body })),
+    [1, 2, 3].map((n) => ({ status: 200, body: { said: `wake ${n}`, bytes: 6 } })),
+  );
+  await untilReported(
+    ({ queued, inFlight, idleMs }) => queued + inFlight.length === 0 && idleMs! >= 0,
+  );
+});
+
+t.test("a wake that takes too long is told, and so is one that can't be", async (t) => {
+  tell({ state: "WAKING", replicas: [], wakeMs: 300 });
+  await untilReported(() => true);
+  const began = performance.now();
+  t.match(await call("/inference/job-1/predict", "a"), {
+    ...{ status: 503, headers: { "retry-after": "1" } },
+    body: { error: { type: "still_waking" } },
+  });
+  const tookMs = performance.now() - began;
+  t.ok(tookMs >= 590 && tookMs < 5_000, `${tookMs}`);
+
+  tell({ state: "WAKING", replicas: [], wakeMs: 30_000 });
+  const waiting = call("/inference/job-1/predict", "a");
+  await untilReported(({ queued }) => queued === 1);
+  tell({ state: "FAILED", replicas: [] });
+  const failed = { status: 503, body: { error: { type: "load_failed" } } };
+  t.match(await waiting, { ...failed, headers: { "retry-after": "60" } });
+  t.match(await call("/inference/job-1/predict", "a"), failed, "the next one at once");
+  t.match(await call("/inference/job-1/health", undefined, {}), failed);
+});
+
+t.test("so many wait and no more, and who hangs up waits no longer", async (t) => {
+  tell({ state: "COLD", replicas: [] });
+  await untilReported(() => true);
+  const asked = Array.from({ length: 257 }, () => {
+    const one = request({
+      ...{ socketPath, method: "POST", path: "/inference/job-1/predict" },
+      headers: { "x-api-key": KEY },
+    });
+    one.on("error", () => {});
+    one.end("a");
+    return one;
+  });
+  const [refused] = await Promise.race(asked.map((one) => once(one, "response")));
+  t.match(refused, { statusCode: 429, headers: { "retry-after": "10" } });
+  await untilReported(({ queued }) => queued === 256);
+  for (const one of asked) one.destroy();
+  await untilReported(({ queued }) => queued === 0);
+});
+
+t.test("a closed replica ends what it has and is given nothing new", async (t) => {
+  tell({});
+  const slow = call("/inference/job-1/predict", "slow");
+  await untilReported(({ inFlight }) => inFlight.length === 1);
+  const replicas = route.replicas.map((one) => ({ ...one, isOpen: false }));
+  tell({ state: "DRAINING", replicas });
+  await untilReported(({ inFlight }) => inFlight.length === 1);
+  const next = call("/inference/job-1/predict", "next");
+  t.match(await slow, { status: 200 });
+  await untilReported(({ queued, inFlight }) => queued === 1 && inFlight.length === 0);
+  tell({});
+  t.match(await next, { status: 200, body: { said: "next" } });
 });
 
 t.test(

@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
+import { DEPLOYMENT_STATES } from "../inference/deployment-states.ts";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 import { JobListReply } from "./http-jobs.ts";
 import { JobDetail } from "./http-tasks.ts";
@@ -65,6 +66,19 @@ export const DeploymentReply = Type.Object(
     error: Nullable(Type.String()),
     visibility: Type.Enum([...VISIBILITIES]),
     warnings: Type.Array(Type.String()),
+    /** Its own state and its replicas; null until it has loaded for the first time. */
+    serving: Nullable(
+      Type.Object(
+        {
+          state: Type.Enum([...DEPLOYMENT_STATES]),
+          since: Instant,
+          /** Replicas that take calls, and those on their way. */
+          ready: Type.Integer(),
+          starting: Type.Integer(),
+        },
+        closed,
+      ),
+    ),
     createdAt: Instant,
     startedAt: Nullable(Instant),
     endedAt: Nullable(Instant),

@@ -1,20 +1,28 @@
 /**
- * What the coordinator tells the inference gateway, on a socket that the gateway's group alone can open: one JSON object a line, whole each time,
- * at each change and every {@link ROUTES_EVERY_MS}. The gateway serves on without it for as long as leases live.
+ * Between the coordinator and the inference gateway, on a socket that the gateway's group alone can open: one JSON object a line, whole each time. The
+ * coordinator tells who answers, at each change and every {@link ROUTES_EVERY_MS}; the gateway tells what it has under way. The gateway serves on
+ * without the coordinator for as long as leases live.
  */
 import { type Static, Type } from "typebox";
-import { closed } from "../http/http-common.ts";
+import { closed, Nullable } from "../http/http-common.ts";
 import { VISIBILITIES } from "../http/http-inference.ts";
+import { DEPLOYMENT_STATES } from "./deployment-states.ts";
 
 export const ROUTES_EVERY_MS = 5_000;
 /** Without a word for so long nothing is known to live. */
 export const ROUTES_LIFE_MS = 30_000;
 export const MAX_ROUTES_LINE_BYTES = 8 * 1024 ** 2;
+/** The gateway tells at each change, at most so often, and at least every {@link REPORT_EVERY_MS}. */
+export const REPORT_AFTER_MS = 50;
+export const REPORT_EVERY_MS = 1_000;
+/** A gateway that says nothing for so long is not there. */
+export const REPORT_LIFE_MS = 10_000;
 
 /** What its replicas answer: `/predict`, or the OpenAI API (openai-surface.ts). */
 export const DEPLOYMENT_APIS = ["predict", "openai"] as const;
 
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const Count = Type.Integer({ minimum: 0 });
 
 export const Route = Type.Object(
   {
@@ -30,6 +38,11 @@ export const Route = Type.Object(
     visibility: Type.Enum([...VISIBILITIES]),
     /** Of each replica. */
     maxOngoingRequests: Type.Integer({ minimum: 1 }),
+    /** Grows with each change of the deployment; what the gateway reports names the one that it follows. */
+    generation: Count,
+    state: Type.Enum([...DEPLOYMENT_STATES]),
+    /** Milliseconds that a wake takes, 95 times in 100. */
+    wakeMs: Count,
     replicas: Type.Array(
       Type.Object(
         {
@@ -39,6 +52,8 @@ export const Route = Type.Object(
           port: Type.Integer({ minimum: 1, maximum: 65_535 }),
           /** Of the node whose agent listens there. */
           certificateSha256: Sha256,
+          /** False: it ends what it has, and is given nothing new. */
+          isOpen: Type.Boolean(),
         },
         closed,
       ),
@@ -49,3 +64,23 @@ export const Route = Type.Object(
 export type Route = Static<typeof Route>;
 export const RouteTable = Type.Object({ routes: Type.Array(Route) }, closed);
 export type RouteTable = Static<typeof RouteTable>;
+
+/** What one gateway has of one deployment. */
+export const CallCounts = Type.Object(
+  {
+    deployment: Type.String(),
+    /** Of the route that it follows: nothing new goes where that one is closed. */
+    generation: Count,
+    /** Calls that wait for a replica. */
+    queued: Count,
+    inFlight: Type.Array(
+      Type.Object({ member: Type.String(), calls: Type.Integer({ minimum: 1 }) }, closed),
+    ),
+    /** Milliseconds since the last call ended; null where none has. */
+    idleMs: Nullable(Count),
+  },
+  closed,
+);
+export type CallCounts = Static<typeof CallCounts>;
+export const CallReport = Type.Object({ deployments: Type.Array(CallCounts) }, closed);
+export type CallReport = Static<typeof CallReport>;

@@ -60,6 +60,7 @@ import {
 import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { Replicas } from "../kernel/replicas.ts";
 
 const SWEEP_MS = 1_000;
 /** Whatever was missed is found again this often. */
@@ -94,6 +95,8 @@ export type Core = AsyncDisposable & {
   cordon(node: string, reason: string | null): void;
   /** Takes a node's work away, or the node out of the register. Inside a commit. */
   removal: Pick<NodeRemoval, "evict" | "remove">;
+  /** For whoever decides how many replicas a deployment has. */
+  replicas: Replicas;
   nodeHealth(): NodeHealth[];
   /** See {@link planStop}. */
   maintain(forS: number): Promise<MaintenanceReply>;
@@ -190,6 +193,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       if (reason === null) parts.tables.meta.next(`undrains:${node}`);
     },
     removal: parts.removal,
+    replicas: parts.replicas,
     nodeHealth: () => parts.fleetViews.nodeHealth(),
     maintain: (forS) =>
       planStop(parts, forS, () => {

@@ -1,25 +1,29 @@
-/** Deployments as their jobs keep them, and where each is to be reached now. */
+/** Deployments as their jobs keep them: what each asks for, how it is, and where it is to be reached now. */
 import type { Route } from "@resontech/contracts/inference-routes";
-import type { ReadHandle } from "../db/open-database.ts";
-import { type Deployment, deploymentOf } from "../workloads/predictor/predictor.ts";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
+import { type Deployment, openReplicas } from "./decisions/deployment.ts";
+import { wakeP95 } from "./decisions/scaling-policy.ts";
 
-type ReplicaRow = {
-  id: string;
-  name: string;
-  created_at: number;
-  spec: string | null;
+type PlaceRow = {
   member: string;
   node: string;
   host: string;
   port: number;
   certificate_sha256: string;
-  project_id: string;
 };
+type RouteRow = { id: string; spec: string | null; project_id: string; body: string };
+
+/** In these states a replica has, or may still have, calls. */
+const REACHED: readonly string[] = ["READY", "SUSPECT", "DRAINING"];
 
 export class DeploymentTable {
   readonly #spec;
   readonly #ready;
-  readonly #reachable;
+  readonly #body;
+  readonly #places;
+  readonly #running;
+  readonly #failure;
 
   constructor(db: ReadHandle) {
     this.#spec = db
@@ -31,20 +35,31 @@ export class DeploymentTable {
          WHERE attempts.job_id = ? AND attempts.ended_at IS NULL AND members.is_ready = 1 AND members.state = 'RUNNING'`,
       )
       .pluck();
-    this.#reachable = db.prepare<[], ReplicaRow>(
-      `SELECT jobs.id, jobs.name, jobs.created_at, jobs.spec, jobs.project_id, members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,
-         nodes.certificate_sha256
-       FROM jobs JOIN attempts ON attempts.job_id = jobs.id AND attempts.ended_at IS NULL
-       JOIN members ON members.attempt_id = attempts.id AND members.is_lead = 1 AND members.is_ready = 1
-       JOIN nodes ON nodes.id = members.node_id
-       WHERE jobs.kind = 'predictor' AND jobs.state = 'RUNNING' AND members.state = 'RUNNING'
-         AND attempts.bridge_port IS NOT NULL AND nodes.bridge_address IS NOT NULL
-       ORDER BY jobs.id`,
+    this.#body = db
+      .prepare<[string], string>("SELECT body FROM deployments WHERE job_id = ?")
+      .pluck();
+    this.#running = db.prepare<[], RouteRow>(
+      `SELECT jobs.id, jobs.name, jobs.created_at, jobs.spec, jobs.project_id, deployments.body FROM jobs JOIN deployments ON deployments.job_id = jobs.id
+       WHERE jobs.kind = 'predictor' AND jobs.state = 'RUNNING' ORDER BY jobs.id`,
     );
+    this.#places = db.prepare<[string], PlaceRow>(
+      `SELECT members.id AS member, members.node_id AS node, nodes.bridge_address AS host, attempts.bridge_port AS port,
+         nodes.certificate_sha256
+       FROM attempts JOIN members ON members.attempt_id = attempts.id AND members.state = 'RUNNING'
+       JOIN nodes ON nodes.id = members.node_id
+       WHERE attempts.job_id = ? AND attempts.ended_at IS NULL AND attempts.bridge_port IS NOT NULL AND nodes.bridge_address IS NOT NULL
+       ORDER BY attempts.number`,
+    );
+    this.#failure = db
+      .prepare<[string], string>(
+        `SELECT reason || ': ' || coalesce(message, '') FROM members WHERE job_id = ? AND reason IS NOT NULL
+         ORDER BY created_at DESC, id DESC LIMIT 1`,
+      )
+      .pluck();
   }
 
-  /** Null where there is no such deployment. */
-  of(jobId: string): Deployment | null {
+  /** What was asked for; null where there is no such deployment. */
+  of(jobId: string): Asked | null {
     const spec = this.#spec.get(jobId);
     return spec === undefined ? null : deploymentOf({ spec });
   }
@@ -54,18 +69,57 @@ export class DeploymentTable {
     return this.#ready.get(jobId) ?? 0;
   }
 
-  /** Every deployment that answers. */
+  /** How it was left; null until it has loaded for the first time. Of its load nothing is kept. */
+  state(jobId: string): Deployment | null {
+    const body = this.#body.get(jobId);
+    return body === undefined ? null : readBody(body);
+  }
+
+  /** Why the last replica that failed did so; null where none has. */
+  failure(jobId: string): string | null {
+    return this.#failure.get(jobId) ?? null;
+  }
+
+  /** Every deployment that has loaded and was not stopped, those without a replica too: calls wake them. */
   routes(): Route[] {
-    return this.#reachable.all().map((row) => {
-      const { id, name, created_at, spec, project_id } = row;
+    return this.#running.all().map(({ id, name, created_at, spec, project_id, body }) => {
       const { engine, keySha256, visibility, maxOngoingRequests } = deploymentOf({ spec });
-      const { member, node, host, port, certificate_sha256 } = row;
+      const deployment = readBody(body);
+      const { generation, state, wakesMs } = deployment;
       return {
         ...{ deployment: id, name, api: engine === "predictor" ? "predict" : "openai" },
         ...{ createdAt: created_at, project: project_id },
         ...{ keySha256, visibility, maxOngoingRequests },
-        replicas: [{ member, node, host, port, certificateSha256: certificate_sha256 }],
+        ...{ generation, state, wakeMs: wakeP95(wakesMs) },
+        replicas: this.#replicas(id, deployment),
       };
     });
   }
+
+  #replicas(id: string, deployment: Deployment): Route["replicas"] {
+    const reached = new Set(
+      deployment.replicas.filter(({ state }) => REACHED.includes(state)).map(({ id: one }) => one),
+    );
+    const open = new Set(openReplicas(deployment));
+    return this.#places
+      .all(id)
+      .filter(({ member }) => reached.has(member))
+      .map(({ member, node, host, port, certificate_sha256 }) => ({
+        ...{ member, node, host, port, certificateSha256: certificate_sha256 },
+        isOpen: open.has(member),
+      }));
+  }
+}
+
+/** Inside a transaction. */
+export function saveDeployment(db: WriteHandle, jobId: string, deployment: Deployment): void {
+  const { generation, state } = deployment;
+  db.prepare(
+    `INSERT INTO deployments (job_id, generation, state, body) VALUES (?, ?, ?, ?)
+     ON CONFLICT (job_id) DO UPDATE SET generation = excluded.generation, state = excluded.state, body = excluded.body`,
+  ).run(jobId, generation, state, JSON.stringify({ ...deployment, load: null }));
+}
+
+function readBody(body: string): Deployment {
+  return JSON.parse(body) as Deployment;
 }

@@ -1,45 +1,53 @@
-/** The socket where the inference gateway hears who answers (inference-routes.ts). Who may open it is decided by its folder: the gateway's group alone. */
+/** The socket where the inference gateway hears who answers, and tells what it has under way (inference-routes.ts). Who may open it is decided by its folder: the gateway's group alone. */
 import { once } from "node:events";
 import { chmod, lstat, rm } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-routes";
+import {
+  CallReport,
+  MAX_ROUTES_LINE_BYTES,
+  type Route,
+  ROUTES_EVERY_MS,
+} from "@resontech/contracts/inference-routes";
+import { reader } from "@resontech/contracts/readable";
 import type { FastifyBaseLogger } from "fastify";
+import type { GatewayReports } from "./gateway-reports.ts";
 
 /** So soon after a change the gateway knows of it. */
 const LOOK_MS = 100;
 
+const readReport = reader(CallReport);
+
+export type RoutesServerParts = {
+  routes: () => Route[];
+  reports: Pick<GatewayReports<Socket>, "join" | "leave" | "take">;
+  /** A gateway came, went, or said something. */
+  onReport: () => void;
+  now: () => number;
+  logger: FastifyBaseLogger;
+};
+
 export class RoutesServer implements AsyncDisposable {
   readonly #server: Server;
-  readonly #routes: () => Route[];
+  readonly #parts: RoutesServerParts;
   readonly #sockets = new Set<Socket>();
   readonly #timer: NodeJS.Timeout;
   #told = "";
   #toldAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(routes: () => Route[], logger: FastifyBaseLogger) {
-    this.#routes = routes;
-    this.#server = createServer((socket) => {
-      this.#sockets.add(socket);
-      socket.on("close", () => this.#sockets.delete(socket));
-      socket.on("error", (err) => logger.warn({ err }, "connection of the gateway failed"));
-      socket.resume();
-      socket.write(`${this.#line()}\n`);
-    });
+  private constructor(parts: RoutesServerParts) {
+    this.#parts = parts;
+    this.#server = createServer((socket) => this.#greet(socket));
     this.#timer = setInterval(() => this.#tell(), LOOK_MS).unref();
   }
 
   /** @throws when the socket's folder lets others in */
-  static async listen(
-    path: string,
-    routes: () => Route[],
-    logger: FastifyBaseLogger,
-  ): Promise<RoutesServer> {
+  static async listen(path: string, parts: RoutesServerParts): Promise<RoutesServer> {
     const folder = await lstat(dirname(path));
     if (!folder.isDirectory() || (folder.mode & 0o007) !== 0)
       throw new Error(`the folder of ${path} must be closed to others: 0750`);
     await rm(path, { force: true });
-    const server = new RoutesServer(routes, logger);
+    const server = new RoutesServer(parts);
     server.#server.listen(path);
     await once(server.#server, "listening");
     await chmod(path, 0o660);
@@ -54,8 +62,42 @@ export class RoutesServer implements AsyncDisposable {
     await closed;
   }
 
+  #greet(socket: Socket): void {
+    const { reports, onReport, now, logger } = this.#parts;
+    this.#sockets.add(socket);
+    reports.join(socket, now());
+    let pending = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      const lines = (pending + text).split("\n");
+      pending = lines.pop() ?? "";
+      if (pending.length > MAX_ROUTES_LINE_BYTES) socket.destroy();
+      const newest = lines.at(-1);
+      if (newest !== undefined) this.#take(socket, newest);
+    });
+    socket.on("error", (err) => logger.warn({ err }, "connection of the gateway failed"));
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      reports.leave(socket);
+      onReport();
+    });
+    socket.write(`${this.#line()}\n`);
+  }
+
+  #take(socket: Socket, line: string): void {
+    const { reports, onReport, now, logger } = this.#parts;
+    const report = readReport(parse(line));
+    if (report === null) {
+      logger.error("the gateway told what is no report of calls");
+      socket.destroy();
+      return;
+    }
+    reports.take(socket, report, now());
+    onReport();
+  }
+
   #line(): string {
-    return JSON.stringify({ routes: this.#routes() });
+    return JSON.stringify({ routes: this.#parts.routes() });
   }
 
   #tell(): void {
@@ -66,5 +108,13 @@ export class RoutesServer implements AsyncDisposable {
     this.#told = line;
     this.#toldAt = now;
     for (const socket of this.#sockets) socket.write(`${line}\n`);
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return null;
   }
 }

@@ -4,10 +4,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { OpenAiCall } from "@resontech/contracts/openai-surface";
 import type { Logger } from "pino";
+import type { Admissions, Admitted } from "../admissions.ts";
 import { keyOf, requestIdOf } from "../call.ts";
-import { freeReplica } from "../free-replica.ts";
 import { mayCall } from "../may-call.ts";
 import type { CallRecorder } from "../records/call-recorder.ts";
+import { REFUSALS } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
 import { leadCall, NOT_RECORDED } from "./lead-call.ts";
@@ -19,6 +20,7 @@ import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
 
 export type OpenAiParts = {
   routes: Pick<RouteFollower, "all" | "isFresh">;
+  admissions: Pick<Admissions, "enter" | "leave">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -74,24 +76,19 @@ async function answer(
 type AskedCall = { route: Route; call: OpenAiCall; asked: OpenAiRequest; body: Buffer };
 
 async function call(
-  { pool, records, log }: OpenAiParts,
+  { admissions, pool, records, log }: OpenAiParts,
   { response, requestId }: Exchange,
   { route, call, asked, body }: AskedCall,
 ): Promise<void> {
-  if (route.replicas.length === 0) throw unavailable("the deployment does not answer now");
   if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
-  const replica = await freeReplica(pool, route, response);
-  if (response.destroyed) {
-    if (replica !== null) pool.release(replica);
-    return;
-  }
-  if (replica === null)
-    throw new OpenAiError({
-      ...{ status: 503, type: "server_error", code: "busy", retryAfterS: 1 },
-      message: "every replica has as many calls as it takes",
-    });
-  const id = randomUUID();
   const { deployment, project, keySha256 } = route;
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const admitted = await admissions.enter(deployment, gone.signal);
+  if (admitted === null) return;
+  if ("refused" in admitted) throw notAdmitted(admitted);
+  const { replica } = admitted;
+  const id = randomUUID();
   const { member } = replica;
   try {
     await leadCall(
@@ -114,8 +111,17 @@ async function call(
       },
     );
   } finally {
-    pool.release(replica);
+    admissions.leave(deployment, replica);
   }
+}
+
+function notAdmitted({
+  refused,
+  retryAfterS,
+}: Extract<Admitted, { refused: unknown }>): OpenAiError {
+  const { status, message, type: code } = REFUSALS[refused];
+  const type = status === 429 ? "rate_limit_error" : "server_error";
+  return new OpenAiError({ status, type, code, message, retryAfterS });
 }
 
 /** @throws OpenAiError model_not_found */

@@ -7,7 +7,7 @@ import {
   OPENAI_SILENT_MS,
   type OpenAiCall,
 } from "@resontech/contracts/openai-surface";
-import type { Replica } from "../dial-replica.ts";
+import type { Replica } from "../admission.ts";
 import type { CallEnded } from "../records/call-line.ts";
 import { Tally } from "../records/tally.ts";
 import type { ReplicaPool } from "../replica-pool.ts";

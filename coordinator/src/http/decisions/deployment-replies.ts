@@ -7,6 +7,8 @@ import {
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import { type JobState, wireState } from "@resontech/contracts/job-states";
 import type { JobView } from "../../kernel/job-view.ts";
+import type { Deployment as Served } from "../../inference/decisions/deployment.ts";
+import { servingReply } from "../../inference/decisions/serving-reply.ts";
 import type { Deployment } from "../../workloads/predictor/predictor.ts";
 import { jobDetail } from "./job-replies.ts";
 
@@ -19,17 +21,28 @@ export function asDeployment(job: JobView | null): JobView | null {
   return job !== null && DEPLOYMENT_KINDS.includes(job.kind) ? job : null;
 }
 
+/**
+ * @param serving null until it has loaded for the first time, and once it is over
+ * @param failure why it can't be loaded any more; null where it can
+ */
 export function deploymentReply(
   job: JobView,
   { visibility }: Pick<Deployment, "visibility">,
-  endpoint: string,
+  {
+    endpoint,
+    serving,
+    failure,
+  }: { endpoint: string; serving: Served | null; failure: string | null },
 ): DeploymentReply {
+  // Cold, asleep or waking it runs: only one that can't be loaded any more does not.
+  const isBroken = serving?.state === "FAILED";
   const isOver = hasServed(job.state, job.startedAt !== null);
   const { error, detail, warnings, createdAt, startedAt, endedAt } = jobDetail(job);
   return {
     ...{ id: job.id, name: job.name, projectId: job.projectId, endpoint },
-    status: isOver ? "FINISHED" : wireState(job.state),
-    error: isOver ? null : error,
+    status: isOver ? "FINISHED" : isBroken ? "FAILED" : wireState(job.state),
+    error: isOver ? null : isBroken ? failure : error,
+    serving: serving === null ? null : servingReply(serving),
     ...{ visibility, warnings, createdAt, startedAt, endedAt, detail },
     replicas: job.members.map(({ id, node, model, state, isReady }) => ({
       ...{ id, node, model, state },

@@ -208,6 +208,10 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
   }
 
   function replyOf(job: JobView): DeploymentReply {
-    return deploymentReply(job, requireDeployment(job.id), endpointOf(job.id));
+    const serving = isTerminal(job.state) ? null : deployments.state(job.id);
+    return deploymentReply(job, requireDeployment(job.id), {
+      ...{ endpoint: endpointOf(job.id), serving },
+      failure: serving?.state === "FAILED" ? deployments.failure(job.id) : null,
+    });
   }
 };

@@ -1,0 +1,122 @@
+/** The one writer of how many replicas each deployment has: asks the reducer at each look, and carries out what it says in the transaction that keeps it. */
+import { SharedRun } from "@resontech/daemon/shared-run";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { WriteHandle } from "../db/open-database.ts";
+import type { Replicas } from "../kernel/replicas.ts";
+import {
+  type Deployment,
+  type DeploymentEffect,
+  type DeploymentStep,
+  type Load,
+  newDeployment,
+  stepDeployment,
+} from "./decisions/deployment.ts";
+import { replicaFact } from "./decisions/replica-facts.ts";
+import { type DeploymentTable, saveDeployment } from "./deployment-table.ts";
+
+const LOOK_MS = 250;
+
+export type ScalerParts = {
+  commit: GroupCommit;
+  replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop">;
+  table: Pick<DeploymentTable, "of" | "state">;
+  /** What the gateways say of the deployment now; null where nobody knows. */
+  load: (deployment: string) => Load | null;
+  now: () => number;
+  onError: (error: unknown) => void;
+};
+
+export class Scaler implements AsyncDisposable {
+  readonly #parts: ScalerParts;
+  readonly #rounds = new SharedRun();
+  /** As they are in the database, with what changes too often to be there: loads and timers. */
+  readonly #known = new Map<string, Deployment>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: ScalerParts) {
+    this.#parts = parts;
+  }
+
+  run(): void {
+    this.#timer = setInterval(() => this.kick(), LOOK_MS).unref();
+  }
+
+  /** Looks soon; at once when no look is under way. */
+  kick(): void {
+    void this.#rounds.run(() => this.look().catch(this.#parts.onError));
+  }
+
+  async look(): Promise<void> {
+    const running = this.#parts.replicas.running("predictor");
+    const living = new Set(running);
+    for (const id of this.#known.keys()) if (!living.has(id)) this.#known.delete(id);
+    await Promise.all(running.map((id) => this.#lookAt(id)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#rounds.idle();
+  }
+
+  async #lookAt(id: string): Promise<void> {
+    const { commit, table } = this.#parts;
+    const kept = this.#known.get(id) ?? table.state(id);
+    const before = kept ?? newDeployment(this.#parts.now());
+    const tried = this.#step(id, before);
+    if (kept !== null && tried.effects.length === 0 && isSame(before, tried.deployment)) {
+      this.#known.set(id, tried.deployment);
+      return;
+    }
+    // What was seen may have changed while other work was written: inside the transaction nothing does.
+    const after = await commit.run((db) => this.#keep(db, id, this.#step(id, before)));
+    this.#known.set(id, after);
+  }
+
+  #keep(db: WriteHandle, id: string, { deployment, effects }: DeploymentStep): Deployment {
+    saveDeployment(db, id, deployment);
+    for (const effect of effects) this.#carryOut(id, effect);
+    return deployment;
+  }
+
+  /** All that is known now: members first, for what the gateways say is of them. */
+  #step(id: string, before: Deployment): DeploymentStep {
+    const { replicas, table, load, now } = this.#parts;
+    const asked = table.of(id);
+    if (asked === null) throw new Error(`there is no deployment ${id}`);
+    // Agents of this protocol end a payload together with its container.
+    const policy = { ...asked.scaling, sleeps: false };
+    const { due, replicas: rows } = replicas.of(id);
+    const facts = rows.map(replicaFact);
+    const at = now();
+    const seen = stepDeployment(before, { kind: "members", now: at, due, replicas: facts }, policy);
+    const heard = stepDeployment(
+      seen.deployment,
+      { kind: "load", now: at, load: load(id) },
+      policy,
+    );
+    return { deployment: heard.deployment, effects: [...seen.effects, ...heard.effects] };
+  }
+
+  #carryOut(id: string, effect: DeploymentEffect): void {
+    const { replicas } = this.#parts;
+    switch (effect.kind) {
+      case "place":
+        return replicas.setDue(id, effect.due);
+      case "stop":
+        return replicas.stop(effect.replica);
+      case "sleep":
+      case "wake":
+        throw new Error(`no agent of this release can ${effect.kind} a replica`);
+    }
+  }
+}
+
+/** Nothing that others see has changed, nor what a restart would miss. */
+function isSame(before: Deployment, after: Deployment): boolean {
+  return (
+    before.generation === after.generation &&
+    before.failures === after.failures &&
+    before.wakesMs === after.wakesMs &&
+    before.brokenUntil === after.brokenUntil
+  );
+}

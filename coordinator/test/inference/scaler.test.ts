@@ -1,0 +1,119 @@
+/** From what the gateways say to members that are placed and ended, on the real kernel. */
+import t, { type Test } from "tap";
+import type { Load } from "../../src/inference/decisions/deployment.ts";
+import { DeploymentTable } from "../../src/inference/deployment-table.ts";
+import { Scaler } from "../../src/inference/scaler.ts";
+import type { Scaling } from "../../src/workloads/predictor/predictor.ts";
+import { ReplicaWorld } from "./replica-world.ts";
+
+async function scaled(t: Test, workers: number[], scaling: Scaling) {
+  const made = await ReplicaWorld.open(t, workers, scaling);
+  const { world } = made;
+  await made.settle();
+  /** As of a gateway that follows whatever it is told at once. */
+  const calls: Pick<Load, "queued" | "inFlight"> = { queued: 0, inFlight: {} };
+  const open = () =>
+    new Scaler({
+      ...{ commit: world.parts.commit, replicas: world.parts.replicas, now: () => world.nowMs },
+      table: new DeploymentTable(world.read),
+      load: () => ({ ...calls, generation: Number.MAX_SAFE_INTEGER, lastCompletionAt: null }),
+      onError: (error) => world.errors.push(error),
+    });
+  let scaler = open();
+  /** @param step seconds between two looks */
+  const seconds = async (count: number, step = 1) => {
+    for (let second = 0; second < count; second += step) {
+      await made.pass(step);
+      await scaler.look();
+      await made.settle();
+    }
+    await scaler.look();
+  };
+  const crash = async () => {
+    world.crash();
+    scaler = open();
+    for (const agent of made.agents) await agent.register();
+  };
+  const deployment = () => new DeploymentTable(world.read).state(made.id)!;
+  return { made, world, calls, seconds, crash, deployment, scaler };
+}
+
+t.test("a fixed number of replicas is there, and there again after one has failed", async (t) => {
+  const { made, seconds, deployment } = await scaled(t, [2, 2], {
+    min: 3,
+    max: 3,
+    targetOngoing: 2,
+  });
+  await seconds(4);
+  t.same(made.states(), ["RUNNING", "RUNNING", "RUNNING"]);
+  t.match(deployment(), { state: "HOT", due: 0 });
+  await made.fail(made.members()[0]!.id, "container_failed");
+  await seconds(4);
+  t.same(made.states(), ["RUNNING", "RUNNING", "RUNNING"]);
+});
+
+t.test("replicas come with calls and go without them, to none, and a call wakes one", async (t) => {
+  const { made, calls, seconds, crash, deployment } = await scaled(t, [2], {
+    ...{ min: 0, max: 2, targetOngoing: 2 },
+  });
+  await seconds(1);
+  calls.queued = 3;
+  await seconds(4);
+  t.equal(made.members().length, 2);
+  calls.queued = 0;
+  await seconds(310, 10);
+  t.equal(made.members().length, 1);
+  await crash();
+  await seconds(320, 10);
+  t.same(made.members(), []);
+  t.match(deployment(), { state: "COLD", replicas: [] });
+  t.equal(made.state, "RUNNING");
+
+  calls.queued = 1;
+  await seconds(2);
+  t.same(made.states(), ["RUNNING"]);
+  t.match(deployment(), { state: "HOT" });
+});
+
+t.test("a deployment that can't be loaded any more says so, and keeps no worker", async (t) => {
+  const { made, seconds, deployment, world } = await scaled(t, [1], {
+    min: 1,
+    max: 1,
+    targetOngoing: 2,
+  });
+  for (let times = 0; times < 3; times++) {
+    await seconds(1);
+    await made.fail(made.members()[0]!.id);
+    await made.pass(1);
+  }
+  await seconds(1);
+  t.match(deployment(), { state: "FAILED", due: 0 });
+  t.same(made.members(), []);
+  t.match(new DeploymentTable(world.read).failure(made.id), /payload_exited: it failed/);
+  await seconds(310, 10);
+  t.match(deployment(), { state: "HOT" });
+});
+
+t.test("whoever is woken by a generation of its own never goes back to an older one", async (t) => {
+  const { seconds, crash, deployment } = await scaled(t, [1], { min: 1, max: 1, targetOngoing: 2 });
+  await seconds(2);
+  const { generation } = deployment();
+  await crash();
+  await seconds(2);
+  t.ok(deployment().generation >= generation);
+});
+
+t.test("the gateway is told who is open, and of deployments that sleep too", async (t) => {
+  const { made, world, seconds } = await scaled(t, [1], { min: 0, max: 1, targetOngoing: 2 });
+  await seconds(1);
+  const table = new DeploymentTable(world.read);
+  t.match(table.routes(), [
+    {
+      deployment: made.id,
+      state: "HOT",
+      replicas: [{ node: "node-a", port: 29_000, isOpen: true }],
+    },
+  ]);
+  await seconds(320, 10);
+  t.match(table.routes(), [{ deployment: made.id, state: "COLD", replicas: [] }]);
+});

@@ -1,0 +1,155 @@
+/**
+ * Who may be led to a replica of one deployment now, who waits, and who is refused. Without clock, timer or socket: time comes in and verdicts go out.
+ * A replica that the coordinator has closed is given nothing new from the moment that its word is taken, so what {@link Admission.counts} says of it
+ * can only fall.
+ */
+import type { CallCounts, Route } from "@resontech/contracts/inference-routes";
+
+export type Replica = Route["replicas"][number];
+
+/** Where every replica has as many as it takes, a call waits briefly: longer than the coordinator looks on before it places another. */
+const BUSY_MS = 5_000;
+/** A call waits for a wake at most so long, however long wakes take. */
+const MAX_WAKE_WAIT_MS = 60_000;
+const WAKES_WAITED = 2;
+const MAX_WAITING = 256;
+
+export type Refused =
+  /** As many wait as may. */
+  | "queue_full"
+  /** Replicas are there, and were busy for too long. */
+  | "busy"
+  /** The wake took too long. */
+  | "still_waking"
+  /** Wakes have failed so often that none is tried now. */
+  | "load_failed"
+  /** It is not there any more. */
+  | "gone"
+  /** This gateway ends, and another one follows. */
+  | "restarting";
+export type Verdict<Call> =
+  | { call: Call; replica: Replica }
+  | { call: Call; refused: Refused; retryAfterS: number };
+
+type Waiting<Call> = { call: Call; until: number; isForWake: boolean };
+
+export class Admission<Call> {
+  #route: Route;
+  #waiting: Waiting<Call>[] = [];
+  readonly #underWay = new Map<string, number>();
+  #lastEndAt: number | null = null;
+
+  constructor(route: Route) {
+    this.#route = route;
+  }
+
+  /** From here on the deployment is as the coordinator says. */
+  follow(route: Route): Verdict<Call>[] {
+    this.#route = route;
+    return route.state === "FAILED" || route.state === "STOPPED"
+      ? this.#refuseAll(route.state === "FAILED" ? "load_failed" : "gone")
+      : this.#lead();
+  }
+
+  /** Nobody is led on from here. */
+  close(refused: "gone" | "restarting"): Verdict<Call>[] {
+    return this.#refuseAll(refused);
+  }
+
+  /** Its verdict, where there is one at once; else it waits. */
+  arrive(call: Call, now: number): Verdict<Call>[] {
+    const { state, replicas, wakeMs } = this.#route;
+    if (state === "FAILED") return [this.#refusal(call, "load_failed")];
+    if (state === "STOPPED") return [this.#refusal(call, "gone")];
+    const isForWake = !replicas.some(({ isOpen }) => isOpen);
+    const waitMs = isForWake ? Math.min(WAKES_WAITED * wakeMs, MAX_WAKE_WAIT_MS) : BUSY_MS;
+    this.#waiting.push({ call, until: now + waitMs, isForWake });
+    const led = this.#lead();
+    if (this.#waiting.length <= MAX_WAITING) return led;
+    this.#waiting.pop();
+    return [...led, this.#refusal(call, "queue_full")];
+  }
+
+  /** Whoever made the call waits no longer. */
+  withdraw(call: Call): void {
+    this.#waiting = this.#waiting.filter((other) => other.call !== call);
+  }
+
+  /** A call that was led there has ended. */
+  end(member: string, now: number): Verdict<Call>[] {
+    const left = (this.#underWay.get(member) ?? 0) - 1;
+    if (left > 0) this.#underWay.set(member, left);
+    else this.#underWay.delete(member);
+    this.#lastEndAt = now;
+    return this.#lead();
+  }
+
+  /** Refuses those that have waited for as long as they may. */
+  expire(now: number): Verdict<Call>[] {
+    const late = this.#waiting.filter(({ until }) => until <= now);
+    if (late.length === 0) return [];
+    this.#waiting = this.#waiting.filter(({ until }) => until > now);
+    return late.map(({ call, isForWake }) =>
+      this.#refusal(call, isForWake ? "still_waking" : "busy"),
+    );
+  }
+
+  /** When {@link expire} has something to do; null while nobody waits. */
+  get nextExpiry(): number | null {
+    return this.#waiting.reduce<number | null>(
+      (first, { until }) => Math.min(first ?? until, until),
+      null,
+    );
+  }
+
+  counts(now: number): CallCounts {
+    const { deployment, generation } = this.#route;
+    return {
+      ...{ deployment, generation, queued: this.#waiting.length },
+      inFlight: [...this.#underWay].map(([member, calls]) => ({ member, calls })),
+      idleMs: this.#lastEndAt === null ? null : Math.max(0, Math.round(now - this.#lastEndAt)),
+    };
+  }
+
+  /** As many as the replicas take, the longest waiting first, each to where the fewest are under way. */
+  #lead(): Verdict<Call>[] {
+    const led: Verdict<Call>[] = [];
+    while (this.#waiting.length > 0) {
+      const replica = this.#freest();
+      if (replica === null) break;
+      const { call } = this.#waiting.shift()!;
+      this.#underWay.set(replica.member, this.#of(replica) + 1);
+      led.push({ call, replica });
+    }
+    return led;
+  }
+
+  #freest(): Replica | null {
+    const { replicas, maxOngoingRequests } = this.#route;
+    const free = replicas.filter(
+      (replica) => replica.isOpen && this.#of(replica) < maxOngoingRequests,
+    );
+    return free.toSorted((a, b) => this.#of(a) - this.#of(b))[0] ?? null;
+  }
+
+  #of({ member }: Replica): number {
+    return this.#underWay.get(member) ?? 0;
+  }
+
+  #refuseAll(refused: Refused): Verdict<Call>[] {
+    const all = this.#waiting;
+    this.#waiting = [];
+    return all.map(({ call }) => this.#refusal(call, refused));
+  }
+
+  #refusal(call: Call, refused: Refused): Verdict<Call> {
+    return { call, refused, retryAfterS: retryAfterS(refused, this.#route.wakeMs) };
+  }
+}
+
+/** Seconds, 1 to 60: some clients give up at more. */
+function retryAfterS(refused: Refused, wakeMs: number): number {
+  if (refused === "busy" || refused === "restarting") return 1;
+  const s = refused === "load_failed" || refused === "gone" ? 60 : Math.ceil(wakeMs / 1_000);
+  return Math.min(60, Math.max(1, s));
+}

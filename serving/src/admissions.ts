@@ -1,0 +1,94 @@
+/** The admissions of all deployments, with their clock: calls wait here until they are led to a replica, refused, or withdrawn. */
+import type { CallReport, Route } from "@resontech/contracts/inference-routes";
+import { Admission, type Refused, type Replica, type Verdict } from "./admission.ts";
+
+export type Admitted = { replica: Replica } | { refused: Refused; retryAfterS: number };
+type Call = { resolve: (admitted: Admitted) => void };
+
+export class Admissions implements Disposable {
+  readonly #of = new Map<string, Admission<Call>>();
+  readonly #onChange: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param onChange what {@link report} says may have changed */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  /** From here on deployments are as the coordinator says. */
+  follow(routes: readonly Route[]): void {
+    const told = new Set(routes.map(({ deployment }) => deployment));
+    for (const [deployment, admission] of this.#of)
+      if (!told.has(deployment)) {
+        this.#of.delete(deployment);
+        this.#settle(admission.close("gone"));
+      }
+    for (const route of routes) {
+      const admission = this.#of.get(route.deployment);
+      if (admission === undefined) this.#of.set(route.deployment, new Admission(route));
+      else this.#settle(admission.follow(route));
+    }
+    this.#changed();
+  }
+
+  /**
+   * Who takes the call, which then must {@link leave}; or why nobody does.
+   * @param gone whoever made the call waits no longer: nothing comes back
+   */
+  async enter(deployment: string, gone: AbortSignal): Promise<Admitted | null> {
+    const admission = this.#of.get(deployment);
+    if (admission === undefined) return { refused: "gone", retryAfterS: 60 };
+    if (gone.aborted) return null;
+    const { promise, resolve } = Promise.withResolvers<Admitted | null>();
+    const call: Call = { resolve };
+    const withdraw = () => {
+      admission.withdraw(call);
+      this.#changed();
+      resolve(null);
+    };
+    gone.addEventListener("abort", withdraw, { once: true });
+    this.#settle(admission.arrive(call, performance.now()));
+    this.#changed();
+    const admitted = await promise;
+    gone.removeEventListener("abort", withdraw);
+    return admitted;
+  }
+
+  /** The call that was led there has ended. */
+  leave(deployment: string, { member }: Replica): void {
+    const admission = this.#of.get(deployment);
+    if (admission === undefined) return;
+    this.#settle(admission.end(member, performance.now()));
+    this.#changed();
+  }
+
+  report(): CallReport {
+    const now = performance.now();
+    return { deployments: [...this.#of.values()].map((admission) => admission.counts(now)) };
+  }
+
+  /** Calls that wait are refused; those under way go on. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    for (const admission of this.#of.values()) this.#settle(admission.close("restarting"));
+  }
+
+  #settle(verdicts: readonly Verdict<Call>[]): void {
+    for (const { call, ...admitted } of verdicts) call.resolve(admitted);
+  }
+
+  #changed(): void {
+    this.#onChange();
+    clearTimeout(this.#timer);
+    const next = [...this.#of.values()].map(({ nextExpiry }) => nextExpiry ?? Infinity);
+    const first = Math.min(...next, Infinity);
+    if (first === Infinity) return;
+    this.#timer = setTimeout(() => this.#expire(), Math.max(1, first - performance.now()));
+  }
+
+  #expire(): void {
+    const now = performance.now();
+    for (const admission of this.#of.values()) this.#settle(admission.expire(now));
+    this.#changed();
+  }
+}

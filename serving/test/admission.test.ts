@@ -1,0 +1,90 @@
+/** Who is led where, who waits, and who is refused by which name. */
+import type { Route } from "@resontech/contracts/inference-routes";
+import t from "tap";
+import { Admission, type Verdict } from "../src/admission.ts";
+
+const replica = (member: string, isOpen = true): Route["replicas"][number] => ({
+  ...{ member, node: "n", host: "h", port: 1, certificateSha256: "0".repeat(64), isOpen },
+});
+const route = (change: Partial<Route> = {}): Route => ({
+  ...{ deployment: "d", project: "p", keySha256: "0".repeat(64), visibility: "PRIVATE" },
+  ...{ maxOngoingRequests: 2, generation: 1, state: "HOT", wakeMs: 10_000 },
+  replicas: [replica("r-1"), replica("r-2")],
+  ...change,
+});
+const told = (verdicts: readonly Verdict<string>[]) =>
+  verdicts.map((verdict) =>
+    "refused" in verdict
+      ? `${verdict.call} ${verdict.refused} ${verdict.retryAfterS}`
+      : `${verdict.call} to ${verdict.replica.member}`,
+  );
+
+t.test("each call goes where the fewest are, and as many as replicas take", async (t) => {
+  const admission = new Admission<string>(route());
+  const led = ["a", "b", "c", "d", "e"].flatMap((call) => told(admission.arrive(call, 0)));
+  t.same(led, ["a to r-1", "b to r-2", "c to r-1", "d to r-2"]);
+  t.same(told(admission.end("r-2", 1_000)), ["e to r-2"]);
+  t.match(admission.counts(1_500), { queued: 0, idleMs: 500 });
+  t.same(admission.counts(1_500).inFlight, [
+    { member: "r-1", calls: 2 },
+    { member: "r-2", calls: 2 },
+  ]);
+});
+
+t.test(
+  "busy replicas are waited for briefly, a wake for twice its time, never over a minute",
+  async (t) => {
+    const busy = new Admission<string>(
+      route({ maxOngoingRequests: 1, replicas: [replica("r-1")] }),
+    );
+    busy.arrive("a", 0);
+    busy.arrive("b", 0);
+    t.equal(busy.nextExpiry, 5_000);
+    t.same(told(busy.expire(4_999)), []);
+    t.same(told(busy.expire(5_000)), ["b busy 1"]);
+    for (const [wakeMs, waitMs, retryAfterS] of [
+      [400, 800, 1],
+      [10_000, 20_000, 10],
+      [45_000, 60_000, 45],
+      [600_000, 60_000, 60],
+    ] as const) {
+      const cold = new Admission<string>(route({ state: "COLD", replicas: [], wakeMs }));
+      cold.arrive("a", 0);
+      t.equal(cold.nextExpiry, waitMs);
+      t.same(told(cold.expire(waitMs)), [`a still_waking ${retryAfterS}`]);
+    }
+  },
+);
+
+t.test("those that wait longest go first, and who left does not go", async (t) => {
+  const admission = new Admission<string>(route({ state: "COLD", replicas: [] }));
+  for (const call of ["a", "b", "c", "d"]) admission.arrive(call, 0);
+  admission.withdraw("b");
+  t.equal(admission.counts(0).queued, 3);
+  t.same(told(admission.follow(route({ replicas: [replica("r-1")] }))), ["a to r-1", "c to r-1"]);
+});
+
+t.test("a closed replica is given nothing, and is opened again", async (t) => {
+  const admission = new Admission<string>(route({ replicas: [replica("r-1")] }));
+  admission.arrive("a", 0);
+  admission.follow(route({ generation: 2, state: "DRAINING", replicas: [replica("r-1", false)] }));
+  t.same(told(admission.arrive("b", 0)), []);
+  t.match(admission.counts(0), { generation: 2, queued: 1 });
+  t.same(told(admission.end("r-1", 1)), []);
+  t.same(told(admission.follow(route({ generation: 3, replicas: [replica("r-1")] }))), [
+    "b to r-1",
+  ]);
+});
+
+t.test("what can't be waited for is refused at once", async (t) => {
+  const admission = new Admission<string>(route({ state: "COLD", replicas: [] }));
+  for (let call = 0; call < 256; call++) admission.arrive(`${call}`, 0);
+  t.same(told(admission.arrive("x", 0)), ["x queue_full 10"]);
+  t.equal(told(admission.follow(route({ state: "FAILED", replicas: [] }))).length, 256);
+  t.same(told(admission.arrive("y", 0)), ["y load_failed 60"]);
+  admission.follow(route({ state: "STOPPED", replicas: [] }));
+  t.same(told(admission.arrive("z", 0)), ["z gone 60"]);
+  const cold = new Admission<string>(route({ state: "COLD", replicas: [] }));
+  cold.arrive("a", 0);
+  t.same(told(cold.close("restarting")), ["a restarting 1"]);
+});
