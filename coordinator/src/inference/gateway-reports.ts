@@ -19,10 +19,11 @@ export class GatewayReports<Connection> {
     if (this.#heard.has(connection)) this.#heard.set(connection, { at: now, report });
   }
 
-  /** Null where no gateway is there, or one of them is silent: then nobody knows what is under way. */
+  /** Null where no gateway is there, or one of them has said nothing yet or for long: then nobody knows what is under way. */
   of(deployment: string, now: number): Load | null {
     const all = [...this.#heard.values()];
-    if (all.length === 0 || all.some(({ at }) => now - at >= REPORT_LIFE_MS)) return null;
+    const isSilent = ({ at, report }: Heard) => report === null || now - at >= REPORT_LIFE_MS;
+    if (all.length === 0 || all.some(isSilent)) return null;
     const load = { generation: Number.MAX_SAFE_INTEGER, queued: 0 };
     const inFlight: Record<string, number> = {};
     let lastCompletionAt: number | null = null;

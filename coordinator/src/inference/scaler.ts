@@ -9,6 +9,7 @@ import {
   type DeploymentStep,
   type Load,
   newDeployment,
+  resumedDeployment,
   stepDeployment,
 } from "./decisions/deployment.ts";
 import { replicaFact } from "./decisions/replica-facts.ts";
@@ -59,9 +60,9 @@ export class Scaler implements AsyncDisposable {
   }
 
   async #lookAt(id: string): Promise<void> {
-    const { commit, table } = this.#parts;
-    const kept = this.#known.get(id) ?? table.state(id);
-    const before = kept ?? newDeployment(this.#parts.now());
+    const { commit, table, now } = this.#parts;
+    const kept = this.#known.get(id) ?? resumed(table.state(id), now());
+    const before = kept ?? newDeployment(now());
     const tried = this.#step(id, before);
     if (kept !== null && tried.effects.length === 0 && isSame(before, tried.deployment)) {
       this.#known.set(id, tried.deployment);
@@ -109,6 +110,10 @@ export class Scaler implements AsyncDisposable {
         throw new Error(`no agent of this release can ${effect.kind} a replica`);
     }
   }
+}
+
+function resumed(left: Deployment | null, now: number): Deployment | null {
+  return left === null ? null : resumedDeployment(left, now);
 }
 
 /** Nothing that others see has changed, nor what a restart would miss. */

@@ -51,7 +51,10 @@ export class Replicas {
   setDue(jobId: string, due: number): void {
     const job = this.#tables.jobs.get(jobId);
     if (job?.state !== "RUNNING" || job.replicas_due === due) return;
-    this.#tables.jobs.note(jobId, { replicas_due: due });
+    this.#tables.jobs.note(jobId, {
+      replicas_due: due,
+      waiting_for: due === 0 ? null : job.waiting_for,
+    });
     if (due > 0) this.#transitions.placementWanted = true;
   }
 

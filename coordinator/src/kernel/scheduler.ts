@@ -76,7 +76,9 @@ export class Scheduler {
     const changed = waiting.filter(({ job, why }) => this.#waitingFor(job) !== why);
     if (changed.length === 0) return;
     await commit.run(() => {
-      const note = db.prepare("UPDATE jobs SET waiting_for = ? WHERE id = ? AND state = 'QUEUED'");
+      const note = db.prepare(
+        "UPDATE jobs SET waiting_for = ? WHERE id = ? AND (state = 'QUEUED' OR replicas_due > 0)",
+      );
       for (const { job, why } of changed)
         if (note.run(why, job).changes === 1) tables.changes.note({ kind: "waiting", job, why });
     });

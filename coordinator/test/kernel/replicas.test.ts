@@ -36,6 +36,10 @@ t.test("with no port left another replica waits, and takes no worker", async (t)
   const made = await running(t, [4], 2);
   t.equal(made.members().length, 2);
   t.equal(made.world.one("SELECT replicas_due FROM jobs"), 1);
+  const why = () => made.world.parts.kernel.job(made.id)?.waitingFor;
+  t.match(why(), /without a free job port/);
+  await made.commit(() => made.world.parts.replicas.setDue(made.id, 0));
+  t.equal(why(), null);
 });
 
 t.test(

@@ -88,6 +88,14 @@ export function newDeployment(now: number): Deployment {
   };
 }
 
+/** One that another process left: what it waited for is waited for anew, and nothing is known of calls. */
+export function resumedDeployment(left: Deployment, now: number): Deployment {
+  return {
+    ...left,
+    ...{ load: null, idleSince: now, wakingSince: null, tooFewSince: null, tooManySince: null },
+  };
+}
+
 /** Replicas that may be given calls. One whose node is late is asked only where there is no other. */
 export function openReplicas({ replicas }: Pick<Deployment, "replicas">): string[] {
   const of = (wanted: ReplicaState) =>
