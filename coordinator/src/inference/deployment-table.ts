@@ -12,28 +12,29 @@ type PlaceRow = {
   port: number;
   certificate_sha256: string;
 };
-type RouteRow = { id: string; spec: string | null; project_id: string; body: string };
+type RouteRow = {
+  id: string;
+  name: string;
+  created_at: number;
+  spec: string | null;
+  project_id: string;
+  body: string;
+};
 
 /** In these states a replica has, or may still have, calls. */
 const REACHED: readonly string[] = ["READY", "SUSPECT", "DRAINING"];
 
 export class DeploymentTable {
   readonly #spec;
-  readonly #ready;
   readonly #body;
   readonly #places;
   readonly #running;
   readonly #failure;
+  readonly #ended;
 
   constructor(db: ReadHandle) {
     this.#spec = db
       .prepare<[string], string | null>("SELECT spec FROM jobs WHERE id = ? AND kind = 'predictor'")
-      .pluck();
-    this.#ready = db
-      .prepare<[string], number>(
-        `SELECT count(*) FROM members JOIN attempts ON attempts.id = members.attempt_id
-         WHERE attempts.job_id = ? AND attempts.ended_at IS NULL AND members.is_ready = 1 AND members.state = 'RUNNING'`,
-      )
       .pluck();
     this.#body = db
       .prepare<[string], string>("SELECT body FROM deployments WHERE job_id = ?")
@@ -50,6 +51,12 @@ export class DeploymentTable {
        WHERE attempts.job_id = ? AND attempts.ended_at IS NULL AND attempts.bridge_port IS NOT NULL AND nodes.bridge_address IS NOT NULL
        ORDER BY attempts.number`,
     );
+    this.#ended = db
+      .prepare<[], string>(
+        `SELECT job_id FROM deployments JOIN jobs ON jobs.id = job_id
+         WHERE deployments.state <> 'STOPPED' AND jobs.state <> 'RUNNING'`,
+      )
+      .pluck();
     this.#failure = db
       .prepare<[string], string>(
         `SELECT reason || ': ' || coalesce(message, '') FROM members WHERE job_id = ? AND reason IS NOT NULL
@@ -58,15 +65,15 @@ export class DeploymentTable {
       .pluck();
   }
 
+  /** Those whose job runs no longer, and whose row says otherwise. */
+  ended(): string[] {
+    return this.#ended.all();
+  }
+
   /** What was asked for; null where there is no such deployment. */
   of(jobId: string): Asked | null {
     const spec = this.#spec.get(jobId);
     return spec === undefined ? null : deploymentOf({ spec });
-  }
-
-  /** Replicas that calls are led to. */
-  ready(jobId: string): number {
-    return this.#ready.get(jobId) ?? 0;
   }
 
   /** How it was left; null until it has loaded for the first time. Of its load nothing is kept. */

@@ -12,6 +12,7 @@ import {
   resumedDeployment,
   stepDeployment,
 } from "./decisions/deployment.ts";
+import type { ScalingPolicy } from "./decisions/scaling-policy.ts";
 import { replicaFact } from "./decisions/replica-facts.ts";
 import { type DeploymentTable, saveDeployment } from "./deployment-table.ts";
 
@@ -20,7 +21,7 @@ const LOOK_MS = 250;
 export type ScalerParts = {
   commit: GroupCommit;
   replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop">;
-  table: Pick<DeploymentTable, "of" | "state">;
+  table: Pick<DeploymentTable, "of" | "state" | "ended">;
   /** What the gateways say of the deployment now; null where nobody knows. */
   load: (deployment: string) => Load | null;
   now: () => number;
@@ -48,10 +49,11 @@ export class Scaler implements AsyncDisposable {
   }
 
   async look(): Promise<void> {
-    const running = this.#parts.replicas.running("predictor");
-    const living = new Set(running);
-    for (const id of this.#known.keys()) if (!living.has(id)) this.#known.delete(id);
-    await Promise.all(running.map((id) => this.#lookAt(id)));
+    const { replicas, table } = this.#parts;
+    await Promise.all([
+      ...table.ended().map((id) => this.#end(id)),
+      ...replicas.running("predictor").map((id) => this.#lookAt(id)),
+    ]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,6 +75,23 @@ export class Scaler implements AsyncDisposable {
     this.#known.set(id, after);
   }
 
+  /** Whoever ended the job has told its replicas already: what is left is the row. */
+  async #end(id: string): Promise<void> {
+    const { commit, table, now } = this.#parts;
+    this.#known.delete(id);
+    const left = table.state(id);
+    if (left === null) return;
+    const { deployment } = stepDeployment(left, { kind: "stop", now: now() }, this.#policy(id));
+    await commit.run((db) => saveDeployment(db, id, deployment));
+  }
+
+  #policy(id: string): ScalingPolicy {
+    const asked = this.#parts.table.of(id);
+    if (asked === null) throw new Error(`there is no deployment ${id}`);
+    // Agents of this protocol end a payload together with its container.
+    return { ...asked.scaling, sleeps: false };
+  }
+
   #keep(db: WriteHandle, id: string, { deployment, effects }: DeploymentStep): Deployment {
     saveDeployment(db, id, deployment);
     for (const effect of effects) this.#carryOut(id, effect);
@@ -81,11 +100,8 @@ export class Scaler implements AsyncDisposable {
 
   /** All that is known now: members first, for what the gateways say is of them. */
   #step(id: string, before: Deployment): DeploymentStep {
-    const { replicas, table, load, now } = this.#parts;
-    const asked = table.of(id);
-    if (asked === null) throw new Error(`there is no deployment ${id}`);
-    // Agents of this protocol end a payload together with its container.
-    const policy = { ...asked.scaling, sleeps: false };
+    const { replicas, load, now } = this.#parts;
+    const policy = this.#policy(id);
     const { due, replicas: rows } = replicas.of(id);
     const facts = rows.map(replicaFact);
     const at = now();

@@ -13,7 +13,8 @@ export async function putDeployment(
 ): Promise<void> {
   kernel.putRunning(owner, { id, kind: "predictor" });
   const spec: Deployment = {
-    ...{ module: "echo", className: "Echo", initArgs: {}, modelPath: null },
+    ...{ engine: "predictor", module: "echo", className: "Echo", initArgs: {}, modelPath: null },
+    scaling: { min: 1, max: 1, targetOngoing: 4 },
     ...{ maxOngoingRequests: 4, visibility: "PRIVATE", callbackUrl: null },
     keySha256: FIRST_KEY_SHA256,
   };

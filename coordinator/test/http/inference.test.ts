@@ -102,7 +102,7 @@ t.test("a new key is shown once, and its digest takes the place of the old one",
   t.match(first.body, { jobId: DEPLOYMENT, apiKey: /^rpk_[\w-]{43}$/ });
   t.not(digests[0], digests[1]);
   t.ok(digests.includes(String(keySha256())), "one of two at once is good");
-  t.equal(new DeploymentTable(api.database.read).of(DEPLOYMENT)?.className, "Echo");
+  t.match(new DeploymentTable(api.database.read).of(DEPLOYMENT), { className: "Echo" });
   t.match(api.audit.drafts.at(-1), {
     ...{ type: "key.predict.rotate", phase: "completed", object: { kind: "job", id: DEPLOYMENT } },
   });

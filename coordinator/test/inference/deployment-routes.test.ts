@@ -4,6 +4,7 @@ import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import t from "tap";
 import { DeploymentTable } from "../../src/inference/deployment-table.ts";
+import { Scaler } from "../../src/inference/scaler.ts";
 import { drawPredictKey, PredictKeys } from "../../src/inference/predict-keys.ts";
 import { JobLists } from "../../src/kernel/job-lists.ts";
 import type { Deployment } from "../../src/workloads/predictor/predictor.ts";
@@ -12,7 +13,8 @@ import { SimAgent } from "../kernel/sim-agent.ts";
 
 const FIRST = drawPredictKey();
 const spec: Deployment = {
-  ...{ module: "echo", className: "Echo", initArgs: {}, modelPath: null },
+  ...{ engine: "predictor", module: "echo", className: "Echo", initArgs: {}, modelPath: null },
+  scaling: { min: 1, max: 1, targetOngoing: 3 },
   ...{ maxOngoingRequests: 3, visibility: "PRIVATE", callbackUrl: null, keySha256: FIRST.sha256 },
 };
 
@@ -30,6 +32,11 @@ t.test("a route is there while a replica answers, and follows a new key", async 
   await scheduler.cycle();
   await agent.fetch();
   const table = new DeploymentTable(world.read);
+  await using scaler = new Scaler({
+    ...{ commit, table, replicas: world.parts.replicas, now: () => world.nowMs },
+    load: () => null,
+    onError: (error) => t.fail(String(error)),
+  });
   const say = async (...events: MemberEvent[]) => {
     for (const event of events) agent.say(`${id}-a1-replica`, event);
     await agent.send();
@@ -40,10 +47,9 @@ t.test("a route is there while a replica answers, and follows a new key", async 
     { kind: "started", container: "c" },
   );
   t.same(table.routes(), [], "it has not said that it is ready");
-  t.equal(table.ready(id), 0);
   await say({ kind: "ready" });
+  await scaler.look();
   t.match(kernel.job(id), { state: "RUNNING", members: [{ role: "replica", isReady: true }] });
-  t.equal(table.ready(id), 1);
   t.match(table.routes(), [
     {
       ...{ deployment: id, project: "project-a", keySha256: FIRST.sha256, maxOngoingRequests: 3 },

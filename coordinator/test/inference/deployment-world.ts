@@ -54,6 +54,7 @@ export class DeploymentWorld {
   #routes: Route[] = [];
   #reports: { counts: CallCounts; at: number }[] = [];
   #isGatewayThere = true;
+  #isEnded = false;
   readonly #admission: Admission<number>;
   #calls = 0;
   readonly #waiting = new Set<number>();
@@ -90,6 +91,7 @@ export class DeploymentWorld {
       () => which % 4 === 0 && this.#fall(which),
       () => this.#suspect(which),
       () => (which % 4 === 0 || !this.#isGatewayThere) && this.#turnGateway(),
+      () => which % 60 === 0 && this.#end(),
       () => this.#pass(PASSED_MS[which % PASSED_MS.length]!),
       () => this.#pass(PASSED_MS[which % PASSED_MS.length]!),
     ];
@@ -219,8 +221,12 @@ export class DeploymentWorld {
 
   /** What was told to stop is gone. */
   #letGo(): void {
-    for (const [id, state] of this.#members) if (state === "STOPPING") this.#members.delete(id);
+    const gone = [...this.#members].filter(([, state]) => state === "STOPPING");
+    for (const [id] of gone) this.#members.delete(id);
+    const lost = this.#underWay.filter(({ member }) => gone.some(([id]) => id === member));
+    this.#underWay = this.#underWay.filter((call) => !lost.includes(call));
     this.#tellMembers();
+    for (const { member } of lost) this.#take(this.#admission.end(member, this.now));
   }
 
   /** A replica dies, and its calls with it. */
@@ -232,6 +238,12 @@ export class DeploymentWorld {
     this.#underWay = this.#underWay.filter(({ member }) => member !== id);
     this.#tellMembers();
     for (const { member } of lost) this.#take(this.#admission.end(member, this.now));
+  }
+
+  /** Somebody ends the deployment: its replicas go, and their calls with them. */
+  #end(): void {
+    this.#isEnded = true;
+    this.#step({ kind: "stop", now: this.now });
   }
 
   #suspect(which: number): void {
@@ -267,7 +279,7 @@ export class DeploymentWorld {
   /** What the gateway has not heard of yet may still be led to; what was put away may not. */
   #requireOpen(member: string): void {
     const found = this.deployment.replicas.find(({ id }) => id === member);
-    if (found === undefined) return;
+    if (found === undefined || this.#isEnded) return;
     if (![...SERVING, "DRAINING"].includes(found.state))
       throw new Error(`a call was led to ${member}, which is ${found.state}`);
   }
@@ -292,7 +304,7 @@ export class DeploymentWorld {
   #carryOut(effect: DeploymentEffect): void {
     if (effect.kind === "place") return;
     const { replica } = effect;
-    if (this.#underWay.some(({ member }) => member === replica))
+    if (!this.#isEnded && this.#underWay.some(({ member }) => member === replica))
       throw new Error(`${replica} is told to ${effect.kind} with calls under way`);
     if (!this.#members.has(replica)) throw new Error(`${replica} is not there`);
     const states = { stop: "STOPPING", sleep: "SLEEPING", wake: "WARMING" } as const;
@@ -351,6 +363,7 @@ export class DeploymentWorld {
     const { generation, state, wakesMs, replicas } = this.deployment;
     const open = new Set(openReplicas(this.deployment));
     return {
+      ...{ name: "d", api: "predict", createdAt: 0 },
       ...{ deployment: "d", project: "p", keySha256: "0".repeat(64), visibility: "PRIVATE" },
       ...{ maxOngoingRequests: MAX_ONGOING, generation, state, wakeMs: wakeP95(wakesMs) },
       replicas: replicas

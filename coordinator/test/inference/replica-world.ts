@@ -34,7 +34,8 @@ export class ReplicaWorld {
       await agent.register();
     }
     const spec: Asked = {
-      ...{ module: "m", className: "P", initArgs: {}, modelPath: null, maxOngoingRequests: 2 },
+      ...{ engine: "predictor", module: "m", className: "P", initArgs: {}, modelPath: null },
+      maxOngoingRequests: 2,
       ...{ scaling, visibility: "PRIVATE", callbackUrl: null, keySha256: "0".repeat(64) },
     };
     const task = made.world.task("p", {

@@ -24,6 +24,7 @@ async function listening(t: Test) {
   const parts = {
     routes: (): Route[] => [
       {
+        ...{ name: "d", api: "predict", createdAt: 0 },
         ...{ deployment: "d", project: "p", keySha256: "0".repeat(64), visibility: "PRIVATE" },
         ...{ maxOngoingRequests: 1, generation, state: "COLD", wakeMs: 1, replicas: [] },
       },

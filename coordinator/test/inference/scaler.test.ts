@@ -96,6 +96,22 @@ t.test("a deployment that can't be loaded any more says so, and keeps no worker"
   t.match(deployment(), { state: "HOT" });
 });
 
+t.test("one that somebody ended is stopped for good", async (t) => {
+  const { made, world, seconds, deployment } = await scaled(t, [2], {
+    ...{ min: 2, max: 2, targetOngoing: 2 },
+  });
+  await seconds(4);
+  const audit = { op: crypto.randomUUID(), index: 1, leafHash: "0".repeat(64), unwitnessed: false };
+  await world.parts.kernel.requestStop(made.id, "user_cancelled", audit);
+  await seconds(4);
+  t.equal(made.state, "CANCELLED");
+  t.match(deployment(), { state: "STOPPED", due: 0 });
+  t.same(made.members(), []);
+  t.same(new DeploymentTable(world.read).routes(), []);
+  await seconds(2);
+  t.same(made.members(), []);
+});
+
 t.test("whoever is woken by a generation of its own never goes back to an older one", async (t) => {
   const { seconds, crash, deployment } = await scaled(t, [1], { min: 1, max: 1, targetOngoing: 2 });
   await seconds(2);

@@ -64,10 +64,11 @@ export class RunningGateway implements AsyncDisposable {
     stack.defer(() => bridge.close());
     const replica = {
       ...{ member: "job-1-a1-replica", node: "node-a", host: HOST, port },
-      certificateSha256: sha256Of(node.certPem),
+      ...{ certificateSha256: sha256Of(node.certPem), isOpen: true },
     };
     const told = routes.map(
       ({ key, ...route }, at): Route => ({
+        ...{ generation: 1, state: "HOT", wakeMs: 0 },
         ...{ ...route, project: "p_1", visibility: "PRIVATE", createdAt: 1_000 * at },
         keySha256: createHash("sha256").update(key).digest("hex"),
         replicas: [replica],

@@ -10,6 +10,7 @@ import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { AuditdFixture } from "../../../audit/test/helper.ts";
 import type { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
 import { ECHO_SCRIPT } from "../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
@@ -62,9 +63,17 @@ export class TestGateway implements AsyncDisposable {
     };
     const { inference, ca } = running.config;
     if (inference === undefined) throw new Error("the coordinator knows no gateway");
+    const auditSocket = join(this.#dir, "audit", "run", "serving.sock");
+    const auditd = new AuditdFixture(join(this.#dir, "audit"), {
+      producers: [{ name: "serving", family: "serving", socket: auditSocket, gid: null }],
+    });
+    auditd.init();
+    await auditd.start();
+    this.#cleanup.defer(async () => void (await auditd.stop("SIGKILL")));
     const serving = await openServing(
       {
         ...{ socket: running.servingSocket, routesSocket: inference.routesSocket },
+        ...{ auditSocket, callsDir: join(this.#dir, "calls") },
         certFile: file("gateway.pem", this.#identity.certPem),
         keyFile: file("gateway.key", this.#identity.keyPem),
         ...{ rootCertFile: ca.rootCertFile, logLevel: "silent" },

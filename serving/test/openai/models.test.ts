@@ -6,6 +6,7 @@ import { findModel, modelsOf } from "../../src/openai/models.ts";
 const route = (deployment: string, name: string, createdAt: number): Route => ({
   ...{ deployment, name, createdAt, api: "openai", project: "p_1", visibility: "PRIVATE" },
   ...{ keySha256: "0".repeat(64), maxOngoingRequests: 1, replicas: [] },
+  ...{ generation: 1, state: "HOT", wakeMs: 0 },
 });
 const routes: Route[] = [
   route("job-1", "chat", 1_500),

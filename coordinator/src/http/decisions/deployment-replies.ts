@@ -5,10 +5,10 @@ import {
   type DeploymentRow,
 } from "@resontech/contracts/http-inference";
 import type { JobRow } from "@resontech/contracts/http-jobs";
-import { type JobState, wireState } from "@resontech/contracts/job-states";
+import { isTerminal } from "@resontech/contracts/job-states";
 import type { JobView } from "../../kernel/job-view.ts";
 import type { Deployment as Served } from "../../inference/decisions/deployment.ts";
-import { servingReply } from "../../inference/decisions/serving-reply.ts";
+import { deploymentStatus, servingReply } from "../../inference/decisions/deployment-reply.ts";
 import type { Deployment } from "../../workloads/predictor/predictor.ts";
 import { jobDetail } from "./job-replies.ts";
 
@@ -22,8 +22,8 @@ export function asDeployment(job: JobView | null): JobView | null {
 }
 
 /**
- * @param serving null until it has loaded for the first time, and once it is over
- * @param failure why it can't be loaded any more; null where it can
+ * @param serving null until it has loaded for the first time
+ * @param failure why its last replica that failed did so
  */
 export function deploymentReply(
   job: JobView,
@@ -34,14 +34,13 @@ export function deploymentReply(
     failure,
   }: { endpoint: string; serving: Served | null; failure: string | null },
 ): DeploymentReply {
-  // Cold, asleep or waking it runs: only one that can't be loaded any more does not.
-  const isBroken = serving?.state === "FAILED";
-  const isOver = hasServed(job.state, job.startedAt !== null);
+  const status = deploymentStatus(job, serving?.state ?? null);
+  const isBroken = status === "FAILED" && !isTerminal(job.state);
   const { error, detail, warnings, createdAt, startedAt, endedAt } = jobDetail(job);
   return {
     ...{ id: job.id, name: job.name, projectId: job.projectId, endpoint },
-    status: isOver ? "FINISHED" : isBroken ? "FAILED" : wireState(job.state),
-    error: isOver ? null : isBroken ? failure : error,
+    status,
+    error: isBroken ? failure : status === "FAILED" ? error : null,
     serving: serving === null ? null : servingReply(serving),
     ...{ visibility, warnings, createdAt, startedAt, endedAt, detail },
     replicas: job.members.map(({ id, node, model, state, isReady }) => ({
@@ -51,21 +50,16 @@ export function deploymentReply(
   };
 }
 
-/** @param ready replicas that calls are led to */
 export function deploymentRow(
   { id, name, projectId, owner, state, since, reason, waitingFor, ...row }: JobRow,
   { visibility }: Pick<Deployment, "visibility">,
-  { endpoint, ready }: { endpoint: string; ready: number },
+  { endpoint, serving }: { endpoint: string; serving: Served | null },
 ): DeploymentRow {
   const { createdAt, startedAt, endedAt } = row;
   return {
     ...{ id, name, projectId, owner, state, since, reason, waitingFor },
-    status: hasServed(state, startedAt !== null) ? "FINISHED" : wireState(state),
-    ...{ endpoint, visibility, ready, createdAt, startedAt, endedAt },
+    status: deploymentStatus({ state, startedAt }, serving?.state ?? null),
+    ready: serving === null ? 0 : servingReply(serving).ready,
+    ...{ endpoint, visibility, createdAt, startedAt, endedAt },
   };
-}
-
-/** A deployment has no end of its own: one that was stopped after it ran has done what it was there for. */
-function hasServed(state: JobState, hasStarted: boolean): boolean {
-  return state === "CANCELLED" && hasStarted;
 }

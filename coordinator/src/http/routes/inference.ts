@@ -107,7 +107,7 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
         ...page,
         deployments: jobs.map((job) =>
           deploymentRow(job, requireDeployment(job.id), {
-            ...{ endpoint: endpointOf(job.id), ready: deployments.ready(job.id) },
+            ...{ endpoint: endpointOf(job.id), serving: deployments.state(job.id) },
           }),
         ),
       };
@@ -208,10 +208,10 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
   }
 
   function replyOf(job: JobView): DeploymentReply {
-    const serving = isTerminal(job.state) ? null : deployments.state(job.id);
     return deploymentReply(job, requireDeployment(job.id), {
-      ...{ endpoint: endpointOf(job.id), serving },
-      failure: serving?.state === "FAILED" ? deployments.failure(job.id) : null,
+      endpoint: endpointOf(job.id),
+      serving: deployments.state(job.id),
+      failure: deployments.failure(job.id),
     });
   }
 };

@@ -124,7 +124,7 @@ t.test("one whose engine can sleep keeps its place, and wakes there", async (t) 
 t.test(
   "whatever happens: no call is lost, none goes to a closed replica, nothing thrashes",
   async () => {
-    const act = fc.tuple(fc.nat(17), fc.nat(11));
+    const act = fc.tuple(fc.nat(18), fc.nat(11));
     const policies = fc.record({
       min: fc.integer({ min: 0, max: 2 }),
       max: fc.integer({ min: 2, max: 4 }),

@@ -8,6 +8,7 @@ const common = {
   visibility: "PRIVATE",
   callbackUrl: null,
   keySha256: "0".repeat(64),
+  scaling: { min: 1, max: 1, targetOngoing: 3 },
 } as const;
 function described(deployment: Deployment) {
   const { command, files } = predictor.describe({

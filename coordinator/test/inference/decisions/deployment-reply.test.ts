@@ -1,0 +1,44 @@
+/** Which of the four words a deployment is, in each of its states. */
+import { DEPLOYMENT_STATES } from "@resontech/contracts/deployment-states";
+import { JOB_STATES, wireState } from "@resontech/contracts/job-states";
+import t from "tap";
+import { type Deployment, newDeployment } from "../../../src/inference/decisions/deployment.ts";
+import {
+  deploymentStatus,
+  servingReply,
+} from "../../../src/inference/decisions/deployment-reply.ts";
+
+t.test("once it has loaded it runs, whether or not a replica is there", async (t) => {
+  const running = { state: "RUNNING", startedAt: 1 } as const;
+  t.same(
+    DEPLOYMENT_STATES.map((state) => `${state} ${deploymentStatus(running, state)}`),
+    [
+      ...["COLD RUNNING", "WAKING RUNNING", "HOT RUNNING", "SLEEPING RUNNING"],
+      ...["DRAINING RUNNING", "STOPPED RUNNING", "FAILED FAILED"],
+    ],
+  );
+});
+
+t.test("before its first load it is what its job is, and after its end", async (t) => {
+  for (const state of JOB_STATES)
+    t.equal(deploymentStatus({ state, startedAt: null }, null), wireState(state));
+  t.equal(deploymentStatus({ state: "CANCELLED", startedAt: 1 }, "STOPPED"), "FINISHED");
+  t.equal(deploymentStatus({ state: "CANCELLED", startedAt: 1 }, "FAILED"), "FINISHED");
+  t.equal(deploymentStatus({ state: "FAILED", startedAt: 1 }, "HOT"), "FAILED");
+});
+
+t.test("its replicas are counted by what they are good for", async (t) => {
+  const replica = { beganAt: 0, readyAt: null, closedIn: null };
+  const deployment: Deployment = {
+    ...newDeployment(0),
+    ...{ state: "HOT" as const, due: 1 },
+    replicas: [
+      { ...replica, id: "a", state: "READY" },
+      { ...replica, id: "b", state: "WARMING" },
+      { ...replica, id: "c", state: "DRAINING" },
+    ],
+  };
+  t.same(servingReply(deployment), {
+    ...{ state: "HOT", since: "1970-01-01T00:00:00.000Z", ready: 1, starting: 2 },
+  });
+});
