@@ -12,7 +12,8 @@ export type ReplicaRow = {
   is_ready: number;
   /** Its node is late with its beats. */
   is_suspect: number;
-  container: string | null;
+  /** Its node takes nothing new. */
+  is_cordoned: number;
 };
 
 export class Replicas {
@@ -30,7 +31,7 @@ export class Replicas {
       )
       .pluck();
     this.#of = db.prepare<[string], ReplicaRow>(
-      `SELECT members.id, members.state, members.desired, members.is_ready, members.container, nodes.state = 'SUSPECT' AS is_suspect
+      `SELECT members.id, members.state, members.desired, members.is_ready, nodes.state = 'SUSPECT' AS is_suspect, nodes.is_cordoned
        FROM attempts JOIN members ON members.attempt_id = attempts.id JOIN nodes ON nodes.id = members.node_id
        WHERE attempts.job_id = ? AND attempts.is_replica = 1 AND attempts.ended_at IS NULL ORDER BY attempts.number`,
     );

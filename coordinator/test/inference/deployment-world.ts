@@ -35,7 +35,8 @@ const NEXT_PHASE: Partial<Record<ReplicaFact["state"], ReplicaFact["state"]>> = 
 /** What each state may become, at one step. */
 const MAY_BECOME: Record<DeploymentState, readonly DeploymentState[]> = {
   COLD: ["WAKING", "HOT", "STOPPED", "FAILED"],
-  WAKING: ["HOT", "COLD", "SLEEPING", "FAILED", "STOPPED"],
+  // The last: beside one that leaves, where nobody waits any more.
+  WAKING: ["HOT", "COLD", "SLEEPING", "FAILED", "STOPPED", "DRAINING"],
   HOT: ["DRAINING", "WAKING", "SLEEPING", "COLD", "FAILED", "STOPPED"],
   SLEEPING: ["WAKING", "COLD", "FAILED", "STOPPED"],
   DRAINING: ["HOT", "COLD", "SLEEPING", "WAKING", "FAILED", "STOPPED"],
@@ -49,6 +50,7 @@ export class DeploymentWorld {
   deployment: Deployment;
   readonly #policy: ScalingPolicy;
   #members = new Map<string, ReplicaFact["state"]>();
+  readonly #leaving = new Set<string>();
   #made = 0;
   /** Words on their way, oldest first. */
   #routes: Route[] = [];
@@ -90,6 +92,7 @@ export class DeploymentWorld {
       // Seldom, or nothing else would happen.
       () => which % 4 === 0 && this.#fall(which),
       () => this.#suspect(which),
+      () => which % 4 === 0 && this.#leave(which),
       () => (which % 4 === 0 || !this.#isGatewayThere) && this.#turnGateway(),
       () => which % 60 === 0 && this.#end(),
       () => this.#pass(PASSED_MS[which % PASSED_MS.length]!),
@@ -141,6 +144,11 @@ export class DeploymentWorld {
   /** Nobody hears anything meanwhile. */
   passInSilence(ms: number): void {
     this.#pass(ms);
+  }
+
+  /** The node of the oldest replica takes nothing new. */
+  leave(): void {
+    this.#leave(0);
   }
 
   failNext(): void {
@@ -246,6 +254,14 @@ export class DeploymentWorld {
     this.#step({ kind: "stop", now: this.now });
   }
 
+  /** Its node takes nothing new from here on. */
+  #leave(which: number): void {
+    const [id] = this.#member(which);
+    if (id === undefined) return;
+    this.#leaving.add(id);
+    this.#tellMembers();
+  }
+
   #suspect(which: number): void {
     const [id, state] = this.#member(which);
     if (id === undefined || state !== "READY") return;
@@ -285,7 +301,9 @@ export class DeploymentWorld {
   }
 
   #tellMembers(due = this.deployment.due): void {
-    const replicas = [...this.#members].map(([id, state]) => ({ id, state }));
+    const replicas = [...this.#members].map(([id, state]) => ({
+      ...{ id, state, isLeaving: this.#leaving.has(id) },
+    }));
     this.#step({ kind: "members", now: this.now, due, replicas });
   }
 
@@ -315,7 +333,8 @@ export class DeploymentWorld {
     const was = new Map(before.replicas.map((replica) => [replica.id, replica]));
     const { replicas, due } = this.deployment;
     const drained = replicas.filter(
-      ({ id, state }) => state === "DRAINING" && was.get(id)?.state !== "DRAINING",
+      ({ id, state, isLeaving }) =>
+        state === "DRAINING" && was.get(id)?.state !== "DRAINING" && !isLeaving,
     );
     const opened = replicas.filter(
       ({ id, state }) => state === "READY" && was.get(id)?.state === "DRAINING",
@@ -326,7 +345,8 @@ export class DeploymentWorld {
     if (!placed && opened.length === 0) return;
     // From nothing a wake is at once; every other step up waits.
     const isServing = replicas.some(
-      ({ id, state }) => SERVING.includes(state) && SERVING.includes(was.get(id)?.state ?? ""),
+      ({ id, state, isLeaving }) =>
+        SERVING.includes(state) && SERVING.includes(was.get(id)?.state ?? "") && !isLeaving,
     );
     if (isServing && this.now - this.#shrankAt < SCALING.upAfterMs)
       throw new Error("a step up right after one down");
@@ -347,7 +367,9 @@ export class DeploymentWorld {
     const { replicas, due } = this.deployment;
     const ids = replicas.map(({ id }) => id);
     if (new Set(ids).size !== ids.length) throw new Error("a replica is there twice");
-    const living = replicas.filter(({ state }) => [...SERVING, ...COMING].includes(state)).length;
+    const living = replicas.filter(
+      ({ state, isLeaving }) => COMING.includes(state) || (SERVING.includes(state) && !isLeaving),
+    ).length;
     if (living + due > this.#policy.max) throw new Error(`${living + due} replicas are too many`);
   }
 

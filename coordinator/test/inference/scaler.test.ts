@@ -96,6 +96,20 @@ t.test("a deployment that can't be loaded any more says so, and keeps no worker"
   t.match(deployment(), { state: "HOT" });
 });
 
+t.test("a node that is drained is left, and serves until another one does", async (t) => {
+  const { made, world, seconds } = await scaled(t, [1, 1], { min: 1, max: 1, targetOngoing: 2 });
+  await seconds(2);
+  const [first] = made.members();
+  await made.commit(() => world.parts.nodes.setCordon(first!.node_id, "drained"));
+  await made.pass(1);
+  t.same(made.states(), ["RUNNING"], "it serves on");
+  await seconds(3);
+  const [next, ...others] = made.members();
+  t.same(others, []);
+  t.not(next!.node_id, first!.node_id);
+  t.equal(next!.state, "RUNNING");
+});
+
 t.test("one that somebody ended is stopped for good", async (t) => {
   const { made, world, seconds, deployment } = await scaled(t, [2], {
     ...{ min: 2, max: 2, targetOngoing: 2 },

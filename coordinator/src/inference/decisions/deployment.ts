@@ -15,6 +15,8 @@ export type Replica = {
   readyAt: number | null;
   /** Of the deployment, in which it was told to take nothing new; null while it may take calls. */
   closedIn: number | null;
+  /** Its node takes nothing new: it goes as soon as others are as many as are wanted. */
+  isLeaving: boolean;
 };
 
 export type Deployment = {
@@ -56,6 +58,7 @@ export type Load = {
 export type ReplicaFact = {
   id: string;
   state: "LEASED" | "STARTING" | "WARMING" | "READY" | "SUSPECT" | "SLEEPING" | "STOPPING" | "LOST";
+  isLeaving: boolean;
 };
 
 export type DeploymentEvent = { now: number } & (
@@ -178,9 +181,11 @@ class Draft {
   scale(): void {
     this.#wakeOrCancel();
     this.#endSleep();
-    const serving = this.#in(...SERVING).length;
-    const living = serving + this.#coming();
-    const wanted = this.#wanted(living);
+    const serving = this.#in(...SERVING);
+    const staying = serving.filter(({ isLeaving }) => !isLeaving).length;
+    const living = staying + this.#coming();
+    const wanted = this.#wanted(serving.length + this.#coming());
+    if (staying >= wanted) this.#closeLeaving();
     if (wanted > living) {
       this.#change({ tooManySince: null, tooFewSince: this.#next.tooFewSince ?? this.#now });
       const isLate = this.#now - this.#next.tooFewSince! >= SCALING.upAfterMs;
@@ -190,7 +195,7 @@ class Draft {
     this.#change({ tooFewSince: null });
     if (wanted === living) return this.#change({ tooManySince: null });
     this.#change({ tooManySince: this.#next.tooManySince ?? this.#now });
-    this.#shrink(serving, wanted);
+    this.#shrink(staying, wanted);
   }
 
   settled(isStop: boolean): Deployment {
@@ -242,7 +247,8 @@ class Draft {
   /** Those that only drain come back first, then those that sleep, then new ones. */
   #grow(count: number): void {
     let missing = count;
-    for (const replica of this.#in("DRAINING").slice(0, missing)) {
+    const draining = this.#in("DRAINING").filter(({ isLeaving }) => !isLeaving);
+    for (const replica of draining.slice(0, missing)) {
       this.#open(replica);
       missing -= 1;
     }
@@ -264,18 +270,23 @@ class Draft {
   }
 
   /** One step down: the newest that has been there long enough takes nothing new. */
-  #shrink(serving: number, wanted: number): void {
+  #shrink(staying: number, wanted: number): void {
     const { tooManySince, idleSince, wakesMs, load } = this.#next;
     const isMoving = this.#coming() > 0 || this.#in("DRAINING").length > 0;
-    if (load === null || tooManySince === null || isMoving || serving <= wanted) return;
-    const from = serving === 1 ? Math.max(tooManySince, idleSince) : tooManySince;
+    if (load === null || tooManySince === null || isMoving || staying <= wanted) return;
+    const from = staying === 1 ? Math.max(tooManySince, idleSince) : tooManySince;
     if (this.#now - from < SCALING.downAfterMs) return;
     const going = this.#in(...SERVING)
+      .filter(({ isLeaving }) => !isLeaving)
       .filter(({ readyAt }) => this.#now - (readyAt ?? this.#now) >= residenceMs(wakesMs))
       .toSorted((a, b) => b.beganAt - a.beganAt)[0];
     if (going === undefined) return;
-    this.#replace({ ...going, state: "DRAINING", closedIn: this.#before.generation + 1 });
+    this.#close(going);
     this.#change({ tooManySince: this.#now });
+  }
+
+  #closeLeaving(): void {
+    for (const replica of this.#in(...SERVING)) if (replica.isLeaving) this.#close(replica);
   }
 
   #endSleep(): void {
@@ -285,8 +296,10 @@ class Draft {
   }
 
   /** What the kernel says, but for what this reducer has asked for and the kernel can't know yet. */
-  #merged(known: Replica | undefined, { id, state }: ReplicaFact): Replica {
-    if (known === undefined) return this.#arrived(id, state);
+  #merged(last: Replica | undefined, fact: ReplicaFact): Replica {
+    if (last === undefined) return this.#arrived(fact);
+    const { state, isLeaving } = fact;
+    const known = last.isLeaving === isLeaving ? last : { ...last, isLeaving };
     if (known.state === state) return known;
     const isGone = state === "STOPPING" || state === "LOST";
     const asks: readonly ReplicaState[] =
@@ -298,11 +311,12 @@ class Draft {
     return { ...known, state, readyAt: known.readyAt ?? this.#now, closedIn: null };
   }
 
-  #arrived(id: string, state: ReplicaFact["state"]): Replica {
+  #arrived({ id, state, isLeaving }: ReplicaFact): Replica {
     const isReady = state === "READY" || state === "SUSPECT";
     const beganAt = this.#next.wakingSince ?? this.#now;
     if (isReady) this.#change({ idleSince: Math.max(this.#next.idleSince, this.#now) });
-    return { id, state, beganAt, readyAt: isReady ? this.#now : null, closedIn: null };
+    const readyAt = isReady ? this.#now : null;
+    return { id, state, beganAt, readyAt, closedIn: null, isLeaving };
   }
 
   #noteWake(tookMs: number): void {
@@ -329,8 +343,12 @@ class Draft {
 
   #putAway(replica: Replica): void {
     const isLast = this.#in(...SERVING).length === 0;
-    if (this.#policy.sleeps && isLast) this.#sleep(replica);
+    if (this.#policy.sleeps && isLast && !replica.isLeaving) this.#sleep(replica);
     else this.#stop(replica);
+  }
+
+  #close(replica: Replica): void {
+    this.#replace({ ...replica, state: "DRAINING", closedIn: this.#before.generation + 1 });
   }
 
   #open(replica: Replica): void {

@@ -3,7 +3,7 @@ import type { ReplicaRow } from "../../kernel/replicas.ts";
 import type { ReplicaFact } from "./deployment.ts";
 
 export function replicaFact(row: ReplicaRow): ReplicaFact {
-  return { id: row.id, state: stateOf(row) };
+  return { id: row.id, state: stateOf(row), isLeaving: row.is_cordoned === 1 };
 }
 
 function stateOf({ state, desired, is_ready, is_suspect }: ReplicaRow): ReplicaFact["state"] {

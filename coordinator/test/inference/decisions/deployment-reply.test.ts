@@ -28,7 +28,7 @@ t.test("before its first load it is what its job is, and after its end", async (
 });
 
 t.test("its replicas are counted by what they are good for", async (t) => {
-  const replica = { beganAt: 0, readyAt: null, closedIn: null };
+  const replica = { beganAt: 0, readyAt: null, closedIn: null, isLeaving: false };
   const deployment: Deployment = {
     ...newDeployment(0),
     ...{ state: "HOT" as const, due: 1 },

@@ -90,6 +90,15 @@ t.test("of a fixed number each lost one is replaced", async (t) => {
   t.equal(world.living, 2);
 });
 
+t.test("a replica whose node takes nothing new goes once another serves", async (t) => {
+  const world = calmWorld({ min: 1, max: 1 });
+  world.leave();
+  t.match(world.deployment, { state: "HOT", due: 1, replicas: [{ id: "r-0", state: "READY" }] });
+  world.calm();
+  t.match(world.deployment, { state: "HOT", replicas: [{ id: "r-1", state: "READY" }] });
+  t.equal(world.deployment.replicas.length, 1);
+});
+
 t.test("three failed wakes in ten minutes, and calls are refused until the next try", async (t) => {
   const world = calmWorld({ min: 1, max: 1 });
   for (let times = 0; times < 3; times++) {
@@ -124,7 +133,7 @@ t.test("one whose engine can sleep keeps its place, and wakes there", async (t) 
 t.test(
   "whatever happens: no call is lost, none goes to a closed replica, nothing thrashes",
   async () => {
-    const act = fc.tuple(fc.nat(18), fc.nat(11));
+    const act = fc.tuple(fc.nat(19), fc.nat(11));
     const policies = fc.record({
       min: fc.integer({ min: 0, max: 2 }),
       max: fc.integer({ min: 2, max: 4 }),
