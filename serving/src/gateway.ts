@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import { callOf, keyOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
+import { admit, refusalOf } from "./admit.ts";
 import { Exchange } from "./exchange.ts";
 import { mayCall } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
@@ -14,7 +15,7 @@ import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";
 import { Tally } from "./records/tally.ts";
-import { NOT_RECORDED, REFUSALS, refuse } from "./refuse.ts";
+import { NOT_RECORDED, refuse } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
 
 /** HOSTED-API: then 504. */
@@ -69,15 +70,9 @@ async function answer(
     });
   if (call.kind === "health") return tellHealth(pool, request, response, route);
   if (!records.isAvailable) return refuse(request, response, NOT_RECORDED);
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const admitted = await admissions.enter(route.deployment, gone.signal);
+  const admitted = await admit(admissions, route, response);
   if (admitted === null) return;
-  if ("refused" in admitted)
-    return refuse(request, response, {
-      ...REFUSALS[admitted.refused],
-      retryAfterS: admitted.retryAfterS,
-    });
+  if ("refusal" in admitted) return refuse(request, response, admitted.refusal);
   const { replica } = admitted;
   try {
     await lead({ pool, records, log }, { request, response, route, replica });
@@ -95,8 +90,7 @@ async function tellHealth(
 ): Promise<void> {
   const replica = replicas.find(({ isOpen }) => isOpen);
   if (replica !== undefined) return askHealth(pool, { request, response, replica });
-  if (state === "FAILED")
-    return refuse(request, response, { ...REFUSALS.load_failed, retryAfterS: 60 });
+  if (state === "FAILED") return refuse(request, response, refusalOf("load_failed", 60));
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify({ status: state.toLowerCase() }));
 }

@@ -1,26 +1,9 @@
 /** Answers of the gateway itself, in the error form of HOSTED-API. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Refused } from "./admission.ts";
 import { requestIdOf } from "./call.ts";
 
 export type Refusal = { status: number; type: string; message: string; retryAfterS?: number };
-
-/** Why nobody takes a call. */
-export const REFUSALS: Record<Refused, Refusal> = {
-  queue_full: { status: 429, type: "queue_full", message: "as many calls wait as may" },
-  busy: { status: 503, type: "busy", message: "every replica has as many calls as it takes" },
-  still_waking: {
-    ...{ status: 503, type: "still_waking" },
-    message: "the deployment wakes, and was not ready in time",
-  },
-  load_failed: {
-    ...{ status: 503, type: "load_failed" },
-    message: "the deployment failed to load several times; it is tried again later",
-  },
-  restarting: { status: 503, type: "unavailable", message: "the gateway starts anew" },
-  gone: { status: 503, type: "unavailable", message: "the deployment does not answer now" },
-};
 
 /** The audit log does not answer. */
 export const NOT_RECORDED: Refusal = {

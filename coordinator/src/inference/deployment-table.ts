@@ -118,13 +118,20 @@ export class DeploymentTable {
   }
 }
 
-/** Inside a transaction. */
+/**
+ * Inside a transaction.
+ * @throws Error where somebody has come further with the deployment: nothing of this step may stay
+ */
 export function saveDeployment(db: WriteHandle, jobId: string, deployment: Deployment): void {
   const { generation, state } = deployment;
-  db.prepare(
-    `INSERT INTO deployments (job_id, generation, state, body) VALUES (?, ?, ?, ?)
-     ON CONFLICT (job_id) DO UPDATE SET generation = excluded.generation, state = excluded.state, body = excluded.body`,
-  ).run(jobId, generation, state, JSON.stringify({ ...deployment, load: null }));
+  const { changes } = db
+    .prepare(
+      `INSERT INTO deployments (job_id, generation, state, body) VALUES (?, ?, ?, ?)
+       ON CONFLICT (job_id) DO UPDATE SET generation = excluded.generation, state = excluded.state, body = excluded.body
+       WHERE deployments.generation <= excluded.generation`,
+    )
+    .run(jobId, generation, state, JSON.stringify({ ...deployment, load: null }));
+  if (changes === 0) throw new Error(`deployment ${jobId} is past generation ${generation}`);
 }
 
 function readBody(body: string): Deployment {

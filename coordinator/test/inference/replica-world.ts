@@ -18,6 +18,20 @@ const RELEASED: MemberEvent = {
 
 export type MemberState = { id: string; node_id: string; state: string };
 
+/** @returns the job's id */
+export async function deploy(world: KernelWorld, name: string, scaling: Scaling): Promise<string> {
+  const spec: Asked = {
+    ...{ engine: "predictor", module: "m", className: "P", initArgs: {}, modelPath: null },
+    maxOngoingRequests: 2,
+    ...{ scaling, visibility: "PRIVATE", callbackUrl: null, keySha256: "0".repeat(64) },
+  };
+  const task = world.task(name, {
+    ...{ kind: "predictor", spec, numRounds: null, minClients: 0, inputs: [] },
+    shardUncompressedBytes: [0],
+  });
+  return (await world.parts.kernel.submit(task)).id;
+}
+
 export class ReplicaWorld {
   readonly world = new KernelWorld();
   readonly agents: SimAgent[] = [];
@@ -33,16 +47,7 @@ export class ReplicaWorld {
       made.world.admit(agent.node);
       await agent.register();
     }
-    const spec: Asked = {
-      ...{ engine: "predictor", module: "m", className: "P", initArgs: {}, modelPath: null },
-      maxOngoingRequests: 2,
-      ...{ scaling, visibility: "PRIVATE", callbackUrl: null, keySha256: "0".repeat(64) },
-    };
-    const task = made.world.task("p", {
-      ...{ kind: "predictor", spec, numRounds: null, minClients: 0, inputs: [] },
-      shardUncompressedBytes: [0],
-    });
-    ({ id: made.id } = await made.world.parts.kernel.submit(task));
+    made.id = await deploy(made.world, "p", scaling);
     return made;
   }
 

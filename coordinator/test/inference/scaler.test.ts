@@ -1,7 +1,7 @@
 /** From what the gateways say to members that are placed and ended, on the real kernel. */
 import t, { type Test } from "tap";
 import type { Load } from "../../src/inference/decisions/deployment.ts";
-import { DeploymentTable } from "../../src/inference/deployment-table.ts";
+import { DeploymentTable, saveDeployment } from "../../src/inference/deployment-table.ts";
 import { Scaler } from "../../src/inference/scaler.ts";
 import type { Scaling } from "../../src/workloads/predictor/predictor.ts";
 import { ReplicaWorld } from "./replica-world.ts";
@@ -133,6 +133,20 @@ t.test("whoever is woken by a generation of its own never goes back to an older 
   await crash();
   await seconds(2);
   t.ok(deployment().generation >= generation);
+});
+
+t.test("a step of somebody who is behind changes nothing", async (t) => {
+  const { made, world, seconds, deployment } = await scaled(t, [2], {
+    ...{ min: 1, max: 1, targetOngoing: 2 },
+  });
+  await seconds(2);
+  const now = deployment();
+  const behind = { ...now, generation: now.generation - 1, state: "COLD" as const };
+  await t.rejects(
+    world.parts.commit.run((db) => saveDeployment(db, made.id, behind)),
+    /is past generation/,
+  );
+  t.same(deployment(), now);
 });
 
 t.test("the gateway is told who is open, and of deployments that sleep too", async (t) => {

@@ -9,6 +9,7 @@ import {
   type RegisterRequest,
 } from "@resontech/contracts/agent-protocol";
 import type { Fence } from "@resontech/contracts/fence";
+import { PREDICTOR_SPEC } from "@resontech/contracts/predictor-spec";
 import { versionsOf } from "@resontech/contracts/protocol-versions";
 import type { KernelWorld } from "./kernel-world.ts";
 import { isServer } from "./told-role.ts";
@@ -44,6 +45,8 @@ const CLIENT_STEPS: MemberEvent[] = [
   { kind: "started", container: "c" },
   { kind: "ready" },
 ];
+/** A replica is ready, and goes on until it is told to stop. */
+const REPLICA_STEPS = CLIENT_STEPS;
 const CLIENT_END: MemberEvent[] = [
   { kind: "finished" },
   { kind: "outputs-uploaded", keys: [] },
@@ -153,7 +156,7 @@ export class SimAgent {
       this.#end(held);
       return;
     }
-    const steps = isServer(held.desired) ? SERVER_STEPS : CLIENT_STEPS;
+    const steps = stepsOf(held.desired);
     const event = steps[held.step];
     if (event === undefined) return;
     held.step += 1;
@@ -325,4 +328,9 @@ export class SimAgent {
       })),
     };
   }
+}
+
+function stepsOf(desired: DesiredMember): readonly MemberEvent[] {
+  if (desired.payload.files.some(({ name }) => name === PREDICTOR_SPEC)) return REPLICA_STEPS;
+  return isServer(desired) ? SERVER_STEPS : CLIENT_STEPS;
 }

@@ -4,11 +4,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { OpenAiCall } from "@resontech/contracts/openai-surface";
 import type { Logger } from "pino";
-import type { Admissions, Admitted } from "../admissions.ts";
+import type { Admissions } from "../admissions.ts";
+import { admit } from "../admit.ts";
 import { keyOf, requestIdOf } from "../call.ts";
 import { mayCall } from "../may-call.ts";
 import type { CallRecorder } from "../records/call-recorder.ts";
-import { REFUSALS } from "../refuse.ts";
+import type { Refusal } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
 import { leadCall, NOT_RECORDED } from "./lead-call.ts";
@@ -82,11 +83,9 @@ async function call(
 ): Promise<void> {
   if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
   const { deployment, project, keySha256 } = route;
-  const gone = new AbortController();
-  response.once("close", () => gone.abort());
-  const admitted = await admissions.enter(deployment, gone.signal);
+  const admitted = await admit(admissions, route, response);
   if (admitted === null) return;
-  if ("refused" in admitted) throw notAdmitted(admitted);
+  if ("refusal" in admitted) throw notAdmitted(admitted.refusal);
   const { replica } = admitted;
   const id = randomUUID();
   const { member } = replica;
@@ -115,13 +114,9 @@ async function call(
   }
 }
 
-function notAdmitted({
-  refused,
-  retryAfterS,
-}: Extract<Admitted, { refused: unknown }>): OpenAiError {
-  const { status, message, type: code } = REFUSALS[refused];
+function notAdmitted({ status, type: code, ...refusal }: Refusal): OpenAiError {
   const type = status === 429 ? "rate_limit_error" : "server_error";
-  return new OpenAiError({ status, type, code, message, retryAfterS });
+  return new OpenAiError({ ...refusal, status, type, code });
 }
 
 /** @throws OpenAiError model_not_found */
