@@ -1,7 +1,8 @@
 /** A deployment on the real kernel, with agents in memory that say what a replica's node says. */
 import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import type { Test } from "tap";
-import type { Deployment as Asked, Scaling } from "../../src/workloads/predictor/predictor.ts";
+import type { Deployment as Asked } from "../../src/workloads/predictor/predictor.ts";
+import type { Scaling } from "../../src/workloads/predictor/scaling.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 import { SimAgent } from "../kernel/sim-agent.ts";
 

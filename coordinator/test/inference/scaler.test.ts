@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import type { Load } from "../../src/inference/decisions/deployment.ts";
 import { DeploymentTable, saveDeployment } from "../../src/inference/deployment-table.ts";
 import { Scaler } from "../../src/inference/scaler.ts";
-import type { Scaling } from "../../src/workloads/predictor/predictor.ts";
+import type { Scaling } from "../../src/workloads/predictor/scaling.ts";
 import { ReplicaWorld } from "./replica-world.ts";
 
 async function scaled(t: Test, workers: number[], scaling: Scaling) {

@@ -1,6 +1,6 @@
 /** What a deployment asks for, and the times that keep its replicas from coming and going in turns. Pure; milliseconds. */
 
-import type { Scaling } from "../../workloads/predictor/predictor.ts";
+import type { Scaling } from "../../workloads/predictor/scaling.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

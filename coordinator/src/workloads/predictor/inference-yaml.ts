@@ -4,7 +4,7 @@ import { LLAMA_POOLINGS, type LlamaPooling } from "@resontech/contracts/llama-sp
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse, YAMLError } from "yaml";
-import type { Scaling } from "./predictor.ts";
+import type { Scaling } from "./scaling.ts";
 
 export const MAX_YAML_BYTES = 256 * 1024;
 /** Of `init_args` as JSON: they travel to the node in one message. */

@@ -19,15 +19,7 @@ import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 import type { ServedModel } from "./inference-yaml.ts";
-
-/** How many replicas it has: as many as calls ask for, within these bounds. */
-export type Scaling = {
-  /** 0: none while nobody calls. */
-  min: number;
-  max: number;
-  /** Calls, under way and waiting, that one replica is there for. */
-  targetOngoing: number;
-};
+import type { Scaling } from "./scaling.ts";
 
 /** Column `spec` of a job of this kind. Its `modelPath` is one in the container. */
 export type Deployment = ServedModel & {
