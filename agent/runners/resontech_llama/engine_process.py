@@ -49,6 +49,9 @@ def _serve(said: dict[str, Any]):
     params.n_gpu_layers = 0
     # Prompts are kept in their slots alone: the default is 8 GiB more.
     params.cache_ram_mib = 0
+    params.cache_idle_slots = False
+    # No page of anybody's asks it: it is on a Unix socket, and its answers' headers go no further.
+    params.cors_origins = ""
     params.offline = True
     params.ui = False
     params.endpoint_slots = False

@@ -34,7 +34,7 @@ export class LlamaReplica implements AsyncDisposable {
     root: string,
     spec: Pick<LlamaSpec, "modelPath" | "port"> & Partial<LlamaSpec>,
   ): LlamaReplica {
-    for (const folder of ["rt/job", "rt/events"])
+    for (const folder of ["rt/job", "rt/events", "tmp"])
       mkdirSync(join(root, folder), { recursive: true });
     const whole: LlamaSpec = {
       ...{
@@ -58,7 +58,7 @@ from resontech_llama.main import main
 sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
     const child = spawn(python, ["-u", "-c", program], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", TMPDIR: join(root, "tmp") },
     });
     return new LlamaReplica(child, join(root, "rt/events/events.jsonl"), spec.port);
   }
