@@ -29,8 +29,6 @@ t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 
 const { python, weights } = await llamaPython();
 const port = await freePort();
-const replica = LlamaReplica.start(python, join(dir, "replica"), { modelPath: weights, port });
-t.teardown(() => replica[Symbol.asyncDispose]());
 const gateway = await RunningGateway.open(dir, port, [
   { deployment: "job-1", name: MODEL, api: "openai", maxOngoingRequests: 2, key: KEY },
   { deployment: "job-2", name: "echo", api: "predict", maxOngoingRequests: 2, key: KEY },
@@ -42,6 +40,9 @@ const door = await RunningDoor.start(join(dir, "door"), certificates, {
   ...{ coordinatorSocket: join(dir, "nobody.sock"), servingSocket: gateway.socket },
 });
 t.teardown(() => door[Symbol.asyncDispose]());
+// Last: what fails before it leaves no engine behind.
+const replica = LlamaReplica.start(python, join(dir, "replica"), { modelPath: weights, port });
+t.teardown(() => replica[Symbol.asyncDispose]());
 await replica.ready();
 
 /** Prints one JSON object. */
