@@ -38,7 +38,7 @@ def main(root: Path = Path("/")) -> int:
     events = LineLog(root / "rt/events/events.jsonl")
     try:
         spec = read_spec(root / "rt/job/llama.json")
-        _require_room(spec, memory_limit_bytes())
+        require_room(spec.model_path, memory_limit_bytes())
         engine = Engine(spec)
         _wait_ready(spec, engine)
         proxy = EngineProxy(spec, engine)
@@ -66,9 +66,9 @@ def _on_stop(act: Callable[[], None]) -> None:
         signal.signal(number, lambda *_: act())
 
 
-def _require_room(spec: LlamaSpec, limit: Optional[int]) -> None:
+def require_room(weights: Path, limit: Optional[int]) -> None:
     """Weights that do not fit would be read again and again, and no token would come."""
-    size = spec.model_path.stat().st_size
+    size = weights.stat().st_size
     if limit is not None and size > limit:
         raise LoadError(EngineEnd("out_of_memory", f"the weights have {size} bytes, and the container has {limit} bytes of memory", ""))
 

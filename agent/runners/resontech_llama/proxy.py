@@ -15,6 +15,8 @@ from .spec import LlamaSpec
 # Of a caller that has something to send or to take.
 _SILENT_S = 60
 _PIECE_BYTES = 64 * 1024
+# The gateway knows of a call's end a moment before its place is free here.
+_PLACE_S = 2
 
 
 class EngineProxy(ThreadingHTTPServer):
@@ -66,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = engine_body(raw, fields)
         except BadCall as error:
             return self._refuse(400, "invalid_request_error", str(error))
-        if not self.server.places.acquire(blocking=False):
+        if not self.server.places.acquire(timeout=_PLACE_S):
             return self._refuse(503, "busy", "the replica has as many calls as it takes", {"Retry-After": "1"})
         try:
             self._lead("POST", self.asked_path, body)

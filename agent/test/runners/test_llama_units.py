@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
 from resontech_llama.calls import BadCall, engine_body, fields_of
 from resontech_llama.engine_end import engine_end
+from resontech_llama.main import LoadError, require_room
 from resontech_llama.spec import SpecError, read_spec
 
 SPEC = {
@@ -60,6 +61,19 @@ class Ends(unittest.TestCase):
                 end = engine_end(*said)
                 self.assertEqual((end.reason, end.message), expected)
                 self.assertEqual(end.detail, "\n".join(said[3]))
+
+
+class Room(unittest.TestCase):
+    def test_weights_that_can_not_fit_are_told_before_they_are_read(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"0" * 100)
+            file.flush()
+            require_room(Path(file.name), None)
+            require_room(Path(file.name), 100)
+            with self.assertRaises(LoadError) as raised:
+                require_room(Path(file.name), 99)
+            self.assertEqual(raised.exception.end.reason, "out_of_memory")
+            self.assertEqual(str(raised.exception), "the weights have 100 bytes, and the container has 99 bytes of memory")
 
 
 class Spec(unittest.TestCase):
