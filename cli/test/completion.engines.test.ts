@@ -7,7 +7,12 @@ import { join } from "node:path";
 import t from "tap";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
+import {
+  goodBody,
+  goodFiles,
+  upload,
+  uploadPredictor,
+} from "../../coordinator/test/helper/workspace.ts";
 import { Terminal } from "./helper/terminal.ts";
 
 t.setTimeout(180_000);
@@ -21,6 +26,11 @@ if (!user.ok || user.verb !== "add-user") throw new Error("no user");
 await upload(running.s3, user.bucketAlias, "digits", goodFiles());
 const submitted = await running.request("POST", "/api/tasks", user.platformKey, goodBody("digits"));
 const id = String(submitted.body["id"]);
+await uploadPredictor(running.s3, user.bucketAlias, "echo");
+const deployed = await running.request("POST", "/api/inference/jobs", user.platformKey, {
+  ...{ name: "echo", jobPath: "/inference_jobs/echo", gpuModels: ["cpu"] },
+});
+const deployment = String(deployed.body["jobId"]);
 
 mkdirSync(join(dir, "bin"));
 const program = join(dir, "bin", "resontech");
@@ -62,6 +72,8 @@ for (const shell of ["bash", "zsh"] as const)
     await line("resontech jobs watch digi", new RegExp(`> resontech jobs watch ${id}$`));
     // After an option's value the place is still the first.
     await line("resontech jobs logs --of site-1 digi", new RegExp(`site-1 ${id}$`));
+    await line("resontech infer logs ech", new RegExp(`> resontech infer logs ${deployment}$`));
+    await line("resontech infer rot", /> resontech infer rotate-key$/);
     await line("resontech storage put a", /storage put a\\ file\.zip$/);
     await line("resontech service-accounts create --scope sto", /--scope storage$/);
     terminal.press("C-c");

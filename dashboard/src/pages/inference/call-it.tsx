@@ -29,7 +29,7 @@ export function CallIt({ deployment }: { deployment: DeploymentReply }) {
 function Snippet({ id, title, text }: { id: string; title: string; text: string }) {
   return (
     <>
-      <h3>{title}</h3>
+      <h3 className={styles["title"]}>{title}</h3>
       <pre id={id} className={styles["code"]} tabIndex={0}>
         {text}
       </pre>

@@ -5,7 +5,11 @@ import styles from "../jobs/jobs-page.module.css";
 const TYPED_MS = 250;
 
 /** What is in the address is what is shown: a view is sent as a link. */
-export function DeploymentFilters() {
+export function DeploymentFilters({
+  projects,
+}: {
+  projects: readonly { id: string; name: string }[];
+}) {
   const [search, setSearch] = useSearchParams();
   const asked = search.get("text") ?? "";
   const [text, setText] = useState(asked);
@@ -33,14 +37,33 @@ export function DeploymentFilters() {
   return (
     <div className={styles["filters"]}>
       <label>
-        Name or id{" "}
+        <span className="unseen">Name or id</span>
         <input
           type="search"
+          placeholder="Name or id"
           maxLength={200}
+          className={styles["input"]}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
       </label>
+      {projects.length < 2 ? null : (
+        <label>
+          <span className="unseen">Project</span>
+          <select
+            value={search.get("project") ?? ""}
+            className={styles["input"]}
+            onChange={({ target }) => set("project", target.value)}
+          >
+            <option value="">All projects</option>
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <label>
         <input
           type="checkbox"

@@ -26,6 +26,7 @@ export function DeploymentsPage() {
   const areAll = search.get("ended") === "shown";
   const filter = {
     state: areAll ? undefined : LIVING,
+    project: search.get("project") ?? undefined,
     text: search.get("text") ?? undefined,
   };
   const queryKey = ["deployments", filter];
@@ -64,13 +65,13 @@ export function DeploymentsPage() {
   return (
     <>
       <h1>Inference</h1>
-      <DeploymentFilters />
+      <DeploymentFilters projects={projects} />
       {deployments.isPending ? <Skeleton /> : null}
       {deployments.isError ? (
         <Failure error={deployments.error} retry={() => void deployments.refetch()} />
       ) : null}
       {deployments.isSuccess && rows.length === 0 ? (
-        <None isFiltered={filter.text !== undefined} />
+        <None isFiltered={filter.text !== undefined || filter.project !== undefined} />
       ) : null}
       {rows.length === 0 ? null : (
         <Table
