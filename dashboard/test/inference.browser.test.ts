@@ -18,7 +18,7 @@ const agent = await house.addNode("node-a", 2);
 await gateway.register(agent, 2);
 let held: Awaited<ReturnType<typeof agent.desiredOf>> = [];
 // As a real agent does: so its leases last.
-const beats = setInterval(() => void agent.beat(held), 2_000);
+const beats = setInterval(() => void agent.beat(held).catch(() => {}), 2_000);
 t.teardown(() => clearInterval(beats));
 
 /** A page of Ada's that keeps what the browser complains of. */

@@ -3,7 +3,7 @@ import { jobOfReason, LONG_LOG_JOB } from "./seed.ts";
 
 export const JOB_TABS = ["rounds", "curves", "gpu", "events", "logs", "files", "inputs"] as const;
 export const PATHS = [
-  ...["/", "/jobs", "/submit", "/nodes", "/nodes/rack00-00", "/storage", "/keys"],
+  ...["/", "/jobs", "/inference", "/submit", "/nodes", "/nodes/rack00-00", "/storage", "/keys"],
   ...["/people", "/approvals", "/audit", "/appliance", "/no-such-page"],
   `/jobs/${jobOfReason("user_exception")}/rounds`,
   ...JOB_TABS.map((tab) => `/jobs/${LONG_LOG_JOB}/${tab}`),
