@@ -29,13 +29,19 @@ export class JobBridges {
 
   /** How many more attempts a node can serve to others, by node. */
   freePorts(nodes: readonly NodeRow[]): Map<string, number> {
+    const left = this.gatewayPorts(nodes);
+    return new Map(
+      nodes.map((node) => [node.id, isReachedByNodes(node) ? (left.get(node.id) ?? 0) : 0]),
+    );
+  }
+
+  /** The same for attempts that only the gateway dials. */
+  gatewayPorts(nodes: readonly NodeRow[]): Map<string, number> {
     const used = Map.groupBy(this.#used.all(), ({ bridge_node }) => bridge_node);
     return new Map(
       nodes.map((node) => [
         node.id,
-        isReachedByNodes(node)
-          ? Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0))
-          : 0,
+        Math.max(0, portCount(node) - (used.get(node.id)?.length ?? 0)),
       ]),
     );
   }

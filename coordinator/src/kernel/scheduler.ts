@@ -142,6 +142,7 @@ export class Scheduler {
       .all();
     const nodes = db.prepare<[], NodeRow>("SELECT * FROM nodes").all();
     const freePorts = tables.bridges.freePorts(nodes);
+    const gatewayPorts = tables.bridges.gatewayPorts(nodes);
     const workers = db
       .prepare<[], WorkerRow & { is_held: number }>(
         `SELECT workers.*, EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
@@ -177,6 +178,7 @@ export class Scheduler {
         isCordoned: node.is_cordoned === 1,
         hasDisk: heartbeats.hasDisk(node.id),
         freePorts: freePorts.get(node.id) ?? 0,
+        gatewayPorts: gatewayPorts.get(node.id) ?? 0,
         capacityBytes: capacities.get(node.id) ?? 0,
         agentProtocol: agentProtocolOf(node),
       })),

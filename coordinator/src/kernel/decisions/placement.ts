@@ -44,6 +44,8 @@ export type PlacementNode = {
   hasDisk: boolean;
   /** Attempts whose hub it can still hold for members on other nodes; 0 where no other node can reach it. */
   freePorts: number;
+  /** Of the same ports, those that are free for the gateway: also where no other node can reach it. */
+  gatewayPorts: number;
   /** The most that one container may have there. */
   capacityBytes: number;
   /** The version that its agent and the coordinator speak. */
@@ -92,6 +94,10 @@ export function plan({
 }: Snapshot): Plan {
   const nodesById = new Map(nodes.map((node) => [node.id, node]));
   const ports = new Map(nodes.map(({ id, freePorts }) => [id, freePorts]));
+  const doors = new Map(nodes.map(({ id, gatewayPorts }) => [id, gatewayPorts]));
+  const takePort = (node: string) => {
+    for (const left of [ports, doors]) left.set(node, (left.get(node) ?? 0) - 1);
+  };
   const taken = new Set<string>();
   // What runs comes before what waits.
   const replacements = vacancies
@@ -100,8 +106,7 @@ export function plan({
       const worker = fill(vacancy, workers, nodesById, ports, taken);
       if (worker === null) return [];
       taken.add(worker.id);
-      if (worker.node !== vacancy.home && !vacancy.hasPort)
-        ports.set(vacancy.home, (ports.get(vacancy.home) ?? 0) - 1);
+      if (worker.node !== vacancy.home && !vacancy.hasPort) takePort(vacancy.home);
       return [{ job: vacancy.job, member: vacancy.member, worker: worker.id }];
     });
   const [placements, replicas]: [Placement[], Placement[]] = [[], []];
@@ -116,7 +121,7 @@ export function plan({
       worker,
       why:
         whyNeverNow(job, worker, nodesById.get(worker.node)) ??
-        (job.isReached && !hasPort(ports, worker.node) ? "on nodes without a free job port" : null),
+        (job.isReached && !hasPort(doors, worker.node) ? "on nodes without a free job port" : null),
     }));
     const homes = {
       ports,
@@ -139,8 +144,7 @@ export function plan({
     }
     const { home } = chosen;
     for (const { id } of chosen.workers) taken.add(id);
-    if (job.isReached || chosen.workers.some(({ node }) => node !== home))
-      ports.set(home, (ports.get(home) ?? 0) - 1);
+    if (job.isReached || chosen.workers.some(({ node }) => node !== home)) takePort(home);
     placed.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
   }
   return { placements, replacements, replicas, waiting };

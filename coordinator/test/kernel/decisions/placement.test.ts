@@ -40,6 +40,7 @@ const node = (id: string, change: Partial<PlacementNode> = {}): PlacementNode =>
     isCordoned: false,
     hasDisk: true,
     freePorts: 10,
+    gatewayPorts: 10,
     capacityBytes: 16e9,
   },
   agentProtocol: 1,
@@ -424,7 +425,7 @@ t.test("a worker is given a job only where one of its images runs", async (t) =>
 });
 
 t.test("replicas come before all jobs, each on a node that has a port for it", async (t) => {
-  const nodes = [node("a", { freePorts: 1 }), node("b", { freePorts: 1 })];
+  const nodes = ["a", "b"].map((id) => node(id, { freePorts: 0, gatewayPorts: 1 }));
   const replica = job("j9", { size: 1, hubBytes: null, isReached: true });
   const found = plan({
     jobs: [job("j1", { size: 1 })],
