@@ -127,3 +127,10 @@ t.test("nothing of it is lost with the process", async (t) => {
   t.same(made.states(), ["RUNNING", "RUNNING"], "two ports");
   t.equal(made.world.one("SELECT replicas_due FROM jobs"), 1);
 });
+
+t.test("a node that only the gateway beside it reaches has replicas all the same", async (t) => {
+  const made = await ReplicaWorld.open(t, [2], ONE);
+  made.world.parts.db.prepare("UPDATE nodes SET bridge_address = '127.0.0.1'").run();
+  await made.settle();
+  t.same(made.states(), ["RUNNING"]);
+});
