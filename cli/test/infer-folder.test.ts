@@ -30,7 +30,9 @@ t.test("of a folder its parts are sent, and nothing that lies beside them", asyn
 
 t.test("what a folder lacks is named", async (t) => {
   t.same(missingOfPredictor(["inference.yaml", "scripts/echo.py"]), []);
-  t.same(missingOfPredictor(["model/weights.pt"]), ["inference.yaml", "scripts/"]);
+  t.same(missingOfPredictor(["inference.yaml", "model/chat.gguf"]), []);
+  t.same(missingOfPredictor(["inference.yaml"]), ["scripts/ or model/"]);
+  t.same(missingOfPredictor(["model/weights.pt"]), ["inference.yaml"]);
 });
 
 t.test("the body names the folder that the files went to", async (t) => {

@@ -251,7 +251,7 @@ async function deployFolder(
     throw new CliError(
       "folder_invalid",
       `the folder lacks ${missing.join(", ")}`,
-      "A predictor's folder has inference.yaml and scripts/, and may have model/.",
+      "A predictor has inference.yaml and scripts/, an engine's model inference.yaml and model/.",
     );
   for (const file of files)
     await putFile(settings, file, `${folderOfPredictor(name)}/${keyOf(folder, file)}`);

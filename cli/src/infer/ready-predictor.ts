@@ -1,4 +1,4 @@
-/** A predictor's folder on somebody's disk as a deployment: what the public client uploads, without a line of Python. Pure. */
+/** A folder of a predictor or of an engine's model on somebody's disk as a deployment: what the public client uploads, without a line of Python. Pure. */
 import type { DeployBody } from "@resontech/contracts/http-inference";
 import { slugOf } from "@resontech/contracts/ready-folder";
 
@@ -25,7 +25,8 @@ export function isOfPredictor(path: string): boolean {
 export function missingOfPredictor(paths: readonly string[]): string[] {
   return [
     ...(paths.includes(INFERENCE_YAML) ? [] : [INFERENCE_YAML]),
-    ...(paths.some((path) => path.startsWith("scripts/")) ? [] : ["scripts/"]),
+    // A predictor has code, an engine's model has weights: which of them it is the appliance reads.
+    ...(paths.some((path) => /^(?:scripts|model)\//.test(path)) ? [] : ["scripts/ or model/"]),
   ];
 }
 
