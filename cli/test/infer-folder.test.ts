@@ -36,12 +36,16 @@ t.test("what a folder lacks is named", async (t) => {
 });
 
 t.test("the body names the folder that the files went to", async (t) => {
-  t.equal(folderOfPredictor("My Echo"), "inference_jobs/my-echo");
-  t.same(bodyOfPredictor("My Echo", {}), {
+  t.equal(folderOfPredictor("My Echo", null), "inference_jobs/my-echo");
+  t.equal(folderOfPredictor("My Echo", "7f3a"), "inference_jobs/my-echo-7f3a");
+  t.same(bodyOfPredictor("My Echo", "inference_jobs/my-echo", {}), {
     ...{ name: "My Echo", jobPath: "/inference_jobs/my-echo", visibility: "PRIVATE" },
     autoSelectWorkers: true,
   });
-  t.match(bodyOfPredictor("e", { gpuModels: ["cpu"], maxPriceCents: 9, memoryMb: 7 }), {
-    ...{ gpuModels: ["cpu"], maxPricePerGpuHourCents: 9, estimatedMemoryMb: 7 },
-  });
+  t.match(
+    bodyOfPredictor("e", "inference_jobs/e", { gpuModels: ["cpu"], maxPriceCents: 9, memoryMb: 7 }),
+    {
+      ...{ gpuModels: ["cpu"], maxPricePerGpuHourCents: 9, estimatedMemoryMb: 7 },
+    },
+  );
 });

@@ -20,6 +20,7 @@ import { answerFront } from "./front/answer-front.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
 import type { Socket } from "node:net";
 import { GatewayReports } from "./inference/gateway-reports.ts";
+import { Rollouts } from "./inference/rollouts.ts";
 import { Scaler } from "./inference/scaler.ts";
 import { RoutesServer } from "./inference/routes-server.ts";
 import { FrontServer } from "./front/front-server.ts";
@@ -111,6 +112,7 @@ async function openParts(
     const scaler = stack.use(
       new Scaler({
         ...{ commit, table, now, replicas: core.replicas },
+        rollouts: new Rollouts(read, table),
         load: (deployment) => reports.of(deployment, now()),
         onError: (err) => logger.error({ err }, "the number of a deployment's replicas"),
       }),

@@ -25,6 +25,8 @@ export type Refused =
   | "load_failed"
   /** It is not there any more. */
   | "gone"
+  /** Another deployment has taken its place: the call is to be made there. */
+  | "moved"
   /** This gateway ends, and another one follows. */
   | "restarting";
 export type Verdict<Call> =
@@ -37,6 +39,8 @@ export class Admission<Call> {
   #route: Route;
   #waiting: Waiting<Call>[] = [];
   readonly #underWay = new Map<string, number>();
+  /** Those that could not be reached since the coordinator last told of them: asked where there is no other. */
+  readonly #unreached = new Set<string>();
   #lastEndAt: number | null = null;
 
   constructor(route: Route) {
@@ -46,13 +50,14 @@ export class Admission<Call> {
   /** From here on the deployment is as the coordinator says. */
   follow(route: Route): Verdict<Call>[] {
     this.#route = route;
+    this.#unreached.clear();
     return route.state === "FAILED" || route.state === "STOPPED"
       ? this.#refuseAll(route.state === "FAILED" ? "load_failed" : "gone")
       : this.#lead();
   }
 
   /** Nobody is led on from here. */
-  close(refused: "gone" | "restarting"): Verdict<Call>[] {
+  close(refused: "gone" | "moved" | "restarting"): Verdict<Call>[] {
     return this.#refuseAll(refused);
   }
 
@@ -82,6 +87,11 @@ export class Admission<Call> {
     else this.#underWay.delete(member);
     this.#lastEndAt = now;
     return this.#lead();
+  }
+
+  /** A call that was led there found nobody, and nothing of it was sent. */
+  noteUnreached(member: string): void {
+    this.#unreached.add(member);
   }
 
   /** Refuses those that have waited for as long as they may. */
@@ -129,7 +139,9 @@ export class Admission<Call> {
     const free = replicas.filter(
       (replica) => replica.isOpen && this.#of(replica) < maxOngoingRequests,
     );
-    return free.toSorted((a, b) => this.#of(a) - this.#of(b))[0] ?? null;
+    const rank = (replica: Replica) =>
+      this.#of(replica) + (this.#unreached.has(replica.member) ? maxOngoingRequests : 0);
+    return free.toSorted((a, b) => rank(a) - rank(b))[0] ?? null;
   }
 
   #of({ member }: Replica): number {
@@ -149,7 +161,7 @@ export class Admission<Call> {
 
 /** Seconds, 1 to 60: some clients give up at more. */
 function retryAfterS(refused: Refused, wakeMs: number): number {
-  if (refused === "busy" || refused === "restarting") return 1;
+  if (refused === "busy" || refused === "restarting" || refused === "moved") return 1;
   const s = refused === "load_failed" || refused === "gone" ? 60 : Math.ceil(wakeMs / 1_000);
   return Math.min(60, Math.max(1, s));
 }

@@ -28,6 +28,9 @@ export class Admissions implements Disposable {
       if (admission === undefined) this.#of.set(route.deployment, new Admission(route));
       else this.#settle(admission.follow(route));
     }
+    // Whoever waits at an address that another deployment has taken over waits there.
+    for (const alias of routes.flatMap(({ aliases }) => aliases))
+      this.#settle(this.#of.get(alias)?.close("moved") ?? []);
     this.#changed();
   }
 
@@ -60,6 +63,11 @@ export class Admissions implements Disposable {
     if (admission === undefined) return;
     this.#settle(admission.end(member, performance.now()));
     this.#changed();
+  }
+
+  /** The call that was led there found nobody: the next ones are led elsewhere. */
+  noteUnreached(deployment: string, { member }: Replica): void {
+    this.#of.get(deployment)?.noteUnreached(member);
   }
 
   report(): CallReport {

@@ -6,10 +6,15 @@ import type { Replica } from "./admission.ts";
 
 const SETUP_MS = 5_000;
 
+/** Nothing of the call has been sent: somebody else may take it. */
+export class ReplicaUnreached extends Error {
+  override readonly name = "ReplicaUnreached";
+}
+
 /** PEM. */
 export type Identity = { cert: string; key: string; ca: string };
 
-/** @throws Error where the replica can't be reached */
+/** @throws ReplicaUnreached */
 export async function dialReplica(replica: Replica, identity: Identity): Promise<TLSSocket> {
   const socket = connect({
     ...{ host: replica.host, port: replica.port, servername: replica.node },
@@ -30,7 +35,7 @@ export async function dialReplica(replica: Replica, identity: Identity): Promise
     return socket;
   } catch (error) {
     socket.destroy();
-    throw error;
+    throw new ReplicaUnreached(`${replica.member} can't be reached`, { cause: error });
   } finally {
     clearTimeout(late);
   }

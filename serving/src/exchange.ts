@@ -1,5 +1,6 @@
 /** One request to a replica for a client: it ends in time, and at once when the client hangs up. */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { requestIdOf } from "./call.ts";
@@ -14,7 +15,6 @@ const PASSED_HEADERS = ["content-type", "content-length", "x-replica-id", "retry
 export type Asked = {
   request: IncomingMessage;
   response: ServerResponse;
-  replica: Replica;
   /** From now to the last byte of the answer, milliseconds. */
   limitMs: number;
 };
@@ -60,10 +60,14 @@ export class Exchange implements Disposable {
   /**
    * Resolves with the head of the replica's answer.
    * @param sent counts the body as it passes; null: the request has none
-   * @throws what broke
+   * @throws ReplicaUnreached before anything was sent; else what broke
    */
-  async ask(method: string, path: string, sent: Tally | null): Promise<IncomingMessage> {
-    const { request, replica } = this.#asked;
+  async ask(
+    replica: Replica,
+    { method, path }: { method: string; path: string },
+    sent: Tally | null,
+  ): Promise<IncomingMessage> {
+    const { request } = this.#asked;
     const { "content-type": contentType, "content-length": length } = request.headers;
     const upstream = this.#pool.request(replica, {
       ...{ method, path },
@@ -79,6 +83,8 @@ export class Exchange implements Disposable {
       upstream.once("response", resolve);
       upstream.once("error", reject);
     });
+    // Of a body that was read nothing could be sent again: first there is somebody to take it.
+    if (sent !== null) await Promise.race([once(upstream, "socket"), answered]);
     if (sent === null) upstream.end();
     // An answer may come before the whole of the request has gone; that it breaks is the answer's to say.
     else pipeline(request, sent.pass, upstream).catch(() => {});

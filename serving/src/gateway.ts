@@ -11,6 +11,7 @@ import { Exchange } from "./exchange.ts";
 import { mayCall } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
+import type { Place } from "./place.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";
@@ -26,7 +27,7 @@ const HEALTH_MS = 5_000;
 const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
-  admissions: Pick<Admissions, "enter" | "leave">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -70,15 +71,11 @@ async function answer(
     });
   if (call.kind === "health") return tellHealth(pool, request, response, route);
   if (!records.isAvailable) return refuse(request, response, NOT_RECORDED);
-  const admitted = await admit(admissions, route, response);
+  const admitted = await admit({ admissions, routes }, route, response);
   if (admitted === null) return;
   if ("refusal" in admitted) return refuse(request, response, admitted.refusal);
-  const { replica } = admitted;
-  try {
-    await lead({ pool, records, log }, { request, response, route, replica });
-  } finally {
-    admissions.leave(route.deployment, replica);
-  }
+  using place = admitted;
+  await lead({ pool, records, log }, { request, response, place });
 }
 
 /** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */
@@ -95,13 +92,17 @@ async function tellHealth(
   response.end(JSON.stringify({ status: state.toLowerCase() }));
 }
 
-type Led = { request: IncomingMessage; response: ServerResponse; replica: Replica };
+type Asked = { request: IncomingMessage; response: ServerResponse };
 
 /** A replica's own word on its health; it is no call, and stands in no record. */
-async function askHealth(pool: ReplicaPool, { request, response, replica }: Led): Promise<void> {
-  using exchange = new Exchange(pool, { request, response, replica, limitMs: HEALTH_MS });
+async function askHealth(
+  pool: ReplicaPool,
+  { request, response, replica }: Asked & { replica: Replica },
+): Promise<void> {
+  using exchange = new Exchange(pool, { request, response, limitMs: HEALTH_MS });
   try {
-    await exchange.handOn(await exchange.ask("GET", "/health", null), new Tally());
+    const from = await exchange.ask(replica, { method: "GET", path: "/health" }, null);
+    await exchange.handOn(from, new Tally());
   } catch {
     if (!response.destroyed) refuse(request, response, exchange.refusal);
   }
@@ -110,18 +111,21 @@ async function askHealth(pool: ReplicaPool, { request, response, replica }: Led)
 /** One call, on record before the first byte of its answer leaves; how it ended follows. */
 async function lead(
   { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
-  { request, response, route, replica }: Led & { route: Route },
+  { request, response, place }: Asked & { place: Place },
 ): Promise<void> {
   const id = randomUUID();
   const [sent, got] = [new Tally(), new Tally()];
-  using exchange = new Exchange(pool, { request, response, replica, limitMs: PREDICT_MS });
+  using exchange = new Exchange(pool, { request, response, limitMs: PREDICT_MS });
   let outcome: CallOutcome = "answered";
   const broken = (err: unknown): null => {
     outcome = exchange.isLate ? "timeout" : response.destroyed ? "client_gone" : "replica_gone";
-    if (outcome !== "client_gone") log.warn({ err, member: replica.member }, outcome);
+    if (outcome !== "client_gone") log.warn({ err, member: place.replica.member }, outcome);
     return null;
   };
-  const from = await exchange.ask("POST", "/predict", sent).catch(broken);
+  const from = await place
+    .reach((replica) => exchange.ask(replica, { method: "POST", path: "/predict" }, sent))
+    .catch(broken);
+  const { route, replica } = place;
   try {
     await records.begin({
       ...{ kind: "call", id, at: new Date().toISOString(), call: "predict" },

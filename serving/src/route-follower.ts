@@ -28,6 +28,8 @@ export class RouteFollower implements Disposable {
   readonly #path: string;
   readonly #log: Logger;
   #routes = new Map<string, Route>();
+  /** By the address that was taken over. */
+  #successors = new Map<string, string>();
   /** By the monotonic clock; -Infinity before the first word. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #socket: Socket | null = null;
@@ -45,9 +47,10 @@ export class RouteFollower implements Disposable {
     this.#connect();
   }
 
-  /** Null for a deployment that nobody answers for. */
+  /** Who answers at the deployment's address: itself, or the one that took its place. Null where nobody does. */
   find(deployment: string): Route | null {
-    return this.isFresh ? (this.#routes.get(deployment) ?? null) : null;
+    if (!this.isFresh) return null;
+    return this.#routes.get(this.#successors.get(deployment) ?? deployment) ?? null;
   }
 
   /** Every deployment that somebody answers for. */
@@ -105,7 +108,16 @@ export class RouteFollower implements Disposable {
       this.#socket?.destroy();
       return;
     }
-    this.#routes = new Map(table.routes.map((route) => [route.deployment, route]));
+    this.#successors = new Map(
+      table.routes.flatMap(({ deployment, aliases }) =>
+        aliases.map((alias) => [alias, deployment]),
+      ),
+    );
+    this.#routes = new Map(
+      table.routes
+        .filter(({ deployment }) => !this.#successors.has(deployment))
+        .map((route) => [route.deployment, route]),
+    );
     this.#heardAt = performance.now();
     this.#follower.follow(table.routes);
   }

@@ -8,7 +8,13 @@ const replica = (member: string, isOpen = true): Route["replicas"][number] => ({
 });
 const route = (change: Partial<Route> = {}): Route => ({
   ...{ name: "d", api: "predict", createdAt: 0 },
-  ...{ deployment: "d", project: "p", keySha256: "0".repeat(64), visibility: "PRIVATE" },
+  ...{
+    deployment: "d",
+    project: "p",
+    aliases: [],
+    keySha256: "0".repeat(64),
+    visibility: "PRIVATE",
+  },
   ...{ maxOngoingRequests: 2, generation: 1, state: "HOT", wakeMs: 10_000 },
   replicas: [replica("r-1"), replica("r-2")],
   ...change,

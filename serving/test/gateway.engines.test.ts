@@ -87,7 +87,13 @@ t.teardown(() => bridge.close());
 
 const route: Route = {
   ...{ name: "echo", api: "predict", createdAt: 0 },
-  ...{ deployment: "job-1", project: "p_1", visibility: "PRIVATE", maxOngoingRequests: 2 },
+  ...{
+    deployment: "job-1",
+    project: "p_1",
+    aliases: [],
+    visibility: "PRIVATE",
+    maxOngoingRequests: 2,
+  },
   keySha256: createHash("sha256").update(KEY).digest("hex"),
   ...{ generation: 1, state: "HOT", wakeMs: 10_000 },
   replicas: [

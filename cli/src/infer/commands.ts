@@ -1,4 +1,5 @@
 /** `resontech infer`: predictors that answer calls. */
+import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import {
@@ -40,6 +41,7 @@ type DeployOptions = {
   maxPrice?: number;
   memory?: number;
   keyFile?: string;
+  replace?: string;
   wait: boolean;
   json: boolean;
 };
@@ -74,20 +76,39 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
     .option("--memory <MiB>", "what the replica needs of its device", countOf)
     .option("--key-file <file>", "write the key to call it there, for your eyes alone")
+    .option(
+      "--replace <deployment>",
+      "take over its address and key once this one is ready; calls go on meanwhile",
+    )
     .option("--wait", "until it answers; exit code 3 when it never does", false)
     .option("--json", "the appliance's answer, the key in it", false)
     .addHelpText(
       "after",
-      "\nThe key is shown this once.\n\nExample:\n  resontech infer deploy echo/ --gpu-models cpu --key-file echo.key --wait",
+      "\nThe key is shown this once.\n\nExamples:\n  resontech infer deploy echo/ --gpu-models cpu --key-file echo.key --wait\n  resontech infer deploy echo/ --gpu-models cpu --replace job-7f3a --wait",
     )
     .action(async (folder: string, options: DeployOptions) => {
       const { keyFile, json } = options;
       const name = options.name ?? basename(resolve(folder));
       const deploy = () => deployFolder(settings(), folder, name, wishesOf(options));
+      if (options.replace !== undefined) {
+        if (keyFile !== undefined)
+          throw new CliError(
+            "options_conflict",
+            "one that replaces another has the key of the one before",
+            "Leave --key-file out. `resontech infer rotate-key` makes a new key.",
+          );
+        const made = await deploy();
+        if (json) out(`${JSON.stringify(made)}\n`);
+        else out(`${made.jobId}\n`);
+        for (const warning of made.warnings) say(`warning: ${warning}`);
+        say(`deployed ${name}: it takes the place of ${options.replace} once it is ready`);
+        if (options.wait) await sayWhenReady(made.jobId);
+        return;
+      }
       const made =
         keyFile === undefined
-          ? await deploy()
-          : await writeKeyFile(keyFile, { isReplaced: false }, deploy);
+          ? withKey(await deploy())
+          : await writeKeyFile(keyFile, { isReplaced: false }, async () => withKey(await deploy()));
       if (json) out(`${JSON.stringify(keyFile === undefined ? made : withoutKey(made))}\n`);
       else if (keyFile === undefined)
         out(
@@ -100,12 +121,15 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
           ? `deployed ${name}: keep the key, which is shown this once`
           : `deployed ${name}: its key is in ${keyFile}`,
       );
-      if (!options.wait) return;
-      const last = await waitUntilReady(settings(), made.jobId, say);
-      if (last === "RUNNING") return say("it answers");
-      process.exitCode = NOT_SUCCEEDED;
-      say(`it is ${last}: resontech infer logs ${made.jobId} may say why`);
+      if (options.wait) await sayWhenReady(made.jobId);
     });
+
+  async function sayWhenReady(id: string): Promise<void> {
+    const last = await waitUntilReady(settings(), id, say);
+    if (last === "RUNNING") return say("it answers");
+    process.exitCode = NOT_SUCCEEDED;
+    say(`it is ${last}: resontech infer logs ${id} may say why`);
+  }
 
   infer
     .command("ls")
@@ -253,15 +277,32 @@ async function deployFolder(
       `the folder lacks ${missing.join(", ")}`,
       "A predictor has inference.yaml and scripts/, an engine's model inference.yaml and model/.",
     );
-  for (const file of files)
-    await putFile(settings, file, `${folderOfPredictor(name)}/${keyOf(folder, file)}`);
+  const version = wishes.replaces === undefined ? null : randomBytes(4).toString("hex");
+  const target = folderOfPredictor(name, version);
+  for (const file of files) await putFile(settings, file, `${target}/${keyOf(folder, file)}`);
   return (await sendJson(
-    ...([settings, "POST", DEPLOYMENTS, bodyOfPredictor(name, wishes)] as const),
+    ...([settings, "POST", DEPLOYMENTS, bodyOfPredictor(name, target, wishes)] as const),
   )) as DeployedReply;
 }
 
-function wishesOf({ gpuModels, maxPrice, memory }: DeployOptions): DeploymentWishes {
-  return { gpuModels: gpuModels?.split(","), maxPriceCents: maxPrice, memoryMb: memory };
+/** @throws CliError no_key where the appliance gave none, as it does for one that replaces another */
+function withKey({ apiKey, ...made }: DeployedReply): DeployedReply & { apiKey: string } {
+  if (apiKey === null)
+    throw new CliError(
+      "no_key",
+      `${made.jobId} was deployed without a key`,
+      "`resontech infer rotate-key` makes one.",
+    );
+  return { ...made, apiKey };
+}
+
+function wishesOf({ gpuModels, maxPrice, memory, replace }: DeployOptions): DeploymentWishes {
+  return {
+    gpuModels: gpuModels?.split(","),
+    maxPriceCents: maxPrice,
+    memoryMb: memory,
+    replaces: replace,
+  };
 }
 
 /** @returns RUNNING once it answers, or the state in which it ended; why it waits is said on the way */

@@ -12,6 +12,8 @@ export type DeploymentWishes = {
   gpuModels?: string[] | undefined;
   maxPriceCents?: number | undefined;
   memoryMb?: number | undefined;
+  /** Whose place it is to take. */
+  replaces?: string | undefined;
 };
 
 /** Whether a file of the folder is a part of the deployment. @param path below the folder, with `/` */
@@ -30,23 +32,28 @@ export function missingOfPredictor(paths: readonly string[]): string[] {
   ];
 }
 
-/** Bucket key of the deployment's folder, without slashes at the ends. */
-export function folderOfPredictor(name: string): string {
-  return `inference_jobs/${slugOf(name)}`;
+/**
+ * Bucket key of the deployment's folder, without slashes at the ends.
+ * @param version null: the name's own folder; else one beside it, for the one that is to be replaced uses that
+ */
+export function folderOfPredictor(name: string, version: string | null): string {
+  return `inference_jobs/${slugOf(name)}${version === null ? "" : `-${version}`}`;
 }
 
-/** For `POST /api/inference/jobs`, once the files lie in {@link folderOfPredictor}. */
+/** For `POST /api/inference/jobs`, once the files lie in the folder. */
 export function bodyOfPredictor(
   name: string,
-  { gpuModels, maxPriceCents, memoryMb }: DeploymentWishes,
+  folder: string,
+  { gpuModels, maxPriceCents, memoryMb, replaces }: DeploymentWishes,
 ): DeployBody {
   return {
     name,
-    jobPath: `/${folderOfPredictor(name)}`,
+    jobPath: `/${folder}`,
     visibility: "PRIVATE",
     autoSelectWorkers: true,
     ...(gpuModels === undefined ? {} : { gpuModels }),
     ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
+    ...(replaces === undefined ? {} : { replaces }),
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
   };
 }

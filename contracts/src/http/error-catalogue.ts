@@ -364,6 +364,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own.",
   },
+  not_replaceable: {
+    status: 409,
+    hint: "Name a deployment that answers, of the same engine, that nothing else is to replace; or deploy without `replaces`.",
+  },
   deployment_over: {
     status: 409,
     hint: "Deploy it anew: a new deployment has a key of its own.",

@@ -34,6 +34,11 @@ export const DeployBody = Type.Object(
     ),
     maxPricePerGpuHourCents: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000 })),
     onlyMineWorkers: Type.Optional(Type.Boolean()),
+    replaces: Type.Optional({
+      ...IdParam,
+      description:
+        "A deployment whose address and key this one takes over, once as many of its replicas are ready. Not of the hosted API.",
+    }),
   },
   closed,
 );
@@ -47,8 +52,8 @@ export const DeployedReply = Type.Object(
     status: Status,
     /** Of the deployment; the client calls `<endpoint>/predict`. */
     endpoint: Type.String(),
-    /** Good for this deployment alone, and shown this once. */
-    apiKey: Type.String(),
+    /** Good for this deployment alone, and shown this once. Null where it takes over another's, which its callers have. */
+    apiKey: Nullable(Type.String()),
     warnings: Type.Array(Type.String()),
   },
   closed,

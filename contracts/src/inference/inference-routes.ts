@@ -33,6 +33,8 @@ export const Route = Type.Object(
     /** Milliseconds since 1970. */
     createdAt: Type.Integer({ minimum: 0 }),
     project: Type.String(),
+    /** Addresses of deployments whose place it has taken. They may stand in the table themselves while their last calls end. */
+    aliases: Type.Array(Type.String()),
     /** Of the predict key. */
     keySha256: Sha256,
     visibility: Type.Enum([...VISIBILITIES]),

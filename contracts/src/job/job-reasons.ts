@@ -33,6 +33,7 @@ export type AgentReason = (typeof AGENT_REASONS)[number];
 export const KERNEL_REASONS = [
   "user_cancelled",
   "operator_cancelled",
+  "replaced",
   "node_lost",
   "node_removed",
   "quorum_lost",

@@ -31,6 +31,7 @@ export class DeploymentTable {
   readonly #running;
   readonly #failure;
   readonly #ended;
+  readonly #aliases;
 
   constructor(db: ReadHandle) {
     this.#spec = db
@@ -55,6 +56,11 @@ export class DeploymentTable {
       .prepare<[], string>(
         `SELECT job_id FROM deployments JOIN jobs ON jobs.id = job_id
          WHERE deployments.state <> 'STOPPED' AND jobs.state <> 'RUNNING'`,
+      )
+      .pluck();
+    this.#aliases = db
+      .prepare<[string], string>(
+        "SELECT job_id FROM deployments WHERE replaced_by = ? ORDER BY job_id",
       )
       .pluck();
     this.#failure = db
@@ -95,7 +101,7 @@ export class DeploymentTable {
       const { generation, state, wakesMs } = deployment;
       return {
         ...{ deployment: id, name, api: engine === "predictor" ? "predict" : "openai" },
-        ...{ createdAt: created_at, project: project_id },
+        ...{ createdAt: created_at, project: project_id, aliases: this.#aliases.all(id) },
         ...{ keySha256, visibility, maxOngoingRequests },
         ...{ generation, state, wakeMs: wakeP95(wakesMs) },
         replicas: this.#replicas(id, deployment),

@@ -9,19 +9,22 @@ import {
   type DeploymentStep,
   type Load,
   newDeployment,
+  openReplicas,
   resumedDeployment,
   stepDeployment,
 } from "./decisions/deployment.ts";
 import type { ScalingPolicy } from "./decisions/scaling-policy.ts";
 import { replicaFact } from "./decisions/replica-facts.ts";
 import { type DeploymentTable, saveDeployment } from "./deployment-table.ts";
+import { type Rollout, type Rollouts, takeOver } from "./rollouts.ts";
 
 const LOOK_MS = 250;
 
 export type ScalerParts = {
   commit: GroupCommit;
-  replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop">;
+  replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop" | "end">;
   table: Pick<DeploymentTable, "of" | "state" | "ended">;
+  rollouts: Pick<Rollouts, "of">;
   /** What the gateways say of the deployment now; null where nobody knows. */
   load: (deployment: string) => Load | null;
   now: () => number;
@@ -52,7 +55,10 @@ export class Scaler implements AsyncDisposable {
     const { replicas, table } = this.#parts;
     await Promise.all([
       ...table.ended().map((id) => this.#end(id)),
-      ...replicas.running("predictor").map((id) => this.#lookAt(id)),
+      ...replicas.running("predictor").map(async (id) => {
+        await this.#lookAt(id);
+        await this.#rollOut(id);
+      }),
     ]);
   }
 
@@ -75,19 +81,39 @@ export class Scaler implements AsyncDisposable {
     this.#known.set(id, after);
   }
 
+  /** A newer deployment takes the place once it has as many replicas as callers are used to; whoever has none left ends. */
+  async #rollOut(id: string): Promise<void> {
+    const { commit, replicas, rollouts } = this.#parts;
+    const deployment = this.#known.get(id);
+    const rollout = rollouts.of(id);
+    if (rollout.kind === "none" || deployment === undefined) return;
+    const { from } = rollout.kind === "coming" ? rollout : { from: null };
+    if (from !== null && openReplicas(deployment).length >= this.#policy(id, rollout).min)
+      await commit.run((db) => takeOver(db, { from, to: id }));
+    else if (from === null && deployment.due === 0 && deployment.replicas.length === 0)
+      await commit.run(() => replicas.end(id, "replaced"));
+  }
+
   /** Whoever ended the job has told its replicas already: what is left is the row. */
   async #end(id: string): Promise<void> {
     const { commit, table, now } = this.#parts;
     this.#known.delete(id);
     const left = table.state(id);
     if (left === null) return;
-    const { deployment } = stepDeployment(left, { kind: "stop", now: now() }, this.#policy(id));
+    const policy = this.#policy(id, { kind: "none" });
+    const { deployment } = stepDeployment(left, { kind: "stop", now: now() }, policy);
     await commit.run((db) => saveDeployment(db, id, deployment));
   }
 
-  #policy(id: string): ScalingPolicy {
+  #policy(id: string, rollout: Rollout): ScalingPolicy {
     const asked = this.#parts.table.of(id);
     if (asked === null) throw new Error(`there is no deployment ${id}`);
+    if (rollout.kind === "replaced") return { ...asked.scaling, min: 0, max: 0, sleeps: false };
+    if (rollout.kind === "coming") {
+      const { min, max } = asked.scaling;
+      const atOnce = Math.max(1, min, Math.min(max, rollout.ready));
+      return { ...asked.scaling, min: atOnce, sleeps: false };
+    }
     // Agents of this protocol end a payload together with its container.
     return { ...asked.scaling, sleeps: false };
   }
@@ -100,10 +126,13 @@ export class Scaler implements AsyncDisposable {
 
   /** All that is known now: members first, for what the gateways say is of them. */
   #step(id: string, before: Deployment): DeploymentStep {
-    const { replicas, load, now } = this.#parts;
-    const policy = this.#policy(id);
+    const { replicas, rollouts, load, now } = this.#parts;
+    const rollout = rollouts.of(id);
+    const policy = this.#policy(id, rollout);
     const { due, replicas: rows } = replicas.of(id);
-    const facts = rows.map(replicaFact);
+    const facts = rows
+      .map(replicaFact)
+      .map((fact) => (rollout.kind === "replaced" ? { ...fact, isLeaving: true } : fact));
     const at = now();
     const seen = stepDeployment(before, { kind: "members", now: at, due, replicas: facts }, policy);
     const heard = stepDeployment(

@@ -59,6 +59,12 @@ export class Replicas {
     if (due > 0) this.#transitions.placementWanted = true;
   }
 
+  /** Inside a transaction: nobody is to call the job any more, and it ends. */
+  end(jobId: string, reason: "replaced"): void {
+    this.#transitions.moveJob(jobId, "stop", { reason });
+    this.#transitions.settle(jobId);
+  }
+
   /** Inside a transaction: told to end in its own time. */
   stop(memberId: string): void {
     const member = this.#tables.members.get(memberId);

@@ -15,7 +15,7 @@ export async function putDeployment(
   const spec: Deployment = {
     ...{ engine: "predictor", module: "echo", className: "Echo", initArgs: {}, modelPath: null },
     scaling: { min: 1, max: 1, targetOngoing: 4 },
-    ...{ maxOngoingRequests: 4, visibility: "PRIVATE", callbackUrl: null },
+    ...{ maxOngoingRequests: 4, visibility: "PRIVATE", callbackUrl: null, replaces: null },
     keySha256: FIRST_KEY_SHA256,
   };
   await commit.run((db) =>

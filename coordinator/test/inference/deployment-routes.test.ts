@@ -4,6 +4,7 @@ import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import t from "tap";
 import { DeploymentTable } from "../../src/inference/deployment-table.ts";
+import { Rollouts } from "../../src/inference/rollouts.ts";
 import { Scaler } from "../../src/inference/scaler.ts";
 import { drawPredictKey, PredictKeys } from "../../src/inference/predict-keys.ts";
 import { JobLists } from "../../src/kernel/job-lists.ts";
@@ -15,7 +16,13 @@ const FIRST = drawPredictKey();
 const spec: Deployment = {
   ...{ engine: "predictor", module: "echo", className: "Echo", initArgs: {}, modelPath: null },
   scaling: { min: 1, max: 1, targetOngoing: 3 },
-  ...{ maxOngoingRequests: 3, visibility: "PRIVATE", callbackUrl: null, keySha256: FIRST.sha256 },
+  ...{
+    maxOngoingRequests: 3,
+    visibility: "PRIVATE",
+    callbackUrl: null,
+    replaces: null,
+    keySha256: FIRST.sha256,
+  },
 };
 
 t.test("a route is there while a replica answers, and follows a new key", async (t) => {
@@ -34,6 +41,7 @@ t.test("a route is there while a replica answers, and follows a new key", async 
   const table = new DeploymentTable(world.read);
   await using scaler = new Scaler({
     ...{ commit, table, replicas: world.parts.replicas, now: () => world.nowMs },
+    rollouts: new Rollouts(world.read, table),
     load: () => null,
     onError: (error) => t.fail(String(error)),
   });

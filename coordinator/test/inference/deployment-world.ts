@@ -386,7 +386,13 @@ export class DeploymentWorld {
     const open = new Set(openReplicas(this.deployment));
     return {
       ...{ name: "d", api: "predict", createdAt: 0 },
-      ...{ deployment: "d", project: "p", keySha256: "0".repeat(64), visibility: "PRIVATE" },
+      ...{
+        deployment: "d",
+        project: "p",
+        aliases: [],
+        keySha256: "0".repeat(64),
+        visibility: "PRIVATE",
+      },
       ...{ maxOngoingRequests: MAX_ONGOING, generation, state, wakeMs: wakeP95(wakesMs) },
       replicas: replicas
         .filter((replica) => [...SERVING, "DRAINING"].includes(replica.state))

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import t from "tap";
 import type { Load } from "../../src/inference/decisions/deployment.ts";
 import { DeploymentTable } from "../../src/inference/deployment-table.ts";
+import { Rollouts } from "../../src/inference/rollouts.ts";
 import { Scaler } from "../../src/inference/scaler.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 import { SimAgent } from "../kernel/sim-agent.ts";
@@ -209,9 +210,10 @@ class Play implements Disposable {
       ...{ generation: Number.MAX_SAFE_INTEGER, inFlight: {}, lastCompletionAt: null },
       queued: this.queued,
     });
+    const table = new DeploymentTable(world.read);
     return new Scaler({
       ...{ commit: world.parts.commit, replicas: world.parts.replicas, load },
-      ...{ table: new DeploymentTable(world.read), now: () => world.nowMs },
+      ...{ table, rollouts: new Rollouts(world.read, table), now: () => world.nowMs },
       onError: (error) => world.errors.push(error),
     });
   }

@@ -20,11 +20,22 @@ const RELEASED: MemberEvent = {
 export type MemberState = { id: string; node_id: string; state: string };
 
 /** @returns the job's id */
-export async function deploy(world: KernelWorld, name: string, scaling: Scaling): Promise<string> {
+export async function deploy(
+  world: KernelWorld,
+  name: string,
+  scaling: Scaling,
+  replaces: string | null = null,
+): Promise<string> {
   const spec: Asked = {
     ...{ engine: "predictor", module: "m", className: "P", initArgs: {}, modelPath: null },
     maxOngoingRequests: 2,
-    ...{ scaling, visibility: "PRIVATE", callbackUrl: null, keySha256: "0".repeat(64) },
+    ...{
+      scaling,
+      visibility: "PRIVATE",
+      callbackUrl: null,
+      replaces,
+      keySha256: (replaces === null ? "0" : "1").repeat(64),
+    },
   };
   const task = world.task(name, {
     ...{ kind: "predictor", spec, numRounds: null, minClients: 0, inputs: [] },
@@ -34,9 +45,21 @@ export async function deploy(world: KernelWorld, name: string, scaling: Scaling)
 }
 
 export class ReplicaWorld {
-  readonly world = new KernelWorld();
-  readonly agents: SimAgent[] = [];
+  readonly world: KernelWorld;
+  readonly agents: SimAgent[];
   id = "";
+
+  constructor(world = new KernelWorld(), agents: SimAgent[] = []) {
+    this.world = world;
+    this.agents = agents;
+  }
+
+  /** A newer deployment on the same nodes that is to take the place of this one. */
+  async replaced(scaling: Scaling): Promise<ReplicaWorld> {
+    const newer = new ReplicaWorld(this.world, this.agents);
+    newer.id = await deploy(this.world, `after-${this.id}`, scaling, this.id);
+    return newer;
+  }
 
   /** Accepted, and nothing placed yet. @param workers of each node: `node-a` and on */
   static async open(t: Test, workers: readonly number[], scaling: Scaling): Promise<ReplicaWorld> {
@@ -76,6 +99,13 @@ export class ReplicaWorld {
   async fail(member: string, reason = "payload_exited"): Promise<void> {
     const failed = { kind: "failed", reason, message: "it failed" } as const;
     await this.say(member, failed, { kind: "outputs-uploaded", keys: [] }, RELEASED);
+  }
+
+  /** One that was told to stop has stopped. */
+  async release(member: string): Promise<void> {
+    const { state } = this.members().find(({ id }) => id === member)!;
+    if (state !== "RUNNING")
+      await this.say(member, { kind: "outputs-uploaded", keys: [] }, RELEASED);
   }
 
   async commit(work: () => void): Promise<void> {

@@ -25,7 +25,13 @@ async function listening(t: Test) {
     routes: (): Route[] => [
       {
         ...{ name: "d", api: "predict", createdAt: 0 },
-        ...{ deployment: "d", project: "p", keySha256: "0".repeat(64), visibility: "PRIVATE" },
+        ...{
+          deployment: "d",
+          project: "p",
+          aliases: [],
+          keySha256: "0".repeat(64),
+          visibility: "PRIVATE",
+        },
         ...{ maxOngoingRequests: 1, generation, state: "COLD", wakeMs: 1, replicas: [] },
       },
     ],

@@ -2,6 +2,7 @@
 import t, { type Test } from "tap";
 import type { Load } from "../../src/inference/decisions/deployment.ts";
 import { DeploymentTable, saveDeployment } from "../../src/inference/deployment-table.ts";
+import { Rollouts } from "../../src/inference/rollouts.ts";
 import { Scaler } from "../../src/inference/scaler.ts";
 import type { Scaling } from "../../src/workloads/predictor/scaling.ts";
 import { ReplicaWorld } from "./replica-world.ts";
@@ -16,6 +17,7 @@ async function scaled(t: Test, workers: number[], scaling: Scaling) {
     new Scaler({
       ...{ commit: world.parts.commit, replicas: world.parts.replicas, now: () => world.nowMs },
       table: new DeploymentTable(world.read),
+      rollouts: new Rollouts(world.read, new DeploymentTable(world.read)),
       load: () => ({ ...calls, generation: Number.MAX_SAFE_INTEGER, lastCompletionAt: null }),
       onError: (error) => world.errors.push(error),
     });

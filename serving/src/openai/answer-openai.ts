@@ -18,10 +18,11 @@ import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-e
 import type { OpenAiTarget } from "./openai-target.ts";
 import { readBody } from "./read-body.ts";
 import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
+import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
-  routes: Pick<RouteFollower, "all" | "isFresh">;
-  admissions: Pick<Admissions, "enter" | "leave">;
+  routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -56,10 +57,13 @@ async function answer(
   if (wish.kind === "none") throw noSuchCall(wish.status, exchange.request);
   if (!parts.routes.isFresh) throw unavailable("the gateway does not know now who answers");
   const key = keyOf(exchange.request.headers);
+  // An address that was taken over is its successor's.
+  const addressed = deployment === null ? null : parts.routes.find(deployment);
+  if (deployment !== null && addressed === null) throw badKey();
   const callable = parts.routes
     .all()
     .filter((route) => mayCall(route, key))
-    .filter((route) => deployment === null || route.deployment === deployment);
+    .filter((route) => addressed === null || route.deployment === addressed.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
   if (callable.length === 0) throw badKey();
   if (wish.kind === "models")
@@ -69,7 +73,7 @@ async function answer(
   const body = await readBody(exchange.request);
   const asked = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
-  const name = deployment ?? asked.model;
+  const name = addressed?.deployment ?? asked.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
   await call(parts, exchange, { route: routeOf(callable, name), call: wish.call, asked, body });
 }
@@ -77,41 +81,41 @@ async function answer(
 type AskedCall = { route: Route; call: OpenAiCall; asked: OpenAiRequest; body: Buffer };
 
 async function call(
-  { admissions, pool, records, log }: OpenAiParts,
+  { routes, admissions, pool, records, log }: OpenAiParts,
   { response, requestId }: Exchange,
   { route, call, asked, body }: AskedCall,
 ): Promise<void> {
   if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
-  const { deployment, project, keySha256 } = route;
-  const admitted = await admit(admissions, route, response);
+  using _waiting = asked.isStream ? new WaitingStream(response) : null;
+  const admitted = await admit({ admissions, routes }, route, response);
+  _waiting?.[Symbol.dispose]();
   if (admitted === null) return;
   if ("refusal" in admitted) throw notAdmitted(admitted.refusal);
-  const { replica } = admitted;
+  using place = admitted;
+  const { deployment, project, keySha256 } = place.route;
   const id = randomUUID();
-  const { member } = replica;
-  try {
-    await leadCall(
-      pool,
-      { call, asked, replica, response },
-      {
-        begin: async () => {
-          await records.begin({
-            ...{ kind: "call", id, at: new Date().toISOString(), call },
-            ...{ deployment, project, replica: member, keySha256 },
-            requestSha256: createHash("sha256").update(body).digest("hex"),
-            requestBytes: body.length,
-          });
-        },
-        end: ({ error, ...end }) => {
-          records.end({ kind: "end", id, at: new Date().toISOString(), ...end });
-          if (error !== undefined && end.outcome !== "client_gone")
-            log.warn({ err: error, member, requestId }, "a call did not come back");
-        },
+  await leadCall(
+    pool,
+    { call, asked, place, response },
+    {
+      begin: async () => {
+        await records.begin({
+          ...{ kind: "call", id, at: new Date().toISOString(), call },
+          ...{ deployment, project, replica: place.replica.member, keySha256 },
+          requestSha256: createHash("sha256").update(body).digest("hex"),
+          requestBytes: body.length,
+        });
       },
-    );
-  } finally {
-    admissions.leave(deployment, replica);
-  }
+      end: ({ error, ...end }) => {
+        records.end({ kind: "end", id, at: new Date().toISOString(), ...end });
+        if (error !== undefined && end.outcome !== "client_gone")
+          log.warn(
+            { err: error, member: place.replica.member, requestId },
+            "a call did not come back",
+          );
+      },
+    },
+  );
 }
 
 function notAdmitted({ status, type: code, ...refusal }: Refusal): OpenAiError {
@@ -168,8 +172,10 @@ function refuse(
   response: ServerResponse,
   { refusal }: OpenAiError,
 ): void {
-  if (response.headersSent) return void response.destroy();
   const body = errorBody(refusal);
+  // A stream that was held open while its call waited has no status left to say so.
+  if (isEventStream(response)) return void response.end(`data: ${body}\n\n`);
+  if (response.headersSent) return void response.destroy();
   response.writeHead(refusal.status, {
     ...errorHeaders(refusal),
     "content-length": Buffer.byteLength(body),

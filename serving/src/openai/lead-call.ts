@@ -9,6 +9,7 @@ import {
 } from "@resontech/contracts/openai-surface";
 import type { Replica } from "../admission.ts";
 import type { CallEnded } from "../records/call-line.ts";
+import type { Place } from "../place.ts";
 import { Tally } from "../records/tally.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import { AnswerUsage } from "./answer-usage.ts";
@@ -40,7 +41,7 @@ export const NOT_RECORDED: OpenAiRefusal = {
 export type LedCall = {
   call: OpenAiCall;
   asked: OpenAiRequest;
-  replica: Replica;
+  place: Place;
   response: ServerResponse;
 };
 
@@ -63,17 +64,17 @@ export type CallSteps = {
  */
 export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps): Promise<void> {
   const { response } = led;
-  const engine = openEngine(pool, led);
+  let engine: ClientRequest | null = null;
   const gone = new AbortController();
   const onClose = () => {
     gone.abort();
-    engine.destroy();
+    engine?.destroy();
   };
   response.once("close", onClose);
   let isLate = false;
   const silence = setTimeout(() => {
     isLate = true;
-    engine.destroy();
+    engine?.destroy();
   }, OPENAI_SILENT_MS);
   const passing = makePassing(led);
   const got = new Tally();
@@ -83,7 +84,7 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
     if (isBegun) return;
     isBegun = true;
     await steps.begin().catch((error: unknown) => {
-      engine.destroy();
+      engine?.destroy();
       end("not_recorded", error);
       throw new OpenAiError(NOT_RECORDED);
     });
@@ -93,7 +94,12 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
     steps.end({ status, outcome, ...answer, usage: passing.usage(), error });
   };
   try {
-    const [from] = (await once(engine, "response")) as [IncomingMessage];
+    const from = await led.place.reach(async (replica) => {
+      gone.signal.throwIfAborted();
+      engine = openEngine(pool, led, replica);
+      const [answer] = (await once(engine, "response")) as [IncomingMessage];
+      return answer;
+    });
     await begin();
     status = from.statusCode ?? 502;
     if (status >= 400) {
@@ -101,12 +107,14 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
       end("answered");
       throw new OpenAiError(refusal);
     }
-    response.statusCode = status;
-    for (const name of PASSED_HEADERS) {
-      const value = from.headers[name];
-      if (value !== undefined) response.setHeader(name, value);
+    if (!response.headersSent) {
+      response.statusCode = status;
+      for (const name of PASSED_HEADERS) {
+        const value = from.headers[name];
+        if (value !== undefined) response.setHeader(name, value);
+      }
+      if (led.asked.isStream) response.setHeader("cache-control", "no-cache");
     }
-    if (led.asked.isStream) response.setHeader("cache-control", "no-cache");
     for await (const piece of from) {
       silence.refresh();
       const passed = passing.take(piece as Buffer);
@@ -128,7 +136,7 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
   }
 }
 
-function openEngine(pool: ReplicaPool, { call, asked, replica }: LedCall): ClientRequest {
+function openEngine(pool: ReplicaPool, { call, asked }: LedCall, replica: Replica): ClientRequest {
   const body = JSON.stringify(asked.body);
   const engine = pool.request(replica, {
     ...{ method: "POST", path: `${OPENAI_PATH}/${call}` },

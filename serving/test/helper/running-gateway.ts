@@ -69,7 +69,7 @@ export class RunningGateway implements AsyncDisposable {
     const told = routes.map(
       ({ key, ...route }, at): Route => ({
         ...{ generation: 1, state: "HOT", wakeMs: 0 },
-        ...{ ...route, project: "p_1", visibility: "PRIVATE", createdAt: 1_000 * at },
+        ...{ ...route, project: "p_1", aliases: [], visibility: "PRIVATE", createdAt: 1_000 * at },
         keySha256: createHash("sha256").update(key).digest("hex"),
         replicas: [replica],
       }),

@@ -4,7 +4,15 @@ import t from "tap";
 import { findModel, modelsOf } from "../../src/openai/models.ts";
 
 const route = (deployment: string, name: string, createdAt: number): Route => ({
-  ...{ deployment, name, createdAt, api: "openai", project: "p_1", visibility: "PRIVATE" },
+  ...{
+    deployment,
+    name,
+    createdAt,
+    api: "openai",
+    project: "p_1",
+    aliases: [],
+    visibility: "PRIVATE",
+  },
   ...{ keySha256: "0".repeat(64), maxOngoingRequests: 1, replicas: [] },
   ...{ generation: 1, state: "HOT", wakeMs: 0 },
 });

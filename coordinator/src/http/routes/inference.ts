@@ -20,6 +20,7 @@ import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { DeploymentTable } from "../../inference/deployment-table.ts";
 import { drawPredictKey, PredictKeys } from "../../inference/predict-keys.ts";
+import { Rollouts } from "../../inference/rollouts.ts";
 import { JobLists } from "../../kernel/job-lists.ts";
 import type { JobView } from "../../kernel/job-view.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
@@ -50,6 +51,7 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
 ) => {
   const { kernel, read, commit, store, publicUrl } = deps;
   const deployments = new DeploymentTable(read);
+  const rollouts = new Rollouts(read, deployments);
   const lists = new JobLists(read);
   const keys = new PredictKeys(commit);
   const logs = new StoredLogs(read, store);
@@ -70,18 +72,36 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
       await authorize(request, "job.submit", { userId, projectId });
       const { key, sha256 } = drawPredictKey();
       const { body } = request;
+      const from =
+        body.replaces === undefined
+          ? null
+          : await authorizedRow(request, "job.cancel", find(body.replaces));
+      if (from !== null && from.projectId !== projectId)
+        throw new ApiError("not_replaceable", `deployment ${from.id} is of another project`);
       const job = await acceptTask(
         deps,
         { userId, projectId },
         {
-          validated: () => validatePredictor(deps, bucket.name, body, sha256),
+          validated: async () => {
+            const task = await validatePredictor(deps, bucket.name, body, sha256);
+            if (from !== null)
+              rollouts.requireReplaceable(
+                {
+                  ...{ id: from.id, spec: requireDeployment(from.id) },
+                  isOver: isTerminal(from.state),
+                },
+                task.spec,
+              );
+            return task;
+          },
           ...{ asked: body, idempotencyKey: null },
         },
         request.audit,
       );
       return reply.code(201).send({
         ...{ jobId: job.id, status: wireState(job.state), endpoint: endpointOf(job.id) },
-        ...{ apiKey: key, warnings: job.warnings },
+        // Nobody calls it before it has the key of the one before.
+        ...{ apiKey: from === null ? key : null, warnings: job.warnings },
       });
     },
   );

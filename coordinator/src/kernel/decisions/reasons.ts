@@ -140,6 +140,12 @@ export const REASONS = {
     message: "The operator stopped the job.",
     hint: "Ask the operator why; then submit it again.",
   },
+  replaced: {
+    ends: "CANCELLED",
+    retry: "never",
+    message: "A newer deployment took the place of this one.",
+    hint: "Nothing has to be done: calls of its address go to the newer one.",
+  },
   expired: {
     ends: "EXPIRED",
     retry: "never",

@@ -27,6 +27,8 @@ export type Deployment = ServedModel & {
   scaling: Scaling;
   visibility: (typeof VISIBILITIES)[number];
   callbackUrl: string | null;
+  /** Whose place it takes once it is ready; null for one that stands by itself. */
+  replaces: string | null;
   /** Of the key that was shown when it was deployed, hex. */
   keySha256: string;
 };

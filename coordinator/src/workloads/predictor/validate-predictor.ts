@@ -40,7 +40,7 @@ export async function validatePredictor(
   bucket: string,
   body: DeployBody,
   keySha256: string,
-): Promise<ValidatedTask> {
+): Promise<ValidatedTask & { spec: Deployment }> {
   const name = taskName(body.name);
   const folder = deploymentFolder(body.jobPath);
   const objects = await listFolder(deps.store, bucket, folder);
@@ -75,6 +75,7 @@ export async function validatePredictor(
     scaling: spec.scaling,
     visibility: body.visibility ?? "PRIVATE",
     callbackUrl: body.callbackUrl ?? null,
+    replaces: body.replaces ?? null,
     keySha256,
   };
   return {

@@ -7,6 +7,7 @@ const common = {
   maxOngoingRequests: 3,
   visibility: "PRIVATE",
   callbackUrl: null,
+  replaces: null,
   keySha256: "0".repeat(64),
   scaling: { min: 1, max: 1, targetOngoing: 3 },
 } as const;
