@@ -2,7 +2,7 @@ import type { Migration } from "@resontech/daemon/migrate";
 
 /** Deployments whose place another one has taken: their addresses lead there. */
 export const rollouts: Migration = {
-  version: 22,
+  version: 25,
   name: "rollouts",
   sql: `
     ALTER TABLE deployments ADD COLUMN replaced_by TEXT REFERENCES jobs (id) ON DELETE SET NULL;
