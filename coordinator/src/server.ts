@@ -19,6 +19,7 @@ import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
 import type { Socket } from "node:net";
+import { CallerKeys } from "./inference/caller-keys.ts";
 import { GatewayReports } from "./inference/gateway-reports.ts";
 import { Scaler } from "./inference/scaler.ts";
 import { RoutesServer } from "./inference/routes-server.ts";
@@ -108,6 +109,7 @@ async function openParts(
   if (config.inference !== undefined) {
     const table = new DeploymentTable(read);
     const reports = new GatewayReports<Socket>();
+    const callers = new CallerKeys(read);
     const scaler = stack.use(
       new Scaler({
         ...{ commit, table, now, replicas: core.replicas },
@@ -117,7 +119,8 @@ async function openParts(
     );
     stack.use(
       await RoutesServer.listen(config.inference.routesSocket, {
-        ...{ routes: () => table.routes(), reports, onReport: () => scaler.kick(), now, logger },
+        ...{ routes: () => table.routes(), keys: () => callers.all(now()), reports, now, logger },
+        onReport: () => scaler.kick(),
       }),
     );
     scaler.run();

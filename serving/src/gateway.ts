@@ -8,7 +8,7 @@ import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
 import { Exchange } from "./exchange.ts";
-import { mayCall } from "./may-call.ts";
+import { mayCall, shownKey, type ShownKey } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
@@ -25,7 +25,7 @@ const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
 const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
-  routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
+  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
@@ -55,7 +55,8 @@ async function answer(
     return refuse(request, response, { status: 404, type: "not_found", message: "no such call" });
   const route = routes.find(call.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
-  if (call.kind === "predict" && !mayCall(route, keyOf(request.headers)))
+  const shown = shownKey(keyOf(request.headers), routes.keys, Date.now());
+  if (call.kind === "predict" && !mayCall(route, shown))
     return refuse(request, response, {
       ...{ status: 401, type: "auth_error", message: "the key is not one of this deployment" },
     });
@@ -68,14 +69,14 @@ async function answer(
     return refuse(request, response, {
       ...{ status: 413, type: "body_too_large", message: `at most ${MAX_BODY_BYTES} bytes` },
     });
-  if (call.kind === "health") return tellHealth(pool, request, response, route);
+  if (call.kind === "health" || shown === null) return tellHealth(pool, request, response, route);
   if (!records.isAvailable) return refuse(request, response, NOT_RECORDED);
   const admitted = await admit(admissions, route, response);
   if (admitted === null) return;
   if ("refusal" in admitted) return refuse(request, response, admitted.refusal);
   const { replica } = admitted;
   try {
-    await lead({ pool, records, log }, { request, response, route, replica });
+    await lead({ pool, records, log }, { request, response, route, replica, shown });
   } finally {
     admissions.leave(route.deployment, replica);
   }
@@ -110,7 +111,7 @@ async function askHealth(pool: ReplicaPool, { request, response, replica }: Led)
 /** One call, on record before the first byte of its answer leaves; how it ended follows. */
 async function lead(
   { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
-  { request, response, route, replica }: Led & { route: Route },
+  { request, response, route, replica, shown }: Led & { route: Route; shown: ShownKey },
 ): Promise<void> {
   const id = randomUUID();
   const [sent, got] = [new Tally(), new Tally()];
@@ -126,7 +127,7 @@ async function lead(
     await records.begin({
       ...{ kind: "call", id, at: new Date().toISOString(), call: "predict" },
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
-      keySha256: route.keySha256,
+      keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
     });
     if (from !== null) await exchange.handOn(from, got).catch(broken);

@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import {
+  type CallerKey,
   type CallReport,
   MAX_ROUTES_LINE_BYTES,
   REPORT_AFTER_MS,
@@ -28,6 +29,7 @@ export class RouteFollower implements Disposable {
   readonly #path: string;
   readonly #log: Logger;
   #routes = new Map<string, Route>();
+  #keys = new Map<string, CallerKey>();
   /** By the monotonic clock; -Infinity before the first word. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #socket: Socket | null = null;
@@ -53,6 +55,11 @@ export class RouteFollower implements Disposable {
   /** Every deployment that somebody answers for. */
   all(): Route[] {
     return this.isFresh ? [...this.#routes.values()] : [];
+  }
+
+  /** Platform keys that may call, by their digest; none once nobody has told of them for long. */
+  get keys(): ReadonlyMap<string, CallerKey> {
+    return this.isFresh ? this.#keys : new Map();
   }
 
   get isFresh(): boolean {
@@ -106,6 +113,7 @@ export class RouteFollower implements Disposable {
       return;
     }
     this.#routes = new Map(table.routes.map((route) => [route.deployment, route]));
+    this.#keys = new Map((table.keys ?? []).map((key) => [key.sha256, key]));
     this.#heardAt = performance.now();
     this.#follower.follow(table.routes);
   }

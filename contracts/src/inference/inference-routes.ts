@@ -62,7 +62,30 @@ export const Route = Type.Object(
   closed,
 );
 export type Route = Static<typeof Route>;
-export const RouteTable = Type.Object({ routes: Type.Array(Route) }, closed);
+
+/** More living keys with the scope are not told: the newest are. */
+export const MAX_CALLER_KEYS = 20_000;
+/** A platform key with the scope `infer`: it may call what its project has deployed, and whatever is PUBLIC. */
+export const CallerKey = Type.Object(
+  {
+    id: Type.String(),
+    sha256: Sha256,
+    project: Type.String(),
+    /** Milliseconds since 1970. */
+    expiresAt: Count,
+  },
+  closed,
+);
+export type CallerKey = Static<typeof CallerKey>;
+
+export const RouteTable = Type.Object(
+  {
+    routes: Type.Array(Route),
+    /** Absent: no platform key calls anything. */
+    keys: Type.Optional(Type.Array(CallerKey, { maxItems: MAX_CALLER_KEYS })),
+  },
+  closed,
+);
 export type RouteTable = Static<typeof RouteTable>;
 
 /** What one gateway has of one deployment. */

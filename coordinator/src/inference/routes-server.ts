@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import {
   CallReport,
+  type CallerKey,
   MAX_ROUTES_LINE_BYTES,
   type Route,
   ROUTES_EVERY_MS,
@@ -20,6 +21,8 @@ const readReport = reader(CallReport);
 
 export type RoutesServerParts = {
   routes: () => Route[];
+  /** Platform keys that may call. */
+  keys: () => CallerKey[];
   reports: Pick<GatewayReports<Socket>, "join" | "leave" | "take">;
   /** A gateway came, went, or said something. */
   onReport: () => void;
@@ -97,7 +100,8 @@ export class RoutesServer implements AsyncDisposable {
   }
 
   #line(): string {
-    return JSON.stringify({ routes: this.#parts.routes() });
+    const { routes, keys } = this.#parts;
+    return JSON.stringify({ routes: routes(), keys: keys() });
   }
 
   #tell(): void {

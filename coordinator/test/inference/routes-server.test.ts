@@ -29,6 +29,7 @@ async function listening(t: Test) {
         ...{ maxOngoingRequests: 1, generation, state: "COLD", wakeMs: 1, replicas: [] },
       },
     ],
+    keys: () => [],
     ...{ reports, onReport: () => heard++, now: () => clock.now, logger: fastify().log },
   };
   const server = await RoutesServer.listen(path, parts);

@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import type { Admissions } from "../admissions.ts";
 import { admit } from "../admit.ts";
 import { keyOf, requestIdOf } from "../call.ts";
-import { mayCall } from "../may-call.ts";
+import { mayCall, shownKey, type ShownKey } from "../may-call.ts";
 import type { CallRecorder } from "../records/call-recorder.ts";
 import type { Refusal } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
@@ -20,7 +20,7 @@ import { readBody } from "./read-body.ts";
 import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
 
 export type OpenAiParts = {
-  routes: Pick<RouteFollower, "all" | "isFresh">;
+  routes: Pick<RouteFollower, "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
@@ -55,34 +55,46 @@ async function answer(
 ): Promise<void> {
   if (wish.kind === "none") throw noSuchCall(wish.status, exchange.request);
   if (!parts.routes.isFresh) throw unavailable("the gateway does not know now who answers");
-  const key = keyOf(exchange.request.headers);
-  const callable = parts.routes
+  const { routes } = parts;
+  const shown = shownKey(keyOf(exchange.request.headers), routes.keys, Date.now());
+  const callable = routes
     .all()
-    .filter((route) => mayCall(route, key))
+    .filter((route) => mayCall(route, shown))
     .filter((route) => deployment === null || route.deployment === deployment);
-  // Whether there is such a deployment is its callers' to know: without a key all look the same.
-  if (callable.length === 0) throw badKey();
+  // Whether there is such a deployment is its callers' to know: without a key all look the same. A platform key is good where nothing is deployed, too.
+  if (shown === null || (callable.length === 0 && (shown.platform === null || deployment !== null)))
+    throw badKey();
   if (wish.kind === "models")
-    return sendJson(exchange.response, { object: "list", data: modelsOf(callable) });
+    return sendJson(exchange.response, {
+      object: "list",
+      data: modelsOf(callable, projectOf(shown)),
+    });
   if (wish.kind === "model")
-    return sendJson(exchange.response, modelOf(routeOf(callable, wish.name)));
+    return sendJson(exchange.response, modelOf(routeOf(callable, wish.name, shown)));
   const body = await readBody(exchange.request);
   const asked = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
   const name = deployment ?? asked.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
-  await call(parts, exchange, { route: routeOf(callable, name), call: wish.call, asked, body });
+  const route = routeOf(callable, name, shown);
+  await call(parts, exchange, { route, shown, call: wish.call, asked, body });
 }
 
-type AskedCall = { route: Route; call: OpenAiCall; asked: OpenAiRequest; body: Buffer };
+type AskedCall = {
+  route: Route;
+  shown: ShownKey;
+  call: OpenAiCall;
+  asked: OpenAiRequest;
+  body: Buffer;
+};
 
 async function call(
   { admissions, pool, records, log }: OpenAiParts,
   { response, requestId }: Exchange,
-  { route, call, asked, body }: AskedCall,
+  { route, shown, call, asked, body }: AskedCall,
 ): Promise<void> {
   if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
-  const { deployment, project, keySha256 } = route;
+  const { deployment, project } = route;
   const admitted = await admit(admissions, route, response);
   if (admitted === null) return;
   if ("refusal" in admitted) throw notAdmitted(admitted.refusal);
@@ -97,7 +109,7 @@ async function call(
         begin: async () => {
           await records.begin({
             ...{ kind: "call", id, at: new Date().toISOString(), call },
-            ...{ deployment, project, replica: member, keySha256 },
+            ...{ deployment, project, replica: member, keySha256: shown.sha256 },
             requestSha256: createHash("sha256").update(body).digest("hex"),
             requestBytes: body.length,
           });
@@ -120,13 +132,18 @@ function notAdmitted({ status, type: code, ...refusal }: Refusal): OpenAiError {
 }
 
 /** @throws OpenAiError model_not_found */
-function routeOf(callable: readonly Route[], name: string): Route {
-  const route = findModel(callable, name);
+function routeOf(callable: readonly Route[], name: string, shown: ShownKey): Route {
+  const route = findModel(callable, name, projectOf(shown));
   if (route !== null) return route;
   throw new OpenAiError({
     ...{ status: 404, type: "invalid_request_error", code: "model_not_found", param: "model" },
     message: `the model ${JSON.stringify(name)} does not exist, or the key may not call it; GET /v1/models lists those that it may`,
   });
+}
+
+/** Null for a key of one deployment. */
+function projectOf({ platform }: ShownKey): string | null {
+  return platform?.project ?? null;
 }
 
 function noSuchCall(status: 404 | 405, { method, url = "" }: IncomingMessage): OpenAiError {
@@ -141,7 +158,8 @@ function noSuchCall(status: 404 | 405, { method, url = "" }: IncomingMessage): O
 function badKey(): OpenAiError {
   return new OpenAiError({
     ...{ status: 401, type: "authentication_error", code: "invalid_api_key" },
-    message: "the key is missing, or it is not one of a deployment that answers",
+    message:
+      "the key is missing, or it is neither one of a deployment that answers nor a platform key with the scope infer",
   });
 }
 
