@@ -20,6 +20,9 @@ import { answerFront } from "./front/answer-front.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
 import type { Socket } from "node:net";
 import { CallerKeys } from "./inference/caller-keys.ts";
+import { keepUsage } from "./inference/call-usage.ts";
+import { DeploymentWatch } from "./inference/deployment-watch.ts";
+import { HeardNumbers } from "./inference/heard-numbers.ts";
 import { GatewayReports } from "./inference/gateway-reports.ts";
 import { Scaler } from "./inference/scaler.ts";
 import { RoutesServer } from "./inference/routes-server.ts";
@@ -106,9 +109,11 @@ async function openParts(
     }),
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
+  const table = new DeploymentTable(read);
+  const reports = new GatewayReports<Socket>();
+  const numbers = new HeardNumbers<Socket>();
+  const watch = new DeploymentWatch(reports, numbers, now);
   if (config.inference !== undefined) {
-    const table = new DeploymentTable(read);
-    const reports = new GatewayReports<Socket>();
     const callers = new CallerKeys(read);
     const scaler = stack.use(
       new Scaler({
@@ -119,7 +124,8 @@ async function openParts(
     );
     stack.use(
       await RoutesServer.listen(config.inference.routesSocket, {
-        ...{ routes: () => table.routes(), keys: () => callers.all(now()), reports, now, logger },
+        ...{ routes: () => table.routes(), keys: () => callers.all(now()), reports, numbers },
+        ...{ onUsage: (rows) => keepUsage(commit, rows), now, logger },
         onReport: () => scaler.kick(),
       }),
     );
@@ -157,6 +163,7 @@ async function openParts(
     ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
     work: (at) => work.count(at),
     workers: () => kernel.workersStats().workers,
+    inference: () => table.facts(watch),
     appliance: () =>
       config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile),
   });
@@ -194,6 +201,8 @@ async function openParts(
     images: config.images,
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
+    watch,
+    deviceUses: () => core.nodeHealth().flatMap(({ devices = [] }) => devices),
     join: (request, source) => joinTokens.join(request, source),
     nodeFiles,
     registry: {

@@ -8,6 +8,9 @@ import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
 import { Exchange } from "./exchange.ts";
+import type { KeyBudgets } from "./limits/key-budgets.ts";
+import { callFailure } from "./numbers/call-failure.ts";
+import type { CountedCall, GatewayNumbers } from "./numbers/gateway-numbers.ts";
 import { mayCall, shownKey, type ShownKey } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
@@ -27,6 +30,8 @@ const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave">;
+  budgets: Pick<KeyBudgets, "enter">;
+  numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -46,7 +51,8 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { routes, admissions, pool, records, log } = parts;
+  const { routes, pool, records } = parts;
+  const beganAt = parts.numbers.now;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
   const target = openAiTargetOf(request.method, request.url);
   if (target !== null) return await answerOpenAi(parts, target, request, response);
@@ -71,12 +77,55 @@ async function answer(
     });
   if (call.kind === "health" || shown === null) return tellHealth(pool, request, response, route);
   if (!records.isAvailable) return refuse(request, response, NOT_RECORDED);
+  const counted = parts.numbers.begin(route.deployment, beganAt);
+  let outcome: CallOutcome | null = null;
+  try {
+    outcome = await predictWithin(parts, { request, response, route, shown, counted });
+  } finally {
+    // Who hung up while the call waited is in no record.
+    const ended = outcome ?? (response.headersSent ? "answered" : "client_gone");
+    counted.end(callFailure(ended, response.headersSent ? response.statusCode : null), null);
+  }
+}
+
+type Predict = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  route: Route;
+  shown: ShownKey;
+  counted: CountedCall;
+};
+
+/** @returns how the call went; null where no replica had it */
+async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOutcome | null> {
+  const { request, response, route, shown } = call;
+  const within = parts.budgets.enter(route, shown, 0);
+  for (const [name, value] of Object.entries(within.headers)) response.setHeader(name, value);
+  if ("refusal" in within) {
+    refuse(request, response, within.refusal);
+    return null;
+  }
+  try {
+    return await predict(parts, call);
+  } finally {
+    within.settle(0);
+  }
+}
+
+async function predict(
+  { admissions, pool, records, log }: GatewayParts,
+  { request, response, route, shown, counted }: Predict,
+): Promise<CallOutcome | null> {
   const admitted = await admit(admissions, route, response);
-  if (admitted === null) return;
-  if ("refusal" in admitted) return refuse(request, response, admitted.refusal);
+  if (admitted === null) return null;
+  if ("refusal" in admitted) {
+    refuse(request, response, admitted.refusal);
+    return null;
+  }
   const { replica } = admitted;
   try {
-    await lead({ pool, records, log }, { request, response, route, replica, shown });
+    const led = { request, response, route, replica, shown, counted };
+    return await lead({ pool, records, log }, led);
   } finally {
     admissions.leave(route.deployment, replica);
   }
@@ -111,8 +160,8 @@ async function askHealth(pool: ReplicaPool, { request, response, replica }: Led)
 /** One call, on record before the first byte of its answer leaves; how it ended follows. */
 async function lead(
   { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
-  { request, response, route, replica, shown }: Led & { route: Route; shown: ShownKey },
-): Promise<void> {
+  { request, response, route, replica, shown, counted }: Led & Predict,
+): Promise<CallOutcome> {
   const id = randomUUID();
   const [sent, got] = [new Tally(), new Tally()];
   using exchange = new Exchange(pool, { request, response, replica, limitMs: PREDICT_MS });
@@ -130,6 +179,7 @@ async function lead(
       keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
     });
+    counted.answering();
     if (from !== null) await exchange.handOn(from, got).catch(broken);
     else if (!response.destroyed) refuse(request, response, exchange.refusal);
     // What broke when the answer had begun ends as it stands.
@@ -145,4 +195,5 @@ async function lead(
     status: response.headersSent ? response.statusCode : null,
     ...{ answerSha256: got.sha256, answerBytes: got.bytes, usage: null },
   });
+  return outcome;
 }

@@ -13,6 +13,7 @@ import {
   ROUTES_LIFE_MS,
   RouteTable,
 } from "@resontech/contracts/inference-routes";
+import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
 import { reader } from "@resontech/contracts/readable";
 import type { Logger } from "pino";
 
@@ -20,7 +21,13 @@ import type { Logger } from "pino";
 export type Follower = {
   follow(routes: readonly Route[]): void;
   report(): CallReport;
+  numbers(): DeploymentNumbers[];
+  /** @param isAll to a coordinator that has heard nothing yet; else what has changed since */
+  usage(isAll: boolean): UsageRow[];
 };
+
+/** So many rows make a line. */
+const USAGE_ROWS = 1_000;
 
 const RETRY_MS = 250;
 const readTable = reader(RouteTable);
@@ -43,7 +50,7 @@ export class RouteFollower implements Disposable {
     this.#path = path;
     this.#follower = follower;
     this.#log = log;
-    this.#telling = setInterval(() => this.#tell(), REPORT_EVERY_MS).unref();
+    this.#telling = setInterval(() => this.#tellAll(false), REPORT_EVERY_MS).unref();
     this.#connect();
   }
 
@@ -83,8 +90,20 @@ export class RouteFollower implements Disposable {
   }
 
   #tell(): void {
-    if (this.#socket?.readyState === "open")
-      this.#socket.write(`${JSON.stringify(this.#follower.report())}\n`);
+    this.#write(this.#follower.report());
+  }
+
+  #tellAll(isFirst: boolean): void {
+    if (this.#socket?.readyState !== "open") return;
+    this.#tell();
+    this.#write({ numbers: this.#follower.numbers() });
+    const usage = this.#follower.usage(isFirst);
+    for (let from = 0; from < usage.length; from += USAGE_ROWS)
+      this.#write({ usage: usage.slice(from, from + USAGE_ROWS) });
+  }
+
+  #write(line: object): void {
+    if (this.#socket?.readyState === "open") this.#socket.write(`${JSON.stringify(line)}\n`);
   }
 
   #connect(): void {
@@ -92,6 +111,7 @@ export class RouteFollower implements Disposable {
     this.#socket = socket;
     let pending = "";
     socket.setEncoding("utf8");
+    socket.once("connect", () => this.#tellAll(true));
     socket.on("data", (text: string) => {
       const lines = (pending + text).split("\n");
       pending = lines.pop() ?? "";

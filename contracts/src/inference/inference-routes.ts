@@ -24,6 +24,23 @@ export const DEPLOYMENT_APIS = ["predict", "openai"] as const;
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Count = Type.Integer({ minimum: 0 });
 
+const Limit = Nullable(Type.Integer({ minimum: 1 }));
+/** Of each key by itself; null: no limit. */
+export const KeyLimits = Type.Object(
+  {
+    requestsPerMinute: Limit,
+    /** Sent and answered together. */
+    tokensPerMinute: Limit,
+    /** Calls at once, those that wait with them. */
+    concurrency: Limit,
+  },
+  closed,
+);
+export type KeyLimits = Static<typeof KeyLimits>;
+/** Of a deployment: of its own key, and of each platform key. */
+export const DeploymentLimits = Type.Object({ ownKey: KeyLimits, platformKeys: KeyLimits }, closed);
+export type DeploymentLimits = Static<typeof DeploymentLimits>;
+
 export const Route = Type.Object(
   {
     deployment: Type.String(),
@@ -38,6 +55,10 @@ export const Route = Type.Object(
     visibility: Type.Enum([...VISIBILITIES]),
     /** Of each replica. */
     maxOngoingRequests: Type.Integer({ minimum: 1 }),
+    /** Tokens of one call, sent and answered; absent where none are counted. */
+    contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Absent: none. */
+    limits: Type.Optional(DeploymentLimits),
     /** Grows with each change of the deployment; what the gateway reports names the one that it follows. */
     generation: Count,
     state: Type.Enum([...DEPLOYMENT_STATES]),

@@ -30,6 +30,8 @@ async function listening(t: Test) {
       },
     ],
     keys: () => [],
+    numbers: { take() {}, leave() {} },
+    onUsage: async () => {},
     ...{ reports, onReport: () => heard++, now: () => clock.now, logger: fastify().log },
   };
   const server = await RoutesServer.listen(path, parts);

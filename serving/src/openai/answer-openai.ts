@@ -6,13 +6,17 @@ import type { OpenAiCall } from "@resontech/contracts/openai-surface";
 import type { Logger } from "pino";
 import type { Admissions } from "../admissions.ts";
 import { admit } from "../admit.ts";
+import type { KeyBudgets } from "../limits/key-budgets.ts";
+import { tokenBound, tokensUsed } from "../limits/token-bound.ts";
 import { keyOf, requestIdOf } from "../call.ts";
+import { callFailure } from "../numbers/call-failure.ts";
+import type { CountedCall, GatewayNumbers } from "../numbers/gateway-numbers.ts";
 import { mayCall, shownKey, type ShownKey } from "../may-call.ts";
 import type { CallRecorder } from "../records/call-recorder.ts";
 import type { Refusal } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
-import { leadCall, NOT_RECORDED } from "./lead-call.ts";
+import { type CallEnd, leadCall, NOT_RECORDED } from "./lead-call.ts";
 import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
 import type { OpenAiTarget } from "./openai-target.ts";
@@ -22,6 +26,8 @@ import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
 export type OpenAiParts = {
   routes: Pick<RouteFollower, "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave">;
+  budgets: Pick<KeyBudgets, "enter">;
+  numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -36,7 +42,7 @@ export async function answerOpenAi(
   const requestId = requestIdOf(request.headers) ?? randomUUID();
   response.setHeader("x-request-id", requestId);
   try {
-    await answer(parts, target, { request, response, requestId });
+    await answer(parts, target, { request, response, requestId, beganAt: parts.numbers.now });
   } catch (error) {
     // Who is gone before an answer needs none.
     if (response.destroyed) return;
@@ -45,7 +51,13 @@ export async function answerOpenAi(
   }
 }
 
-type Exchange = { request: IncomingMessage; response: ServerResponse; requestId: string };
+type Exchange = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  /** Of the request's head, by the clock of the numbers. */
+  beganAt: number;
+};
 
 /** @throws OpenAiError */
 async function answer(
@@ -77,7 +89,13 @@ async function answer(
   const name = deployment ?? asked.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
   const route = routeOf(callable, name, shown);
-  await call(parts, exchange, { route, shown, call: wish.call, asked, body });
+  const counted = parts.numbers.begin(route.deployment, exchange.beganAt);
+  await counting(counted, exchange.response, (ended) =>
+    callWithin(parts, exchange, {
+      ...{ route, shown, call: wish.call, asked, body, ended },
+      answering: () => counted.answering(),
+    }),
+  );
 }
 
 type AskedCall = {
@@ -86,12 +104,62 @@ type AskedCall = {
   call: OpenAiCall;
   asked: OpenAiRequest;
   body: Buffer;
+  answering: () => void;
+  ended: (end: Ended) => void;
 };
+type Ended = Pick<CallEnd, "outcome" | "status" | "usage">;
 
+/** Counts the call however it ends. @throws what `make` does */
+async function counting(
+  counted: CountedCall,
+  response: ServerResponse,
+  make: (ended: (end: Ended) => void) => Promise<void>,
+): Promise<void> {
+  let end: Ended | null = null;
+  let refused: number | null = null;
+  try {
+    await make((told) => (end = told));
+  } catch (error) {
+    refused = error instanceof OpenAiError ? error.refusal.status : 500;
+    throw error;
+  } finally {
+    const { outcome, status, usage } = (end as Ended | null) ?? {
+      ...{ outcome: response.destroyed ? "client_gone" : "answered", usage: null },
+      status: refused,
+    };
+    counted.end(callFailure(outcome, refused ?? status), usage);
+  }
+}
+
+/** @throws OpenAiError rate_limited, tokens_over_limit, and what {@link call} does */
+async function callWithin(parts: OpenAiParts, exchange: Exchange, asked: AskedCall): Promise<void> {
+  const { route, shown } = asked;
+  const bound = tokenBound(asked.call, asked.asked.body, route.contextTokens ?? null);
+  const within = parts.budgets.enter(route, shown, bound.total);
+  for (const [name, value] of Object.entries(within.headers))
+    exchange.response.setHeader(name, value);
+  if ("refusal" in within) throw notAdmitted(within.refusal);
+  // Until an engine has it, it costs nothing.
+  let used = 0;
+  try {
+    await call(parts, exchange, {
+      ...asked,
+      ended: (end) => {
+        const { status, usage } = end;
+        used = status !== null && status >= 400 ? 0 : tokensUsed(bound, usage);
+        asked.ended(end);
+      },
+    });
+  } finally {
+    within.settle(used);
+  }
+}
+
+/** @throws OpenAiError */
 async function call(
   { admissions, pool, records, log }: OpenAiParts,
   { response, requestId }: Exchange,
-  { route, shown, call, asked, body }: AskedCall,
+  { route, shown, call, asked, body, answering, ended }: AskedCall,
 ): Promise<void> {
   if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
   const { deployment, project } = route;
@@ -113,8 +181,10 @@ async function call(
             requestSha256: createHash("sha256").update(body).digest("hex"),
             requestBytes: body.length,
           });
+          answering();
         },
         end: ({ error, ...end }) => {
+          ended(end);
           records.end({ kind: "end", id, at: new Date().toISOString(), ...end });
           if (error !== undefined && end.outcome !== "client_gone")
             log.warn({ err: error, member, requestId }, "a call did not come back");
@@ -127,7 +197,8 @@ async function call(
 }
 
 function notAdmitted({ status, type: code, ...refusal }: Refusal): OpenAiError {
-  const type = status === 429 ? "rate_limit_error" : "server_error";
+  const type =
+    status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "server_error";
   return new OpenAiError({ ...refusal, status, type, code });
 }
 

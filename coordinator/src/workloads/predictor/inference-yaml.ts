@@ -4,6 +4,8 @@ import { LLAMA_POOLINGS, type LlamaPooling } from "@resontech/contracts/llama-sp
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse, YAMLError } from "yaml";
+import type { DeploymentLimits } from "@resontech/contracts/inference-routes";
+import { LIMITS, limitsOf } from "./limits.ts";
 import type { Scaling } from "./scaling.ts";
 
 export const MAX_YAML_BYTES = 256 * 1024;
@@ -40,6 +42,7 @@ const Common = Type.Object({
       ),
     }),
   ),
+  limits: Type.Optional(LIMITS),
   requirements: Type.Optional(
     Type.Union([Type.Array(Type.String({ maxLength: 500 }), { maxItems: 500 }), Type.Null()]),
   ),
@@ -95,6 +98,7 @@ export type InferenceSpec = ServedModel & {
   /** Whether a replica needs an accelerator. */
   needsDevice: boolean;
   maxOngoingRequests: number;
+  limits: DeploymentLimits;
   /** Lines of PEP 508. */
   requirements: string[];
 };
@@ -111,23 +115,25 @@ export function readInferenceYaml(text: string): InferenceSpec {
   const { engine } = checked(validators.engine, said);
   if (engine === "vllm_openai")
     throw new ApiError("engine_unavailable", `this release has no engine ${engine}`);
-  const { cluster = {}, requirements } = checked(validators.common, said);
+  const { cluster = {}, limits, requirements } = checked(validators.common, said);
   const { device = "auto", gpus_per_worker: gpus = 0, max_ongoing_requests: ongoing } = cluster;
   const common = {
     needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
     requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
   };
-  const scaled = (maxOngoingRequests: number) => ({
-    ...{ ...common, maxOngoingRequests },
+  const scaled = (maxOngoingRequests: number, contextTokens: number | null) => ({
+    ...{ ...common, maxOngoingRequests, limits: limitsOf(limits, contextTokens, invalid) },
     scaling: scalingOf(cluster.autoscaling, cluster.num_workers ?? 1, maxOngoingRequests),
   });
-  if (engine === undefined) return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING) };
+  if (engine === undefined)
+    return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING, null) };
   if (common.needsDevice)
     throw new ApiError("engine_unavailable", `${engine} runs on processors in this release`);
   const slots = ongoing ?? DEFAULT_SLOTS;
   if (slots > MAX_SLOTS)
     throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
-  return { ...llamaOf(said), ...scaled(slots) };
+  const model = llamaOf(said);
+  return { ...model, ...scaled(slots, model.contextTokens) };
 }
 
 function predictorOf(said: unknown): ServedModel {
@@ -141,7 +147,7 @@ function predictorOf(said: unknown): ServedModel {
   };
 }
 
-function llamaOf(said: unknown): ServedModel {
+function llamaOf(said: unknown): ServedModel & { engine: "llama.cpp" } {
   const { model, llama = {} } = checked(validators.llama, said);
   return {
     ...{ engine: "llama.cpp", modelPath: model.path, task: llama.task ?? "generate" },
