@@ -24,6 +24,7 @@ import { keepUsage } from "./inference/call-usage.ts";
 import { DeploymentWatch } from "./inference/deployment-watch.ts";
 import { HeardNumbers } from "./inference/heard-numbers.ts";
 import { GatewayReports } from "./inference/gateway-reports.ts";
+import { ReplicaDevices } from "./inference/replica-devices.ts";
 import { Scaler } from "./inference/scaler.ts";
 import { RoutesServer } from "./inference/routes-server.ts";
 import { FrontServer } from "./front/front-server.ts";
@@ -113,12 +114,19 @@ async function openParts(
   const reports = new GatewayReports<Socket>();
   const numbers = new HeardNumbers<Socket>();
   const watch = new DeploymentWatch(reports, numbers, now);
+  const deviceUses = () => core.nodeHealth().flatMap(({ devices = [] }) => devices);
   if (config.inference !== undefined) {
     const callers = new CallerKeys(read);
+    const devices = new ReplicaDevices(read, deviceUses);
     const scaler = stack.use(
       new Scaler({
         ...{ commit, table, now, replicas: core.replicas },
-        load: (deployment) => reports.of(deployment, now()),
+        load: (deployment) =>
+          watch.load(deployment, () =>
+            table.of(deployment)?.scaling.targetDeviceUse === undefined
+              ? null
+              : devices.meanUse(deployment),
+          ),
         onError: (err) => logger.error({ err }, "the number of a deployment's replicas"),
       }),
     );
@@ -202,7 +210,7 @@ async function openParts(
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
     watch,
-    deviceUses: () => core.nodeHealth().flatMap(({ devices = [] }) => devices),
+    deviceUses,
     join: (request, source) => joinTokens.join(request, source),
     nodeFiles,
     registry: {

@@ -1,5 +1,6 @@
 /** How deployments do now, from all that the gateways tell. */
 import type { DeploymentFigures, DeploymentNumbers } from "@resontech/contracts/gateway-numbers";
+import type { Load } from "./decisions/deployment.ts";
 import type { GatewayReports } from "./gateway-reports.ts";
 import type { HeardNumbers } from "./heard-numbers.ts";
 
@@ -20,6 +21,15 @@ export class DeploymentWatch<Connection> {
 
   figures(deployment: string): DeploymentFigures {
     return { ...this.numbers.figures(deployment, this.#now()), ...this.underWay(deployment) };
+  }
+
+  /** What the gateways have of it, for whoever decides on replicas; null where nobody knows. */
+  load(deployment: string, deviceUse: () => number | null): Load | null {
+    const now = this.#now();
+    const load = this.reports.of(deployment, now);
+    if (load === null) return null;
+    const requestsPerSecond = this.numbers.callsPerSecond(deployment, now);
+    return { ...load, requestsPerSecond, deviceUse: deviceUse() };
   }
 
   /** Calls at a replica, and those that wait for one; null where nobody knows. */

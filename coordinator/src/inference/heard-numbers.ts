@@ -5,6 +5,8 @@ import { addNumbers, figuresOf, type NumbersThen } from "./decisions/deployment-
 const WINDOW_MS = 60_000;
 /** So far apart are those that are kept. */
 const STEP_MS = 5_000;
+/** So far back goes what replicas are placed for. */
+const RECENT_MS = 15_000;
 /** A gateway tells each second; what one has told that is silent for so long is no news. */
 const SILENT_MS = 10_000;
 
@@ -40,6 +42,13 @@ export class HeardNumbers<Connection> {
         for (const [deployment, one] of numbers)
           all.set(deployment, addNumbers(all.get(deployment) ?? null, one));
     return all;
+  }
+
+  /** Of the last seconds, without those that its limits turned away; null where that was not heard. */
+  callsPerSecond(deployment: string, now: number): number | null {
+    const heard = this.#kept.filter(({ at }) => now - at <= RECENT_MS);
+    const { windowS, requestsPerSecond, errors } = figuresOf(deployment, heard);
+    return windowS === 0 ? null : requestsPerSecond - (errors["429"] ?? 0) / windowS;
   }
 
   /** How the deployment does now. */

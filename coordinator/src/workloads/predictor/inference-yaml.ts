@@ -36,6 +36,11 @@ const Common = Type.Object({
             min_replicas: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_REPLICAS })),
             max_replicas: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REPLICAS })),
             target_ongoing_requests: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+            target_requests_per_second: Type.Optional(
+              Type.Number({ exclusiveMinimum: 0, maximum: 100_000 }),
+            ),
+            /** Percent. */
+            target_gpu_utilization: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
           },
           { additionalProperties: false },
         ),
@@ -121,6 +126,8 @@ export function readInferenceYaml(text: string): InferenceSpec {
     needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
     requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
   };
+  if (cluster.autoscaling?.target_gpu_utilization !== undefined && !common.needsDevice)
+    throw invalid("cluster.autoscaling.target_gpu_utilization needs a replica with a GPU");
   const scaled = (maxOngoingRequests: number, contextTokens: number | null) => ({
     ...{ ...common, maxOngoingRequests, limits: limitsOf(limits, contextTokens, invalid) },
     scaling: scalingOf(cluster.autoscaling, cluster.num_workers ?? 1, maxOngoingRequests),
@@ -172,6 +179,8 @@ type Autoscaling = {
   min_replicas?: number;
   max_replicas?: number;
   target_ongoing_requests?: number;
+  target_requests_per_second?: number;
+  target_gpu_utilization?: number;
 };
 
 /** Without bounds of its own it has a fixed number. */
@@ -186,7 +195,12 @@ function scalingOf(said: Autoscaling | undefined, fixed: number, maxOngoing: num
     throw invalid(
       `cluster.autoscaling.target_ongoing_requests is ${targetOngoing}, and a replica takes ${maxOngoing} (max_ongoing_requests)`,
     );
-  return { min, max, targetOngoing };
+  const { target_requests_per_second: requests, target_gpu_utilization: percent } = said;
+  return {
+    ...{ min, max, targetOngoing },
+    ...(requests === undefined ? {} : { targetRequestsPerSecond: requests }),
+    ...(percent === undefined ? {} : { targetDeviceUse: percent / 100 }),
+  };
 }
 
 function document(text: string): unknown {

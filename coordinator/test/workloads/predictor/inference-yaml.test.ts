@@ -155,3 +155,23 @@ t.test("limits are the own key's, and beside them each platform key's", async (t
     { code: "inference_yaml_invalid", message: /counts tokens/ },
   );
 });
+
+t.test(
+  "replicas follow requests a second and the use of GPUs where targets are said",
+  async (t) => {
+    const of = (cluster: string) =>
+      readInferenceYaml(`model: {module: m, class_name: P}\ncluster: ${cluster}`).scaling;
+    t.same(
+      of(
+        "{device: cuda, autoscaling: {target_requests_per_second: 2.5, target_gpu_utilization: 70}}",
+      ),
+      { min: 1, max: 1, targetOngoing: 8, targetRequestsPerSecond: 2.5, targetDeviceUse: 0.7 },
+    );
+    for (const [said, message] of [
+      ["{autoscaling: {target_requests_per_second: 0}}", /target_requests_per_second/],
+      ["{device: cuda, autoscaling: {target_gpu_utilization: 101}}", /target_gpu_utilization/],
+      ["{device: cpu, autoscaling: {target_gpu_utilization: 70}}", /needs a replica with a GPU/],
+    ] as const)
+      t.throws(() => of(said), { code: "inference_yaml_invalid", message }, said);
+  },
+);
