@@ -12,6 +12,7 @@ import { KeyBudgets } from "./limits/key-budgets.ts";
 import { GatewayNumbers } from "./numbers/gateway-numbers.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
+import { EndNotes } from "./records/end-notes.ts";
 import { EMPTY_SHA256 } from "./records/tally.ts";
 import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
@@ -42,16 +43,28 @@ export async function openGateway(
   );
   const { journal, open } = await CallJournal.open(config.callsDir);
   stack.use(journal);
+  const { notes, left } = EndNotes.open(config.callsDir);
+  stack.use(notes);
   const records = stack.use(
-    new CallRecorder(journal, producer, (err) => log.warn({ err }, "a batch is not on record yet")),
+    new CallRecorder(journal, notes, producer, (err) =>
+      log.warn({ err }, "a batch is not on record yet"),
+    ),
   );
   if (open.length > 0)
     log.warn({ calls: open.length }, "an earlier life left calls without an end");
   for (const id of open)
-    records.end({
-      ...{ kind: "end", id, at: new Date().toISOString(), outcome: "gateway_ended", status: null },
-      ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
-    });
+    records.end(
+      left.get(id) ?? {
+        ...{
+          kind: "end",
+          id,
+          at: new Date().toISOString(),
+          outcome: "gateway_ended",
+          status: null,
+        },
+        ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
+      },
+    );
   const numbers = new GatewayNumbers();
   const usage = stack.use(
     new JournalUsage(config.callsDir, (err) => log.warn({ err }, "the journal can't be read")),
