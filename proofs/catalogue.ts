@@ -303,6 +303,19 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 5,
   },
+  "inference-usage": {
+    shows:
+      "usage of a model equals what its engine counts, through kill -9 of gateway, auditd, keeper and connections; of calls that are cut it is a lower bound, and says so",
+    goal: "each whole call is exact, none counts twice",
+    figures: [
+      ["calls", "calls"],
+      ["kills", "kills"],
+      ["exact", "exact"],
+      ["lower_bounds", "lower bounds"],
+      ["fault_count", "faults"],
+    ],
+    minutes: 10,
+  },
   hosts: {
     shows:
       "other distributions at their smallest check the medium and run our programs; Debian 11, 12 and 13 install, finish jobs and uninstall without a route and without a package added",

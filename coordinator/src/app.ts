@@ -29,6 +29,10 @@ import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
 import { healthRoutes, type ReadinessChecks } from "./http/routes/health.ts";
 import { jobMailRoutes } from "./http/routes/job-mails.ts";
+import {
+  inferenceFigureRoutes,
+  type InferenceFigureRoutesDeps,
+} from "./http/routes/inference-figures.ts";
 import { inferenceRoutes, type InferenceRoutesDeps } from "./http/routes/inference.ts";
 import { jobRoutes, type JobRoutesDeps } from "./http/routes/jobs.ts";
 import { liveRoutes, type LiveRoutesDeps } from "./http/routes/live.ts";
@@ -69,6 +73,7 @@ export type AppDeps = AuditDeps &
   NodeRoutesDeps &
   ApplianceRoutesDeps &
   InferenceRoutesDeps &
+  InferenceFigureRoutesDeps &
   MetricsRoutesDeps &
   NodeFileRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
@@ -178,6 +183,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(dashboardRoutes, deps);
   await app.register(jobRoutes, deps);
   await app.register(inferenceRoutes, deps);
+  await app.register(inferenceFigureRoutes, deps);
   await app.register(jobMailRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);

@@ -19,7 +19,12 @@ import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
 import type { Socket } from "node:net";
+import { CallerKeys } from "./inference/caller-keys.ts";
+import { keepUsage } from "./inference/call-usage.ts";
+import { DeploymentWatch } from "./inference/deployment-watch.ts";
+import { HeardNumbers } from "./inference/heard-numbers.ts";
 import { GatewayReports } from "./inference/gateway-reports.ts";
+import { ReplicaDevices } from "./inference/replica-devices.ts";
 import { Rollouts } from "./inference/rollouts.ts";
 import { Scaler } from "./inference/scaler.ts";
 import { RoutesServer } from "./inference/routes-server.ts";
@@ -106,20 +111,32 @@ async function openParts(
     }),
   );
   const { read, commit, gate, record, kernel, joinTokens } = core;
+  const table = new DeploymentTable(read);
+  const reports = new GatewayReports<Socket>();
+  const numbers = new HeardNumbers<Socket>();
+  const watch = new DeploymentWatch(reports, numbers, now);
+  const deviceUses = () => core.nodeHealth().flatMap(({ devices = [] }) => devices);
   if (config.inference !== undefined) {
-    const table = new DeploymentTable(read);
-    const reports = new GatewayReports<Socket>();
+    const callers = new CallerKeys(read);
+    const devices = new ReplicaDevices(read, deviceUses);
     const scaler = stack.use(
       new Scaler({
         ...{ commit, table, now, replicas: core.replicas },
         rollouts: new Rollouts(read, table),
-        load: (deployment) => reports.of(deployment, now()),
+        load: (deployment) =>
+          watch.load(deployment, () =>
+            table.of(deployment)?.scaling.targetDeviceUse === undefined
+              ? null
+              : devices.meanUse(deployment),
+          ),
         onError: (err) => logger.error({ err }, "the number of a deployment's replicas"),
       }),
     );
     stack.use(
       await RoutesServer.listen(config.inference.routesSocket, {
-        ...{ routes: () => table.routes(), reports, onReport: () => scaler.kick(), now, logger },
+        ...{ routes: () => table.routes(), keys: () => callers.all(now()), reports, numbers },
+        ...{ onUsage: (rows) => keepUsage(commit, rows), now, logger },
+        onReport: () => scaler.kick(),
       }),
     );
     scaler.run();
@@ -156,6 +173,7 @@ async function openParts(
     ...{ version: manifest.version, now, health: () => core.health(), log: () => gate.status() },
     work: (at) => work.count(at),
     workers: () => kernel.workersStats().workers,
+    inference: () => table.facts(watch),
     appliance: () =>
       config.metrics === undefined ? null : readApplianceFacts(config.metrics.factsFile),
   });
@@ -193,6 +211,8 @@ async function openParts(
     images: config.images,
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
+    watch,
+    deviceUses,
     join: (request, source) => joinTokens.join(request, source),
     nodeFiles,
     registry: {

@@ -73,6 +73,13 @@ t.test("a deployment appears, answers, is called, gets a new key and stops", asy
   t.equal(await page.locator("#answer b").count(), 0, "what a predictor answers is text");
   await page.getByText(/^Answered in \d+ ms by /).waitFor();
 
+  await page.locator("#serving").getByText("takes calls").waitFor();
+  await page
+    .locator("#requests")
+    .getByText(/^0\.\d\d$/)
+    .waitFor();
+  t.equal(await page.locator("#errors").textContent(), "none");
+
   const file = join(t.testdir(), "five.bin");
   writeFileSync(file, Buffer.from([0, 255, 10, 13, 128]));
   await page.getByLabel("A file").check();

@@ -8,7 +8,10 @@ import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
 import { Exchange } from "./exchange.ts";
-import { mayCall } from "./may-call.ts";
+import type { KeyBudgets } from "./limits/key-budgets.ts";
+import { callFailure } from "./numbers/call-failure.ts";
+import type { CountedCall, GatewayNumbers } from "./numbers/gateway-numbers.ts";
+import { mayCall, shownKey, type ShownKey } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
 import type { Place } from "./place.ts";
@@ -26,8 +29,10 @@ const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
 const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
-  routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
+  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  budgets: Pick<KeyBudgets, "enter">;
+  numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -47,7 +52,8 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { routes, admissions, pool, records, log } = parts;
+  const { routes, pool, records } = parts;
+  const beganAt = parts.numbers.now;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
   const target = openAiTargetOf(request.method, request.url);
   if (target !== null) return await answerOpenAi(parts, target, request, response);
@@ -56,7 +62,8 @@ async function answer(
     return refuse(request, response, { status: 404, type: "not_found", message: "no such call" });
   const route = routes.find(call.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
-  if (call.kind === "predict" && !mayCall(route, keyOf(request.headers)))
+  const shown = shownKey(keyOf(request.headers), routes.keys, Date.now());
+  if (call.kind === "predict" && !mayCall(route, shown))
     return refuse(request, response, {
       ...{ status: 401, type: "auth_error", message: "the key is not one of this deployment" },
     });
@@ -69,14 +76,58 @@ async function answer(
     return refuse(request, response, {
       ...{ status: 413, type: "body_too_large", message: `at most ${MAX_BODY_BYTES} bytes` },
     });
-  if (call.kind === "health") return tellHealth(pool, request, response, route);
+  if (call.kind === "health" || shown === null) return tellHealth(pool, request, response, route);
   if (!records.isAvailable) return refuse(request, response, NOT_RECORDED);
-  const admitted = await admit({ admissions, routes }, route, response);
-  if (admitted === null) return;
-  if ("refusal" in admitted) return refuse(request, response, admitted.refusal);
-  using place = admitted;
-  await lead({ pool, records, log }, { request, response, place });
+  const counted = parts.numbers.begin(route.deployment, beganAt);
+  let outcome: CallOutcome | null = null;
+  try {
+    outcome = await predictWithin(parts, { request, response, route, shown, counted });
+  } finally {
+    // Who hung up while the call waited is in no record.
+    const ended = outcome ?? (response.headersSent ? "answered" : "client_gone");
+    counted.end(callFailure(ended, response.headersSent ? response.statusCode : null), null);
+  }
 }
+
+type Predict = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  route: Route;
+  shown: ShownKey;
+  counted: CountedCall;
+};
+
+/** @returns how the call went; null where no replica had it */
+async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOutcome | null> {
+  const { request, response, route, shown } = call;
+  const within = parts.budgets.enter(route, shown, 0);
+  for (const [name, value] of Object.entries(within.headers)) response.setHeader(name, value);
+  if ("refusal" in within) {
+    refuse(request, response, within.refusal);
+    return null;
+  }
+  try {
+    return await predict(parts, call);
+  } finally {
+    within.settle(0);
+  }
+}
+
+async function predict(
+  { routes, admissions, pool, records, log }: GatewayParts,
+  { request, response, route, shown, counted }: Predict,
+): Promise<CallOutcome | null> {
+  const admitted = await admit({ admissions, routes }, route, response);
+  if (admitted === null) return null;
+  if ("refusal" in admitted) {
+    refuse(request, response, admitted.refusal);
+    return null;
+  }
+  using place = admitted;
+  return await lead({ pool, records, log }, { request, response, place, shown, counted });
+}
+
+type Led = Asked & { place: Place; shown: ShownKey; counted: CountedCall };
 
 /** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */
 async function tellHealth(
@@ -111,8 +162,8 @@ async function askHealth(
 /** One call, on record before the first byte of its answer leaves; how it ended follows. */
 async function lead(
   { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
-  { request, response, place }: Asked & { place: Place },
-): Promise<void> {
+  { request, response, place, shown, counted }: Led,
+): Promise<CallOutcome> {
   const id = randomUUID();
   const [sent, got] = [new Tally(), new Tally()];
   using exchange = new Exchange(pool, { request, response, limitMs: PREDICT_MS });
@@ -130,9 +181,10 @@ async function lead(
     await records.begin({
       ...{ kind: "call", id, at: new Date().toISOString(), call: "predict" },
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
-      keySha256: route.keySha256,
+      keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
     });
+    counted.answering();
     if (from !== null) await exchange.handOn(from, got).catch(broken);
     else if (!response.destroyed) refuse(request, response, exchange.refusal);
     // What broke when the answer had begun ends as it stands.
@@ -148,4 +200,5 @@ async function lead(
     status: response.headersSent ? response.statusCode : null,
     ...{ answerSha256: got.sha256, answerBytes: got.bytes, usage: null },
   });
+  return outcome;
 }

@@ -3,19 +3,37 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
-import { connectProducer } from "@resontech/audit/producer";
+import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { Logger } from "pino";
 import { Admissions } from "./admissions.ts";
 import { makeGateway } from "./gateway.ts";
+import { KeyBudgets } from "./limits/key-budgets.ts";
+import { GatewayNumbers } from "./numbers/gateway-numbers.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
+import { EndNotes } from "./records/end-notes.ts";
 import { EMPTY_SHA256 } from "./records/tally.ts";
 import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
+import { JournalUsage } from "./usage/journal-usage.ts";
 
 /** @throws AuditUnavailable when auditd does not welcome it: no call may pass unrecorded */
 export async function openServing(config: ServingConfig, log: Logger): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const producer = stack.use(
+    await connectProducer({ socketPath: config.auditSocket, boot: randomUUID() }),
+  );
+  stack.use(await openGateway(config, producer, log));
+  return stack.move();
+}
+
+/** All of it but the way to the log. */
+export async function openGateway(
+  config: Omit<ServingConfig, "auditSocket">,
+  producer: Pick<AuditProducer, "fact" | "connected">,
+  log: Logger,
+): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const read = (file: string) => readFileSync(file, "utf8");
   const pool = stack.use(
@@ -23,21 +41,34 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
       ...{ cert: read(config.certFile), key: read(config.keyFile), ca: read(config.rootCertFile) },
     }),
   );
-  const producer = stack.use(
-    await connectProducer({ socketPath: config.auditSocket, boot: randomUUID() }),
-  );
   const { journal, open } = await CallJournal.open(config.callsDir);
   stack.use(journal);
+  const { notes, left } = EndNotes.open(config.callsDir);
+  stack.use(notes);
   const records = stack.use(
-    new CallRecorder(journal, producer, (err) => log.warn({ err }, "a batch is not on record yet")),
+    new CallRecorder(journal, notes, producer, (err) =>
+      log.warn({ err }, "a batch is not on record yet"),
+    ),
   );
   if (open.length > 0)
     log.warn({ calls: open.length }, "an earlier life left calls without an end");
   for (const id of open)
-    records.end({
-      ...{ kind: "end", id, at: new Date().toISOString(), outcome: "gateway_ended", status: null },
-      ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
-    });
+    records.end(
+      left.get(id) ?? {
+        ...{
+          kind: "end",
+          id,
+          at: new Date().toISOString(),
+          outcome: "gateway_ended",
+          status: null,
+        },
+        ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
+      },
+    );
+  const numbers = new GatewayNumbers();
+  const usage = stack.use(
+    new JournalUsage(config.callsDir, (err) => log.warn({ err }, "the journal can't be read")),
+  );
   const admissions = stack.use(new Admissions(() => routes.noteChange()));
   const routes: RouteFollower = stack.use(
     new RouteFollower(
@@ -45,14 +76,18 @@ export async function openServing(config: ServingConfig, log: Logger): Promise<A
       {
         follow: (told) => {
           admissions.follow(told);
+          numbers.keep(told.map(({ deployment }) => deployment));
           pool.keep(told.flatMap(({ replicas }) => replicas));
         },
         report: () => admissions.report(),
+        numbers: () => numbers.all(),
+        usage: (isAll) => (isAll ? usage.all() : usage.changed()),
       },
       log,
     ),
   );
-  const server = makeGateway({ routes, admissions, pool, records, log });
+  const budgets = stack.use(new KeyBudgets());
+  const server = makeGateway({ routes, admissions, budgets, numbers, pool, records, log });
   await rm(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, "listening");

@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import {
+  type CallerKey,
   type CallReport,
   MAX_ROUTES_LINE_BYTES,
   REPORT_AFTER_MS,
@@ -12,6 +13,7 @@ import {
   ROUTES_LIFE_MS,
   RouteTable,
 } from "@resontech/contracts/inference-routes";
+import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
 import { reader } from "@resontech/contracts/readable";
 import type { Logger } from "pino";
 
@@ -19,7 +21,13 @@ import type { Logger } from "pino";
 export type Follower = {
   follow(routes: readonly Route[]): void;
   report(): CallReport;
+  numbers(): DeploymentNumbers[];
+  /** @param isAll to a coordinator that has heard nothing yet; else what has changed since */
+  usage(isAll: boolean): UsageRow[];
 };
+
+/** So many rows make a line. */
+const USAGE_ROWS = 1_000;
 
 const RETRY_MS = 250;
 const readTable = reader(RouteTable);
@@ -30,6 +38,7 @@ export class RouteFollower implements Disposable {
   #routes = new Map<string, Route>();
   /** By the address that was taken over. */
   #successors = new Map<string, string>();
+  #keys = new Map<string, CallerKey>();
   /** By the monotonic clock; -Infinity before the first word. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #socket: Socket | null = null;
@@ -43,7 +52,7 @@ export class RouteFollower implements Disposable {
     this.#path = path;
     this.#follower = follower;
     this.#log = log;
-    this.#telling = setInterval(() => this.#tell(), REPORT_EVERY_MS).unref();
+    this.#telling = setInterval(() => this.#tellAll(false), REPORT_EVERY_MS).unref();
     this.#connect();
   }
 
@@ -56,6 +65,11 @@ export class RouteFollower implements Disposable {
   /** Every deployment that somebody answers for. */
   all(): Route[] {
     return this.isFresh ? [...this.#routes.values()] : [];
+  }
+
+  /** Platform keys that may call, by their digest; none once nobody has told of them for long. */
+  get keys(): ReadonlyMap<string, CallerKey> {
+    return this.isFresh ? this.#keys : new Map();
   }
 
   get isFresh(): boolean {
@@ -79,8 +93,20 @@ export class RouteFollower implements Disposable {
   }
 
   #tell(): void {
-    if (this.#socket?.readyState === "open")
-      this.#socket.write(`${JSON.stringify(this.#follower.report())}\n`);
+    this.#write(this.#follower.report());
+  }
+
+  #tellAll(isFirst: boolean): void {
+    if (this.#socket?.readyState !== "open") return;
+    this.#tell();
+    this.#write({ numbers: this.#follower.numbers() });
+    const usage = this.#follower.usage(isFirst);
+    for (let from = 0; from < usage.length; from += USAGE_ROWS)
+      this.#write({ usage: usage.slice(from, from + USAGE_ROWS) });
+  }
+
+  #write(line: object): void {
+    if (this.#socket?.readyState === "open") this.#socket.write(`${JSON.stringify(line)}\n`);
   }
 
   #connect(): void {
@@ -88,6 +114,7 @@ export class RouteFollower implements Disposable {
     this.#socket = socket;
     let pending = "";
     socket.setEncoding("utf8");
+    socket.once("connect", () => this.#tellAll(true));
     socket.on("data", (text: string) => {
       const lines = (pending + text).split("\n");
       pending = lines.pop() ?? "";
@@ -118,6 +145,7 @@ export class RouteFollower implements Disposable {
         .filter(({ deployment }) => !this.#successors.has(deployment))
         .map((route) => [route.deployment, route]),
     );
+    this.#keys = new Map((table.keys ?? []).map((key) => [key.sha256, key]));
     this.#heardAt = performance.now();
     this.#follower.follow(table.routes);
   }

@@ -19,6 +19,7 @@ import { applianceFrom, type Settings, settingsFrom } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { callPredict } from "./call-predict.ts";
+import { addFigureCommands } from "./figure-commands.ts";
 import { predictKeyFrom, writeKeyFile } from "./key-file.ts";
 import { DEPLOYMENTS, readDeployments } from "./read-deployments.ts";
 import {
@@ -57,7 +58,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
   const out = (text: string) => process.stdout.write(text);
   const infer = program
     .command("infer")
-    .description("deployments of predictors: deploy, ls, logs, call, rotate-key, rm")
+    .description("deployments of predictors: deploy, ls, top, usage, logs, call, rotate-key, rm")
     .addHelpText(
       "after",
       "\nExamples:\n  resontech infer deploy echo/ --gpu-models cpu --key-file echo.key --wait\n  resontech infer call job-7f3a photo.png --key-file echo.key\n  resontech infer rotate-key job-7f3a --key-file echo.key\n  resontech infer rm job-7f3a",
@@ -174,6 +175,8 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
         if (areMore) say("there are more: the same command with a larger --limit");
       },
     );
+
+  addFigureCommands(infer, { say, table });
 
   infer
     .command("logs <deployment>")

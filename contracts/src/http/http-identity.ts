@@ -10,6 +10,8 @@ export const KEY_SCOPES = [
   "keys",
   "nodes:read",
   "audit:read",
+  /** Calls of deployments, which the inference gateway lets through; no route of the coordinator needs it. */
+  "infer",
 ] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

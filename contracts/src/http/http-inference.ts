@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { AGENT_REASONS, KERNEL_REASONS } from "../job/job-reasons.ts";
 import { JOB_STATES, MEMBER_STATES } from "../job/job-states.ts";
 import { DEPLOYMENT_STATES } from "../inference/deployment-states.ts";
+import { DeploymentFigures } from "../inference/gateway-numbers.ts";
 import { closed, IdParam, Instant, Nullable } from "./http-common.ts";
 import { JobListReply } from "./http-jobs.ts";
 import { JobDetail } from "./http-tasks.ts";
@@ -157,3 +158,81 @@ export const RotatedPredictKeyReply = Type.Object(
   closed,
 );
 export type RotatedPredictKeyReply = Static<typeof RotatedPredictKeyReply>;
+
+/** How a deployment does now. */
+export const DeploymentMetrics = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    projectId: Type.String(),
+    status: Status,
+    serving: DeploymentReply.properties.serving,
+    /** Of its replicas' devices, those that somebody measures. */
+    devices: Type.Array(
+      Type.Object(
+        {
+          replica: Type.String(),
+          worker: Type.String(),
+          /** 0 to 100; null where the device's tool does not say. */
+          usePercent: Nullable(Type.Number()),
+          memoryBytes: Type.Number(),
+        },
+        closed,
+      ),
+    ),
+    figures: DeploymentFigures,
+  },
+  closed,
+);
+export type DeploymentMetrics = Static<typeof DeploymentMetrics>;
+
+export const DeploymentMetricsList = Type.Object(
+  { deployments: Type.Array(DeploymentMetrics) },
+  closed,
+);
+export type DeploymentMetricsList = Static<typeof DeploymentMetricsList>;
+
+const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "YYYY-MM-DD, in UTC" });
+export const UsageQuery = Type.Object(
+  {
+    /** The first day and the last one, both with it. */
+    from: Type.Optional(Day),
+    to: Type.Optional(Day),
+    project: Type.Optional(IdParam),
+    deployment: Type.Optional(IdParam),
+  },
+  closed,
+);
+export type UsageQuery = Static<typeof UsageQuery>;
+
+/** Calls that began on one day, in UTC, by one key. */
+export const UsageEntry = Type.Object(
+  {
+    day: Type.String(),
+    deployment: Type.String(),
+    /** Null where the job is gone. */
+    name: Nullable(Type.String()),
+    projectId: Type.String(),
+    /** Of a platform key; null: the deployment's own. */
+    keyId: Nullable(Type.String()),
+    calls: Type.Integer(),
+    failed: Type.Integer(),
+    /** Of them, those whose tokens are a lower bound: the engine did not come to tell. */
+    inexact: Type.Integer(),
+    promptTokens: Type.Integer(),
+    completionTokens: Type.Integer(),
+  },
+  closed,
+);
+export type UsageEntry = Static<typeof UsageEntry>;
+
+export const UsageReply = Type.Object(
+  {
+    /** The newest day first. */
+    usage: Type.Array(UsageEntry),
+    /** There is more: ask for fewer days. */
+    isCut: Type.Boolean(),
+  },
+  closed,
+);
+export type UsageReply = Static<typeof UsageReply>;

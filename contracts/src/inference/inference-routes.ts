@@ -24,6 +24,23 @@ export const DEPLOYMENT_APIS = ["predict", "openai"] as const;
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Count = Type.Integer({ minimum: 0 });
 
+const Limit = Nullable(Type.Integer({ minimum: 1 }));
+/** Of each key by itself; null: no limit. */
+export const KeyLimits = Type.Object(
+  {
+    requestsPerMinute: Limit,
+    /** Sent and answered together. */
+    tokensPerMinute: Limit,
+    /** Calls at once, those that wait with them. */
+    concurrency: Limit,
+  },
+  closed,
+);
+export type KeyLimits = Static<typeof KeyLimits>;
+/** Of a deployment: of its own key, and of each platform key. */
+export const DeploymentLimits = Type.Object({ ownKey: KeyLimits, platformKeys: KeyLimits }, closed);
+export type DeploymentLimits = Static<typeof DeploymentLimits>;
+
 export const Route = Type.Object(
   {
     deployment: Type.String(),
@@ -40,6 +57,10 @@ export const Route = Type.Object(
     visibility: Type.Enum([...VISIBILITIES]),
     /** Of each replica. */
     maxOngoingRequests: Type.Integer({ minimum: 1 }),
+    /** Tokens of one call, sent and answered; absent where none are counted. */
+    contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Absent: none. */
+    limits: Type.Optional(DeploymentLimits),
     /** Grows with each change of the deployment; what the gateway reports names the one that it follows. */
     generation: Count,
     state: Type.Enum([...DEPLOYMENT_STATES]),
@@ -64,7 +85,30 @@ export const Route = Type.Object(
   closed,
 );
 export type Route = Static<typeof Route>;
-export const RouteTable = Type.Object({ routes: Type.Array(Route) }, closed);
+
+/** More living keys with the scope are not told: the newest are. */
+export const MAX_CALLER_KEYS = 20_000;
+/** A platform key with the scope `infer`: it may call what its project has deployed, and whatever is PUBLIC. */
+export const CallerKey = Type.Object(
+  {
+    id: Type.String(),
+    sha256: Sha256,
+    project: Type.String(),
+    /** Milliseconds since 1970. */
+    expiresAt: Count,
+  },
+  closed,
+);
+export type CallerKey = Static<typeof CallerKey>;
+
+export const RouteTable = Type.Object(
+  {
+    routes: Type.Array(Route),
+    /** Absent: no platform key calls anything. */
+    keys: Type.Optional(Type.Array(CallerKey, { maxItems: MAX_CALLER_KEYS })),
+  },
+  closed,
+);
 export type RouteTable = Static<typeof RouteTable>;
 
 /** What one gateway has of one deployment. */

@@ -20,6 +20,7 @@ import { jobMails } from "./migrations/0020-job-mails.ts";
 import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.ts";
 import { curves } from "./migrations/0019-curves.ts";
 import { replicas } from "./migrations/0021-replicas.ts";
+import { callUsage } from "./migrations/0022-call-usage.ts";
 import { rollouts } from "./migrations/0025-rollouts.ts";
 
 /** In order, numbered from 1 without gaps. */
@@ -30,5 +31,6 @@ export const MIGRATIONS: readonly Migration[] = [
   curves,
   jobMails,
   replicas,
+  callUsage,
   rollouts,
 ];

@@ -1,6 +1,8 @@
 /** Deployments as their jobs keep them: what each asks for, how it is, and where it is to be reached now. */
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import type { InferenceFacts } from "../metrics/decisions/inference-samples.ts";
+import type { DeploymentWatch } from "./deployment-watch.ts";
 import { type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
 import { type Deployment, openReplicas } from "./decisions/deployment.ts";
 import { wakeP95 } from "./decisions/scaling-policy.ts";
@@ -96,16 +98,28 @@ export class DeploymentTable {
   /** Every deployment that has loaded and was not stopped, those without a replica too: calls wake them. */
   routes(): Route[] {
     return this.#running.all().map(({ id, name, created_at, spec, project_id, body }) => {
-      const { engine, keySha256, visibility, maxOngoingRequests } = deploymentOf({ spec });
+      const asked = deploymentOf({ spec });
+      const { engine, keySha256, visibility, maxOngoingRequests, limits } = asked;
       const deployment = readBody(body);
       const { generation, state, wakesMs } = deployment;
       return {
         ...{ deployment: id, name, api: engine === "predictor" ? "predict" : "openai" },
         ...{ createdAt: created_at, project: project_id, aliases: this.#aliases.all(id) },
         ...{ keySha256, visibility, maxOngoingRequests },
+        ...(limits === undefined ? {} : { limits }),
+        ...(asked.engine === "predictor" ? {} : { contextTokens: asked.contextTokens }),
         ...{ generation, state, wakeMs: wakeP95(wakesMs) },
         replicas: this.#replicas(id, deployment),
       };
+    });
+  }
+
+  /** Of the same deployments, what there is to count. */
+  facts(watch: Pick<DeploymentWatch<unknown>, "underWay" | "counted">): InferenceFacts[] {
+    const counted = watch.counted();
+    return this.#running.all().map(({ id, body }) => {
+      const { state, replicas } = readBody(body);
+      return { id, state, replicas, ...watch.underWay(id), numbers: counted.get(id) ?? null };
     });
   }
 

@@ -5,10 +5,17 @@ import { createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import {
   CallReport,
+  type CallerKey,
   MAX_ROUTES_LINE_BYTES,
   type Route,
   ROUTES_EVERY_MS,
 } from "@resontech/contracts/inference-routes";
+import {
+  type DeploymentNumbers,
+  NumbersReport,
+  UsageReport,
+  type UsageRow,
+} from "@resontech/contracts/gateway-numbers";
 import { reader } from "@resontech/contracts/readable";
 import type { FastifyBaseLogger } from "fastify";
 import type { GatewayReports } from "./gateway-reports.ts";
@@ -17,10 +24,20 @@ import type { GatewayReports } from "./gateway-reports.ts";
 const LOOK_MS = 100;
 
 const readReport = reader(CallReport);
+const readNumbers = reader(NumbersReport);
+const readUsage = reader(UsageReport);
 
 export type RoutesServerParts = {
   routes: () => Route[];
+  /** Platform keys that may call. */
+  keys: () => CallerKey[];
   reports: Pick<GatewayReports<Socket>, "join" | "leave" | "take">;
+  numbers: {
+    take(connection: Socket, numbers: readonly DeploymentNumbers[], now: number): void;
+    leave(connection: Socket): void;
+  };
+  /** Keeps it. A gateway whose word was not kept tells all of it anew. */
+  onUsage: (rows: readonly UsageRow[]) => Promise<void>;
   /** A gateway came, went, or said something. */
   onReport: () => void;
   now: () => number;
@@ -72,32 +89,43 @@ export class RoutesServer implements AsyncDisposable {
       const lines = (pending + text).split("\n");
       pending = lines.pop() ?? "";
       if (pending.length > MAX_ROUTES_LINE_BYTES) socket.destroy();
-      const newest = lines.at(-1);
-      if (newest !== undefined) this.#take(socket, newest);
+      for (const line of lines) if (!socket.destroyed) this.#take(socket, line);
     });
     socket.on("error", (err) => logger.warn({ err }, "connection of the gateway failed"));
     socket.on("close", () => {
       this.#sockets.delete(socket);
       reports.leave(socket);
+      this.#parts.numbers.leave(socket);
       onReport();
     });
     socket.write(`${this.#line()}\n`);
   }
 
   #take(socket: Socket, line: string): void {
-    const { reports, onReport, now, logger } = this.#parts;
-    const report = readReport(parse(line));
-    if (report === null) {
+    const { reports, numbers, onReport, onUsage, now, logger } = this.#parts;
+    const said = parse(line);
+    const report = readReport(said);
+    if (report !== null) {
+      reports.take(socket, report, now());
+      return onReport();
+    }
+    const counted = readNumbers(said);
+    if (counted !== null) return numbers.take(socket, counted.numbers, now());
+    const used = readUsage(said);
+    if (used === null) {
       logger.error("the gateway told what is no report of calls");
       socket.destroy();
       return;
     }
-    reports.take(socket, report, now());
-    onReport();
+    onUsage(used.usage).catch((err: unknown) => {
+      logger.error({ err }, "usage was not kept, and is asked for anew");
+      socket.destroy();
+    });
   }
 
   #line(): string {
-    return JSON.stringify({ routes: this.#parts.routes() });
+    const { routes, keys } = this.#parts;
+    return JSON.stringify({ routes: routes(), keys: keys() });
   }
 
   #tell(): void {

@@ -13,6 +13,7 @@ import {
   workerFamilies,
   workFamilies,
 } from "./decisions/samples.ts";
+import { type InferenceFacts, inferenceFamilies } from "./decisions/inference-samples.ts";
 import { gaugeRegistry } from "./gauge-registry.ts";
 import { RequestCounter } from "./request-counter.ts";
 import type { WorkCounts } from "./work-counts.ts";
@@ -25,6 +26,8 @@ export type MetricsSources = {
   health: () => Promise<CoordinatorHealth>;
   /** auditd's own words; it may be away. */
   log: () => Promise<LogStatus>;
+  /** Absent: this appliance has no gateway of deployments. */
+  inference?: () => readonly InferenceFacts[];
   /** Null where no supervisor wrote any. */
   appliance: () => ApplianceFacts | null;
 };
@@ -52,13 +55,14 @@ export class Metrics {
   }
 
   async #look(): Promise<string> {
-    const { version, now, work, workers, health, log, appliance } = this.#sources;
+    const { version, now, work, workers, health, log, appliance, inference } = this.#sources;
     const [told, logStatus] = await Promise.all([health(), within(LOG_ANSWER_MS, log)]);
     const facts = appliance();
     const families: Family[] = [
       ["build_info", "The release that runs.", [{ labels: { version }, value: 1 }]],
       ...workFamilies(work(now())),
       ...workerFamilies(workers()),
+      ...(inference === undefined ? [] : inferenceFamilies(inference())),
       ...healthFamilies(told),
       [
         "audit_answers",

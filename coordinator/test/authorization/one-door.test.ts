@@ -28,6 +28,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "finds out whose an access key is",
     texts: ["accessKeyId === adminAccessKeyId"],
   },
+  "inference/call-usage.ts": {
+    why: "one of the projects that the door let through",
+    texts: [BY_PROJECT],
+  },
   "kernel/job-lists.ts": {
     why: "one of the projects that the door let through",
     texts: [BY_PROJECT],

@@ -4,6 +4,9 @@ import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { pino } from "pino";
 import { type AppDeps, buildApp } from "../../src/app.ts";
+import { DeploymentWatch } from "../../src/inference/deployment-watch.ts";
+import { GatewayReports } from "../../src/inference/gateway-reports.ts";
+import { HeardNumbers } from "../../src/inference/heard-numbers.ts";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase, type OpenedDatabase } from "../../src/db/open-database.ts";
 import { addUser, type AddedUser } from "../../src/identity/add-user.ts";
@@ -132,6 +135,8 @@ export async function makeTestApp(
     images: [TEST_IMAGE],
     workers: () => kernel.workersStats().workers,
     catalogue: () => kernel.catalogue(),
+    watch: new DeploymentWatch(new GatewayReports(), new HeardNumbers(), now),
+    deviceUses: () => [],
     nodes: {
       list: () =>
         kernel.status().nodes.map((node) => ({

@@ -35,6 +35,9 @@ async function listening(t: Test) {
         ...{ maxOngoingRequests: 1, generation, state: "COLD", wakeMs: 1, replicas: [] },
       },
     ],
+    keys: () => [],
+    numbers: { take() {}, leave() {} },
+    onUsage: async () => {},
     ...{ reports, onReport: () => heard++, now: () => clock.now, logger: fastify().log },
   };
   const server = await RoutesServer.listen(path, parts);

@@ -6,13 +6,17 @@ import type { OpenAiCall } from "@resontech/contracts/openai-surface";
 import type { Logger } from "pino";
 import type { Admissions } from "../admissions.ts";
 import { admit } from "../admit.ts";
+import type { KeyBudgets } from "../limits/key-budgets.ts";
+import { tokenBound, tokensUsed } from "../limits/token-bound.ts";
 import { keyOf, requestIdOf } from "../call.ts";
-import { mayCall } from "../may-call.ts";
+import { callFailure } from "../numbers/call-failure.ts";
+import type { CountedCall, GatewayNumbers } from "../numbers/gateway-numbers.ts";
+import { mayCall, shownKey, type ShownKey } from "../may-call.ts";
 import type { CallRecorder } from "../records/call-recorder.ts";
 import type { Refusal } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
-import { leadCall, NOT_RECORDED } from "./lead-call.ts";
+import { type CallEnd, leadCall, NOT_RECORDED } from "./lead-call.ts";
 import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
 import type { OpenAiTarget } from "./openai-target.ts";
@@ -21,8 +25,10 @@ import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
 import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
-  routes: Pick<RouteFollower, "find" | "all" | "isFresh">;
+  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  budgets: Pick<KeyBudgets, "enter">;
+  numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
   log: Logger;
@@ -37,7 +43,7 @@ export async function answerOpenAi(
   const requestId = requestIdOf(request.headers) ?? randomUUID();
   response.setHeader("x-request-id", requestId);
   try {
-    await answer(parts, target, { request, response, requestId });
+    await answer(parts, target, { request, response, requestId, beganAt: parts.numbers.now });
   } catch (error) {
     // Who is gone before an answer needs none.
     if (response.destroyed) return;
@@ -46,7 +52,13 @@ export async function answerOpenAi(
   }
 }
 
-type Exchange = { request: IncomingMessage; response: ServerResponse; requestId: string };
+type Exchange = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  /** Of the request's head, by the clock of the numbers. */
+  beganAt: number;
+};
 
 /** @throws OpenAiError */
 async function answer(
@@ -56,43 +68,111 @@ async function answer(
 ): Promise<void> {
   if (wish.kind === "none") throw noSuchCall(wish.status, exchange.request);
   if (!parts.routes.isFresh) throw unavailable("the gateway does not know now who answers");
-  const key = keyOf(exchange.request.headers);
+  const { routes } = parts;
+  const shown = shownKey(keyOf(exchange.request.headers), routes.keys, Date.now());
   // An address that was taken over is its successor's.
-  const addressed = deployment === null ? null : parts.routes.find(deployment);
+  const addressed = deployment === null ? null : routes.find(deployment);
   if (deployment !== null && addressed === null) throw badKey();
-  const callable = parts.routes
+  const callable = routes
     .all()
-    .filter((route) => mayCall(route, key))
+    .filter((route) => mayCall(route, shown))
     .filter((route) => addressed === null || route.deployment === addressed.deployment);
-  // Whether there is such a deployment is its callers' to know: without a key all look the same.
-  if (callable.length === 0) throw badKey();
+  // Whether there is such a deployment is its callers' to know: without a key all look the same. A platform key is good where nothing is deployed, too.
+  if (shown === null || (callable.length === 0 && (shown.platform === null || deployment !== null)))
+    throw badKey();
   if (wish.kind === "models")
-    return sendJson(exchange.response, { object: "list", data: modelsOf(callable) });
+    return sendJson(exchange.response, {
+      object: "list",
+      data: modelsOf(callable, projectOf(shown)),
+    });
   if (wish.kind === "model")
-    return sendJson(exchange.response, modelOf(routeOf(callable, wish.name)));
+    return sendJson(exchange.response, modelOf(routeOf(callable, wish.name, shown)));
   const body = await readBody(exchange.request);
   const asked = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
   const name = addressed?.deployment ?? asked.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
-  await call(parts, exchange, { route: routeOf(callable, name), call: wish.call, asked, body });
+  const route = routeOf(callable, name, shown);
+  const counted = parts.numbers.begin(route.deployment, exchange.beganAt);
+  await counting(counted, exchange.response, (ended) =>
+    callWithin(parts, exchange, {
+      ...{ route, shown, call: wish.call, asked, body, ended },
+      answering: () => counted.answering(),
+    }),
+  );
 }
 
-type AskedCall = { route: Route; call: OpenAiCall; asked: OpenAiRequest; body: Buffer };
+type AskedCall = {
+  route: Route;
+  shown: ShownKey;
+  call: OpenAiCall;
+  asked: OpenAiRequest;
+  body: Buffer;
+  answering: () => void;
+  ended: (end: Ended) => void;
+};
+type Ended = Pick<CallEnd, "outcome" | "status" | "usage">;
 
+/** Counts the call however it ends. @throws what `make` does */
+async function counting(
+  counted: CountedCall,
+  response: ServerResponse,
+  make: (ended: (end: Ended) => void) => Promise<void>,
+): Promise<void> {
+  let end: Ended | null = null;
+  let refused: number | null = null;
+  try {
+    await make((told) => (end = told));
+  } catch (error) {
+    refused = error instanceof OpenAiError ? error.refusal.status : 500;
+    throw error;
+  } finally {
+    const { outcome, status, usage } = (end as Ended | null) ?? {
+      ...{ outcome: response.destroyed ? "client_gone" : "answered", usage: null },
+      status: refused,
+    };
+    counted.end(callFailure(outcome, refused ?? status), usage);
+  }
+}
+
+/** @throws OpenAiError rate_limited, tokens_over_limit, and what {@link call} does */
+async function callWithin(parts: OpenAiParts, exchange: Exchange, asked: AskedCall): Promise<void> {
+  const { route, shown } = asked;
+  const bound = tokenBound(asked.call, asked.asked.body, route.contextTokens ?? null);
+  const within = parts.budgets.enter(route, shown, bound.total);
+  for (const [name, value] of Object.entries(within.headers))
+    exchange.response.setHeader(name, value);
+  if ("refusal" in within) throw notAdmitted(within.refusal);
+  // Until an engine has it, it costs nothing.
+  let used = 0;
+  try {
+    await call(parts, exchange, {
+      ...asked,
+      ended: (end) => {
+        const { status, usage } = end;
+        used = status !== null && status >= 400 ? 0 : tokensUsed(bound, usage);
+        asked.ended(end);
+      },
+    });
+  } finally {
+    within.settle(used);
+  }
+}
+
+/** @throws OpenAiError */
 async function call(
   { routes, admissions, pool, records, log }: OpenAiParts,
   { response, requestId }: Exchange,
-  { route, call, asked, body }: AskedCall,
+  { route, shown, call, asked, body, answering, ended }: AskedCall,
 ): Promise<void> {
   if (!records.isAvailable) throw new OpenAiError(NOT_RECORDED);
-  using _waiting = asked.isStream ? new WaitingStream(response) : null;
+  const waiting = asked.isStream ? new WaitingStream(response) : null;
   const admitted = await admit({ admissions, routes }, route, response);
-  _waiting?.[Symbol.dispose]();
+  waiting?.[Symbol.dispose]();
   if (admitted === null) return;
   if ("refusal" in admitted) throw notAdmitted(admitted.refusal);
   using place = admitted;
-  const { deployment, project, keySha256 } = place.route;
+  const { deployment, project } = place.route;
   const id = randomUUID();
   await leadCall(
     pool,
@@ -101,12 +181,14 @@ async function call(
       begin: async () => {
         await records.begin({
           ...{ kind: "call", id, at: new Date().toISOString(), call },
-          ...{ deployment, project, replica: place.replica.member, keySha256 },
+          ...{ deployment, project, replica: place.replica.member, keySha256: shown.sha256 },
           requestSha256: createHash("sha256").update(body).digest("hex"),
           requestBytes: body.length,
         });
+        answering();
       },
       end: ({ error, ...end }) => {
+        ended(end);
         records.end({ kind: "end", id, at: new Date().toISOString(), ...end });
         if (error !== undefined && end.outcome !== "client_gone")
           log.warn(
@@ -119,18 +201,24 @@ async function call(
 }
 
 function notAdmitted({ status, type: code, ...refusal }: Refusal): OpenAiError {
-  const type = status === 429 ? "rate_limit_error" : "server_error";
+  const type =
+    status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "server_error";
   return new OpenAiError({ ...refusal, status, type, code });
 }
 
 /** @throws OpenAiError model_not_found */
-function routeOf(callable: readonly Route[], name: string): Route {
-  const route = findModel(callable, name);
+function routeOf(callable: readonly Route[], name: string, shown: ShownKey): Route {
+  const route = findModel(callable, name, projectOf(shown));
   if (route !== null) return route;
   throw new OpenAiError({
     ...{ status: 404, type: "invalid_request_error", code: "model_not_found", param: "model" },
     message: `the model ${JSON.stringify(name)} does not exist, or the key may not call it; GET /v1/models lists those that it may`,
   });
+}
+
+/** Null for a key of one deployment. */
+function projectOf({ platform }: ShownKey): string | null {
+  return platform?.project ?? null;
 }
 
 function noSuchCall(status: 404 | 405, { method, url = "" }: IncomingMessage): OpenAiError {
@@ -145,7 +233,8 @@ function noSuchCall(status: 404 | 405, { method, url = "" }: IncomingMessage): O
 function badKey(): OpenAiError {
   return new OpenAiError({
     ...{ status: 401, type: "authentication_error", code: "invalid_api_key" },
-    message: "the key is missing, or it is not one of a deployment that answers",
+    message:
+      "the key is missing, or it is neither one of a deployment that answers nor a platform key with the scope infer",
   });
 }
 

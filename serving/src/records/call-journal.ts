@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promise
 import { join } from "node:path";
 import { openCalls } from "./open-calls.ts";
 
-const NAME = /^\d{4}-\d{2}-\d{2}\.ndjson$/;
+export const JOURNAL_NAME = /^\d{4}-\d{2}-\d{2}\.ndjson$/;
 /** A call lasts minutes: what is open stands in the last two files. */
 const FILES_READ = 2;
 
@@ -24,7 +24,7 @@ export class CallJournal implements AsyncDisposable {
     now: () => Date = () => new Date(),
   ): Promise<{ journal: CallJournal; open: string[] }> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+    const names = (await readdir(folder)).filter((name) => JOURNAL_NAME.test(name)).sort();
     const texts = await Promise.all(
       names.slice(-FILES_READ).map((name) => readFile(join(folder, name), "utf8")),
     );

@@ -7,6 +7,7 @@ import { type AuditProducer, AuditUnavailable } from "@resontech/audit/producer"
 import { Frontier, hashLeaf } from "@resontech/audit/merkle";
 import type { BatchHead, CallBegun, CallEnded } from "./call-line.ts";
 import type { CallJournal } from "./call-journal.ts";
+import type { EndNotes } from "./end-notes.ts";
 
 const MAX_LINES = 256;
 /** Ends wait so long for calls to go with. */
@@ -19,6 +20,7 @@ type Producer = Pick<AuditProducer, "fact" | "connected">;
 
 export class CallRecorder implements AsyncDisposable {
   readonly #journal: CallJournal;
+  readonly #notes: Pick<EndNotes, "note" | "clear">;
   readonly #producer: Producer;
   readonly #onError: (error: unknown) => void;
   readonly #begun: Begun[] = [];
@@ -27,8 +29,14 @@ export class CallRecorder implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(journal: CallJournal, producer: Producer, onError: (error: unknown) => void) {
+  constructor(
+    journal: CallJournal,
+    notes: Pick<EndNotes, "note" | "clear">,
+    producer: Producer,
+    onError: (error: unknown) => void,
+  ) {
     this.#journal = journal;
+    this.#notes = notes;
     this.#producer = producer;
     this.#onError = onError;
   }
@@ -47,9 +55,14 @@ export class CallRecorder implements AsyncDisposable {
     return promise;
   }
 
-  /** Is sent with a later batch, until the log has it. */
+  /** Is sent with a later batch, until the log has it. A gateway that is killed before that finds it noted. */
   end(line: CallEnded): void {
     this.#ended.push(line);
+    try {
+      this.#notes.note(line);
+    } catch (error) {
+      this.#onError(error);
+    }
     this.#timer ??= setTimeout(() => this.#run(), ENDS_MS);
   }
 
@@ -79,6 +92,7 @@ export class CallRecorder implements AsyncDisposable {
       try {
         await this.#write([...begun.map(({ line }) => line), ...ended], begun.length);
         for (const { resolve } of begun) resolve();
+        if (this.#ended.length === 0) this.#notes.clear();
       } catch (error) {
         for (const { reject } of begun) reject(error);
         this.#ended.unshift(...ended);

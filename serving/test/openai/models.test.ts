@@ -24,14 +24,26 @@ const routes: Route[] = [
 ];
 
 t.test("a model is found by name or id, of several the newest", async (t) => {
-  t.equal(findModel(routes, "chat")?.deployment, "job-2");
-  t.equal(findModel(routes, "job-2")?.deployment, "job-2");
-  for (const name of ["echo", "job-4", "Chat", ""]) t.equal(findModel(routes, name), null, name);
+  t.equal(findModel(routes, "chat", null)?.deployment, "job-2");
+  t.equal(findModel(routes, "job-2", null)?.deployment, "job-2");
+  for (const name of ["echo", "job-4", "Chat", ""])
+    t.equal(findModel(routes, name, null), null, name);
 });
 
 t.test("the list has each name once, and no predictor", async (t) => {
-  t.same(modelsOf(routes), [
+  t.same(modelsOf(routes, null), [
     { id: "chat", object: "model", created: 2, owned_by: "p_1" },
     { id: "job-1", object: "model", created: 3, owned_by: "p_1" },
   ]);
+});
+
+t.test("of one name the caller's own project has the first word", async (t) => {
+  const both = [
+    route("job-1", "chat", 1),
+    { ...route("job-2", "chat", 2), project: "p_2", visibility: "PUBLIC" as const },
+  ];
+  t.equal(findModel(both, "chat", "p_1")?.deployment, "job-1");
+  t.equal(findModel(both, "chat", "p_3")?.deployment, "job-2");
+  t.equal(findModel(both, "job-2", "p_1")?.deployment, "job-2", "an id means that one");
+  t.match(modelsOf(both, "p_1"), [{ id: "chat", owned_by: "p_1" }]);
 });

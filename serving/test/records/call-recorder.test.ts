@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { CallBegun, CallEnded } from "../../src/records/call-line.ts";
 import { CallJournal } from "../../src/records/call-journal.ts";
+import { EndNotes } from "../../src/records/end-notes.ts";
 import { CallRecorder } from "../../src/records/call-recorder.ts";
 
 const begun = (id: string): CallBegun => ({
@@ -22,7 +23,10 @@ const ended = (id: string): CallEnded => ({
 type Sent = { detail?: { calls: number; ends: number } };
 
 async function recorderOf(t: Test, fact: (draft: Sent) => Promise<void>) {
-  const { journal } = await CallJournal.open(t.testdir());
+  const dir = t.testdir();
+  const { journal } = await CallJournal.open(dir);
+  const { notes } = EndNotes.open(dir);
+  t.teardown(() => notes[Symbol.dispose]());
   const producer = {
     connected: true,
     fact: async (draft: Sent) => {
@@ -30,7 +34,7 @@ async function recorderOf(t: Test, fact: (draft: Sent) => Promise<void>) {
       return { index: 0, leafHash: "" };
     },
   };
-  const recorder = new CallRecorder(journal, producer as never, () => {});
+  const recorder = new CallRecorder(journal, notes, producer as never, () => {});
   t.teardown(async () => {
     await recorder[Symbol.asyncDispose]();
     await journal[Symbol.asyncDispose]();

@@ -5,6 +5,7 @@
  */
 import type { DeploymentState, ReplicaState } from "@resontech/contracts/deployment-states";
 import { residenceMs, SCALING, type ScalingPolicy, wakeP95 } from "./scaling-policy.ts";
+import { type Demand, wantedReplicas } from "./wanted-replicas.ts";
 
 export type Replica = {
   id: string;
@@ -53,6 +54,9 @@ export type Load = {
   inFlight: Readonly<Record<string, number>>;
   /** Null where none has ended. */
   lastCompletionAt: number | null;
+  /** See Demand of wanted-replicas.ts; absent: nobody counts. */
+  requestsPerSecond?: number | null;
+  deviceUse?: number | null;
 };
 
 export type ReplicaFact = {
@@ -222,9 +226,12 @@ class Draft {
 
   /** How many replicas what is known asks for; as many as there are where nothing is known. */
   #wanted(living: number): number {
-    const { min, max, targetOngoing } = this.#policy;
+    const { min, max } = this.#policy;
     const { load } = this.#next;
-    const asked = load === null ? living : Math.ceil(callsOf(load) / targetOngoing);
+    const asked =
+      load === null
+        ? living
+        : wantedReplicas(demandOf(load), this.#policy, this.#in(...SERVING).length);
     return Math.min(max, Math.max(min, asked));
   }
 
@@ -392,6 +399,11 @@ class Draft {
 
 function isEnding({ state }: Replica): boolean {
   return state === "STOPPING" || state === "LOST";
+}
+
+function demandOf(load: Load): Demand {
+  const { requestsPerSecond = null, deviceUse = null } = load;
+  return { calls: callsOf(load), requestsPerSecond, deviceUse };
 }
 
 export function callsOf({ queued, inFlight }: Load): number {

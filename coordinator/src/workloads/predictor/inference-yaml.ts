@@ -4,6 +4,8 @@ import { LLAMA_POOLINGS, type LlamaPooling } from "@resontech/contracts/llama-sp
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { parse, YAMLError } from "yaml";
+import type { DeploymentLimits } from "@resontech/contracts/inference-routes";
+import { LIMITS, limitsOf } from "./limits.ts";
 import type { Scaling } from "./scaling.ts";
 
 export const MAX_YAML_BYTES = 256 * 1024;
@@ -34,12 +36,18 @@ const Common = Type.Object({
             min_replicas: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_REPLICAS })),
             max_replicas: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REPLICAS })),
             target_ongoing_requests: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
+            target_requests_per_second: Type.Optional(
+              Type.Number({ exclusiveMinimum: 0, maximum: 100_000 }),
+            ),
+            /** Percent. */
+            target_gpu_utilization: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
           },
           { additionalProperties: false },
         ),
       ),
     }),
   ),
+  limits: Type.Optional(LIMITS),
   requirements: Type.Optional(
     Type.Union([Type.Array(Type.String({ maxLength: 500 }), { maxItems: 500 }), Type.Null()]),
   ),
@@ -95,6 +103,7 @@ export type InferenceSpec = ServedModel & {
   /** Whether a replica needs an accelerator. */
   needsDevice: boolean;
   maxOngoingRequests: number;
+  limits: DeploymentLimits;
   /** Lines of PEP 508. */
   requirements: string[];
 };
@@ -111,23 +120,27 @@ export function readInferenceYaml(text: string): InferenceSpec {
   const { engine } = checked(validators.engine, said);
   if (engine === "vllm_openai")
     throw new ApiError("engine_unavailable", `this release has no engine ${engine}`);
-  const { cluster = {}, requirements } = checked(validators.common, said);
+  const { cluster = {}, limits, requirements } = checked(validators.common, said);
   const { device = "auto", gpus_per_worker: gpus = 0, max_ongoing_requests: ongoing } = cluster;
   const common = {
     needsDevice: device === "cuda" || device === "gpu" || (device === "auto" && gpus > 0),
     requirements: (requirements ?? []).map((line) => line.trim()).filter((line) => line !== ""),
   };
-  const scaled = (maxOngoingRequests: number) => ({
-    ...{ ...common, maxOngoingRequests },
+  if (cluster.autoscaling?.target_gpu_utilization !== undefined && !common.needsDevice)
+    throw invalid("cluster.autoscaling.target_gpu_utilization needs a replica with a GPU");
+  const scaled = (maxOngoingRequests: number, contextTokens: number | null) => ({
+    ...{ ...common, maxOngoingRequests, limits: limitsOf(limits, contextTokens, invalid) },
     scaling: scalingOf(cluster.autoscaling, cluster.num_workers ?? 1, maxOngoingRequests),
   });
-  if (engine === undefined) return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING) };
+  if (engine === undefined)
+    return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING, null) };
   if (common.needsDevice)
     throw new ApiError("engine_unavailable", `${engine} runs on processors in this release`);
   const slots = ongoing ?? DEFAULT_SLOTS;
   if (slots > MAX_SLOTS)
     throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
-  return { ...llamaOf(said), ...scaled(slots) };
+  const model = llamaOf(said);
+  return { ...model, ...scaled(slots, model.contextTokens) };
 }
 
 function predictorOf(said: unknown): ServedModel {
@@ -141,7 +154,7 @@ function predictorOf(said: unknown): ServedModel {
   };
 }
 
-function llamaOf(said: unknown): ServedModel {
+function llamaOf(said: unknown): ServedModel & { engine: "llama.cpp" } {
   const { model, llama = {} } = checked(validators.llama, said);
   return {
     ...{ engine: "llama.cpp", modelPath: model.path, task: llama.task ?? "generate" },
@@ -166,6 +179,8 @@ type Autoscaling = {
   min_replicas?: number;
   max_replicas?: number;
   target_ongoing_requests?: number;
+  target_requests_per_second?: number;
+  target_gpu_utilization?: number;
 };
 
 /** Without bounds of its own it has a fixed number. */
@@ -180,7 +195,12 @@ function scalingOf(said: Autoscaling | undefined, fixed: number, maxOngoing: num
     throw invalid(
       `cluster.autoscaling.target_ongoing_requests is ${targetOngoing}, and a replica takes ${maxOngoing} (max_ongoing_requests)`,
     );
-  return { min, max, targetOngoing };
+  const { target_requests_per_second: requests, target_gpu_utilization: percent } = said;
+  return {
+    ...{ min, max, targetOngoing },
+    ...(requests === undefined ? {} : { targetRequestsPerSecond: requests }),
+    ...(percent === undefined ? {} : { targetDeviceUse: percent / 100 }),
+  };
 }
 
 function document(text: string): unknown {

@@ -1,5 +1,6 @@
 /** A deployment's replica on a worker, a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
+import type { DeploymentLimits } from "@resontech/contracts/inference-routes";
 import type { VISIBILITIES } from "@resontech/contracts/http-inference";
 import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
 import {
@@ -25,6 +26,8 @@ import type { Scaling } from "./scaling.ts";
 export type Deployment = ServedModel & {
   maxOngoingRequests: number;
   scaling: Scaling;
+  /** Absent in rows of before there were any. */
+  limits?: DeploymentLimits;
   visibility: (typeof VISIBILITIES)[number];
   callbackUrl: string | null;
   /** Whose place it takes once it is ready; null for one that stands by itself. */

@@ -5,4 +5,8 @@ export type Scaling = {
   max: number;
   /** Calls, under way and waiting, that one replica is there for. */
   targetOngoing: number;
+  /** Calls a second that one replica is there for; absent: they count for nothing. */
+  targetRequestsPerSecond?: number;
+  /** How busy its device is to be, 0 to 1; absent likewise. */
+  targetDeviceUse?: number;
 };

@@ -73,6 +73,7 @@ export async function validatePredictor(
     ...servedModel(spec, weights),
     maxOngoingRequests: spec.maxOngoingRequests,
     scaling: spec.scaling,
+    limits: spec.limits,
     visibility: body.visibility ?? "PRIVATE",
     callbackUrl: body.callbackUrl ?? null,
     replaces: body.replaces ?? null,

@@ -26,6 +26,12 @@ requirements:
   - "numpy>=1.26"
 `;
 
+const NONE = { requestsPerMinute: null, tokensPerMinute: null, concurrency: null };
+const limits = {
+  ownKey: NONE,
+  platformKeys: { ...NONE, requestsPerMinute: 600, concurrency: 32 },
+};
+
 t.test("what the client renders is read whole", async (t) => {
   t.same(readInferenceYaml(RENDERED), {
     ...{ engine: "predictor", module: "echo_serve", className: "EchoPredictor", modelPath: null },
@@ -37,7 +43,7 @@ t.test("what the client renders is read whole", async (t) => {
       ],
     },
     ...{ needsDevice: false, maxOngoingRequests: 16, requirements: ["numpy>=1.26"] },
-    scaling: { min: 2, max: 2, targetOngoing: 16 },
+    ...{ limits, scaling: { min: 2, max: 2, targetOngoing: 16 } },
   });
 });
 
@@ -45,7 +51,7 @@ t.test("what is left out has a value that runs anywhere", async (t) => {
   t.same(readInferenceYaml("model: {module: serve.main, class_name: P, init_args: }"), {
     ...{ engine: "predictor", module: "serve.main", className: "P", initArgs: {}, modelPath: null },
     ...{ needsDevice: false, maxOngoingRequests: 8, requirements: [] },
-    scaling: { min: 1, max: 1, targetOngoing: 8 },
+    ...{ limits, scaling: { min: 1, max: 1, targetOngoing: 8 } },
   });
   const onDevice = (cluster: string) =>
     readInferenceYaml(`model: {module: m, class_name: P}\ncluster: ${cluster}`).needsDevice;
@@ -60,6 +66,7 @@ t.test("an engine needs its weights, and no code", async (t) => {
     pooling: null,
     ...{ needsDevice: false, maxOngoingRequests: 4, requirements: [] },
     scaling: { min: 1, max: 1, targetOngoing: 4 },
+    limits: { ...limits, platformKeys: { ...limits.platformKeys, tokensPerMinute: 200_000 } },
   });
   const llama = (more: string) => `engine: llama.cpp\nmodel: {path: m}\n${more}`;
   t.match(readInferenceYaml(llama("llama: {task: embed, pooling: last, context_tokens: 512}")), {
@@ -124,3 +131,47 @@ t.test("what is wrong is named with its place", async (t) => {
     code: "engine_unavailable",
   });
 });
+
+t.test("limits are the own key's, and beside them each platform key's", async (t) => {
+  const llama = "engine: llama.cpp\nmodel: {path: m}\nllama: {context_tokens: 512}\n";
+  const of = (said: string) => readInferenceYaml(`${llama}limits: ${said}`).limits;
+  t.match(of("{requests_per_minute: 3, tokens_per_minute: 512, concurrency: 2}"), {
+    ownKey: { requestsPerMinute: 3, tokensPerMinute: 512, concurrency: 2 },
+    platformKeys: { requestsPerMinute: 600, tokensPerMinute: 200_000, concurrency: 32 },
+  });
+  t.match(of("{platform_keys: {requests_per_minute: 5}}"), {
+    ownKey: NONE,
+    platformKeys: { requestsPerMinute: 5, tokensPerMinute: 200_000, concurrency: 32 },
+  });
+  for (const [said, message] of [
+    ["{requests: 3}", /limits/],
+    ["{concurrency: 0}", /limits\.concurrency/],
+    ["{tokens_per_minute: 511}", /511.*512/],
+    ["{platform_keys: {tokens_per_minute: 1}}", /limits\.platform_keys\.tokens_per_minute/],
+  ] as const)
+    t.throws(() => of(said), { code: "inference_yaml_invalid", message }, said);
+  t.throws(
+    () => readInferenceYaml("model: {module: m, class_name: P}\nlimits: {tokens_per_minute: 9}"),
+    { code: "inference_yaml_invalid", message: /counts tokens/ },
+  );
+});
+
+t.test(
+  "replicas follow requests a second and the use of GPUs where targets are said",
+  async (t) => {
+    const of = (cluster: string) =>
+      readInferenceYaml(`model: {module: m, class_name: P}\ncluster: ${cluster}`).scaling;
+    t.same(
+      of(
+        "{device: cuda, autoscaling: {target_requests_per_second: 2.5, target_gpu_utilization: 70}}",
+      ),
+      { min: 1, max: 1, targetOngoing: 8, targetRequestsPerSecond: 2.5, targetDeviceUse: 0.7 },
+    );
+    for (const [said, message] of [
+      ["{autoscaling: {target_requests_per_second: 0}}", /target_requests_per_second/],
+      ["{device: cuda, autoscaling: {target_gpu_utilization: 101}}", /target_gpu_utilization/],
+      ["{device: cpu, autoscaling: {target_gpu_utilization: 70}}", /needs a replica with a GPU/],
+    ] as const)
+      t.throws(() => of(said), { code: "inference_yaml_invalid", message }, said);
+  },
+);

@@ -25,7 +25,7 @@ export function DeploymentHead({
   deployment: DeploymentReply;
   onChange: () => void;
 }) {
-  const { id, name, detail, endpoint, replicas, warnings, createdAt } = deployment;
+  const { id, name, detail, endpoint, replicas, visibility, warnings, createdAt } = deployment;
   const isLiving = !isTerminal(detail.state);
   const [newKey, setNewKey] = useState<string | null>(null);
   const mayStop = useMay("job.cancel") && isLiving && detail.desired === "run";
@@ -62,7 +62,11 @@ export function DeploymentHead({
         </div>
         <div>
           <dt>Who may call it</dt>
-          <dd>whoever has its key</dd>
+          <dd>
+            {visibility === "PUBLIC"
+              ? "whoever has its key, and every platform key with the scope infer"
+              : "whoever has its key, and platform keys of its project with the scope infer"}
+          </dd>
         </div>
         <div>
           <dt>Deployed</dt>

@@ -16,6 +16,7 @@ import styles from "../job/job-page.module.css";
 import { Logs } from "../job/logs/logs.tsx";
 import { CallIt } from "./call-it.tsx";
 import { DeploymentHead } from "./deployment-head.tsx";
+import { Figures } from "./figures.tsx";
 
 /** The same in every state of a deployment. */
 const TABS = [
@@ -71,6 +72,7 @@ export function DeploymentPage({ id, tab }: { id: string; tab: string }) {
   return (
     <>
       <DeploymentHead deployment={deployment.data} onChange={again} />
+      {deployment.data.detail.state === "RUNNING" ? <Figures id={id} /> : null}
       <Tabs
         className={styles["tabs"] ?? ""}
         selectedKey={tab}

@@ -1,5 +1,15 @@
-import type { DeploymentListReply, DeploymentRow } from "@resontech/contracts/http-inference";
-import { type InfiniteData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import type {
+  DeploymentListReply,
+  DeploymentMetrics,
+  DeploymentMetricsList,
+  DeploymentRow,
+} from "@resontech/contracts/http-inference";
+import {
+  type InfiniteData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { Link, useSearchParams } from "wouter";
 import { ask, withQuery } from "../../api/ask.ts";
 import { useSession } from "../../api/session.ts";
@@ -13,9 +23,11 @@ import { State } from "../../ui/state.tsx";
 import { deploymentWord } from "../../ui/state-word.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { DeploymentFilters } from "./deployment-filters.tsx";
+import { rateText, servingText, timeText } from "./figure-texts.ts";
 
 type Pages = InfiniteData<DeploymentListReply, number | undefined>;
 
+const FIGURES_EVERY_MS = 5_000;
 /** Of those that are there to be called, or will be. */
 const LIVING = "-SUCCEEDED,-FAILED,-CANCELLED,-EXPIRED,-REJECTED";
 
@@ -41,6 +53,14 @@ export function DeploymentsPage() {
     initialPageParam: undefined as number | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });
+  const metrics = useQuery({
+    queryKey: ["deployments-metrics"],
+    queryFn: ({ signal }) =>
+      ask<DeploymentMetricsList>("GET", "/api/inference/metrics", { signal }),
+    refetchInterval: FIGURES_EVERY_MS,
+  });
+  const metricsOf = (id: string) =>
+    metrics.data?.deployments.find((deployment) => deployment.id === id) ?? null;
   const rows = deployments.data?.pages.flatMap((page) => page.deployments) ?? [];
   useTopic(
     { kind: "jobs" },
@@ -76,7 +96,7 @@ export function DeploymentsPage() {
       {rows.length === 0 ? null : (
         <Table
           caption="Deployments, newest first"
-          columns={columns(nameOf)}
+          columns={columns(nameOf, metricsOf)}
           rows={rows}
           keyOf={({ id }) => id}
         />
@@ -95,7 +115,11 @@ export function DeploymentsPage() {
   );
 }
 
-function columns(nameOf: (project: string) => string): Column<DeploymentRow>[] {
+/** @param metricsOf null for one that does not run, and while nothing is known */
+function columns(
+  nameOf: (project: string) => string,
+  metricsOf: (id: string) => DeploymentMetrics | null,
+): Column<DeploymentRow>[] {
   return [
     { title: "State", of: ({ state }) => <State of={deploymentWord(state)} /> },
     {
@@ -104,9 +128,29 @@ function columns(nameOf: (project: string) => string): Column<DeploymentRow>[] {
     },
     {
       title: "Why",
-      of: ({ waitingFor, reason }) => waitingFor ?? reason?.replaceAll("_", " ") ?? "",
+      of: ({ id, waitingFor, reason }) => {
+        const serving = metricsOf(id)?.serving?.state ?? null;
+        return (
+          waitingFor ??
+          reason?.replaceAll("_", " ") ??
+          (serving === null ? "" : servingText(serving))
+        );
+      },
     },
     { title: "Replicas that answer", of: ({ ready }) => ready, isNumber: true },
+    {
+      title: "Requests a second",
+      of: ({ id }) => {
+        const figures = metricsOf(id)?.figures;
+        return figures === undefined ? "–" : rateText(figures.requestsPerSecond);
+      },
+      isNumber: true,
+    },
+    {
+      title: "95 % took at most",
+      of: ({ id }) => timeText(metricsOf(id)?.figures.durationMs?.p95 ?? null),
+      isNumber: true,
+    },
     { title: "Project", of: ({ projectId }) => nameOf(projectId) },
     { title: "Owner", of: ({ owner }) => owner },
     { title: "Deployed", of: ({ createdAt }) => <Ago at={createdAt} />, isNumber: true },

@@ -32,6 +32,7 @@ const MEANING: Record<KeyScope, string> = {
   keys: "list and revoke keys",
   "nodes:read": "look at nodes, as an administrator",
   "audit:read": "search the audit log",
+  infer: "call deployments",
 };
 const FIRST: { name: string; projectId: string; scopes: KeyScope[]; days: number } = {
   ...{ name: "", projectId: "", days: 90 },
