@@ -332,6 +332,21 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     figures: [["pss_total_mb", "MB"]],
     minutes: 6,
   },
+  "inference-gateway": {
+    shows:
+      "what the gateway of deployments adds to a call with its record durable, beside two others without; hang-ups free the engine; nothing else of it is reached",
+    goal: "p50 0.3 ms, p99 1 ms, 0.6 × of the direct rate, free in 1 s",
+    figures: [
+      ["gateway.added_p50_ms.median", "ms at p50"],
+      ["gateway.added_p99_ms.median", "ms at p99"],
+      ["gateway.share.median", "× of the direct rate"],
+      ["litellm.added_p50_ms.median", "ms LiteLLM"],
+      ["portkey.added_p50_ms.median", "ms Portkey"],
+      ["free.p99_ms", "ms until free"],
+      ["reached", "other paths reached"],
+    ],
+    minutes: 12,
+  },
   "install-cuts": {
     shows: "an install that is cut at any fsync or rename goes on to the same end",
     goal: "none is faulty",

@@ -1,13 +1,24 @@
+import { spawn } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-routes";
+import type { ServingConfig } from "@resontech/contracts/serving-config";
 import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { type CallLine, readCallLine } from "../../src/records/call-line.ts";
@@ -45,11 +56,13 @@ export class RunningGateway implements AsyncDisposable {
   /**
    * @param dir a short path: sockets lie there
    * @param target port of the replica that answers for every route
+   * @param isOwnProcess the program as it ships, so that it shares no thread with whoever calls it
    */
   static async open(
     dir: string,
     target: number,
     routes: readonly TestRoute[],
+    { isOwnProcess }: { isOwnProcess: boolean } = { isOwnProcess: false },
   ): Promise<RunningGateway> {
     await using stack = new AsyncDisposableStack();
     const log = pino({ level: "silent" });
@@ -101,16 +114,15 @@ export class RunningGateway implements AsyncDisposable {
     await auditd.start();
     stack.defer(async () => void (await auditd.stop("SIGKILL")));
     const callsDir = join(dir, "calls");
-    const serving = await openServing(
-      {
-        ...{ socket, routesSocket, logLevel: "info", auditSocket, callsDir },
-        certFile: file("gateway.pem", gateway.certPem),
-        keyFile: file("gateway.key", gateway.keyPem),
-        rootCertFile: pki.rootFile,
-      },
-      log,
-    );
-    stack.use(serving);
+    const config: ServingConfig = {
+      ...{ socket, routesSocket, logLevel: "info", auditSocket, callsDir },
+      certFile: file("gateway.pem", gateway.certPem),
+      keyFile: file("gateway.key", gateway.keyPem),
+      rootCertFile: pki.rootFile,
+    };
+    if (isOwnProcess)
+      stack.use(await startProgram(file("serving.json", JSON.stringify(config)), socket));
+    else stack.use(await openServing(config, log));
     chmodSync(socket, 0o600);
     return new RunningGateway(socket, callsDir, stack.move());
   }
@@ -118,4 +130,20 @@ export class RunningGateway implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack[Symbol.asyncDispose]();
   }
+}
+
+async function startProgram(configFile: string, socket: string): Promise<AsyncDisposable> {
+  const child = spawn(process.execPath, [shippedProgram("serving"), "--config", configFile], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  for (let tries = 0; tries < 400 && !existsSync(socket); tries++) {
+    if (child.exitCode !== null) throw new Error("the gateway ended");
+    await sleep(25);
+  }
+  return { [Symbol.asyncDispose]: stop };
 }
