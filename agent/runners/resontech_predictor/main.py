@@ -1,23 +1,23 @@
-"""Composition: the spec, the predictor, its server."""
+"""Composition: the process with the user's class, and who watches it. None of the user's code runs here."""
 
 import contextlib
 import os
 import signal
 import sys
 import threading
-import traceback
 from pathlib import Path
+from typing import Optional
 
-from resontech_runner.events import LineLog, is_disk_full
+from resontech_replica.attend import ReplicaEnd, attend
+from resontech_replica.wish import WishFile
+from resontech_runner.events import LineLog
 
-from .load import LoadError, Predictor
-from .server import ReplicaServer
+from .predictor_process import PredictorProcess
 from .spec import read_spec
 
 _FAILED = 1
 _STOPPED = 143
-# What is under way may end.
-_GRACE_S = 5.0
+_LOOK_S = 0.05
 
 
 def main(root: Path = Path("/")) -> int:
@@ -26,34 +26,33 @@ def main(root: Path = Path("/")) -> int:
         signal.signal(number, lambda *_: stop.set())
     os.umask(0o077)
     events = LineLog(root / "rt/events/events.jsonl")
-    try:
-        spec = read_spec(root / "rt/job/predictor.json")
-        predictor = Predictor.load(spec, root / "rt/job/scripts")
-        server = ReplicaServer(spec, predictor)
-    except BaseException as error:
-        if stop.is_set():
-            os._exit(_STOPPED)
-        _tell(events, error)
-        os._exit(_FAILED)
-    threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
-    events.append("ready")
-    stop.wait()
-    server.shutdown()
-    for _ in range(spec.max_ongoing_requests):
-        server.places.acquire(timeout=_GRACE_S / spec.max_ongoing_requests)
-    # Threads of the user's code would hold the interpreter.
-    os._exit(_STOPPED)
+    spec = read_spec(root / "rt/job/predictor.json")
+    process = PredictorProcess(root, spec.call_limit_s)
+    end = _wait_ready(process, stop)
+    if end is None and not stop.is_set():
+        events.append("ready")
+        end = attend(process, events, WishFile(root / "rt/job/wish.json"), stop)
+    if end is None:
+        process.stop()
+        return _STOPPED
+    _tell(events, end)
+    process.kill()
+    return _FAILED
 
 
-def _tell(events: LineLog, error: BaseException) -> None:
-    text = traceback.format_exc()
-    reason = error.reason if isinstance(error, LoadError) else _reason_of(error)
+def _wait_ready(process: PredictorProcess, stop: threading.Event) -> Optional[ReplicaEnd]:
+    """Until its class is loaded and warm; how long that may take the coordinator says."""
+    while not stop.wait(_LOOK_S):
+        process.look(0.0)
+        if process.is_ready:
+            return None
+        end = process.end()
+        if end is not None:
+            return end
+    return None
+
+
+def _tell(events: LineLog, end: ReplicaEnd) -> None:
     with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
-        events.append("failed", reason=reason, message=f"{type(error).__name__}: {error}"[:500], detail=text[-4096:])
-
-
-def _reason_of(error: BaseException) -> str:
-    if is_disk_full(error):
-        return "disk_limit"
-    return "out_of_memory" if isinstance(error, MemoryError) else "user_exception"
+        print(end.message, file=sys.stderr, flush=True)
+        events.append("failed", reason=end.reason, message=end.message[:500], detail=end.detail[-4096:])

@@ -9,6 +9,7 @@ from typing import Optional
 
 from .answer import BadAnswer, answer_bytes
 from .body import BadBody, predictor_bytes
+from .calls import CallsUnderWay
 from .load import Predictor
 from .spec import PredictorSpec
 
@@ -26,6 +27,7 @@ class ReplicaServer(ThreadingHTTPServer):
         self.spec = spec
         self.predictor = predictor
         self.places = threading.BoundedSemaphore(spec.max_ongoing_requests)
+        self.calls = CallsUnderWay()
 
     def handle_error(self, request, client_address):
         """A client that hung up is no fault of anybody's here."""
@@ -60,7 +62,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(503, "busy", "the replica has as many requests as it takes", {"Retry-After": "1"})
         try:
             data = predictor_bytes(self.headers.get("Content-Type"), body)
-            answer = answer_bytes(self.server.predictor.predict(data), self.server.spec.max_answer_bytes)
+            with self.server.calls.counted():
+                answer = answer_bytes(self.server.predictor.predict(data), self.server.spec.max_answer_bytes)
         except BadBody as error:
             self._refuse(400, "invalid_request", str(error))
         except BadAnswer as error:

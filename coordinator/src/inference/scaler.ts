@@ -20,7 +20,7 @@ const LOOK_MS = 250;
 
 export type ScalerParts = {
   commit: GroupCommit;
-  replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop">;
+  replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop" | "wishSleep" | "isRoomWanted">;
   table: Pick<DeploymentTable, "of" | "state" | "ended">;
   /** What the gateways say of the deployment now; null where nobody knows. */
   load: (deployment: string) => Load | null;
@@ -88,8 +88,11 @@ export class Scaler implements AsyncDisposable {
   #policy(id: string): ScalingPolicy {
     const asked = this.#parts.table.of(id);
     if (asked === null) throw new Error(`there is no deployment ${id}`);
-    // Agents of this protocol end a payload together with its container.
-    return { ...asked.scaling, sleeps: false };
+    const { replicas } = this.#parts;
+    const canSleep = replicas.of(id).replicas.every(({ can_sleep }) => can_sleep === 1);
+    // Who sleeps keeps a worker that somebody waits for.
+    const sleeps = canSleep && !replicas.isRoomWanted();
+    return { ...asked.scaling, sleeps };
   }
 
   #keep(db: WriteHandle, id: string, { deployment, effects }: DeploymentStep): Deployment {
@@ -122,8 +125,9 @@ export class Scaler implements AsyncDisposable {
       case "stop":
         return replicas.stop(effect.replica);
       case "sleep":
+        return replicas.wishSleep(effect.replica, true);
       case "wake":
-        throw new Error(`no agent of this release can ${effect.kind} a replica`);
+        return replicas.wishSleep(effect.replica, false);
     }
   }
 }
