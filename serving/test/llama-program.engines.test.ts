@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
-import { freePort } from "../../agent/test/helper/engine-process.ts";
+import { freePort, until } from "../../agent/test/helper/engine-process.ts";
 import { llamaPython } from "./helper/llama-python.ts";
 import { LlamaReplica } from "./helper/llama-replica.ts";
 
@@ -94,15 +94,15 @@ t.test("a saturated engine that reads long prompts is ended by nobody", async (t
   await using replica = await start(weights, { contextTokens: 4_096 });
   await replica.ready();
   const prompt = "The quick brown fox jumps over the lazy dog. ".repeat(330);
-  const until = performance.now() + 40_000;
+  const end = performance.now() + 40_000;
   let answers = 0;
   const caller = async (name: number): Promise<void> => {
-    while (performance.now() < until) {
+    while (performance.now() < end) {
       await complete(replica, `${name} ${answers} ${prompt}`, 1);
       answers += 1;
     }
   };
-  await Promise.all([caller(1), caller(2), caller(3)]);
+  await Promise.all([caller(1), caller(2)]);
   t.ok(answers > 0, `${answers} answers`);
   t.notOk(replica.told().some(({ kind }) => kind === "failed"));
 });
@@ -112,10 +112,11 @@ t.test("a sleeper wakes within 1.5 s, 95 times in 100, and answers as before", a
   await replica.ready();
   const before = await complete(replica, "The capital of France is", 16);
   const wakes: number[] = [];
+  const stat = () => readFileSync(`/proc/${replica.enginePid}/stat`, "utf8");
   for (let turn = 0; turn < 20; turn++) {
     replica.wish(2 * turn + 1, true);
     await replica.stands("asleep", 2 * turn + 1, 2_000);
-    t.match(readFileSync(`/proc/${replica.enginePid}/stat`, "utf8"), /\) T /, "it is stopped");
+    await until("it stops", () => /\) T /.test(stat()), 2_000);
     // Longer than a hang would take to be seen, once.
     await sleep(turn === 0 ? 15_000 : 50);
     const began = performance.now();
@@ -124,7 +125,7 @@ t.test("a sleeper wakes within 1.5 s, 95 times in 100, and answers as before", a
     wakes.push(performance.now() - began);
   }
   const p95 = wakes.toSorted((a, b) => a - b)[18]!;
-  t.ok(p95 <= 1_500, `${Math.round(p95)} ms`);
+  t.ok(p95 <= 1_500, `${wakes.map(Math.round).join(", ")} ms`);
   t.equal(await complete(replica, "The capital of France is", 16), before);
   t.notOk(replica.told().some(({ kind }) => kind === "failed"));
 });
@@ -133,7 +134,7 @@ t.test("a stop ends it and its engine, while it loads and later", async (t) => {
   for (const isReady of [false, true]) {
     await using replica = await start(weights);
     if (isReady) await replica.ready();
-    else await sleep(300);
+    else await until("an engine", () => replica.enginePid > 0);
     replica.stop();
     t.equal(await replica.ended(), 143);
     t.notOk(replica.told().some(({ kind }) => kind === "failed"));

@@ -1,58 +1,16 @@
-"""Composition: the process with the user's class, and who watches it. None of the user's code runs here."""
+"""Composition: the spec, and the process with the user's class."""
 
-import contextlib
-import os
-import signal
-import sys
-import threading
 from pathlib import Path
-from typing import Optional
 
-from resontech_replica.attend import ReplicaEnd, attend
-from resontech_replica.wish import WishFile
-from resontech_runner.events import LineLog
+from resontech_replica.run_served import run_served
+from resontech_replica.served_process import ServedProcess
 
-from .predictor_process import PredictorProcess
 from .spec import read_spec
-
-_FAILED = 1
-_STOPPED = 143
-_LOOK_S = 0.05
 
 
 def main(root: Path = Path("/")) -> int:
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    os.umask(0o077)
-    events = LineLog(root / "rt/events/events.jsonl")
-    spec = read_spec(root / "rt/job/predictor.json")
-    process = PredictorProcess(root, spec.call_limit_s)
-    end = _wait_ready(process, stop)
-    if end is None and not stop.is_set():
-        events.append("ready")
-        end = attend(process, events, WishFile(root / "rt/job/wish.json"), stop)
-    if end is None:
-        process.stop()
-        return _STOPPED
-    _tell(events, end)
-    process.kill()
-    return _FAILED
+    def start() -> ServedProcess:
+        spec = read_spec(root / "rt/job/predictor.json")
+        return ServedProcess("resontech_predictor.serving", root, spec.call_limit_s)
 
-
-def _wait_ready(process: PredictorProcess, stop: threading.Event) -> Optional[ReplicaEnd]:
-    """Until its class is loaded and warm; how long that may take the coordinator says."""
-    while not stop.wait(_LOOK_S):
-        process.look(0.0)
-        if process.is_ready:
-            return None
-        end = process.end()
-        if end is not None:
-            return end
-    return None
-
-
-def _tell(events: LineLog, end: ReplicaEnd) -> None:
-    with contextlib.suppress(OSError):
-        print(end.message, file=sys.stderr, flush=True)
-        events.append("failed", reason=end.reason, message=end.message[:500], detail=end.detail[-4096:])
+    return run_served(root, start)

@@ -7,9 +7,10 @@ import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Optional
 
+from resontech_replica.calls import CallsUnderWay
+
 from .answer import BadAnswer, answer_bytes
 from .body import BadBody, predictor_bytes
-from .calls import CallsUnderWay
 from .load import Predictor
 from .spec import PredictorSpec
 
@@ -26,6 +27,7 @@ class ReplicaServer(ThreadingHTTPServer):
         super().__init__(("0.0.0.0", spec.port), _Handler)
         self.spec = spec
         self.predictor = predictor
+        self.most = spec.max_ongoing_requests
         self.places = threading.BoundedSemaphore(spec.max_ongoing_requests)
         self.calls = CallsUnderWay()
 

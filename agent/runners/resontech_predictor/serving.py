@@ -1,91 +1,17 @@
-"""The process that the user's class lives in: loads it, serves it, and says every second how far its calls are. It may hang or be killed: who started it sees that."""
+"""In the process with the user's class: see resontech_replica/served.py."""
 
-import contextlib
-import ctypes
-import json
-import os
-import signal
-import sys
-import threading
-import time
-import traceback
 from pathlib import Path
-from typing import Any
 
-from resontech_runner.events import is_disk_full
+from resontech_replica.served import serve
 
-from .load import LoadError, Predictor
+from .load import Predictor
 from .server import ReplicaServer
-from .spec import PredictorSpec, read_spec
-
-_FAILED = 1
-_STOPPED = 143
-# What is under way may end.
-_GRACE_S = 5.0
-_BEAT_S = 1.0
-# https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
-_PR_SET_PDEATHSIG = 1
+from .spec import read_spec
 
 
 def main(root: Path, told: int) -> int:
-    """
-    @param root: of the container
-    @param told: file descriptor for lines of JSON: `ready`, `failed`, `beat`
-    """
-    # Without whoever started it, it has nobody: also while it loads.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.set_inheritable(told, False)
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    # What a terminal sends is meant for whoever started it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
+    def load() -> ReplicaServer:
         spec = read_spec(root / "rt/job/predictor.json")
-        predictor = Predictor.load(spec, root / "rt/job/scripts")
-        server = ReplicaServer(spec, predictor)
-    except BaseException as error:
-        if stop.is_set():
-            os._exit(_STOPPED)
-        _tell_failure(told, error)
-        os._exit(_FAILED)
-    threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
-    threading.Thread(target=_beat, args=(told, server), name="beats", daemon=True).start()
-    _tell(told, "ready")
-    stop.wait()
-    _end_calls(spec, server)
-    # Threads of the user's code would hold the interpreter.
-    os._exit(_STOPPED)
+        return ReplicaServer(spec, Predictor.load(spec, root / "rt/job/scripts"))
 
-
-def _end_calls(spec: PredictorSpec, server: ReplicaServer) -> None:
-    server.shutdown()
-    for _ in range(spec.max_ongoing_requests):
-        server.places.acquire(timeout=_GRACE_S / spec.max_ongoing_requests)
-
-
-def _beat(told: int, server: ReplicaServer) -> None:
-    while True:
-        _tell(told, "beat", **server.calls.told(time.monotonic()))
-        time.sleep(_BEAT_S)
-
-
-def _tell(told: int, kind: str, **fields: Any) -> None:
-    os.write(told, json.dumps({"kind": kind, **fields}).encode() + b"\n")
-
-
-def _tell_failure(told: int, error: BaseException) -> None:
-    text = traceback.format_exc()
-    reason = error.reason if isinstance(error, LoadError) else _reason_of(error)
-    with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
-    _tell(told, "failed", reason=reason, message=f"{type(error).__name__}: {error}"[:500], detail=text[-4096:])
-
-
-def _reason_of(error: BaseException) -> str:
-    if is_disk_full(error):
-        return "disk_limit"
-    return "out_of_memory" if isinstance(error, MemoryError) else "user_exception"
-
-
-if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
+    return serve(told, load)

@@ -12,6 +12,8 @@ from .watch_clock import WatchClock
 from .wish import FIRST_WISH, WishFile
 
 _LOOK_S = 0.05
+# What is waited for is looked at each time.
+_JUDGE_S = 0.25
 _ASLEEP = "asleep"
 
 
@@ -45,6 +47,7 @@ def attend(replica: Attended, events: LineLog, wishes: WishFile, stop: Event) ->
     """Null where it was told to stop."""
     clock = WatchClock(time.monotonic())
     wish, told, is_waking = FIRST_WISH, WELL, False
+    judged_at = 0.0
     while not stop.wait(_LOOK_S):
         now = clock.tick(time.monotonic())
         end = replica.end()
@@ -61,7 +64,10 @@ def attend(replica: Attended, events: LineLog, wishes: WishFile, stop: Event) ->
             told = ""
         if wish.asleep:
             standing = _ASLEEP
+        elif not is_waking and now - judged_at < _JUDGE_S:
+            continue
         else:
+            judged_at = now
             judgement = replica.judge(now)
             if judgement.standing == HUNG:
                 return ReplicaEnd("no_progress", judgement.why, "")

@@ -208,7 +208,7 @@ class Hanging(unittest.TestCase):
         self.assertTrue(replica.until(lambda: replica.standings() == [("stalled", 0)], 15))
         failed = self.end_of(replica)
         self.assertEqual(failed["reason"], "no_progress")
-        self.assertRegex(failed["message"], r"^a call of predict runs for 11 s, and a call has 6 s$")
+        self.assertRegex(failed["message"], r"^a call runs for 11 s, and a call has 6 s$")
 
     def test_a_process_that_does_not_answer_and_does_not_run_is_ended_within_seconds(self):
         replica = self.replica()

@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
 from resontech_llama.probe import decodes_of  # noqa: E402
-from resontech_predictor.progress import PredictorProgress  # noqa: E402
+from resontech_replica.call_progress import CallProgress  # noqa: E402
 from resontech_replica.activity import activity_of  # noqa: E402
 from resontech_replica.standing import RanAt, judge  # noqa: E402
 from resontech_replica.watch_clock import WatchClock  # noqa: E402
@@ -47,7 +47,7 @@ class Standings(unittest.TestCase):
 
 class Progress(unittest.TestCase):
     def judged(self, *beats):
-        progress = PredictorProgress(60, 0)
+        progress = CallProgress(60, 0)
         for now, oldest, ended in beats:
             progress.hear(now, {"oldestS": oldest, "ended": ended})
         return lambda now, ran=None: progress.judge(now, now if ran is None else ran).standing

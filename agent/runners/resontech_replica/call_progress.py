@@ -1,14 +1,14 @@
-"""Pure: how a predictor stands, by what its process says every second. How long a call may take is the contract's to say; nothing else shows that it makes progress."""
+"""Pure: how a process with a model stands, by what it says every second. How long a call may take is the contract's to say; nothing else shows that it makes progress."""
 
 from typing import Any
 
-from resontech_replica.standing import HUNG, IS_WELL, STALLED, STALLED_S, Judgement, judge, worst
+from .standing import HUNG, IS_WELL, STALLED, STALLED_S, Judgement, judge, worst
 
 # Beyond the limit of a call, whose caller has been told of it by then.
 _GRACE_S = 5.0
 
 
-class PredictorProgress:
+class CallProgress:
     """Times are of one clock, in seconds, which counts only what was watched."""
 
     def __init__(self, call_limit_s: float, now: float):
@@ -35,7 +35,7 @@ class PredictorProgress:
     def judge(self, now: float, ran_at: float) -> Judgement:
         """@param ran_at: when its process was last seen to run"""
         limit = self._call_limit_s + _GRACE_S
-        silent = judge(now, self._beat_at, ran_at, limit, "the process of the predictor has not answered")
+        silent = judge(now, self._beat_at, ran_at, limit, "the process of the model has not answered")
         return worst(silent, self._judge_calls(now, limit))
 
     def _judge_calls(self, now: float, limit: float) -> Judgement:
@@ -43,7 +43,7 @@ class PredictorProgress:
             return IS_WELL
         runs = now - self._oldest_began_at
         if runs > limit:
-            return Judgement(HUNG, f"a call of predict runs for {runs:.0f} s, and a call has {self._call_limit_s:.0f} s")
+            return Judgement(HUNG, f"a call runs for {runs:.0f} s, and a call has {self._call_limit_s:.0f} s")
         if min(runs, now - self._moved_at) > STALLED_S:
-            return Judgement(STALLED, f"no call of predict has ended for {now - self._moved_at:.0f} s")
+            return Judgement(STALLED, f"no call has ended for {now - self._moved_at:.0f} s")
         return IS_WELL

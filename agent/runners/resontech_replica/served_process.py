@@ -1,4 +1,4 @@
-"""The process with the user's class, as it is attended: its word, its end, its sleep."""
+"""A process with a model, as it is attended: its word, its end, its sleep."""
 
 import contextlib
 import json
@@ -7,31 +7,33 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Mapping, Optional
 
-from resontech_replica.activity import activity_of
-from resontech_replica.attend import ReplicaEnd
-from resontech_replica.standing import IS_WELL, Judgement, RanAt
 from resontech_runner.memory_limit import oom_kills
 from resontech_runner.process_end import end_in_words
 
-from .progress import PredictorProgress
+from .activity import activity_of
+from .attend import ReplicaEnd
+from .call_progress import CallProgress
+from .standing import IS_WELL, Judgement, RanAt
 
 _PACKAGES = Path(__file__).resolve().parents[1]
 _MAX_LINE_BYTES = 64 * 1024
-# The process gives its calls five seconds.
+# It gives its calls five seconds.
 _STOP_S = 6.0
-_PROGRAM = "import sys, pathlib; sys.path.insert(0, sys.argv[1]); from resontech_predictor.serving import main; sys.exit(main(pathlib.Path(sys.argv[2]), int(sys.argv[3])))"
+_PROGRAM = "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import importlib; sys.exit(importlib.import_module(sys.argv[2]).main(pathlib.Path(sys.argv[3]), int(sys.argv[4])))"
 
 
-class PredictorProcess:
-    def __init__(self, root: Path, call_limit_s: float):
+class ServedProcess:
+    def __init__(self, module: str, root: Path, call_limit_s: float, environment: Mapping[str, str] = {}):
+        """@param module: whose `main(root, told)` serves, see served.py"""
         self._kills = oom_kills()
         self._heard, told = os.pipe()
         os.set_blocking(self._heard, False)
         # A session of its own: the container's stop is ours to pass on, and what it starts sleeps with it.
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-c", _PROGRAM, str(_PACKAGES), str(root), str(told)],
+            [sys.executable, "-u", "-c", _PROGRAM, str(_PACKAGES), module, str(root), str(told)],
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             pass_fds=[told],
             start_new_session=True,
@@ -39,7 +41,7 @@ class PredictorProcess:
         os.close(told)
         self._rest = b""
         self._failed: Optional[dict[str, Any]] = None
-        self._progress = PredictorProgress(call_limit_s, 0.0)
+        self._progress = CallProgress(call_limit_s, 0.0)
         self._ran = RanAt(0.0)
         self.is_ready = False
 
@@ -49,10 +51,10 @@ class PredictorProcess:
             return None
         self._hear(0.0)
         if oom_kills() > self._kills:
-            return ReplicaEnd("out_of_memory", "the predictor was killed: the memory limit of the container was reached", "")
+            return ReplicaEnd("out_of_memory", "the process of the model was killed: the memory limit of the container was reached", "")
         if self._failed is not None:
             return ReplicaEnd(*(_text(self._failed.get(name)) for name in ("reason", "message", "detail")))
-        return ReplicaEnd("payload_exited", f"the process of the predictor {end_in_words(code)}", "")
+        return ReplicaEnd("payload_exited", f"the process of the model {end_in_words(code)}", "")
 
     def look(self, now: float) -> None:
         """Hears what it has said since."""
