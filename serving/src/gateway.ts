@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
+import { PREDICT_MS } from "@resontech/contracts/predictor-spec";
 import type { Logger } from "pino";
 import { callOf, keyOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
@@ -22,8 +23,6 @@ import { Tally } from "./records/tally.ts";
 import { NOT_RECORDED, refuse } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
 
-/** HOSTED-API: then 504. */
-const PREDICT_MS = 60_000;
 /** Of the gateway itself, for the supervisor: the front door leads nobody there. */
 const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;

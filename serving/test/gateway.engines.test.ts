@@ -68,6 +68,7 @@ const spec: PredictorSpec = {
   formatVersion: 1,
   ...{ module: "echo", className: "EchoPredictor", initArgs: {}, modelPath: null },
   ...{ replica: "r-1", port: inner, maxOngoingRequests: 2, maxAnswerBytes: 1_000_000 },
+  callLimitMs: 60_000,
 };
 writeFileSync(join(root, "rt/job/predictor.json"), JSON.stringify(spec));
 const runners = join(import.meta.dirname, "..", "..", "agent", "runners");

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
-import { freePort } from "../../agent/test/helper/engine-process.ts";
+import { freePort, until } from "../../agent/test/helper/engine-process.ts";
 import { llamaPython } from "./helper/llama-python.ts";
 import { LlamaReplica } from "./helper/llama-replica.ts";
 
-t.setTimeout(120_000);
+t.setTimeout(240_000);
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const { python, weights } = await llamaPython();
@@ -65,11 +65,76 @@ t.test("texts are embedded where that is the task", async (t) => {
   });
 });
 
+async function complete(replica: LlamaReplica, prompt: string, tokens: number): Promise<unknown> {
+  const answer = await fetch(`http://127.0.0.1:${replica.port}/v1/completions`, {
+    method: "POST",
+    body: JSON.stringify({ prompt, max_tokens: tokens, temperature: 0, seed: 1 }),
+  });
+  const { choices } = (await answer.json()) as { choices: { text: string }[] };
+  return choices[0]?.text;
+}
+
+t.test("an engine that hangs while its socket takes calls is ended in 15 s", async (t) => {
+  for (const isAsked of [false, true]) {
+    await using replica = await start(weights);
+    await replica.ready();
+    process.kill(replica.enginePid, "SIGSTOP");
+    const began = performance.now();
+    if (isAsked) complete(replica, "Once upon a time", 20).catch(() => {});
+    t.equal(await replica.ended(), 1);
+    t.ok(performance.now() - began < 15_000, `${performance.now() - began} ms`);
+    t.match(replica.told().slice(-2), [
+      { kind: "standing", standing: "stalled" },
+      { kind: "failed", reason: "no_progress", message: /next to nothing of it runs$/ },
+    ]);
+  }
+});
+
+t.test("a saturated engine that reads long prompts is ended by nobody", async (t) => {
+  await using replica = await start(weights, { contextTokens: 4_096 });
+  await replica.ready();
+  const prompt = "The quick brown fox jumps over the lazy dog. ".repeat(330);
+  const end = performance.now() + 40_000;
+  let answers = 0;
+  const caller = async (name: number): Promise<void> => {
+    while (performance.now() < end) {
+      await complete(replica, `${name} ${answers} ${prompt}`, 1);
+      answers += 1;
+    }
+  };
+  await Promise.all([caller(1), caller(2)]);
+  t.ok(answers > 0, `${answers} answers`);
+  t.notOk(replica.told().some(({ kind }) => kind === "failed"));
+});
+
+t.test("a sleeper wakes within 1.5 s, 95 times in 100, and answers as before", async (t) => {
+  await using replica = await start(weights);
+  await replica.ready();
+  const before = await complete(replica, "The capital of France is", 16);
+  const wakes: number[] = [];
+  const stat = () => readFileSync(`/proc/${replica.enginePid}/stat`, "utf8");
+  for (let turn = 0; turn < 20; turn++) {
+    replica.wish(2 * turn + 1, true);
+    await replica.stands("asleep", 2 * turn + 1, 2_000);
+    await until("it stops", () => /\) T /.test(stat()), 2_000);
+    // Longer than a hang would take to be seen, once.
+    await sleep(turn === 0 ? 15_000 : 50);
+    const began = performance.now();
+    replica.wish(2 * turn + 2, false);
+    await replica.stands("well", 2 * turn + 2, 10_000);
+    wakes.push(performance.now() - began);
+  }
+  const p95 = wakes.toSorted((a, b) => a - b)[18]!;
+  t.ok(p95 <= 1_500, `${wakes.map(Math.round).join(", ")} ms`);
+  t.equal(await complete(replica, "The capital of France is", 16), before);
+  t.notOk(replica.told().some(({ kind }) => kind === "failed"));
+});
+
 t.test("a stop ends it and its engine, while it loads and later", async (t) => {
   for (const isReady of [false, true]) {
     await using replica = await start(weights);
     if (isReady) await replica.ready();
-    else await sleep(300);
+    else await until("an engine", () => replica.enginePid > 0);
     replica.stop();
     t.equal(await replica.ended(), 143);
     t.notOk(replica.told().some(({ kind }) => kind === "failed"));

@@ -4,6 +4,7 @@ import collections
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -12,10 +13,11 @@ import threading
 from pathlib import Path
 from typing import Any, Optional
 
+from resontech_replica.attend import ReplicaEnd
 from resontech_runner.environment import cpu_quota
 from resontech_runner.memory_limit import oom_kills
 
-from .engine_end import EngineEnd, engine_end
+from .engine_end import engine_end
 from .spec import LlamaSpec
 
 _PACKAGES = Path(__file__).resolve().parents[1]
@@ -65,7 +67,7 @@ class Engine:
     def wait_loaded(self, timeout: float) -> bool:
         return self._loaded.wait(timeout)
 
-    def end(self, within_s: float = 0) -> Optional[EngineEnd]:
+    def end(self, within_s: float = 0) -> Optional[ReplicaEnd]:
         """Null where it runs on."""
         try:
             code = self._process.wait(within_s)
@@ -73,6 +75,16 @@ class Engine:
             return None
         self._relay_done.wait(1)
         return engine_end(code, self._loaded.is_set(), oom_kills() > self._kills, list(self._said))
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def freeze(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         self._process.kill()
@@ -94,6 +106,15 @@ class Engine:
         try:
             connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
             return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> bytes:
+        """@raise OSError, http.client.HTTPException"""
+        connection = self.connect()
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read()
         finally:
             connection.close()
 

@@ -56,7 +56,8 @@ def _serve(said: dict[str, Any]):
     params.ui = False
     params.endpoint_slots = False
     params.endpoint_props = False
-    params.endpoint_metrics = False
+    # Asked by the program around it alone: an answer shows that the engine's loop turns.
+    params.endpoint_metrics = True
     params.verbosity = _VERBOSITY
     return xllamacpp.Server(params)
 

@@ -10,13 +10,16 @@ import traceback
 from pathlib import Path
 from typing import Callable, Optional
 
+from resontech_replica.attend import ReplicaEnd, attend
+from resontech_replica.wish import WishFile
 from resontech_runner.events import LineLog, is_disk_full
 from resontech_runner.memory_limit import memory_limit_bytes
 
 from .engine import Engine
-from .engine_end import EngineEnd
+from .probe import Probe
 from .proxy import EngineProxy
 from .spec import LlamaSpec, read_spec
+from .watched_engine import WatchedEngine
 
 _FAILED = 1
 _STOPPED = 143
@@ -25,8 +28,8 @@ _GRACE_S = 5.0
 _LOOK_S = 0.05
 
 
-class LoadError(Exception):
-    def __init__(self, end: EngineEnd):
+class LoadError(ValueError):
+    def __init__(self, end: ReplicaEnd):
         super().__init__(end.message)
         self.end = end
 
@@ -49,11 +52,12 @@ def main(root: Path = Path("/")) -> int:
     _on_stop(stop.set)
     threading.Thread(target=proxy.serve_forever, name="http", daemon=True).start()
     events.append("ready")
-    while not stop.wait(_LOOK_S):
-        end = engine.end()
-        if end is not None:
-            _tell(events, end)
-            os._exit(_FAILED)
+    probe = Probe(engine, lambda: _require_answer(spec, engine), lambda: proxy.under_way == 0)
+    end = attend(WatchedEngine(engine, proxy, probe), events, WishFile(root / "rt/job/wish.json"), stop)
+    if end is not None:
+        _tell(events, end)
+        engine.kill()
+        os._exit(_FAILED)
     proxy.shutdown()
     for _ in range(spec.slots):
         proxy.places.acquire(timeout=_GRACE_S / spec.slots)
@@ -70,22 +74,31 @@ def require_room(weights: Path, limit: Optional[int]) -> None:
     """Weights that do not fit would be read again and again, and no token would come."""
     size = weights.stat().st_size
     if limit is not None and size > limit:
-        raise LoadError(EngineEnd("out_of_memory", f"the weights have {size} bytes, and the container has {limit} bytes of memory", ""))
+        raise LoadError(ReplicaEnd("out_of_memory", f"the weights have {size} bytes, and the container has {limit} bytes of memory", ""))
 
 
 def _wait_ready(spec: LlamaSpec, engine: Engine) -> None:
     """Until one real token, or one real vector, came: that an engine listens shows nothing."""
     while not engine.wait_loaded(_LOOK_S):
         _require_running(engine)
-    path, body = ("/v1/embeddings", {"input": "a"}) if spec.embeds else ("/v1/completions", {"prompt": "a", "max_tokens": 1})
     try:
-        answer = engine.ask(path, body)
+        _require_answer(spec, engine)
     except (OSError, http.client.HTTPException):
         # Its connection ends a moment before it does.
         _require_running(engine, 1)
         raise
+
+
+def _require_answer(spec: LlamaSpec, engine: Engine) -> None:
+    """
+    One real token, or one real vector.
+
+    @raise LoadError, OSError, http.client.HTTPException, ValueError
+    """
+    path, body = ("/v1/embeddings", {"input": "a"}) if spec.embeds else ("/v1/completions", {"prompt": "a", "max_tokens": 1})
+    answer = engine.ask(path, body)
     if not (answer.get("data") if spec.embeds else answer.get("choices")):
-        raise LoadError(EngineEnd("user_exception", f"the model gives no answer: {str(answer)[:300]}", ""))
+        raise LoadError(ReplicaEnd("user_exception", f"the model gives no answer: {str(answer)[:300]}", ""))
 
 
 def _require_running(engine: Engine, within_s: float = 0) -> None:
@@ -94,14 +107,14 @@ def _require_running(engine: Engine, within_s: float = 0) -> None:
         raise LoadError(end)
 
 
-def _end_of(error: BaseException) -> EngineEnd:
+def _end_of(error: BaseException) -> ReplicaEnd:
     if isinstance(error, LoadError):
         return error.end
     reason = "disk_limit" if is_disk_full(error) else "user_exception"
-    return EngineEnd(reason, f"{type(error).__name__}: {error}", traceback.format_exc())
+    return ReplicaEnd(reason, f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
-def _tell(events: LineLog, end: EngineEnd) -> None:
+def _tell(events: LineLog, end: ReplicaEnd) -> None:
     with contextlib.suppress(OSError):
         print(end.message, file=sys.stderr, flush=True)
         events.append("failed", reason=end.reason, message=end.message[:500], detail=end.detail[-4096:])

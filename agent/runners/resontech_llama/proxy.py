@@ -1,11 +1,12 @@
 """HTTP of one replica, on its own network alone: what is a call of the OpenAI API reaches the engine, and nothing else does."""
 
+import contextlib
 import http.client
 import json
 import socketserver
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Optional
+from typing import Iterator, Optional
 
 from .calls import GETS, BadCall, engine_body, fields_of
 from .engine import Engine
@@ -29,6 +30,23 @@ class EngineProxy(ThreadingHTTPServer):
         self.engine = engine
         self.hang_ups = HangUps()
         self.places = threading.BoundedSemaphore(spec.slots)
+        self.pieces = 0
+        """Of answers that came from the engine."""
+        self._calls: set[object] = set()
+
+    @property
+    def under_way(self) -> int:
+        """Calls that the engine has."""
+        return len(self._calls)
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        call = object()
+        self._calls.add(call)
+        try:
+            yield
+        finally:
+            self._calls.discard(call)
 
     def handle_error(self, request, client_address):
         """A client that hung up is no fault of anybody's here."""
@@ -81,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             return self._refuse(503, "unavailable", "the engine does not answer", {"Retry-After": "5"})
         try:
-            with self.server.hang_ups.cut(connection.sock, self.connection):
+            with self.server.counted(), self.server.hang_ups.cut(connection.sock, self.connection):
                 # The framing is ours; of the caller's headers none goes on.
                 headers = {"Connection": "close", **({} if body is None else {"Content-Type": "application/json"})}
                 connection.request(method, path, body, headers)
@@ -104,6 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         left = None if length is None else int(length)
         while piece := answer.read1(_PIECE_BYTES):
+            self.server.pieces += 1
             if left is None:
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             else:

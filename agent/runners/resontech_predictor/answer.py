@@ -15,6 +15,7 @@ def answer_bytes(returned: Any, most: int) -> bytes:
     """
     if not isinstance(returned, dict):
         raise BadAnswer(f"predict returned {type(returned).__name__}, not dict")
+    _require_short(returned, most)
     size = 0
     parts = []
     try:
@@ -28,6 +29,19 @@ def answer_bytes(returned: Any, most: int) -> bytes:
     except (TypeError, ValueError, RecursionError, UnicodeEncodeError) as error:
         raise BadAnswer(f"predict returned what is no JSON: {error}") from error
     return b"".join(parts)
+
+
+def _require_short(returned: Any, most: int) -> None:
+    """One text is encoded as a whole, several times over: what is too long is never begun."""
+    left = [returned]
+    while left:
+        one = left.pop()
+        if isinstance(one, str) and len(one) > most:
+            raise BadAnswer(f"predict returned more than {most} bytes of JSON")
+        if isinstance(one, dict):
+            left.extend(value for value in one.values() if isinstance(value, (str, dict, list)))
+        elif isinstance(one, list):
+            left.extend(value for value in one if isinstance(value, (str, dict, list)))
 
 
 def _plain(value: Any) -> Any:

@@ -8,15 +8,9 @@ import threading
 from pathlib import Path
 from typing import Any, Callable
 
+from resontech_replica.served import LoadError
+
 from .spec import PredictorSpec
-
-
-class LoadError(Exception):
-    """The predictor can't be had; `reason` is of contracts/src/job/job-reasons.ts."""
-
-    def __init__(self, message: str, reason: str = "user_exception"):
-        super().__init__(message)
-        self.reason = reason
 
 
 class Predictor:

@@ -7,6 +7,8 @@ import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Optional
 
+from resontech_replica.calls import CallsUnderWay
+
 from .answer import BadAnswer, answer_bytes
 from .body import BadBody, predictor_bytes
 from .load import Predictor
@@ -25,7 +27,9 @@ class ReplicaServer(ThreadingHTTPServer):
         super().__init__(("0.0.0.0", spec.port), _Handler)
         self.spec = spec
         self.predictor = predictor
+        self.most = spec.max_ongoing_requests
         self.places = threading.BoundedSemaphore(spec.max_ongoing_requests)
+        self.calls = CallsUnderWay()
 
     def handle_error(self, request, client_address):
         """A client that hung up is no fault of anybody's here."""
@@ -60,7 +64,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(503, "busy", "the replica has as many requests as it takes", {"Retry-After": "1"})
         try:
             data = predictor_bytes(self.headers.get("Content-Type"), body)
-            answer = answer_bytes(self.server.predictor.predict(data), self.server.spec.max_answer_bytes)
+            with self.server.calls.counted():
+                answer = answer_bytes(self.server.predictor.predict(data), self.server.spec.max_answer_bytes)
         except BadBody as error:
             self._refuse(400, "invalid_request", str(error))
         except BadAnswer as error:

@@ -17,6 +17,12 @@ class PredictorSpec:
     port: int
     max_ongoing_requests: int
     max_answer_bytes: int
+    call_limit_s: float
+    """Of one call of `predict`; its caller is told so by then."""
+
+
+# What a coordinator that does not say it holds to.
+_CALL_LIMIT_MS = 60_000
 
 
 class SpecError(Exception):
@@ -36,4 +42,5 @@ def read_spec(file: Path) -> PredictorSpec:
         port=int(raw["port"]),
         max_ongoing_requests=int(raw["maxOngoingRequests"]),
         max_answer_bytes=int(raw["maxAnswerBytes"]),
+        call_limit_s=int(raw.get("callLimitMs", _CALL_LIMIT_MS)) / 1000,
     )

@@ -48,6 +48,7 @@ export class NodeRecords {
       }
       case "progress":
       case "ready":
+      case "standing":
       case "job-started":
       case "round-started":
       case "round-ended":

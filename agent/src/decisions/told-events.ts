@@ -15,6 +15,8 @@ export type Told = {
   warnings?: number;
   startedRound: number;
   endedRound: number;
+  /** How a replica stood that last told it, and since which wish. */
+  standing?: string;
 };
 
 export const INITIAL_TOLD: Told = {
@@ -31,6 +33,7 @@ export function chooseEvents(
   sites: readonly string[],
 ): { chosen: MemberEvent[]; told: Told } {
   const told = { ...before };
+  const lastStanding = events.findLast(({ kind }) => kind === "standing");
   const chosen = events.filter((event) => {
     if (event.kind === "metric") {
       told.metrics += 1;
@@ -39,6 +42,13 @@ export function chooseEvents(
     if (event.kind === "warning") {
       told.warnings = (told.warnings ?? 0) + 1;
       return told.warnings <= MAX_WARNINGS;
+    }
+    if (event.kind === "standing") {
+      // Of what was read at once the last: a replica stands one way. So one look tells one at most, and none is counted.
+      const standing = `${event.order} ${event.standing}`;
+      if (event !== lastStanding || standing === told.standing) return false;
+      told.standing = standing;
+      return true;
     }
     // A round starts and ends once, and each later one has a higher number.
     if (event.kind === "round-started") {

@@ -1,4 +1,4 @@
-import type { DesiredMember, MemberBridge, MemberEvent } from "@resontech/contracts/agent-protocol";
+import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
 import type { MemberState, MemberStore } from "./member-record.ts";
 
 /**
@@ -51,9 +51,9 @@ export class MemberJournal {
     this.#state.eventsOffset = eventsOffset;
   }
 
-  /** The one thing desired that may change under a fence. */
-  noteBridge(bridge: MemberBridge): void {
-    this.#state.desired = { ...this.#state.desired, bridge };
+  /** What desired may change under a fence. */
+  follow(change: Pick<DesiredMember, "bridge" | "wish">): void {
+    this.#state.desired = { ...this.#state.desired, ...change };
     this.#save();
   }
 

@@ -3,7 +3,7 @@
  * process goes on where a killed one was. It ends early in two ways: *stopped* (orderly, outputs are kept) and *abandoned* (at once,
  * nothing more of it is stored).
  */
-import type { DesiredMember } from "@resontech/contracts/agent-protocol";
+import type { DesiredMember, MemberBridge } from "@resontech/contracts/agent-protocol";
 import { isDeepStrictEqual } from "node:util";
 import { compareFences } from "@resontech/contracts/fence";
 import { Turns } from "@resontech/daemon/turns";
@@ -90,13 +90,22 @@ export class Member {
     };
   }
 
-  /** The attempt's other nodes, or what they are let in by, may have changed. */
-  follow({ fence, bridge }: DesiredMember): void {
+  /** The attempt's other nodes, what they are let in by, or what a replica is to do may have changed. */
+  follow({ fence, bridge, wish }: DesiredMember): void {
+    const { desired } = this.journal.state;
+    if (compareFences(fence, desired.fence) !== 0 || this.#abandon.signal.aborted) return;
+    // While it runs its watch looks at what the record wishes. A coordinator of an older release wishes for nothing: then nothing sleeps.
+    const wished =
+      wish ?? (desired.wish?.asleep === true ? { order: 0, asleep: false } : undefined);
+    if (wished !== undefined && !isDeepStrictEqual(wished, desired.wish))
+      this.journal.follow({ wish: wished });
+    if (bridge !== undefined && !isDeepStrictEqual(bridge, desired.bridge))
+      this.#followBridge(bridge);
+  }
+
+  #followBridge(bridge: MemberBridge): void {
     const { desired, phase } = this.journal.state;
-    const isNews = bridge !== undefined && !isDeepStrictEqual(bridge, desired.bridge);
-    if (!isNews || compareFences(fence, desired.fence) !== 0 || this.#abandon.signal.aborted)
-      return;
-    this.journal.noteBridge(bridge);
+    this.journal.follow({ bridge });
     const { tools, enclosure, abandoned } = this.#context;
     // Before that it is begun by what the record then says.
     if (phase !== "running") return;

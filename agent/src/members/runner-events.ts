@@ -59,6 +59,7 @@ function takeLine(line: string, news: RunnerNews): void {
   const { t: _, ...event } = value;
   switch (value["kind"]) {
     case "ready":
+    case "standing":
     case "job-started":
     case "round-started":
     case "round-ended":

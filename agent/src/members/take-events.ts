@@ -53,10 +53,12 @@ export async function takeEvents(
     journal.passOver(offset);
     return false;
   }
+  const { wish, payload } = journal.state.desired;
   const { chosen, told } = chooseEvents(
-    events,
+    // A coordinator that wishes for nothing does not know what it means.
+    events.filter(({ kind }) => kind !== "standing" || wish !== undefined),
     journal.state.told,
-    journal.state.desired.payload.sites,
+    payload.sites,
   );
   journal.note(
     {

@@ -5,6 +5,7 @@ import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { lastPrinted } from "./last-printed.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
+import { ReplicaWishes } from "./replica-wishes.ts";
 import { RoundUploads } from "./round-uploads.ts";
 import { takeEvents, takeRest } from "./take-events.ts";
 
@@ -23,9 +24,11 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const shipper = new LogShipper(member);
   const rounds = new RoundUploads(member);
   const checkpoints = new CheckpointUploads(member);
+  const wishes = new ReplicaWishes(member);
   const ending = new Ending(member);
   while (run.isRunning()) {
     const nowMs = performance.now();
+    wishes.pass();
     await shipper.tick(nowMs);
     if (await takeEvents(member, checkpoints)) rounds.request(nowMs);
     checkpoints.tick(nowMs);

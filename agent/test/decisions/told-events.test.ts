@@ -27,6 +27,21 @@ t.test("what an honest runner says is told whole, however it is cut", (t) => {
   t.end();
 });
 
+t.test("of how a replica stands the last word is told, once, and however often it changes", (t) => {
+  const standing = (as: "well" | "stalled", order = 0): MemberEvent => ({
+    ...{ kind: "standing", standing: as, order },
+  });
+  const flood = Array.from({ length: 50_001 }, (_, at) => standing(at % 2 ? "well" : "stalled"));
+  const first = chooseEvents(flood, INITIAL_TOLD, SITES);
+  t.strictSame(first.chosen, [standing("stalled")]);
+  const again = chooseEvents([standing("well"), standing("stalled")], first.told, SITES);
+  t.strictSame(again.chosen, []);
+  const later = chooseEvents([standing("stalled", 1)], again.told, SITES);
+  t.strictSame(later.chosen, [standing("stalled", 1)], "after another wish it is news");
+  t.equal(later.told.others, 0);
+  t.end();
+});
+
 t.test("a round that was told is not told again, nor one with more sites than the job has", (t) => {
   const { told } = chooseEvents([started(3), ended(3)], INITIAL_TOLD, SITES);
   t.strictSame(

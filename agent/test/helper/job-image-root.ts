@@ -46,10 +46,11 @@ export function jobImageRoot(): string | null {
   return root;
 }
 
-function newestLayout(): string | null {
+/** OCI layout of the newest image of a profile that `airgap build` left in its cache; null when none was built yet. */
+export function newestLayout(profile = "fl-cpu"): string | null {
   if (!existsSync(built)) return null;
   const layouts = readdirSync(built)
-    .filter((name) => /^image-fl-cpu-[0-9a-f]+$/.test(name))
+    .filter((name) => new RegExp(`^image-${profile}-[0-9a-f]+$`).test(name))
     .map((name) => join(built, name))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   return layouts[0] ?? null;

@@ -1,19 +1,38 @@
 /** A job image of one file, served by the real registry engine: `python3` is the payload program beside this file. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
 import { freePort, startEngine, stopEngine } from "./engine-process.ts";
 import type { TestPki } from "./pki.ts";
 
 const run = promisify(execFile);
+const Index = Type.Object({
+  manifests: Type.Array(Type.Object({ digest: Type.String() }), { minItems: 1 }),
+});
 
-export type JobImage = { registry: string; reference: string; stop(): Promise<void> };
+export type JobImage = {
+  registry: string;
+  reference: string;
+  /** Serves an image from an OCI layout, too. @returns its reference */
+  add(layout: string): string;
+  stop(): Promise<void>;
+};
 
 export async function serveJobImage(dir: string, pki: TestPki, host: string): Promise<JobImage> {
   const port = await freePort(host);
@@ -44,7 +63,21 @@ export async function serveJobImage(dir: string, pki: TestPki, host: string): Pr
         ).once("error", () => resolve(false));
       }),
   );
-  return { registry, reference: `${registry}/jobs/test@${digest}`, stop: () => stopEngine(engine) };
+  const referenceOf = (image: string): string => `${registry}/jobs/test@${image}`;
+  return {
+    registry,
+    reference: referenceOf(digest),
+    add(from) {
+      // Links are made within one file system.
+      const copy = mkdtempSync(join(dir, "layout-"));
+      cpSync(from, copy, { recursive: true });
+      const index = Value.Parse(Index, JSON.parse(readFileSync(join(copy, "index.json"), "utf8")));
+      const [{ digest: added }] = index.manifests as [{ digest: string }];
+      linkRelease(releaseOf(copy, added), join(copy, "blobs", "sha256"), join(dir, "registry"));
+      return referenceOf(added);
+    },
+    stop: () => stopEngine(engine),
+  };
 }
 
 /** Of a release what the registry needs of it. */

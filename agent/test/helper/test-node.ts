@@ -24,6 +24,7 @@ import type { TestBus } from "./bus.ts";
 import { until } from "./engine-process.ts";
 import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import { federationPayload, type TestFederation, type TestRole } from "./federation-payload.ts";
+import type { JobImage } from "./job-image.ts";
 import type { TestObjectStore } from "./object-store.ts";
 import { type Place, type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
@@ -63,8 +64,11 @@ export class TestNode implements AsyncDisposable {
     writeFileSync(this.#configFile, JSON.stringify(parts.config), { mode: 0o400 });
   }
 
-  /** A node with a site of its own, which other machines can't reach. */
-  static async start(): Promise<TestNode> {
+  /**
+   * A node with a site of its own, which other machines can't reach.
+   * @param runnersDir in place of the payload of one file: the programs of an image that has an interpreter
+   */
+  static async start(runnersDir?: string): Promise<TestNode> {
     const site = await TestSite.start(["node-a"]);
     return await TestNode.#make({
       site,
@@ -72,6 +76,7 @@ export class TestNode implements AsyncDisposable {
       namespace: null,
       address: "127.0.0.1",
       ownsSite: true,
+      ...(runnersDir === undefined ? {} : { runnersDir }),
     });
   }
 
@@ -86,7 +91,11 @@ export class TestNode implements AsyncDisposable {
   }
 
   static async #make(
-    options: Pick<Parts, "site" | "namespace" | "ownsSite"> & { node: string; address: string },
+    options: Pick<Parts, "site" | "namespace" | "ownsSite"> & {
+      node: string;
+      address: string;
+      runnersDir?: string;
+    },
   ): Promise<TestNode> {
     const { site, node, namespace, address, ownsSite } = options;
     const dir = mkdtempSync(join(tmpdir(), "rta-"));
@@ -108,7 +117,7 @@ export class TestNode implements AsyncDisposable {
       joinTokenFile,
       containerEngine: { socket: engine.socket, kind: "podman" },
       initBinary: await ensureEngine("init"),
-      runnersDir: join(import.meta.dirname, "payload"),
+      runnersDir: options.runnersDir ?? join(import.meta.dirname, "payload"),
       cpuWorkers: 2,
       jobUids: JOB_UIDS,
       instance,
@@ -119,6 +128,10 @@ export class TestNode implements AsyncDisposable {
 
   get store(): TestObjectStore {
     return this.#parts.site.store;
+  }
+
+  get image(): JobImage {
+    return this.#parts.site.image;
   }
 
   get bus(): TestBus {

@@ -1,6 +1,6 @@
 /** A member's life against the substrate's interface alone; `member-life.engines.test.ts` and `endings.engines.test.ts` have a real one. */
 import { createHash } from "node:crypto";
-import { readFileSync, readSync } from "node:fs";
+import { existsSync, readFileSync, readSync } from "node:fs";
 import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -186,6 +186,37 @@ t.test(
     t.equal(node.stored.get("m-1.1/00000001"), "so far\n");
   },
 );
+
+t.test("what is wished of a replica reaches its program, and how it stands is told", async (t) => {
+  const node = await nodeOf(t);
+  const { substrate } = node;
+  const { member } = await runningMember(node);
+  const said = { kind: "standing", standing: "stalled", order: 0 } as const;
+  const wished = () => {
+    const file = substrate.area("m").path("job", "wish.json");
+    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as object) : null;
+  };
+  substrate.tell("m", said, { kind: "job-started", nvflareJob: "later" });
+  await until("what it said", () => toldBy(member).some(({ kind }) => kind === "job-started"));
+  t.notOk(
+    toldBy(member).some(({ kind }) => kind === "standing"),
+    "who wishes nothing hears nothing",
+  );
+  t.equal(wished(), null);
+
+  member.follow(desiredServer({ wish: { order: 1, asleep: true } }));
+  await until("a wish", () => wished() !== null);
+  t.strictSame(wished(), { formatVersion: 1, order: 1, asleep: true });
+  substrate.tell("m", { kind: "standing", standing: "asleep", order: 1 });
+  await until("its standing", () => toldBy(member).some(({ kind }) => kind === "standing"));
+  member.follow(
+    desiredServer({ wish: { order: 9, asleep: true }, fence: { generation: 1, counter: 0 } }),
+  );
+  t.match(member.desired.wish, { order: 1 }, "an older fence wishes nothing");
+  member.follow(desiredServer());
+  await until("a wish to wake", () => !(wished() as { asleep: boolean }).asleep);
+  await member.abandon(null);
+});
 
 t.test("a member that does not go is killed after its grace", async (t) => {
   const node = await nodeOf(t);

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,9 +42,11 @@ class EchoPredictor:
 class Replica:
     """A real process of predict.py, with a root of its own."""
 
-    def __init__(self, script=ECHO, class_name="EchoPredictor", init_args=None, weights=None, most=8):
+    def __init__(self, script=ECHO, class_name="EchoPredictor", init_args=None, weights=None, most=8, call_limit_ms=60_000):
         self.folder = tempfile.TemporaryDirectory()
-        root = Path(self.folder.name)
+        root = self.root = Path(self.folder.name)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
         for part in ("rt/job/scripts", "rt/events"):
             (root / part).mkdir(parents=True)
         (root / "rt/job/scripts/echo_serve.py").write_text(script)
@@ -56,33 +59,36 @@ class Replica:
             "initArgs": init_args or {},
             "modelPath": None if weights is None else str(root / "weights"),
             "replica": "r-1",
-            "port": 0,
+            "port": self.port,
             "maxOngoingRequests": most,
             "maxAnswerBytes": 1000,
+            "callLimitMs": call_limit_ms,
         }
         (root / "rt/job/predictor.json").write_text(json.dumps(spec))
         self.events = root / "rt/events/events.jsonl"
-        # Port 0: the program says on its last line which one it was given.
-        program = f"""
-import pathlib, sys
-sys.path.insert(0, {str(RUNNERS)!r})
-from resontech_predictor import main, server
-bound = server.ReplicaServer.server_bind
-def tell(self):
-    bound(self)
-    print("port", self.server_port, flush=True)
-server.ReplicaServer.server_bind = tell
-sys.exit(main.main(pathlib.Path({str(root)!r})))
-"""
-        self.process = subprocess.Popen([sys.executable, "-u", "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        program = f"import pathlib, sys; sys.path.insert(0, {str(RUNNERS)!r}); from resontech_predictor import main; sys.exit(main.main(pathlib.Path({str(root)!r})))"
+        # In a folder of its own it would not find what lies in ours.
+        self.process = subprocess.Popen([sys.executable, "-u", "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=root)
 
     def ready(self):
-        for _ in range(200):
-            if any(event["kind"] == "ready" for event in self.told()):
-                break
-            time.sleep(0.05)
-        self.port = int(self.process.stdout.readline().split()[1])
+        self.until(lambda: any(event["kind"] == "ready" for event in self.told()))
         return self
+
+    def wish(self, order, asleep):
+        """As the agent does: the file is replaced."""
+        fresh = self.root / "rt/job/wish.fresh"
+        fresh.write_text(json.dumps({"formatVersion": 1, "order": order, "asleep": asleep}))
+        fresh.rename(self.root / "rt/job/wish.json")
+
+    def until(self, holds, seconds=20):
+        for _ in range(int(seconds / 0.05)):
+            if holds():
+                return True
+            time.sleep(0.05)
+        return False
+
+    def standings(self):
+        return [(event["standing"], event["order"]) for event in self.told() if event["kind"] == "standing"]
 
     def told(self):
         if not self.events.exists():
@@ -102,7 +108,6 @@ sys.exit(main.main(pathlib.Path({str(root)!r})))
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
-        self.process.stdout.close()
         self.folder.cleanup()
 
 
@@ -162,6 +167,88 @@ class Serving(unittest.TestCase):
         replica.process.send_signal(signal.SIGTERM)
         said, _ = asking.communicate(timeout=20)
         self.assertIn(b'"said":"a"', said)
+        self.assertEqual(replica.process.wait(20), 143)
+
+
+HANGS = """
+import ctypes, time
+class EchoPredictor:
+    def predict(self, data):
+        while data == b"loop":
+            pass
+        if data == b"hold":
+            # The interpreter's own lock is held meanwhile.
+            ctypes.PyDLL(None).sleep(300)
+        if data == b"slow":
+            time.sleep(10)
+        return {"said": data.decode()}
+"""
+
+
+class Hanging(unittest.TestCase):
+    def replica(self, **options):
+        made = Replica(script=HANGS, **options).ready()
+        self.addCleanup(made.end)
+        return made
+
+    def send(self, replica, body):
+        connection = socket.create_connection(("127.0.0.1", replica.port))
+        self.addCleanup(connection.close)
+        connection.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    def end_of(self, replica):
+        self.assertEqual(replica.process.wait(60), 1)
+        (failed,) = [event for event in replica.told() if event["kind"] == "failed"]
+        return failed
+
+    def test_an_endless_loop_ends_the_replica_after_the_time_of_a_call(self):
+        replica = self.replica(call_limit_ms=6_000)
+        self.send(replica, b"loop")
+        self.assertEqual(replica.ask("/predict", b"a")[0], 200, "others are answered meanwhile")
+        self.assertTrue(replica.until(lambda: replica.standings() == [("stalled", 0)], 15))
+        failed = self.end_of(replica)
+        self.assertEqual(failed["reason"], "no_progress")
+        self.assertRegex(failed["message"], r"^a call runs for 11 s, and a call has 6 s$")
+
+    def test_a_process_that_does_not_answer_and_does_not_run_is_ended_within_seconds(self):
+        replica = self.replica()
+        began = time.monotonic()
+        self.send(replica, b"hold")
+        failed = self.end_of(replica)
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual(failed["reason"], "no_progress")
+        self.assertRegex(failed["message"], "and next to nothing of it runs$")
+
+    def test_slow_calls_within_their_time_are_waited_for(self):
+        replica = self.replica()
+        self.send(replica, b"slow")
+        self.assertTrue(replica.until(lambda: replica.standings() == [("stalled", 0), ("well", 0)], 30))
+        self.assertIsNone(replica.process.poll())
+
+
+class Sleeping(unittest.TestCase):
+    def test_it_sleeps_and_wakes_at_the_agents_word(self):
+        replica = Replica().ready()
+        self.addCleanup(replica.end)
+        replica.wish(1, True)
+        self.assertTrue(replica.until(lambda: replica.standings() == [("asleep", 1)]))
+        with self.assertRaises(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{replica.port}/health", timeout=1)
+        time.sleep(12)
+        began = time.monotonic()
+        replica.wish(2, False)
+        self.assertTrue(replica.until(lambda: replica.standings()[-1] == ("well", 2)))
+        self.assertLess(time.monotonic() - began, 3)
+        self.assertEqual(replica.ask("/predict", b"a")[0], 200)
+
+    def test_wishes_that_pass_at_once_are_answered_by_the_last_and_a_sleeper_can_be_stopped(self):
+        replica = Replica().ready()
+        self.addCleanup(replica.end)
+        replica.wish(2, False)
+        self.assertTrue(replica.until(lambda: replica.standings() == [("well", 2)]))
+        replica.wish(3, True)
+        self.assertTrue(replica.until(lambda: replica.standings()[-1] == ("asleep", 3)))
+        replica.process.send_signal(signal.SIGTERM)
         self.assertEqual(replica.process.wait(20), 143)
 
 

@@ -151,6 +151,13 @@ export const MemberPayload = Type.Object(
 );
 export type MemberPayload = Static<typeof MemberPayload>;
 
+/** What a replica is to do beside running. `order` grows with each wish; what is told of it names the wish that it answers. */
+export const ReplicaWish = Type.Object(
+  { order: Type.Integer({ minimum: 0 }), asleep: Type.Boolean() },
+  closed,
+);
+export type ReplicaWish = Static<typeof ReplicaWish>;
+
 export const DesiredMember = Type.Object(
   {
     member: Id,
@@ -180,6 +187,8 @@ export const DesiredMember = Type.Object(
     payload: MemberPayload,
     /** Absent when the attempt has all its members on one node, and for a client on the server's. May change under one fence. */
     bridge: Type.Optional(MemberBridge),
+    /** Of a replica alone. May change under one fence. */
+    wish: Type.Optional(ReplicaWish),
     inputs: Type.Array(StagedInput, { maxItems: 10_000 }),
   },
   closed,

@@ -17,6 +17,18 @@ export const MemberEvent = Type.Union([
   Type.Object({ kind: kind("started"), container: Id }, closed),
   /** Server: listening; client: known to the server. */
   Type.Object({ kind: kind("ready") }, closed),
+  /**
+   * How a replica stands since it was ready: `stalled`, it gets nothing done and may only be busy; `asleep`, as it was wished. `order`: of the wish that
+   * this follows.
+   */
+  Type.Object(
+    {
+      kind: kind("standing"),
+      standing: Type.Union([Type.Literal("well"), Type.Literal("stalled"), Type.Literal("asleep")]),
+      order: Type.Integer({ minimum: 0 }),
+    },
+    closed,
+  ),
   /** Server only: the NVFlare job runs, all sites present. */
   Type.Object({ kind: kind("job-started"), nvflareJob: Id }, closed),
   Type.Object(

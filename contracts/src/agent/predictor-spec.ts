@@ -5,6 +5,8 @@ export const PREDICTOR_COMMAND = ["python3", "-u", "/rt/runner/predict.py"] as c
 /** In the replica's container, which has a network of its own. */
 export const PREDICTOR_PORT = 8_080;
 export const PREDICTOR_SPEC = "predictor.json";
+/** Of one call of `predict`: by then its caller has been told that there is no answer. */
+export const PREDICT_MS = 60_000;
 export const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
 
 export type PredictorSpec = {
@@ -20,4 +22,6 @@ export type PredictorSpec = {
   port: number;
   maxOngoingRequests: number;
   maxAnswerBytes: number;
+  /** One that runs for longer ends its replica: it can't be interrupted. */
+  callLimitMs: number;
 };

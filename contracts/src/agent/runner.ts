@@ -107,6 +107,8 @@ export type RoundUpdates =
 /** `ready` means, of the server: NVFlare listens; of a client: it runs and the server's port answers. */
 export type RunnerEvent = { t: string } & (
   | { kind: "ready" }
+  /** Of a replica, once it is ready: see MemberEvent. */
+  | { kind: "standing"; standing: "well" | "stalled" | "asleep"; order: number }
   | { kind: "site-registered"; site: string }
   | { kind: "job-started"; nvflareJob: string }
   | { kind: "round-started"; round: number; numRounds: number | null }

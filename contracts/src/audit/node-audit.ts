@@ -69,6 +69,7 @@ export const AGENT_AUDIT: Record<MemberEvent["kind"], { event: NodeEventType } |
     staged: { event: "job.node.staged" },
     started: { event: "job.node.started" },
     ready: { none: "status of the payload" },
+    standing: { none: "status of the payload" },
     "job-started": { none: "status of the payload" },
     "round-started": { none: "status of the payload" },
     "round-ended": { none: "status of the payload" },

@@ -15,6 +15,7 @@ export const AGENT_REASONS = [
   "output_missing",
   "updates_rejected",
   "shared_memory_full",
+  "no_progress",
   "bucket_full",
   // the platform
   "image_pull_failed",

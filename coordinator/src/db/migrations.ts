@@ -21,6 +21,7 @@ import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.t
 import { curves } from "./migrations/0019-curves.ts";
 import { replicas } from "./migrations/0021-replicas.ts";
 import { callUsage } from "./migrations/0022-call-usage.ts";
+import { standings } from "./migrations/0024-standings.ts";
 import { rollouts } from "./migrations/0025-rollouts.ts";
 
 /** In order, numbered from 1 without gaps. */
@@ -32,5 +33,6 @@ export const MIGRATIONS: readonly Migration[] = [
   jobMails,
   replicas,
   callUsage,
+  standings,
   rollouts,
 ];

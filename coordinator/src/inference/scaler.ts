@@ -22,7 +22,10 @@ const LOOK_MS = 250;
 
 export type ScalerParts = {
   commit: GroupCommit;
-  replicas: Pick<Replicas, "running" | "of" | "setDue" | "stop" | "end">;
+  replicas: Pick<
+    Replicas,
+    "running" | "of" | "setDue" | "stop" | "end" | "wishSleep" | "isRoomWanted"
+  >;
   table: Pick<DeploymentTable, "of" | "state" | "ended">;
   rollouts: Pick<Rollouts, "of">;
   /** What the gateways say of the deployment now; null where nobody knows. */
@@ -114,8 +117,11 @@ export class Scaler implements AsyncDisposable {
       const atOnce = Math.max(1, min, Math.min(max, rollout.ready));
       return { ...asked.scaling, min: atOnce, sleeps: false };
     }
-    // Agents of this protocol end a payload together with its container.
-    return { ...asked.scaling, sleeps: false };
+    const { replicas } = this.#parts;
+    const canSleep = replicas.of(id).replicas.every(({ can_sleep }) => can_sleep === 1);
+    // Who sleeps keeps a worker that somebody waits for.
+    const sleeps = canSleep && !replicas.isRoomWanted();
+    return { ...asked.scaling, sleeps };
   }
 
   #keep(db: WriteHandle, id: string, { deployment, effects }: DeploymentStep): Deployment {
@@ -151,8 +157,9 @@ export class Scaler implements AsyncDisposable {
       case "stop":
         return replicas.stop(effect.replica);
       case "sleep":
+        return replicas.wishSleep(effect.replica, true);
       case "wake":
-        throw new Error(`no agent of this release can ${effect.kind} a replica`);
+        return replicas.wishSleep(effect.replica, false);
     }
   }
 }

@@ -1,9 +1,15 @@
-import type { DesiredMember, DesiredReply, StagedInput } from "@resontech/contracts/agent-protocol";
+import {
+  type DesiredMember,
+  type DesiredReply,
+  type StagedInput,
+  WISH_SINCE,
+} from "@resontech/contracts/agent-protocol";
 import type { WriteHandle } from "../db/open-database.ts";
+import { agentProtocolOf } from "./agent-protocol-of.ts";
 import { DEADLINES } from "./decisions/deadlines.ts";
 import type { MemberResources } from "./decisions/resources.ts";
 import { imageReference } from "./job-images.ts";
-import type { AttemptRow, MemberRow } from "./rows.ts";
+import type { AttemptRow, MemberRow, NodeRow } from "./rows.ts";
 import type { KernelTables } from "./kernel-tables.ts";
 import type { Transitions } from "./transitions.ts";
 import type { Workload } from "./workload.ts";
@@ -71,6 +77,13 @@ export class DesiredSets {
       .all(nodeId);
   }
 
+  #knowsWishes(nodeId: string): boolean {
+    const node = this.#db
+      .prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?")
+      .get(nodeId);
+    return node !== undefined && agentProtocolOf(node) >= WISH_SINCE;
+  }
+
   #describe(member: MemberRow): DesiredMember {
     const { bridges, jobs, members, workloads } = this.#tables;
     const job = jobs.get(member.job_id)!;
@@ -107,6 +120,9 @@ export class DesiredSets {
         returnsSiteFiles: members.returnsFiles(job),
       }),
       ...(bridge === null ? {} : { bridge }),
+      ...(workload.hasReplicas && this.#knowsWishes(member.node_id)
+        ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
+        : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({
         ...{ id, kind, target, etag },
         ...(sha256 === undefined ? {} : { sha256 }),

@@ -25,6 +25,10 @@ export type MemberChange = Partial<
     | "detail"
     | "failed_site"
     | "deadline_at"
+    | "wish_order"
+    | "wishes_sleep"
+    | "standing"
+    | "standing_order"
   >
 >;
 

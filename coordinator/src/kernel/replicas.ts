@@ -1,7 +1,9 @@
 /** The replicas of jobs that have some and run: which there are, how many more are wanted, and the end of one. Who wants how many is decided elsewhere. */
+import { WISH_SINCE } from "@resontech/contracts/agent-protocol";
 import type { MemberState } from "@resontech/contracts/job-states";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { KernelTables } from "./kernel-tables.ts";
+import type { MemberRow } from "./rows.ts";
 import type { Transitions } from "./transitions.ts";
 
 export type ReplicaRow = {
@@ -14,13 +16,16 @@ export type ReplicaRow = {
   is_suspect: number;
   /** Its node takes nothing new. */
   is_cordoned: number;
-};
+  /** Its agent can put it to sleep: a processor is nobody else's meanwhile, and its memory needs no device. */
+  can_sleep: number;
+} & Pick<MemberRow, "wish_order" | "wishes_sleep" | "standing" | "standing_order">;
 
 export class Replicas {
   readonly #tables: KernelTables;
   readonly #transitions: Transitions;
   readonly #running;
   readonly #of;
+  readonly #waiting;
 
   constructor(db: WriteHandle, tables: KernelTables, transitions: Transitions) {
     this.#tables = tables;
@@ -30,9 +35,15 @@ export class Replicas {
         "SELECT id FROM jobs WHERE kind = ? AND state = 'RUNNING' ORDER BY sequence",
       )
       .pluck();
+    this.#waiting = db.prepare<[], { id: string }>(
+      "SELECT id FROM jobs WHERE (state = 'QUEUED' OR replicas_due > 0) AND waiting_for IS NOT NULL LIMIT 1",
+    );
     this.#of = db.prepare<[string], ReplicaRow>(
-      `SELECT members.id, members.state, members.desired, members.is_ready, nodes.state = 'SUSPECT' AS is_suspect, nodes.is_cordoned
+      `SELECT members.id, members.state, members.desired, members.is_ready, nodes.state = 'SUSPECT' AS is_suspect, nodes.is_cordoned,
+         members.wish_order, members.wishes_sleep, members.standing, members.standing_order,
+         coalesce(workers.kind = 'cpu' AND nodes.agent_protocol >= ${WISH_SINCE} AND nodes.agent_protocol_at = nodes.registered_at, 0) AS can_sleep
        FROM attempts JOIN members ON members.attempt_id = attempts.id JOIN nodes ON nodes.id = members.node_id
+       LEFT JOIN workers ON workers.id = members.worker_id
        WHERE attempts.job_id = ? AND attempts.is_replica = 1 AND attempts.ended_at IS NULL ORDER BY attempts.number`,
     );
   }
@@ -63,6 +74,23 @@ export class Replicas {
   end(jobId: string, reason: "replaced"): void {
     this.#transitions.moveJob(jobId, "stop", { reason });
     this.#transitions.settle(jobId);
+  }
+
+  /** Inside a transaction: its payload stops where it is, or goes on. */
+  wishSleep(memberId: string, isAsleep: boolean): void {
+    const { members, commands } = this.#tables;
+    const member = members.get(memberId);
+    if (member === undefined || member.state !== "RUNNING" || member.desired === "stop") return;
+    members.note(memberId, {
+      wish_order: member.wish_order + 1,
+      wishes_sleep: isAsleep ? 1 : 0,
+    });
+    commands.desiredChanged(member.node_id);
+  }
+
+  /** A job waits for a worker. */
+  isRoomWanted(): boolean {
+    return this.#waiting.get() !== undefined;
   }
 
   /** Inside a transaction: told to end in its own time. */

@@ -117,6 +117,12 @@ export type MemberRow = {
   /** JSON of the `MemberImage` that it runs; null: its job's. */
   image: string | null;
   failed_site: string | null;
+  /** Of a replica: how often something was wished of it, and what last. */
+  wish_order: number;
+  wishes_sleep: number;
+  standing: "well" | "stalled" | "asleep";
+  /** Of the wish that `standing` follows. */
+  standing_order: number;
 };
 
 export type NodeRow = {

@@ -98,6 +98,8 @@ export class Reports {
         note({ is_ready: 1 });
         if (member.is_lead === 1) this.#transitions.startWhenReady(member.job_id);
         return progress();
+      case "standing":
+        return note({ standing: event.standing, standing_order: event.order });
       case "job-started":
         return this.#jobStarted(member, event.nvflareJob);
       case "round-started":

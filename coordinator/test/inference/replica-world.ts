@@ -1,5 +1,5 @@
 /** A deployment on the real kernel, with agents in memory that say what a replica's node says. */
-import type { MemberEvent } from "@resontech/contracts/agent-protocol";
+import { type MemberEvent, WISH_SINCE } from "@resontech/contracts/agent-protocol";
 import type { Test } from "tap";
 import type { Deployment as Asked } from "../../src/workloads/predictor/predictor.ts";
 import type { Scaling } from "../../src/workloads/predictor/scaling.ts";
@@ -61,12 +61,22 @@ export class ReplicaWorld {
     return newer;
   }
 
-  /** Accepted, and nothing placed yet. @param workers of each node: `node-a` and on */
-  static async open(t: Test, workers: readonly number[], scaling: Scaling): Promise<ReplicaWorld> {
+  /**
+   * Accepted, and nothing placed yet.
+   * @param workers of each node: `node-a` and on
+   * @param protocol of the agents; those of the default put nothing to sleep
+   */
+  static async open(
+    t: Test,
+    workers: readonly number[],
+    scaling: Scaling,
+    protocol = WISH_SINCE - 1,
+  ): Promise<ReplicaWorld> {
     const made = new ReplicaWorld();
     t.teardown(() => made.world[Symbol.dispose]());
     for (const [at, count] of workers.entries()) {
       const agent = new SimAgent(made.world, `node-${"abc"[at]}`, count);
+      agent.protocol = protocol;
       made.agents.push(agent);
       made.world.admit(agent.node);
       await agent.register();
@@ -94,6 +104,16 @@ export class ReplicaWorld {
     const agent = this.agents.find(({ held }) => held.has(member))!;
     for (const event of events) agent.say(member, event);
     await agent.send();
+  }
+
+  /** Nodes fetch what is wished of the replica, and it does it. */
+  async obey(member: string): Promise<void> {
+    await this.place();
+    const held = this.agents
+      .map((agent) => agent.held.get(member))
+      .find((one) => one !== undefined);
+    const { order, asleep } = held!.desired.wish!;
+    await this.say(member, { kind: "standing", standing: asleep ? "asleep" : "well", order });
   }
 
   async fail(member: string, reason = "payload_exited"): Promise<void> {

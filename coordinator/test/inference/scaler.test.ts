@@ -1,4 +1,5 @@
 /** From what the gateways say to members that are placed and ended, on the real kernel. */
+import { WISH_SINCE } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
 import type { Load } from "../../src/inference/decisions/deployment.ts";
 import { DeploymentTable, saveDeployment } from "../../src/inference/deployment-table.ts";
@@ -7,8 +8,8 @@ import { Scaler } from "../../src/inference/scaler.ts";
 import type { Scaling } from "../../src/workloads/predictor/scaling.ts";
 import { ReplicaWorld } from "./replica-world.ts";
 
-async function scaled(t: Test, workers: number[], scaling: Scaling) {
-  const made = await ReplicaWorld.open(t, workers, scaling);
+async function scaled(t: Test, workers: number[], scaling: Scaling, protocol?: number) {
+  const made = await ReplicaWorld.open(t, workers, scaling, protocol);
   const { world } = made;
   await made.settle();
   /** As of a gateway that follows whatever it is told at once. */
@@ -77,6 +78,42 @@ t.test("replicas come with calls and go without them, to none, and a call wakes 
   await seconds(2);
   t.same(made.states(), ["RUNNING"]);
   t.match(deployment(), { state: "HOT" });
+});
+
+t.test("the last replica sleeps, wakes for a call, and goes for a job that waits", async (t) => {
+  const scaling = { min: 0, max: 1, targetOngoing: 2 };
+  const { made, world, calls, seconds, deployment } = await scaled(t, [1], scaling, WISH_SINCE);
+  const [replica] = made.members();
+  const standing = () =>
+    new DeploymentTable(world.read).routes()[0]?.replicas.map(({ isOpen }) => isOpen);
+  await seconds(320, 10);
+  t.match(deployment(), { state: "SLEEPING" });
+  t.same(standing(), [], "nobody is led there");
+  await made.obey(replica!.id);
+  await seconds(10);
+  t.match(deployment(), { state: "SLEEPING" });
+
+  calls.queued = 1;
+  await seconds(2);
+  t.match(deployment(), { state: "WAKING" }, "until it says that it is awake");
+  await made.obey(replica!.id);
+  await seconds(1);
+  t.match(deployment(), { state: "HOT" });
+  t.same(standing(), [true]);
+  t.same(made.members(), [replica], "the very same");
+
+  await made.say(replica!.id, { kind: "standing", standing: "stalled", order: 2 });
+  await seconds(1);
+  t.match(deployment(), { replicas: [{ state: "SUSPECT" }] });
+  await made.say(replica!.id, { kind: "standing", standing: "well", order: 2 });
+
+  calls.queued = 0;
+  await seconds(320, 10);
+  await made.obey(replica!.id);
+  t.match(deployment(), { state: "SLEEPING" });
+  await world.parts.kernel.submit(world.task("a job"));
+  await seconds(2);
+  t.not(made.members()[0]?.state, "RUNNING", "it makes room");
 });
 
 t.test("a deployment that can't be loaded any more says so, and keeps no worker", async (t) => {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
+import { REPLICA_WISH, type ReplicaWishFile } from "@resontech/contracts/replica-wish";
 import {
   MAX_OPENAI_BODY_BYTES,
   OPENAI_CALLS,
@@ -17,13 +18,13 @@ const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
 export class LlamaReplica implements AsyncDisposable {
   readonly port: number;
   readonly #child: ChildProcess;
-  readonly #events: string;
+  readonly #root: string;
   #output = "";
 
-  private constructor(child: ChildProcess, events: string, port: number) {
+  private constructor(child: ChildProcess, root: string, port: number) {
     this.port = port;
     this.#child = child;
-    this.#events = events;
+    this.#root = root;
     for (const stream of [child.stdout, child.stderr])
       stream?.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
   }
@@ -60,11 +61,34 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", TMPDIR: join(root, "tmp") },
     });
-    return new LlamaReplica(child, join(root, "rt/events/events.jsonl"), spec.port);
+    return new LlamaReplica(child, root, spec.port);
   }
 
   get pid(): number {
     return this.#child.pid ?? 0;
+  }
+
+  /** Of the process that llama.cpp runs in. */
+  get enginePid(): number {
+    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
+    return Number(children.trim().split(" ")[0]);
+  }
+
+  /** As the agent passes it on. */
+  wish(order: number, asleep: boolean): void {
+    const wish: ReplicaWishFile = { formatVersion: 1, order, asleep };
+    const file = join(this.#root, "rt/job", REPLICA_WISH);
+    writeFileSync(`${file}.fresh`, JSON.stringify(wish));
+    renameSync(`${file}.fresh`, file);
+  }
+
+  /** Waits until it has said so. @throws Error when it does not within `ms` */
+  async stands(standing: string, order: number, ms: number): Promise<void> {
+    for (const end = Date.now() + ms; ; await sleep(10)) {
+      const last = this.told().findLast(({ kind }) => kind === "standing");
+      if (last?.["standing"] === standing && last["order"] === order) return;
+      if (Date.now() > end) throw new Error(`it stands ${JSON.stringify(last)}: ${this.#output}`);
+    }
   }
 
   get output(): string {
@@ -73,8 +97,9 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
 
   /** What it told the agent so far. */
   told(): Record<string, unknown>[] {
-    if (!existsSync(this.#events)) return [];
-    const lines = readFileSync(this.#events, "utf8").trimEnd().split("\n");
+    const events = join(this.#root, "rt/events/events.jsonl");
+    if (!existsSync(events)) return [];
+    const lines = readFileSync(events, "utf8").trimEnd().split("\n");
     return lines
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as Record<string, unknown>);

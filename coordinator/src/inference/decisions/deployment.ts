@@ -297,7 +297,7 @@ class Draft {
   }
 
   #endSleep(): void {
-    const isOver = this.#now - this.#next.since >= SCALING.sleepMs;
+    const isOver = !this.#policy.sleeps || this.#now - this.#next.since >= SCALING.sleepMs;
     if (this.#next.state !== "SLEEPING" || !isOver) return;
     for (const replica of this.#in("SLEEPING")) this.#stop(replica);
   }

@@ -6,15 +6,15 @@ export function replicaFact(row: ReplicaRow): ReplicaFact {
   return { id: row.id, state: stateOf(row), isLeaving: row.is_cordoned === 1 };
 }
 
-function stateOf({ state, desired, is_ready, is_suspect }: ReplicaRow): ReplicaFact["state"] {
+function stateOf(row: ReplicaRow): ReplicaFact["state"] {
+  const { state, desired, is_ready } = row;
   switch (state) {
     case "LEASED":
     case "STARTING":
       return desired === "stop" ? "STOPPING" : state;
     case "RUNNING":
       if (desired === "stop") return "STOPPING";
-      if (is_ready === 0) return "WARMING";
-      return is_suspect === 1 ? "SUSPECT" : "READY";
+      return is_ready === 0 ? "WARMING" : readyStateOf(row);
     case "DRAINING":
     case "RELEASING":
     case "RELEASED":
@@ -24,4 +24,10 @@ function stateOf({ state, desired, is_ready, is_suspect }: ReplicaRow): ReplicaF
     case "FENCED":
       return "LOST";
   }
+}
+
+/** Until it has answered the last wish, what it said before says nothing. */
+function readyStateOf(row: ReplicaRow): ReplicaFact["state"] {
+  if (row.wishes_sleep === 1 || row.standing_order < row.wish_order) return "SLEEPING";
+  return row.is_suspect === 1 || row.standing === "stalled" ? "SUSPECT" : "READY";
 }

@@ -28,7 +28,7 @@ export const SCALING = {
 } as const;
 
 export type ScalingPolicy = Scaling & {
-  /** Its replicas can keep their place with the payload stopped. */
+  /** Its replicas can keep their place with the payload stopped, and nobody else waits for it. */
   sleeps: boolean;
 };
 

@@ -70,6 +70,12 @@ export const REASONS = {
     "The shared memory (/dev/shm) of a member was full.",
     "Use fewer DataLoader workers or smaller batches, or torch.multiprocessing.set_sharing_strategy('file_system').",
   ),
+  no_progress: {
+    ends: "FAILED",
+    retry: "free",
+    message: "A replica got nothing done and was ended; another one takes its place.",
+    hint: "The message says what hung. See that `predict` ends within a minute: no endless loop, no lock that it waits for. files_out/logs/replica.log has what it printed.",
+  },
   image_pull_failed: platform("The job's image could not be fetched.", OPERATOR),
   staging_failed: platform("An input could not be fetched.", OPERATOR),
   container_failed: platform("The container engine could not run a member.", OPERATOR),

@@ -11,6 +11,7 @@ import {
 } from "@resontech/contracts/openai-surface";
 import {
   MAX_ANSWER_BYTES,
+  PREDICT_MS,
   PREDICTOR_COMMAND,
   PREDICTOR_PORT,
   PREDICTOR_SPEC,
@@ -99,7 +100,7 @@ function programOf(job: Pick<JobRow, "name" | "spec">, replica: string) {
     const { module, className, initArgs, modelPath, maxOngoingRequests } = deployment;
     const spec: PredictorSpec = {
       ...{ ...common, module, className, initArgs, modelPath, maxOngoingRequests },
-      maxAnswerBytes: MAX_ANSWER_BYTES,
+      ...{ maxAnswerBytes: MAX_ANSWER_BYTES, callLimitMs: PREDICT_MS },
     };
     return {
       command: PREDICTOR_COMMAND,

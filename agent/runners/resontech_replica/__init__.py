@@ -1,0 +1,1 @@
+"""What the programs of replicas share: a process that is watched, put to sleep and woken. Standard library alone."""

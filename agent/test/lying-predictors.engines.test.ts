@@ -1,0 +1,179 @@
+/** Predictors that lie, in real containers of the image with Python: each ends with a reason, or is answered for, and nothing is left. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
+import {
+  PREDICTOR_COMMAND,
+  PREDICTOR_PORT,
+  PREDICTOR_SPEC,
+  type PredictorSpec,
+} from "@resontech/contracts/predictor-spec";
+import t from "tap";
+import { until } from "./helper/engine-process.ts";
+import { newestLayout } from "./helper/job-image-root.ts";
+import { TestNode } from "./helper/test-node.ts";
+
+const run = promisify(execFile);
+const MIB = 1024 ** 2;
+t.setTimeout(280_000);
+
+const LIES = `
+import socket, sys, time
+class Liar:
+    def __init__(self, lie=""):
+        if lie == "raises":
+            raise RuntimeError("the weights are of another model")
+        if lie == "never":
+            time.sleep(3600)
+        if lie == "prints":
+            for _ in range(100):
+                print("x" * 1024 * 1024, flush=True)
+    def predict(self, data):
+        lie = data.decode()
+        if lie == "loop":
+            while True:
+                pass
+        if lie == "bomb":
+            kept = []
+            while True:
+                kept.append(bytearray(16 * 1024 * 1024))
+        if lie == "long":
+            return {"answer": "x" * 1024 ** 3}
+        if lie == "dial":
+            found = {}
+            for host, port in (("1.1.1.1", 443), ("192.0.2.1", 53), ("198.18.0.1", 22)):
+                try:
+                    socket.create_connection((host, port), 2).close()
+                    found[host] = "reached"
+                except OSError as error:
+                    found[host] = str(error)
+            return found
+        return {"said": lie}
+`;
+
+const layout = newestLayout("serve-cpu");
+if (layout === null) throw new Error("`airgap build` has left no image serve-cpu in its cache");
+const node = await TestNode.start(join(import.meta.dirname, "..", "runners"));
+t.teardown(() => node[Symbol.asyncDispose]());
+const { peer } = node;
+const image = node.image.add(layout);
+node.run();
+await until("registration", () => peer.registrations.length === 1);
+const script = await node.input("script", "scripts/lies.py", LIES);
+
+type Lie = Partial<DesiredMember["resources"]> & { init?: string; callLimitMs?: number };
+
+function liar(name: string, { init = "", callLimitMs = 60_000, ...resources }: Lie): DesiredMember {
+  const spec: PredictorSpec = {
+    ...{ formatVersion: 1, module: "lies", className: "Liar", initArgs: { lie: init } },
+    ...{ modelPath: null, replica: name, port: PREDICTOR_PORT, maxOngoingRequests: 4 },
+    ...{ maxAnswerBytes: MIB, callLimitMs },
+  };
+  const member = node.member(name, { kind: "server" }, [script], {
+    ...{ image, wish: { order: 0, asleep: false } },
+    resources: { memoryBytes: 256 * MIB, diskBytes: 64 * MIB, ...resources },
+  });
+  return {
+    ...member,
+    payload: {
+      command: [...PREDICTOR_COMMAND],
+      environment: { PYTHONUNBUFFERED: "1" },
+      files: [{ name: PREDICTOR_SPEC, text: JSON.stringify(spec) }],
+      certificates: null,
+      network: { shape: "hub", index: null, name: "replica", port: PREDICTOR_PORT },
+      sites: [],
+      outputs: { logs: [], printed: null, models: null, files: null, checkpoints: false },
+    },
+  };
+}
+
+/** From inside the container's network, which nobody else reaches. */
+async function ask(body: string): Promise<{ status: number; text: string }> {
+  const [init = 0] = await node.runningInits();
+  const program = `const [, url, body] = process.argv;
+    const answer = await fetch(url, { method: "POST", body });
+    console.log(JSON.stringify({ status: answer.status, text: await answer.text() }));`;
+  const { stdout } = await run("nsenter", [
+    ...["--target", String(init), "--net", process.execPath, "--input-type=module", "-e", program],
+    ...[`http://127.0.0.1:${PREDICTOR_PORT}/predict`, body],
+  ]);
+  return JSON.parse(stdout) as { status: number; text: string };
+}
+
+async function ended(member: DesiredMember): Promise<MemberEvent | undefined> {
+  await until(
+    "its release",
+    () => peer.of(member.member).some(({ kind }) => kind === "released"),
+    60_000,
+  );
+  peer.want();
+  await node.untilClean();
+  return peer.of(member.member).find(({ kind }) => kind === "failed");
+}
+
+t.test("one that raises while it is made says what", async (t) => {
+  const member = liar("raises", { init: "raises" });
+  peer.want(member);
+  t.match(await ended(member), {
+    ...{ reason: "user_exception", message: "RuntimeError: the weights are of another model" },
+    detail: /File .*lies\.py/,
+  });
+});
+
+t.test("one that prints 100 MB fills its own disk alone", async (t) => {
+  const member = liar("prints", { init: "prints" });
+  peer.want(member);
+  t.match(await ended(member), { reason: "disk_limit" });
+});
+
+t.test("one that prints 100 MB and has the room serves on", async (t) => {
+  const member = liar("prints-on", { init: "prints", diskBytes: 256 * MIB });
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  t.match(await ask("a"), { status: 200, text: '{"said":"a"}' });
+  peer.want({ ...member, desired: "stop", stopReason: "user_cancelled" });
+  t.equal(await ended(member), undefined);
+});
+
+t.test("one that is never ready is ended by a stop", async (t) => {
+  const member = liar("never", { init: "never" });
+  peer.want(member);
+  await peer.event(member.member, "started");
+  await sleep(15_000);
+  t.notOk(peer.of(member.member).some(({ kind }) => kind === "ready" || kind === "failed"));
+  peer.want({ ...member, desired: "stop", stopReason: "provisioning_timeout", graceMs: 1_000 });
+  t.equal(await ended(member), undefined);
+});
+
+t.test("one with an endless loop hangs, and is ended", async (t) => {
+  const member = liar("loops", { callLimitMs: 3_000 });
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  ask("loop").catch(() => {});
+  t.match(await ended(member), { reason: "no_progress", message: /^a call runs for 8 s/ });
+  t.ok(peer.of(member.member).some(({ kind }) => kind === "failed"));
+});
+
+t.test("one that takes all memory is killed for it", async (t) => {
+  const member = liar("bombs", {});
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  ask("bomb").catch(() => {});
+  t.match(await ended(member), { reason: "out_of_memory" });
+});
+
+t.test("one that dials out reaches nobody, and one that answers 1 GiB is refused", async (t) => {
+  const member = liar("dials", { memoryBytes: 1_536 * MIB });
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const dialled = await ask("dial");
+  t.equal(dialled.status, 200);
+  t.notMatch(dialled.text, /reached/);
+  t.match(await ask("long"), { status: 500, text: /invalid_answer/ });
+  t.match(await ask("a"), { status: 200 }, "it serves on");
+  peer.want({ ...member, desired: "stop", stopReason: "user_cancelled" });
+  t.equal(await ended(member), undefined);
+  t.strictSame(peer.violations, []);
+});

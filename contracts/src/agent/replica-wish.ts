@@ -1,0 +1,15 @@
+/**
+ * Between the agent and a replica's program (agent/runners/resontech_replica): `/rt/job/wish.json`, replaced as a whole by the agent, looked at many
+ * times a second by the program. The event `standing` names the wish that it answers.
+ */
+
+/** Below `/rt/job`. */
+export const REPLICA_WISH = "wish.json";
+
+export type ReplicaWishFile = {
+  formatVersion: 1;
+  /** Another one with each wish. */
+  order: number;
+  /** The payload stops where it is, with what it has loaded; else it runs. */
+  asleep: boolean;
+};
