@@ -28,7 +28,7 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const CALLS = 100_000;
 const AT_ONCE = 24;
 const LEFT_SHARE = 0.05;
-const KILL_EVERY_MS = 1_500;
+const KILL_EVERY_MS = 2_500;
 const HOST = "127.0.0.1";
 const KEY = "rpk_key-of-this-proof";
 const log = pino({ level: "silent" });
@@ -66,12 +66,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     }
   };
   const calling = Promise.all(Array.from({ length: AT_ONCE }, keepCalling));
-  let isCalling = true;
-  void calling.finally(() => (isCalling = false));
+  const over = new AbortController();
+  void calling.finally(() => over.abort());
   const cuts = { audit: 0, engine: 0 };
-  while (isCalling) {
+  while (!over.signal.aborted) {
     await sleep(KILL_EVERY_MS);
-    if (!isCalling) break;
+    if (over.signal.aborted) break;
     switch (upTo(4)) {
       case 1:
         parts.gateway.kill();
