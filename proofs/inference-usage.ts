@@ -13,12 +13,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
-import { pino } from "pino";
 import { ServerBridge } from "../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../agent/test/helper/engine-process.ts";
 import { TestPki } from "../agent/test/helper/pki.ts";
 import { AuditdFixture } from "../audit/test/helper.ts";
 import { type CallBegun, type CallEnded, readCallLine } from "../serving/src/records/call-line.ts";
+import { SILENT_LOG as log } from "../serving/test/helper/silent-log.ts";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";
 import { type Made, makeCall, type Wish } from "./inference-usage/make-call.ts";
@@ -28,10 +28,9 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const CALLS = 100_000;
 const AT_ONCE = 24;
 const LEFT_SHARE = 0.05;
-const KILL_EVERY_MS = 1_500;
+const KILL_EVERY_MS = 2_500;
 const HOST = "127.0.0.1";
 const KEY = "rpk_key-of-this-proof";
-const log = pino({ level: "silent" });
 const certificateOf = (pem: string) =>
   new X509Certificate(pem).fingerprint256.replaceAll(":", "").toLowerCase();
 
@@ -66,12 +65,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     }
   };
   const calling = Promise.all(Array.from({ length: AT_ONCE }, keepCalling));
-  let isCalling = true;
-  void calling.finally(() => (isCalling = false));
+  const over = new AbortController();
+  void calling.finally(() => over.abort());
   const cuts = { audit: 0, engine: 0 };
-  while (isCalling) {
+  while (!over.signal.aborted) {
     await sleep(KILL_EVERY_MS);
-    if (!isCalling) break;
+    if (over.signal.aborted) break;
     switch (upTo(4)) {
       case 1:
         parts.gateway.kill();

@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
@@ -59,8 +60,21 @@ t.test("a folder is deployed, waited for, and answers whoever has the key", asyn
   t.match(JSON.parse((await run("infer", "ls", "--json")).out), { id, ready: 1 });
   t.match(await run("jobs", "ls"), { code: 0, out: "" }, "it is no job");
 
+  const top = await run("infer", "top", "--once");
+  t.match(top, { code: 0, out: new RegExp(`^DEPLOYMENT.*REQ/S[^]*${id} +echo +HOT`) });
+  t.match(JSON.parse((await run("infer", "top", "--once", "--json")).out), {
+    ...{ id, serving: { state: "HOT", ready: 1 }, figures: { requestsPerSecond: Number } },
+  });
+  t.match(await run("infer", "usage"), { code: 0, said: /nobody has called/ });
   const call = await run("infer", "call", id, words, "--key-file", keyFile);
   t.match(call, { code: 0, out: '{"said":"> hello","bytes":5}\n' });
+  // The gateway tells what its journal has each second.
+  let usage = await run("infer", "usage", "--json");
+  for (let tries = 0; tries < 20 && usage.out === ""; tries++) {
+    await sleep(250);
+    usage = await run("infer", "usage", "--json");
+  }
+  t.match(JSON.parse(usage.out), { deployment: id, keyId: null, calls: 1, failed: 0 });
   // A caller needs no platform key.
   const caller = await Shell.run(
     { ...home, RESON_INFERENCE_API_KEY: key },

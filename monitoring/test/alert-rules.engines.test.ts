@@ -8,8 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
+import { TIME_CLASSES_MS } from "@resontech/contracts/gateway-numbers";
 import { JOB_STATES } from "@resontech/contracts/job-states";
 import t from "tap";
+import type { InferenceFacts } from "../../coordinator/src/metrics/decisions/inference-samples.ts";
 import { Metrics } from "../../coordinator/src/metrics/metrics.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { ALERT_RULES } from "../src/prometheus/alert-rules.ts";
@@ -86,7 +88,21 @@ const metrics = new Metrics({
   health: async () => (state ?? well).health,
   log: async () => (state ?? well).log,
   appliance: () => (state ?? well).facts,
+  inference: () => (state === bad ? [failing()] : []),
 });
+
+/** A deployment whose calls fail, more of them at each look. */
+function failing(): InferenceFacts {
+  const requests = Math.floor(performance.now());
+  const times = { counts: [...TIME_CLASSES_MS.map(() => 0), requests], sumMs: requests };
+  return {
+    ...{ id: "job-1", state: "FAILED", replicas: [], inFlight: 0, waiting: 0 },
+    numbers: {
+      ...{ deployment: "job-1", requests, errors: { "503": requests }, duration: times },
+      ...{ firstByte: times, promptTokens: 0, completionTokens: 0 },
+    },
+  };
+}
 const dir = t.testdir({ pki: {}, token: "a".repeat(43) });
 const { caFile, certFile, keyFile } = await makeTestCa(join(dir, "pki"));
 const server = createServer(

@@ -16,6 +16,8 @@ export type Wish = {
 export type Made = { isWhole: boolean; requestSha256: string };
 
 const LIMIT_MS = 15_000;
+/** A part is away for about so long. */
+const AGAIN_MS = 300;
 
 export async function makeCall(
   socketPath: string,
@@ -50,10 +52,10 @@ export async function makeCall(
     const isWhole =
       answer.statusCode === 200 && answer.complete && (!isStream || said.includes("[DONE]"));
     // A part is away: as a client of this API waits.
-    if (answer.statusCode !== 200) await sleep(50);
+    if (answer.statusCode !== 200) await sleep(AGAIN_MS);
     return { isWhole, requestSha256 };
   } catch {
-    await sleep(50);
+    await sleep(AGAIN_MS);
     return { isWhole: false, requestSha256 };
   }
 }

@@ -4,6 +4,7 @@ import t from "tap";
 import { insertUser } from "../../src/identity/bucket-store.ts";
 import { drawKey } from "../../src/identity/draw-key.ts";
 import { insertKey } from "../../src/identity/key-store.ts";
+import { keepUsage } from "../../src/inference/call-usage.ts";
 import { DeploymentTable } from "../../src/inference/deployment-table.ts";
 import { DEPLOYMENT, FIRST_KEY_SHA256, putDeployment } from "../helper/put-deployment.ts";
 import type { S3Engine } from "../helper/s3-engine.ts";
@@ -67,6 +68,46 @@ t.test("the list has deployments, and lists of tasks have none", async (t) => {
     body: [{ jobId: "state-RUNNING" }],
   });
   t.match((await call("GET", "/api/customer/dashboard/jobs")).body["length"], 1);
+});
+
+t.test("how it does now, and what was used of it", async (t) => {
+  const figures = {
+    windowS: 0,
+    inFlight: null,
+    requestsPerSecond: 0,
+    errors: {},
+    durationMs: null,
+  };
+  const own = { id: DEPLOYMENT, projectId: "p_alice", serving: null, devices: [], figures };
+  t.match(await call("GET", `/api/inference/jobs/${DEPLOYMENT}/metrics`), {
+    ...{ status: 200, body: own },
+  });
+  t.match(await call("GET", "/api/inference/metrics"), {
+    ...{ status: 200, body: { deployments: [own] } },
+  });
+  t.match(await call("GET", "/api/inference/jobs/state-RUNNING/metrics"), { status: 404 });
+
+  t.same((await call("GET", "/api/inference/usage")).body, { usage: [], isCut: false });
+  const used = {
+    ...{ day: "2026-01-02", keySha256: FIRST_KEY_SHA256, calls: 3, failed: 1, inexact: 1 },
+    ...{ promptTokens: 5, completionTokens: 7 },
+  };
+  await keepUsage(api.commit, [
+    { ...used, deployment: DEPLOYMENT, project: "p_of-the-gateway" },
+    { ...used, deployment: "another's", project: "p_bob" },
+  ]);
+  t.same((await call("GET", "/api/inference/usage?from=2026-01-01")).body, {
+    usage: [
+      {
+        ...{ day: "2026-01-02", deployment: DEPLOYMENT, name: "running", projectId: "p_alice" },
+        ...{ keyId: null, calls: 3, failed: 1, inexact: 1, promptTokens: 5, completionTokens: 7 },
+      },
+    ],
+    isCut: false,
+  });
+  t.same((await call("GET", "/api/inference/usage?to=2026-01-01")).body["usage"], []);
+  t.match(await call("GET", "/api/inference/usage?project=p_bob"), { status: 404 });
+  t.match(await call("GET", "/api/inference/usage?from=yesterday"), { status: 400 });
 });
 
 t.test("a task is no deployment, a deployment is no task", async (t) => {

@@ -5,13 +5,19 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type DeploymentNumbers,
+  TIME_CLASSES_MS,
+  type UsageRow,
+} from "@resontech/contracts/gateway-numbers";
 import type { CallCounts, Route } from "@resontech/contracts/inference-routes";
 import { fastify } from "fastify";
 import t, { type Test } from "tap";
 import { GatewayReports } from "../../src/inference/gateway-reports.ts";
-import { RoutesServer } from "../../src/inference/routes-server.ts";
+import { HeardNumbers } from "../../src/inference/heard-numbers.ts";
+import { RoutesServer, type RoutesServerParts } from "../../src/inference/routes-server.ts";
 
-async function listening(t: Test) {
+async function listening(t: Test, change: Partial<RoutesServerParts> = {}) {
   const dir = mkdtempSync(join(tmpdir(), "rs-"));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const folder = join(dir, "routes");
@@ -39,6 +45,7 @@ async function listening(t: Test) {
     numbers: { take() {}, leave() {} },
     onUsage: async () => {},
     ...{ reports, onReport: () => heard++, now: () => clock.now, logger: fastify().log },
+    ...change,
   };
   const server = await RoutesServer.listen(path, parts);
   t.teardown(() => server[Symbol.asyncDispose]());
@@ -112,4 +119,39 @@ t.test("a folder that lets others in is refused", async (t) => {
   const { path, folder, parts } = await listening(t);
   chmodSync(folder, 0o755);
   await t.rejects(RoutesServer.listen(path, parts), /must be closed to others/);
+});
+
+t.test("keys go out with the routes; numbers and usage come in, whole lines each", async (t) => {
+  const key = { id: "k", sha256: "1".repeat(64), project: "p", expiresAt: 1 };
+  const kept: UsageRow[] = [];
+  let isFull = false;
+  const numbers = new HeardNumbers<Socket>();
+  const { gateway, clock, until } = await listening(t, {
+    ...{ keys: () => [key], numbers },
+    onUsage: async (rows) => {
+      if (isFull) throw new Error("the disk is full");
+      kept.push(...rows);
+    },
+  });
+  const { socket, first } = await gateway();
+  t.match(JSON.parse(first), { keys: [key] });
+  const times = { counts: TIME_CLASSES_MS.map(() => 0).concat(2), sumMs: 9 };
+  const counted: DeploymentNumbers = {
+    ...{ deployment: "d", requests: 2, errors: { "503": 1 }, duration: times, firstByte: times },
+    ...{ promptTokens: 1, completionTokens: 2 },
+  };
+  const row: UsageRow = {
+    ...{ day: "2026-01-02", deployment: "d", project: "p", keySha256: "1".repeat(64) },
+    ...{ calls: 2, failed: 1, inexact: 0, promptTokens: 1, completionTokens: 2 },
+  };
+  const lines = [{ numbers: [counted] }, { usage: [row] }, { usage: [row, row] }];
+  socket.write(`${lines.map((line) => JSON.stringify(line)).join("\n")}\n${counts()}`);
+  await until(() => kept.length === 3);
+  t.same(numbers.all(clock.now).get("d"), counted);
+  isFull = true;
+  const closed = once(socket, "close");
+  socket.write(`${JSON.stringify({ usage: [row] })}\n`);
+  await closed;
+  t.equal(kept.length, 3);
+  await until(() => numbers.all(clock.now).size === 0);
 });

@@ -183,6 +183,24 @@ export const ALERT_RULES: readonly AlertRule[] = [
     runbook: page("disk-full"),
   },
   {
+    alert: "DeploymentFailed",
+    expr: "resontech_inference_deployment_failed == 1",
+    ...{ forDuration: "1m", severity: "warning" },
+    summary: "The deployment {{ $labels.deployment }} failed to load several times.",
+    todo: "Read its log: `resontech infer logs {{ $labels.deployment }}`.",
+    runbook: page("deployment-fails"),
+  },
+  {
+    alert: "DeploymentErrors",
+    // What its callers do wrong, and what its limits turn away, is no fault of the deployment.
+    expr: `sum by (deployment) (rate(resontech_inference_errors_total{code=~"5..|timeout|replica_gone|not_recorded"}[5m])) / sum by (deployment) (rate(resontech_inference_requests_total[5m]) > 0) > 0.1`,
+    ...{ forDuration: "5m", severity: "warning" },
+    summary:
+      "Of the calls of the deployment {{ $labels.deployment }} {{ $value | humanizePercentage }} fail.",
+    todo: "Run `resontech infer top --once`, and read its log.",
+    runbook: page("deployment-fails"),
+  },
+  {
     alert: "AlertsNotDelivered",
     expr: "resontech_alert_target_failing == 1",
     ...{ forDuration: "5m", severity: "warning" },

@@ -20,14 +20,13 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
-import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { openGateway } from "../../src/open-serving.ts";
+import { SILENT_LOG as log } from "./silent-log.ts";
 
 const HOST = "127.0.0.1";
-const log = pino({ level: "silent" });
 const certificateOf = (pem: string) =>
   new X509Certificate(pem).fingerprint256.replaceAll(":", "").toLowerCase();
 
