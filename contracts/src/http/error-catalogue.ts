@@ -360,6 +360,18 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Upload the model as one file of GGUF, whole, and name it in model.path.",
   },
+  model_not_found: {
+    status: 404,
+    hint: "Name a job that you may read and a file that it left: `job:ID` or `job:ID/FILE`.",
+  },
+  model_not_ready: {
+    status: 409,
+    hint: "Wait until the job is FINISHED, then deploy again.",
+  },
+  model_too_large: {
+    status: 400,
+    hint: "Deploy a smaller model, or the same one in fewer bits.",
+  },
   engine_unavailable: {
     status: 400,
     hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own.",

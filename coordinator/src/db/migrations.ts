@@ -20,6 +20,7 @@ import { jobMails } from "./migrations/0020-job-mails.ts";
 import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.ts";
 import { curves } from "./migrations/0019-curves.ts";
 import { replicas } from "./migrations/0021-replicas.ts";
+import { models } from "./migrations/0023-models.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly Migration[] = [
   curves,
   jobMails,
   replicas,
+  models,
 ];

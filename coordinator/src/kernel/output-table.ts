@@ -83,7 +83,7 @@ export class OutputTable {
     this.#isRead = db
       .prepare<[string], number>(
         `SELECT 1 FROM uploads JOIN job_inputs ON job_inputs.key = uploads.key AND job_inputs.version_id = uploads.version_id
-         JOIN jobs ON jobs.id = job_inputs.job_id AND jobs.bucket = uploads.bucket AND ended_at IS NULL WHERE uploads.id = ? LIMIT 1`,
+         JOIN jobs ON jobs.id = job_inputs.job_id AND coalesce(job_inputs.bucket, jobs.bucket) = uploads.bucket AND ended_at IS NULL WHERE uploads.id = ? LIMIT 1`,
       )
       .pluck();
     this.#forgetStoredLogs = db.prepare<[string]>(

@@ -30,6 +30,7 @@ import type { Deployment } from "../../workloads/predictor/predictor.ts";
 import { validatePredictor } from "../../workloads/predictor/validate-predictor.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { asDeployment, deploymentReply, deploymentRow } from "../decisions/deployment-replies.ts";
+import { modelSources } from "../model-sources.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
@@ -37,7 +38,8 @@ export type InferenceRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
   commit: GroupCommit;
   kernel: Kernel;
-  store: Pick<ObjectStore, "list" | "getRange">;
+  store: Pick<ObjectStore, "list" | "getRange" | "stat">;
+  outputExport: "open" | "controlled";
   publicUrl: string;
 };
 
@@ -70,11 +72,12 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
       await authorize(request, "job.submit", { userId, projectId });
       const { key, sha256 } = drawPredictKey();
       const { body } = request;
+      const sources = modelSources(request, deps);
       const job = await acceptTask(
         deps,
         { userId, projectId },
         {
-          validated: () => validatePredictor(deps, bucket.name, body, sha256),
+          validated: () => validatePredictor({ ...deps, sources }, bucket.name, body, sha256),
           ...{ asked: body, idempotencyKey: null },
         },
         request.audit,

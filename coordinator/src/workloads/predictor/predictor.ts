@@ -27,8 +27,18 @@ export type Deployment = ServedModel & {
   scaling: Scaling;
   visibility: (typeof VISIBILITIES)[number];
   callbackUrl: string | null;
+  /** What was found where `model.path` points, and is served until the end; left out by older programs. */
+  weights?: WeightsOrigin | null;
   /** Of the key that was shown when it was deployed, hex. */
   keySha256: string;
+};
+
+/** @property named `model.path` as it was written @property sha256 hex; null where only who uploaded it knows */
+export type WeightsOrigin = {
+  named: string;
+  versionId: string;
+  sizeBytes: number;
+  sha256: string | null;
 };
 
 const ROLE = "replica";
