@@ -72,7 +72,9 @@ export const DeploymentReply = Type.Object(
         {
           /** As `inference.yaml` has it. */
           named: Type.String(),
-          versionId: Type.String(),
+          /** Of the object; null of a model of the hub, which its commit names. */
+          versionId: Nullable(Type.String()),
+          commit: Nullable(Type.String()),
           sizeBytes: Type.Integer(),
           /** Hex; null where only who uploaded it knows. */
           sha256: Nullable(Type.String()),

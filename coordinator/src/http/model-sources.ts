@@ -1,10 +1,12 @@
 /** Models that one request may name, by what its caller may read. */
+import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { wireState } from "@resontech/contracts/job-states";
 import { isModelOutput, mayNeedApproval } from "@resontech/contracts/model-output";
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { findBucket } from "../identity/bucket-store.ts";
+import { ModelTable, refKey } from "../hub/model-table.ts";
 import { JobModels } from "../inference/job-models.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { leavesByApproval } from "../storage/export-grants.ts";
@@ -22,6 +24,7 @@ export function modelSources(
   { read, kernel, outputExport }: ModelSourcesDeps,
 ): ModelSources {
   const outputs = new JobModels(read);
+  const hub = new ModelTable(read);
   return {
     async ofJob(id, file) {
       const job = await orNone(authorizedRow(request, "job.read", kernel.job(id)));
@@ -36,6 +39,21 @@ export function modelSources(
       const found = outputs.find(id, `${job.outputRoot}/${file}`);
       if (found === null) throw new ApiError("model_not_found", `job ${id} left no ${file}`);
       return { ...found, bucket: job.bucket };
+    },
+    ofHub(name, revision) {
+      const model = hub.find(name, revision);
+      if (model === null)
+        throw new ApiError("model_not_found", `the hub has no ${name}@${revision}`);
+      const { commit, bucket, refVersion, refEtag } = model;
+      if (commit === null || refVersion === null || refEtag === null)
+        throw new ApiError("model_not_ready", `${name}@${revision} of the hub is ${model.state}`);
+      const files = hub.files(model.id).map((file) => ({ ...file, bucket, sha256: file.sha256! }));
+      const ref = {
+        ...{ bucket, key: refKey(commit), versionId: refVersion, etag: refEtag },
+        sizeBytes: commit.length,
+        sha256: createHash("sha256").update(commit).digest("hex"),
+      };
+      return { name, revision: model.revision, commit, ref, files };
     },
     checkUse({ bucket, key }, isReadByCode) {
       const isElsewhere =

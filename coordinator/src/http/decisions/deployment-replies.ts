@@ -54,10 +54,11 @@ export function deploymentReply(
 function weightsReply({
   named,
   versionId,
+  commit,
   sizeBytes,
   sha256,
 }: WeightsOrigin): NonNullable<DeploymentReply["weights"]> {
-  return { named, versionId, sizeBytes, sha256 };
+  return { named, versionId, commit, sizeBytes, sha256 };
 }
 
 export function deploymentRow(

@@ -58,7 +58,7 @@ export async function validatePredictor(
     spec.engine === "predictor" ? objects.filter(({ path }) => path.startsWith("scripts/")) : [];
   const weights = await findWeights(spec, { ...deps, bucket, folder, objects });
   if (spec.engine === "predictor") requireModule(spec.module, scripts, folder);
-  else await requireGguf(deps, weights, bucket);
+  else await requireGguf(deps, weights?.inputs[0], bucket);
 
   const workers = deps.workers();
   const catalogue = deps.catalogue();
@@ -78,12 +78,12 @@ export async function validatePredictor(
   }));
   const withKey = texts.filter(({ text }) => findPlatformKeys(text).length > 0);
   const deployment: Deployment = {
-    ...servedModel(spec, weights),
+    ...servedModel(spec, weights?.path ?? null),
     maxOngoingRequests: spec.maxOngoingRequests,
     scaling: spec.scaling,
     visibility: body.visibility ?? "PRIVATE",
     callbackUrl: body.callbackUrl ?? null,
-    weights: weights === null ? null : originOf(spec.modelPath, weights),
+    weights: weights?.origin ?? null,
     keySha256,
   };
   return {
@@ -92,7 +92,7 @@ export async function validatePredictor(
     ...{ name, slug: slugOf(name), bucket, outputRoot: folder, selection, ...asKept(images) },
     inputs: [
       ...scripts.map((object) => inputOf("script", object, object.path)),
-      ...(weights === null ? [] : [weights]),
+      ...(weights?.inputs ?? []),
     ],
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
@@ -102,7 +102,7 @@ export async function validatePredictor(
       ({ object }) =>
         `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
     ),
-    shardUncompressedBytes: [weights?.sizeBytes ?? 0],
+    shardUncompressedBytes: [weights?.origin.sizeBytes ?? 0],
     hasKeyInScript: withKey.length > 0,
   };
 }
@@ -142,10 +142,10 @@ async function readSpec(
  */
 async function requireGguf(
   { store }: ValidationDeps,
-  weights: AcceptedInput | null,
+  weights: AcceptedInput | undefined,
   own: string,
 ): Promise<void> {
-  if (weights === null) return;
+  if (weights === undefined) return;
   const { key, versionId, sizeBytes } = weights;
   const bucket = weights.bucket ?? own;
   // Of an empty object no range can be asked for.
@@ -155,16 +155,8 @@ async function requireGguf(
     throw new ApiError("weights_invalid", `/${key} does not begin as a file of GGUF does`);
 }
 
-function originOf(
-  named: string | null,
-  { sizeBytes, sha256, versionId }: AcceptedInput,
-): NonNullable<Deployment["weights"]> {
-  return { named: named ?? "", versionId, sizeBytes, sha256: sha256 ?? null };
-}
-
-/** As it is in the container. */
-function servedModel(spec: InferenceSpec, weights: AcceptedInput | null): ServedModel {
-  const modelPath = weights === null ? null : `/app/${weights.target}`;
+/** @param modelPath as it is in the container */
+function servedModel(spec: InferenceSpec, modelPath: string | null): ServedModel {
   if (spec.engine === "predictor") {
     const { engine, module, className, initArgs } = spec;
     return { engine, module, className, initArgs, modelPath };
