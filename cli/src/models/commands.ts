@@ -44,7 +44,8 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
       let added = (await sendJson(
         ...([settings(), "POST", MODELS, { name, revision, licence, path }] as const),
       )) as ModelReply;
-      while (wait && added.state === "CHECKING") {
+      while (added.state === "CHECKING") {
+        if (!wait) break;
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
         added = (await getJson(settings(), pathOfModel(MODELS, model))) as ModelReply;
       }

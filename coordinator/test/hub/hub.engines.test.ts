@@ -106,7 +106,7 @@ t.test("a part of a file is given, and what is not there says which kind it is",
   );
 });
 
-t.test("huggingface_hub downloads it unmodified, and goes on after a cut", async (t) => {
+t.test("huggingface_hub downloads it unmodified, and tells what is not there", async (t) => {
   const server = await listening();
   t.teardown(() => server.close());
   const script = `
@@ -132,6 +132,49 @@ print(json.dumps({"commit": found.name, "same": str(found) == again, "kinds": ki
     kinds: ["RepositoryNotFoundError", "RevisionNotFoundError"],
     files: Object.fromEntries(Object.entries(FILES).map(([path, bytes]) => [path, sha256(bytes)])),
   });
+});
+
+t.test("a deployment names it, and finds it in the layout of a cache", async (t) => {
+  const put = (path: string, text: string) =>
+    engine.store.put(bob.bucket, `inference_jobs/m/${path}`, text, "x/y");
+  await put("scripts/m.py", "class M: pass");
+  const deploy = async (path: string) => {
+    await put("inference.yaml", `model: {module: m, class_name: M, path: "${path}"}\n`);
+    const payload = { name: "m", jobPath: "/inference_jobs/m", gpuModels: ["cpu"] };
+    const { status, body } = await api.call(bob, {
+      ...({ method: "POST", url: "/api/inference/jobs", payload } as const),
+    });
+    if (status !== 201) return [status, body["code"]];
+    const job = api.kernel.views.get(String(body["jobId"]))!;
+    api.kernel.views.set(job.id, { ...job, state: "CANCELLED" });
+    return api.kernel.tasks.at(-1);
+  };
+  const commit = String((await ready("lab/mini/main"))["commit"]);
+  const folder = `hub/models--lab--mini/snapshots/${commit}`;
+  const whole = await deploy("hub:lab/mini@main");
+  t.match(whole, {
+    spec: {
+      modelPath: `/app/model/${folder}`,
+      weights: { named: "hub:lab/mini@main", commit, versionId: null },
+    },
+  });
+  const inputs = Array.isArray(whole) ? [] : (whole?.inputs ?? []);
+  t.same(
+    inputs.filter(({ kind }) => kind === "model").map(({ target, bucket }) => [target, bucket]),
+    [
+      ...Object.keys(FILES)
+        .sort()
+        .map((path) => [`model/${folder}/${path}`, alice.bucket]),
+      ["model/hub/models--lab--mini/refs/main", alice.bucket],
+    ],
+  );
+  t.match(await deploy(`hub:lab/mini@${commit}/weights/part 1.bin`), {
+    spec: { modelPath: `/app/model/${folder}/weights/part 1.bin` },
+    inputs: [{ kind: "script" }, { kind: "model", sha256: /^[0-9a-f]{64}$/ }],
+  });
+  t.same(await deploy("hub:lab/mini/none.bin"), [404, "model_not_found"]);
+  t.same(await deploy("hub:lab/none@main"), [404, "model_not_found"]);
+  t.same(await deploy("hub:lab"), [400, "path_invalid"]);
 });
 
 t.test("a lead of another project takes nothing out; what is out is gone", async (t) => {

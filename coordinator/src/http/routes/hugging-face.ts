@@ -60,7 +60,7 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
         config: listed,
       },
       async (request, reply) => {
-        const { model, commit } = ready(request.params as Named, reply);
+        const { model, commit } = ready(request.params, reply);
         return {
           ...{ id: model.name, modelId: model.name, sha: commit, private: true },
           tags: [`license:${model.licence}`],

@@ -163,8 +163,8 @@ export const modelRoutes: FastifyPluginAsyncTypebox<ModelRoutesDeps> = async (ap
         : [{ ...file, path: key.slice(key.lastIndexOf("/") + 1) }];
     if (found.length === 0) throw new ApiError("model_empty", `there is nothing at ${path}`);
     checkModelFiles(found.map((object) => object.path));
-    const { checkUse } = modelSources(request, deps);
-    for (const object of found) checkUse({ bucket, key: object.key }, true);
+    const sources = modelSources(request, deps);
+    for (const object of found) sources.checkUse({ bucket, key: object.key }, true);
     return found;
   }
 
