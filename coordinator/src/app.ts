@@ -38,6 +38,8 @@ import { jobRoutes, type JobRoutesDeps } from "./http/routes/jobs.ts";
 import { liveRoutes, type LiveRoutesDeps } from "./http/routes/live.ts";
 import { keyRoutes, type KeyRoutesDeps } from "./http/routes/keys.ts";
 import { requestMetrics } from "./http/request-metrics.ts";
+import { huggingFaceRoutes } from "./http/routes/hugging-face.ts";
+import { modelRoutes, type ModelRoutesDeps } from "./http/routes/models.ts";
 import { metricsRoutes, type MetricsRoutesDeps } from "./http/routes/metrics.ts";
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
@@ -74,6 +76,7 @@ export type AppDeps = AuditDeps &
   ApplianceRoutesDeps &
   InferenceRoutesDeps &
   InferenceFigureRoutesDeps &
+  ModelRoutesDeps &
   MetricsRoutesDeps &
   NodeFileRoutesDeps & {
     registry: RegistryTokenRoutesDeps;
@@ -184,6 +187,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(jobRoutes, deps);
   await app.register(inferenceRoutes, deps);
   await app.register(inferenceFigureRoutes, deps);
+  await app.register(modelRoutes, deps);
+  await app.register(huggingFaceRoutes, deps);
   await app.register(jobMailRoutes, deps);
   await app.register(liveRoutes, deps);
   await app.register(keyRoutes, deps);

@@ -17,6 +17,7 @@ import { ControlServer } from "./control/control-server.ts";
 import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
+import { ModelDigests } from "./hub/model-digests.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
 import type { Socket } from "node:net";
 import { CallerKeys } from "./inference/caller-keys.ts";
@@ -141,6 +142,12 @@ async function openParts(
     );
     scaler.run();
   }
+  const modelDigests = stack.use(
+    new ModelDigests({
+      ...{ read, commit, record, store },
+      onError: (err) => logger.warn({ err }, "a model of the hub could not be read"),
+    }),
+  );
   const users = new S3Users(transport);
   const bucketKeys = new BucketKeys({ read, commit, record, store, users, now });
   await bucketKeys.sweep();
@@ -203,6 +210,7 @@ async function openParts(
         : DashboardFiles.load(config.dashboardDir),
     downloads: downloadsIn(config.downloadsDir ?? null),
     outputExport: config.s3.outputExport ?? "open",
+    modelDigests,
     validate: validateSubmission,
     s3: { endpoint, region },
     keyKind: config.keyKind,

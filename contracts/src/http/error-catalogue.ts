@@ -360,6 +360,30 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Upload the model as one file of GGUF, whole, and name it in model.path.",
   },
+  model_not_found: {
+    status: 404,
+    hint: "Name a job that you may read and a file that it left, `job:ID/FILE`, or a model that `resontech models ls` shows, `hub:NAME@REVISION`.",
+  },
+  model_not_ready: {
+    status: 409,
+    hint: "Wait until the job is FINISHED, or the model of the hub READY, then ask again.",
+  },
+  model_exists: {
+    status: 409,
+    hint: "Give it another revision, or take the old one out: `resontech models rm NAME@REVISION`.",
+  },
+  model_empty: {
+    status: 400,
+    hint: "Upload the model's files to this folder first: `resontech storage put`.",
+  },
+  range_not_satisfiable: {
+    status: 416,
+    hint: "Ask for bytes that the file has; without a range it comes whole.",
+  },
+  model_too_large: {
+    status: 400,
+    hint: "Deploy a smaller model, or the same one in fewer bits.",
+  },
   engine_unavailable: {
     status: 400,
     hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own.",

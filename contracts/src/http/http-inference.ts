@@ -72,6 +72,22 @@ export const DeploymentReply = Type.Object(
     error: Nullable(Type.String()),
     visibility: Type.Enum([...VISIBILITIES]),
     warnings: Type.Array(Type.String()),
+    /** What was found where `model.path` points; null where it names no weights. */
+    weights: Nullable(
+      Type.Object(
+        {
+          /** As `inference.yaml` has it. */
+          named: Type.String(),
+          /** Of the object; null of a model of the hub, which its commit names. */
+          versionId: Nullable(Type.String()),
+          commit: Nullable(Type.String()),
+          sizeBytes: Type.Integer(),
+          /** Hex; null where only who uploaded it knows. */
+          sha256: Nullable(Type.String()),
+        },
+        closed,
+      ),
+    ),
     /** Its own state and its replicas; null until it has loaded for the first time. */
     serving: Nullable(
       Type.Object(

@@ -6,7 +6,7 @@ import type { AuditedObjects } from "./audit-search.ts";
 export type JobObjects = AuditedObjects & { userId: string; sameFolder: string[] };
 
 type JobRow = { bucket: string; outputRoot: string; userId: string };
-type InputRow = { key: string; versionId: string };
+type InputRow = { bucket: string; key: string; versionId: string };
 
 /**
  * The job's folder with its logs and rounds, whatever lay there at any time; and those of its inputs that lie elsewhere, each as it stands in
@@ -26,19 +26,20 @@ export function findJobObjects(db: ReadHandle, jobId: string): JobObjects | null
   );
   const inputs = db
     .prepare<[string], InputRow>(
-      "SELECT key, version_id AS versionId FROM job_inputs WHERE job_id = ? ORDER BY key",
+      `SELECT coalesce(job_inputs.bucket, jobs.bucket) AS bucket, key, version_id AS versionId FROM job_inputs JOIN jobs ON jobs.id = job_id
+       WHERE job_id = ? ORDER BY key`,
     )
     .all(jobId)
-    .filter(({ key }) => !key.startsWith(`${outputRoot}/`));
+    .filter((input) => input.bucket !== bucket || !input.key.startsWith(`${outputRoot}/`));
   const sameFolder = db
     .prepare<[string, string, string], string>(
       "SELECT id FROM jobs WHERE bucket = ? AND output_root = ? AND id <> ? ORDER BY sequence",
     )
     .pluck()
     .all(bucket, outputRoot, jobId);
-  const paths = inputs.flatMap(({ key, versionId }) => [
-    `${bucket}/${key}`,
-    `${bucket}/${key}?versionId=${versionId}`,
+  const paths = inputs.flatMap((input) => [
+    `${input.bucket}/${input.key}`,
+    `${input.bucket}/${input.key}?versionId=${input.versionId}`,
   ]);
   return { folders, paths, userId, sameFolder };
 }

@@ -25,6 +25,12 @@ export const ACTIONS = {
   "bucket.write": "bucket",
   "bucket.key.rotate": "bucket",
 
+  "model.list": "appliance",
+  "model.read": "appliance",
+  /** Of the hub, for everybody: by the bucket where its files lie. */
+  "model.add": "bucket",
+  "model.remove": "bucket",
+
   "key.list": "key",
   /** In a project of which one is a member. */
   "key.mint": "project",

@@ -21,6 +21,7 @@ import { signaturesAndExports } from "./migrations/0018-signatures-and-exports.t
 import { curves } from "./migrations/0019-curves.ts";
 import { replicas } from "./migrations/0021-replicas.ts";
 import { callUsage } from "./migrations/0022-call-usage.ts";
+import { models } from "./migrations/0023-models.ts";
 import { standings } from "./migrations/0024-standings.ts";
 import { rollouts } from "./migrations/0025-rollouts.ts";
 
@@ -33,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   jobMails,
   replicas,
   callUsage,
+  models,
   standings,
   rollouts,
 ];

@@ -6,10 +6,14 @@ import type { MemberImage } from "./decisions/member-image.ts";
 export type AcceptedInput = {
   /** What it is to the workload; those that a member stages are the agent protocol's `StagedInput.kind`. */
   kind: string;
+  /** Where it lies, if not in the bucket of the task. */
+  bucket?: string | null;
   key: string;
   versionId: string;
   etag: string;
   sizeBytes: number;
+  /** Of what the platform itself stored, hex. */
+  sha256?: string | null;
   /** Where the agent puts it, as contracts' `StagedInput.target` says. */
   target: string;
 };

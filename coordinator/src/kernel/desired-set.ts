@@ -23,7 +23,8 @@ type InputRow = {
   target: string;
   size_bytes: number;
   etag: string;
-  sha256?: string;
+  /** Null where only who uploaded it knows. */
+  sha256: string | null;
 };
 
 /** What must run on a node. Whoever fetches it has been told: members that were only leased are claimed in the same transaction. */
@@ -125,7 +126,7 @@ export class DesiredSets {
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({
         ...{ id, kind, target, etag },
-        ...(sha256 === undefined ? {} : { sha256 }),
+        ...(sha256 === null ? {} : { sha256 }),
         sizeBytes: size_bytes,
       })),
     };
@@ -133,6 +134,7 @@ export class DesiredSets {
 }
 
 export type StageableInput = InputRow & {
+  bucket: string;
   key: string;
   version_id: string;
   shard_index: number | null;
@@ -146,8 +148,10 @@ export function inputRows(
 ): StageableInput[] {
   const accepted = db
     .prepare<[string], StageableInput>(
-      `SELECT id, kind, target, size_bytes, etag, key, version_id, shard_index FROM job_inputs
-       WHERE job_id = ? ORDER BY length(id), id`,
+      `SELECT job_inputs.id, job_inputs.kind, target, size_bytes, etag, sha256, coalesce(job_inputs.bucket, jobs.bucket) AS bucket, key, version_id,
+         shard_index
+       FROM job_inputs JOIN jobs ON jobs.id = job_id
+       WHERE job_id = ? ORDER BY length(job_inputs.id), job_inputs.id`,
     )
     .all(member.job_id)
     .filter(({ kind, shard_index }) => workload.reads(member, { kind, shardIndex: shard_index }));
@@ -158,7 +162,7 @@ export function inputRows(
 function committedModel(db: WriteHandle, attemptId: string): StageableInput[] {
   return db
     .prepare<[string], StageableInput>(
-      `SELECT 'resume' AS id, 'checkpoint' AS kind, 'resume/model.pt' AS target, size_bytes, uploads.etag, sha256, key, version_id,
+      `SELECT 'resume' AS id, 'checkpoint' AS kind, 'resume/model.pt' AS target, size_bytes, uploads.etag, sha256, bucket, key, version_id,
          NULL AS shard_index
        FROM attempts JOIN uploads ON uploads.id = attempts.resumed_from WHERE attempts.id = ?`,
     )

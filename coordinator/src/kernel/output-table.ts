@@ -81,9 +81,11 @@ export class OutputTable {
     );
     this.#forgetKept = db.prepare<[string]>("DELETE FROM job_outputs WHERE job_id = ?");
     this.#isRead = db
-      .prepare<[string], number>(
+      .prepare<[{ id: string }], number>(
         `SELECT 1 FROM uploads JOIN job_inputs ON job_inputs.key = uploads.key AND job_inputs.version_id = uploads.version_id
-         JOIN jobs ON jobs.id = job_inputs.job_id AND jobs.bucket = uploads.bucket AND ended_at IS NULL WHERE uploads.id = ? LIMIT 1`,
+         JOIN jobs ON jobs.id = job_inputs.job_id AND coalesce(job_inputs.bucket, jobs.bucket) = uploads.bucket AND ended_at IS NULL WHERE uploads.id = @id
+         UNION ALL SELECT 1 FROM uploads JOIN hub_files ON hub_files.key = uploads.key AND hub_files.version_id = uploads.version_id
+         JOIN hub_models ON hub_models.id = model_id AND hub_models.bucket = uploads.bucket WHERE uploads.id = @id LIMIT 1`,
       )
       .pluck();
     this.#forgetStoredLogs = db.prepare<[string]>(
@@ -134,9 +136,9 @@ export class OutputTable {
     return kept;
   }
 
-  /** A living job has what the upload made among its inputs. */
+  /** A living job has what the upload made among its inputs, or a model of the hub among its files. */
   isRead(uploadId: string): boolean {
-    return this.#isRead.get(uploadId) === 1;
+    return this.#isRead.get({ id: uploadId }) === 1;
   }
 
   insert(upload: UploadRow): void {

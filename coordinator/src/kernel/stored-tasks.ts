@@ -16,7 +16,7 @@ export class StoredTasks {
     this.#job = db.prepare<[string], JobRow>("SELECT * FROM jobs WHERE id = ?");
     // Shards stand in the order of their sites; the others in any.
     this.#inputs = db.prepare<[string], AcceptedInput>(
-      `SELECT kind, key, version_id AS versionId, etag, size_bytes AS sizeBytes, target
+      `SELECT kind, bucket, key, version_id AS versionId, etag, size_bytes AS sizeBytes, sha256, target
        FROM job_inputs WHERE job_id = ? ORDER BY shard_index, key`,
     );
   }

@@ -145,12 +145,14 @@ export class Submissions {
 
   #insertInputs(jobId: string, task: AcceptedTask): void {
     let shards = 0;
-    for (const [at, { kind, key, versionId, etag, sizeBytes, target }] of task.inputs.entries()) {
+    for (const [at, input] of task.inputs.entries()) {
+      const { kind, bucket = null, key, versionId, etag, sizeBytes, sha256 = null, target } = input;
       const shard = kind === "shard" ? shards++ : null;
       this.#prepared.run(
-        `INSERT INTO job_inputs (job_id, id, kind, key, version_id, etag, size_bytes, target, shard_index)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[jobId, `i${at}`, kind, key, versionId, etag, sizeBytes, target, shard],
+        `INSERT INTO job_inputs (job_id, id, kind, bucket, key, version_id, etag, size_bytes, sha256, target, shard_index)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[jobId, `i${at}`, kind, bucket === task.bucket ? null : bucket, key, versionId],
+        ...[etag, sizeBytes, sha256, target, shard],
       );
     }
   }

@@ -42,7 +42,9 @@ export class InputStaging {
     const inputs = inputRows(db, workloads.of(job), member);
     const urls = await Promise.all(
       inputs.map(async (input) => {
-        const url = await store.presignGet(job.bucket, input.key, input.version_id, URL_LIFE_S);
+        const url = await store.presignGet(
+          ...([input.bucket, input.key, input.version_id, URL_LIFE_S] as const),
+        );
         await this.#logAccess(caller, job, member, input, url);
         return { id: input.id, url };
       }),
@@ -75,7 +77,7 @@ export class InputStaging {
         on_behalf_of: job.user_id,
         object: {
           kind: "object",
-          id: commit("object.id", `${job.bucket}/${input.key}?versionId=${input.version_id}`),
+          id: commit("object.id", `${input.bucket}/${input.key}?versionId=${input.version_id}`),
         },
         detail: {
           ...{

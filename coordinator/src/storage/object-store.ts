@@ -1,4 +1,5 @@
 /** The objects of users' buckets, as the coordinator needs them: by version, with deadlines, one multipart for each output. */
+import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LEAST_COST_BYTES, storageCost } from "@resontech/contracts/storage-cost";
 import type { StoredVersion } from "./decisions/collectable.ts";
@@ -50,6 +51,12 @@ export interface ObjectStore {
     start: number,
     end: number,
   ): Promise<Buffer>;
+  /** The bytes of one version as they come; a reader that leaves must destroy them. @param range both ends included; null: all */
+  open(
+    version: Pick<ObjectVersion, "key" | "versionId"> & { bucket: string },
+    range: { start: number; end: number } | null,
+    signal?: AbortSignal,
+  ): Promise<Readable>;
   /** A small object in one request; for the coordinator's own files. */
   put(
     bucket: string,
@@ -263,6 +270,18 @@ export class S3ObjectStore implements ObjectStore {
       maxBytes: length,
     });
     return body;
+  }
+
+  async open(
+    { bucket, key, versionId }: Pick<ObjectVersion, "key" | "versionId"> & { bucket: string },
+    range: { start: number; end: number } | null,
+    signal?: AbortSignal,
+  ): Promise<Readable> {
+    return await this.#s3.open({
+      ...{ method: "GET", path: [bucket, key], query: { versionId } },
+      ...(range === null ? {} : { headers: { range: `bytes=${range.start}-${range.end}` } }),
+      ...(signal === undefined ? {} : { signal }),
+    });
   }
 
   async put(

@@ -4,7 +4,12 @@
  * Not an S3 SDK: those undo `+` and `%` in listed keys, send writes again by themselves and know no deadline.
  */
 import { createHash } from "node:crypto";
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as httpRequest,
+} from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
@@ -63,6 +68,7 @@ export class S3UnavailableError extends Error {
 
 const MAX_PRESIGN_S = 7 * 24 * 3600;
 const MIB = 1024 * 1024;
+const STREAM_IDLE_MS = 5 * 60_000;
 /** The engine refuses signatures that are 15 minutes off; less than this is no reason for a refusal. */
 const CLOCKS_AGREE_MS = 5 * 60_000;
 /**
@@ -117,6 +123,34 @@ export class S3Transport implements Disposable {
     }
     if (response.status >= 200 && response.status < 300) return response;
     throw errorOf(response);
+  }
+
+  /**
+   * Sends one request without a body, and gives the answer's as it comes: nobody waits for its end, and none of it is held.
+   * @throws S3ResponseError for any status that is not 2xx, S3UnavailableError when there is no answer.
+   */
+  async open(options: Omit<S3RequestOptions, "body" | "maxBytes">): Promise<IncomingMessage> {
+    const nothing = Buffer.alloc(0);
+    const headers = {
+      ...options.headers,
+      "x-amz-content-sha256": createHash("sha256").update(nothing).digest("hex"),
+    };
+    const attempt = async (): Promise<IncomingMessage> => {
+      const signed = await this.#sign(options, headers);
+      const { answer } = this.#begin(signed.url, signed.method, signed.headers, nothing, options);
+      return await answer;
+    };
+    let response = await attempt();
+    if (response.statusCode === 403 && this.#followEngine(response.headers.date)) {
+      response.resume();
+      response = await attempt();
+    }
+    const { statusCode: status = 0 } = response;
+    // Who reads slowly lets it stand still.
+    response.socket.setTimeout(STREAM_IDLE_MS);
+    if (status >= 200 && status < 300) return response;
+    response.destroy();
+    throw new S3ResponseError(`Http${status}`, status, "the object store gave no object");
   }
 
   /** A URL that anybody who holds it may use once or often until it ends. `expiresS` is in seconds, 1 … 604800. */
@@ -179,22 +213,12 @@ export class S3Transport implements Disposable {
     body: Buffer,
     options: S3RequestOptions,
   ): Promise<S3Response> {
-    const { maxBytes = 16 * MIB, idleMs = this.#idleMs } = options;
+    const { maxBytes = 16 * MIB } = options;
     const { promise, resolve, reject } = Promise.withResolvers<S3Response>();
-    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
-    const request = send(url, {
-      method,
-      agent: this.#agent,
-      headers: { ...Object.fromEntries(headers), "content-length": String(body.length) },
-      timeout: idleMs,
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
-    const fail = (cause: Error) => {
-      reject(new S3UnavailableError("the object store did not answer", { cause }));
-    };
-    request.on("timeout", () => request.destroy(new Error(`silent for ${idleMs} ms`)));
+    const { request, answer } = this.#begin(url, method, headers, body, options);
+    const fail = (cause: Error) => reject(notAnswered(cause));
     request.on("error", fail);
-    request.on("response", (response) => {
+    void answer.then((response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {
@@ -210,10 +234,36 @@ export class S3Transport implements Disposable {
           body: Buffer.concat(chunks),
         }),
       );
-    });
-    request.end(body);
+    }, reject);
     return promise;
   }
+
+  #begin(
+    url: URL,
+    method: string,
+    headers: Headers,
+    body: Buffer,
+    { signal, idleMs = this.#idleMs }: Pick<S3RequestOptions, "signal" | "idleMs">,
+  ): { request: ClientRequest; answer: Promise<IncomingMessage> } {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const request = send(url, {
+      method,
+      agent: this.#agent,
+      headers: { ...Object.fromEntries(headers), "content-length": String(body.length) },
+      timeout: idleMs,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    request.on("timeout", () => request.destroy(new Error(`silent for ${idleMs} ms`)));
+    request.on("error", (cause) => reject(notAnswered(cause)));
+    request.on("response", resolve);
+    request.end(body);
+    return { request, answer: promise };
+  }
+}
+
+function notAnswered(cause: Error): S3UnavailableError {
+  return new S3UnavailableError("the object store did not answer", { cause });
 }
 
 function isRead({ method }: S3RequestOptions): boolean {

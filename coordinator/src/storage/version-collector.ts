@@ -20,9 +20,13 @@ const EVERY_MS = 15 * 60_000;
 /** Of one bucket in one go; what is left waits for the next. */
 const MAX_VERSIONS = 10_000;
 
-/** Inputs of living jobs, models that their next attempt would go on from, and what jobs left; `0` follows `/`: everything below the folder. */
+/** Inputs of living jobs, files of the hub, models that their next attempt would go on from, and what jobs left; `0` follows `/`: everything below the folder. */
 const NEEDED = `
-  SELECT key, version_id AS versionId, 0 AS untilDeleted FROM jobs JOIN job_inputs ON job_id = jobs.id WHERE bucket = @bucket AND ended_at IS NULL
+  SELECT key, version_id AS versionId, 0 AS untilDeleted FROM jobs JOIN job_inputs ON job_id = jobs.id
+    WHERE jobs.bucket = @bucket AND job_inputs.bucket IS NULL AND ended_at IS NULL
+  UNION ALL SELECT key, version_id, 0 FROM job_inputs JOIN jobs ON jobs.id = job_id WHERE job_inputs.bucket = @bucket AND ended_at IS NULL
+  UNION ALL SELECT key, version_id, 0 FROM hub_models JOIN hub_files ON model_id = id WHERE hub_models.bucket = @bucket
+  UNION ALL SELECT 'hub/' || commit_id, ref_version, 0 FROM hub_models WHERE bucket = @bucket AND ref_version IS NOT NULL
   UNION ALL SELECT uploads.key, version_id, 0 FROM jobs
     JOIN uploads ON job_id = jobs.id AND uploads.key > 'ckpt/' || jobs.id || '/' AND uploads.key < 'ckpt/' || jobs.id || '0'
     WHERE jobs.bucket = @bucket AND ended_at IS NULL AND version_id IS NOT NULL

@@ -69,6 +69,7 @@ export async function acceptTask(
   const busy = deps.kernel.livingJobOf(bucket, task.outputRoot);
   if (busy !== null)
     throw new ApiError("workspace_busy", `/${task.outputRoot} is used by job ${busy}`);
+  const modelSha256 = task.inputs.find(({ kind }) => kind === "model")?.sha256 ?? null;
   const inputsDurable = deps.volume.durable();
   // Awaited once the gate is open; where it stays shut nobody asks.
   inputsDurable.catch(() => undefined);
@@ -81,6 +82,7 @@ export async function acceptTask(
         inputs: task.inputs.length,
         input_bytes: task.inputs.reduce((bytes, input) => bytes + input.sizeBytes, 0),
         key_in_script: hasKeyInScript,
+        ...(modelSha256 === null ? {} : { model_sha256: modelSha256 }),
       },
       pii: { "task-name": task.name, path: `${bucket}/${task.outputRoot}` },
     },

@@ -110,6 +110,13 @@ async function answered(verb: string) {
   return await call("POST", path, { reason: CANARY }, undefined, other);
 }
 
+async function inHub(name: string) {
+  await coordinator.s3.store.put(alice.bucketAlias, `hubbed/${name}.bin`, "abc", "text/plain");
+  return await call("POST", "/api/hub/models", {
+    ...{ name: `lab/${name}`, licence: CANARY, path: `/hubbed/${name}.bin` },
+  });
+}
+
 /** How each route is driven to the end that its declaration is about; the status that it then answers. */
 const DRIVES: Record<string, () => Promise<number>> = {
   "POST /api/tasks": async () => (await submitted(`${CANARY}-a`)).status,
@@ -139,6 +146,20 @@ const DRIVES: Record<string, () => Promise<number>> = {
   "GET /api/inference/jobs/{id}/logs": async () => {
     const { jobId } = (await deployed(`${CANARY}-d`)).body;
     return (await call("GET", `/api/inference/jobs/${jobId}/logs`)).status;
+  },
+  "POST /api/hub/models": async () => (await inHub("a")).status,
+  "DELETE /api/hub/models/{organisation}/{model}/{revision}": async () => {
+    await inHub("b");
+    return (await call("DELETE", "/api/hub/models/lab/b/main")).status;
+  },
+  "GET /{organisation}/{model}/resolve/{revision}/{*}": async () => {
+    await inHub("c");
+    for (let tries = 0; tries < 200; tries++) {
+      const { status } = await call("GET", "/lab/c/resolve/main/c.bin?x=1");
+      if (status !== 409) return status;
+      await sleep(50);
+    }
+    return 0;
   },
   "GET /api/jobs/{id}/logs/{member}": async () => {
     const { id, member } = await placedJob();
@@ -314,6 +335,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
 const ENDS: Record<string, number> = {
   ...{ "POST /api/tasks": 201, "POST /api/tasks/{id}/resubmit": 201 },
   ...{ "POST /api/keys": 201, "POST /api/projects": 201, "POST /api/inference/jobs": 201 },
+  "POST /api/hub/models": 201,
   ...{
     "POST /api/approvals": 201,
     "POST /api/nodes/invitations": 201,
@@ -372,7 +394,7 @@ t.test("the leaf of each is found, and none holds what a caller wrote", async (t
   const leaves = await readLeaves(coordinator.auditd.logDir);
   for (const { name, audit } of routes) {
     if ("none" in audit || BY_KEYCLOAK.includes(name)) continue;
-    const action = name.replace(/\{([^}]+)\}/g, ":$1");
+    const action = name.replace("{*}", "*").replace(/\{([^}]+)\}/g, ":$1");
     const found = leaves.filter(
       (leaf) =>
         leaf.type === audit.event && (audit.loggedBy !== undefined || leaf.action === action),

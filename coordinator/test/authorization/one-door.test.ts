@@ -40,6 +40,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a project's bucket, looked up; a user is written",
     texts: [BY_PROJECT, BY_PROJECT, "user.isAdmin"],
   },
+  "http/model-sources.ts": {
+    why: "whether a model would leave its project; it refuses more, and lets nothing through",
+    texts: ["findBucket(read, bucket)?.projectId !== callerOfRequest(request).projectId"],
+  },
   "job-mails/wish-store.ts": {
     why: "the caller's own wishes, looked up and written",
     texts: Array<string>(5).fill(BY_USER),

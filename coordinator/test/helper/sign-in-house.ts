@@ -37,7 +37,7 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 /** One request of a person. */
 export type SignedInPerson = (
-  method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH",
+  method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "PATCH",
   url: string,
   body?: object,
   headers?: Record<string, string>,
@@ -291,8 +291,9 @@ export class SignInHouse implements AsyncDisposable {
         },
         ...(body === undefined ? {} : { payload: body }),
       });
-      // A log is text, and empty at first.
-      const isText = String(answer.headers["content-type"]).startsWith("text/plain");
+      // A log is text, and empty at first; an answer to HEAD is nothing.
+      const isText =
+        method === "HEAD" || String(answer.headers["content-type"]).startsWith("text/plain");
       const said = isText ? { text: answer.body } : answer.json<Record<string, unknown>>();
       return { status: answer.statusCode, body: said };
     };

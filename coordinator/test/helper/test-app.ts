@@ -18,6 +18,7 @@ import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
 import { downloadsIn } from "../../src/http/routes/downloads.ts";
 import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
+import { ModelDigests } from "../../src/hub/model-digests.ts";
 import { Feed } from "../../src/feed/feed.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
 import type { RegistryTokens } from "../../src/identity/registry-tokens.ts";
@@ -116,6 +117,10 @@ export async function makeTestApp(
   const { endpoint, region, admin: credentials } = engine;
   const ca = engine.caFile === undefined ? "" : readFileSync(engine.caFile, "utf8");
   const logSearches = new LogSearches({ endpoint, region, ca, credentials });
+  const modelDigests = new ModelDigests({
+    ...{ read, commit, record: audit.record, store: engine.store },
+    onError: (error) => logLines.push(String(error)),
+  });
   const app = await buildApp({
     gate: audit.gate,
     record: audit.record,
@@ -129,7 +134,7 @@ export async function makeTestApp(
     ...{ kernel, feed, publicUrl: "https://localhost" },
     dashboard: DashboardFiles.none(),
     downloads: downloadsIn(null),
-    outputExport: "open",
+    ...{ outputExport: "open", modelDigests },
     validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],
@@ -190,6 +195,7 @@ export async function makeTestApp(
     },
     async close() {
       await app.close();
+      await modelDigests[Symbol.asyncDispose]();
       await logSearches[Symbol.asyncDispose]();
       commit.close();
       database[Symbol.dispose]();

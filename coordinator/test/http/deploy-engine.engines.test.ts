@@ -70,6 +70,83 @@ t.test("what is no GGUF is refused before anything runs, and a GPU in vain", asy
   ]);
 });
 
+t.test("weights lie anywhere in the bucket, or are what a finished job left", async (t) => {
+  const answer = async (yaml: string) => {
+    await put("inference.yaml", yaml);
+    // What was deployed before is over.
+    for (const view of api.kernel.views.values())
+      if (view.kind === "predictor") api.kernel.views.set(view.id, { ...view, state: "CANCELLED" });
+    const { status, body: said } = await deploy();
+    if (status !== 201) return [status, said["code"]];
+    return api.kernel.tasks.at(-1)?.inputs.filter(({ kind }) => kind === "model");
+  };
+  const llama = (path: string) => `engine: llama.cpp\nmodel: {path: "${path}"}\n`;
+  const predictor = (path: string) => `model: {module: m, class_name: M, path: "${path}"}\n`;
+  await put("scripts/m.py", "class M: pass");
+  const shared = await engine.store.put(alice.bucket, "shared/a b.gguf", "GGUF", "x/y");
+  t.match(await answer(llama("/shared/a b.gguf")), [
+    {
+      kind: "model",
+      key: "shared/a b.gguf",
+      versionId: shared.versionId,
+      target: "model/a b.gguf",
+    },
+  ]);
+  t.same(await answer(llama("/shared/none.gguf")), [400, "weights_missing"]);
+  t.same(await answer(llama("/shared/../x")), [400, "path_invalid"]);
+
+  const sha256 = "b".repeat(64);
+  // Rows of jobs that only the kernel of this test knows.
+  api.database.write.pragma("foreign_keys = OFF");
+  const left = (job: string, bucket: string) =>
+    api.commit.run((db) => {
+      const key = "jobs/running/model_out/checkpoint.pt";
+      db.prepare(
+        `INSERT INTO uploads (id, job_id, member_id, generation, counter, bucket, key, is_log, size_bytes, sha256, part_size_bytes, part_count, state, version_id,
+           etag, opened_at) VALUES (@id, @job, 'm', 1, 1, @bucket, @key, 0, 4, @sha256, 4, 1, 'COMPLETED', 'v9', 'e9-1', 1)`,
+      ).run({ id: `up-${job}`, job, bucket, key, sha256 });
+      db.prepare("INSERT INTO job_outputs (job_id, key, upload_id) VALUES (?, ?, ?)").run(
+        ...[job, key, `up-${job}`],
+      );
+    });
+  api.kernel.putRunning(alice, { id: "job-trained", kind: "federation" });
+  t.same(await answer(predictor("job:job-trained")), [409, "model_not_ready"]);
+  const view = api.kernel.views.get("job-trained")!;
+  api.kernel.views.set("job-trained", { ...view, state: "SUCCEEDED" });
+  t.same(await answer(predictor("job:job-trained")), [404, "model_not_found"]);
+  await left("job-trained", alice.bucket);
+  t.match(await answer(predictor("job:job-trained")), [
+    {
+      ...{ kind: "model", bucket: alice.bucket, versionId: "v9", sha256 },
+      ...{ key: "jobs/running/model_out/checkpoint.pt", target: "model/checkpoint.pt" },
+    },
+  ]);
+  t.match(api.kernel.tasks.at(-1)?.spec, {
+    modelPath: "/app/model/checkpoint.pt",
+    weights: { named: "job:job-trained", versionId: "v9", sizeBytes: 4, sha256 },
+  });
+  t.match(
+    api.audit.drafts.findLast(({ type, phase }) => type === "job.submit" && phase === "requested"),
+    { detail: { model_sha256: sha256 } },
+  );
+  t.same(await answer(predictor("job:job-trained/files_out/none.pt")), [404, "model_not_found"]);
+
+  const carol = await api.addUser("carol");
+  api.kernel.putRunning(carol, { id: "job-of-carol", kind: "federation" });
+  const hers = api.kernel.views.get("job-of-carol")!;
+  api.kernel.views.set("job-of-carol", { ...hers, state: "SUCCEEDED" });
+  await left("job-of-carol", carol.bucket);
+  const other = await answer(predictor("job:job-of-carol"));
+  t.same(other, [404, "model_not_found"], "as one that is not there");
+
+  await api.commit.run((db) =>
+    db.prepare("UPDATE projects SET exports_by_approval = 1 WHERE id = ?").run(alice.projectId),
+  );
+  t.same(await answer(predictor("job:job-trained")), [403, "export_controlled"]);
+  t.match(await answer(predictor("/shared/a b.gguf")), [{ kind: "model" }], "no output");
+  await api.commit.run((db) => db.prepare("UPDATE projects SET exports_by_approval = 0").run());
+});
+
 t.test("a release without the engine says so", async (t) => {
   const bob = await without.addUser("bob");
   await put("inference.yaml", YAML, bob.bucket);

@@ -18,7 +18,7 @@ t.teardown(() => house[Symbol.asyncDispose]());
 const { api } = house;
 
 type Owned = { userId: string; ask: SignedInPerson; ids: Record<string, string> };
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A place of a route where an id stands. @property at path of a body's member */
 type Place = { in: "path" | "query" | "body"; at: readonly string[] };
 type Route = {
@@ -77,6 +77,18 @@ await putDeployment(api, {
 const FOREIGN = [...Object.values(owner.ids), "state-RUNNING", DEPLOYMENT];
 /** Routes whose ids are of no project, and what tries them instead. */
 const ELSEWHERE: Record<string, string> = {
+  // Models of the hub have names that people give, the same for everybody.
+  ...Object.fromEntries(
+    [
+      "GET /api/hub/models/:organisation/:model/:revision",
+      "DELETE /api/hub/models/:organisation/:model/:revision",
+      "GET /api/models/:organisation/:model",
+      "GET /api/models/:organisation/:model/revision/:revision",
+      "GET /api/models/:organisation/:model/tree/:revision",
+      "HEAD /:organisation/:model/resolve/:revision/*",
+      "GET /:organisation/:model/resolve/:revision/*",
+    ].map((name) => [name, "hub/hub.engines.test.ts"]),
+  ),
   "GET /api/audit/events/:index": "audit/audit-search.engines.test.ts",
   // The key is a name in the caller's own bucket, whatever it looks like.
   "POST /api/users/storage/upload/init": "identity/projects.engines.test.ts",
@@ -238,7 +250,9 @@ t.test("no request is about a project that one is not in, whatever it asks for",
         "x-rt-project": project,
       });
     const foreign = await asked(owner.ids["project"]!);
-    t.match(foreign, { status: 404, body: { message: "there is no such project" } }, name);
+    // An answer to HEAD has no words.
+    const body = name.startsWith("HEAD") ? {} : { message: "there is no such project" };
+    t.match(foreign, { status: 404, body }, name);
     t.same(foreign, await asked(ABSENT.get(owner.ids["project"]!)!), name);
   }
 });

@@ -1,6 +1,6 @@
 /** Jobs: what is asked of them, and each state that they and their members arrive in. */
 import { Type } from "typebox";
-import { Code, Count, PlainId } from "../audit-event.ts";
+import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { JOB_STATES, MEMBER_STATES } from "../../job/job-states.ts";
 import { type CatalogueEntry, closed, FACT, fact, NoDetail, operation } from "./entry.ts";
 
@@ -41,6 +41,8 @@ export const JOB_EVENTS = {
         inputs: Type.Optional(Count),
         input_bytes: Type.Optional(Count),
         key_in_script: Type.Optional(Type.Boolean()),
+        /** Of weights that the platform itself stored. */
+        model_sha256: Type.Optional(Sha256Hex),
       },
       closed,
     ),

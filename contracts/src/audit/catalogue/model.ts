@@ -1,9 +1,29 @@
-/** Calls of models that are served. Each is a line of the gateway's journal; a record stands for a batch of them. */
+/** Models of the hub; and calls of models that are served. Each call is a line of the gateway's journal, and a record stands for a batch of them. */
 import { Type } from "typebox";
 import { Count, PlainId, Sha256Hex } from "../audit-event.ts";
-import { type CatalogueEntry, closed, fact } from "./entry.ts";
+import { type CatalogueEntry, closed, fact, operation } from "./entry.ts";
 
 export const MODEL_EVENTS = {
+  "model.add": operation(
+    "project",
+    "A folder of a project's bucket was added to the hub, for everybody here.",
+    Type.Object({ model: PlainId, files: Count, bytes: Count }, closed),
+  ),
+  "model.ready": fact(
+    "project",
+    "The digests of a model of the hub are known; `commit` stands for all of them.",
+    Type.Object({ model: PlainId, commit: PlainId, files: Count }, closed),
+  ),
+  "model.remove": operation(
+    "project",
+    "A model was taken out of the hub; its files stay where they lie.",
+    Type.Object({ model: PlainId }, closed),
+  ),
+  "model.download": fact(
+    "project",
+    "A file of a model of the hub was asked for, in whole or in part.",
+    Type.Object({ model: PlainId, sha256: Sha256Hex, bytes: Count }, closed),
+  ),
   "model.calls": fact(
     "appliance",
     "Deployments were called, or calls ended: the root (RFC 6962) over that batch of the gateway's journal, which has a line for each. No answer's first byte left before it.",

@@ -9,7 +9,7 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import type { JobView } from "../../kernel/job-view.ts";
 import type { Deployment as Served } from "../../inference/decisions/deployment.ts";
 import { deploymentStatus, servingReply } from "../../inference/decisions/deployment-reply.ts";
-import type { Deployment } from "../../workloads/predictor/predictor.ts";
+import type { Deployment, WeightsOrigin } from "../../workloads/predictor/predictor.ts";
 import { jobDetail } from "./job-replies.ts";
 
 /** Null for a job that is a deployment: the hosted contract knows it as none of its tasks. */
@@ -27,7 +27,7 @@ export function asDeployment(job: JobView | null): JobView | null {
  */
 export function deploymentReply(
   job: JobView,
-  { visibility }: Pick<Deployment, "visibility">,
+  { visibility, weights = null }: Pick<Deployment, "visibility" | "weights">,
   {
     endpoint,
     serving,
@@ -42,12 +42,23 @@ export function deploymentReply(
     status,
     error: isBroken ? failure : status === "FAILED" ? error : null,
     serving: serving === null ? null : servingReply(serving),
+    weights: weights === null ? null : weightsReply(weights),
     ...{ visibility, warnings, createdAt, startedAt, endedAt, detail },
     replicas: job.members.map(({ id, node, model, state, isReady }) => ({
       ...{ id, node, model, state },
       isReady: isReady && state === "RUNNING",
     })),
   };
+}
+
+function weightsReply({
+  named,
+  versionId,
+  commit,
+  sizeBytes,
+  sha256,
+}: WeightsOrigin): NonNullable<DeploymentReply["weights"]> {
+  return { named, versionId, commit, sizeBytes, sha256 };
 }
 
 export function deploymentRow(

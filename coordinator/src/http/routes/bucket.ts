@@ -138,7 +138,7 @@ export async function bucketToWrite(request: FastifyRequest, read: ReadHandle): 
 /** The bucket of the project that the request is about. @throws ApiError bucket_missing */
 export async function authorizedBucket(
   request: FastifyRequest,
-  action: "bucket.read" | "bucket.write" | "job.inputs.read",
+  action: "bucket.read" | "bucket.write" | "job.inputs.read" | "model.add",
   read: ReadHandle,
 ): Promise<Bucket> {
   const bucket = findBucketOfProject(read, callerOfRequest(request).projectId);

@@ -31,6 +31,7 @@ import type { Deployment } from "../../workloads/predictor/predictor.ts";
 import { validatePredictor } from "../../workloads/predictor/validate-predictor.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { asDeployment, deploymentReply, deploymentRow } from "../decisions/deployment-replies.ts";
+import { modelSources } from "../model-sources.ts";
 import { responses } from "../responses.ts";
 import { authorizedBucket } from "./bucket.ts";
 
@@ -38,7 +39,8 @@ export type InferenceRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
   commit: GroupCommit;
   kernel: Kernel;
-  store: Pick<ObjectStore, "list" | "getRange">;
+  store: Pick<ObjectStore, "list" | "getRange" | "stat">;
+  outputExport: "open" | "controlled";
   publicUrl: string;
 };
 
@@ -78,12 +80,13 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
           : await authorizedRow(request, "job.cancel", find(body.replaces));
       if (from !== null && from.projectId !== projectId)
         throw new ApiError("not_replaceable", `deployment ${from.id} is of another project`);
+      const sources = modelSources(request, deps);
       const job = await acceptTask(
         deps,
         { userId, projectId },
         {
           validated: async () => {
-            const task = await validatePredictor(deps, bucket.name, body, sha256);
+            const task = await validatePredictor({ ...deps, sources }, bucket.name, body, sha256);
             if (from !== null)
               rollouts.requireReplaceable(
                 {

@@ -20,6 +20,7 @@ import {
 import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
+import { HUB_CACHE } from "./decisions/hub-cache.ts";
 import type { ServedModel } from "./inference-yaml.ts";
 import type { Scaling } from "./scaling.ts";
 
@@ -33,8 +34,22 @@ export type Deployment = ServedModel & {
   callbackUrl: string | null;
   /** Whose place it takes once it is ready; null for one that stands by itself. */
   replaces: string | null;
+  /** What was found where `model.path` points, and is served until the end; left out by older programs. */
+  weights?: WeightsOrigin | null;
   /** Of the key that was shown when it was deployed, hex. */
   keySha256: string;
+};
+
+/**
+ * @property named `model.path` as it was written @property commit of a model of the hub; its version stands for all of its files
+ * @property sha256 hex, of one file; null where only who uploaded it knows
+ */
+export type WeightsOrigin = {
+  named: string;
+  versionId: string | null;
+  commit: string | null;
+  sizeBytes: number;
+  sha256: string | null;
 };
 
 const ROLE = "replica";
@@ -80,7 +95,7 @@ function describe({ job, attempt, member }: DescribedMember): MemberPayload {
   const { command, file } = programOf(job, member.id);
   return {
     command: [...command],
-    environment: { PYTHONUNBUFFERED: "1" },
+    environment: { PYTHONUNBUFFERED: "1", HF_HUB_CACHE: HUB_CACHE },
     files: [file],
     certificates: null,
     network: { shape: "hub", index: null, name: attempt.server_name, port: PREDICTOR_PORT },

@@ -8,6 +8,7 @@ import type { AcceptedInput } from "../../kernel/accepted-task.ts";
 import { chooseImages } from "../../submission/decisions/choose-images.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
+import type { ObjectStore } from "../../storage/object-store.ts";
 import { type FolderObject, listFolder } from "../../submission/folder-objects.ts";
 import { asText, inParallel, readObject } from "../../submission/read-objects.ts";
 import {
@@ -17,12 +18,14 @@ import {
   type ValidationDeps,
 } from "../../submission/validated-task.ts";
 import { checkRequirements } from "../federation/submission/requirements.ts";
+import { findWeights } from "./find-weights.ts";
 import {
   type InferenceSpec,
   MAX_YAML_BYTES,
   readInferenceYaml,
   type ServedModel,
 } from "./inference-yaml.ts";
+import type { ModelSources } from "./model-sources.ts";
 import type { Deployment } from "./predictor.ts";
 
 const YAML = "inference.yaml";
@@ -31,12 +34,17 @@ const PARALLEL_READS = 8;
 /** https://github.com/ggml-org/ggml/blob/master/docs/gguf.md "File Structure" */
 const GGUF = Buffer.from("GGUF");
 
+export type DeploymentDeps = ValidationDeps & {
+  store: Pick<ObjectStore, "stat">;
+  sources: ModelSources;
+};
+
 /**
  * @param keySha256 of the predict key, hex
  * @throws ApiError with the code of the first thing found wrong
  */
 export async function validatePredictor(
-  deps: ValidationDeps,
+  deps: DeploymentDeps,
   bucket: string,
   body: DeployBody,
   keySha256: string,
@@ -48,9 +56,9 @@ export async function validatePredictor(
   // An engine runs no code of the user's.
   const scripts =
     spec.engine === "predictor" ? objects.filter(({ path }) => path.startsWith("scripts/")) : [];
-  const weights = weightsOf(spec, objects, folder);
+  const weights = await findWeights(spec, { ...deps, bucket, folder, objects });
   if (spec.engine === "predictor") requireModule(spec.module, scripts, folder);
-  else await requireGguf(deps, bucket, weights);
+  else await requireGguf(deps, weights?.inputs[0], bucket);
 
   const workers = deps.workers();
   const catalogue = deps.catalogue();
@@ -70,13 +78,14 @@ export async function validatePredictor(
   }));
   const withKey = texts.filter(({ text }) => findPlatformKeys(text).length > 0);
   const deployment: Deployment = {
-    ...servedModel(spec, weights),
+    ...servedModel(spec, weights?.path ?? null),
     maxOngoingRequests: spec.maxOngoingRequests,
     scaling: spec.scaling,
     limits: spec.limits,
     visibility: body.visibility ?? "PRIVATE",
     callbackUrl: body.callbackUrl ?? null,
     replaces: body.replaces ?? null,
+    weights: weights?.origin ?? null,
     keySha256,
   };
   return {
@@ -85,7 +94,7 @@ export async function validatePredictor(
     ...{ name, slug: slugOf(name), bucket, outputRoot: folder, selection, ...asKept(images) },
     inputs: [
       ...scripts.map((object) => inputOf("script", object, object.path)),
-      ...(weights === null ? [] : [weights]),
+      ...(weights?.inputs ?? []),
     ],
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
@@ -95,7 +104,7 @@ export async function validatePredictor(
       ({ object }) =>
         `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
     ),
-    shardUncompressedBytes: [weights?.sizeBytes ?? 0],
+    shardUncompressedBytes: [weights?.origin.sizeBytes ?? 0],
     hasKeyInScript: withKey.length > 0,
   };
 }
@@ -129,33 +138,18 @@ async function readSpec(
   return readInferenceYaml(asText(bytes, YAML, "script_not_text"));
 }
 
-/** `model.path` is a key of the bucket or the name of a file in the deployment's own `model/`. */
-function weightsOf(
-  { modelPath }: InferenceSpec,
-  objects: readonly FolderObject[],
-  folder: string,
-): AcceptedInput | null {
-  if (modelPath === null) return null;
-  const key = modelPath.replace(/^\//, "");
-  const file = objects.find(
-    (object) => object.key === key || object.path === key || object.path === `model/${key}`,
-  );
-  if (file === undefined)
-    throw new ApiError("weights_missing", `/${folder} has no weights ${JSON.stringify(modelPath)}`);
-  return inputOf("model", file, `model/${file.path.slice(file.path.lastIndexOf("/") + 1)}`);
-}
-
 /**
  * The first bytes alone: the rest of the file is parsed in the replica's container.
  * @throws ApiError weights_invalid
  */
 async function requireGguf(
   { store }: ValidationDeps,
-  bucket: string,
-  weights: AcceptedInput | null,
+  weights: AcceptedInput | undefined,
+  own: string,
 ): Promise<void> {
-  if (weights === null) return;
+  if (weights === undefined) return;
   const { key, versionId, sizeBytes } = weights;
+  const bucket = weights.bucket ?? own;
   // Of an empty object no range can be asked for.
   const end = Math.min(sizeBytes, GGUF.length) - 1;
   const magic = await store.getRange({ bucket, key, versionId }, 0, end);
@@ -163,9 +157,8 @@ async function requireGguf(
     throw new ApiError("weights_invalid", `/${key} does not begin as a file of GGUF does`);
 }
 
-/** As it is in the container. */
-function servedModel(spec: InferenceSpec, weights: AcceptedInput | null): ServedModel {
-  const modelPath = weights === null ? null : `/app/${weights.target}`;
+/** @param modelPath as it is in the container */
+function servedModel(spec: InferenceSpec, modelPath: string | null): ServedModel {
   if (spec.engine === "predictor") {
     const { engine, module, className, initArgs } = spec;
     return { engine, module, className, initArgs, modelPath };

@@ -114,6 +114,10 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "model.output.open": as("model", "Create"),
   "model.output": as("model", "Create"),
   "model.node.output": as("model", "Create"),
+  "model.add": as("model", "Create"),
+  "model.ready": as("model", "Create"),
+  "model.remove": as("model", "Delete"),
+  "model.download": as("file", "Download"),
   "model.calls": as("model", "Read"),
 
   "privacy.erasure": as("entity", "Delete"),
