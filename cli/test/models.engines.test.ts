@@ -63,10 +63,9 @@ t.test("what a federated job left is deployed by its id, and answers", async (t)
   await agent.report(server, { kind: "job-started", nvflareJob: "nv-1" }, { kind: "finished" });
   await agent.upload(server, "model_out/checkpoint.pt", "the model");
   await agent.report(server, { kind: "outputs-uploaded", keys: ["model_out/checkpoint.pt"] });
-  for (const client of clients)
-    await agent.report(
-      ...([client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN] as const),
-    );
+  for (const client of clients) {
+    await agent.report(client, { kind: "finished" }, { kind: "outputs-uploaded", keys: [] }, CLEAN);
+  }
   await agent.report(server, CLEAN);
 
   const folder = join(dir, "echo");
