@@ -103,9 +103,11 @@ async function ask(body: string): Promise<{ status: number; text: string }> {
 }
 
 async function ended(member: DesiredMember): Promise<MemberEvent | undefined> {
-  await until("its release", () => peer.of(member.member).some(({ kind }) => kind === "released"), {
-    timeoutMs: 60_000,
-  });
+  await until(
+    "its release",
+    () => peer.of(member.member).some(({ kind }) => kind === "released"),
+    60_000,
+  );
   peer.want();
   await node.untilClean();
   return peer.of(member.member).find(({ kind }) => kind === "failed");
