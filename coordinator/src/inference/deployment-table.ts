@@ -107,7 +107,7 @@ export class DeploymentTable {
         ...{ createdAt: created_at, project: project_id, aliases: this.#aliases.all(id) },
         ...{ keySha256, visibility, maxOngoingRequests },
         ...(limits === undefined ? {} : { limits }),
-        ...(asked.engine === "predictor" ? {} : { contextTokens: asked.contextTokens }),
+        ...("contextTokens" in asked ? { contextTokens: asked.contextTokens } : {}),
         ...{ generation, state, wakeMs: wakeP95(wakesMs) },
         replicas: this.#replicas(id, deployment),
       };

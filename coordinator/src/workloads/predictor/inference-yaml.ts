@@ -18,7 +18,7 @@ const DOTTED = "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$";
 const ModelPath = Type.String({ minLength: 1, maxLength: 1_024 });
 /** Engines of this release and of the hosted pools; without one a predictor runs. */
 const Engine = Type.Object({
-  engine: Type.Optional(Type.Enum(["llama.cpp", "vllm_openai"])),
+  engine: Type.Optional(Type.Enum(["llama.cpp", "embeddings", "vllm_openai"])),
 });
 /** What is not named here is taken and passed over: the hosted pools know more of it. */
 const Common = Type.Object({
@@ -96,6 +96,11 @@ export type ServedModel =
       pooling: LlamaPooling | null;
       /** Of one call. */
       contextTokens: number;
+    }
+  | {
+      engine: "embeddings";
+      /** It is a folder: the deployment's `model/`, in Hugging Face's layout. */
+      modelPath: null;
     };
 
 export type InferenceSpec = ServedModel & {
@@ -139,6 +144,7 @@ export function readInferenceYaml(text: string): InferenceSpec {
   const slots = ongoing ?? DEFAULT_SLOTS;
   if (slots > MAX_SLOTS)
     throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
+  if (engine === "embeddings") return { engine, modelPath: null, ...scaled(slots, null) };
   const model = llamaOf(said);
   return { ...model, ...scaled(slots, model.contextTokens) };
 }

@@ -2,12 +2,19 @@
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
 import type { DeploymentLimits } from "@resontech/contracts/inference-routes";
 import type { VISIBILITIES } from "@resontech/contracts/http-inference";
+import {
+  EMBEDDINGS_COMMAND,
+  EMBEDDINGS_SPEC,
+  type EmbeddingsSpec,
+} from "@resontech/contracts/embeddings-spec";
 import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
 import {
+  MAX_EMBEDDING_INPUTS,
   MAX_OPENAI_BODY_BYTES,
   OPENAI_CALLS,
   OPENAI_FIELDS,
   OPENAI_PATH,
+  OPENAI_SILENT_MS,
 } from "@resontech/contracts/openai-surface";
 import {
   MAX_ANSWER_BYTES,
@@ -53,6 +60,8 @@ export type WeightsOrigin = {
 };
 
 const ROLE = "replica";
+/** Where the agent puts a deployment's `model/`. */
+const MODEL_FOLDER = "/app/model";
 /** Weights as they lie, and as much again while they are read. */
 const DISK_DATA_FACTOR = 2;
 /** What the gateway makes of a body may be longer than what the client sent: it writes numbers out. */
@@ -122,10 +131,22 @@ function programOf(job: Pick<JobRow, "name" | "spec">, replica: string) {
       file: { name: PREDICTOR_SPEC, text: JSON.stringify(spec) },
     };
   }
+  const maxBodyBytes = BODY_FACTOR * MAX_OPENAI_BODY_BYTES;
+  if (deployment.engine === "embeddings") {
+    const spec: EmbeddingsSpec = {
+      ...{ ...common, name: job.name, folder: MODEL_FOLDER },
+      ...{ maxOngoingRequests: deployment.maxOngoingRequests, maxInputs: MAX_EMBEDDING_INPUTS },
+      ...{ maxBodyBytes, callLimitMs: OPENAI_SILENT_MS },
+    };
+    return {
+      command: EMBEDDINGS_COMMAND,
+      file: { name: EMBEDDINGS_SPEC, text: JSON.stringify(spec) },
+    };
+  }
   const { modelPath, task, pooling, contextTokens, maxOngoingRequests: slots } = deployment;
   const spec: LlamaSpec = {
     ...{ ...common, name: job.name, modelPath, task, pooling, contextTokens, slots },
-    maxBodyBytes: BODY_FACTOR * MAX_OPENAI_BODY_BYTES,
+    maxBodyBytes,
     allowed: Object.fromEntries(
       OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
     ),

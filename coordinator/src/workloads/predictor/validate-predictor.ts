@@ -1,6 +1,7 @@
 /** What can be wrong with a deployment, found in the bucket before it is accepted. */
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { DeployBody } from "@resontech/contracts/http-inference";
+import { EMBEDDINGS_FILES, EMBEDDINGS_PACKAGES } from "@resontech/contracts/embeddings-spec";
 import { LLAMA_PACKAGE } from "@resontech/contracts/llama-spec";
 import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
@@ -58,7 +59,8 @@ export async function validatePredictor(
     spec.engine === "predictor" ? objects.filter(({ path }) => path.startsWith("scripts/")) : [];
   const weights = await findWeights(spec, { ...deps, bucket, folder, objects });
   if (spec.engine === "predictor") requireModule(spec.module, scripts, folder);
-  else await requireGguf(deps, weights?.inputs[0], bucket);
+  else if (spec.engine === "llama.cpp") await requireGguf(deps, weights?.inputs[0], bucket);
+  const modelFiles = spec.engine === "embeddings" ? modelFilesOf(objects, folder) : [];
 
   const workers = deps.workers();
   const catalogue = deps.catalogue();
@@ -95,6 +97,7 @@ export async function validatePredictor(
     inputs: [
       ...scripts.map((object) => inputOf("script", object, object.path)),
       ...(weights?.inputs ?? []),
+      ...modelFiles,
     ],
     onlyMine: body.onlyMineWorkers ?? false,
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
@@ -104,7 +107,9 @@ export async function validatePredictor(
       ({ object }) =>
         `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
     ),
-    shardUncompressedBytes: [weights?.origin.sizeBytes ?? 0],
+    shardUncompressedBytes: [
+      modelFiles.reduce((sum, { sizeBytes }) => sum + sizeBytes, weights?.origin.sizeBytes ?? 0),
+    ],
     hasKeyInScript: withKey.length > 0,
   };
 }
@@ -138,6 +143,18 @@ async function readSpec(
   return readInferenceYaml(asText(bytes, YAML, "script_not_text"));
 }
 
+/** Of the deployment's `model/` what the engine reads. */
+function modelFilesOf(objects: readonly FolderObject[], folder: string): AcceptedInput[] {
+  const find = (name: string) => objects.find(({ path }) => path === `model/${name}`);
+  const missing = EMBEDDINGS_FILES.needed.find((name) => find(name) === undefined);
+  if (missing !== undefined)
+    throw new ApiError("weights_missing", `/${folder} has no model/${missing}`);
+  return [...EMBEDDINGS_FILES.needed, ...EMBEDDINGS_FILES.optional]
+    .map(find)
+    .filter((file) => file !== undefined)
+    .map((file) => inputOf("model", file, file.path));
+}
+
 /**
  * The first bytes alone: the rest of the file is parsed in the replica's container.
  * @throws ApiError weights_invalid
@@ -163,6 +180,7 @@ function servedModel(spec: InferenceSpec, modelPath: string | null): ServedModel
     const { engine, module, className, initArgs } = spec;
     return { engine, module, className, initArgs, modelPath };
   }
+  if (spec.engine === "embeddings") return { engine: spec.engine, modelPath: null };
   const { engine, task, pooling, contextTokens } = spec;
   // An engine's weights are named, and so were found.
   return { engine, task, pooling, contextTokens, modelPath: modelPath! };
@@ -170,7 +188,8 @@ function servedModel(spec: InferenceSpec, modelPath: string | null): ServedModel
 
 /** @throws ApiError requirement_unavailable and its like; engine_unavailable */
 function judgeImage(spec: InferenceSpec, image: JobImage): void {
-  if (spec.engine === "llama.cpp" && !Object.hasOwn(image.packages, LLAMA_PACKAGE))
+  const needed = { predictor: [], "llama.cpp": [LLAMA_PACKAGE], embeddings: EMBEDDINGS_PACKAGES };
+  if (!needed[spec.engine].every((name) => Object.hasOwn(image.packages, name)))
     throw new ApiError("engine_unavailable", `the image ${image.profile} has no ${spec.engine}`);
   checkRequirements(spec.requirements.join("\n"), image);
 }

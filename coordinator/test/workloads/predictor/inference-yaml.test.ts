@@ -61,6 +61,7 @@ t.test("what is left out has a value that runs anywhere", async (t) => {
 });
 
 t.test("an engine needs its weights, and no code", async (t) => {
+  t.match(readInferenceYaml("engine: embeddings"), { engine: "embeddings", modelPath: null });
   t.same(readInferenceYaml("engine: llama.cpp\nmodel: {path: m.gguf}"), {
     ...{ engine: "llama.cpp", modelPath: "m.gguf", task: "generate", contextTokens: 4_096 },
     pooling: null,

@@ -36,6 +36,10 @@ t.test("a predictor's class, and a model's engine with what may reach it", async
       spec: { module: "m", replica: "m-1", port: 8_080, maxOngoingRequests: 3 },
     },
   );
+  t.match(described({ ...common, engine: "embeddings", modelPath: null }), {
+    ...{ program: "/rt/runner/embeddings.py", name: "embeddings.json" },
+    spec: { name: "small chat", folder: "/app/model", maxInputs: 2_048, maxOngoingRequests: 3 },
+  });
   const { program, name, spec } = described({
     ...{ ...common, engine: "llama.cpp", task: "embed", pooling: "mean", contextTokens: 512 },
     modelPath: "/app/model/a.gguf",

@@ -1,0 +1,132 @@
+/**
+ * Embeddings with a real model: the unmodified clients, the real front door, the gateway, the bridge of an agent, and the program that embeds. What
+ * they are compared with was recorded with the library of the model (fixtures/minilm-vectors.json says which).
+ */
+import { execFile, spawn } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
+import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
+import t from "tap";
+import { freePort, until } from "../../agent/test/helper/engine-process.ts";
+import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
+import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
+import { embeddingsPython } from "./helper/embeddings-python.ts";
+import { RunningGateway } from "./helper/running-gateway.ts";
+
+t.setTimeout(240_000);
+const run = promisify(execFile);
+const KEY = "rpk_the-key-of-this-test";
+const MODEL = "minilm";
+const EQUAL = 1e-4;
+const RUNNERS = join(import.meta.dirname, "../../agent/runners");
+const CLIENTS = join(import.meta.dirname, "openai/clients");
+const FIXTURE = join(import.meta.dirname, "fixtures/minilm-vectors.json");
+const expected = (JSON.parse(readFileSync(FIXTURE, "utf8")) as { vectors: number[][] }).vectors;
+// Short: a socket's path may have 107 bytes.
+const dir = mkdtempSync(join(tmpdir(), "rte-"));
+t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+
+const { python, model } = await embeddingsPython();
+const port = await freePort();
+const gateway = await RunningGateway.open(dir, port, [
+  { deployment: "job-1", name: MODEL, api: "openai", maxOngoingRequests: 4, key: KEY },
+]);
+t.teardown(() => gateway[Symbol.asyncDispose]());
+mkdirSync(join(dir, "ca"));
+const certificates = await makeTestCa(join(dir, "ca"));
+const door = await RunningDoor.start(join(dir, "door"), certificates, {
+  ...{ coordinatorSocket: join(dir, "nobody.sock"), servingSocket: gateway.socket },
+});
+t.teardown(() => door[Symbol.asyncDispose]());
+
+type Told = Record<string, unknown>;
+/** The real program, in a folder that stands for the container's root. */
+function start(name: string, folder: string): { told: () => Told[]; end: () => void } {
+  const root = join(dir, name);
+  for (const part of ["rt/job", "rt/events"]) mkdirSync(join(root, part), { recursive: true });
+  const spec: EmbeddingsSpec = {
+    ...{ formatVersion: 1, name: MODEL, folder, replica: "r-1", port, maxOngoingRequests: 4 },
+    ...{ maxInputs: MAX_EMBEDDING_INPUTS, maxBodyBytes: 8 * 1024 ** 2, callLimitMs: 600_000 },
+  };
+  writeFileSync(join(root, "rt/job/embeddings.json"), JSON.stringify(spec));
+  const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(RUNNERS)})
+from resontech_embeddings.main import main
+sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
+  const child = spawn(python, ["-u", "-c", program], { stdio: "ignore" });
+  const events = join(root, "rt/events/events.jsonl");
+  const told = (): Told[] =>
+    (existsSync(events) ? readFileSync(events, "utf8") : "")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Told);
+  return { told, end: () => void child.kill("SIGKILL") };
+}
+
+async function client(program: string, script: string): Promise<Told> {
+  const { stdout } = await run(program, [join(CLIENTS, script), FIXTURE], {
+    env: {
+      ...{ PATH: process.env["PATH"] ?? "", API_KEY: KEY, MODEL },
+      BASE_URL: `https://localhost:${door.port}/v1`,
+      ...{ SSL_CERT_FILE: certificates.caFile, NODE_EXTRA_CA_CERTS: certificates.caFile },
+    },
+    ...{ timeout: 120_000, maxBuffer: 64 * 1024 ** 2 },
+  });
+  return JSON.parse(stdout) as Told;
+}
+
+function furthest(vectors: unknown): number {
+  const all = vectors as number[][];
+  if (all.length !== expected.length) return Number.POSITIVE_INFINITY;
+  return Math.max(
+    ...expected.flatMap((one, at) =>
+      one.map((value, place) => Math.abs(value - (all[at]?.[place] ?? Number.NaN))),
+    ),
+  );
+}
+
+t.test("weights that can't be read end it, and its last word says so", async (t) => {
+  const broken = join(dir, "model");
+  cpSync(model, broken, { recursive: true });
+  const weights = readFileSync(join(model, "model.safetensors"));
+  for (const [name, bytes, message] of [
+    ["cut off", weights.subarray(0, weights.length / 2), /the place of .* is not in the file/],
+    ["no safetensors", Buffer.from("this is no model"), /is no safetensors file/],
+  ] as const) {
+    writeFileSync(join(broken, "model.safetensors"), bytes);
+    const program = start(name, broken);
+    await until("its last word", () => program.told().some(({ kind }) => kind === "failed"));
+    t.match(program.told(), [{ kind: "failed", reason: "user_exception", message }], name);
+    program.end();
+  }
+});
+
+t.test("vectors are the library's own, by both clients and in both forms", async (t) => {
+  const program = start("replica", model);
+  t.teardown(() => program.end());
+  await until("a replica", () => program.told().some(({ kind }) => kind === "ready"));
+  const byPython = await client(python, "embed.py");
+  const byNode = await client(process.execPath, "embed.ts");
+  for (const [name, vectors] of [
+    ["Python, base64", byPython["default"]],
+    ["Python, float", byPython["float"]],
+    ["JavaScript, base64", byNode["default"]],
+    ["JavaScript, float", byNode["float"]],
+  ] as const)
+    t.ok(furthest(vectors) <= EQUAL, `${name}: ${furthest(vectors)}`);
+  t.match(byPython, {
+    ...{ many: MAX_EMBEDDING_INPUTS, tokens: 3 * MAX_EMBEDDING_INPUTS },
+    ...{ too_many: "too_large", numbers: "invalid_type" },
+  });
+  t.type(byPython["dimensions"], "string", "it has no other number of them");
+});
