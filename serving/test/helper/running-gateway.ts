@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { Route } from "@resontech/contracts/inference-routes";
+import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-routes";
 import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../../agent/test/helper/engine-process.ts";
@@ -78,7 +78,11 @@ export class RunningGateway implements AsyncDisposable {
     const routesSocket = join(dir, "routes", "sock");
     const coordinator = createServer((socket) => {
       socket.on("error", () => {});
-      socket.write(`${JSON.stringify({ routes: told })}\n`);
+      const tell = () => void socket.write(`${JSON.stringify({ routes: told })}\n`);
+      tell();
+      // As the real one: without a word nobody is known to answer.
+      const telling = setInterval(tell, ROUTES_EVERY_MS);
+      socket.once("close", () => clearInterval(telling));
       stack.defer(() => void socket.destroy());
     });
     coordinator.listen(routesSocket);
