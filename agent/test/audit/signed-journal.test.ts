@@ -101,6 +101,7 @@ const EVENTS: MemberEvent[] = [
   { kind: "staged", bytes: 5 },
   { kind: "started", container: "c".repeat(64) },
   { kind: "ready" },
+  { kind: "standing", standing: "stalled", order: 1 },
   { kind: "job-started", nvflareJob: "n" },
   { kind: "round-started", round: 1, numRounds: 2 },
   { kind: "round-ended", round: 1, sites: [] },

@@ -183,6 +183,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
       BY_USER,
     ],
   },
+  "http/routes/inference.ts": {
+    why: "an address, and the key to it, stay in their project",
+    texts: ["from.projectId !== projectId"],
+  },
   "kernel/decisions/placement.ts": {
     why: "the job's own wish for nodes of its owner",
     texts: ["node?.ownerId !== job.userId"],
