@@ -444,6 +444,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 6,
   },
+  rollout: {
+    shows:
+      "a newer version of a chat model takes the place of the older one under 32 streams, by the same key and name",
+    goal: "none is dropped",
+    figures: [
+      ["rollouts", "rollouts"],
+      ["whole", "streams whole"],
+      ["dropped", "dropped"],
+    ],
+    minutes: 8,
+  },
   "s3-clients": {
     shows: "nine clients of object stores and registries go through a scenario each",
     goal: "every step says what it should",

@@ -26,6 +26,8 @@ export class Exchange implements Disposable {
   readonly #timer: NodeJS.Timeout;
   #upstream: ClientRequest | null = null;
   #isLate = false;
+  #isClientGone = false;
+  #isReplicaGone = false;
 
   constructor(pool: ReplicaPool, asked: Asked) {
     this.#pool = pool;
@@ -36,12 +38,21 @@ export class Exchange implements Disposable {
       this.#upstream?.destroy();
     }, asked.limitMs);
     // Who hangs up needs no answer: the replica is told by the end of its connection.
-    asked.response.once("close", () => this.#upstream?.destroy());
+    asked.response.once("close", () => {
+      // An answer that breaks off closes the client's side as well.
+      this.#isClientGone = !this.#isReplicaGone;
+      this.#upstream?.destroy();
+    });
   }
 
   /** The limit passed, and that was the end. */
   get isLate(): boolean {
     return this.#isLate;
+  }
+
+  /** The client hung up before anything else broke. */
+  get isClientGone(): boolean {
+    return this.#isClientGone;
   }
 
   /** What to say to a client whose exchange broke before the answer began. */
@@ -80,7 +91,10 @@ export class Exchange implements Disposable {
     });
     this.#upstream = upstream;
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
-      upstream.once("response", resolve);
+      upstream.once("response", (from) => {
+        from.once("error", () => (this.#isReplicaGone = !this.#isClientGone));
+        resolve(from);
+      });
       upstream.once("error", reject);
     });
     // Of a body that was read nothing could be sent again: first there is somebody to take it.
@@ -94,6 +108,9 @@ export class Exchange implements Disposable {
   /** Hands the replica's answer on. @throws what broke */
   async handOn(from: IncomingMessage, got: Tally): Promise<void> {
     const { response } = this.#asked;
+    // It may have broken off while the call was put on record: nothing of it is said then.
+    if (from.destroyed)
+      throw new Error("the replica broke off its answer", { cause: from.errored });
     response.statusCode = from.statusCode ?? 502;
     response.setHeader("x-request-id", this.#requestId);
     for (const name of PASSED_HEADERS) {

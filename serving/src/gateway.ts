@@ -71,6 +71,10 @@ async function answer(
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },
       retryAfterS: 5,
     });
+  if (call.kind === "predict" && request.headers["content-length"] === undefined)
+    return refuse(request, response, {
+      ...{ status: 411, type: "length_required", message: "the length of the body is not said" },
+    });
   if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES)
     return refuse(request, response, {
       ...{ status: 413, type: "body_too_large", message: `at most ${MAX_BODY_BYTES} bytes` },
@@ -168,7 +172,7 @@ async function lead(
   using exchange = new Exchange(pool, { request, response, limitMs: PREDICT_MS });
   let outcome: CallOutcome = "answered";
   const broken = (err: unknown): null => {
-    outcome = exchange.isLate ? "timeout" : response.destroyed ? "client_gone" : "replica_gone";
+    outcome = exchange.isLate ? "timeout" : exchange.isClientGone ? "client_gone" : "replica_gone";
     if (outcome !== "client_gone") log.warn({ err, member: place.replica.member }, outcome);
     return null;
   };
@@ -186,8 +190,11 @@ async function lead(
     counted.answering();
     if (from !== null) await exchange.handOn(from, got).catch(broken);
     else if (!response.destroyed) refuse(request, response, exchange.refusal);
-    // What broke when the answer had begun ends as it stands.
-    if (outcome !== "answered" && from !== null) response.destroy();
+    if (outcome !== "answered" && from !== null && !response.destroyed) {
+      // What broke when the answer had begun ends as it stands.
+      if (response.headersSent) response.destroy();
+      else refuse(request, response, exchange.refusal);
+    }
   } catch (err) {
     log.warn({ err }, "a call could not be put on record");
     outcome = "not_recorded";

@@ -18,6 +18,9 @@ import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
 import { JournalUsage } from "./usage/journal-usage.ts";
 
+/** Connections that wait to be taken. The front door would refuse its callers where there is no more room; the kernel may hold this to less. */
+const BACKLOG = 4_096;
+
 /** @throws AuditUnavailable when auditd does not welcome it: no call may pass unrecorded */
 export async function openServing(config: ServingConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
@@ -89,7 +92,7 @@ export async function openGateway(
   const budgets = stack.use(new KeyBudgets());
   const server = makeGateway({ routes, admissions, budgets, numbers, pool, records, log });
   await rm(config.socket, { force: true });
-  server.listen(config.socket);
+  server.listen({ path: config.socket, backlog: BACKLOG });
   await once(server, "listening");
   // Its folder says who may enter.
   await chmod(config.socket, 0o660);

@@ -1,0 +1,126 @@
+/** SmolLM2 on llama.cpp on an installed appliance: deployed from the shell that the appliance gives out, called by streams that count how they end. */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { runChild } from "../../dev/child.ts";
+import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import { llamaPython } from "../../serving/test/helper/llama-python.ts";
+
+export const CHAT_MODEL = "small chat";
+
+export class ChatDeployment {
+  readonly appliance: LocalAppliance;
+  readonly #folder: string;
+
+  private constructor(appliance: LocalAppliance, folder: string) {
+    this.appliance = appliance;
+    this.#folder = folder;
+  }
+
+  /** @param slots calls at once @param folder an empty one */
+  static async make(
+    appliance: LocalAppliance,
+    folder: string,
+    slots: number,
+  ): Promise<ChatDeployment> {
+    const source = join(folder, CHAT_MODEL);
+    mkdirSync(join(source, "model"), { recursive: true });
+    cpSync((await llamaPython()).weights, join(source, "model", "chat.gguf"));
+    writeFileSync(
+      join(source, "inference.yaml"),
+      `engine: llama.cpp\nmodel: {path: chat.gguf}\ncluster: {device: cpu, max_ongoing_requests: ${slots}}\nllama: {context_tokens: 512}\n`,
+    );
+    return new ChatDeployment(appliance, folder);
+  }
+
+  get keyFile(): string {
+    return join(this.#folder, "chat.key");
+  }
+
+  /** Resolves with its id once it answers. */
+  async deploy(replaces: string | null = null): Promise<string> {
+    const said = await this.#resontech(
+      ...["infer", "deploy", join(this.#folder, CHAT_MODEL), "--wait", "--json"],
+      ...(replaces === null ? ["--key-file", this.keyFile] : ["--replace", replaces]),
+    );
+    return (JSON.parse(said) as { jobId: string }).jobId;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#resontech("infer", "rm", id);
+  }
+
+  streams(): ChatStreams {
+    const { RESON_BASE_URL: base = "", SSL_CERT_FILE: root = "" } = this.appliance.quickstart();
+    return new ChatStreams(base, readFileSync(root), readFileSync(this.keyFile, "utf8").trim());
+  }
+
+  #resontech(...words: string[]): Promise<string> {
+    const program = join(this.appliance.root, "current", "bin", "resontech");
+    const env = { PATH: process.env["PATH"], ...this.appliance.quickstart() };
+    return runChild(program, words, { env, quiet: true });
+  }
+}
+
+/** Streams that begin anew as soon as they have ended. */
+export class ChatStreams {
+  readonly #base: string;
+  readonly #key: string;
+  readonly #agent: Agent;
+  #isEnding = false;
+  whole = 0;
+  /** Why each of the others did not come to its end. */
+  readonly dropped: string[] = [];
+  /** Streams by the replica that answered. */
+  readonly replicas = new Map<string, number>();
+
+  constructor(base: string, ca: Buffer, key: string) {
+    this.#base = base;
+    this.#key = key;
+    this.#agent = new Agent({ ca, keepAlive: true });
+  }
+
+  /** Resolves once each has ended after {@link end}. */
+  async run(count: number, tokens: number): Promise<void> {
+    await Promise.all(
+      Array.from({ length: count }, async (_, at) => {
+        for (let round = 0; !this.#isEnding; round++) await this.#one(tokens, `${at}.${round}`);
+      }),
+    );
+    this.#agent.destroy();
+  }
+
+  end(): void {
+    this.#isEnding = true;
+  }
+
+  async #one(tokens: number, name: string): Promise<void> {
+    try {
+      const asked = request(new URL("/v1/chat/completions", this.#base), {
+        ...{ method: "POST", agent: this.#agent },
+        headers: { authorization: `Bearer ${this.#key}`, "content-type": "application/json" },
+      });
+      asked.end(
+        JSON.stringify({
+          ...{ model: CHAT_MODEL, stream: true, max_tokens: tokens, temperature: 0 },
+          messages: [{ role: "user", content: `Tell the story number ${name}.` }],
+        }),
+      );
+      const [from] = (await once(asked, "response")) as [IncomingMessage];
+      const said = await text(from);
+      const replica = String(from.headers["x-replica-id"] ?? "");
+      if (from.statusCode !== 200) this.dropped.push(`${from.statusCode} ${said.slice(0, 200)}`);
+      else if (!said.trimEnd().endsWith("data: [DONE]"))
+        this.dropped.push(`a stream ended with ${said.trimEnd().slice(-200)}`);
+      else {
+        this.whole += 1;
+        this.replicas.set(replica, (this.replicas.get(replica) ?? 0) + 1);
+      }
+    } catch (error) {
+      this.dropped.push(String(error));
+    }
+  }
+}
