@@ -9,6 +9,7 @@ export class Admissions implements Disposable {
   readonly #of = new Map<string, Admission<Call>>();
   readonly #onChange: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   /** @param onChange what {@link report} says may have changed */
   constructor(onChange: () => void) {
@@ -51,6 +52,7 @@ export class Admissions implements Disposable {
     };
     gone.addEventListener("abort", withdraw, { once: true });
     this.#settle(admission.arrive(call, performance.now()));
+    if (this.#isClosed) this.#settle(admission.close("restarting"));
     this.#changed();
     const admitted = await promise;
     gone.removeEventListener("abort", withdraw);
@@ -75,8 +77,9 @@ export class Admissions implements Disposable {
     return { deployments: [...this.#of.values()].map((admission) => admission.counts(now)) };
   }
 
-  /** Calls that wait are refused; those under way go on. */
+  /** Calls that wait are refused, also those that would wait from here on; those under way go on. */
   [Symbol.dispose](): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     for (const admission of this.#of.values()) this.#settle(admission.close("restarting"));
   }

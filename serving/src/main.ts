@@ -8,14 +8,19 @@ import { logDestination } from "@resontech/daemon/log-destination";
 import { pino } from "pino";
 import { openServing } from "./open-serving.ts";
 
-const USAGE = "usage: serving --config FILE\n";
+const USAGE = "usage: serving --config FILE [--listen-fd NUMBER]\n";
 /** Calls that are under way end. */
 const STOP_TIMEOUT_MS = 14_000;
 const readConfig = reader(ServingConfig);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { config: { type: "string" }, help: { type: "boolean" } },
+    options: {
+      config: { type: "string" },
+      // Of a socket that is bound already, and stays when this process ends.
+      "listen-fd": { type: "string" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help === true || values.config === undefined) {
     process.stdout.write(USAGE);
@@ -25,7 +30,8 @@ async function main(): Promise<void> {
   const config = readConfig(JSON.parse(readFileSync(values.config, "utf8")));
   if (config === null) throw new Error(`${values.config} is no configuration of this program`);
   const log = pino({ name: "serving", level: config.logLevel }, logDestination(1));
-  const serving = await openServing(config, log);
+  const fd = values["listen-fd"];
+  const serving = await openServing(config, log, fd === undefined ? null : Number(fd));
   log.info({ socket: config.socket }, "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an error");

@@ -1,13 +1,12 @@
 /** Composition: the routes, the pool, the records, the server on its socket. */
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { chmod, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { Logger } from "pino";
 import { Admissions } from "./admissions.ts";
 import { makeGateway } from "./gateway.ts";
+import { listen } from "./listen.ts";
 import { KeyBudgets } from "./limits/key-budgets.ts";
 import { GatewayNumbers } from "./numbers/gateway-numbers.ts";
 import { CallJournal } from "./records/call-journal.ts";
@@ -18,16 +17,23 @@ import { ReplicaPool } from "./replica-pool.ts";
 import { RouteFollower } from "./route-follower.ts";
 import { JournalUsage } from "./usage/journal-usage.ts";
 
-/** Connections that wait to be taken. The front door would refuse its callers where there is no more room; the kernel may hold this to less. */
-const BACKLOG = 4_096;
+/** Callers wait in the socket for so long until the coordinator has told who answers; without a word they are told that nobody is known. */
+const FIRST_WORD_MS = 2_000;
 
-/** @throws AuditUnavailable when auditd does not welcome it: no call may pass unrecorded */
-export async function openServing(config: ServingConfig, log: Logger): Promise<AsyncDisposable> {
+/**
+ * @param fd of the bound socket that it listens on; null: it makes its own
+ * @throws AuditUnavailable when auditd does not welcome it: no call may pass unrecorded
+ */
+export async function openServing(
+  config: ServingConfig,
+  log: Logger,
+  fd: number | null = null,
+): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const producer = stack.use(
     await connectProducer({ socketPath: config.auditSocket, boot: randomUUID() }),
   );
-  stack.use(await openGateway(config, producer, log));
+  stack.use(await openGateway(config, producer, log, fd));
   return stack.move();
 }
 
@@ -36,6 +42,7 @@ export async function openGateway(
   config: Omit<ServingConfig, "auditSocket">,
   producer: Pick<AuditProducer, "fact" | "connected">,
   log: Logger,
+  fd: number | null = null,
 ): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const read = (file: string) => readFileSync(file, "utf8");
@@ -91,18 +98,9 @@ export async function openGateway(
   );
   const budgets = stack.use(new KeyBudgets());
   const server = makeGateway({ routes, admissions, budgets, numbers, pool, records, log });
-  await rm(config.socket, { force: true });
-  server.listen({ path: config.socket, backlog: BACKLOG });
-  await once(server, "listening");
-  // Its folder says who may enter.
-  await chmod(config.socket, 0o660);
-  stack.defer(async () => {
-    const closed = once(server, "close");
-    server.close();
-    // Those that wait would hold the end up for as long as a wake takes.
-    admissions[Symbol.dispose]();
-    server.closeIdleConnections();
-    await closed;
-  });
+  await routes.heard(FIRST_WORD_MS);
+  stack.use(await listen(server, { path: config.socket, fd }));
+  // Those that wait would hold the end up for as long as a wake takes.
+  stack.defer(() => admissions[Symbol.dispose]());
   return stack.move();
 }

@@ -2,6 +2,7 @@
  * What the coordinator last told of who answers, and the way to tell it what is under way here. It serves on without the coordinator for as long as
  * leases may live, and then knows nobody.
  */
+import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import {
   type CallerKey,
@@ -41,6 +42,7 @@ export class RouteFollower implements Disposable {
   #keys = new Map<string, CallerKey>();
   /** By the monotonic clock; -Infinity before the first word. */
   #heardAt = Number.NEGATIVE_INFINITY;
+  readonly #first = new EventEmitter();
   #socket: Socket | null = null;
   #retry: NodeJS.Timeout | undefined;
   readonly #follower: Follower;
@@ -70,6 +72,13 @@ export class RouteFollower implements Disposable {
   /** Platform keys that may call, by their digest; none once nobody has told of them for long. */
   get keys(): ReadonlyMap<string, CallerKey> {
     return this.isFresh ? this.#keys : new Map();
+  }
+
+  /** Resolves with the first table, and without one after so long. */
+  async heard(limitMs: number): Promise<void> {
+    if (this.isFresh) return;
+    const late = AbortSignal.timeout(limitMs);
+    await once(this.#first, "heard", { signal: late }).catch(() => undefined);
   }
 
   get isFresh(): boolean {
@@ -147,6 +156,7 @@ export class RouteFollower implements Disposable {
     );
     this.#keys = new Map((table.keys ?? []).map((key) => [key.sha256, key]));
     this.#heardAt = performance.now();
+    this.#first.emit("heard");
     this.#follower.follow(table.routes);
   }
 }

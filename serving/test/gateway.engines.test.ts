@@ -116,7 +116,9 @@ const coordinator = createServer((socket) => {
   socket.on("close", () => gateways.delete(socket));
   socket.write(`${JSON.stringify({ routes: told })}\n`);
   createInterface(socket).on("line", (line) => {
-    reported = readReport(JSON.parse(line))?.deployments.find((one) => one.deployment === "job-1");
+    // Numbers and usage come on lines of their own.
+    const report = readReport(JSON.parse(line));
+    if (report !== null) reported = report.deployments.find((one) => one.deployment === "job-1");
   });
 });
 const readReport = reader(CallReport);

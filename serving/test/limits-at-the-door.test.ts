@@ -79,12 +79,14 @@ t.test("100 parallel calls never pass a limit, and hear when to come again", asy
     [{ requestsPerMinute: 7 }, 7],
     // Each may cost its text, some 60 tokens, and 40 more.
     [{ tokensPerMinute: 1_000 }, 12],
-    [{ concurrency: 3 }, 3],
+    [{ concurrency: 3 }, null],
   ] as const) {
     await using played = await PlayedGateway.open([
       route({ limits: { ownKey: { ...NONE, ...limits }, platformKeys: NONE } }),
     ]);
-    played.thinkMs = 300;
+    // None has ended before the last one has come, also on a machine that is slow.
+    played.thinkMs = 3_000;
+    const from = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => played.post(CHAT, "own", ask("chat", { max_tokens: 40 }))),
     );
@@ -92,7 +94,10 @@ t.test("100 parallel calls never pass a limit, and hear when to come again", asy
     const over = answers.filter(({ status }) => status === 429);
     const name = JSON.stringify(limits);
     t.equal(good.length + over.length, 100, name);
-    t.ok(good.length > 0 && good.length <= most, `${good.length} of ${most}: ${name}`);
+    // What a minute allows grows while calls come.
+    const minutes = (performance.now() - from) / 60_000;
+    const bound = most === null ? 3 : Math.floor(most * (1 + minutes));
+    t.ok(good.length > 0 && good.length <= bound, `${good.length} of ${bound}: ${name}`);
     t.equal(played.engine.calls, good.length, "no other call has come to the engine");
     const [refused] = over;
     t.match(errorOf(refused!), { code: "rate_limited", type: "rate_limit_error" });

@@ -9,6 +9,7 @@ import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { apiSocket, makeApiSocketFolder } from "./api-socket.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
 import { closesConnection, httpsGet, unixHttpStatus } from "./health.ts";
+import { HeldSocket } from "./held-socket.ts";
 import type { Part } from "./part.ts";
 import { type PartUser, processPart, rootPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -209,12 +210,20 @@ export function notifierPart(context: PartContext): Part {
 /** The gateway of deployments: it serves on while the coordinator restarts. */
 export function servingPart(context: PartContext): Part {
   const { config, layout, release } = context;
+  const socket = new HeldSocket(layout.run("serving", "sock"), {
+    uid: uidOf(config, "serving"),
+    gid: uidOf(config, "door"),
+  });
   return processPart(context, {
     name: "serving",
     after: ["auditd"],
     user: "serving",
     program: layout.release("bin", "node"),
-    args: [layout.release("app", "serving.mjs"), "--config", layout.processConfig("serving")],
+    args: [
+      ...[layout.release("app", "serving.mjs"), "--config", layout.processConfig("serving")],
+      ...["--listen-fd", "3"],
+    ],
+    socket,
     port: null,
     version: release.version,
     prepare: async () =>

@@ -4,6 +4,7 @@ import { uidOf } from "../layout.ts";
 import { filesRun } from "../measure/files-run.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
+import type { HeldSocket } from "./held-socket.ts";
 import { endLeftover } from "./process-identity.ts";
 import { startProcess } from "./process-runner.ts";
 
@@ -25,6 +26,8 @@ export type ProcessPart = {
   prepare?: () => Promise<void>;
   startTimeoutMs?: number;
   silenceLimitMs?: number;
+  /** Where it listens, as descriptor 3. */
+  socket?: HeldSocket;
   stopGraceMs?: number;
   /** Where it runs; what it leaves beside itself lies there. @default the root */
   cwd?: string;
@@ -70,6 +73,7 @@ function partUnder(
         uid,
         gid: uid,
         cwd: spec.cwd ?? "/",
+        ...(spec.socket === undefined ? {} : { fds: [spec.socket.fd()] }),
         logFile: layout.log(`${spec.name}.log`),
         pidFile,
         oomScore: spec.oomScore ?? VITAL_OOM_SCORE,

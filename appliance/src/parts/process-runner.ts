@@ -16,6 +16,8 @@ export type ProcessCommand = {
   logFile: string;
   /** Names the running process across a crash of the supervisor. */
   pidFile: string;
+  /** Handed down as its descriptors 3 and on. @default none */
+  fds?: readonly number[];
   /** −1000…1000: who is spared when the host's memory is full. */
   oomScore: number;
 };
@@ -31,7 +33,7 @@ export async function startProcess(command: ProcessCommand): Promise<Running> {
       uid: command.uid,
       gid: command.gid,
       detached: true,
-      stdio: ["ignore", log, log],
+      stdio: ["ignore", log, log, ...(command.fds ?? [])],
     });
     const exited = new Promise<string>((resolve) => {
       child.once("error", (error) => resolve(`could not start: ${error.message}`));

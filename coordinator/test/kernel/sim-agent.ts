@@ -20,6 +20,8 @@ type Held = {
   seq: number;
   spool: MemberReport[];
   isOver: boolean;
+  /** The last wish that it has answered. */
+  obeyed: number;
 };
 
 const RELEASED: MemberEvent = {
@@ -158,11 +160,20 @@ export class SimAgent {
     }
     const steps = stepsOf(held.desired);
     const event = steps[held.step];
-    if (event === undefined) return;
+    if (event === undefined) return this.#obey(held);
     held.step += 1;
     if (event.kind === "outputs-uploaded") this.#storeModel(held.desired);
     this.#tell(held, event);
     if (event.kind === "released") held.isOver = true;
+  }
+
+  /** Its payload stops or goes on, where that is wished and was not done. */
+  #obey(held: Held): void {
+    const { wish } = held.desired;
+    if (wish === undefined || wish.order <= held.obeyed) return;
+    held.obeyed = wish.order;
+    const standing = wish.asleep ? "asleep" : "well";
+    this.#tell(held, { kind: "standing", standing, order: wish.order });
   }
 
   /** One member says something out of turn. */
@@ -225,7 +236,7 @@ export class SimAgent {
       const held = this.held.get(desired.member);
       const isNewFence = held !== undefined && held.desired.fence.counter !== desired.fence.counter;
       if (held === undefined || isNewFence) {
-        const fresh: Held = { desired, step: 0, seq: 0, spool: [], isOver: false };
+        const fresh: Held = { desired, step: 0, seq: 0, spool: [], isOver: false, obeyed: 0 };
         this.held.set(desired.member, fresh);
         if (desired.desired === "stop") this.#end(fresh);
       } else {

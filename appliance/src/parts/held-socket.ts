@@ -1,0 +1,45 @@
+/**
+ * A Unix socket that outlives the part that listens on it: the supervisor binds it and hands it down, so that whoever connects while the part starts
+ * anew waits for it and is refused nothing.
+ */
+import { chmodSync, chownSync, rmSync } from "node:fs";
+import { BoundSocket, type BoundSocketOptions } from "node:net";
+
+export class HeldSocket {
+  readonly #path: string;
+  readonly #owner: { uid: number; gid: number };
+  #bound: BoundSocket | null = null;
+
+  /** @param owner who may connect: the group, and the user itself */
+  constructor(path: string, owner: { uid: number; gid: number }) {
+    this.#path = path;
+    this.#owner = owner;
+  }
+
+  /**
+   * The descriptor to hand down; it is bound at the first call. Its part makes it listen.
+   * @throws what the file system says
+   */
+  fd(): number {
+    this.#bound ??= this.#bind();
+    return this.#bound.fd();
+  }
+
+  /** Nobody can connect from here on. */
+  close(): void {
+    this.#bound?.close();
+    this.#bound = null;
+    rmSync(this.#path, { force: true });
+  }
+
+  #bind(): BoundSocket {
+    // An earlier supervisor's: nobody listens there any more.
+    rmSync(this.#path, { force: true });
+    // Of Node since 26.5; its types don't know it yet.
+    const options: BoundSocketOptions & { path: string } = { path: this.#path };
+    const bound = new BoundSocket(options);
+    chownSync(this.#path, this.#owner.uid, this.#owner.gid);
+    chmodSync(this.#path, 0o660);
+    return bound;
+  }
+}
