@@ -35,7 +35,7 @@ export class HeldSocket {
   #bind(): BoundSocket {
     // An earlier supervisor's: nobody listens there any more.
     rmSync(this.#path, { force: true });
-    // Of Node since 26.5; its types don't know it yet.
+    // Its types know no path yet.
     const options: BoundSocketOptions & { path: string } = { path: this.#path };
     const bound = new BoundSocket(options);
     chownSync(this.#path, this.#owner.uid, this.#owner.gid);
