@@ -120,6 +120,7 @@ async function openParts(
   if (config.inference !== undefined) {
     const callers = new CallerKeys(read);
     const devices = new ReplicaDevices(read, deviceUses);
+    let routes: RoutesServer | null = null;
     const scaler = stack.use(
       new Scaler({
         ...{ commit, table, now, replicas: core.replicas },
@@ -130,10 +131,11 @@ async function openParts(
               ? null
               : devices.meanUse(deployment),
           ),
+        onChange: () => routes?.tell(),
         onError: (err) => logger.error({ err }, "the number of a deployment's replicas"),
       }),
     );
-    stack.use(
+    routes = stack.use(
       await RoutesServer.listen(config.inference.routesSocket, {
         ...{ routes: () => table.routes(), keys: () => callers.all(now()), reports, numbers },
         ...{ onUsage: (rows) => keepUsage(commit, rows), now, logger },

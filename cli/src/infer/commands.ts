@@ -315,9 +315,10 @@ async function waitUntilReady(
   say: (text: string) => void,
 ): Promise<string> {
   for (let said = ""; ; ) {
-    const { detail } = await find(settings, id);
+    const { status, detail } = await find(settings, id);
     const { state, waitingFor } = detail;
-    if (state === "RUNNING" || isTerminal(state)) return state;
+    // A job that runs may not be known to the gateway yet.
+    if (status === "RUNNING" || isTerminal(state)) return state;
     const now = waitingFor === null ? state : `${state}: ${waitingFor}`;
     if (now !== said) say(now);
     said = now;

@@ -71,6 +71,11 @@ export class RoutesServer implements AsyncDisposable {
     return server;
   }
 
+  /** The gateway hears at once what has changed. */
+  tell(): void {
+    this.#tell();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
     const closed = once(this.#server, "close");

@@ -31,6 +31,8 @@ export type ScalerParts = {
   /** What the gateways say of the deployment now; null where nobody knows. */
   load: (deployment: string) => Load | null;
   now: () => number;
+  /** What is told of deployments has changed. */
+  onChange: () => void;
   onError: (error: unknown) => void;
 };
 
@@ -82,6 +84,7 @@ export class Scaler implements AsyncDisposable {
     // What was seen may have changed while other work was written: inside the transaction nothing does.
     const after = await commit.run((db) => this.#keep(db, id, this.#step(id, before)));
     this.#known.set(id, after);
+    this.#parts.onChange();
   }
 
   /** A newer deployment takes the place once it has as many replicas as callers are used to; whoever has none left ends. */

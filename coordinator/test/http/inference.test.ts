@@ -53,7 +53,7 @@ t.test("the list has deployments, and lists of tasks have none", async (t) => {
     body: {
       deployments: [
         {
-          ...{ id: DEPLOYMENT, projectId: "p_alice", owner: "alice", status: "RUNNING", endpoint },
+          ...{ id: DEPLOYMENT, projectId: "p_alice", owner: "alice", status: "QUEUED", endpoint },
           ...{ visibility: "PRIVATE", ready: 0 },
         },
       ],

@@ -43,6 +43,7 @@ t.test("a route is there while a replica answers, and follows a new key", async 
     ...{ commit, table, replicas: world.parts.replicas, now: () => world.nowMs },
     rollouts: new Rollouts(world.read, table),
     load: () => null,
+    onChange: () => undefined,
     onError: (error) => t.fail(String(error)),
   });
   const say = async (...events: MemberEvent[]) => {

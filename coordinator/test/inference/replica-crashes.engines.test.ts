@@ -214,6 +214,7 @@ class Play implements Disposable {
     return new Scaler({
       ...{ commit: world.parts.commit, replicas: world.parts.replicas, load },
       ...{ table, rollouts: new Rollouts(world.read, table), now: () => world.nowMs },
+      onChange: () => undefined,
       onError: (error) => world.errors.push(error),
     });
   }

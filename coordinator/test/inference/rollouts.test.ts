@@ -23,6 +23,7 @@ async function rolledOut(t: Test, workers: number[]) {
       ...{ generation: Number.MAX_SAFE_INTEGER, queued: 0, lastCompletionAt: null },
       inFlight: calls.get(id) ?? {},
     }),
+    onChange: () => undefined,
     onError: (error) => world.errors.push(error),
   });
   const seconds = async (count: number, ...all: ReplicaWorld[]) => {

@@ -20,6 +20,7 @@ async function scaled(t: Test, workers: number[], scaling: Scaling, protocol?: n
       table: new DeploymentTable(world.read),
       rollouts: new Rollouts(world.read, new DeploymentTable(world.read)),
       load: () => ({ ...calls, generation: Number.MAX_SAFE_INTEGER, lastCompletionAt: null }),
+      onChange: () => undefined,
       onError: (error) => world.errors.push(error),
     });
   let scaler = open();

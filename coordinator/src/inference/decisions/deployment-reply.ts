@@ -15,6 +15,8 @@ export function deploymentStatus(
 ): WireState {
   // It has no end of its own: one that was stopped after it ran has done what it was there for.
   if (job.state === "CANCELLED" && job.startedAt !== null) return "FINISHED";
+  // Its key is known to the gateway once it serves: whoever waits for RUNNING calls at once.
+  if (job.state === "RUNNING" && serving === null) return "QUEUED";
   return job.state === "RUNNING" && serving === "FAILED" ? "FAILED" : wireState(job.state);
 }
 

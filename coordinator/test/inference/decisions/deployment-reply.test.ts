@@ -19,9 +19,12 @@ t.test("once it has loaded it runs, whether or not a replica is there", async (t
   );
 });
 
-t.test("before its first load it is what its job is, and after its end", async (t) => {
+t.test("before its first load it waits, whatever runs, and after its end it is over", async (t) => {
   for (const state of JOB_STATES)
-    t.equal(deploymentStatus({ state, startedAt: null }, null), wireState(state));
+    t.equal(
+      deploymentStatus({ state, startedAt: null }, null),
+      state === "RUNNING" ? "QUEUED" : wireState(state),
+    );
   t.equal(deploymentStatus({ state: "CANCELLED", startedAt: 1 }, "STOPPED"), "FINISHED");
   t.equal(deploymentStatus({ state: "CANCELLED", startedAt: 1 }, "FAILED"), "FINISHED");
   t.equal(deploymentStatus({ state: "FAILED", startedAt: 1 }, "HOT"), "FAILED");
