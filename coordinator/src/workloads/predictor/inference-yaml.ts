@@ -41,6 +41,10 @@ const Common = Type.Object({
             ),
             /** Percent. */
             target_gpu_utilization: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+            /** Named as Ray Serve has it. */
+            downscale_delay_s: Type.Optional(
+              Type.Integer({ minimum: MIN_DOWNSCALE_S, maximum: MAX_DOWNSCALE_S }),
+            ),
           },
           { additionalProperties: false },
         ),
@@ -117,6 +121,9 @@ const DEFAULT_ONGOING = 8;
 /** Each call of an engine has a context of its own, in memory from the start. */
 const DEFAULT_SLOTS = 4;
 const MAX_SLOTS = 64;
+/** Below, replicas come and go in turns; above, nobody would call it scaling. */
+const MIN_DOWNSCALE_S = 10;
+const MAX_DOWNSCALE_S = 86_400;
 const DEFAULT_CONTEXT_TOKENS = 4_096;
 
 /** @throws ApiError inference_yaml_invalid, with where in the file; engine_unavailable */
@@ -187,6 +194,7 @@ type Autoscaling = {
   target_ongoing_requests?: number;
   target_requests_per_second?: number;
   target_gpu_utilization?: number;
+  downscale_delay_s?: number;
 };
 
 /** Without bounds of its own it has a fixed number. */
@@ -202,10 +210,12 @@ function scalingOf(said: Autoscaling | undefined, fixed: number, maxOngoing: num
       `cluster.autoscaling.target_ongoing_requests is ${targetOngoing}, and a replica takes ${maxOngoing} (max_ongoing_requests)`,
     );
   const { target_requests_per_second: requests, target_gpu_utilization: percent } = said;
+  const { downscale_delay_s: delay } = said;
   return {
     ...{ min, max, targetOngoing },
     ...(requests === undefined ? {} : { targetRequestsPerSecond: requests }),
     ...(percent === undefined ? {} : { targetDeviceUse: percent / 100 }),
+    ...(delay === undefined ? {} : { downAfterMs: delay * 1_000 }),
   };
 }
 
