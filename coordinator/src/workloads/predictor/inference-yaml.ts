@@ -13,6 +13,9 @@ export const MAX_YAML_BYTES = 256 * 1024;
 const MAX_ARGUMENT_BYTES = 64 * 1024;
 export const MAX_REPLICAS = 64;
 const MAX_CONTEXT_TOKENS = 1_048_576;
+/** Below, replicas come and go in turns; above, nobody would call it scaling. */
+const MIN_DOWNSCALE_S = 10;
+const MAX_DOWNSCALE_S = 86_400;
 
 const DOTTED = "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$";
 const ModelPath = Type.String({ minLength: 1, maxLength: 1_024 });
@@ -121,9 +124,6 @@ const DEFAULT_ONGOING = 8;
 /** Each call of an engine has a context of its own, in memory from the start. */
 const DEFAULT_SLOTS = 4;
 const MAX_SLOTS = 64;
-/** Below, replicas come and go in turns; above, nobody would call it scaling. */
-const MIN_DOWNSCALE_S = 10;
-const MAX_DOWNSCALE_S = 86_400;
 const DEFAULT_CONTEXT_TOKENS = 4_096;
 
 /** @throws ApiError inference_yaml_invalid, with where in the file; engine_unavailable */
