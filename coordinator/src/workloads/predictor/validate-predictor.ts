@@ -41,14 +41,14 @@ export type DeploymentDeps = ValidationDeps & {
 };
 
 /**
- * @param keySha256 of the predict key, hex
+ * @param key of the predict key what is kept
  * @throws ApiError with the code of the first thing found wrong
  */
 export async function validatePredictor(
   deps: DeploymentDeps,
   bucket: string,
   body: DeployBody,
-  keySha256: string,
+  key: Required<Pick<Deployment, "keySha256" | "callbackSecret">>,
 ): Promise<ValidatedTask & { spec: Deployment }> {
   const name = taskName(body.name);
   const folder = deploymentFolder(body.jobPath);
@@ -85,10 +85,10 @@ export async function validatePredictor(
     scaling: spec.scaling,
     limits: spec.limits,
     visibility: body.visibility ?? "PRIVATE",
-    callbackUrl: body.callbackUrl ?? null,
+    callbackUrl: body.callbackUrl === undefined ? null : callbackUrl(body.callbackUrl),
     replaces: body.replaces ?? null,
     weights: weights?.origin ?? null,
-    keySha256,
+    ...key,
   };
   return {
     kind: "predictor",
@@ -124,6 +124,17 @@ function deploymentFolder(path: string): string {
   if (root !== "inference_jobs" || !isName || more.length > 0)
     throw new ApiError("path_outside_jobs", "jobPath is not /inference_jobs/<name>");
   return key;
+}
+
+/** Whether it may be dialled is the gateway's to say, with each call. @throws ApiError callback_url_invalid */
+function callbackUrl(said: string): string {
+  const url = URL.parse(said);
+  if (url === null || url.protocol !== "https:" || url.username !== "" || url.password !== "")
+    throw new ApiError(
+      "callback_url_invalid",
+      "body.callbackUrl is no URL that begins with https:// and holds neither a name nor a password",
+    );
+  return said;
 }
 
 async function readSpec(
