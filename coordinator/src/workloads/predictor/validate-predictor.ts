@@ -18,7 +18,7 @@ import {
   type ValidatedTask,
   type ValidationDeps,
 } from "../../submission/validated-task.ts";
-import { checkRequirements } from "../federation/submission/requirements.ts";
+import { type Lacking, lackingOf } from "../federation/submission/requirements.ts";
 import { findWeights } from "./find-weights.ts";
 import {
   type InferenceSpec,
@@ -103,10 +103,13 @@ export async function validatePredictor(
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: null,
     ...{ numRounds: null, firstRound: 0, minClients: 0, resumable: false },
-    warnings: withKey.map(
-      ({ object }) =>
-        `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
-    ),
+    warnings: [
+      ...withKey.map(
+        ({ object }) =>
+          `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
+      ),
+      ...lackingIn(spec, images.image, "version"),
+    ],
     shardUncompressedBytes: [
       modelFiles.reduce((sum, { sizeBytes }) => sum + sizeBytes, weights?.origin.sizeBytes ?? 0),
     ],
@@ -202,7 +205,19 @@ function judgeImage(spec: InferenceSpec, image: JobImage): void {
   const needed = { predictor: [], "llama.cpp": [LLAMA_PACKAGE], embeddings: EMBEDDINGS_PACKAGES };
   if (!needed[spec.engine].every((name) => Object.hasOwn(image.packages, name)))
     throw new ApiError("engine_unavailable", `the image ${image.profile} has no ${spec.engine}`);
-  checkRequirements(spec.requirements.join("\n"), image);
+  const missing = lackingIn(spec, image, "package");
+  if (missing.length > 0) throw new ApiError("requirement_unavailable", missing.join("; "));
+}
+
+/** Examples of the public client pin versions that no release can have; most run with the image's own. */
+function lackingIn(
+  { requirements }: InferenceSpec,
+  image: JobImage,
+  what: Lacking["kind"],
+): string[] {
+  return lackingOf(requirements.join("\n"), image, `${YAML} requirement`)
+    .filter(({ kind }) => kind === what)
+    .map(({ sentence }) => sentence);
 }
 
 /** @throws ApiError script_missing, script_too_large */
