@@ -17,7 +17,12 @@ export type Asked = {
   response: ServerResponse;
   /** From now to the last byte of the answer, milliseconds. */
   limitMs: number;
+  /** Each piece of the answer begins the limit anew: it is one of silence. */
+  isOfSilence?: boolean;
 };
+
+/** @property accept the client's own word on what it takes is passed on */
+export type AskedOf = { method: string; path: string; accept?: boolean };
 
 export class Exchange implements Disposable {
   readonly #pool: ReplicaPool;
@@ -75,16 +80,17 @@ export class Exchange implements Disposable {
    */
   async ask(
     replica: Replica,
-    { method, path }: { method: string; path: string },
+    { method, path, accept: isTold = false }: AskedOf,
     sent: Tally | null,
   ): Promise<IncomingMessage> {
     const { request } = this.#asked;
-    const { "content-type": contentType, "content-length": length } = request.headers;
+    const { "content-type": contentType, "content-length": length, accept } = request.headers;
     const upstream = this.#pool.request(replica, {
       ...{ method, path },
       headers: {
         host: "replica",
         "x-request-id": this.#requestId,
+        ...(accept === undefined || !isTold ? {} : { accept }),
         ...(contentType === undefined || sent === null ? {} : { "content-type": contentType }),
         ...(length === undefined || sent === null ? {} : { "content-length": length }),
       },
@@ -117,7 +123,19 @@ export class Exchange implements Disposable {
       const value = from.headers[name];
       if (value !== undefined) response.setHeader(name, value);
     }
-    await pipeline(from, got.pass, response);
+    await pipeline(from, this.#renewing(got), response);
+  }
+
+  #renewing(got: Tally): Tally["pass"] {
+    const timer = this.#timer;
+    const { isOfSilence = false } = this.#asked;
+    if (!isOfSilence) return got.pass;
+    return async function* (source) {
+      for await (const piece of got.pass(source)) {
+        timer.refresh();
+        yield piece;
+      }
+    };
   }
 
   [Symbol.dispose](): void {

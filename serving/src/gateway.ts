@@ -2,13 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
+import { CONTAINER_SILENT_MS } from "@resontech/contracts/container-spec";
 import { PREDICT_MS } from "@resontech/contracts/predictor-spec";
 import type { Logger } from "pino";
-import { callOf, keyOf } from "./call.ts";
+import { type Call, callOf, keyOf, ownCallOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
-import { Exchange } from "./exchange.ts";
+import { type AskedOf, Exchange } from "./exchange.ts";
 import type { KeyBudgets } from "./limits/key-budgets.ts";
 import { callFailure } from "./numbers/call-failure.ts";
 import type { CountedCall, GatewayNumbers } from "./numbers/gateway-numbers.ts";
@@ -26,6 +27,7 @@ import type { RouteFollower } from "./route-follower.ts";
 /** Of the gateway itself, for the supervisor: the front door leads nobody there. */
 const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
+const NO_SUCH_CALL = { status: 404, type: "not_found", message: "no such call" } as const;
 const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
@@ -54,15 +56,16 @@ async function answer(
   const { routes, pool, records } = parts;
   const beganAt = parts.numbers.now;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
-  const target = openAiTargetOf(request.method, request.url);
+  const own = ownCallOf(request.method, request.url);
+  const isOwn = own !== null && routes.find(own.deployment)?.api === "own";
+  const target = isOwn ? null : openAiTargetOf(request.method, request.url);
   if (target !== null) return await answerOpenAi(parts, target, request, response);
   const call = callOf(request.method, request.url);
-  if (call === null)
-    return refuse(request, response, { status: 404, type: "not_found", message: "no such call" });
+  if (call === null) return refuse(request, response, NO_SUCH_CALL);
   const route = routes.find(call.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
   const shown = shownKey(keyOf(request.headers), routes.keys, Date.now());
-  if (call.kind === "predict" && !mayCall(route, shown))
+  if (call.kind !== "health" && !mayCall(route, shown))
     return refuse(request, response, {
       ...{ status: 401, type: "auth_error", message: "the key is not one of this deployment" },
     });
@@ -71,7 +74,9 @@ async function answer(
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },
       retryAfterS: 5,
     });
-  if (call.kind === "predict" && request.headers["content-length"] === undefined)
+  const asked = isOwn ? { ...own, accept: true } : askedOf(call);
+  if (asked === null) return refuse(request, response, NO_SUCH_CALL);
+  if (asked.method === "POST" && request.headers["content-length"] === undefined)
     return refuse(request, response, {
       ...{ status: 411, type: "length_required", message: "the length of the body is not said" },
     });
@@ -84,7 +89,7 @@ async function answer(
   const counted = parts.numbers.begin(route.deployment, beganAt);
   let outcome: CallOutcome | null = null;
   try {
-    outcome = await predictWithin(parts, { request, response, route, shown, counted });
+    outcome = await predictWithin(parts, { request, response, route, shown, counted, asked });
   } finally {
     // Who hung up while the call waited is in no record.
     const ended = outcome ?? (response.headersSent ? "answered" : "client_gone");
@@ -98,7 +103,16 @@ type Predict = {
   route: Route;
   shown: ShownKey;
   counted: CountedCall;
+  asked: AskedOf;
 };
+
+/** What a replica of ours is asked; null for what it does not answer. */
+function askedOf({ kind }: Call): AskedOf | null {
+  if (kind === "own") return null;
+  return kind === "health"
+    ? { method: "GET", path: "/health" }
+    : { method: "POST", path: "/predict" };
+}
 
 /** @returns how the call went; null where no replica had it */
 async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOutcome | null> {
@@ -118,7 +132,7 @@ async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOu
 
 async function predict(
   { routes, admissions, pool, records, log }: GatewayParts,
-  { request, response, route, shown, counted }: Predict,
+  { request, response, route, shown, counted, asked }: Predict,
 ): Promise<CallOutcome | null> {
   const admitted = await admit({ admissions, routes }, route, response);
   if (admitted === null) return null;
@@ -127,23 +141,29 @@ async function predict(
     return null;
   }
   using place = admitted;
-  return await lead({ pool, records, log }, { request, response, place, shown, counted });
+  return await lead({ pool, records, log }, { request, response, place, shown, counted, asked });
 }
 
-type Led = Asked & { place: Place; shown: ShownKey; counted: CountedCall };
+type Led = Asked & { place: Place; shown: ShownKey; counted: CountedCall; asked: AskedOf };
 
 /** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */
 async function tellHealth(
   pool: ReplicaPool,
   request: IncomingMessage,
   response: ServerResponse,
-  { replicas, state }: Route,
+  { replicas, state, api }: Route,
 ): Promise<void> {
   const replica = replicas.find(({ isOpen }) => isOpen);
+  // What a program of its own says of its health is for whoever has the key; that one is open means that it is well.
+  if (replica !== undefined && api === "own") return tellStatus(response, "ok");
   if (replica !== undefined) return askHealth(pool, { request, response, replica });
   if (state === "FAILED") return refuse(request, response, refusalOf("load_failed", 60));
+  tellStatus(response, state.toLowerCase());
+}
+
+function tellStatus(response: ServerResponse, status: string): void {
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ status: state.toLowerCase() }));
+  response.end(JSON.stringify({ status }));
 }
 
 type Asked = { request: IncomingMessage; response: ServerResponse };
@@ -165,11 +185,15 @@ async function askHealth(
 /** One call, on record before the first byte of its answer leaves; how it ended follows. */
 async function lead(
   { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
-  { request, response, place, shown, counted }: Led,
+  { request, response, place, shown, counted, asked }: Led,
 ): Promise<CallOutcome> {
   const id = randomUUID();
   const [sent, got] = [new Tally(), new Tally()];
-  using exchange = new Exchange(pool, { request, response, limitMs: PREDICT_MS });
+  const isOwn = place.route.api === "own";
+  using exchange = new Exchange(pool, {
+    ...{ request, response, isOfSilence: isOwn },
+    limitMs: isOwn ? CONTAINER_SILENT_MS : PREDICT_MS,
+  });
   let outcome: CallOutcome = "answered";
   const broken = (err: unknown): null => {
     outcome = exchange.isLate ? "timeout" : exchange.isClientGone ? "client_gone" : "replica_gone";
@@ -177,12 +201,12 @@ async function lead(
     return null;
   };
   const from = await place
-    .reach((replica) => exchange.ask(replica, { method: "POST", path: "/predict" }, sent))
+    .reach((replica) => exchange.ask(replica, asked, asked.method === "POST" ? sent : null))
     .catch(broken);
   const { route, replica } = place;
   try {
     await records.begin({
-      ...{ kind: "call", id, at: new Date().toISOString(), call: "predict" },
+      ...{ kind: "call", id, at: new Date().toISOString(), call: isOwn ? "own" : "predict" },
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
       keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
