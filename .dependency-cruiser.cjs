@@ -8,7 +8,7 @@ const coordinator = [
   ["identity/"],
   ["kernel/"],
   ["submission/", "nodes/", "feed/", "approvals/", "job-mails/"],
-  ["workloads/", "outputs/", "metrics/", "hub/"],
+  ["workloads/", "outputs/", "metrics/", "hub/", "images/"],
   ["inference/"],
   ["http/", "bus/", "front/", "read-config\\.ts"],
   ["control/", "app\\.ts"],

@@ -3,6 +3,8 @@
 //
 //	rt-init -lease FILE -output FILE -- PROGRAM [ARGUMENT…]
 //
+// As the payload itself, `rt-init -attend FILE` stands beside a program that answers HTTP and knows nothing of us: attend.go.
+//
 // The lease file holds a deadline: nanoseconds since boot, suspend included, in decimal. The payload's standard output and error go
 // to the output file, which lies on the member's own file system: what a job says can fill nothing but what is its own.
 package main
@@ -42,7 +44,11 @@ var oomFiles = []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/m
 func main() {
 	lease := flag.String("lease", "/rt/lease/lease", "file with the boot-time deadline in ns")
 	output := flag.String("output", "", "file for what the payload says; empty: where rt-init says it")
+	attended := flag.String("attend", "", "file that says which program to attend to; not as PID 1")
 	flag.Parse()
+	if *attended != "" {
+		os.Exit(attend(*attended))
+	}
 	if flag.NArg() == 0 {
 		fmt.Fprintln(os.Stderr, "usage: rt-init -lease FILE -output FILE -- PROGRAM [ARGUMENT…]")
 		os.Exit(exitUsage)

@@ -18,6 +18,7 @@ import { OperatorViews } from "./control/operator-views.ts";
 import { controlHandler } from "./control/verbs.ts";
 import { answerFront } from "./front/answer-front.ts";
 import { ModelDigests } from "./hub/model-digests.ts";
+import { ownImages } from "./images/own-images.ts";
 import { DeploymentTable } from "./inference/deployment-table.ts";
 import type { Socket } from "node:net";
 import { CallerKeys } from "./inference/caller-keys.ts";
@@ -213,6 +214,7 @@ async function openParts(
     downloads: downloadsIn(config.downloadsDir ?? null),
     outputExport: config.s3.outputExport ?? "open",
     modelDigests,
+    ownImages: ownImages(read, config.registry.host),
     validate: validateSubmission,
     s3: { endpoint, region },
     keyKind: config.keyKind,

@@ -1,17 +1,29 @@
 /** Pure: which call of which deployment a request is. */
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
 
-export type Call = { deployment: string; kind: "predict" | "health" };
+/** At a path of the deployment's own program, with its query. */
+export type OwnCall = { deployment: string; kind: "own"; method: "GET" | "POST"; path: string };
+export type Call = { deployment: string; kind: "predict" | "health" } | OwnCall;
+
+const ADDRESS = new RegExp(`^${INFERENCE_PATH}/([A-Za-z0-9-]{1,64})(/[!-~]*)$`);
 
 /** Null for what is no call: routes come from the raw path, and nothing in it is decoded. */
 export function callOf(method: string | undefined, url: string | undefined): Call | null {
-  const [path = ""] = (url ?? "").split("?", 1);
-  const [, deployment, kind] =
-    new RegExp(`^${INFERENCE_PATH}/([A-Za-z0-9-]{1,64})/(predict|health)$`).exec(path) ?? [];
-  if (deployment === undefined) return null;
-  if (kind === "predict" && method === "POST") return { deployment, kind };
-  if (kind === "health" && method === "GET") return { deployment, kind };
-  return null;
+  const call = ownCallOf(method, url);
+  if (call === null) return null;
+  const [path] = call.path.split("?", 1);
+  if (path === "/predict" && method === "POST")
+    return { deployment: call.deployment, kind: "predict" };
+  if (path === "/health" && method === "GET")
+    return { deployment: call.deployment, kind: "health" };
+  return call;
+}
+
+/** As a program of its own would have it, whatever the path means elsewhere. */
+export function ownCallOf(method: string | undefined, url: string | undefined): OwnCall | null {
+  const [, deployment, path] = ADDRESS.exec(url ?? "") ?? [];
+  if (deployment === undefined || path === undefined) return null;
+  return method === "GET" || method === "POST" ? { deployment, kind: "own", method, path } : null;
 }
 
 /** The key that a request shows: of the client's own header, or as Bearer. */

@@ -19,7 +19,12 @@ export type Asked = {
   response: ServerResponse;
   /** From now to the last byte of the answer, milliseconds. */
   limitMs: number;
+  /** Each piece of the answer begins the limit anew: it is one of silence. */
+  isOfSilence?: boolean;
 };
+
+/** @property accept the client's own word on what it takes is passed on */
+export type AskedOf = { method: string; path: string; accept?: boolean };
 
 export class Exchange implements Disposable {
   readonly #pool: ReplicaPool;
@@ -92,14 +97,16 @@ export class Exchange implements Disposable {
    */
   async ask(
     replica: Replica,
-    { method, path }: { method: string; path: string },
+    { method, path, accept: isTold = false }: AskedOf,
     sent: { body: ReplicaBody; tally: Tally } | null,
   ): Promise<IncomingMessage> {
+    const { accept } = this.#asked.request.headers;
     const upstream = this.#pool.request(replica, {
       ...{ method, path },
       headers: {
         host: "replica",
         "x-request-id": this.#requestId,
+        ...(accept === undefined || !isTold ? {} : { accept }),
         ...(sent?.body.contentType === undefined ? {} : { "content-type": sent.body.contentType }),
         ...(sent === null ? {} : { "content-length": sent.body.length }),
       },
@@ -148,6 +155,18 @@ export class Exchange implements Disposable {
       const value = from.headers[name];
       if (value !== undefined) response.setHeader(name, value);
     }
-    await pipeline(body, got.pass, response);
+    await pipeline(body, this.#renewing(got), response);
+  }
+
+  #renewing(got: Tally): Tally["pass"] {
+    const timer = this.#timer;
+    const { isOfSilence = false } = this.#asked;
+    if (!isOfSilence) return got.pass;
+    return async function* (source) {
+      for await (const piece of got.pass(source)) {
+        timer.refresh();
+        yield piece;
+      }
+    };
   }
 }

@@ -3,13 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Logger } from "pino";
 import { MAX_BODY_BYTES } from "./replica-body.ts";
-import { callOf, keyOf } from "./call.ts";
+import { type Call, callOf, keyOf, ownCallOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
 import type { Callbacks } from "./callbacks/callbacks.ts";
 import { wishCallback } from "./callbacks/wish-callback.ts";
-import { Exchange } from "./exchange.ts";
+import { type AskedOf, Exchange } from "./exchange.ts";
 import { leadPredict } from "./lead-predict.ts";
 import type { Outbound } from "./outbound/outbound.ts";
 import type { KeyBudgets } from "./limits/key-budgets.ts";
@@ -28,6 +28,7 @@ import type { RouteFollower } from "./route-follower.ts";
 /** Of the gateway itself, for the supervisor: the front door leads nobody there. */
 const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
+const NO_SUCH_CALL = { status: 404, type: "not_found", message: "no such call" } as const;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
@@ -57,15 +58,16 @@ async function answer(
   const { routes, pool, records } = parts;
   const beganAt = parts.numbers.now;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
-  const target = openAiTargetOf(request.method, request.url);
+  const own = ownCallOf(request.method, request.url);
+  const isOwn = own !== null && routes.find(own.deployment)?.api === "own";
+  const target = isOwn ? null : openAiTargetOf(request.method, request.url);
   if (target !== null) return await answerOpenAi(parts, target, request, response);
   const call = callOf(request.method, request.url);
-  if (call === null)
-    return refuse(request, response, { status: 404, type: "not_found", message: "no such call" });
+  if (call === null) return refuse(request, response, NO_SUCH_CALL);
   const route = routes.find(call.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
   const shown = shownKey(keyOf(request.headers), routes.keys, Date.now());
-  if (call.kind === "predict" && !mayCall(route, shown))
+  if (call.kind !== "health" && !mayCall(route, shown))
     return refuse(request, response, {
       ...{ status: 401, type: "auth_error", message: "the key is not one of this deployment" },
     });
@@ -74,7 +76,9 @@ async function answer(
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },
       retryAfterS: 5,
     });
-  if (call.kind === "predict" && request.headers["content-length"] === undefined)
+  const asked = isOwn ? { ...own, accept: true } : askedOf(call);
+  if (asked === null) return refuse(request, response, NO_SUCH_CALL);
+  if (asked.method === "POST" && request.headers["content-length"] === undefined)
     return refuse(request, response, {
       ...{ status: 411, type: "length_required", message: "the length of the body is not said" },
     });
@@ -87,7 +91,7 @@ async function answer(
   const counted = parts.numbers.begin(route.deployment, beganAt);
   let outcome: CallOutcome | null = null;
   try {
-    outcome = await predictWithin(parts, { request, response, route, shown, counted });
+    outcome = await predictWithin(parts, { request, response, route, shown, counted, asked });
   } finally {
     // Who hung up while the call waited is in no record.
     const ended = outcome ?? (response.headersSent ? "answered" : "client_gone");
@@ -101,7 +105,16 @@ type Predict = {
   route: Route;
   shown: ShownKey;
   counted: CountedCall;
+  asked: AskedOf;
 };
+
+/** What a replica of ours is asked; null for what it does not answer. */
+function askedOf({ kind }: Call): AskedOf | null {
+  if (kind === "own") return null;
+  return kind === "health"
+    ? { method: "GET", path: "/health" }
+    : { method: "POST", path: "/predict" };
+}
 
 /** @returns how the call went; null where no replica had it */
 async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOutcome | null> {
@@ -121,9 +134,11 @@ async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOu
 
 async function predict(
   parts: GatewayParts,
-  { request, response, route, shown, counted }: Predict,
+  { request, response, route, shown, counted, asked }: Predict,
 ): Promise<CallOutcome | null> {
-  const wished = wishCallback(parts, route, request.headers["x-callback-url"]);
+  // A program of its own streams what it likes, and its paths mean what it likes.
+  const wished =
+    route.api === "own" ? null : wishCallback(parts, route, request.headers["x-callback-url"]);
   if (wished !== null && "refusal" in wished) {
     refuse(request, response, wished.refusal);
     return null;
@@ -135,7 +150,10 @@ async function predict(
     return null;
   }
   using place = admitted;
-  return await leadPredict(parts, { request, response, place, shown, counted, callback: wished });
+  return await leadPredict(parts, {
+    ...{ request, response, place, shown, counted, asked },
+    callback: wished,
+  });
 }
 
 /** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */
@@ -143,13 +161,19 @@ async function tellHealth(
   pool: ReplicaPool,
   request: IncomingMessage,
   response: ServerResponse,
-  { replicas, state }: Route,
+  { replicas, state, api }: Route,
 ): Promise<void> {
   const replica = replicas.find(({ isOpen }) => isOpen);
+  // What a program of its own says of its health is for whoever has the key; that one is open means that it is well.
+  if (replica !== undefined && api === "own") return tellStatus(response, "ok");
   if (replica !== undefined) return askHealth(pool, { request, response, replica });
   if (state === "FAILED") return refuse(request, response, refusalOf("load_failed", 60));
+  tellStatus(response, state.toLowerCase());
+}
+
+function tellStatus(response: ServerResponse, status: string): void {
   response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify({ status: state.toLowerCase() }));
+  response.end(JSON.stringify({ status }));
 }
 
 type Asked = { request: IncomingMessage; response: ServerResponse };

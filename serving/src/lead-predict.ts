@@ -1,12 +1,13 @@
-/** One call of a predictor, on record before the first byte of its answer leaves; how it ended follows. */
+/** One call of a predictor or of a program of its own, on record before the first byte of its answer leaves; how it ended follows. */
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { CONTAINER_SILENT_MS } from "@resontech/contracts/container-spec";
 import { PREDICT_MS } from "@resontech/contracts/predictor-spec";
 import type { Logger } from "pino";
 import type { Callbacks } from "./callbacks/callbacks.ts";
 import { CALLBACKS_FULL, type CallbackWish } from "./callbacks/wish-callback.ts";
-import { Exchange } from "./exchange.ts";
+import { type AskedOf, Exchange } from "./exchange.ts";
 import type { ShownKey } from "./may-call.ts";
 import { readNamedUrl } from "./named-url.ts";
 import type { CountedCall } from "./numbers/gateway-numbers.ts";
@@ -35,15 +36,20 @@ export type Led = {
   place: Place;
   shown: ShownKey;
   counted: CountedCall;
+  asked: AskedOf;
   /** Whom the answer is posted to as well. */
   callback: CallbackWish | null;
 };
 
 /** @returns how the call went; null where no replica was asked */
 export async function leadPredict(parts: Parts, led: Led): Promise<CallOutcome | null> {
-  const { request, response } = led;
+  const { request, response, place } = led;
   const id = randomUUID();
-  using exchange = new Exchange(parts.pool, { request, response, limitMs: PREDICT_MS });
+  const isOwn = place.route.api === "own";
+  using exchange = new Exchange(parts.pool, {
+    ...{ request, response, isOfSilence: isOwn },
+    limitMs: isOwn ? CONTAINER_SILENT_MS : PREDICT_MS,
+  });
   const found = await findBody(parts, led, { id, exchange });
   if ("body" in found) return await leadBody(parts, led, { id, exchange, body: found.body });
   if (!response.destroyed) refuse(request, response, found.refusal, exchange.requestId);
@@ -103,7 +109,7 @@ async function leadBody(
   { id, exchange, body }: Begun & { body: ReplicaBody },
 ): Promise<CallOutcome> {
   const { records, log } = parts;
-  const { response, place, shown, counted } = led;
+  const { response, place, shown, counted, asked } = led;
   const [sent, got] = [new Tally(), new Tally()];
   let outcome: CallOutcome = "answered";
   let refusal: Refusal | null = null;
@@ -119,13 +125,14 @@ async function leadBody(
   };
   const from = await place
     .reach((replica) =>
-      exchange.ask(replica, { method: "POST", path: "/predict" }, { body, tally: sent }),
+      exchange.ask(replica, asked, asked.method === "POST" ? { body, tally: sent } : null),
     )
     .catch(broken);
   const { route, replica } = place;
   try {
     await records.begin({
-      ...{ kind: "call", id, at: new Date().toISOString(), call: "predict" },
+      ...{ kind: "call", id, at: new Date().toISOString() },
+      call: route.api === "own" ? "own" : "predict",
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
       keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },

@@ -6,14 +6,25 @@ t.test("a call has a deployment and a word, and its own method", async (t) => {
   t.same(callOf("POST", "/inference/job-1/predict"), { deployment: "job-1", kind: "predict" });
   t.same(callOf("GET", "/inference/job-1/health?x=1"), { deployment: "job-1", kind: "health" });
   for (const [method, url] of [
-    ["GET", "/inference/job-1/predict"],
-    ["POST", "/inference/job-1/health"],
+    ["PUT", "/inference/job-1/predict"],
     ["POST", "/inference/job_1/predict"],
-    ["POST", "/inference/job-1/predict/"],
+    ["POST", "/inference/job-1"],
     ["POST", "/x/inference/job-1/predict"],
     ["POST", undefined],
   ] as const)
     t.equal(callOf(method, url), null, `${method} ${url}`);
+});
+
+t.test("what is left is a path of a program's own, raw and with its query", async (t) => {
+  for (const [method, path] of [
+    ["GET", "/predict"],
+    ["POST", "/health"],
+    ["POST", "/predict/"],
+    ["POST", "/v2/models/a%2Fb/../infer?x=1"],
+  ] as const)
+    t.same(callOf(method, `/inference/job-1${path}`), {
+      ...{ deployment: "job-1", kind: "own", method, path },
+    });
 });
 
 t.test("a key comes in the client's header or as Bearer", async (t) => {

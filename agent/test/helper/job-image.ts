@@ -1,27 +1,16 @@
 /** A job image of one file, served by the real registry engine: `python3` is the payload program beside this file. */
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { ReleaseImage, ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
+import { buildProgram, writeImageLayout } from "./image-layout.ts";
 import { freePort, startEngine, stopEngine } from "./engine-process.ts";
 import type { TestPki } from "./pki.ts";
 
-const run = promisify(execFile);
 const Index = Type.Object({
   manifests: Type.Array(Type.Object({ digest: Type.String() }), { minItems: 1 }),
 });
@@ -100,46 +89,9 @@ function releaseOf(layout: string, digest: string): Pick<ReleaseManifest, "versi
   return { version: "1.0.0", images: [{ ...image, ...unused }] };
 }
 
-/** An OCI layout; answers the manifest's digest. https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
+/** Answers the manifest's digest. */
 async function writeLayout(dir: string, layout: string): Promise<string> {
   const root = join(dir, "root");
-  for (const folder of ["usr/bin", "tmp", "etc", "app", "rt", "var/tmp"])
-    mkdirSync(join(root, folder), { recursive: true });
-  await run("go", ["build", "-trimpath", "-o", join(root, "usr/bin/python3"), "."], {
-    cwd: join(import.meta.dirname, "payload"),
-    env: { ...process.env, CGO_ENABLED: "0" },
-  });
-  const tar = join(dir, "layer.tar");
-  await run("tar", ["--create", "--file", tar, "--directory", root, "--owner=0", "--group=0", "."]);
-  mkdirSync(join(layout, "blobs", "sha256"), { recursive: true });
-  const put = (bytes: Buffer): { digest: string; size: number } => {
-    const hex = createHash("sha256").update(bytes).digest("hex");
-    writeFileSync(join(layout, "blobs", "sha256", hex), bytes);
-    return { digest: `sha256:${hex}`, size: bytes.length };
-  };
-  const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
-  const layer = put(readFileSync(tar));
-  const config = put(
-    json({
-      architecture: "amd64",
-      os: "linux",
-      config: { Env: ["PATH=/usr/bin"] },
-      rootfs: { type: "layers", diff_ids: [layer.digest] },
-    }),
-  );
-  const type = "application/vnd.oci.image";
-  const manifest = put(
-    json({
-      schemaVersion: 2,
-      mediaType: `${type}.manifest.v1+json`,
-      config: { mediaType: `${type}.config.v1+json`, ...config },
-      layers: [{ mediaType: `${type}.layer.v1.tar`, ...layer }],
-    }),
-  );
-  writeFileSync(join(layout, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
-  writeFileSync(
-    join(layout, "index.json"),
-    json({ schemaVersion: 2, manifests: [{ mediaType: `${type}.manifest.v1+json`, ...manifest }] }),
-  );
-  return manifest.digest;
+  await buildProgram(join(import.meta.dirname, "payload"), root, "usr/bin/python3");
+  return await writeImageLayout(root, layout, { Env: ["PATH=/usr/bin"] });
 }

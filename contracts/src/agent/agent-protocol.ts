@@ -26,14 +26,16 @@ export * from "./worker-trial.ts";
 /**
  * 1: the first release. 2: the agent names the versions that it speaks, and passes over fields that it does not know. An agent of 1 is sent what
  * version 1 has, and nothing more. 3: the agent tries its workers, and asks with which image. 4: replicas are put to sleep and woken, and it is told how
- * they stand.
+ * they stand. 5: it runs programs that know nothing of us (container-spec.ts).
  */
-export const AGENT_PROTOCOL = { min: 1, max: 4 } as const;
+export const AGENT_PROTOCOL = { min: 1, max: 5 } as const;
 
 /** From this version on the coordinator says which image a worker is tried with. */
 export const TRIAL_SINCE = 3;
 /** From this version on members that are replicas have a {@link ReplicaWish}, and tell how they stand. */
 export const WISH_SINCE = 4;
+/** From this version on an agent's PID 1 attends to programs that know nothing of us. */
+export const ATTEND_SINCE = 5;
 
 /** The verbs, each a subject `agent.<node>.<verb>`. */
 export const AGENT_VERBS = [

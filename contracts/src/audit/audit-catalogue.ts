@@ -9,6 +9,7 @@ import { ENVELOPE_FIELDS } from "./audit-event.ts";
 import { ADMIN_EVENTS } from "./catalogue/admin.ts";
 import { DATA_EVENTS } from "./catalogue/data.ts";
 import { IDENTITY_EVENTS } from "./catalogue/identity.ts";
+import { IMAGE_EVENTS } from "./catalogue/image.ts";
 import { JOB_EVENTS } from "./catalogue/job.ts";
 import { KEY_EVENTS } from "./catalogue/key.ts";
 import { LOG_EVENTS } from "./catalogue/log.ts";
@@ -30,6 +31,7 @@ export const EVENT_CATALOGUE = {
   ...DATA_EVENTS,
   ...OBJECT_STORE_EVENTS,
   ...MODEL_EVENTS,
+  ...IMAGE_EVENTS,
   ...PRIVACY_EVENTS,
   ...ADMIN_EVENTS,
   ...LOG_EVENTS,

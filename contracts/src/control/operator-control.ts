@@ -8,6 +8,7 @@ import { type Static, Type } from "typebox";
 import type { NodeState } from "../agent/node-states.ts";
 import type { MemberState } from "../job/job-states.ts";
 import { MAX_TITLE, TITLE_PATTERN } from "../http/http-projects.ts";
+import { type IMAGE_ADMISSIONS, ImageDigest, ImageName, ImageProgram } from "../image/own-image.ts";
 
 const closed = { additionalProperties: false } as const;
 const Name = Type.String({ minLength: 1, maxLength: 64 });
@@ -105,6 +106,39 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("node-evict"), node: Name }, closed),
   /** Its certificate is void; refused while the node lives and holds something. */
   Type.Object({ verb: verb("node-remove"), node: Name }, closed),
+  Type.Object({ verb: verb("image-list") }, closed),
+  /** The registry has it: deployments may name it from then on. */
+  Type.Object(
+    {
+      verb: verb("image-add"),
+      name: ImageName,
+      digest: ImageDigest,
+      sizeBytes: Type.Integer({ minimum: 0 }),
+      program: ImageProgram,
+      admission: Type.Union([
+        /** As somebody was told it by another way than the image came. */
+        Type.Object({ by: Type.Literal("digest"), said: ImageDigest }, closed),
+        Type.Object(
+          {
+            by: Type.Literal("signature"),
+            /** Base64, of the image's statement. */
+            signature: Type.String({ maxLength: 1_024, pattern: "^[A-Za-z0-9+/]+={0,2}$" }),
+          },
+          closed,
+        ),
+      ]),
+    },
+    closed,
+  ),
+  /** Refused while a deployment runs it. */
+  Type.Object({ verb: verb("image-remove"), name: ImageName }, closed),
+  Type.Object({ verb: verb("image-keys") }, closed),
+  Type.Object({ verb: verb("image-trust"), pem: Type.String({ maxLength: 4_096 }) }, closed),
+  /** By the beginning of its SHA-256. */
+  Type.Object(
+    { verb: verb("image-distrust"), key: Type.String({ pattern: "^[0-9a-f]{8,64}$" }) },
+    closed,
+  ),
   /** What shows that two people approved a request, for who performs it. */
   Type.Object({ verb: verb("approval-proof"), approval: Id }, closed),
   /** A page of what was decided within the last week, each kind of question once; `after` is the last question of the page before. */
@@ -212,6 +246,19 @@ export type ProjectFacts = {
 /** `question`: JSON of kinds of caller and row, never an id; the coordinator alone knows its form. `lastAt`: Unix milliseconds. */
 export type DecisionFacts = { question: string; times: number; lastAt: number };
 
+/** @property proof the key or the request that vouches for it; null where its digest was said @property deployments that run it */
+export type ImageFacts = {
+  name: string;
+  digest: string;
+  sizeBytes: number;
+  admittedBy: (typeof IMAGE_ADMISSIONS)[number];
+  proof: string | null;
+  admittedAt: string;
+  deployments: string[];
+};
+/** @property sha256 of the public key, hex */
+export type ImageKeyFacts = { sha256: string; trustedAt: string };
+
 export type OperatorReply =
   | { ok: true; verb: "key-list"; keys: KeyFacts[] }
   | { ok: true; verb: "key-renew"; key: string; expiresAt: string }
@@ -249,6 +296,12 @@ export type OperatorReply =
   | { ok: true; verb: "node-undrain"; node: string }
   | { ok: true; verb: "node-evict"; node: string; members: number }
   | { ok: true; verb: "node-remove"; node: string }
+  | { ok: true; verb: "image-list"; images: ImageFacts[] }
+  | { ok: true; verb: "image-add"; image: ImageFacts }
+  | { ok: true; verb: "image-remove"; name: string; digest: string }
+  | { ok: true; verb: "image-keys"; keys: ImageKeyFacts[] }
+  | { ok: true; verb: "image-trust"; sha256: string }
+  | { ok: true; verb: "image-distrust"; sha256: string }
   | { ok: true; verb: "approval-proof"; proof: ApprovalProof }
   /** `next` is null on the last page. */
   | {

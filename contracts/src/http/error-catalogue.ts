@@ -356,6 +356,34 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Mend inference.yaml at the place that the message names, upload it, and deploy again.",
   },
+  image_unknown: {
+    status: 400,
+    hint: "Write a name of an admitted image in container.image, or ask the operator to admit yours: appliance image add FILE.",
+  },
+  image_without_program: {
+    status: 400,
+    hint: "Write container.command in inference.yaml: the program of the image that answers HTTP, and its arguments.",
+  },
+  image_exists: {
+    status: 409,
+    hint: "Admit it under another name (--name), or remove the other one first: appliance image rm NAME.",
+  },
+  image_digest_differs: {
+    status: 400,
+    hint: "Do not admit it before its maker says which is right; ask for the digest by another way than the file came.",
+  },
+  image_signature_invalid: {
+    status: 400,
+    hint: "Sign the output of `appliance image digest FILE --statement` with a key that `appliance image keys` lists.",
+  },
+  image_key_invalid: {
+    status: 400,
+    hint: "Give the public half in PEM: openssl pkey -in KEY -pubout.",
+  },
+  image_in_use: {
+    status: 409,
+    hint: "Stop the deployments that the message names, or wait until they have ended, and repeat the command.",
+  },
   weights_missing: {
     status: 400,
     hint: "Upload the weights to the deployment's model/ folder, or mend model.path in inference.yaml.",

@@ -18,8 +18,9 @@ export const REPORT_EVERY_MS = 1_000;
 /** A gateway that says nothing for so long is not there. */
 export const REPORT_LIFE_MS = 10_000;
 
-/** What its replicas answer: `/predict`, or the OpenAI API (openai-surface.ts). */
-export const DEPLOYMENT_APIS = ["predict", "openai"] as const;
+/** What its replicas answer: `/predict`, the OpenAI API (openai-surface.ts), or paths of a program's own. */
+export const DEPLOYMENT_APIS = ["predict", "openai", "own"] as const;
+export type DeploymentApi = (typeof DEPLOYMENT_APIS)[number];
 
 const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 const Count = Type.Integer({ minimum: 0 });

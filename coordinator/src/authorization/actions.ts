@@ -104,6 +104,11 @@ export const ACTIONS = {
   "appliance.maintain": "appliance",
   /** Figures of the appliance, of no person and no one job. */
   "metrics.read": "appliance",
+  /** Of the customer's own, and the keys that admit them. */
+  "image.list": "appliance",
+  "image.add": "appliance",
+  "image.remove": "appliance",
+  "image.trust": "appliance",
   /** A password that is good for pulling one repository. */
   "registry.login": "appliance",
   /** The token for it, against the password. */

@@ -21,6 +21,14 @@ import type { MaintenanceReply } from "../nodes/maintenance.ts";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { pageOfDecisions } from "../policy-trial/decision-history.ts";
 import { listGroupRoles } from "../identity/directories/group-store.ts";
+import {
+  addImage,
+  distrustKey,
+  imageKeys,
+  listImages,
+  removeImage,
+  trustKey,
+} from "./image-changes.ts";
 import { byOperator } from "./by-operator.ts";
 import type { ControlHandler } from "./control-server.ts";
 import { mapToRole, unmapFromRoles } from "./group-changes.ts";
@@ -86,6 +94,12 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-undrain": { event: "iam.node.change" },
   "node-evict": { event: "iam.node.change" },
   "node-remove": { event: "iam.node.change" },
+  "image-list": { none: "status" },
+  "image-add": { event: "image.add" },
+  "image-remove": { event: "image.remove" },
+  "image-keys": { none: "settings, and nothing of people" },
+  "image-trust": { event: "image.trust" },
+  "image-distrust": { event: "image.trust" },
   "approval-proof": { event: "admin.control" },
   "policy-decisions": { none: "status" },
 };
@@ -122,6 +136,12 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "node-undrain": "node.undrain",
   "node-evict": "node.evict",
   "node-remove": "node.remove",
+  "image-list": "image.list",
+  "image-add": "image.add",
+  "image-remove": "image.remove",
+  "image-keys": "image.list",
+  "image-trust": "image.trust",
+  "image-distrust": "image.trust",
   "approval-proof": "approval.proof",
   "policy-decisions": "policy.read",
 };
@@ -270,6 +290,18 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await evict(deps, request.node);
     case "node-remove":
       return await remove(deps, request.node);
+    case "image-list":
+      return listImages(deps);
+    case "image-add":
+      return await addImage(deps, request);
+    case "image-remove":
+      return await removeImage(deps, request.name);
+    case "image-keys":
+      return imageKeys(deps);
+    case "image-trust":
+      return await trustKey(deps, request.pem);
+    case "image-distrust":
+      return await distrustKey(deps, request.key);
     case "approval-proof":
       // With tokens come names of people.
       return await looked(deps, request.verb, () => {

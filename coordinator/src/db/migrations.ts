@@ -24,6 +24,7 @@ import { callUsage } from "./migrations/0022-call-usage.ts";
 import { models } from "./migrations/0023-models.ts";
 import { standings } from "./migrations/0024-standings.ts";
 import { rollouts } from "./migrations/0025-rollouts.ts";
+import { ownImages } from "./migrations/0026-own-images.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly Migration[] = [
   models,
   standings,
   rollouts,
+  ownImages,
 ];

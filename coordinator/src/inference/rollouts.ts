@@ -5,7 +5,7 @@
 import { isTerminal, JOB_STATES } from "@resontech/contracts/job-states";
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
-import { type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
+import { apiOf, type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
 import { openReplicas } from "./decisions/deployment.ts";
 import type { DeploymentTable } from "./deployment-table.ts";
 
@@ -65,7 +65,7 @@ export class Rollouts {
     if (row?.replaced_by != null) refuse(`has been replaced by ${row.replaced_by}`);
     const coming = this.#coming.get(...OVER, from.id);
     if (coming !== undefined) refuse(`is about to be replaced by ${coming}`);
-    if ((from.spec.engine === "predictor") !== (asked.engine === "predictor"))
+    if (apiOf(from.spec) !== apiOf(asked))
       refuse("answers another API, so its callers could not go on");
   }
 }

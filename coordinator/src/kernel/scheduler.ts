@@ -154,10 +154,11 @@ export class Scheduler {
     const largest = Math.max(0, ...capacities.values());
     const gangOf = (job: JobRow): WaitingJob => {
       const workload = tables.workloads.of(job);
-      const { agentProtocol, isReached } = workload;
+      const { isReached } = workload;
       const { workers: size, hub } = workload.gang(job);
       return {
-        ...{ id: job.id, ...wishesOf(job), agentProtocol, isReached, size },
+        ...{ id: job.id, ...wishesOf(job), isReached, size },
+        agentProtocol: workload.agentProtocol(job),
         hubBytes: hub === null ? null : Math.min(hub.bytes, largest),
       };
     };
@@ -215,7 +216,7 @@ export class Scheduler {
         .find(({ is_lead }) => is_lead === 1)!.node_id;
       return transitions.vacancies(jobId).map(({ member, spending }) => ({
         ...wishesOf({ ...job, ...spending }),
-        agentProtocol: tables.workloads.of(job).agentProtocol,
+        agentProtocol: tables.workloads.of(job).agentProtocol(job),
         ...{ job: jobId, member: member.id, home, hasPort: attempt.bridge_port !== null },
       }));
     });

@@ -55,7 +55,7 @@ export type Workloads = { of(job: Pick<JobRow, "kind">): Workload; has(kind: str
  */
 export type Workload = {
   /** The oldest version of the agent protocol whose agents can run its members. */
-  agentProtocol: number;
+  agentProtocol(job: Pick<JobRow, "spec">): number;
   gang(job: JobRow): Gang;
   /** The member without a worker. Asked where the gang has one. */
   hub(job: JobRow, node: NodeSize): MemberPlan;

@@ -18,6 +18,7 @@ import { AuditSearch } from "../../src/audit/audit-search.ts";
 import { BucketKeys } from "../../src/identity/bucket-keys.ts";
 import { downloadsIn } from "../../src/http/routes/downloads.ts";
 import { DashboardFiles } from "../../src/http/pages/dashboard-files.ts";
+import { ownImages } from "../../src/images/own-images.ts";
 import { ModelDigests } from "../../src/hub/model-digests.ts";
 import { Feed } from "../../src/feed/feed.ts";
 import { RegistryPasswords } from "../../src/identity/registry-passwords.ts";
@@ -134,7 +135,11 @@ export async function makeTestApp(
     ...{ kernel, feed, publicUrl: "https://localhost" },
     dashboard: DashboardFiles.none(),
     downloads: downloadsIn(null),
-    ...{ outputExport: "open", modelDigests },
+    ...{
+      outputExport: "open",
+      modelDigests,
+      ownImages: ownImages(database.read, "localhost:5000"),
+    },
     validate: validateSubmission,
     auditSearch: new AuditSearch(join(dir, "search")),
     images: [TEST_IMAGE],

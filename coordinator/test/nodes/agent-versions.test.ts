@@ -35,7 +35,7 @@ t.test("without a common version nothing changes, and the refusal says what to d
   const over = AGENT_PROTOCOL.max + 1;
   agent.protocol = { min: over, max: over + 1 };
   const refused = new RegExp(
-    `the agent of node-a .release 1. speaks agent protocol ${over} to ${over + 1}, the appliance 1 to 4: upgrade the appliance`,
+    `the agent of node-a .release 1. speaks agent protocol ${over} to ${over + 1}, the appliance 1 to 5: upgrade the appliance`,
   );
   await t.rejects(agent.register(), { code: "protocol_unsupported", message: refused });
   t.same(world.all("SELECT * FROM nodes"), before);
@@ -53,7 +53,7 @@ t.test("without a common version nothing changes, and the refusal says what to d
 t.test("members that need a newer agent wait for one, and say so", async (t) => {
   const needsNewest: Workloads = {
     has: (kind) => WORKLOADS.has(kind),
-    of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: AGENT_PROTOCOL.max }),
+    of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: () => AGENT_PROTOCOL.max }),
   };
   const { world, agent } = begun(t, needsNewest);
   const { kernel, scheduler, transitions } = world.parts;
@@ -74,7 +74,7 @@ t.test(
   async (t) => {
     const { world, agent } = begun(t, {
       has: (kind) => WORKLOADS.has(kind),
-      of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: 2 }),
+      of: (job) => ({ ...WORKLOADS.of(job), agentProtocol: () => 2 }),
     });
     await agent.register();
     // It writes the columns that it knows.

@@ -27,7 +27,7 @@ export const CallBegun = Type.Object(
     id: Id,
     at: At,
     deployment: Id,
-    /** `predict`, or the path below `/v1/`. */
+    /** `predict`, the path below `/v1/`, or `own`: a program of the deployment's own. */
     call: Id,
     project: Id,
     /** Member of the kernel that was called. */

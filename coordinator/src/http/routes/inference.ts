@@ -28,6 +28,7 @@ import { StoredLogs } from "../../outputs/stored-logs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { acceptTask, type SubmissionDeps } from "../../submission/submit-task.ts";
 import type { Deployment } from "../../workloads/predictor/predictor.ts";
+import type { OwnImages } from "../../workloads/predictor/own-images.ts";
 import { validatePredictor } from "../../workloads/predictor/validate-predictor.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { asDeployment, deploymentReply, deploymentRow } from "../decisions/deployment-replies.ts";
@@ -42,6 +43,7 @@ export type InferenceRoutesDeps = SubmissionDeps & {
   store: Pick<ObjectStore, "list" | "getRange" | "stat">;
   outputExport: "open" | "controlled";
   publicUrl: string;
+  ownImages: OwnImages;
 };
 
 const tags = ["inference"];

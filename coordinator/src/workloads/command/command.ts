@@ -16,7 +16,7 @@ const ROLE = "command";
 const DISK_DATA_FACTOR = 3;
 
 export const command: Workload = {
-  agentProtocol: 1,
+  agentProtocol: () => 1,
   hubPort: 0,
   requiredOutputs: [],
   startsWithMembers: true,

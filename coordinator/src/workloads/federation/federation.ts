@@ -33,7 +33,7 @@ const TASK_REQUEST_INTERVAL_S = 0.2;
 const SERVER_INPUTS = ["script", "config", "model"];
 
 export const federation: Workload = {
-  agentProtocol: 1,
+  agentProtocol: () => 1,
   hubPort: SERVER_PORT,
   // HOSTED-API "Bucket layout".
   requiredOutputs: ["model_out/checkpoint.pt"],

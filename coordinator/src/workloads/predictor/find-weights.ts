@@ -13,6 +13,9 @@ import type { WeightsOrigin } from "./predictor.ts";
 /** A replica stages no more. */
 const MAX_MODEL_BYTES = 512 * 1024 ** 3;
 
+/** Engines whose code may do with the weights whatever it likes. */
+const RUNS_USERS_CODE: readonly InferenceSpec["engine"][] = ["predictor", "container"];
+
 export type WeightsPlace = {
   store: Pick<ObjectStore, "stat">;
   sources: ModelSources;
@@ -47,7 +50,10 @@ export async function findWeights(
     );
   if (path.from !== "hub")
     for (const { bucket = null, key } of found.inputs)
-      place.sources.checkUse({ bucket: bucket ?? place.bucket, key }, engine === "predictor");
+      place.sources.checkUse(
+        { bucket: bucket ?? place.bucket, key },
+        RUNS_USERS_CODE.includes(engine),
+      );
   return found;
 }
 
@@ -73,7 +79,7 @@ function ofHub(
   const snapshot = sources.ofHub(name, revision);
   const { commit, files } = snapshot;
   // An engine reads one file; where there is one it need not be named.
-  const only = file ?? (engine === "predictor" ? null : oneGguf(snapshot.files, named));
+  const only = file ?? (RUNS_USERS_CODE.includes(engine) ? null : oneGguf(snapshot.files, named));
   const inputs = hubInputs(snapshot, only);
   if (inputs.length === 0)
     throw new ApiError("model_not_found", `${name}@${revision} of the hub has no file ${only}`);

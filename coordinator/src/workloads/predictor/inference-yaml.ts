@@ -1,5 +1,7 @@
 /** `inference.yaml` of a deployment, as the public client renders it or a person writes it (HOSTED-API "Inside a serving replica"). Pure. */
 import { ApiError } from "../../api-error.ts";
+import { Arguments, ImageName, type ImageProgram, Variables } from "@resontech/contracts/own-image";
+import { CONTAINER_DOOR } from "@resontech/contracts/container-spec";
 import { LLAMA_POOLINGS, type LlamaPooling } from "@resontech/contracts/llama-spec";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -21,7 +23,7 @@ const DOTTED = "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$";
 const ModelPath = Type.String({ minLength: 1, maxLength: 1_024 });
 /** Engines of this release and of the hosted pools; without one a predictor runs. */
 const Engine = Type.Object({
-  engine: Type.Optional(Type.Enum(["llama.cpp", "embeddings", "vllm_openai"])),
+  engine: Type.Optional(Type.Enum(["llama.cpp", "embeddings", "container", "vllm_openai"])),
 });
 /** What is not named here is taken and passed over: the hosted pools know more of it. */
 const Common = Type.Object({
@@ -77,15 +79,49 @@ const Llama = Type.Object({
     }),
   ),
 });
+const Container = Type.Object({
+  model: Type.Optional(Type.Object({ path: Type.Optional(Type.Union([ModelPath, Type.Null()])) })),
+  container: Type.Object(
+    {
+      image: ImageName,
+      port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+      health: Type.Optional(
+        Type.String({ maxLength: 256, pattern: "^/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*$" }),
+      ),
+      command: Type.Optional(Arguments),
+      environment: Type.Optional(Variables),
+    },
+    { additionalProperties: false },
+  ),
+});
 const validators = {
   engine: Compile(Engine),
   common: Compile(Common),
   predictor: Compile(Predictor),
   llama: Compile(Llama),
+  container: Compile(Container),
+};
+
+/** A program of the customer's own that answers HTTP, as a person writes it. */
+type AskedContainer = {
+  engine: "container";
+  /** As the operator admitted it. */
+  image: string;
+  /** Where its program listens. */
+  port: number;
+  /** A path of it that answers 200 to 299 as long as it can take calls. */
+  health: string;
+  /** Empty: the image's own. */
+  command: string[];
+  /** Beside the image's own. */
+  environment: Record<string, string>;
+  /** As of a predictor. */
+  modelPath: string | null;
 };
 
 /** What runs in a replica. */
 export type ServedModel =
+  | (AskedContainer & ImageProgram & { digest: string })
   | {
       engine: "predictor";
       module: string;
@@ -110,7 +146,7 @@ export type ServedModel =
       modelPath: null;
     };
 
-export type InferenceSpec = ServedModel & {
+export type InferenceSpec = (Exclude<ServedModel, { engine: "container" }> | AskedContainer) & {
   scaling: Scaling;
   /** Whether a replica needs an accelerator. */
   needsDevice: boolean;
@@ -121,6 +157,7 @@ export type InferenceSpec = ServedModel & {
 };
 
 const DEFAULT_ONGOING = 8;
+const DEFAULT_HEALTH = "/health";
 /** Each call of an engine has a context of its own, in memory from the start. */
 const DEFAULT_SLOTS = 4;
 const MAX_SLOTS = 64;
@@ -148,6 +185,11 @@ export function readInferenceYaml(text: string): InferenceSpec {
     return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING, null) };
   if (common.needsDevice)
     throw new ApiError("engine_unavailable", `${engine} runs on processors in this release`);
+  if (engine === "container") {
+    if (common.requirements.length > 0)
+      throw invalid("requirements are not for an image of one's own");
+    return { ...containerOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING, null) };
+  }
   const slots = ongoing ?? DEFAULT_SLOTS;
   if (slots > MAX_SLOTS)
     throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
@@ -173,6 +215,18 @@ function llamaOf(said: unknown): ServedModel & { engine: "llama.cpp" } {
     ...{ engine: "llama.cpp", modelPath: model.path, task: llama.task ?? "generate" },
     ...{ pooling: llama.pooling ?? null },
     contextTokens: llama.context_tokens ?? DEFAULT_CONTEXT_TOKENS,
+  };
+}
+
+function containerOf(said: unknown): AskedContainer {
+  const { container, model } = checked(validators.container, said);
+  const { image, port, health = DEFAULT_HEALTH, command = [], environment = {} } = container;
+  if (port === CONTAINER_DOOR) throw invalid(`container.port ${port} is where calls come in`);
+  if (Buffer.byteLength(JSON.stringify([command, environment])) > MAX_ARGUMENT_BYTES)
+    throw invalid(`container.command and environment have more than ${MAX_ARGUMENT_BYTES} bytes`);
+  return {
+    ...{ engine: "container", image, port, health, command, environment },
+    modelPath: model?.path ?? null,
   };
 }
 

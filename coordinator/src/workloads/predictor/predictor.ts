@@ -1,12 +1,20 @@
 /** A deployment's replica on a worker, a user's predictor or an engine with a model: reached by the gateway alone. It runs until somebody stops it. */
 import type { MemberPayload } from "@resontech/contracts/agent-protocol";
-import type { DeploymentLimits } from "@resontech/contracts/inference-routes";
+import type { DeploymentApi, DeploymentLimits } from "@resontech/contracts/inference-routes";
 import type { VISIBILITIES } from "@resontech/contracts/http-inference";
 import {
   EMBEDDINGS_COMMAND,
   EMBEDDINGS_SPEC,
   type EmbeddingsSpec,
 } from "@resontech/contracts/embeddings-spec";
+import { ATTEND_SINCE } from "@resontech/contracts/agent-protocol";
+import {
+  CONTAINER_COMMAND,
+  CONTAINER_DOOR,
+  CONTAINER_SILENT_MS,
+  CONTAINER_SPEC,
+  type ContainerSpec,
+} from "@resontech/contracts/container-spec";
 import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
 import {
   MAX_EMBEDDING_INPUTS,
@@ -73,8 +81,14 @@ export function deploymentOf(job: Pick<JobRow, "spec">): Deployment {
   return JSON.parse(job.spec ?? "null") as Deployment;
 }
 
+/** How it is called. */
+export function apiOf({ engine }: Pick<Deployment, "engine">): DeploymentApi {
+  if (engine === "container") return "own";
+  return engine === "predictor" ? "predict" : "openai";
+}
+
 export const predictor: Workload = {
-  agentProtocol: 1,
+  agentProtocol: (job) => (deploymentOf(job).engine === "container" ? ATTEND_SINCE : 1),
   hubPort: PREDICTOR_PORT,
   requiredOutputs: [],
   startsWithMembers: false,
@@ -103,13 +117,13 @@ export const predictor: Workload = {
 };
 
 function describe({ job, attempt, member }: DescribedMember): MemberPayload {
-  const { command, file } = programOf(job, member.id);
+  const { command, file, port = PREDICTOR_PORT, environment } = programOf(job, member.id);
   return {
     command: [...command],
-    environment: { PYTHONUNBUFFERED: "1", HF_HUB_CACHE: HUB_CACHE },
+    environment: { PYTHONUNBUFFERED: "1", HF_HUB_CACHE: HUB_CACHE, ...environment },
     files: [file],
     certificates: null,
-    network: { shape: "hub", index: null, name: attempt.server_name, port: PREDICTOR_PORT },
+    network: { shape: "hub", index: null, name: attempt.server_name, port },
     sites: [],
     outputs: {
       logs: [],
@@ -119,8 +133,27 @@ function describe({ job, attempt, member }: DescribedMember): MemberPayload {
   };
 }
 
-function programOf(job: Pick<JobRow, "name" | "spec">, replica: string) {
+type Program = {
+  command: readonly string[];
+  file: { name: string; text: string };
+  /** Where calls come in, if not where those of predictors do. */
+  port?: number;
+  environment?: Record<string, string>;
+};
+
+function programOf(job: Pick<JobRow, "name" | "spec">, replica: string): Program {
   const deployment = deploymentOf(job);
+  if (deployment.engine === "container") {
+    const { command, directory, environment, port, health } = deployment;
+    const spec: ContainerSpec = {
+      ...{ formatVersion: 1, command, directory, door: CONTAINER_DOOR, port, health },
+      callLimitMs: CONTAINER_SILENT_MS,
+    };
+    return {
+      ...{ command: CONTAINER_COMMAND, port: CONTAINER_DOOR, environment },
+      file: { name: CONTAINER_SPEC, text: JSON.stringify(spec) },
+    };
+  }
   const common = { formatVersion: 1, replica, port: PREDICTOR_PORT } as const;
   if (deployment.engine === "predictor") {
     const { module, className, initArgs, modelPath, maxOngoingRequests } = deployment;

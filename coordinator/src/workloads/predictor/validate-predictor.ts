@@ -2,6 +2,7 @@
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { DeployBody } from "@resontech/contracts/http-inference";
 import { EMBEDDINGS_FILES, EMBEDDINGS_PACKAGES } from "@resontech/contracts/embeddings-spec";
+import { MAX_VARIABLES } from "@resontech/contracts/own-image";
 import { LLAMA_PACKAGE } from "@resontech/contracts/llama-spec";
 import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
@@ -27,6 +28,7 @@ import {
   type ServedModel,
 } from "./inference-yaml.ts";
 import type { ModelSources } from "./model-sources.ts";
+import type { OwnImages, OwnImageSource } from "./own-images.ts";
 import type { Deployment } from "./predictor.ts";
 
 const YAML = "inference.yaml";
@@ -38,6 +40,7 @@ const GGUF = Buffer.from("GGUF");
 export type DeploymentDeps = ValidationDeps & {
   store: Pick<ObjectStore, "stat">;
   sources: ModelSources;
+  ownImages: OwnImages;
 };
 
 /**
@@ -60,6 +63,7 @@ export async function validatePredictor(
   const weights = await findWeights(spec, { ...deps, bucket, folder, objects });
   if (spec.engine === "predictor") requireModule(spec.module, scripts, folder);
   else if (spec.engine === "llama.cpp") await requireGguf(deps, weights?.inputs[0], bucket);
+  const own = spec.engine === "container" ? deps.ownImages.require(spec.image) : null;
   const modelFiles = spec.engine === "embeddings" ? modelFilesOf(objects, folder) : [];
 
   const workers = deps.workers();
@@ -70,7 +74,7 @@ export async function validatePredictor(
     workers,
     catalogue,
   );
-  const images = chooseImages(selection, deps.images, workers, {
+  const images = chooseImages(selection, own === null ? deps.images : [own.image], workers, {
     hasHub: false,
     judge: (image) => judgeImage(spec, image),
   });
@@ -80,7 +84,7 @@ export async function validatePredictor(
   }));
   const withKey = texts.filter(({ text }) => findPlatformKeys(text).length > 0);
   const deployment: Deployment = {
-    ...servedModel(spec, weights?.path ?? null),
+    ...servedModel(spec, weights?.path ?? null, own),
     maxOngoingRequests: spec.maxOngoingRequests,
     scaling: spec.scaling,
     limits: spec.limits,
@@ -189,7 +193,15 @@ async function requireGguf(
 }
 
 /** @param modelPath as it is in the container */
-function servedModel(spec: InferenceSpec, modelPath: string | null): ServedModel {
+function servedModel(
+  spec: InferenceSpec,
+  modelPath: string | null,
+  own: OwnImageSource | null,
+): ServedModel {
+  if (spec.engine === "container") {
+    const { engine, image, port, health } = spec;
+    return { engine, image, port, health, modelPath, ...runnable(spec, own!) };
+  }
   if (spec.engine === "predictor") {
     const { engine, module, className, initArgs } = spec;
     return { engine, module, className, initArgs, modelPath };
@@ -200,8 +212,27 @@ function servedModel(spec: InferenceSpec, modelPath: string | null): ServedModel
   return { engine, task, pooling, contextTokens, modelPath: modelPath! };
 }
 
+/** What the file says goes before what the image says. @throws ApiError image_without_program, inference_yaml_invalid */
+function runnable(
+  { image, command: said, environment: asked }: Extract<InferenceSpec, { engine: "container" }>,
+  { digest, program }: OwnImageSource,
+) {
+  const command = said.length > 0 ? said : program.command;
+  if (command.length === 0)
+    throw new ApiError("image_without_program", `the image ${image} names no program`);
+  const environment = { ...program.environment, ...asked };
+  if (Object.keys(environment).length > MAX_VARIABLES)
+    throw new ApiError(
+      "inference_yaml_invalid",
+      `container.environment and the image's own have more than ${MAX_VARIABLES} names`,
+    );
+  return { digest, command, directory: program.directory, environment };
+}
+
 /** @throws ApiError requirement_unavailable and its like; engine_unavailable */
 function judgeImage(spec: InferenceSpec, image: JobImage): void {
+  // What is in it is its maker's to know.
+  if (spec.engine === "container") return;
   const needed = { predictor: [], "llama.cpp": [LLAMA_PACKAGE], embeddings: EMBEDDINGS_PACKAGES };
   if (!needed[spec.engine].every((name) => Object.hasOwn(image.packages, name)))
     throw new ApiError("engine_unavailable", `the image ${image.profile} has no ${spec.engine}`);

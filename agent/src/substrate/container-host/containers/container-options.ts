@@ -18,16 +18,16 @@ export const LABELS = {
 /** Of every job container: its `/etc/hosts` has it. */
 export const JOB_HOSTNAME = "member";
 
-const ENVIRONMENT = [
-  "PATH=/usr/local/bin:/usr/bin:/bin",
-  "HOME=/tmp",
-  "LANG=C.UTF-8",
+const ENVIRONMENT = {
+  PATH: "/usr/local/bin:/usr/bin:/bin",
+  HOME: "/tmp",
+  LANG: "C.UTF-8",
   // Nothing calls home, or waits for an answer that can't come.
-  "DO_NOT_TRACK=1",
-  "HF_HUB_OFFLINE=1",
-  "HF_HUB_DISABLE_TELEMETRY=1",
-  "WANDB_MODE=offline",
-];
+  DO_NOT_TRACK: "1",
+  HF_HUB_OFFLINE: "1",
+  HF_HUB_DISABLE_TELEMETRY: "1",
+  WANDB_MODE: "offline",
+};
 
 export type Mounts = {
   initBinary: string;
@@ -71,10 +71,10 @@ export function containerOptions(work: Work, parts: ContainerParts): ContainerCr
     User: `${uid}:${uid}`,
     Hostname: JOB_HOSTNAME,
     WorkingDir: "/tmp",
-    Env: [
-      ...ENVIRONMENT,
-      ...Object.entries(payload.environment).map(([name, value]) => `${name}=${value}`),
-    ],
+    // Of a name that stood there twice engines would choose differently.
+    Env: Object.entries({ ...ENVIRONMENT, ...payload.environment }).map(
+      ([name, value]) => `${name}=${value}`,
+    ),
     Entrypoint: ["/rt/init"],
     Cmd: ["-lease", "/rt/lease/lease", "-output", JOB_PATHS.output, "--", ...payload.command],
     Labels: {

@@ -1,0 +1,3 @@
+module resontech.appliance/agent/test/http-program
+
+go 1.26
