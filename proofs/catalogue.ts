@@ -534,4 +534,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 12,
   },
+  "wake-times": {
+    shows:
+      "calls at the moment at which a replica goes to sleep, and how long sleeping and cold deployments take to answer",
+    goal: "none fails; 1.5 s asleep, 4 s cold llama.cpp, 8 s cold torch at the 95th percentile",
+    figures: [
+      ["within_50_ms", "calls within 50 ms of an edge"],
+      ["failed", "failed"],
+      ["p95.asleep_ms", "ms asleep"],
+      ["p95.cold_llama_ms", "ms cold llama.cpp"],
+      ["p95.cold_torch_ms", "ms cold torch"],
+    ],
+    minutes: 25,
+  },
 };

@@ -196,6 +196,11 @@ async function openParts(dir: string, stack: AsyncDisposableStack) {
       certFile: file("gateway.pem", identity.certPem),
       keyFile: file("gateway.key", identity.keyPem),
       rootCertFile: pki.rootFile,
+      callbacksDir: join(dir, "callbacks"),
+      outbound: {
+        hostsFile: join(dir, "outbound.json"),
+        s3: { names: ["s3.invalid"], address: "127.0.0.1", port: 1 },
+      },
     }),
   );
   const main = join(import.meta.dirname, "../serving/src/main.ts");

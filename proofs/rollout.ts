@@ -22,7 +22,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   await using installed = await ProofAppliance.install(progress);
   const { appliance } = installed;
   const api = new Api(appliance);
-  const chat = await ChatDeployment.make(appliance, installed.folder("chat"), STREAMS);
+  const chat = await ChatDeployment.make(appliance, installed.folder("chat"), { slots: STREAMS });
   progress("the first version is deployed");
   let id = await chat.deploy();
   const streams = chat.streams();

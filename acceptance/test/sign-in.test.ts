@@ -48,7 +48,10 @@ async function choosePassword(page: Page, password: string): Promise<void> {
   await page.click("input[type=submit], button[type=submit]");
 }
 async function roles(page: Page): Promise<string | null> {
-  await page.waitForSelector("#who:not([hidden])");
+  await page.waitForSelector("#who:not([hidden])").catch(async (error: unknown) => {
+    const seen = await page.innerText("body").catch(() => "nothing");
+    throw new Error(`at ${page.url()} the page says: ${seen.slice(0, 600)}`, { cause: error });
+  });
   return await page.textContent("#roles");
 }
 /** Of this run: nobody may have one of their last five again, and another test may have been this person. */

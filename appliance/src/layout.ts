@@ -72,6 +72,10 @@ export class Layout {
   get alertTargetsFile(): string {
     return join(this.etc, "alerts.json");
   }
+  /** Hosts outside that the inference gateway may dial; no secret is in it. */
+  get outboundFile(): string {
+    return join(this.etc, "outbound.json");
+  }
   get podmanSocket(): string {
     return this.run("podman", "sock");
   }

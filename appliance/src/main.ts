@@ -27,6 +27,7 @@ import { addOwnImageCommands } from "./commands/own-image-commands.ts";
 import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
 import { addAlertCommands } from "./commands/alert-commands.ts";
+import { addOutboundCommands } from "./commands/outbound-commands.ts";
 import { addMetricsCommands } from "./commands/metrics-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
@@ -445,6 +446,7 @@ addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addMetricsCommands(program, shell);
 addAlertCommands(program, shell);
+addOutboundCommands(program, shell);
 addPrivacyCommands(program, shell);
 addApprovalCommands(program, shell);
 

@@ -3,8 +3,8 @@ import t from "tap";
 import {
   bodyOfPredictor,
   folderOfPredictor,
+  isDeployable,
   isOfPredictor,
-  missingOfPredictor,
 } from "../src/infer/ready-predictor.ts";
 
 t.test("of a folder its parts are sent, and nothing that lies beside them", async (t) => {
@@ -28,11 +28,10 @@ t.test("of a folder its parts are sent, and nothing that lies beside them", asyn
     t.equal(isOfPredictor(path), false, path);
 });
 
-t.test("what a folder lacks is named", async (t) => {
-  t.same(missingOfPredictor(["inference.yaml", "scripts/echo.py"]), []);
-  t.same(missingOfPredictor(["inference.yaml", "model/chat.gguf"]), []);
-  t.same(missingOfPredictor(["inference.yaml"]), ["scripts/ or model/"]);
-  t.same(missingOfPredictor(["model/weights.pt"]), ["inference.yaml"]);
+t.test("a folder needs inference.yaml, and nothing beside it", async (t) => {
+  t.ok(isDeployable(["inference.yaml", "scripts/echo.py"]));
+  t.ok(isDeployable(["inference.yaml"]), "its model may lie in the hub");
+  t.notOk(isDeployable(["model/weights.pt", "other/inference.yaml"]));
 });
 
 t.test("the body names the folder that the files went to", async (t) => {
@@ -41,6 +40,9 @@ t.test("the body names the folder that the files went to", async (t) => {
   t.same(bodyOfPredictor("My Echo", "inference_jobs/my-echo", {}), {
     ...{ name: "My Echo", jobPath: "/inference_jobs/my-echo", visibility: "PRIVATE" },
     autoSelectWorkers: true,
+  });
+  t.match(bodyOfPredictor("e", "inference_jobs/e", { callbackUrl: "https://hooks.example/a" }), {
+    callbackUrl: "https://hooks.example/a",
   });
   t.match(
     bodyOfPredictor("e", "inference_jobs/e", { gpuModels: ["cpu"], maxPriceCents: 9, memoryMb: 7 }),

@@ -9,41 +9,54 @@ import { runChild } from "../../dev/child.ts";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
 import { llamaPython } from "../../serving/test/helper/llama-python.ts";
 
-export const CHAT_MODEL = "small chat";
+export type ChatOptions = {
+  /** Of the deployment, and of its model in the API. */
+  name?: string;
+  /** Calls at once. */
+  slots: number;
+  /** More of `cluster:` in its inference.yaml. */
+  cluster?: string;
+};
 
 export class ChatDeployment {
   readonly appliance: LocalAppliance;
+  readonly name: string;
   readonly #folder: string;
 
-  private constructor(appliance: LocalAppliance, folder: string) {
+  private constructor(appliance: LocalAppliance, folder: string, name: string) {
     this.appliance = appliance;
+    this.name = name;
     this.#folder = folder;
   }
 
-  /** @param slots calls at once @param folder an empty one */
+  /** @param folder of its own, an empty one */
   static async make(
     appliance: LocalAppliance,
     folder: string,
-    slots: number,
+    { name = "small chat", slots, cluster = "" }: ChatOptions,
   ): Promise<ChatDeployment> {
-    const source = join(folder, CHAT_MODEL);
+    const source = join(folder, name);
     mkdirSync(join(source, "model"), { recursive: true });
     cpSync((await llamaPython()).weights, join(source, "model", "chat.gguf"));
     writeFileSync(
       join(source, "inference.yaml"),
-      `engine: llama.cpp\nmodel: {path: chat.gguf}\ncluster: {device: cpu, max_ongoing_requests: ${slots}}\nllama: {context_tokens: 512}\n`,
+      `engine: llama.cpp\nmodel: {path: chat.gguf}\ncluster: {device: cpu, max_ongoing_requests: ${slots}${cluster}}\nllama: {context_tokens: 512}\n`,
     );
-    return new ChatDeployment(appliance, folder);
+    return new ChatDeployment(appliance, folder, name);
   }
 
   get keyFile(): string {
     return join(this.#folder, "chat.key");
   }
 
+  get key(): string {
+    return readFileSync(this.keyFile, "utf8").trim();
+  }
+
   /** Resolves with its id once it answers. */
   async deploy(replaces: string | null = null): Promise<string> {
     const said = await this.#resontech(
-      ...["infer", "deploy", join(this.#folder, CHAT_MODEL), "--wait", "--json"],
+      ...["infer", "deploy", join(this.#folder, this.name), "--wait", "--json"],
       ...(replaces === null ? ["--key-file", this.keyFile] : ["--replace", replaces]),
     );
     return (JSON.parse(said) as { jobId: string }).jobId;
@@ -55,7 +68,7 @@ export class ChatDeployment {
 
   streams(): ChatStreams {
     const { RESON_BASE_URL: base = "", SSL_CERT_FILE: root = "" } = this.appliance.quickstart();
-    return new ChatStreams(base, readFileSync(root), readFileSync(this.keyFile, "utf8").trim());
+    return new ChatStreams(base, readFileSync(root), this.key, this.name);
   }
 
   #resontech(...words: string[]): Promise<string> {
@@ -69,6 +82,7 @@ export class ChatDeployment {
 export class ChatStreams {
   readonly #base: string;
   readonly #key: string;
+  readonly #model: string;
   readonly #agent: Agent;
   #isEnding = false;
   whole = 0;
@@ -77,9 +91,10 @@ export class ChatStreams {
   /** Streams by the replica that answered. */
   readonly replicas = new Map<string, number>();
 
-  constructor(base: string, ca: Buffer, key: string) {
+  constructor(base: string, ca: Buffer, key: string, model: string) {
     this.#base = base;
     this.#key = key;
+    this.#model = model;
     this.#agent = new Agent({ ca, keepAlive: true });
   }
 
@@ -105,7 +120,7 @@ export class ChatStreams {
       });
       asked.end(
         JSON.stringify({
-          ...{ model: CHAT_MODEL, stream: true, max_tokens: tokens, temperature: 0 },
+          ...{ model: this.#model, stream: true, max_tokens: tokens, temperature: 0 },
           messages: [{ role: "user", content: `Tell the story number ${name}.` }],
         }),
       );

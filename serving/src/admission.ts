@@ -9,8 +9,8 @@ export type Replica = Route["replicas"][number];
 
 /** Where every replica has as many as it takes, a call waits briefly: longer than the coordinator looks on before it places another. */
 const BUSY_MS = 5_000;
-/** A call waits for a wake at most so long, however long wakes take. */
-const MAX_WAKE_WAIT_MS = 60_000;
+/** Nobody waits longer, for a wake or whatever comes after it. */
+const MAX_WAIT_MS = 60_000;
 const WAKES_WAITED = 2;
 const MAX_WAITING = 256;
 
@@ -33,7 +33,7 @@ export type Verdict<Call> =
   | { call: Call; replica: Replica }
   | { call: Call; refused: Refused; retryAfterS: number };
 
-type Waiting<Call> = { call: Call; until: number; isForWake: boolean };
+type Waiting<Call> = { call: Call; arrivedAt: number; until: number; isForWake: boolean };
 
 export class Admission<Call> {
   #route: Route;
@@ -48,9 +48,20 @@ export class Admission<Call> {
   }
 
   /** From here on the deployment is as the coordinator says. */
-  follow(route: Route): Verdict<Call>[] {
+  follow(route: Route, now: number): Verdict<Call>[] {
     this.#route = route;
     this.#unreached.clear();
+    // Whoever waited for a wake has his turn behind others yet; whoever waited for his turn may have to wait for a wake.
+    const isForWake = this.#isForWake();
+    const until = now + this.#waitMs(isForWake);
+    this.#waiting = this.#waiting.map((one) =>
+      one.isForWake === isForWake
+        ? one
+        : {
+            ...{ ...one, isForWake },
+            until: Math.min(one.arrivedAt + MAX_WAIT_MS, Math.max(one.until, until)),
+          },
+    );
     return route.state === "FAILED" || route.state === "STOPPED"
       ? this.#refuseAll(route.state === "FAILED" ? "load_failed" : "gone")
       : this.#lead();
@@ -63,12 +74,12 @@ export class Admission<Call> {
 
   /** Its verdict, where there is one at once; else it waits. */
   arrive(call: Call, now: number): Verdict<Call>[] {
-    const { state, replicas, wakeMs } = this.#route;
+    const { state } = this.#route;
     if (state === "FAILED") return [this.#refusal(call, "load_failed")];
     if (state === "STOPPED") return [this.#refusal(call, "gone")];
-    const isForWake = !replicas.some(({ isOpen }) => isOpen);
-    const waitMs = isForWake ? Math.min(WAKES_WAITED * wakeMs, MAX_WAKE_WAIT_MS) : BUSY_MS;
-    this.#waiting.push({ call, until: now + waitMs, isForWake });
+    const isForWake = this.#isForWake();
+    const until = now + this.#waitMs(isForWake);
+    this.#waiting.push({ call, arrivedAt: now, until, isForWake });
     const led = this.#lead();
     if (this.#waiting.length <= MAX_WAITING) return led;
     this.#waiting.pop();
@@ -119,6 +130,16 @@ export class Admission<Call> {
       inFlight: [...this.#underWay].map(([member, calls]) => ({ member, calls })),
       idleMs: this.#lastEndAt === null ? null : Math.max(0, Math.round(now - this.#lastEndAt)),
     };
+  }
+
+  #isForWake(): boolean {
+    return !this.#route.replicas.some(({ isOpen }) => isOpen);
+  }
+
+  /** A wake that takes moments is waited for no shorter than a turn. */
+  #waitMs(isForWake: boolean): number {
+    const wakeMs = isForWake ? WAKES_WAITED * this.#route.wakeMs : 0;
+    return Math.min(Math.max(BUSY_MS, wakeMs), MAX_WAIT_MS);
   }
 
   /** As many as the replicas take, the longest waiting first, each to where the fewest are under way. */

@@ -18,6 +18,7 @@ export class Admissions implements Disposable {
 
   /** From here on deployments are as the coordinator says. */
   follow(routes: readonly Route[]): void {
+    const now = performance.now();
     const told = new Set(routes.map(({ deployment }) => deployment));
     for (const [deployment, admission] of this.#of)
       if (!told.has(deployment)) {
@@ -27,7 +28,7 @@ export class Admissions implements Disposable {
     for (const route of routes) {
       const admission = this.#of.get(route.deployment);
       if (admission === undefined) this.#of.set(route.deployment, new Admission(route));
-      else this.#settle(admission.follow(route));
+      else this.#settle(admission.follow(route, now));
     }
     // Whoever waits at an address that another deployment has taken over waits there.
     for (const alias of routes.flatMap(({ aliases }) => aliases))

@@ -2,10 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { requestIdOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
 import type { Tally } from "./records/tally.ts";
+import type { ReplicaBody } from "./replica-body.ts";
 import type { Refusal } from "./refuse.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 
@@ -21,8 +23,8 @@ export type Asked = {
   isOfSilence?: boolean;
 };
 
-/** @property accept the client's own word on what it takes is passed on */
-export type AskedOf = { method: string; path: string; accept?: boolean };
+/** @property accept what the client takes; absent: the replica is not told */
+export type AskedOf = { method: "GET" | "POST"; path: string; accept?: string };
 
 export class Exchange implements Disposable {
   readonly #pool: ReplicaPool;
@@ -33,6 +35,8 @@ export class Exchange implements Disposable {
   #isLate = false;
   #isClientGone = false;
   #isReplicaGone = false;
+  readonly #over = new AbortController();
+  #kept: Readable | null = null;
 
   constructor(pool: ReplicaPool, asked: Asked) {
     this.#pool = pool;
@@ -41,13 +45,21 @@ export class Exchange implements Disposable {
     this.#timer = setTimeout(() => {
       this.#isLate = true;
       this.#upstream?.destroy();
+      this.#kept?.destroy(new Error("the caller takes too long"));
+      this.#over.abort();
     }, asked.limitMs);
     // Who hangs up needs no answer: the replica is told by the end of its connection.
     asked.response.once("close", () => {
       // An answer that breaks off closes the client's side as well.
       this.#isClientGone = !this.#isReplicaGone;
       this.#upstream?.destroy();
+      this.#over.abort();
     });
+  }
+
+  /** As the client named the request, or the gateway did. */
+  get requestId(): string {
+    return this.#requestId;
   }
 
   /** The limit passed, and that was the end. */
@@ -58,6 +70,11 @@ export class Exchange implements Disposable {
   /** The client hung up before anything else broke. */
   get isClientGone(): boolean {
     return this.#isClientGone;
+  }
+
+  /** The limit passed, or the client hung up. */
+  get over(): AbortSignal {
+    return this.#over.signal;
   }
 
   /** What to say to a client whose exchange broke before the answer began. */
@@ -75,24 +92,22 @@ export class Exchange implements Disposable {
 
   /**
    * Resolves with the head of the replica's answer.
-   * @param sent counts the body as it passes; null: the request has none
+   * @param sent the body, and what counts it as it passes; null: the request has none
    * @throws ReplicaUnreached before anything was sent; else what broke
    */
   async ask(
     replica: Replica,
-    { method, path, accept: isTold = false }: AskedOf,
-    sent: Tally | null,
+    { method, path, accept }: AskedOf,
+    sent: { body: ReplicaBody; tally: Tally } | null,
   ): Promise<IncomingMessage> {
-    const { request } = this.#asked;
-    const { "content-type": contentType, "content-length": length, accept } = request.headers;
     const upstream = this.#pool.request(replica, {
       ...{ method, path },
       headers: {
         host: "replica",
         "x-request-id": this.#requestId,
-        ...(accept === undefined || !isTold ? {} : { accept }),
-        ...(contentType === undefined || sent === null ? {} : { "content-type": contentType }),
-        ...(length === undefined || sent === null ? {} : { "content-length": length }),
+        ...(accept === undefined ? {} : { accept }),
+        ...(sent?.body.contentType === undefined ? {} : { "content-type": sent.body.contentType }),
+        ...(sent === null ? {} : { "content-length": sent.body.length }),
       },
     });
     this.#upstream = upstream;
@@ -107,38 +122,49 @@ export class Exchange implements Disposable {
     if (sent !== null) await Promise.race([once(upstream, "socket"), answered]);
     if (sent === null) upstream.end();
     // An answer may come before the whole of the request has gone; that it breaks is the answer's to say.
-    else pipeline(request, sent.pass, upstream).catch(() => {});
+    else pipeline(sent.body.stream, sent.tally.pass, upstream).catch(() => {});
     return await answered;
   }
 
   /** Hands the replica's answer on. @throws what broke */
   async handOn(from: IncomingMessage, got: Tally): Promise<void> {
-    const { response } = this.#asked;
     // It may have broken off while the call was put on record: nothing of it is said then.
     if (from.destroyed)
       throw new Error("the replica broke off its answer", { cause: from.errored });
+    await this.#handOn(from, from, got);
+  }
+
+  /** Hands an answer on whose body was kept. @throws what broke */
+  async handOnKept(from: IncomingMessage, body: Readable, got: Tally): Promise<void> {
+    this.#kept = body;
+    await this.#handOn(from, body, got);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    // Whatever is still asked for the call is asked in vain.
+    this.#over.abort();
+  }
+
+  async #handOn(from: IncomingMessage, body: Readable, got: Tally): Promise<void> {
+    const { response } = this.#asked;
     response.statusCode = from.statusCode ?? 502;
     response.setHeader("x-request-id", this.#requestId);
     for (const name of PASSED_HEADERS) {
       const value = from.headers[name];
       if (value !== undefined) response.setHeader(name, value);
     }
-    await pipeline(from, this.#renewing(got), response);
+    await pipeline(body, this.#renewing(got), response);
   }
 
   #renewing(got: Tally): Tally["pass"] {
+    if (this.#asked.isOfSilence !== true) return got.pass;
     const timer = this.#timer;
-    const { isOfSilence = false } = this.#asked;
-    if (!isOfSilence) return got.pass;
     return async function* (source) {
       for await (const piece of got.pass(source)) {
         timer.refresh();
         yield piece;
       }
     };
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
   }
 }

@@ -1,22 +1,23 @@
 /** HTTP of the inference gateway: knows keys and limits, and leads each call to a replica. */
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
-import { CONTAINER_SILENT_MS } from "@resontech/contracts/container-spec";
-import { PREDICT_MS } from "@resontech/contracts/predictor-spec";
 import type { Logger } from "pino";
-import { type Call, callOf, keyOf, ownCallOf } from "./call.ts";
+import { MAX_BODY_BYTES } from "./replica-body.ts";
+import { type Call, callOf, keyOf, type OwnCall, ownCallOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
+import type { Callbacks } from "./callbacks/callbacks.ts";
+import { wishCallback } from "./callbacks/wish-callback.ts";
 import { type AskedOf, Exchange } from "./exchange.ts";
+import { leadPredict } from "./lead-predict.ts";
+import type { Outbound } from "./outbound/outbound.ts";
 import type { KeyBudgets } from "./limits/key-budgets.ts";
 import { callFailure } from "./numbers/call-failure.ts";
 import type { CountedCall, GatewayNumbers } from "./numbers/gateway-numbers.ts";
 import { mayCall, shownKey, type ShownKey } from "./may-call.ts";
 import { answerOpenAi } from "./openai/answer-openai.ts";
 import { openAiTargetOf } from "./openai/openai-target.ts";
-import type { Place } from "./place.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";
@@ -28,14 +29,15 @@ import type { RouteFollower } from "./route-follower.ts";
 const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
 const NO_SUCH_CALL = { status: 404, type: "not_found", message: "no such call" } as const;
-const MAX_BODY_BYTES = 1024 ** 3;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
   budgets: Pick<KeyBudgets, "enter">;
   numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
-  records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
+  records: Pick<CallRecorder, "begin" | "note" | "end" | "isAvailable">;
+  outbound: Pick<Outbound, "source" | "receiver" | "open">;
+  callbacks: Pick<Callbacks, "hasPlace" | "keep">;
   log: Logger;
 };
 
@@ -74,7 +76,7 @@ async function answer(
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },
       retryAfterS: 5,
     });
-  const asked = isOwn ? { ...own, accept: true } : askedOf(call);
+  const asked = isOwn ? ownAsked(own, request) : askedOf(call);
   if (asked === null) return refuse(request, response, NO_SUCH_CALL);
   if (asked.method === "POST" && request.headers["content-length"] === undefined)
     return refuse(request, response, {
@@ -114,6 +116,11 @@ function askedOf({ kind }: Call): AskedOf | null {
     : { method: "POST", path: "/predict" };
 }
 
+function ownAsked({ method, path }: OwnCall, { headers }: IncomingMessage): AskedOf {
+  const { accept } = headers;
+  return { method, path, ...(accept === undefined ? {} : { accept }) };
+}
+
 /** @returns how the call went; null where no replica had it */
 async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOutcome | null> {
   const { request, response, route, shown } = call;
@@ -131,20 +138,24 @@ async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOu
 }
 
 async function predict(
-  { routes, admissions, pool, records, log }: GatewayParts,
+  parts: GatewayParts,
   { request, response, route, shown, counted, asked }: Predict,
 ): Promise<CallOutcome | null> {
-  const admitted = await admit({ admissions, routes }, route, response);
+  const wished = wishCallback(parts, route, request.headers["x-callback-url"]);
+  if (wished !== null && "refusal" in wished) {
+    refuse(request, response, wished.refusal);
+    return null;
+  }
+  const admitted = await admit(parts, route, response);
   if (admitted === null) return null;
   if ("refusal" in admitted) {
     refuse(request, response, admitted.refusal);
     return null;
   }
   using place = admitted;
-  return await lead({ pool, records, log }, { request, response, place, shown, counted, asked });
+  const led = { request, response, place, shown, counted, asked };
+  return await leadPredict(parts, { ...led, callback: wished });
 }
-
-type Led = Asked & { place: Place; shown: ShownKey; counted: CountedCall; asked: AskedOf };
 
 /** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */
 async function tellHealth(
@@ -180,55 +191,4 @@ async function askHealth(
   } catch {
     if (!response.destroyed) refuse(request, response, exchange.refusal);
   }
-}
-
-/** One call, on record before the first byte of its answer leaves; how it ended follows. */
-async function lead(
-  { pool, records, log }: Pick<GatewayParts, "pool" | "records" | "log">,
-  { request, response, place, shown, counted, asked }: Led,
-): Promise<CallOutcome> {
-  const id = randomUUID();
-  const [sent, got] = [new Tally(), new Tally()];
-  const isOwn = place.route.api === "own";
-  using exchange = new Exchange(pool, {
-    ...{ request, response, isOfSilence: isOwn },
-    limitMs: isOwn ? CONTAINER_SILENT_MS : PREDICT_MS,
-  });
-  let outcome: CallOutcome = "answered";
-  const broken = (err: unknown): null => {
-    outcome = exchange.isLate ? "timeout" : exchange.isClientGone ? "client_gone" : "replica_gone";
-    if (outcome !== "client_gone") log.warn({ err, member: place.replica.member }, outcome);
-    return null;
-  };
-  const from = await place
-    .reach((replica) => exchange.ask(replica, asked, asked.method === "POST" ? sent : null))
-    .catch(broken);
-  const { route, replica } = place;
-  try {
-    await records.begin({
-      ...{ kind: "call", id, at: new Date().toISOString(), call: isOwn ? "own" : "predict" },
-      ...{ deployment: route.deployment, project: route.project, replica: replica.member },
-      keySha256: shown.sha256,
-      ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
-    });
-    counted.answering();
-    if (from !== null) await exchange.handOn(from, got).catch(broken);
-    else if (!response.destroyed) refuse(request, response, exchange.refusal);
-    if (outcome !== "answered" && from !== null && !response.destroyed) {
-      // What broke when the answer had begun ends as it stands.
-      if (response.headersSent) response.destroy();
-      else refuse(request, response, exchange.refusal);
-    }
-  } catch (err) {
-    log.warn({ err }, "a call could not be put on record");
-    outcome = "not_recorded";
-    from?.destroy();
-    if (!response.destroyed) refuse(request, response, NOT_RECORDED);
-  }
-  records.end({
-    ...{ kind: "end", id, at: new Date().toISOString(), outcome },
-    status: response.headersSent ? response.statusCode : null,
-    ...{ answerSha256: got.sha256, answerBytes: got.bytes, usage: null },
-  });
-  return outcome;
 }

@@ -5,10 +5,14 @@ import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { Logger } from "pino";
 import { Admissions } from "./admissions.ts";
+import { CallbackSpool } from "./callbacks/callback-spool.ts";
+import { Callbacks } from "./callbacks/callbacks.ts";
 import { makeGateway } from "./gateway.ts";
 import { listen } from "./listen.ts";
 import { KeyBudgets } from "./limits/key-budgets.ts";
 import { GatewayNumbers } from "./numbers/gateway-numbers.ts";
+import { AllowedHosts } from "./outbound/allowed-hosts.ts";
+import { Outbound } from "./outbound/outbound.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
 import { EndNotes } from "./records/end-notes.ts";
@@ -97,7 +101,18 @@ export async function openGateway(
     ),
   );
   const budgets = stack.use(new KeyBudgets());
-  const server = makeGateway({ routes, admissions, budgets, numbers, pool, records, log });
+  const { hostsFile, s3 } = config.outbound;
+  const hosts = new AllowedHosts(hostsFile, (err) =>
+    log.error({ err }, "no host outside may be dialled: the list of them can't be read"),
+  );
+  const outbound = new Outbound(hosts, { s3, rootPem: read(config.rootCertFile) });
+  const spool = await CallbackSpool.open(config.callbacksDir, (err) =>
+    log.error({ err }, "a callback of an earlier life can't be read"),
+  );
+  const callbacks = stack.use(new Callbacks({ spool, outbound, records, log }));
+  const server = makeGateway({
+    ...{ routes, admissions, budgets, numbers, pool, records, outbound, callbacks, log },
+  });
   await routes.heard(FIRST_WORD_MS);
   stack.use(await listen(server, { path: config.socket, fd }));
   // Those that wait would hold the end up for as long as a wake takes.

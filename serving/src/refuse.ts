@@ -11,14 +11,21 @@ export const NOT_RECORDED: Refusal = {
   retryAfterS: 5,
 };
 
+/** What a caller is told, in the form of HOSTED-API. */
+export function refusalText({ type, message }: Refusal, requestId: string): string {
+  return JSON.stringify({ error: { type, message, request_id: requestId } });
+}
+
+/** @param requestId @default as the client named the request, or one of its own */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, type, message, retryAfterS }: Refusal,
+  refusal: Refusal,
+  requestId: string = requestIdOf(request.headers) ?? randomUUID(),
 ): void {
   if (response.headersSent) return void response.destroy();
-  const requestId = requestIdOf(request.headers) ?? randomUUID();
-  const body = JSON.stringify({ error: { type, message, request_id: requestId } });
+  const { status, retryAfterS } = refusal;
+  const body = refusalText(refusal, requestId);
   response.writeHead(status, {
     ...{ "content-type": "application/json", "content-length": Buffer.byteLength(body) },
     "x-request-id": requestId,

@@ -39,7 +39,7 @@ t.test("each call goes where the fewest are, and as many as replicas take", asyn
 });
 
 t.test(
-  "busy replicas are waited for briefly, a wake for twice its time, never over a minute",
+  "busy replicas are waited for briefly, a wake no shorter and for twice its time, never over a minute",
   async (t) => {
     const busy = new Admission<string>(
       route({ maxOngoingRequests: 1, replicas: [replica("r-1")] }),
@@ -50,7 +50,7 @@ t.test(
     t.same(told(busy.expire(4_999)), []);
     t.same(told(busy.expire(5_000)), ["b busy 1"]);
     for (const [wakeMs, waitMs, retryAfterS] of [
-      [400, 800, 1],
+      [400, 5_000, 1],
       [10_000, 20_000, 10],
       [45_000, 60_000, 45],
       [600_000, 60_000, 60],
@@ -63,22 +63,47 @@ t.test(
   },
 );
 
+t.test(
+  "whoever waited for a wake waits for a turn after it, and the other way round",
+  async (t) => {
+    const one = { maxOngoingRequests: 1, wakeMs: 10_000 };
+    const asleep = route({ ...one, state: "SLEEPING", replicas: [] });
+    const open = route({ ...one, replicas: [replica("r-1")] });
+    const admission = new Admission<string>(asleep);
+    for (const call of ["a", "b"]) admission.arrive(call, 0);
+    t.same(told(admission.follow(open, 19_000)), ["a to r-1"]);
+    t.same(told(admission.expire(23_999)), []);
+    t.same(told(admission.follow(asleep, 23_000)), []);
+    t.equal(admission.nextExpiry, 43_000);
+    admission.follow(open, 42_000);
+    admission.follow(asleep, 46_000);
+    t.equal(admission.nextExpiry, 60_000, "a minute in all");
+    t.same(told(admission.expire(60_000)), ["b still_waking 10"]);
+  },
+);
+
 t.test("those that wait longest go first, and who left does not go", async (t) => {
   const admission = new Admission<string>(route({ state: "COLD", replicas: [] }));
   for (const call of ["a", "b", "c", "d"]) admission.arrive(call, 0);
   admission.withdraw("b");
   t.equal(admission.counts(0).queued, 3);
-  t.same(told(admission.follow(route({ replicas: [replica("r-1")] }))), ["a to r-1", "c to r-1"]);
+  t.same(told(admission.follow(route({ replicas: [replica("r-1")] }), 0)), [
+    "a to r-1",
+    "c to r-1",
+  ]);
 });
 
 t.test("a closed replica is given nothing, and is opened again", async (t) => {
   const admission = new Admission<string>(route({ replicas: [replica("r-1")] }));
   admission.arrive("a", 0);
-  admission.follow(route({ generation: 2, state: "DRAINING", replicas: [replica("r-1", false)] }));
+  admission.follow(
+    route({ generation: 2, state: "DRAINING", replicas: [replica("r-1", false)] }),
+    0,
+  );
   t.same(told(admission.arrive("b", 0)), []);
   t.match(admission.counts(0), { generation: 2, queued: 1 });
   t.same(told(admission.end("r-1", 1)), []);
-  t.same(told(admission.follow(route({ generation: 3, replicas: [replica("r-1")] }))), [
+  t.same(told(admission.follow(route({ generation: 3, replicas: [replica("r-1")] }), 0)), [
     "b to r-1",
   ]);
 });
@@ -87,9 +112,9 @@ t.test("what can't be waited for is refused at once", async (t) => {
   const admission = new Admission<string>(route({ state: "COLD", replicas: [] }));
   for (let call = 0; call < 256; call++) admission.arrive(`${call}`, 0);
   t.same(told(admission.arrive("x", 0)), ["x queue_full 10"]);
-  t.equal(told(admission.follow(route({ state: "FAILED", replicas: [] }))).length, 256);
+  t.equal(told(admission.follow(route({ state: "FAILED", replicas: [] }), 0)).length, 256);
   t.same(told(admission.arrive("y", 0)), ["y load_failed 60"]);
-  admission.follow(route({ state: "STOPPED", replicas: [] }));
+  admission.follow(route({ state: "STOPPED", replicas: [] }), 0);
   t.same(told(admission.arrive("z", 0)), ["z gone 60"]);
   const cold = new Admission<string>(route({ state: "COLD", replicas: [] }));
   cold.arrive("a", 0);

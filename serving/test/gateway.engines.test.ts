@@ -28,6 +28,7 @@ import { freePort } from "../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../agent/test/helper/pki.ts";
 import { AuditdFixture, readLeaves } from "../../audit/test/helper.ts";
 import { openServing } from "../src/open-serving.ts";
+import { noWayOut } from "./helper/no-way-out.ts";
 import { Frontier, hashLeaf } from "../../audit/src/log/format/tree/merkle.ts";
 import {
   type BatchHead,
@@ -159,6 +160,7 @@ const config: ServingConfig = {
   certFile: file("gateway.pem", gateway.certPem),
   keyFile: file("gateway.key", gateway.keyPem),
   rootCertFile: pki.rootFile,
+  ...noWayOut(dir),
 };
 /** What an earlier life began and did not end. */
 const LEFT = "0b0b3f6e-6c3b-4a53-9a0c-left";

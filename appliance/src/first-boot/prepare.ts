@@ -311,12 +311,20 @@ function writeProcessConfigs(context: PartContext): void {
   );
 }
 
-function servingConfig({ layout }: PartContext): ServingConfig {
+function servingConfig({ config, layout }: PartContext): ServingConfig {
   return {
     socket: layout.run("serving", "sock"),
     routesSocket: layout.run("routes", "sock"),
     auditSocket: layout.run("audit", "serving", "sock"),
     callsDir: layout.data("serving", "calls"),
+    callbacksDir: layout.data("serving", "callbacks"),
+    outbound: {
+      hostsFile: layout.outboundFile,
+      s3: {
+        names: [...new Set([config.name, config.address])],
+        ...{ address: config.address, port: config.ports.s3 },
+      },
+    },
     certFile: layout.secrets("serving", "client.crt"),
     keyFile: layout.secrets("serving", "client.key"),
     rootCertFile: layout.rootCert,

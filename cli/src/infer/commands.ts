@@ -26,8 +26,8 @@ import {
   bodyOfPredictor,
   type DeploymentWishes,
   folderOfPredictor,
+  isDeployable,
   isOfPredictor,
-  missingOfPredictor,
 } from "./ready-predictor.ts";
 
 type Shell = {
@@ -43,6 +43,7 @@ type DeployOptions = {
   memory?: number;
   keyFile?: string;
   replace?: string;
+  callbackUrl?: string;
   wait: boolean;
   json: boolean;
 };
@@ -66,9 +67,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
 
   infer
     .command("deploy <folder>")
-    .description(
-      "deploy a predictor: a folder with inference.yaml, scripts/ and, where it has weights, model/",
-    )
+    .description("deploy a folder: inference.yaml, and where it needs them scripts/ and model/")
     .option("--name <name>", "what it is called; the folder's name where none is given")
     .option(
       "--gpu-models <ids>",
@@ -81,6 +80,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
       "--replace <deployment>",
       "take over its address and key once this one is ready; calls go on meanwhile",
     )
+    .option("--callback-url <url>", "post each answer there as well; the operator allows its host")
     .option("--wait", "until it answers; exit code 3 when it never does", false)
     .option("--json", "the appliance's answer, the key in it", false)
     .addHelpText(
@@ -273,12 +273,11 @@ async function deployFolder(
     throw new CliError("path_missing", `${folder} is no folder`, "Name a predictor's folder.");
   const files = filesIn(folder).filter((file) => isOfPredictor(keyOf(folder, file)));
   // What can't be deployed is said before anything is sent.
-  const missing = missingOfPredictor(files.map((file) => keyOf(folder, file)));
-  if (missing.length > 0)
+  if (!isDeployable(files.map((file) => keyOf(folder, file))))
     throw new CliError(
       "folder_invalid",
-      `the folder lacks ${missing.join(", ")}`,
-      "A predictor has inference.yaml and scripts/, an engine's model inference.yaml and model/.",
+      "the folder has no inference.yaml",
+      "Beside it a predictor has scripts/, and an engine's model model/ or a path of the bucket or the hub.",
     );
   const version = wishes.replaces === undefined ? null : randomBytes(4).toString("hex");
   const target = folderOfPredictor(name, version);
@@ -299,12 +298,19 @@ function withKey({ apiKey, ...made }: DeployedReply): DeployedReply & { apiKey: 
   return { ...made, apiKey };
 }
 
-function wishesOf({ gpuModels, maxPrice, memory, replace }: DeployOptions): DeploymentWishes {
+function wishesOf({
+  gpuModels,
+  maxPrice,
+  memory,
+  replace,
+  callbackUrl,
+}: DeployOptions): DeploymentWishes {
   return {
     gpuModels: gpuModels?.split(","),
     maxPriceCents: maxPrice,
     memoryMb: memory,
     replaces: replace,
+    callbackUrl,
   };
 }
 

@@ -14,6 +14,8 @@ export type DeploymentWishes = {
   memoryMb?: number | undefined;
   /** Whose place it is to take. */
   replaces?: string | undefined;
+  /** Whom its answers are posted to as well. */
+  callbackUrl?: string | undefined;
 };
 
 /** Whether a file of the folder is a part of the deployment. @param path below the folder, with `/` */
@@ -23,13 +25,13 @@ export function isOfPredictor(path: string): boolean {
   return PARTS.includes(top) && !below.includes(LEFT_BY_PYTHON);
 }
 
-/** What the folder lacks; none where it is ready. @param paths below the folder, with `/` */
-export function missingOfPredictor(paths: readonly string[]): string[] {
-  return [
-    ...(paths.includes(INFERENCE_YAML) ? [] : [INFERENCE_YAML]),
-    // A predictor has code, an engine's model has weights: which of them it is the appliance reads.
-    ...(paths.some((path) => /^(?:scripts|model)\//.test(path)) ? [] : ["scripts/ or model/"]),
-  ];
+/**
+ * Whether there is anything to deploy. What else it needs `inference.yaml` says, which the appliance reads: an engine whose weights lie in the bucket or
+ * in the hub needs nothing.
+ * @param paths below the folder, with `/`
+ */
+export function isDeployable(paths: readonly string[]): boolean {
+  return paths.includes(INFERENCE_YAML);
 }
 
 /**
@@ -44,7 +46,7 @@ export function folderOfPredictor(name: string, version: string | null): string 
 export function bodyOfPredictor(
   name: string,
   folder: string,
-  { gpuModels, maxPriceCents, memoryMb, replaces }: DeploymentWishes,
+  { gpuModels, maxPriceCents, memoryMb, replaces, callbackUrl }: DeploymentWishes,
 ): DeployBody {
   return {
     name,
@@ -54,6 +56,7 @@ export function bodyOfPredictor(
     ...(gpuModels === undefined ? {} : { gpuModels }),
     ...(maxPriceCents === undefined ? {} : { maxPricePerGpuHourCents: maxPriceCents }),
     ...(replaces === undefined ? {} : { replaces }),
+    ...(callbackUrl === undefined ? {} : { callbackUrl }),
     ...(memoryMb === undefined ? {} : { estimatedMemoryMb: memoryMb }),
   };
 }

@@ -20,6 +20,25 @@ export const ServingConfig = Type.Object(
     auditSocket: SocketPath,
     /** Where the journal of calls grows; nobody else reads or writes there. */
     callsDir: Path,
+    /** Where answers wait that are yet to be posted; nobody else reads or writes there. */
+    callbacksDir: Path,
+    /** Whom it may dial outside of the appliance. */
+    outbound: Type.Object(
+      {
+        /** Names hosts (outbound.ts), and is read anew when it changes; where there is none, there is no host. */
+        hostsFile: Path,
+        /** The appliance's own S3 door: names it has in URLs, and where it is. */
+        s3: Type.Object(
+          {
+            names: Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { minItems: 1 }),
+            address: Type.String({ minLength: 1, maxLength: 253 }),
+            port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+          },
+          closed,
+        ),
+      },
+      closed,
+    ),
     logLevel: Type.String({ default: "info" }),
   },
   closed,

@@ -111,6 +111,10 @@ export const ERROR_CATALOGUE = {
     status: 400,
     hint: "Inside the perimeter nothing can be fetched: name packages only, without options, files or URLs.",
   },
+  callback_url_invalid: {
+    status: 400,
+    hint: "Write `callbackUrl` as https://host/path. The operator allows the host: `appliance outbound allow HOST`.",
+  },
   requirement_unavailable: {
     status: 400,
     hint: "Use a version that the job image holds, or ask the operator for an image with this package.",

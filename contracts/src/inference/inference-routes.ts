@@ -60,6 +60,18 @@ export const Route = Type.Object(
     maxOngoingRequests: Type.Integer({ minimum: 1 }),
     /** Tokens of one call, sent and answered; absent where none are counted. */
     contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** Where answers are posted as well. Absent: this deployment's can't be signed, and are posted nowhere. */
+    callback: Type.Optional(
+      Type.Object(
+        {
+          /** Null: a call may name one of its own. */
+          url: Nullable(Type.String()),
+          /** Signs what is posted; hex. Whoever has the predict key can derive it. */
+          secret: Sha256,
+        },
+        closed,
+      ),
+    ),
     /** Absent: none. */
     limits: Type.Optional(DeploymentLimits),
     /** Grows with each change of the deployment; what the gateway reports names the one that it follows. */

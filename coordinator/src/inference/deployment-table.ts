@@ -100,12 +100,16 @@ export class DeploymentTable {
     return this.#running.all().map(({ id, name, created_at, spec, project_id, body }) => {
       const asked = deploymentOf({ spec });
       const { keySha256, visibility, maxOngoingRequests, limits } = asked;
+      const { callbackUrl, callbackSecret } = asked;
       const deployment = readBody(body);
       const { generation, state, wakesMs } = deployment;
       return {
         ...{ deployment: id, name, api: apiOf(asked) },
         ...{ createdAt: created_at, project: project_id, aliases: this.#aliases.all(id) },
         ...{ keySha256, visibility, maxOngoingRequests },
+        ...(callbackSecret === undefined
+          ? {}
+          : { callback: { url: callbackUrl, secret: callbackSecret } }),
         ...(limits === undefined ? {} : { limits }),
         ...("contextTokens" in asked ? { contextTokens: asked.contextTokens } : {}),
         ...{ generation, state, wakeMs: wakeP95(wakesMs) },

@@ -79,8 +79,13 @@ export function takeOver(db: WriteHandle, { from, to }: { from: string; to: stri
   if (changes === 0 || spec === undefined) return;
   // Addresses that `from` had taken over itself.
   db.prepare("UPDATE deployments SET replaced_by = ? WHERE replaced_by = ?").run(to, from);
-  db.prepare("UPDATE jobs SET spec = json_set(spec, '$.keySha256', ?) WHERE id = ?").run(
-    deploymentOf({ spec }).keySha256,
-    to,
-  );
+  const { keySha256, callbackSecret } = deploymentOf({ spec });
+  // Who has the key knows the secret; of a key that is too old there is none, and the newer one's own is nobody's.
+  db.prepare(
+    `UPDATE jobs SET spec = json_set(json_remove(spec, '$.callbackSecret'), '$.keySha256', ?) WHERE id = ?`,
+  ).run(keySha256, to);
+  if (callbackSecret !== undefined)
+    db.prepare("UPDATE jobs SET spec = json_set(spec, '$.callbackSecret', ?) WHERE id = ?").run(
+      ...([callbackSecret, to] as const),
+    );
 }

@@ -174,7 +174,7 @@ t.test(
     const deployed = async (key: string) =>
       (await call("GET /api/inference/jobs", "", key)).body as unknown as { deployments: object[] };
     t.same((await deployed(stranger)).deployments, []);
-    t.match((await deployed(owner)).deployments, [{ id: DEPLOYMENT, status: "RUNNING" }]);
+    t.match((await deployed(owner)).deployments, [{ id: DEPLOYMENT, status: "QUEUED" }]);
     const keys = async (key: string) =>
       (await call("GET /api/keys", "", key)).body as unknown as object[];
     t.match(await keys(owner), [{ id: "k_owner", current: true }]);

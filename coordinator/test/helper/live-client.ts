@@ -4,13 +4,13 @@ import { WebSocket } from "ws";
 /** A client of `/api/live` that keeps what it was told. */
 export class LiveClient implements Disposable {
   readonly told: LiveAnswer[] = [];
-  readonly closed: Promise<{ code: number; reason: string }>;
   readonly #socket: WebSocket;
+  readonly #closed: Promise<{ code: number; reason: string }>;
   readonly #waiting = new Set<() => void>();
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    this.closed = new Promise((resolve) => {
+    this.#closed = new Promise((resolve) => {
       socket.once("close", (code, reason) => resolve({ code, reason: String(reason) }));
     });
     socket.on("message", (data) => {
@@ -66,6 +66,16 @@ export class LiveClient implements Disposable {
         deadline.addEventListener("abort", () => reject(new Error("it was not heard")));
       });
     }
+  }
+
+  /** How the server ended the connection. @throws when it has not within the time. */
+  async closed(withinMs = 20_000): Promise<{ code: number; reason: string }> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new Error(`still open after ${withinMs} ms, told ${this.told.length}`)),
+      withinMs,
+    );
+    return await Promise.race([this.#closed, late.promise]).finally(() => clearTimeout(timer));
   }
 
   [Symbol.dispose](): void {

@@ -147,6 +147,34 @@ t.test("weights lie anywhere in the bucket, or are what a finished job left", as
   await api.commit.run((db) => db.prepare("UPDATE projects SET exports_by_approval = 0").run());
 });
 
+t.test("a predictor gets the image's own versions, and is told so", async (t) => {
+  const deployed = async (requirements: string, change: Record<string, unknown> = {}) => {
+    for (const view of api.kernel.views.values())
+      if (view.kind === "predictor") api.kernel.views.set(view.id, { ...view, state: "CANCELLED" });
+    await put("scripts/m.py", "class M: pass");
+    await put(
+      "inference.yaml",
+      `model: {module: m, class_name: M}\nrequirements: ${requirements}\n`,
+    );
+    const { status, body: said } = await deploy(change);
+    return status === 201 ? said["warnings"] : [status, said["code"]];
+  };
+  t.same(await deployed("[torch>=2, numpy]"), []);
+  t.same(await deployed("['torch==2.2.2', numpy]"), [
+    "inference.yaml requirement 1: the job image fl-cpu has torch 2.15.0, not ==2.2.2",
+  ]);
+  t.same(await deployed("[torchvision]"), [400, "requirement_unavailable"]);
+  t.same(await deployed("['torch=2']"), [400, "requirement_invalid"]);
+
+  const callbackUrl = "https://hooks.example/a?b=c";
+  t.same(await deployed("[]", { callbackUrl }), []);
+  const { keySha256, ...spec } = api.kernel.tasks.at(-1)?.spec as Record<string, string>;
+  t.match(spec, { callbackUrl, callbackSecret: /^[0-9a-f]{64}$/ });
+  t.not(spec["callbackSecret"], keySha256);
+  for (const wrong of ["http://hooks.example/", "https://a:b@hooks.example/", "hooks.example"])
+    t.same(await deployed("[]", { callbackUrl: wrong }), [400, "callback_url_invalid"], wrong);
+});
+
 t.test("a release without the engine says so", async (t) => {
   const bob = await without.addUser("bob");
   await put("inference.yaml", YAML, bob.bucket);

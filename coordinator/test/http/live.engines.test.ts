@@ -130,22 +130,22 @@ t.test("a page names its CSRF token first, and hears nothing otherwise", async (
   {
     using live = await open(headers);
     live.say({ op: "hello", csrf: "wrong" });
-    t.match(await live.closed, { code: 4403 });
+    t.match(await live.closed(), { code: 4403 });
   }
   {
     using live = await open(headers);
     live.say({ op: "subscribe", id: 1, topic: { kind: "jobs" } });
-    t.match(await live.closed, { code: 4403 });
+    t.match(await live.closed(), { code: 4403 });
   }
   {
     using live = await open(headers);
-    t.match(await live.closed, { code: 4403, reason: "no hello came" });
+    t.match(await live.closed(), { code: 4403, reason: "no hello came" });
   }
   using live = await open(headers);
   live.say({ op: "hello", csrf: cookie["x-rt-csrf"]! });
   await live.heard(({ op }) => op === "ready");
   live.sayText("{}");
-  t.match(await live.closed, { code: 4400 });
+  t.match(await live.closed(), { code: 4400 });
 });
 
 t.test(
@@ -160,7 +160,7 @@ t.test(
       change(db);
       db.close();
       const at = Date.now();
-      t.match(await live.closed, { code: 4401 });
+      t.match(await live.closed(), { code: 4401 });
       t.ok(Date.now() - at < 2_000);
     };
     await end((db) => db.prepare("DELETE FROM sessions").run());
@@ -175,5 +175,5 @@ t.test("a key that is revoked ends its connection", async (t) => {
   const db = new Database(running.config.databaseFile, { timeout: 5_000 });
   db.prepare("UPDATE platform_keys SET revoked_at = 1").run();
   db.close();
-  t.match(await live.closed, { code: 4401 });
+  t.match(await live.closed(), { code: 4401 });
 });

@@ -1,5 +1,5 @@
 /** Where deployments are reached, as the kernel's own rows say it: from the first word of a replica to the stop. */
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
 import type { MemberEvent } from "@resontech/contracts/agent-protocol";
 import t from "tap";
@@ -19,9 +19,10 @@ const spec: Deployment = {
   ...{
     maxOngoingRequests: 3,
     visibility: "PRIVATE",
-    callbackUrl: null,
+    callbackUrl: "https://hooks.example/a",
     replaces: null,
     keySha256: FIRST.sha256,
+    callbackSecret: FIRST.callbackSecret,
   },
 };
 
@@ -70,7 +71,15 @@ t.test("a route is there while a replica answers, and follows a new key", async 
   let outcomes = 0;
   const key = await keys.replace(id, () => void (outcomes += 1));
   t.equal(table.routes()[0]?.keySha256, createHash("sha256").update(key).digest("hex"));
-  t.match(table.of(id), { ...spec, keySha256: String });
+  t.match(table.of(id), { ...spec, keySha256: String, callbackSecret: String });
+  t.same(
+    table.routes()[0]?.callback,
+    {
+      url: "https://hooks.example/a",
+      secret: createHmac("sha256", key).update("resontech callback v1").digest("hex"),
+    },
+    "whoever has the key derives what signs callbacks",
+  );
   await t.rejects(
     keys.replace(id, () => {
       throw new Error("the outbox is full");

@@ -184,7 +184,7 @@ export class DeploymentWorld {
 
   #hearRoute(): void {
     const route = this.#routes.shift();
-    if (route !== undefined) this.#take(this.#admission.follow(route));
+    if (route !== undefined) this.#take(this.#admission.follow(route, this.now));
   }
 
   /** What was said some time ago arrives, or, where nothing is on its way, what holds now. */

@@ -35,6 +35,7 @@ export async function deploy(
       callbackUrl: null,
       replaces,
       keySha256: (replaces === null ? "0" : "1").repeat(64),
+      callbackSecret: (replaces === null ? "1" : "2").repeat(64),
     },
   };
   const task = world.task(name, {

@@ -50,7 +50,10 @@ t.test("the address goes over when as many replicas are ready as were there", as
   t.same(routes().get(newer.id)?.aliases ?? [], []);
   await seconds(6, older, newer);
   t.same(newer.states(), ["RUNNING", "RUNNING"]);
-  t.match(routes().get(newer.id), { aliases: [older.id], keySha256: "0".repeat(64) });
+  t.match(routes().get(newer.id), {
+    ...{ aliases: [older.id], keySha256: "0".repeat(64) },
+    callback: { secret: "1".repeat(64) },
+  });
 
   const [busy, ...others] = routes().get(older.id)!.replicas;
   t.same(others, [], "who has no call goes at once");

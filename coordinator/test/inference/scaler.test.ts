@@ -117,6 +117,15 @@ t.test("the last replica sleeps, wakes for a call, and goes for a job that waits
   t.not(made.members()[0]?.state, "RUNNING", "it makes room");
 });
 
+t.test("who asks for another delay sleeps after it, and not while a replica is new", async (t) => {
+  const scaling = { min: 0, max: 1, targetOngoing: 2, downAfterMs: 10_000 };
+  const { seconds, deployment } = await scaled(t, [1], scaling, WISH_SINCE);
+  await seconds(50, 5);
+  t.match(deployment(), { state: "HOT" });
+  await seconds(60, 5);
+  t.match(deployment(), { state: "SLEEPING" });
+});
+
 t.test("a deployment that can't be loaded any more says so, and keeps no worker", async (t) => {
   const { made, seconds, deployment, world } = await scaled(t, [1], {
     min: 1,

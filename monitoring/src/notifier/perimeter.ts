@@ -1,6 +1,6 @@
 /** Nothing is told to an address outside of the customer's networks, whatever a name resolves to. */
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { networks } from "@resontech/daemon/networks";
 import { DeliveryError } from "./delivery-error.ts";
 
 /** RFC 1918, RFC 6598, RFC 4193, and this host. */
@@ -13,25 +13,6 @@ const PRIVATE = [
   "fc00::/7",
   "::1/128",
 ];
-
-/** @throws RangeError for what is no network */
-export function networks(cidrs: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = "", prefix = "", more] = cidr.split("/");
-    const family = isIP(address);
-    const bits = Number(prefix);
-    if (
-      family === 0 ||
-      more !== undefined ||
-      !/^\d{1,3}$/.test(prefix) ||
-      bits > (family === 4 ? 32 : 128)
-    )
-      throw new RangeError(`${JSON.stringify(cidr)} is no network: write it as 10.1.0.0/16`);
-    list.addSubnet(address, bits, family === 4 ? "ipv4" : "ipv6");
-  }
-  return list;
-}
 
 /**
  * The address that is dialled: the name is asked for once, so it can't resolve to another one afterwards.

@@ -1,5 +1,6 @@
 import t from "tap";
-import { addressInside, networks } from "../../src/notifier/perimeter.ts";
+import { networks } from "@resontech/daemon/networks";
+import { addressInside } from "../../src/notifier/perimeter.ts";
 
 t.test("private addresses and named networks are inside, all else is not", async (t) => {
   for (const host of [

@@ -8,12 +8,13 @@ const Id = Type.String({ minLength: 1, maxLength: 128 });
 const At = Type.String({ maxLength: 32 });
 const Count = Type.Integer({ minimum: 0 });
 
-/** How a call ended. `gateway_ended`: nobody saw it, the gateway was killed before. */
+/** How a call ended. `gateway_ended`: nobody saw it, the gateway was killed before. `source_gone`: of a `url`, whose bytes broke off. */
 export const CALL_OUTCOMES = [
   "answered",
   "client_gone",
   "timeout",
   "replica_gone",
+  "source_gone",
   "not_recorded",
   "gateway_ended",
 ] as const;
@@ -72,6 +73,37 @@ export const CallEnded = Type.Object(
 );
 export type CallEnded = Static<typeof CallEnded>;
 
+const out = {
+  kind: Type.Literal("out"),
+  /** Of the call that it is for. */
+  id: Id,
+  at: At,
+  deployment: Id,
+  project: Id,
+  purpose: Type.Enum(["fetch", "callback"]),
+  /** `host:port`. */
+  to: Type.String({ minLength: 1, maxLength: 264 }),
+};
+/** The gateway dials somebody outside of the appliance: durable in the audit log before that. */
+export const OutBegun = Type.Object(
+  { ...out, step: Type.Literal("begun"), urlSha256: Sha256 },
+  closed,
+);
+export type OutBegun = Static<typeof OutBegun>;
+export const OutEnded = Type.Object(
+  {
+    ...out,
+    step: Type.Literal("ended"),
+    /** `done`, or how it failed for good. */
+    result: Type.String({ minLength: 1, maxLength: 64 }),
+    /** How often it was tried, earlier lives of the gateway included. */
+    tries: Count,
+  },
+  closed,
+);
+export type OutEnded = Static<typeof OutEnded>;
+export type OutLine = OutBegun | OutEnded;
+
 /** Stands before the lines that it counts. */
 export const BatchHead = Type.Object(
   {
@@ -86,8 +118,8 @@ export const BatchHead = Type.Object(
 );
 export type BatchHead = Static<typeof BatchHead>;
 
-export type CallLine = CallBegun | CallEnded;
-const isLine = Compile(Type.Union([CallBegun, CallEnded, BatchHead]));
+export type CallLine = CallBegun | CallEnded | OutLine;
+const isLine = Compile(Type.Union([CallBegun, CallEnded, OutBegun, OutEnded, BatchHead]));
 
 /** Null for what is no line of a journal: a write that was cut leaves one at the end. */
 export function readCallLine(text: string): CallLine | BatchHead | null {

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, AuditUnavailable } from "@resontech/audit/producer";
 import { Frontier, hashLeaf } from "@resontech/audit/merkle";
-import type { BatchHead, CallBegun, CallEnded } from "./call-line.ts";
+import type { BatchHead, CallBegun, CallEnded, CallLine, OutLine } from "./call-line.ts";
 import type { CallJournal } from "./call-journal.ts";
 import type { EndNotes } from "./end-notes.ts";
 
@@ -15,7 +15,7 @@ const ENDS_MS = 500;
 /** Ends that wait for auditd; above it no call is taken. */
 const MAX_ENDS = 100_000;
 
-type Begun = { line: CallBegun; resolve: () => void; reject: (error: unknown) => void };
+type Begun = { line: CallBegun | OutLine; resolve: () => void; reject: (error: unknown) => void };
 type Producer = Pick<AuditProducer, "fact" | "connected">;
 
 export class CallRecorder implements AsyncDisposable {
@@ -48,11 +48,12 @@ export class CallRecorder implements AsyncDisposable {
 
   /** Resolves once the log has it: only then may a byte of the answer leave. @throws AuditUnavailable, or what the disk says */
   begin(line: CallBegun): Promise<void> {
-    if (this.#isClosed) return Promise.reject(new AuditUnavailable("closed", "the gateway stops"));
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#begun.push({ line, resolve, reject });
-    this.#run();
-    return promise;
+    return this.#put(line);
+  }
+
+  /** Resolves once the log has it: only then may somebody outside be dialled, or what is kept for them go. @throws as {@link begin} */
+  note(line: OutLine): Promise<void> {
+    return this.#put(line);
   }
 
   /** Is sent with a later batch, until the log has it. A gateway that is killed before that finds it noted. */
@@ -73,6 +74,14 @@ export class CallRecorder implements AsyncDisposable {
     await this.#running;
   }
 
+  #put(line: CallBegun | OutLine): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new AuditUnavailable("closed", "the gateway stops"));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#begun.push({ line, resolve, reject });
+    this.#run();
+    return promise;
+  }
+
   #run(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -90,7 +99,7 @@ export class CallRecorder implements AsyncDisposable {
       const begun = this.#begun.splice(0, MAX_LINES);
       const ended = this.#ended.splice(0, MAX_LINES - begun.length);
       try {
-        await this.#write([...begun.map(({ line }) => line), ...ended], begun.length);
+        await this.#write([...begun.map(({ line }) => line), ...ended]);
         for (const { resolve } of begun) resolve();
         if (this.#ended.length === 0) this.#notes.clear();
       } catch (error) {
@@ -103,7 +112,9 @@ export class CallRecorder implements AsyncDisposable {
     }
   }
 
-  async #write(lines: readonly (CallBegun | CallEnded)[], calls: number): Promise<void> {
+  async #write(lines: readonly CallLine[]): Promise<void> {
+    const calls = lines.filter(({ kind }) => kind === "call").length;
+    const ends = lines.filter(({ kind }) => kind === "end").length;
     const texts = lines.map((line) => JSON.stringify(line));
     const tree = new Frontier();
     for (const text of texts) tree.append(hashLeaf(Buffer.from(text, "utf8")));
@@ -115,7 +126,7 @@ export class CallRecorder implements AsyncDisposable {
       ...{ type: "model.calls", op: id, action: "calls of deployments" },
       actor: { sub: "serving", kind: "system" },
       object: { kind: "appliance", id },
-      detail: { batch: id, root, lines: lines.length, calls, ends: lines.length - calls },
+      detail: { batch: id, root, lines: lines.length, calls, ends },
     });
   }
 }

@@ -4,7 +4,7 @@
  */
 import { createHash, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -19,11 +19,13 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
+import type { OutboundHost } from "@resontech/contracts/outbound";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { openGateway } from "../../src/open-serving.ts";
+import { noWayOut } from "./no-way-out.ts";
 import { SILENT_LOG as log } from "./silent-log.ts";
 
 const HOST = "127.0.0.1";
@@ -40,7 +42,11 @@ export type PlayedAnswer = {
 
 export class PlayedGateway implements AsyncDisposable {
   /** What the replica was asked and has said. */
-  readonly engine = { calls: 0, promptTokens: 0, completionTokens: 0 };
+  readonly engine = { calls: 0, promptTokens: 0, completionTokens: 0, said: "", contentType: "" };
+  /** What it answers to `/predict`. */
+  predicts: (answer: ServerResponse) => void = (answer) => void answer.end('{"ok":true}');
+  /** Of `localhost`, for servers outside: the appliance's root vouches for it. PEM. */
+  server = { cert: "", key: "" };
   /** How long it thinks. */
   thinkMs = 0;
   /** What the gateway told last. */
@@ -66,6 +72,10 @@ export class PlayedGateway implements AsyncDisposable {
   async #open(routes: readonly Omit<Route, "replicas">[], keys: readonly CallerKey[]) {
     this.#stack.defer(() => rmSync(this.#dir, { recursive: true, force: true }));
     const pki = await TestPki.make(join(this.#dir, "pki"), HOST);
+    this.server = {
+      cert: readFileSync(pki.serverCertFile, "utf8"),
+      key: readFileSync(pki.serverKeyFile, "utf8"),
+    };
     const node = await pki.identity("node-a");
     this.#identity = await pki.identity("gateway");
     const [inner, outer] = [await freePort(), await freePort()];
@@ -98,6 +108,15 @@ export class PlayedGateway implements AsyncDisposable {
     this.#stack.defer(() => this.stop());
   }
 
+  /** From here on the administrator allows these hosts. */
+  allow(hosts: readonly OutboundHost[]): void {
+    this.#write("outbound.json", JSON.stringify({ formatVersion: 1, hosts }));
+  }
+
+  get callbacksDir(): string {
+    return join(this.#dir, "callbacks");
+  }
+
   get callsDir(): string {
     return join(this.#dir, "calls");
   }
@@ -109,6 +128,7 @@ export class PlayedGateway implements AsyncDisposable {
         ...{ socket: file("s.sock"), routesSocket: file("routes/sock"), logLevel: "silent" },
         ...{ certFile: file("gateway.pem"), keyFile: file("gateway.key") },
         ...{ rootCertFile: file("root.pem"), callsDir: this.callsDir },
+        ...noWayOut(this.#dir),
       },
       { connected: true, fact: async () => ({ index: 0, leafHash: "" }) },
       log,
@@ -132,12 +152,37 @@ export class PlayedGateway implements AsyncDisposable {
     for (const socket of this.#coordinators) socket.write(`${JSON.stringify(this.#told)}\n`);
   }
 
+  /** Every deployment is another from here on. */
+  change(change: Partial<Route>): void {
+    this.tell({ routes: this.#told.routes.map((one) => ({ ...one, ...change })) });
+  }
+
+  /** Calls, and hangs up after so long. */
+  async hangUp(
+    path: string,
+    key: string,
+    headers: Record<string, string>,
+    afterMs: number,
+  ): Promise<void> {
+    const options = this.#options("POST", path, key);
+    const asked = request({ ...options, headers: { ...options.headers, ...headers } });
+    asked.on("error", () => {});
+    asked.end("{}");
+    await sleep(afterMs);
+    asked.destroy();
+  }
+
   get(path: string, key: string): Promise<PlayedAnswer> {
     return this.#ask("GET", path, key);
   }
 
-  post(path: string, key: string, body: object): Promise<PlayedAnswer> {
-    return this.#ask("POST", path, key, JSON.stringify(body));
+  post(
+    path: string,
+    key: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<PlayedAnswer> {
+    return this.#ask("POST", path, key, JSON.stringify(body), headers);
   }
 
   /** A stream whose caller hangs up once it has seen so many pieces. */
@@ -155,8 +200,15 @@ export class PlayedGateway implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  async #ask(method: string, path: string, key: string, body?: string): Promise<PlayedAnswer> {
-    const asked = request(this.#options(method, path, key));
+  async #ask(
+    method: string,
+    path: string,
+    key: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<PlayedAnswer> {
+    const options = this.#options(method, path, key);
+    const asked = request({ ...options, headers: { ...options.headers, ...headers } });
     asked.end(body);
     const [answer] = (await once(asked, "response")) as [IncomingMessage];
     return {
@@ -178,9 +230,11 @@ export class PlayedGateway implements AsyncDisposable {
   async #answer(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
     const said = await text(asked).catch(() => "");
     this.engine.calls += 1;
+    this.engine.said = said;
+    this.engine.contentType = asked.headers["content-type"] ?? "";
     await sleep(this.thinkMs);
     answer.setHeader("content-type", "application/json");
-    if (asked.url === "/predict") return void answer.end('{"ok":true}');
+    if (asked.url === "/predict") return this.predicts(answer);
     const { max_tokens: most = 1, stream } = JSON.parse(said) as {
       max_tokens?: number;
       stream?: boolean;

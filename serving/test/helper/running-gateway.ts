@@ -21,6 +21,7 @@ import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { openServing } from "../../src/open-serving.ts";
+import { noWayOut } from "./no-way-out.ts";
 import { type CallLine, readCallLine } from "../../src/records/call-line.ts";
 
 const HOST = "127.0.0.1";
@@ -119,6 +120,7 @@ export class RunningGateway implements AsyncDisposable {
       certFile: file("gateway.pem", gateway.certPem),
       keyFile: file("gateway.key", gateway.keyPem),
       rootCertFile: pki.rootFile,
+      ...noWayOut(dir),
     };
     if (isOwnProcess)
       stack.use(await startProgram(file("serving.json", JSON.stringify(config)), socket));

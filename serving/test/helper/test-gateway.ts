@@ -15,6 +15,7 @@ import type { RunningCoordinator } from "../../../coordinator/test/helper/runnin
 import { ECHO_SCRIPT } from "../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
 import { openServing } from "../../src/open-serving.ts";
+import { noWayOut } from "./no-way-out.ts";
 
 const HOST = "127.0.0.1";
 const RUNNERS = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
@@ -77,6 +78,7 @@ export class TestGateway implements AsyncDisposable {
         certFile: file("gateway.pem", this.#identity.certPem),
         keyFile: file("gateway.key", this.#identity.keyPem),
         ...{ rootCertFile: ca.rootCertFile, logLevel: "silent" },
+        ...noWayOut(this.#dir),
       },
       pino({ level: "silent" }),
     );

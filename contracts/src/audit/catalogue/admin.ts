@@ -1,5 +1,6 @@
 /** What the operator does, and what runs. */
 import { Type } from "typebox";
+import { OutboundName } from "../../config/outbound.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation } from "./entry.ts";
 
@@ -75,6 +76,22 @@ export const ADMIN_EVENTS = {
         /** Of a target. */
         kind: Type.Optional(Type.Enum(["smtp", "webhook", "syslog"])),
         name: Type.Optional(PlainId),
+      },
+      closed,
+    ),
+  ),
+  "admin.outbound": operation(
+    "appliance",
+    "A host outside was allowed to be dialled for calls of predictors, or forbidden again.",
+    Type.Object(
+      {
+        change: Type.Enum(["allowed", "forbidden"]),
+        host: OutboundName,
+        port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+        /** Networks were named in which its addresses may lie. */
+        networks: Type.Optional(Count),
+        /** SHA-256 of the certificates of who vouches for it, in PEM. */
+        ca_sha256: Type.Optional(Sha256Hex),
       },
       closed,
     ),

@@ -26,7 +26,7 @@ export const MODEL_EVENTS = {
   ),
   "model.calls": fact(
     "appliance",
-    "Deployments were called, or calls ended: the root (RFC 6962) over that batch of the gateway's journal, which has a line for each. No answer's first byte left before it.",
+    "Deployments were called, calls ended, or the gateway dialled out for one: the root (RFC 6962) over that batch of the gateway's journal, which has a line for each. No answer's first byte left before it.",
     Type.Object(
       {
         /** Names the batch in the journal. */

@@ -74,7 +74,7 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
       const { userId, projectId } = callerOfRequest(request);
       const bucket = await authorizedBucket(request, "job.inputs.read", read);
       await authorize(request, "job.submit", { userId, projectId });
-      const { key, sha256 } = drawPredictKey();
+      const { key, sha256: keySha256, callbackSecret } = drawPredictKey();
       const { body } = request;
       const from =
         body.replaces === undefined
@@ -88,7 +88,9 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
         { userId, projectId },
         {
           validated: async () => {
-            const task = await validatePredictor({ ...deps, sources }, bucket.name, body, sha256);
+            const task = await validatePredictor({ ...deps, sources }, bucket.name, body, {
+              ...{ keySha256, callbackSecret },
+            });
             if (from !== null)
               rollouts.requireReplaceable(
                 {

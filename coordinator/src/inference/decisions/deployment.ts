@@ -282,7 +282,7 @@ class Draft {
     const isMoving = this.#coming() > 0 || this.#in("DRAINING").length > 0;
     if (load === null || tooManySince === null || isMoving || staying <= wanted) return;
     const from = staying === 1 ? Math.max(tooManySince, idleSince) : tooManySince;
-    if (this.#now - from < SCALING.downAfterMs) return;
+    if (this.#now - from < (this.#policy.downAfterMs ?? SCALING.downAfterMs)) return;
     const going = this.#in(...SERVING)
       .filter(({ isLeaving }) => !isLeaving)
       .filter(({ readyAt }) => this.#now - (readyAt ?? this.#now) >= residenceMs(wakesMs))

@@ -8,7 +8,7 @@ const MINUTE = 60 * SECOND;
 export const SCALING = {
   /** Too few replicas for so long: more are placed. */
   upAfterMs: 2 * SECOND,
-  /** Too many for so long: one goes, and the next one after as long again. */
+  /** Too many for so long: one goes, and the next one after as long again. A deployment may ask for another time. */
   downAfterMs: 300 * SECOND,
   /** A replica that is ready stays at least so long, and {@link SCALING.residenceOfWakes} times what a wake takes. */
   residenceMs: 60 * SECOND,

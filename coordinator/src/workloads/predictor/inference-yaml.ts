@@ -15,6 +15,9 @@ export const MAX_YAML_BYTES = 256 * 1024;
 const MAX_ARGUMENT_BYTES = 64 * 1024;
 export const MAX_REPLICAS = 64;
 const MAX_CONTEXT_TOKENS = 1_048_576;
+/** Below, replicas come and go in turns; above, nobody would call it scaling. */
+const MIN_DOWNSCALE_S = 10;
+const MAX_DOWNSCALE_S = 86_400;
 
 const DOTTED = "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$";
 const ModelPath = Type.String({ minLength: 1, maxLength: 1_024 });
@@ -43,6 +46,10 @@ const Common = Type.Object({
             ),
             /** Percent. */
             target_gpu_utilization: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+            /** Named as Ray Serve has it. */
+            downscale_delay_s: Type.Optional(
+              Type.Integer({ minimum: MIN_DOWNSCALE_S, maximum: MAX_DOWNSCALE_S }),
+            ),
           },
           { additionalProperties: false },
         ),
@@ -241,6 +248,7 @@ type Autoscaling = {
   target_ongoing_requests?: number;
   target_requests_per_second?: number;
   target_gpu_utilization?: number;
+  downscale_delay_s?: number;
 };
 
 /** Without bounds of its own it has a fixed number. */
@@ -256,10 +264,12 @@ function scalingOf(said: Autoscaling | undefined, fixed: number, maxOngoing: num
       `cluster.autoscaling.target_ongoing_requests is ${targetOngoing}, and a replica takes ${maxOngoing} (max_ongoing_requests)`,
     );
   const { target_requests_per_second: requests, target_gpu_utilization: percent } = said;
+  const { downscale_delay_s: delay } = said;
   return {
     ...{ min, max, targetOngoing },
     ...(requests === undefined ? {} : { targetRequestsPerSecond: requests }),
     ...(percent === undefined ? {} : { targetDeviceUse: percent / 100 }),
+    ...(delay === undefined ? {} : { downAfterMs: delay * 1_000 }),
   };
 }
 

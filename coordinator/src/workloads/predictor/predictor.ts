@@ -53,6 +53,8 @@ export type Deployment = ServedModel & {
   weights?: WeightsOrigin | null;
   /** Of the key that was shown when it was deployed, hex. */
   keySha256: string;
+  /** Of the same key, hex: signs what is posted. Absent where the key is of before there was one. */
+  callbackSecret?: string;
 };
 
 /**

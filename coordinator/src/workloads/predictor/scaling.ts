@@ -9,4 +9,6 @@ export type Scaling = {
   targetRequestsPerSecond?: number;
   /** How busy its device is to be, 0 to 1; absent likewise. */
   targetDeviceUse?: number;
+  /** Too many replicas for so long: one goes, or sleeps, and the next one after as long again. Absent: as {@link SCALING} of the reducer has it. */
+  downAfterMs?: number;
 };

@@ -19,7 +19,7 @@ import {
   type ValidatedTask,
   type ValidationDeps,
 } from "../../submission/validated-task.ts";
-import { checkRequirements } from "../federation/submission/requirements.ts";
+import { type Lacking, lackingOf } from "../federation/submission/requirements.ts";
 import { findWeights } from "./find-weights.ts";
 import {
   type InferenceSpec,
@@ -44,14 +44,14 @@ export type DeploymentDeps = ValidationDeps & {
 };
 
 /**
- * @param keySha256 of the predict key, hex
+ * @param key of the predict key what is kept
  * @throws ApiError with the code of the first thing found wrong
  */
 export async function validatePredictor(
   deps: DeploymentDeps,
   bucket: string,
   body: DeployBody,
-  keySha256: string,
+  key: Required<Pick<Deployment, "keySha256" | "callbackSecret">>,
 ): Promise<ValidatedTask & { spec: Deployment }> {
   const name = taskName(body.name);
   const folder = deploymentFolder(body.jobPath);
@@ -89,10 +89,10 @@ export async function validatePredictor(
     scaling: spec.scaling,
     limits: spec.limits,
     visibility: body.visibility ?? "PRIVATE",
-    callbackUrl: body.callbackUrl ?? null,
+    callbackUrl: body.callbackUrl === undefined ? null : callbackUrl(body.callbackUrl),
     replaces: body.replaces ?? null,
     weights: weights?.origin ?? null,
-    keySha256,
+    ...key,
   };
   return {
     kind: "predictor",
@@ -107,10 +107,13 @@ export async function validatePredictor(
     estimatedMemoryMb: body.estimatedMemoryMb ?? null,
     timeLimitMs: null,
     ...{ numRounds: null, firstRound: 0, minClients: 0, resumable: false },
-    warnings: withKey.map(
-      ({ object }) =>
-        `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
-    ),
+    warnings: [
+      ...withKey.map(
+        ({ object }) =>
+          `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
+      ),
+      ...lackingIn(spec, images.image, "version"),
+    ],
     shardUncompressedBytes: [
       modelFiles.reduce((sum, { sizeBytes }) => sum + sizeBytes, weights?.origin.sizeBytes ?? 0),
     ],
@@ -128,6 +131,17 @@ function deploymentFolder(path: string): string {
   if (root !== "inference_jobs" || !isName || more.length > 0)
     throw new ApiError("path_outside_jobs", "jobPath is not /inference_jobs/<name>");
   return key;
+}
+
+/** Whether it may be dialled is the gateway's to say, with each call. @throws ApiError callback_url_invalid */
+function callbackUrl(said: string): string {
+  const url = URL.parse(said);
+  if (url === null || url.protocol !== "https:" || url.username !== "" || url.password !== "")
+    throw new ApiError(
+      "callback_url_invalid",
+      "body.callbackUrl is no URL that begins with https:// and holds neither a name nor a password",
+    );
+  return said;
 }
 
 async function readSpec(
@@ -222,7 +236,19 @@ function judgeImage(spec: InferenceSpec, image: JobImage): void {
   const needed = { predictor: [], "llama.cpp": [LLAMA_PACKAGE], embeddings: EMBEDDINGS_PACKAGES };
   if (!needed[spec.engine].every((name) => Object.hasOwn(image.packages, name)))
     throw new ApiError("engine_unavailable", `the image ${image.profile} has no ${spec.engine}`);
-  checkRequirements(spec.requirements.join("\n"), image);
+  const missing = lackingIn(spec, image, "package");
+  if (missing.length > 0) throw new ApiError("requirement_unavailable", missing.join("; "));
+}
+
+/** Examples of the public client pin versions that no release can have; most run with the image's own. */
+function lackingIn(
+  { requirements }: InferenceSpec,
+  image: JobImage,
+  what: Lacking["kind"],
+): string[] {
+  return lackingOf(requirements.join("\n"), image, `${YAML} requirement`)
+    .filter(({ kind }) => kind === what)
+    .map(({ sentence }) => sentence);
 }
 
 /** @throws ApiError script_missing, script_too_large */

@@ -170,6 +170,7 @@ t.test(
     );
     for (const [said, message] of [
       ["{autoscaling: {target_requests_per_second: 0}}", /target_requests_per_second/],
+      ["{autoscaling: {downscale_delay_s: 1}}", /downscale_delay_s/],
       ["{device: cuda, autoscaling: {target_gpu_utilization: 101}}", /target_gpu_utilization/],
       ["{device: cpu, autoscaling: {target_gpu_utilization: 70}}", /needs a replica with a GPU/],
     ] as const)

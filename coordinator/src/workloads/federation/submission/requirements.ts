@@ -14,26 +14,39 @@ const LINE =
   /^([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[([^\]]*)\])?\s*([^;]*?)\s*(?:;\s*(.+))?$/;
 const EXTRA = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
+type Packages = Pick<JobImage, "packages" | "pythonVersion" | "profile">;
+
+/** What an image lacks: a package, or its version; and the sentence that says so. */
+export type Lacking = { kind: "package" | "version"; sentence: string };
+
 /** @throws ApiError requirement_invalid, requirement_unsupported; requirement_unavailable with all that the image lacks */
-export function checkRequirements(
-  text: string,
-  image: Pick<JobImage, "packages" | "pythonVersion" | "profile">,
-): void {
+export function checkRequirements(text: string, image: Packages): void {
+  const lacking = lackingOf(text, image, "requirements.txt line");
+  if (lacking.length > 0)
+    throw new ApiError(
+      "requirement_unavailable",
+      lacking.map(({ sentence }) => sentence).join("; "),
+    );
+}
+
+/**
+ * @param place what a line is called: its number follows
+ * @throws ApiError requirement_invalid, requirement_unsupported
+ */
+export function lackingOf(text: string, image: Packages, place: string): Lacking[] {
   const environment: MarkerEnvironment = { pythonVersion: image.pythonVersion };
-  const missing = logicalLines(text).flatMap(
-    ({ line, number }) => checkLine(line, number, image, environment) ?? [],
+  return logicalLines(text).flatMap(
+    ({ line, number }) => checkLine(line, `${place} ${number}`, image, environment) ?? [],
   );
-  if (missing.length > 0) throw new ApiError("requirement_unavailable", missing.join("; "));
 }
 
 /** @returns what the image lacks for it; null when it has it, or need not */
 function checkLine(
   line: string,
-  number: number,
-  image: Pick<JobImage, "packages" | "profile">,
+  at: string,
+  image: Packages,
   environment: MarkerEnvironment,
-): string | null {
-  const at = `requirements.txt line ${number}`;
+): Lacking | null {
   if (line.startsWith("-"))
     throw new ApiError("requirement_unsupported", `${at}: pip options are not available`);
   if (/^\.{0,2}\/|^[A-Za-z][A-Za-z0-9+.-]*:\/\/|\s--|@/.test(line)) {
@@ -66,13 +79,20 @@ function checkLine(
   const version = Object.hasOwn(image.packages, normalized)
     ? image.packages[normalized]
     : undefined;
-  if (version === undefined) return `${at}: ${normalized} is not in the job image ${image.profile}`;
+  if (version === undefined)
+    return {
+      kind: "package",
+      sentence: `${at}: ${normalized} is not in the job image ${image.profile}`,
+    };
   if (
     specifier !== "" &&
     valid(version) !== null &&
     !satisfies(version, specifier, { prereleases: true })
   ) {
-    return `${at}: the job image ${image.profile} has ${normalized} ${version}, not ${specifier}`;
+    return {
+      kind: "version",
+      sentence: `${at}: the job image ${image.profile} has ${normalized} ${version}, not ${specifier}`,
+    };
   }
   return null;
 }

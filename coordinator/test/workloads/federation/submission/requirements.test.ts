@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { ApiError } from "../../../../src/api-error.ts";
-import { checkRequirements } from "../../../../src/workloads/federation/submission/requirements.ts";
+import {
+  checkRequirements,
+  lackingOf,
+} from "../../../../src/workloads/federation/submission/requirements.ts";
 
 const image = {
   profile: "fl-cpu",
@@ -133,4 +136,19 @@ t.test("all that the image lacks is named at once, each with its line", async (t
         "requirements.txt line 2: pandas is not in the job image fl-cpu; requirements.txt line 4: the job image fl-cpu has nvflare 2.9.0, not >=3; requirements.txt line 6: monai is not in the job image fl-cpu",
     },
   );
+});
+
+t.test("a package of another version is told from one that is not there", async (t) => {
+  const text = "torch==2.2.2\nnvflare\ntorchvision==0.17.2";
+  t.same(lackingOf(text, image, "inference.yaml requirement"), [
+    {
+      kind: "version",
+      sentence:
+        "inference.yaml requirement 1: the job image fl-cpu has torch 2.15.0+cpu, not ==2.2.2",
+    },
+    {
+      kind: "package",
+      sentence: "inference.yaml requirement 3: torchvision is not in the job image fl-cpu",
+    },
+  ]);
 });

@@ -1,0 +1,299 @@
+/**
+ * Deployments that sleep on an installed appliance. First calls that come at the very moment at which a replica is closed: none may fail. Beside them
+ * how long a sleeping model takes to answer, and whether it says the same as before. Then deployments that have no replica: how long until a first
+ * answer of llama.cpp, and of a predictor with torch.
+ *
+ *     npm run prove -- wake-times [CYCLES] [CALLS AT EACH EDGE]
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DeploymentReply } from "@resontech/contracts/http-inference";
+import { runChild } from "../dev/child.ts";
+import type { LocalAppliance } from "../dev/local-appliance.ts";
+import { Api } from "./appliance/api.ts";
+import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { ChatDeployment } from "./inference/chat-deployment.ts";
+import { type CallOutcome, Http2Calls } from "./inference/http2-calls.ts";
+import { quantile } from "./measure/statistics.ts";
+import type { ProofContext, ProofResult } from "./proof.ts";
+
+const WORKERS = 6;
+const EDGES = 4;
+const SLEEPERS = 2;
+/** The shortest that a replica stays, and with it the delay that is asked for. */
+const IDLE_MS = 60_000;
+const SCALING = `, autoscaling: {min_replicas: 0, max_replicas: 1, downscale_delay_s: ${IDLE_MS / 1_000}}`;
+const EDGE_MS = 50;
+const LOOK_MS = 10;
+const STATE_LIMIT_MS = 150_000;
+const MOST_ASLEEP_MS = 1_500;
+const MOST_COLD_LLAMA_MS = 4_000;
+const MOST_COLD_TORCH_MS = 8_000;
+
+type Edge = { kind: "before" | "after"; outcomes: CallOutcome[]; at: number };
+
+export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
+  const cycles = Number(args[0] ?? 10);
+  const calls = Number(args[1] ?? 250);
+  await using installed = await ProofAppliance.install(progress, undefined, {
+    cpuWorkers: WORKERS,
+  });
+  const { appliance } = installed;
+  const api = new Api(appliance);
+  const chat = async (name: string) => {
+    const made = await ChatDeployment.make(appliance, installed.folder(name.replace(" ", "-")), {
+      ...{ name, slots: 8, cluster: SCALING },
+    });
+    return new SleepingChat(made, await made.deploy(), api);
+  };
+  progress(`${EDGES + SLEEPERS} models are deployed`);
+  const edges: SleepingChat[] = [];
+  for (let at = 0; at < EDGES; at++) edges.push(await chat(`edge ${at}`));
+  const sleepers: SleepingChat[] = [];
+  for (let at = 0; at < SLEEPERS; at++) sleepers.push(await chat(`sleeper ${at}`));
+
+  const met: Edge[] = [];
+  const wakes: { ms: number; isSame: boolean; status: number }[] = [];
+  await Promise.all([
+    ...edges.map(async (one, at) => {
+      // Their edges are apart, so that each burst has the processors.
+      await sleep(at * 12_000);
+      for (let cycle = 0; cycle < cycles; cycle++) {
+        met.push(await one.meetEdge(cycle % 2 === 0 ? "after" : "before", calls));
+        progress(`${one.name}, edge ${cycle + 1}: ${describe(met.at(-1)!)}`);
+      }
+    }),
+    ...sleepers.map(async (one, at) => {
+      await sleep(6_000 + at * 18_000);
+      for (let cycle = 0; cycle < cycles; cycle++) wakes.push(await one.wake());
+    }),
+  ]);
+  for (const one of [...edges, ...sleepers]) await one.remove();
+
+  progress("deployments without a replica");
+  const cold = await coldTimes(installed, api, Math.max(1, Math.ceil(cycles / 2)), progress);
+  const all = met.flatMap(({ outcomes, at }) =>
+    outcomes.map((outcome) => ({ ...outcome, isNear: Math.abs(outcome.sentAt - at) <= EDGE_MS })),
+  );
+  const failed = [...all, ...wakes].filter(({ status }) => status !== 200);
+  const p95 = {
+    asleep_ms: quantile(
+      wakes.map(({ ms }) => ms),
+      0.95,
+    ),
+    cold_llama_ms: quantile(cold.llama, 0.95),
+    cold_torch_ms: quantile(cold.torch, 0.95),
+  };
+  const different = wakes.filter(({ isSame }) => !isSame).length;
+  return {
+    ok:
+      failed.length === 0 &&
+      different === 0 &&
+      p95.asleep_ms <= MOST_ASLEEP_MS &&
+      p95.cold_llama_ms <= MOST_COLD_LLAMA_MS &&
+      p95.cold_torch_ms <= MOST_COLD_TORCH_MS,
+    figures: {
+      edges: met.length,
+      calls: all.length,
+      within_50_ms: all.filter(({ isNear }) => isNear).length,
+      failed: failed.length,
+      why: failed.slice(0, 5),
+      wakes: wakes.length,
+      different,
+      p95,
+      asleep_ms: wakes.map(({ ms }) => ms),
+      cold_ms: cold,
+    },
+  };
+}
+
+const describe = ({ kind, outcomes, at }: Edge) => {
+  const sent = outcomes.map(({ sentAt }) => sentAt - at);
+  return `${kind}, ${outcomes.filter(({ status }) => status === 200).length} of ${outcomes.length} answered, sent ${Math.min(...sent)} to ${Math.max(...sent)} ms from it`;
+};
+
+class SleepingChat {
+  readonly name: string;
+  readonly #chat: ChatDeployment;
+  readonly #id: string;
+  readonly #api: Api;
+  #said: string | null = null;
+  /** The coordinator looks at so many milliseconds past each quarter second. */
+  #phase: number | null = null;
+  #lastEndAt = Date.now();
+
+  constructor(chat: ChatDeployment, id: string, api: Api) {
+    this.name = chat.name;
+    this.#chat = chat;
+    this.#id = id;
+    this.#api = api;
+  }
+
+  async remove(): Promise<void> {
+    await this.#chat.remove(this.#id);
+  }
+
+  /** Calls that are sent just after the replica was closed, or about when it would be. */
+  async meetEdge(asked: Edge["kind"], count: number): Promise<Edge> {
+    const kind = this.#phase === null ? "after" : asked;
+    if (this.#said === null) await this.#ask(1);
+    using calls = await this.#open(count);
+    const from = this.#lastEndAt + IDLE_MS;
+    await sleep(Math.max(0, from - Date.now() - 1_500));
+    if (kind === "after") {
+      const closedAt = await this.until((state) => state !== "HOT", LOOK_MS);
+      this.#phase = closedAt % 250;
+      const outcomes = await Promise.all(this.#burst(calls, count));
+      this.#lastEndAt = Date.now();
+      return { kind, outcomes, at: closedAt };
+    }
+    const at = from + ((this.#phase! - (from % 250) + 250) % 250);
+    await sleep(Math.max(0, at - EDGE_MS - Date.now()));
+    const sent: Promise<CallOutcome>[] = [];
+    // Evenly over the time around the edge.
+    for (let step = 0; step < 10; step++) {
+      sent.push(...this.#burst(calls, Math.floor(count / 10)));
+      await sleep(Math.max(0, at - EDGE_MS + (step + 1) * (EDGE_MS / 5) - Date.now()));
+    }
+    const outcomes = await Promise.all(sent);
+    this.#lastEndAt = Date.now();
+    return { kind, outcomes, at };
+  }
+
+  /** One call of one that sleeps. */
+  async wake(): Promise<{ ms: number; isSame: boolean; status: number }> {
+    const before = (this.#said ??= (await this.#ask(24)).said);
+    await this.until((state) => state === "SLEEPING", 100);
+    const { sentAt, beganAt, status, said } = await this.#ask(24);
+    return { ms: beganAt - sentAt, isSame: contentOf(said) === contentOf(before), status };
+  }
+
+  /** One call of one that has no replica. */
+  async wakeCold(): Promise<number> {
+    await this.until((state) => state === "COLD", 100);
+    const { sentAt, beganAt, status, said } = await this.#ask(8);
+    if (status !== 200) throw new Error(`${this.name}: ${status} ${said}`);
+    return beganAt - sentAt;
+  }
+
+  /** Resolves with when its state began. */
+  async until(isIt: (state: string) => boolean, everyMs: number): Promise<number> {
+    return await untilState(this.#api, this.#id, isIt, everyMs);
+  }
+
+  #open(count: number): Promise<Http2Calls> {
+    const { base, ca } = door(this.#chat.appliance);
+    return Http2Calls.open(base, ca, this.#chat.key, count);
+  }
+
+  #burst(calls: Http2Calls, count: number): Promise<CallOutcome>[] {
+    return Array.from({ length: count }, () => calls.post(...this.#call(1)));
+  }
+
+  async #ask(tokens: number): Promise<CallOutcome> {
+    using calls = await this.#open(1);
+    const outcome = await calls.post(...this.#call(tokens));
+    this.#lastEndAt = Date.now();
+    this.#said ??= outcome.said;
+    return outcome;
+  }
+
+  #call(tokens: number): [path: string, body: object] {
+    const messages = [{ role: "user", content: "Tell me of the sea." }];
+    return [
+      "/v1/chat/completions",
+      { model: this.name, max_tokens: tokens, temperature: 0, messages },
+    ];
+  }
+}
+
+const contentOf = (said: string): unknown =>
+  (JSON.parse(said) as { choices?: { message: { content: string } }[] }).choices?.[0]?.message
+    .content ?? said;
+
+function door(appliance: LocalAppliance): { base: string; ca: Buffer } {
+  const { RESON_BASE_URL: base = "", SSL_CERT_FILE: root = "" } = appliance.quickstart();
+  return { base, ca: readFileSync(root) };
+}
+
+async function untilState(
+  api: Api,
+  id: string,
+  isIt: (state: string) => boolean,
+  everyMs: number,
+): Promise<number> {
+  for (const end = Date.now() + STATE_LIMIT_MS; ; await sleep(everyMs)) {
+    const { status, body } = await api.call("GET", `/api/inference/jobs/${id}`);
+    const { serving } = body as DeploymentReply;
+    if (status === 200 && serving !== null && isIt(serving.state)) return Date.parse(serving.since);
+    if (Date.now() > end) throw new Error(`${id} is ${JSON.stringify(body)}`);
+  }
+}
+
+const TORCH = `import torch
+
+
+class Sum:
+    def __init__(self):
+        self.layer = torch.nn.Linear(64, 1)
+
+    def warmup(self):
+        self.layer(torch.zeros(1, 64))
+
+    def predict(self, data):
+        return {"sum": float(torch.frombuffer(bytearray(data), dtype=torch.uint8).sum())}
+`;
+
+/** A chat and a predictor with torch lose their replicas to others who want the workers, and are called again. */
+async function coldTimes(
+  installed: ProofAppliance,
+  api: Api,
+  cycles: number,
+  progress: (line: string) => void,
+): Promise<{ llama: number[]; torch: number[] }> {
+  const { appliance } = installed;
+  const folder = installed.folder("cold");
+  const resontech = (...words: string[]) =>
+    runChild(join(appliance.root, "current", "bin", "resontech"), words, {
+      env: { PATH: process.env["PATH"], ...appliance.quickstart() },
+      quiet: true,
+    });
+  const keyFile = (name: string) => join(folder, `${name}.key`);
+  const deploy = async (name: string, cluster: string) => {
+    const source = join(folder, name);
+    mkdirSync(join(source, "scripts"), { recursive: true });
+    writeFileSync(join(source, "scripts", "torch_sum.py"), TORCH);
+    writeFileSync(
+      join(source, "inference.yaml"),
+      `model: {module: torch_sum, class_name: Sum}\ncluster: {device: cpu, ${cluster}}\n`,
+    );
+    const said = await resontech(
+      ...["infer", "deploy", source, "--gpu-models", "cpu", "--wait", "--json"],
+      ...["--key-file", keyFile(name)],
+    );
+    return (JSON.parse(said) as { jobId: string }).jobId;
+  };
+  await deploy("others", `num_workers: ${WORKERS - 2}`);
+  const sum = await deploy("sum", SCALING.slice(2));
+  const made = await ChatDeployment.make(appliance, installed.folder("cold-chat"), {
+    ...{ name: "cold chat", slots: 2, cluster: SCALING },
+  });
+  const chat = new SleepingChat(made, await made.deploy(), api);
+  const { base, ca } = door(appliance);
+  const times = { llama: [] as number[], torch: [] as number[] };
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    await chat.until((state) => state === "SLEEPING", 250);
+    await untilState(api, sum, (state) => state === "SLEEPING", 250);
+    const more = await deploy(`more-${cycle}`, "num_workers: 2");
+    await resontech("infer", "rm", more);
+    times.llama.push(await chat.wakeCold());
+    await untilState(api, sum, (state) => state === "COLD", 100);
+    using calls = await Http2Calls.open(base, ca, readFileSync(keyFile("sum"), "utf8").trim(), 1);
+    const { sentAt, beganAt, status, said } = await calls.post(`/inference/${sum}/predict`, [1, 2]);
+    if (status !== 200) throw new Error(`the predictor: ${status} ${said}`);
+    times.torch.push(beganAt - sentAt);
+    progress(`cold ${cycle + 1}: llama ${times.llama.at(-1)} ms, torch ${times.torch.at(-1)} ms`);
+  }
+  return times;
+}
