@@ -23,6 +23,7 @@ import { addJobCommands } from "./commands/job-commands.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
 import { addNodeCommands } from "./commands/node-commands.ts";
 import { addIdentityCommands } from "./commands/identity-commands.ts";
+import { addOwnImageCommands } from "./commands/own-image-commands.ts";
 import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
 import { addAlertCommands } from "./commands/alert-commands.ts";
@@ -276,7 +277,9 @@ leaves(program.command("join-token <node>"), {
     );
   });
 
-const image = program.command("image").description("the release's images in the local registry");
+const image = program
+  .command("image")
+  .description("images in the local registry: those of the release, and your own");
 const repositoryOf = ({ images }: ReleaseManifest, name: string): string => {
   const found = images.find(
     ({ profile, repository }) => profile === name || repository === name,
@@ -339,6 +342,8 @@ leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator"
     print(checked);
     if (checked.unserved.length > 0) process.exitCode = 3;
   });
+
+addOwnImageCommands(image, shell);
 
 const audit = program.command("audit").description("the audit log");
 withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))

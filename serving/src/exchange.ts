@@ -23,8 +23,8 @@ export type Asked = {
   isOfSilence?: boolean;
 };
 
-/** @property accept the client's own word on what it takes is passed on */
-export type AskedOf = { method: string; path: string; accept?: boolean };
+/** @property accept what the client takes; absent: the replica is not told */
+export type AskedOf = { method: "GET" | "POST"; path: string; accept?: string };
 
 export class Exchange implements Disposable {
   readonly #pool: ReplicaPool;
@@ -97,16 +97,15 @@ export class Exchange implements Disposable {
    */
   async ask(
     replica: Replica,
-    { method, path, accept: isTold = false }: AskedOf,
+    { method, path, accept }: AskedOf,
     sent: { body: ReplicaBody; tally: Tally } | null,
   ): Promise<IncomingMessage> {
-    const { accept } = this.#asked.request.headers;
     const upstream = this.#pool.request(replica, {
       ...{ method, path },
       headers: {
         host: "replica",
         "x-request-id": this.#requestId,
-        ...(accept === undefined || !isTold ? {} : { accept }),
+        ...(accept === undefined ? {} : { accept }),
         ...(sent?.body.contentType === undefined ? {} : { "content-type": sent.body.contentType }),
         ...(sent === null ? {} : { "content-length": sent.body.length }),
       },
@@ -159,9 +158,8 @@ export class Exchange implements Disposable {
   }
 
   #renewing(got: Tally): Tally["pass"] {
+    if (this.#asked.isOfSilence !== true) return got.pass;
     const timer = this.#timer;
-    const { isOfSilence = false } = this.#asked;
-    if (!isOfSilence) return got.pass;
     return async function* (source) {
       for await (const piece of got.pass(source)) {
         timer.refresh();

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Logger } from "pino";
 import { MAX_BODY_BYTES } from "./replica-body.ts";
-import { type Call, callOf, keyOf, ownCallOf } from "./call.ts";
+import { type Call, callOf, keyOf, type OwnCall, ownCallOf } from "./call.ts";
 import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { admit, refusalOf } from "./admit.ts";
@@ -76,7 +76,7 @@ async function answer(
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },
       retryAfterS: 5,
     });
-  const asked = isOwn ? { ...own, accept: true } : askedOf(call);
+  const asked = isOwn ? ownAsked(own, request) : askedOf(call);
   if (asked === null) return refuse(request, response, NO_SUCH_CALL);
   if (asked.method === "POST" && request.headers["content-length"] === undefined)
     return refuse(request, response, {
@@ -116,6 +116,11 @@ function askedOf({ kind }: Call): AskedOf | null {
     : { method: "POST", path: "/predict" };
 }
 
+function ownAsked({ method, path }: OwnCall, { headers }: IncomingMessage): AskedOf {
+  const { accept } = headers;
+  return { method, path, ...(accept === undefined ? {} : { accept }) };
+}
+
 /** @returns how the call went; null where no replica had it */
 async function predictWithin(parts: GatewayParts, call: Predict): Promise<CallOutcome | null> {
   const { request, response, route, shown } = call;
@@ -136,7 +141,7 @@ async function predict(
   parts: GatewayParts,
   { request, response, route, shown, counted, asked }: Predict,
 ): Promise<CallOutcome | null> {
-  // A program of its own streams what it likes, and its paths mean what it likes.
+  // A program of its own streams what it likes: an answer that is kept first would come as a whole.
   const wished =
     route.api === "own" ? null : wishCallback(parts, route, request.headers["x-callback-url"]);
   if (wished !== null && "refusal" in wished) {
@@ -150,10 +155,8 @@ async function predict(
     return null;
   }
   using place = admitted;
-  return await leadPredict(parts, {
-    ...{ request, response, place, shown, counted, asked },
-    callback: wished,
-  });
+  const led = { request, response, place, shown, counted, asked };
+  return await leadPredict(parts, { ...led, callback: wished });
 }
 
 /** Needs no key, so it wakes nobody, takes no call's place and keeps no replica up. */

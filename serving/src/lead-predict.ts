@@ -1,4 +1,4 @@
-/** One call of a predictor or of a program of its own, on record before the first byte of its answer leaves; how it ended follows. */
+/** One call of a predictor, or of a program of the deployment's own: on record before the first byte of its answer leaves; how it ended follows. */
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -43,9 +43,9 @@ export type Led = {
 
 /** @returns how the call went; null where no replica was asked */
 export async function leadPredict(parts: Parts, led: Led): Promise<CallOutcome | null> {
-  const { request, response, place } = led;
+  const { request, response } = led;
   const id = randomUUID();
-  const isOwn = place.route.api === "own";
+  const isOwn = led.place.route.api === "own";
   using exchange = new Exchange(parts.pool, {
     ...{ request, response, isOfSilence: isOwn },
     limitMs: isOwn ? CONTAINER_SILENT_MS : PREDICT_MS,
@@ -131,8 +131,12 @@ async function leadBody(
   const { route, replica } = place;
   try {
     await records.begin({
-      ...{ kind: "call", id, at: new Date().toISOString() },
-      call: route.api === "own" ? "own" : "predict",
+      ...{
+        kind: "call",
+        id,
+        at: new Date().toISOString(),
+        call: place.route.api === "own" ? "own" : "predict",
+      },
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
       keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },

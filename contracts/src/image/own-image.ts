@@ -40,7 +40,7 @@ export function ownRepository(name: string): string {
 
 /** What is signed of an image, byte for byte: it says what it is for, so that no signature of something else passes for it. */
 export function imageStatement(digest: string): string {
-  return `resontech image ${digest}\n`;
+  return `resontech-image-v1 ${digest}\n`;
 }
 
 /** Who vouched for the bytes: whoever said their digest, a key that is trusted here, or two people. */
