@@ -33,6 +33,13 @@ export type TestRoute = Pick<Route, "deployment" | "name" | "api" | "maxOngoingR
   key: string;
 };
 
+/** Behind an agent's bridge, which lets in this gateway. */
+export type AgentsReplica = {
+  pki: Pick<TestPki, "rootFile">;
+  gateway: { certPem: string; keyPem: string };
+  replica: Route["replicas"][number];
+};
+
 /** The gateway before the real bridge of an agent, the real auditd beside it, whose target is a port of this host. The coordinator is scripted. */
 export class RunningGateway implements AsyncDisposable {
   readonly socket: string;
@@ -56,30 +63,19 @@ export class RunningGateway implements AsyncDisposable {
 
   /**
    * @param dir a short path: sockets lie there
-   * @param target port of the replica that answers for every route
+   * @param target port of the replica that answers for every route, or where a real agent has one
    * @param isOwnProcess the program as it ships, so that it shares no thread with whoever calls it
    */
   static async open(
     dir: string,
-    target: number,
+    target: number | AgentsReplica,
     routes: readonly TestRoute[],
     { isOwnProcess }: { isOwnProcess: boolean } = { isOwnProcess: false },
   ): Promise<RunningGateway> {
     await using stack = new AsyncDisposableStack();
     const log = pino({ level: "silent" });
-    const pki = await TestPki.make(join(dir, "pki"), HOST);
-    const [node, gateway] = [await pki.identity("node-a"), await pki.identity("gateway")];
-    const port = await freePort();
-    const peers = [{ node: "gateway", certificateSha256: sha256Of(gateway.certPem) }];
-    const bridge = await ServerBridge.listen({
-      ...{ attempt: "a", listen: { host: HOST, port }, target: { host: HOST, port: target } },
-      ...{ gateway: HOST, peers, identity: { ...node, rootCertPem: pki.rootPem }, log },
-    });
-    stack.defer(() => bridge.close());
-    const replica = {
-      ...{ member: "job-1-a1-replica", node: "node-a", host: HOST, port },
-      ...{ certificateSha256: sha256Of(node.certPem), isOpen: true },
-    };
+    const { pki, gateway, replica } =
+      typeof target === "number" ? await bridged(dir, target, stack) : target;
     const told = routes.map(
       ({ key, ...route }, at): Route => ({
         ...{ generation: 1, state: "HOT", wakeMs: 0 },
@@ -132,6 +128,29 @@ export class RunningGateway implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack[Symbol.asyncDispose]();
   }
+}
+
+/** The bridge of an agent that there is none of. */
+async function bridged(
+  dir: string,
+  target: number,
+  stack: AsyncDisposableStack,
+): Promise<AgentsReplica> {
+  const pki = await TestPki.make(join(dir, "pki"), HOST);
+  const [node, gateway] = [await pki.identity("node-a"), await pki.identity("gateway")];
+  const port = await freePort();
+  const peers = [{ node: "gateway", certificateSha256: sha256Of(gateway.certPem) }];
+  const bridge = await ServerBridge.listen({
+    ...{ attempt: "a", listen: { host: HOST, port }, target: { host: HOST, port: target } },
+    ...{ gateway: HOST, peers, identity: { ...node, rootCertPem: pki.rootPem } },
+    log: pino({ level: "silent" }),
+  });
+  stack.defer(() => bridge.close());
+  const replica = {
+    ...{ member: "job-1-a1-replica", node: "node-a", host: HOST, port },
+    ...{ certificateSha256: sha256Of(node.certPem), isOpen: true },
+  };
+  return { pki, gateway, replica };
 }
 
 async function startProgram(configFile: string, socket: string): Promise<AsyncDisposable> {

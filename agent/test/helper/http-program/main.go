@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"sort"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -35,6 +37,25 @@ func main() {
 	})
 	http.HandleFunc("POST /place", func(response http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(response).Encode(place())
+	})
+	http.HandleFunc("POST /seen", func(response http.ResponseWriter, request *http.Request) {
+		names := []string{}
+		for name := range request.Header {
+			names = append(names, name)
+		}
+		names = append(names, "Content-Length")
+		sort.Strings(names)
+		_ = json.NewEncoder(response).Encode(map[string]any{"names": slices.Compact(names)})
+	})
+	http.HandleFunc("GET /v1/models", func(response http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(response, "own models")
+	})
+	http.HandleFunc("POST /stream", func(response http.ResponseWriter, _ *http.Request) {
+		for piece := range 3 {
+			fmt.Fprintln(response, piece)
+			response.(http.Flusher).Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
 	})
 	http.HandleFunc("POST /hang", func(http.ResponseWriter, *http.Request) { isHung.Store(true) })
 	http.HandleFunc("POST /leave", func(http.ResponseWriter, *http.Request) { os.Exit(0) })
