@@ -140,9 +140,9 @@ class SleepingChat {
   async meetEdge(asked: Edge["kind"], count: number): Promise<Edge> {
     const kind = this.#phase === null ? "after" : asked;
     if (this.#said === null) await this.#ask(1);
-    using calls = await this.#open(count);
     const from = this.#lastEndAt + IDLE_MS;
     await sleep(Math.max(0, from - Date.now() - 1_500));
+    using calls = await this.#open(count);
     if (kind === "after") {
       const closedAt = await this.until((state) => state !== "HOT", LOOK_MS);
       this.#phase = closedAt % 250;

@@ -351,7 +351,7 @@ t.test("a wake that takes too long is told, and so is one that can't be", async 
     body: { error: { type: "still_waking" } },
   });
   const tookMs = performance.now() - began;
-  t.ok(tookMs >= 590 && tookMs < 5_000, `${tookMs}`);
+  t.ok(tookMs >= 4_990 && tookMs < 10_000, `${tookMs}`);
 
   tell({ state: "WAKING", replicas: [], wakeMs: 30_000 });
   const waiting = call("/inference/job-1/predict", "a");

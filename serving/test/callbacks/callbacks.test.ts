@@ -30,12 +30,20 @@ async function worldOf(t: Test, nextMs: (tries: number) => number | null = () =>
   const dir = t.testdir();
   const server = await OutsideServer.open(identity);
   t.teardown(() => server[Symbol.asyncDispose]());
-  const world = { allowed: [server.allowed], isLogThere: true, lines: [] as OutLine[] };
+  const world = {
+    allowed: [server.allowed],
+    isConnected: true,
+    isLogThere: true,
+    lines: [] as OutLine[],
+  };
   const outbound = new Outbound(
     { find: (host, port) => world.allowed.find((o) => o.host === host && o.port === port) ?? null },
     { s3: { names: ["s3"], address: "127.0.0.1", port: 1 }, rootPem: pki.rootPem },
   );
   const records = {
+    get isAvailable() {
+      return world.isConnected;
+    },
     note: async (line: OutLine) => {
       if (!world.isLogThere) throw new Error("auditd is silent");
       world.lines.push(line);
@@ -119,7 +127,12 @@ t.test("while nothing can be put on record nobody outside is told anything", asy
   t.same(server.heard, []);
   t.equal(left(), 2);
   await callbacks[Symbol.asyncDispose]();
-  world.isLogThere = true;
+  world.isConnected = false;
+  const cutOff = await open();
+  await sleep(100);
+  await cutOff[Symbol.asyncDispose]();
+  t.same(server.heard, []);
+  [world.isConnected, world.isLogThere] = [true, true];
   await open();
   await until(() => left() === 0);
   t.match(world.lines.at(-1), { result: "done", tries: 1 }, "that was no try");
