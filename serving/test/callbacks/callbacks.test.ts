@@ -6,9 +6,11 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
+import type { Callback } from "../../src/callbacks/callback.ts";
 import { Callbacks } from "../../src/callbacks/callbacks.ts";
 import { CallbackSpool } from "../../src/callbacks/callback-spool.ts";
 import { MAX_TRIES } from "../../src/callbacks/next-try.ts";
+import { postCallback } from "../../src/callbacks/post-callback.ts";
 import { Outbound } from "../../src/outbound/outbound.ts";
 import type { OutLine } from "../../src/records/call-line.ts";
 import { keptAnswer, SECRET } from "../helper/kept-answer.ts";
@@ -168,3 +170,28 @@ t.test("a receiver that does not answer holds up nobody but its deployment", asy
   await until(() => server.heard.some(({ path }) => path === "/ok"));
   t.equal(server.heard.filter(({ path }) => path === "/dead").length, 4, "so many at once");
 });
+
+t.test(
+  "a receiver whose name never resolves was tried in vain, and a stop is no try",
+  async (t) => {
+    const outbound = new Outbound(
+      { find: (host, port) => ({ host, port }) },
+      { s3: { names: ["s3"], address: "127.0.0.1", port: 1 }, rootPem: pki.rootPem },
+      () => new Promise(() => {}),
+    );
+    const callback: Callback = {
+      formatVersion: 1,
+      ...keptAnswer("https://hooks.example/a"),
+      ...{ bytes: 1, tries: 0, nextAt: 0, signature: `v1=${"0".repeat(64)}` },
+    };
+    // A timeout by itself keeps no process alive.
+    const alive = setInterval(() => {}, 10);
+    t.teardown(() => clearInterval(alive));
+    const never = new AbortController().signal;
+    await t.rejects(postCallback(outbound, callback, bodyOf("1"), never, 50), {
+      code: "url_unreachable",
+    });
+    const stopped = AbortSignal.abort(new Error("the gateway stops"));
+    await t.rejects(postCallback(outbound, callback, bodyOf("1"), stopped), /the gateway stops/);
+  },
+);
