@@ -2,6 +2,8 @@
 import { Agent, request } from "node:https";
 
 const TIMEOUT_MS = 15_000;
+/** For a realm Keycloak makes keys, roles and clients: on a busy machine that takes longer than anything else that is asked. */
+export const REALM_TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Of this process; a TLS handshake for each request would cost more than the request. */
@@ -20,6 +22,7 @@ export type KeycloakRequest = {
   method: string;
   headers: Readonly<Record<string, string>>;
   body: string | null;
+  timeoutMs?: number;
 };
 
 export type KeycloakAnswer = { status: number; headers: Headers; text: string };
@@ -37,7 +40,7 @@ export async function askKeycloak(
   asked: KeycloakRequest,
 ): Promise<KeycloakAnswer> {
   const { port, origin, caPem } = address;
-  const { method, headers, body } = asked;
+  const { method, headers, body, timeoutMs = TIMEOUT_MS } = asked;
   const { hostname, host } = new URL(origin);
   return await new Promise((resolve, reject) => {
     const fail = (cause: Error) => {
@@ -53,7 +56,7 @@ export async function askKeycloak(
       {
         ...{ host: "127.0.0.1", port, path, method, ca: caPem, agent: connections },
         ...(/^[\d.]+$|:/.test(hostname) ? {} : { servername: hostname }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(timeoutMs),
         headers: {
           ...headers,
           // Its URLs are the front door's, whichever way a request comes.

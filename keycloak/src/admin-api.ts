@@ -1,6 +1,13 @@
 /** Keycloak's admin API: https://www.keycloak.org/docs-api/26.7.3/rest-api/ */
-import { askKeycloak, type KeycloakAddress, type KeycloakAnswer } from "./address.ts";
+import {
+  askKeycloak,
+  REALM_TIMEOUT_MS,
+  type KeycloakAddress,
+  type KeycloakAnswer,
+} from "./address.ts";
 import { signClientAssertion } from "./client-assertion.ts";
+
+const REALMS = "/admin/realms";
 
 /** A token is asked for anew so long before its end. */
 const SPARE_MS = 10_000;
@@ -143,7 +150,7 @@ export class KeycloakAdmin {
     body: Body | null = null,
     fine: readonly number[] = [],
   ): Promise<KeycloakAnswer> {
-    return await this.#call(method, `/admin/realms${path}`, body, fine);
+    return await this.#call(method, `${REALMS}${path}`, body, fine);
   }
 
   /** @param path whole */
@@ -162,6 +169,7 @@ export class KeycloakAdmin {
         ...(body === null ? {} : { "content-type": body.type }),
       },
       body: body?.text ?? null,
+      ...(method === "POST" && path === REALMS ? { timeoutMs: REALM_TIMEOUT_MS } : {}),
     });
     if (answer.status >= 300 && !fine.includes(answer.status))
       throw new KeycloakRefusedError(method, path, answer.status, answer.text);

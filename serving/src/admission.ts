@@ -7,8 +7,10 @@ import type { CallCounts, Route } from "@resontech/contracts/inference-routes";
 
 export type Replica = Route["replicas"][number];
 
-/** Where every replica has as many as it takes, a call waits briefly: longer than the coordinator looks on before it places another. */
-const BUSY_MS = 5_000;
+/** Where every replica has as many as it takes, a call waits: long enough for another one to be placed and loaded. */
+const BUSY_MS = 30_000;
+/** However short wakes are: the coordinator looks at times, and so do nodes. */
+const LEAST_WAKE_WAIT_MS = 5_000;
 /** Nobody waits longer, for a wake or whatever comes after it. */
 const MAX_WAIT_MS = 60_000;
 const WAKES_WAITED = 2;
@@ -136,10 +138,9 @@ export class Admission<Call> {
     return !this.#route.replicas.some(({ isOpen }) => isOpen);
   }
 
-  /** A wake that takes moments is waited for no shorter than a turn. */
   #waitMs(isForWake: boolean): number {
-    const wakeMs = isForWake ? WAKES_WAITED * this.#route.wakeMs : 0;
-    return Math.min(Math.max(BUSY_MS, wakeMs), MAX_WAIT_MS);
+    if (!isForWake) return BUSY_MS;
+    return Math.min(Math.max(LEAST_WAKE_WAIT_MS, WAKES_WAITED * this.#route.wakeMs), MAX_WAIT_MS);
   }
 
   /** As many as the replicas take, the longest waiting first, each to where the fewest are under way. */

@@ -29,7 +29,7 @@ export type WeightsPlace = {
 export type FoundWeights = { inputs: AcceptedInput[]; path: string; origin: WeightsOrigin };
 
 /**
- * Null where the deployment names none.
+ * Null where the deployment names none, and where a predictor's `model/` is empty.
  * @throws ApiError path_invalid, weights_missing, model_not_found, model_not_ready, model_too_large, export_controlled
  */
 export async function findWeights(
@@ -38,6 +38,7 @@ export async function findWeights(
 ): Promise<FoundWeights | null> {
   if (modelPath === null) return null;
   const path = readModelPath(modelPath);
+  if (engine === "predictor" && isUnfilled(path, place)) return null;
   const found =
     path.from === "hub"
       ? ofHub(path, modelPath, engine, place)
@@ -55,6 +56,19 @@ export async function findWeights(
         RUNS_USERS_CODE.includes(engine),
       );
   return found;
+}
+
+/**
+ * A template names a file of `model/`, and whoever deploys it has nothing to put there: a predictor then keeps what it was made with. Of a folder
+ * that holds other files the name is taken for a mistake.
+ */
+function isUnfilled(path: ModelPath, { folder, objects }: WeightsPlace): boolean {
+  if (path.from !== "folder" && path.from !== "bucket") return false;
+  const name = path.from === "folder" ? path.name : path.key;
+  return (
+    (name.startsWith("model/") || name.startsWith(`${folder}/model/`)) &&
+    !objects.some((object) => object.path.startsWith("model/"))
+  );
 }
 
 function oneFile(

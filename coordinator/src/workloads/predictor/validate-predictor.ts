@@ -112,6 +112,9 @@ export async function validatePredictor(
         ({ object }) =>
           `${object.path} holds a platform key: whoever reads the script can use it. Revoke it.`,
       ),
+      ...(spec.modelPath !== null && weights === null
+        ? [`/${folder} has no ${spec.modelPath}: the predictor starts without load_weights.`]
+        : []),
       ...lackingIn(spec, images.image, "version"),
     ],
     shardUncompressedBytes: [
