@@ -110,7 +110,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 
 const describe = ({ kind, outcomes, at }: Edge) => {
   const sent = outcomes.map(({ sentAt }) => sentAt - at);
-  return `${kind}, ${outcomes.filter(({ status }) => status === 200).length} of ${outcomes.length} answered, sent ${Math.min(...sent)} to ${Math.max(...sent)} ms from it`;
+  const [refused] = outcomes.filter(({ status }) => status !== 200);
+  const why = refused === undefined ? "" : `; ${refused.status} ${refused.said.slice(0, 200)}`;
+  return `${kind}, ${outcomes.filter(({ status }) => status === 200).length} of ${outcomes.length} answered, sent ${Math.min(...sent)} to ${Math.max(...sent)} ms from it${why}`;
 };
 
 class SleepingChat {
@@ -138,9 +140,9 @@ class SleepingChat {
   async meetEdge(asked: Edge["kind"], count: number): Promise<Edge> {
     const kind = this.#phase === null ? "after" : asked;
     if (this.#said === null) await this.#ask(1);
-    using calls = await this.#open(count);
     const from = this.#lastEndAt + IDLE_MS;
     await sleep(Math.max(0, from - Date.now() - 1_500));
+    using calls = await this.#open(count);
     if (kind === "after") {
       const closedAt = await this.until((state) => state !== "HOT", LOOK_MS);
       this.#phase = closedAt % 250;
@@ -290,7 +292,9 @@ async function coldTimes(
     times.llama.push(await chat.wakeCold());
     await untilState(api, sum, (state) => state === "COLD", 100);
     using calls = await Http2Calls.open(base, ca, readFileSync(keyFile("sum"), "utf8").trim(), 1);
-    const { sentAt, beganAt, status, said } = await calls.post(`/inference/${sum}/predict`, [1, 2]);
+    const { sentAt, beganAt, status, said } = await calls.post(`/inference/${sum}/predict`, {
+      data_b64: "AQI=",
+    });
     if (status !== 200) throw new Error(`the predictor: ${status} ${said}`);
     times.torch.push(beganAt - sentAt);
     progress(`cold ${cycle + 1}: llama ${times.llama.at(-1)} ms, torch ${times.torch.at(-1)} ms`);

@@ -141,7 +141,9 @@ async function predict(
   parts: GatewayParts,
   { request, response, route, shown, counted, asked }: Predict,
 ): Promise<CallOutcome | null> {
-  const wished = wishCallback(parts, route, request.headers["x-callback-url"]);
+  // A program of its own streams what it likes: an answer that is kept first would come as a whole.
+  const wished =
+    route.api === "own" ? null : wishCallback(parts, route, request.headers["x-callback-url"]);
   if (wished !== null && "refusal" in wished) {
     refuse(request, response, wished.refusal);
     return null;

@@ -168,7 +168,7 @@ t.test("a predictor gets the image's own versions, and is told so", async (t) =>
 
   const callbackUrl = "https://hooks.example/a?b=c";
   t.same(await deployed("[]", { callbackUrl }), []);
-  const { keySha256, ...spec } = api.kernel.tasks.at(-1)?.spec as Record<string, string>;
+  const { keySha256, ...spec } = api.kernel.tasks.at(-1)!.spec as Record<string, string>;
   t.match(spec, { callbackUrl, callbackSecret: /^[0-9a-f]{64}$/ });
   t.not(spec["callbackSecret"], keySha256);
   for (const wrong of ["http://hooks.example/", "https://a:b@hooks.example/", "hooks.example"])

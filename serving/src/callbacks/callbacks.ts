@@ -27,7 +27,7 @@ const LONGEST_SLEEP_MS = 60_000;
 export type CallbackParts = {
   spool: CallbackSpool;
   outbound: Pick<Outbound, "receiver" | "open">;
-  records: Pick<CallRecorder, "note">;
+  records: Pick<CallRecorder, "note" | "isAvailable">;
   log: Pick<Logger, "info" | "warn">;
 };
 
@@ -78,6 +78,8 @@ export class Callbacks implements AsyncDisposable {
   #look(): void {
     clearTimeout(this.#timer);
     if (this.#stopped.signal.aborted) return;
+    // Nothing could be put on record, so nobody is told anything.
+    if (!this.#parts.records.isAvailable) return this.#lookIn(STUCK_MS);
     const now = Date.now();
     let next = Number.POSITIVE_INFINITY;
     const busy = new Map<string, number>();
@@ -95,8 +97,11 @@ export class Callbacks implements AsyncDisposable {
       busy.set(deployment, (busy.get(deployment) ?? 0) + 1);
       this.#begin(callback);
     }
-    const sleepMs = Math.min(Math.max(1, next - now), LONGEST_SLEEP_MS);
-    this.#timer = setTimeout(() => this.#look(), sleepMs).unref();
+    this.#lookIn(Math.min(Math.max(1, next - now), LONGEST_SLEEP_MS));
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer = setTimeout(() => this.#look(), ms).unref();
   }
 
   #begin(callback: Callback): void {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
-import type { Outbound } from "../outbound/outbound.ts";
+import type { Outbound, Target } from "../outbound/outbound.ts";
 import { OutboundError } from "../outbound/outbound-error.ts";
 import type { Callback } from "./callback.ts";
 
@@ -18,10 +18,26 @@ export async function postCallback(
   callback: Callback,
   body: Readable,
   stopped: AbortSignal,
+  wholeMs: number = WHOLE_MS,
 ): Promise<void> {
-  const late = AbortSignal.timeout(WHOLE_MS);
-  const signal = AbortSignal.any([stopped, late]);
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(wholeMs)]);
   const target = outbound.receiver(callback.url);
+  const status = await post(outbound, target, callback, body, signal).catch((cause: unknown) => {
+    if (stopped.aborted || cause instanceof OutboundError) throw cause;
+    throw new OutboundError("url_unreachable", `${target.host} does not answer`, { cause });
+  });
+  if (status < 200 || status > 299)
+    throw new OutboundError("url_failed", `${target.host} answered ${status}`);
+}
+
+/** @returns what the receiver says to it */
+async function post(
+  outbound: Pick<Outbound, "open">,
+  target: Target,
+  callback: Callback,
+  body: Readable,
+  signal: AbortSignal,
+): Promise<number> {
   const asked = await outbound.open(target, {
     ...{ method: "POST", signal },
     headers: {
@@ -36,11 +52,7 @@ export async function postCallback(
   const answered = once(asked, "response") as Promise<[IncomingMessage]>;
   // A receiver may answer before it has read all; that it breaks off is the answer's to say.
   pipeline(body, asked).catch(() => {});
-  const [{ statusCode = 0 }] = await answered.catch((cause: unknown) => {
-    if (stopped.aborted) throw cause;
-    throw new OutboundError("url_unreachable", `${target.host} does not answer`, { cause });
-  });
+  const [{ statusCode = 0 }] = await answered;
   asked.destroy();
-  if (statusCode < 200 || statusCode > 299)
-    throw new OutboundError("url_failed", `${target.host} answered ${statusCode}`);
+  return statusCode;
 }

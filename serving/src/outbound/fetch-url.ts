@@ -19,16 +19,11 @@ export async function fetchUrl(
   target: Target,
   { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
 ): Promise<ReplicaBody> {
-  const asked = await outbound.open(target, {
-    ...{ method: "GET", signal },
-    headers: { accept: "*/*", "accept-encoding": "identity" },
-  });
-  asked.end();
   const unreachable = (cause: unknown) =>
     new OutboundError("url_unreachable", `${target.host} does not answer`, { cause });
-  const [answer] = (await once(asked, "response").catch((error: unknown) => {
-    throw signal.aborted ? error : unreachable(error);
-  })) as [IncomingMessage];
+  const answer = await ask(outbound, target, signal).catch((error: unknown) => {
+    throw signal.aborted || error instanceof OutboundError ? error : unreachable(error);
+  });
   try {
     const length = lengthOf(target, answer, maxBytes);
     let failure: OutboundError | null = null;
@@ -38,9 +33,23 @@ export async function fetchUrl(
       failure: () => failure,
     };
   } catch (error) {
-    asked.destroy();
+    answer.destroy();
     throw error;
   }
+}
+
+async function ask(
+  outbound: Pick<Outbound, "open">,
+  target: Target,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const asked = await outbound.open(target, {
+    ...{ method: "GET", signal },
+    headers: { accept: "*/*", "accept-encoding": "identity" },
+  });
+  asked.end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return answer;
 }
 
 async function* bytesOf(

@@ -6,7 +6,7 @@ import { lookup } from "node:dns/promises";
 import type { ClientRequest } from "node:http";
 import { request } from "node:https";
 import { isIP } from "node:net";
-import { rootCertificates } from "node:tls";
+import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { OutboundHost } from "@resontech/contracts/outbound";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import { abortable } from "@resontech/daemon/abortable";
@@ -27,6 +27,10 @@ export class Outbound {
   readonly #hosts: Pick<AllowedHosts, "find">;
   readonly #s3: ServingConfig["outbound"]["s3"];
   readonly #rootPem: string;
+  /** Of each entry; reading all public authorities takes milliseconds, in which nobody else is served. */
+  readonly #contexts = new WeakMap<OutboundHost, SecureContext>();
+  #ofDoor: SecureContext | null = null;
+  #ofPublic: SecureContext | null = null;
   readonly #resolve: (host: string) => Promise<string[]>;
 
   /** @param rootPem of the appliance: its S3 door shows a certificate of it */
@@ -59,7 +63,7 @@ export class Outbound {
     const address = await this.#addressOf(target, signal);
     const asked = request({
       ...{ host: address, port: target.port, method, path: target.path, signal, agent: false },
-      ...{ ca: this.#authorities(target), minVersion: "TLSv1.2" },
+      ...{ secureContext: this.#contextOf(target) },
       ...(isIP(target.host) === 0 ? { servername: target.host } : {}),
       headers: { ...headers, host: target.authority, connection: "close" },
     });
@@ -78,9 +82,16 @@ export class Outbound {
     return { ...url, allowed };
   }
 
-  #authorities({ allowed }: Target): string[] {
-    if (allowed === null) return [this.#rootPem];
-    return allowed.ca === undefined ? [...rootCertificates, this.#rootPem] : [allowed.ca];
+  /** Who vouches for the target. */
+  #contextOf({ allowed }: Target): SecureContext {
+    if (allowed === null) return (this.#ofDoor ??= contextOf([this.#rootPem]));
+    if (allowed.ca === undefined)
+      return (this.#ofPublic ??= contextOf([...rootCertificates, this.#rootPem]));
+    const known = this.#contexts.get(allowed);
+    if (known !== undefined) return known;
+    const made = contextOf([allowed.ca]);
+    this.#contexts.set(allowed, made);
+    return made;
   }
 
   async #addressOf({ host, allowed }: Target, signal: AbortSignal): Promise<string> {
@@ -97,6 +108,10 @@ export class Outbound {
       );
     return good;
   }
+}
+
+function contextOf(ca: string[]): SecureContext {
+  return createSecureContext({ ca, minVersion: "TLSv1.2" });
 }
 
 async function addressesOf(host: string): Promise<string[]> {

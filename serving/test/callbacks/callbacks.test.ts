@@ -6,9 +6,11 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
+import type { Callback } from "../../src/callbacks/callback.ts";
 import { Callbacks } from "../../src/callbacks/callbacks.ts";
 import { CallbackSpool } from "../../src/callbacks/callback-spool.ts";
 import { MAX_TRIES } from "../../src/callbacks/next-try.ts";
+import { postCallback } from "../../src/callbacks/post-callback.ts";
 import { Outbound } from "../../src/outbound/outbound.ts";
 import type { OutLine } from "../../src/records/call-line.ts";
 import { keptAnswer, SECRET } from "../helper/kept-answer.ts";
@@ -30,12 +32,20 @@ async function worldOf(t: Test, nextMs: (tries: number) => number | null = () =>
   const dir = t.testdir();
   const server = await OutsideServer.open(identity);
   t.teardown(() => server[Symbol.asyncDispose]());
-  const world = { allowed: [server.allowed], isLogThere: true, lines: [] as OutLine[] };
+  const world = {
+    allowed: [server.allowed],
+    isConnected: true,
+    isLogThere: true,
+    lines: [] as OutLine[],
+  };
   const outbound = new Outbound(
     { find: (host, port) => world.allowed.find((o) => o.host === host && o.port === port) ?? null },
     { s3: { names: ["s3"], address: "127.0.0.1", port: 1 }, rootPem: pki.rootPem },
   );
   const records = {
+    get isAvailable() {
+      return world.isConnected;
+    },
     note: async (line: OutLine) => {
       if (!world.isLogThere) throw new Error("auditd is silent");
       world.lines.push(line);
@@ -119,7 +129,12 @@ t.test("while nothing can be put on record nobody outside is told anything", asy
   t.same(server.heard, []);
   t.equal(left(), 2);
   await callbacks[Symbol.asyncDispose]();
-  world.isLogThere = true;
+  world.isConnected = false;
+  const cutOff = await open();
+  await sleep(100);
+  await cutOff[Symbol.asyncDispose]();
+  t.same(server.heard, []);
+  [world.isConnected, world.isLogThere] = [true, true];
   await open();
   await until(() => left() === 0);
   t.match(world.lines.at(-1), { result: "done", tries: 1 }, "that was no try");
@@ -155,3 +170,28 @@ t.test("a receiver that does not answer holds up nobody but its deployment", asy
   await until(() => server.heard.some(({ path }) => path === "/ok"));
   t.equal(server.heard.filter(({ path }) => path === "/dead").length, 4, "so many at once");
 });
+
+t.test(
+  "a receiver whose name never resolves was tried in vain, and a stop is no try",
+  async (t) => {
+    const outbound = new Outbound(
+      { find: (host, port) => ({ host, port }) },
+      { s3: { names: ["s3"], address: "127.0.0.1", port: 1 }, rootPem: pki.rootPem },
+      () => new Promise(() => {}),
+    );
+    const callback: Callback = {
+      formatVersion: 1,
+      ...keptAnswer("https://hooks.example/a"),
+      ...{ bytes: 1, tries: 0, nextAt: 0, signature: `v1=${"0".repeat(64)}` },
+    };
+    // A timeout by itself keeps no process alive.
+    const alive = setInterval(() => {}, 10);
+    t.teardown(() => clearInterval(alive));
+    const never = new AbortController().signal;
+    await t.rejects(postCallback(outbound, callback, bodyOf("1"), never, 50), {
+      code: "url_unreachable",
+    });
+    const stopped = AbortSignal.abort(new Error("the gateway stops"));
+    await t.rejects(postCallback(outbound, callback, bodyOf("1"), stopped), /the gateway stops/);
+  },
+);

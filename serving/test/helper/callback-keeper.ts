@@ -22,7 +22,7 @@ const spool = await CallbackSpool.open(dir, (error) => {
   throw error;
 });
 const callbacks = new Callbacks(
-  { spool, outbound, records: { note: async () => {} }, log },
+  { spool, outbound, records: { note: async () => {}, isAvailable: true }, log },
   () => 20,
 );
 for (let n = 0; n < Number(count); n++) {

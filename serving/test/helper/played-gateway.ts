@@ -117,6 +117,10 @@ export class PlayedGateway implements AsyncDisposable {
     return join(this.#dir, "callbacks");
   }
 
+  get socket(): string {
+    return join(this.#dir, "s.sock");
+  }
+
   get callsDir(): string {
     return join(this.#dir, "calls");
   }
@@ -219,7 +223,7 @@ export class PlayedGateway implements AsyncDisposable {
 
   #options(method: string, path: string, key: string) {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    return { socketPath: join(this.#dir, "s.sock"), method, path, headers };
+    return { socketPath: this.socket, method, path, headers };
   }
 
   /** An answer has as many tokens as were asked for, one a piece of a stream. */

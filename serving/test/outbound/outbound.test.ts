@@ -111,6 +111,25 @@ t.test("the appliance's own S3 door needs no entry, and is told no answer", asyn
   );
 });
 
+t.test("a presigned URL of the S3 door is fetched at the door's own address", async (t) => {
+  const { server } = await worldOf(t);
+  const outbound = new Outbound(
+    { find: () => null },
+    {
+      ...{ s3: { names: ["localhost"], address: "127.0.0.1", port: server.port } },
+      rootPem: pki.rootPem,
+    },
+    async () => {
+      throw new Error("nobody is asked for its name");
+    },
+  );
+  const url = server.url("/bucket/a%20b?X-Amz-Signature=1");
+  const { stream } = await fetchUrl(outbound, outbound.source(url), { maxBytes: 10, signal });
+  t.equal((await buffer(stream)).toString(), "ok");
+  t.match(server.heard, [{ path: "/bucket/a%20b?X-Amz-Signature=1" }]);
+  t.equal(server.heard[0]?.headers.host, `localhost:${server.port}`, "which is signed");
+});
+
 t.test("an address that was named is dialled, and shows a certificate of it", async (t) => {
   const { server, fetch, allowed } = await worldOf(t, { hosts: [] });
   allowed.push({ host: "127.0.0.1", port: server.port });

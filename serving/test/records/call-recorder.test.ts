@@ -52,6 +52,16 @@ t.test("calls that come while a batch is written go together", async (t) => {
   t.same(batches, [1, 256, 43], "the first at once, then as many as a batch holds");
 });
 
+t.test("a line of the way out is on record, and is neither a call nor an end", async (t) => {
+  const seen: Sent[] = [];
+  const recorder = await recorderOf(t, async (draft) => void seen.push(draft));
+  await recorder.note({
+    ...{ kind: "out", id: "c", at: "2026-01-01T00:00:00.000Z", deployment: "d", project: "p" },
+    ...{ purpose: "fetch", to: "a.example:443", step: "begun", urlSha256: "0".repeat(64) },
+  });
+  t.match(seen, [{ detail: { lines: 1, calls: 0, ends: 0 } }]);
+});
+
 t.test(
   "a batch that the log does not take is no call on record, and its ends are kept",
   async (t) => {
