@@ -109,6 +109,13 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
       ask({ kind: "audit-policy", policy: readFileSync(file, "utf8") }, reason),
     );
   request
+    .command("image <name> <digest>")
+    .description("have an image of one's own admitted; who has its file on the host admits it then")
+    .option("--reason <text>", "what the second person should know")
+    .action((name: string, digest: string, { reason }: { reason?: string }) =>
+      ask({ kind: "image", name, digest }, reason),
+    );
+  request
     .command("export <job> [keys...]")
     .description(
       "ask for outputs of a job, where the project's outputs leave by approval alone; all of them unless some are named",

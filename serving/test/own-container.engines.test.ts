@@ -1,7 +1,7 @@
 /** The whole way of a call to a container of the customer's own: the real gateway, a real agent and its bridge, a real container of a real image. */
 import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -80,7 +80,7 @@ async function call(path: string, { method = "POST", body = "", headers = {}, ke
     },
   });
   asked.end(body);
-  const answer = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     asked.once("response", resolve).once("error", reject);
   });
   return { status: answer.statusCode, headers: answer.headers, text: await text(answer) };

@@ -22,7 +22,13 @@ const KEY_HEAD = ["KEY (SHA-256)", "SINCE"];
 const MAX_SIGNATURE_BYTES = 768;
 const MAX_KEY_BYTES = 4_096;
 
-type AddOptions = { name?: string; digest?: string; signature?: string; json: boolean };
+type AddOptions = {
+  name?: string;
+  digest?: string;
+  signature?: string;
+  approval?: string;
+  json: boolean;
+};
 
 /** A file that a command was given is none of its kind. */
 class FileInvalidError extends Error {
@@ -60,11 +66,12 @@ export function addOwnImageCommands(
 
   leaves(image.command("add <file>"), { event: "image.add", loggedBy: "coordinator" })
     .description(
-      "admit an image of your own, an OCI archive: by its digest, said from elsewhere, or by a signature of a trusted key",
+      "admit an image of your own, an OCI archive: by its digest, said from elsewhere, a signature of a trusted key, or two people's word",
     )
     .option("--name <name>", "what deployments call it; the file's own name unless said", imageName)
     .option("--digest <digest>", "sha256:…, as its maker told you by another way", imageDigest)
     .option("--signature <file>", "of `image digest FILE --statement`, raw or base64")
+    .option("--approval <request>", "the request that two people agreed to, such as a_7c30…")
     .option("--json", "one JSON line", false)
     .action(async (file: string, options: AddOptions) => {
       const name = options.name ?? nameOf(image, file);
@@ -122,9 +129,11 @@ export function addOwnImageCommands(
 }
 
 /** Exactly one way. */
-function admissionOf(command: Command, { digest, signature }: AddOptions): Admission {
-  if ((digest === undefined) === (signature === undefined))
-    return command.error("one of --digest and --signature is needed", { exitCode: 2 });
+function admissionOf(command: Command, { digest, signature, approval }: AddOptions): Admission {
+  const ways = [digest, signature, approval].filter((way) => way !== undefined);
+  if (ways.length !== 1)
+    return command.error("one of --digest, --signature and --approval is needed", { exitCode: 2 });
+  if (approval !== undefined) return { by: "approval", approval };
   if (digest !== undefined) return { by: "digest", said: digest };
   return { by: "signature", signature: base64Of(shortFile(signature!, MAX_SIGNATURE_BYTES)) };
 }

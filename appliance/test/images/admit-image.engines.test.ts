@@ -8,6 +8,7 @@ import { imageStatement } from "@resontech/contracts/own-image";
 import t from "tap";
 import { writeImageLayout } from "../../../agent/test/helper/image-layout.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";
+import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
 import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { askCoordinator } from "../../src/first-boot/ask-coordinator.ts";
@@ -15,7 +16,7 @@ import { type Admission, admitImage, dismissImage } from "../../src/images/admit
 import { ImageArchive } from "../../src/images/image-archive.ts";
 
 t.setTimeout(120_000);
-const running = await RunningCoordinator.create();
+const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const ask: AskOperator = (request) => askCoordinator(running.config.controlSocket, request);
 const user = await ask({ verb: "add-user", username: "ada", admin: false });
@@ -76,6 +77,27 @@ t.test("the signature of a key admits an image while it is trusted", async (t) =
   t.same((await ask({ verb: "image-keys" })).keys, []);
   t.ok((await ask({ verb: "image-list" })).images.some(({ name }) => name === "signed"));
   t.match(await recorded("image.trust"), { detail: { change: /trusted/ } });
+});
+
+t.test("an approved request admits its image under its name", async (t) => {
+  const roles = ["platform-admin"] as const;
+  // There is nobody who could answer: the request is approved at once, and marked so.
+  const session = await running.signedIn(user.userId, { roles });
+  const digest = digestOf(first);
+  const reply = await fetchWithCa(running.caPem, `${running.url}/api/approvals`, {
+    ...{ method: "POST", headers: { ...session, "content-type": "application/json" } },
+    body: JSON.stringify({ what: { kind: "image", name: "agreed", digest } }),
+  });
+  const asked = (await reply.json()) as { id: string; state: string };
+  t.match(asked, { state: "approved", singlePerson: true });
+  const by: Admission = { by: "approval", approval: asked.id };
+  await t.rejects(admit(other, "agreed", by), { code: "image_digest_differs" });
+  await t.rejects(admit(first, "another", by), { code: "approval_required" });
+  await t.rejects(admit(first, "agreed", { by: "approval", approval: "a_none" }), {
+    code: "not_found",
+  });
+  t.notOk(isServed("agreed"));
+  t.match(await admit(first, "agreed", by), { admittedBy: "approval", proof: asked.id });
 });
 
 t.test("an image stays as long as a deployment runs it", async (t) => {

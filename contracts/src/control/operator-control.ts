@@ -126,6 +126,8 @@ export const OPERATOR_REQUESTS = [
           },
           closed,
         ),
+        /** The request of two people. */
+        Type.Object({ by: Type.Literal("approval"), approval: Id }, closed),
       ]),
     },
     closed,

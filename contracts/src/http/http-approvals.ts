@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { MAX_POLICY_LENGTH } from "../audit/audit-control.ts";
 import { Code, PlainId, Sha256Hex } from "../audit/audit-event.ts";
+import { ImageDigest, ImageName } from "../image/own-image.ts";
 import { closed, Instant, Nullable } from "./http-common.ts";
 
 const UserId = Type.String({ minLength: 1, maxLength: 64, pattern: "^[A-Za-z0-9._-]+$" });
@@ -97,6 +98,11 @@ export const OutputExport = Type.Object(
   },
   closed,
 );
+/** An image of the customer's own: whoever has its file on the host may admit it by this request. */
+export const ImageAdmission = Type.Object(
+  { kind: Type.Literal("image"), name: ImageName, digest: ImageDigest },
+  closed,
+);
 export const Requested = Type.Union([
   RoleChange,
   SecondFactorReset,
@@ -105,6 +111,7 @@ export const Requested = Type.Union([
   Erasure,
   AuditPolicyChange,
   OutputExport,
+  ImageAdmission,
 ]);
 export type Requested = Static<typeof Requested>;
 export type ApprovalKind = Requested["kind"];

@@ -44,6 +44,8 @@ export class ApprovalEffects {
     if (what.kind === "policy") return requirePolicies(what.files);
     // The vault and auditd do these, and judge what they are asked for.
     if (what.kind === "erasure" || what.kind === "audit-policy") return;
+    // The file is on the host, or nowhere yet: whoever has it there admits it.
+    if (what.kind === "image") return;
     if (what.kind === "export") {
       this.#exported(what);
       return;
@@ -85,6 +87,7 @@ export class ApprovalEffects {
         return;
       case "erasure":
       case "audit-policy":
+      case "image":
         return;
       case "export": {
         const { bucket, files } = this.#exported(what);

@@ -46,6 +46,7 @@ const ANSWERERS: Record<ApprovalKind, readonly ApplianceRole[]> = {
   quota: ["platform-admin"],
   erasure: ["security-officer", "data-steward"],
   export: ["security-officer", "data-steward"],
+  image: OFFICERS,
 };
 
 export type ApprovalsDeps = {
@@ -219,6 +220,8 @@ export class Approvals {
         return hash("sha256", what.policy);
       case "erasure":
         return what.subject;
+      case "image":
+        return what.name;
       case "export":
         return username(requesterId);
       case "quota":
@@ -286,6 +289,7 @@ export class Approvals {
       // Done elsewhere, on record there.
       case "erasure":
       case "audit-policy":
+      case "image":
         return;
       case "export":
         return await audit.operation(

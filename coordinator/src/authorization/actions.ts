@@ -81,6 +81,10 @@ export const ACTIONS = {
   "erasure.request": "appliance",
   "erasure.decide": "approval",
   "erasure.order": "appliance",
+  /** An image of the customer's own, by two people's word. */
+  "image.request": "appliance",
+  "image.decide": "approval",
+  "image.admit": "appliance",
   "policy.read": "appliance",
   "policy.propose": "appliance",
   "policy.change": "appliance",

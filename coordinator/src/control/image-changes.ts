@@ -7,6 +7,8 @@ import type {
 import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { byOperator, type ByOperatorDeps } from "./by-operator.ts";
+import { findApproval } from "../approvals/approval-store.ts";
+import { requireApprovedImage } from "../images/decisions/approved-image.ts";
 import { readImageKey, signerOf } from "../images/decisions/image-signature.ts";
 import { distrustImageKey, listImageKeys, trustImageKey } from "../images/image-keys.ts";
 import {
@@ -30,7 +32,7 @@ export function listImages({ read }: Pick<ImageChangesDeps, "read">): Reply<"ima
 
 /**
  * The registry has its bytes already; from here on deployments find it by its name. The same image under the same name is admitted anew.
- * @throws ApiError image_exists, image_digest_differs, image_signature_invalid
+ * @throws ApiError image_exists, image_digest_differs, image_signature_invalid, approval_required
  */
 export async function addImage(
   deps: ImageChangesDeps,
@@ -40,7 +42,7 @@ export async function addImage(
   const there = table.find(name);
   if (there !== null && there.digest !== digest)
     throw new ApiError("image_exists", `${name} is ${there.digest} here, not ${digest}`);
-  const proof = proofOf(deps, digest, admission);
+  const proof = proofOf(deps, { name, digest }, admission);
   const image: OwnImage = {
     ...{ name, digest, sizeBytes, program, admittedBy: admission.by, proof },
     admittedAt: deps.now(),
@@ -52,6 +54,7 @@ export async function addImage(
     {
       ...{ name, image_sha256: digest.slice("sha256:".length), by: admission.by },
       ...(admission.by === "signature" && proof !== null ? { key_sha256: proof } : {}),
+      ...(admission.by === "approval" ? { approval: admission.approval } : {}),
     },
     async ({ completeIn }) => {
       await deps.commit.run((db) => {
@@ -142,12 +145,16 @@ export async function distrustKey(
 
 /** @returns what vouches for it; null where the digest itself was said */
 function proofOf(
-  { read }: ImageChangesDeps,
-  digest: string,
+  { read, now }: ImageChangesDeps,
+  { name, digest }: { name: string; digest: string },
   admission: Request<"image-add">["admission"],
 ): string | null {
   if (admission.by === "signature")
     return signerOf(digest, admission.signature, listImageKeys(read)).sha256;
+  if (admission.by === "approval") {
+    requireApprovedImage(findApproval(read, admission.approval), { name, digest }, now());
+    return admission.approval;
+  }
   if (admission.said !== digest)
     throw new ApiError("image_digest_differs", `it is ${digest}, and ${admission.said} was said`);
   return null;

@@ -151,6 +151,26 @@ t.test(
   },
 );
 
+t.test("an administrator asks for an image, an officer answers; nobody else may", async (t) => {
+  const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+  const admin = await house.signedIn(root.userId, { roles: ["platform-admin"] });
+  const lea = await person("lea");
+  const body = { what: { kind: "image", name: "triton", digest: `sha256:${"a".repeat(64)}` } };
+  t.match(await lea.ask("POST", "/api/approvals", body), { status: 403 });
+  const asked = await admin("POST", "/api/approvals", body);
+  t.match(asked, {
+    status: 201,
+    body: { state: "requested", isSigned: null, summary: /sha256:a+ under the name triton/ },
+  });
+  const answer = `/api/approvals/${String(asked.body["id"])}/approve`;
+  t.match(await admin("POST", answer, {}), { status: 403 });
+  t.match(await officer("POST", answer, {}), { status: 200, body: { state: "approved" } });
+  for (const wrong of [{ name: "../x" }, { digest: "sha256:short" }, { tag: "latest" }])
+    t.match(await admin("POST", "/api/approvals", { what: { ...body.what, ...wrong } }), {
+      status: 400,
+    });
+});
+
 t.test("other policies are put in force by two people, and decide from then on", async (t) => {
   const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
   const admin = await house.signedIn(root.userId, { roles: ["platform-admin"] });

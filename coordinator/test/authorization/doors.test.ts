@@ -281,6 +281,7 @@ t.test("every action is asked for by some way in", async (t) => {
     ...(["factor.request", "factor.reset", "factor.decide"] as const),
     ...(["export.request", "export.decide", "exports.open"] as const),
     ...(["erasure.request", "erasure.decide", "erasure.order"] as const),
+    ...(["image.request", "image.decide", "image.admit"] as const),
     ...(["job.inputs.read", "member.act"] as const),
   ]);
   t.same(

@@ -17,6 +17,8 @@ export function summaryOf(what: Requested, name: string): string {
       return `what opens the values of ${what.subject} in the audit log is destroyed (${what.request}, ${what.legalBasis})`;
     case "audit-policy":
       return `the audit log's trust policy becomes the one whose SHA-256 is ${name}`;
+    case "image":
+      return `deployments may run the image ${what.digest} under the name ${name}`;
     case "quota":
       return `the bucket of ${name} may hold ${what.bytes} bytes`;
   }

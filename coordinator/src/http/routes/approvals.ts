@@ -47,6 +47,7 @@ const ASK = {
   policy: ["policy.propose", "policy.change"],
   "audit-policy": ["policy.propose", "policy.change"],
   erasure: ["erasure.request", "erasure.order"],
+  image: ["image.request", "image.admit"],
 } as const satisfies Record<Exclude<ApprovalKind, AskedInProject>, readonly [Action, Action]>;
 /** Who may answer a request of a kind. */
 const DECIDE = {
@@ -57,6 +58,7 @@ const DECIDE = {
   "audit-policy": "policy.decide",
   erasure: "erasure.decide",
   export: "export.decide",
+  image: "image.decide",
 } as const satisfies Record<ApprovalKind, Action>;
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
