@@ -168,7 +168,7 @@ class SleepingChat {
     const before = (this.#said ??= (await this.#ask(24)).said);
     await this.until((state) => state === "SLEEPING", 100);
     const { sentAt, beganAt, status, said } = await this.#ask(24);
-    return { ms: beganAt - sentAt, isSame: contentOf(said) === contentOf(before), status };
+    return { ms: beganAt - sentAt, isSame: isSame(said, before), status };
   }
 
   /** One call of one that has no replica. */
@@ -190,29 +190,38 @@ class SleepingChat {
   }
 
   #burst(calls: Http2Calls, count: number): Promise<CallOutcome>[] {
-    return Array.from({ length: count }, () => calls.post(...this.#call(1)));
+    return Array.from({ length: count }, () => calls.post(...this.#call(1, false)));
   }
 
   async #ask(tokens: number): Promise<CallOutcome> {
     using calls = await this.#open(1);
-    const outcome = await calls.post(...this.#call(tokens));
+    const outcome = await calls.post(...this.#call(tokens, true));
     this.#lastEndAt = Date.now();
     this.#said ??= outcome.said;
     return outcome;
   }
 
-  #call(tokens: number): [path: string, body: object] {
+  /** A stream's answer begins with its first token. */
+  #call(tokens: number, stream: boolean): [path: string, body: object] {
     const messages = [{ role: "user", content: "Tell me of the sea." }];
     return [
       "/v1/chat/completions",
-      { model: this.name, max_tokens: tokens, temperature: 0, messages },
+      { model: this.name, max_tokens: tokens, temperature: 0, stream, messages },
     ];
   }
 }
 
-const contentOf = (said: string): unknown =>
-  (JSON.parse(said) as { choices?: { message: { content: string } }[] }).choices?.[0]?.message
-    .content ?? said;
+const isSame = (said: string, before: string): boolean =>
+  contentOf(said) !== "" && contentOf(said) === contentOf(before);
+
+/** Of the events of a stream the text that they make together. */
+function contentOf(said: string): string {
+  const events = said
+    .split("\n")
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice(6)) as { choices: { delta?: { content?: string } }[] });
+  return events.map(({ choices }) => choices[0]?.delta?.content ?? "").join("");
+}
 
 function door(appliance: LocalAppliance): { base: string; ca: Buffer } {
   const { RESON_BASE_URL: base = "", SSL_CERT_FILE: root = "" } = appliance.quickstart();
