@@ -3,5 +3,5 @@ export class ImageInvalidError extends Error {
   override readonly name = "ImageInvalidError";
   readonly code = "image_invalid";
   readonly hint =
-    "Write it again as an OCI archive of one image: podman save --format oci-archive, docker save, or skopeo copy … oci-archive:FILE.";
+    "Write it again as an OCI archive of one image: podman save --format oci-archive, docker save of Docker 25 or newer, or skopeo copy … oci-archive:FILE.";
 }
