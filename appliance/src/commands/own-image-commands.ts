@@ -64,7 +64,7 @@ export function addOwnImageCommands(
       process.stdout.write(statement ? imageStatement(archive.digest) : `${archive.digest}\n`);
     });
 
-  leaves(image.command("add <file>"), { event: "image.add", loggedBy: "coordinator" })
+  leaves(image.command("add <file>"), { event: "admin.image.add", loggedBy: "coordinator" })
     .description(
       "admit an image of your own, an OCI archive: by its digest, said from elsewhere, a signature of a trusted key, or two people's word",
     )
@@ -92,14 +92,14 @@ export function addOwnImageCommands(
       else table(HEAD, images.map(row), "no image of your own: appliance image add FILE");
     });
 
-  leaves(image.command("rm <name>"), { event: "image.remove", loggedBy: "coordinator" })
+  leaves(image.command("rm <name>"), { event: "admin.image.remove", loggedBy: "coordinator" })
     .description("remove an image of your own; refused while a deployment runs it")
     .action(async (name: string) => {
       using store = openStore();
       say(`removed ${name}: ${await dismissImage(store, name)}`);
     });
 
-  leaves(image.command("trust <file>"), { event: "image.trust", loggedBy: "coordinator" })
+  leaves(image.command("trust <file>"), { event: "admin.image.trust", loggedBy: "coordinator" })
     .description("let a key admit images by its signature: its public half in PEM")
     .action(async (file: string) => {
       const pem = shortFile(file, MAX_KEY_BYTES).toString("utf8");
@@ -118,7 +118,7 @@ export function addOwnImageCommands(
     });
 
   leaves(image.command("distrust").argument("<key>", "as `image keys` shows it", keyBegin), {
-    event: "image.trust",
+    event: "admin.image.trust",
     loggedBy: "coordinator",
   })
     .description("let a key admit no more images, by the beginning of its SHA-256")

@@ -59,7 +59,7 @@ t.test("the digest that was said admits an image, and another one does not", asy
   t.ok(isServed("mine"));
   t.match(await admit(first, "mine", said(first)), { digest: digestOf(first) }, "once more");
   await t.rejects(admit(other, "mine", said(other)), { code: "image_exists" });
-  t.match(await recorded("image.add"), { detail: { name: "mine", by: "digest" } });
+  t.match(await recorded("admin.image.add"), { detail: { name: "mine", by: "digest" } });
 });
 
 t.test("the signature of a key admits an image while it is trusted", async (t) => {
@@ -76,7 +76,7 @@ t.test("the signature of a key admits an image while it is trusted", async (t) =
   await ask({ verb: "image-distrust", key: sha256.slice(0, 12) });
   t.same((await ask({ verb: "image-keys" })).keys, []);
   t.ok((await ask({ verb: "image-list" })).images.some(({ name }) => name === "signed"));
-  t.match(await recorded("image.trust"), { detail: { change: /trusted/ } });
+  t.match(await recorded("admin.image.trust"), { detail: { change: /trusted/ } });
 });
 
 t.test("an approved request admits its image under its name", async (t) => {
@@ -118,5 +118,5 @@ t.test("an image stays as long as a deployment runs it", async (t) => {
   t.notOk(isServed("mine"));
   t.ok(isServed("signed"), "others stay");
   await t.rejects(dismissImage({ ask, storageDir }, "mine"), { code: "not_found" });
-  t.match(await recorded("image.remove"), { detail: { name: "mine" } });
+  t.match(await recorded("admin.image.remove"), { detail: { name: "mine" } });
 });

@@ -49,7 +49,7 @@ export async function addImage(
   };
   await byOperator(
     deps,
-    "image.add",
+    "admin.image.add",
     APPLIANCE,
     {
       ...{ name, image_sha256: digest.slice("sha256:".length), by: admission.by },
@@ -76,7 +76,7 @@ export async function removeImage(
   if (image === null) throw new ApiError("not_found", `no image ${name} was admitted`);
   await byOperator(
     deps,
-    "image.remove",
+    "admin.image.remove",
     APPLIANCE,
     { name, image_sha256: image.digest.slice("sha256:".length) },
     async ({ completeIn }) => {
@@ -105,7 +105,7 @@ export async function trustKey(deps: ImageChangesDeps, pem: string): Promise<Rep
   const key = readImageKey(pem);
   await byOperator(
     deps,
-    "image.trust",
+    "admin.image.trust",
     APPLIANCE,
     { change: "trusted", key_sha256: key.sha256 },
     async ({ completeIn }) => {
@@ -129,7 +129,7 @@ export async function distrustKey(
     throw new ApiError("not_found", `${found.length} trusted keys begin with ${begin}`);
   await byOperator(
     deps,
-    "image.trust",
+    "admin.image.trust",
     APPLIANCE,
     { change: "distrusted", key_sha256: key.sha256 },
     async ({ completeIn }) => {

@@ -5,7 +5,7 @@ import { PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, operation } from "./entry.ts";
 
 export const IMAGE_EVENTS = {
-  "image.add": operation(
+  "admin.image.add": operation(
     "appliance",
     "An image of the customer's own was admitted: `by` says whether its digest was said, a trusted key had signed it, or two people agreed.",
     Type.Object(
@@ -20,12 +20,12 @@ export const IMAGE_EVENTS = {
       closed,
     ),
   ),
-  "image.remove": operation(
+  "admin.image.remove": operation(
     "appliance",
     "An image of the customer's own was removed; no deployment ran it.",
     Type.Object({ name: PlainId, image_sha256: Sha256Hex }, closed),
   ),
-  "image.trust": operation(
+  "admin.image.trust": operation(
     "appliance",
     "A key was trusted to admit images by its signature, or is trusted no longer.",
     Type.Object({ change: Type.Enum(["trusted", "distrusted"]), key_sha256: Sha256Hex }, closed),

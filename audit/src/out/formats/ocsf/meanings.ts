@@ -119,9 +119,9 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "model.remove": as("model", "Delete"),
   "model.download": as("file", "Download"),
   "model.calls": as("model", "Read"),
-  "image.add": as("application", "Install"),
-  "image.remove": as("application", "Remove"),
-  "image.trust": as("entity", "Update"),
+  "admin.image.add": as("application", "Install"),
+  "admin.image.remove": as("application", "Remove"),
+  "admin.image.trust": as("entity", "Update"),
 
   "privacy.erasure": as("entity", "Delete"),
   "privacy.refusal": as("entity", "Other"),
