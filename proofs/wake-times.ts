@@ -27,10 +27,14 @@ const SCALING = `, autoscaling: {min_replicas: 0, max_replicas: 1, downscale_del
 const EDGE_MS = 50;
 const LOOK_MS = 10;
 const STATE_LIMIT_MS = 150_000;
+/** Of the time that it took, in nine of ten. */
+const ANNOUNCED_WITHIN = 0.25;
+const ANNOUNCED_SHARE = 0.9;
 const MOST_ASLEEP_MS = 1_500;
 const MOST_COLD_LLAMA_MS = 4_000;
 const MOST_COLD_TORCH_MS = 8_000;
 
+type Wake = { announcedMs: number | null; ms: number; isSame: boolean; status: number };
 type Edge = { kind: "before" | "after"; outcomes: CallOutcome[]; at: number };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
@@ -54,7 +58,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   for (let at = 0; at < SLEEPERS; at++) sleepers.push(await chat(`sleeper ${at}`));
 
   const met: Edge[] = [];
-  const wakes: { ms: number; isSame: boolean; status: number }[] = [];
+  const wakes: Wake[] = [];
   await Promise.all([
     ...edges.map(async (one, at) => {
       // Their edges are apart, so that each burst has the processors.
@@ -85,11 +89,15 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     cold_llama_ms: quantile(cold.llama, 0.95),
     cold_torch_ms: quantile(cold.torch, 0.95),
   };
+  const announced = wakes.flatMap(({ announcedMs, ms }) =>
+    announcedMs === null ? [] : [Math.abs(ms - announcedMs) / ms],
+  );
   const different = wakes.filter(({ isSame }) => !isSame).length;
   return {
     ok:
       failed.length === 0 &&
       different === 0 &&
+      quantile(announced, ANNOUNCED_SHARE) <= ANNOUNCED_WITHIN &&
       p95.asleep_ms <= MOST_ASLEEP_MS &&
       p95.cold_llama_ms <= MOST_COLD_LLAMA_MS &&
       p95.cold_torch_ms <= MOST_COLD_TORCH_MS,
@@ -101,6 +109,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       why: failed.slice(0, 5),
       wakes: wakes.length,
       different,
+      announced: announced.length,
+      announced_right: announced.filter((off) => off <= ANNOUNCED_WITHIN).length,
       p95,
       asleep_ms: wakes.map(({ ms }) => ms),
       cold_ms: cold,
@@ -164,11 +174,18 @@ class SleepingChat {
   }
 
   /** One call of one that sleeps. */
-  async wake(): Promise<{ ms: number; isSame: boolean; status: number }> {
+  async wake(): Promise<Wake> {
     const before = (this.#said ??= (await this.#ask(24)).said);
     await this.until((state) => state === "SLEEPING", 100);
+    const announcedMs = await this.#announced();
     const { sentAt, beganAt, status, said } = await this.#ask(24);
-    return { ms: beganAt - sentAt, isSame: isSame(said, before), status };
+    return { announcedMs, ms: beganAt - sentAt, isSame: isSame(said, before), status };
+  }
+
+  /** What people are told that a call would wait now. */
+  async #announced(): Promise<number | null> {
+    const { body } = await this.#api.call("GET", `/api/inference/jobs/${this.#id}`);
+    return (body as DeploymentReply).serving?.wakeMs ?? null;
   }
 
   /** One call of one that has no replica. */

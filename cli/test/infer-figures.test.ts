@@ -5,7 +5,7 @@ import { TOP_HEAD, topRow, USAGE_HEAD, usageRow } from "../src/infer/figures.ts"
 
 const metrics: DeploymentMetrics = {
   ...{ id: "job-1", name: "chat", projectId: "p_1", status: "RUNNING" },
-  serving: { state: "HOT", since: "2026-01-01T00:00:00.000Z", ready: 2, starting: 0 },
+  serving: { state: "HOT", since: "2026-01-01T00:00:00.000Z", ready: 2, starting: 0, wakeMs: null },
   devices: [
     { replica: "r-1", worker: "n-0", usePercent: 40, memoryBytes: 1 },
     { replica: "r-2", worker: "n-1", usePercent: 61, memoryBytes: 1 },

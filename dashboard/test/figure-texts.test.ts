@@ -27,4 +27,6 @@ t.test("errors are named, the most first", async (t) => {
 t.test("a state has words", async (t) => {
   t.equal(servingText(null), "has not loaded yet");
   t.match(servingText("COLD"), /a call wakes it/);
+  t.equal(servingText("SLEEPING", 812), "sleeps in its place; a call wakes it in about 812 ms");
+  t.equal(servingText("WAKING", 4_200), "wakes in about 4.2 s");
 });

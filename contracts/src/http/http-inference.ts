@@ -97,6 +97,8 @@ export const DeploymentReply = Type.Object(
           /** Replicas that take calls, and those on their way. */
           ready: Type.Integer(),
           starting: Type.Integer(),
+          /** Milliseconds that a call would wait for a replica, as the last wakes of that kind took. Null while one takes calls, and before any was seen. */
+          wakeMs: Nullable(Type.Integer()),
         },
         closed,
       ),

@@ -99,7 +99,7 @@ t.test("the last replica sleeps, wakes for a call, and goes for a job that waits
   t.match(deployment(), { state: "WAKING" }, "until it says that it is awake");
   await made.obey(replica!.id);
   await seconds(1);
-  t.match(deployment(), { state: "HOT" });
+  t.match(deployment(), { state: "HOT", tierWakesMs: { asleep: [2_000] } });
   t.same(standing(), [true]);
   t.same(made.members(), [replica], "the very same");
 

@@ -3,7 +3,7 @@ import type { DeploymentState } from "@resontech/contracts/deployment-states";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { wireState, type WireState } from "@resontech/contracts/job-states";
 import type { JobView } from "../../kernel/job-view.ts";
-import { type Deployment, openReplicas, startingOf } from "./deployment.ts";
+import { type Deployment, expectedWakeMs, openReplicas, startingOf } from "./deployment.ts";
 
 /**
  * One of the four words that the client knows. Cold, asleep or waking a deployment runs: a client waits for that word alone, and its call would wake it.
@@ -25,5 +25,6 @@ export function servingReply(deployment: Deployment): NonNullable<DeploymentRepl
   return {
     ...{ state, since: new Date(since).toISOString() },
     ...{ ready: openReplicas(deployment).length, starting: startingOf(deployment) },
+    wakeMs: expectedWakeMs(deployment),
   };
 }

@@ -18,6 +18,8 @@ export type Replica = {
   closedIn: number | null;
   /** Its node takes nothing new: it goes as soon as others are as many as are wanted. */
   isLeaving: boolean;
+  /** It was asleep when its way to readiness began. */
+  wasAsleep?: true;
 };
 
 export type Deployment = {
@@ -34,6 +36,8 @@ export type Deployment = {
   tooManySince: number | null;
   /** How long the last wakes took. */
   wakesMs: readonly number[];
+  /** The same, apart by what there was before: a replica asleep, or none. */
+  tierWakesMs?: Readonly<Record<WakeTier, readonly number[]>>;
   /** When wakes failed, within the breaker's window. */
   failures: readonly number[];
   /** Until then nothing is placed; null while the breaker is closed. A time that has passed allows one try. */
@@ -43,6 +47,8 @@ export type Deployment = {
   /** The last call that ended, or the first readiness. */
   idleSince: number;
 };
+
+export type WakeTier = "asleep" | "cold";
 
 /** Of all gateways together. */
 export type Load = {
@@ -267,7 +273,7 @@ class Draft {
     }
     for (const replica of this.#in("SLEEPING").slice(0, missing)) {
       this.#effects.push({ kind: "wake", replica: replica.id });
-      this.#replace({ ...replica, state: "WAKING", beganAt: this.#now });
+      this.#replace({ ...replica, state: "WAKING", beganAt: this.#now, wasAsleep: true });
       missing -= 1;
     }
     if (missing > 0) this.#place(this.#next.due + missing);
@@ -314,8 +320,10 @@ class Draft {
     if (!isGone && asks.includes(known.state)) return known;
     if (isGone && !isEnding(known)) this.#noteEnd(known);
     if (state !== "READY") return { ...known, state, closedIn: null };
-    if (known.readyAt === null) this.#noteWake(this.#now - known.beganAt);
-    return { ...known, state, readyAt: known.readyAt ?? this.#now, closedIn: null };
+    const { wasAsleep, ...ready } = known;
+    if (known.readyAt === null)
+      this.#noteWake(this.#now - known.beganAt, wasAsleep === true ? "asleep" : "cold");
+    return { ...ready, state, readyAt: known.readyAt ?? this.#now, closedIn: null };
   }
 
   #arrived({ id, state, isLeaving }: ReplicaFact): Replica {
@@ -326,8 +334,11 @@ class Draft {
     return { id, state, beganAt, readyAt, closedIn: null, isLeaving };
   }
 
-  #noteWake(tookMs: number): void {
-    const wakesMs = [...this.#next.wakesMs, tookMs].slice(-SCALING.wakesKept);
+  #noteWake(tookMs: number, tier: WakeTier): void {
+    const kept = (before: readonly number[]) => [...before, tookMs].slice(-SCALING.wakesKept);
+    const wakesMs = kept(this.#next.wakesMs);
+    const { tierWakesMs = { asleep: [], cold: [] } } = this.#next;
+    this.#change({ tierWakesMs: { ...tierWakesMs, [tier]: kept(tierWakesMs[tier]) } });
     const idleSince = Math.max(this.#next.idleSince, this.#now);
     // Failures stay: one that loads and dies at once, again and again, is no better.
     this.#change({ wakesMs, brokenUntil: null, idleSince });
@@ -412,4 +423,16 @@ export function callsOf({ queued, inFlight }: Load): number {
 
 function view(replicas: readonly Replica[]): string {
   return JSON.stringify(replicas.map(({ id, state, closedIn }) => [id, state, closedIn]));
+}
+
+/** What a call that came now would wait for, in milliseconds: the median of the last wakes from where the deployment is. Null where nobody has seen one. */
+export function expectedWakeMs({ state, replicas, tierWakesMs }: Deployment): number | null {
+  if (state !== "SLEEPING" && state !== "COLD" && state !== "WAKING") return null;
+  const tier = replicas.some(
+    (replica) => replica.state === "SLEEPING" || replica.wasAsleep === true,
+  )
+    ? "asleep"
+    : "cold";
+  const sorted = (tierWakesMs?.[tier] ?? []).toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? null;
 }

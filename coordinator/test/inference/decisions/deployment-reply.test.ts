@@ -43,5 +43,22 @@ t.test("its replicas are counted by what they are good for", async (t) => {
   };
   t.same(servingReply(deployment), {
     ...{ state: "HOT", since: "1970-01-01T00:00:00.000Z", ready: 1, starting: 2 },
+    wakeMs: null,
   });
+});
+
+t.test("who calls now is told what the last wakes from there took", async (t) => {
+  const one = { beganAt: 0, readyAt: null, closedIn: null, isLeaving: false };
+  const asleep: Deployment = {
+    ...newDeployment(0),
+    state: "SLEEPING",
+    replicas: [{ ...one, id: "a", state: "SLEEPING" }],
+    tierWakesMs: { asleep: [700, 900, 800], cold: [4_000] },
+  };
+  t.equal(servingReply(asleep).wakeMs, 800);
+  const waking = { ...one, id: "a", state: "WAKING" as const, wasAsleep: true as const };
+  t.equal(servingReply({ ...asleep, state: "WAKING", replicas: [waking] }).wakeMs, 800);
+  t.equal(servingReply({ ...asleep, state: "COLD", replicas: [] }).wakeMs, 4_000);
+  t.equal(servingReply({ ...asleep, state: "HOT" }).wakeMs, null);
+  t.equal(servingReply({ ...newDeployment(0), state: "COLD" }).wakeMs, null, "nobody has seen one");
 });

@@ -13,9 +13,13 @@ const SERVING: Record<ServingState, string> = {
   FAILED: "failed to load several times; it is tried again",
 };
 
-/** @param state null: it has not loaded yet */
-export function servingText(state: ServingState | null): string {
-  return state === null ? "has not loaded yet" : SERVING[state];
+/**
+ * @param state null: it has not loaded yet
+ * @param wakeMs what the last wakes from there took; null where nobody has seen one
+ */
+export function servingText(state: ServingState | null, wakeMs: number | null = null): string {
+  if (state === null) return "has not loaded yet";
+  return wakeMs === null ? SERVING[state] : `${SERVING[state]} in about ${timeText(wakeMs)}`;
 }
 
 /** Of a second. */

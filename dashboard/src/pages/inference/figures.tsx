@@ -37,7 +37,7 @@ function Now({ metrics: { serving, devices, figures } }: { metrics: DeploymentMe
       ) : null}
       <Facts
         facts={[
-          ["State", servingText(serving?.state ?? null), "serving"],
+          ["State", servingText(serving?.state ?? null, serving?.wakeMs ?? null), "serving"],
           ["Replicas", `${serving?.ready ?? 0} answer, ${serving?.starting ?? 0} on their way`],
           ["Calls now", inFlight === null ? "–" : `${inFlight}, and ${waiting ?? 0} wait`],
           ["Requests a second", rateText(figures.requestsPerSecond), "requests"],
