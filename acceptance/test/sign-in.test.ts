@@ -20,7 +20,7 @@ const firstPassword = /^first_password = (.+)$/m.exec(credentials)?.[1] ?? "";
 const pictures = join(repository, ".cache", "pictures");
 mkdirSync(pictures, { recursive: true });
 
-t.setTimeout(180_000);
+t.setTimeout(300_000);
 const browser = await launchBrowser(appliance);
 t.teardown(() => browser.close());
 
@@ -30,7 +30,7 @@ async function freshPage(): Promise<Page> {
     viewport: { width: 1000, height: 640 },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   return page;
 }
 const picture = (page: Page, name: string) =>

@@ -15,7 +15,8 @@ import { askCoordinator } from "../../src/first-boot/ask-coordinator.ts";
 import { type Admission, admitImage, dismissImage } from "../../src/images/admit-image.ts";
 import { ImageArchive } from "../../src/images/image-archive.ts";
 
-t.setTimeout(120_000);
+// On a machine where no test has needed Keycloak before, it is made first.
+t.setTimeout(300_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const ask: AskOperator = (request) => askCoordinator(running.config.controlSocket, request);

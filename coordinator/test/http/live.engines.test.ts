@@ -7,7 +7,8 @@ import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { LiveClient } from "../helper/live-client.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 
-t.setTimeout(120_000);
+// On a machine where no test has needed Keycloak before, it is made first.
+t.setTimeout(300_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const addUser = async (username: string) => {
