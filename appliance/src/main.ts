@@ -482,6 +482,16 @@ leaves(program.command("resume"), {
     process.exitCode = await runInstaller(new Layout(root(), "-"), ["resume", "--root", root()]);
   });
 
+leaves(program.command("rollback"), {
+  none: "the release that comes back records that it is installed: admin.install",
+})
+  .description("return to the release that ran before the last upgrade, from what is kept here")
+  .option("--yes", "do not ask", false)
+  .action(async ({ yes }: { yes: boolean }) => {
+    const args = ["rollback", "--root", root(), ...(yes ? ["--yes"] : [])];
+    process.exitCode = await runInstaller(new Layout(root(), "-"), args);
+  });
+
 leaves(program.command("uninstall"), { event: "admin.uninstall" })
   .description(
     "stop and remove everything that the install made, all data and the audit log included",

@@ -13,13 +13,32 @@ import { requireFit } from "./preflight/require-fit.ts";
 import { digestOf, type InstallRequest } from "./request.ts";
 import { progressBar, say } from "./say.ts";
 import { settleHostTools } from "./settle-host-tools.ts";
+import { currentRelease, releaseFolder } from "./steps/current-release.ts";
 import { planSteps } from "./steps/plan-steps.ts";
 import { makeRoot, rootState } from "./steps/root-folder.ts";
 import type { Step } from "./steps/step.ts";
+import { compareVersions } from "./upgrade/decisions/release-order.ts";
+import { type EarlierRelease, upgradedRelease } from "./upgrade/earlier-release.ts";
+import { returnRelease } from "./upgrade/return-release.ts";
 
 const LOCK_HELPER = "engines/rt-lock";
 
-export type InstallMode = { yes: boolean; dryRun: boolean };
+/** @property allowOlder a release that is older than the installed one is meant */
+export type InstallMode = { yes: boolean; dryRun: boolean; allowOlder: boolean };
+
+/** The bundle has an older release than the one that runs. */
+export class ReleaseOlderError extends Error {
+  readonly code = "release_older";
+  readonly hint =
+    "take a newer bundle; `appliance rollback` returns to the release before; --allow-older installs this one";
+}
+
+/** The new release did not become healthy, and the earlier one runs again. */
+export class UpgradeReturnedError extends Error {
+  readonly code = "upgrade_returned";
+  readonly hint =
+    "see above what the new release said, put that right and run the same command again";
+}
 
 export async function install(asked: InstallRequest, mode: InstallMode): Promise<void> {
   const startedAt = performance.now();
@@ -28,11 +47,14 @@ export async function install(asked: InstallRequest, mode: InstallMode): Promise
   const facts = await readHostFacts(root, useByAppliance(root, asked.config, bundle.release));
   const request = settleHostTools(asked, bundle.release, facts);
   const steps = planSteps(request, bundle);
-  const { done } = progressOf(new Journal(root), request, bundle);
+  const journal = new Journal(root);
+  const { done } = progressOf(journal, request, bundle);
+  const earlier = upgradedRelease(journal, bundle.releaseSha256);
+  requireNewer(earlier, bundle, mode);
   const isComplete = rootState(root) === "ours" && steps.every((step) => done.has(step.name));
 
   if (!isComplete) runPreflight(request, bundle, facts);
-  showPlan(steps, done, root, bundle);
+  showPlan(steps, done, root, bundle, isComplete ? null : earlier);
   if (mode.dryRun) {
     say("dry run: nothing was changed");
     return;
@@ -43,12 +65,41 @@ export async function install(asked: InstallRequest, mode: InstallMode): Promise
   using _lock = takeExclusiveLock(join(root, "journal", "lock"), "another install or uninstall", [
     lockHelper(bundle),
   ]);
-  await runSteps(steps, request, bundle);
+  try {
+    await runSteps(steps, request, bundle);
+  } catch (error) {
+    const isSwitched =
+      currentRelease(root) === releaseFolder(root, bundle.release.version, bundle.releaseSha256);
+    if (earlier === null || !isSwitched) throw error;
+    throw await returned(root, earlier, error);
+  }
   say(`installed ${bundle.release.version} below ${root} in ${secondsSince(startedAt)} s`);
   say(
     `  sign in: https://${request.config.name}:${request.config.ports.api}/ (name and first password: ${join(root, "data/credentials.txt")})`,
   );
   say(`  status: ${join(root, "current/bin/appliance")} status`);
+}
+
+/** @throws ReleaseOlderError */
+function requireNewer(
+  earlier: EarlierRelease | null,
+  { release }: VerifiedBundle,
+  { allowOlder }: InstallMode,
+): void {
+  if (earlier === null || allowOlder || compareVersions(release.version, earlier.version) >= 0)
+    return;
+  throw new ReleaseOlderError(
+    `the bundle has ${release.version}, and ${earlier.version} is installed; nothing was changed`,
+  );
+}
+
+/** Has the earlier release back. @returns what to throw */
+async function returned(root: string, earlier: EarlierRelease, error: unknown): Promise<Error> {
+  const why = error instanceof Error ? error.message : String(error);
+  say(`the new release is not as it should be: ${why}`);
+  say(`${earlier.version} takes its place again`);
+  await returnRelease(root, earlier);
+  return new UpgradeReturnedError(`${earlier.version} runs again: ${why}`, { cause: error });
 }
 
 /** Reads the journal afresh: another install may have ended since it was shown. */
@@ -144,8 +195,14 @@ function showPlan(
   done: ReadonlySet<string>,
   root: string,
   { release }: VerifiedBundle,
+  earlier: EarlierRelease | null,
 ): void {
   say(`plan: ${release.version} → ${root}`);
+  if (earlier !== null) {
+    say(`  upgrade of ${earlier.version}: every part starts anew, and running jobs go on`);
+    say("  a release that does not become healthy is replaced by the earlier one at once");
+    say("  afterwards `appliance rollback` returns to the earlier one");
+  }
   for (const [index, step] of steps.entries())
     say(
       `  ${index === steps.length - 1 ? "└" : "├"}─ ${step.title}${done.has(step.name) ? " (done)" : ""}`,

@@ -70,6 +70,13 @@ const readForeign = reader(
   Type.Object({ kind: Type.String(), passOver: Type.Literal(true), at }, closed),
 );
 type Unstamped<L> = L extends JournalLine ? Omit<L, "at"> : never;
+/** One run for one release: what it was asked for, and how far each step came. */
+export type Run = {
+  begin: Extract<JournalLine, { kind: "begin" }>;
+  /** Steps whose last line says so; one that was started again since is not done. */
+  done: ReadonlySet<string>;
+  started: ReadonlySet<string>;
+};
 export type Owned = Extract<JournalLine, { kind: "owns" }>;
 
 /** A line in the middle can't be read: the journal was changed, and what it says of this host can't be trusted. */
@@ -95,16 +102,25 @@ export class Journal {
     this.passedOver = passedOver;
   }
 
-  /** Steps of the last begun run that are done; one that was started again since is not. */
-  get doneSteps(): ReadonlySet<string> {
-    const from = this.#lines.findLastIndex((line) => line.kind === "begin");
-    const done = new Set<string>();
-    for (const line of this.#lines.slice(Math.max(0, from))) {
-      if (line.kind !== "step") continue;
-      if (line.state === "done") done.add(line.step);
-      else done.delete(line.step);
+  /** Every run that was begun, the oldest first. */
+  get runs(): readonly Run[] {
+    const runs: (Run & { done: Set<string>; started: Set<string> })[] = [];
+    for (const line of this.#lines) {
+      if (line.kind === "begin") runs.push({ begin: line, done: new Set(), started: new Set() });
+      const run = runs.at(-1);
+      if (line.kind !== "step" || run === undefined) continue;
+      if (line.state === "done") run.done.add(line.step);
+      else {
+        run.started.add(line.step);
+        run.done.delete(line.step);
+      }
     }
-    return done;
+    return runs;
+  }
+
+  /** Steps of the last begun run that are done. */
+  get doneSteps(): ReadonlySet<string> {
+    return this.runs.at(-1)?.done ?? new Set();
   }
 
   get lastBegin(): Extract<JournalLine, { kind: "begin" }> | null {

@@ -5,16 +5,19 @@ import { install } from "./install.ts";
 import {
   addInstallOptions,
   applyAnswers,
+  applyInstalled,
   DEFAULT_ROOT,
   type InstallFlags,
   toRequest,
 } from "./options.ts";
+import { Journal } from "./journal.ts";
 import { joinNode } from "./node/join.ts";
 import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
 import { leave } from "./node/leave.ts";
 import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
 import { resume } from "./resume.ts";
+import { rollback } from "./upgrade/rollback.ts";
 import { say } from "./say.ts";
 import { uninstall } from "./uninstall.ts";
 
@@ -33,7 +36,13 @@ const program = new Command("install.sh")
   );
 
 addInstallOptions(program.command("install").description("verify, show the plan, install"))
-  .hook("preAction", (command) => applyAnswers(command))
+  .hook("preAction", (command) => {
+    applyAnswers(command);
+    applyInstalled(
+      command,
+      new Journal(resolve(command.opts<InstallFlags>().root)).lastBegin?.request ?? null,
+    );
+  })
   .addHelpText(
     "after",
     "\nExamples:\n  sh install.sh --name gpu.hospital.example --address 10.1.2.3 --customer hospital\n  sh install.sh --answers site.json --yes\n  sh install.sh --dry-run\n  sh install.sh resume\n  sh install.sh uninstall --root /opt/resontech",
@@ -50,6 +59,13 @@ program
   .action((options: { root: string; bundle?: string }) =>
     resume(resolve(options.root), options.bundle),
   );
+
+program
+  .command("rollback")
+  .description("return to the release that ran before the last upgrade, from what is kept here")
+  .option("--root <dir>", "install root", DEFAULT_ROOT)
+  .option("--yes", "do not ask", false)
+  .action((options: { root: string; yes: boolean }) => rollback(resolve(options.root), options));
 
 program
   .command("uninstall")

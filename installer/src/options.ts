@@ -33,6 +33,7 @@ export type InstallFlags = {
   outputExport: string;
   yes: boolean;
   dryRun: boolean;
+  allowOlder: boolean;
 } & Record<PortFlag, string>;
 
 type PortFlag = `port${Capitalize<keyof typeof DEFAULT_PORTS>}`;
@@ -92,7 +93,8 @@ export function addInstallOptions(command: Command): Command {
       "open",
     )
     .option("--yes", "do not ask before changing the host", false)
-    .option("--dry-run", "verify and show the plan, change nothing", false);
+    .option("--dry-run", "verify and show the plan, change nothing", false)
+    .option("--allow-older", "install a release that is older than the installed one", false);
   for (const [name, port] of Object.entries(DEFAULT_PORTS))
     command.option(`--port-${dashed(name)} <n>`, `port of ${dashed(name)}`, String(port));
   return command;
@@ -132,6 +134,44 @@ export function applyAnswers(command: Command): void {
     if (command.getOptionValueSource(key) === "cli") continue;
     command.setOptionValueWithSource(key, isFlag ? value : String(value), "config");
   }
+}
+
+/**
+ * Of an appliance that is installed, what neither the command line nor the answers file says stays as it is.
+ *
+ * @param installed what its last install was asked for
+ */
+export function applyInstalled(command: Command, installed: InstallRequest | null): void {
+  if (installed === null) return;
+  for (const [key, value] of Object.entries(flagsOf(installed)))
+    if (
+      command.getOptionValueSource(key) === "default" ||
+      command.getOptionValue(key) === undefined
+    )
+      command.setOptionValueWithSource(key, value, "config");
+}
+
+/** The way back of {@link toConfig}: the flags that a configuration comes of. */
+function flagsOf({ username, config }: InstallRequest): Record<string, string> {
+  const { instance, appliance, customer, address, name, ports, agent, containerEngine } = config;
+  const { jobPorts, jobUids } = config;
+  const portFlags = Object.entries(ports).map(([port, number]) => [
+    `port${port[0]!.toUpperCase()}${port.slice(1)}`,
+    String(number),
+  ]);
+  return {
+    ...{ username, instance, appliance, customer, address, name, keyKind: config.keyKind },
+    ...Object.fromEntries(portFlags),
+    engine: containerEngine.kind,
+    hostTools: config.hostTools ?? "host",
+    uidBase: String(config.uidBase),
+    bucketQuotaGib: String(config.bucketQuotaBytes / 1024 ** 3),
+    ...(config.outputExport === undefined ? {} : { outputExport: config.outputExport }),
+    ...(jobPorts === undefined ? {} : { jobPorts: `${jobPorts.from}-${jobPorts.to}` }),
+    ...(jobUids === undefined ? {} : { jobUids: `${jobUids.from}-${jobUids.to}` }),
+    ...(agent === null ? {} : { node: agent.node }),
+    ...(agent?.cpuWorkers == null ? {} : { cpuWorkers: String(agent.cpuWorkers) }),
+  };
 }
 
 /** @throws OptionInvalidError naming the first option that can't be used */

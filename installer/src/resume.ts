@@ -2,6 +2,8 @@ import { resolve } from "node:path";
 import { install } from "./install.ts";
 import { Journal } from "./journal.ts";
 import { NotInstalledError } from "./uninstall.ts";
+import { lastReturn } from "./upgrade/earlier-release.ts";
+import { rollback } from "./upgrade/rollback.ts";
 
 /**
  * Goes on with the install that the journal begins last; what was agreed to then needs no second answer.
@@ -10,11 +12,14 @@ import { NotInstalledError } from "./uninstall.ts";
  * @throws NotInstalledError
  */
 export async function resume(root: string, bundle?: string): Promise<void> {
-  const request = new Journal(root).lastBegin?.request;
+  const journal = new Journal(root);
+  if (lastReturn(journal)?.isDone === false) return await rollback(root, { yes: true });
+  const request = journal.lastBegin?.request;
   if (request === undefined)
     throw new NotInstalledError(`${root} has no journal of an install that began`);
   await install(bundle === undefined ? request : { ...request, bundle: resolve(bundle) }, {
     yes: true,
     dryRun: false,
+    allowOlder: true,
   });
 }

@@ -6,14 +6,24 @@ import { signedFiles } from "./signed-files.ts";
 import { writeBundle } from "./write-bundle.ts";
 
 /** What goes into a bundle and is there already: a folder with the release tree, and OCI layouts of its images. */
-export type Packed = { tree: string; imageLayouts: readonly string[]; keyFile: string };
+export type Packed = {
+  tree: string;
+  imageLayouts: readonly string[];
+  keyFile: string;
+  /** That of the lock unless said. */
+  version?: string;
+};
 
 /**
  * Writes one bundle folder in the real format, signed with a development key. A release is what its tree and images say, so it may be as
  * small as a test wants.
  */
-export function packBundle(out: string, { tree, imageLayouts, keyFile }: Packed): ReleaseManifest {
-  const lock = readLock(false);
+export function packBundle(
+  out: string,
+  { tree, imageLayouts, keyFile, version }: Packed,
+): ReleaseManifest {
+  const locked = readLock(false);
+  const lock = version === undefined ? locked : { ...locked, version };
   const { release, blobs } = describeRelease({ lock, tree: treeOf(tree), imageLayouts });
   writeBundle(
     out,

@@ -1,16 +1,9 @@
 /** The steps of an install in their order. Each may be repeated from any point: a crash can come between its effect and its journal line. */
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import {
   hasSystemd,
   renderUnit,
@@ -18,24 +11,27 @@ import {
   unitFile,
   unitName,
 } from "@resontech/appliance/systemd-unit";
-import { syncNow } from "@resontech/daemon/durable-file-now";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
 import type { InstallRequest } from "../request.ts";
 import { progressBar, say } from "../say.ts";
 import { applianceCommand } from "./appliance-command.ts";
 import { checkImages } from "./check-images.ts";
+import { isCurrent, makeCurrent, releaseFolder } from "./current-release.ts";
 import { trustRegistry } from "./docker-trust.ts";
 import { importBlobs } from "./import-blobs.ts";
 import { stageTree } from "./stage-tree.ts";
 import type { Step } from "./step.ts";
 
+/** Once it is done, so is the install. */
+export const LAST_STEP = "first-boot";
+/** From here on the release that ran before does not run any more. */
+export const SWITCH_STEP = "switch";
+
 export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step[] {
   const { root, config } = request;
   const { release, releaseSha256 } = bundle;
   const store = join(root, "blobs", "sha256");
-  const releaseDir = join(root, "releases", `${release.version}-${releaseSha256.slice(0, 12)}`);
-  const configFile = join(root, "etc", "appliance.json");
-  const configText = `${JSON.stringify(config, null, 2)}\n`;
+  const releaseDir = releaseFolder(root, release.version, releaseSha256);
   const steps: Step[] = [
     {
       name: "import",
@@ -59,18 +55,13 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       },
     },
     {
-      name: "switch",
+      name: SWITCH_STEP,
       title: "write the configuration and make this release the current one",
       run: async () => {
-        // Parts of another release or configuration must not run on files of this one. Longer leases for it come with the upgrade.
-        const isSame =
-          currentRelease(root) === releaseDir &&
-          existsSync(configFile) &&
-          readFileSync(configFile, "utf8") === configText;
-        if (existsSync(join(root, "current")) && !isSame) await applianceCommand(root, ["stop"]);
-        mkdirSync(join(root, "etc"), { recursive: true, mode: 0o755 });
-        writeOwned(configFile, configText, ROOT, 0o644);
-        switchTo(root, releaseDir);
+        // Parts of another release or configuration must not run on files of this one. Jobs go on meanwhile.
+        if (existsSync(join(root, "current")) && !isCurrent(root, releaseDir, config))
+          await applianceCommand(root, ["stop", "--for", String(MAX_MAINTENANCE_S)]);
+        makeCurrent(root, releaseDir, config);
       },
     },
   ];
@@ -108,7 +99,7 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       run: (journal) => checkImages(root, journal),
     },
     {
-      name: "first-boot",
+      name: LAST_STEP,
       title: "make the first user, project and bucket; write data/credentials.txt",
       run: async () => {
         const answer = JSON.parse(
@@ -124,22 +115,4 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
     },
   );
   return steps;
-}
-
-function currentRelease(root: string): string | null {
-  try {
-    return readlinkSync(join(root, "current"));
-  } catch {
-    return null;
-  }
-}
-
-function switchTo(root: string, releaseDir: string): void {
-  if (currentRelease(root) !== releaseDir) {
-    const beside = join(root, "current.part");
-    rmSync(beside, { force: true });
-    symlinkSync(releaseDir, beside);
-    renameSync(beside, join(root, "current"));
-  }
-  syncNow(root);
 }

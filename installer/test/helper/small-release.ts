@@ -12,7 +12,7 @@ import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 const repository = join(import.meta.dirname, "..", "..", "..");
 
 /** `start`, `stop`, `image check` and `first-boot` as the installer calls them; the part is a sleep whose process id lies in the run folder. */
-const APPLIANCE = `#!/bin/sh
+export const APPLIANCE = `#!/bin/sh
 set -eu
 root=$2
 verb=$3
@@ -43,26 +43,36 @@ const NODE = `#!/bin/sh\nexec ${process.execPath} --disable-warning=Experimental
 
 /**
  * @param dir an empty folder for the tree and the bundle
- * @param parts text of another runtime; program that checks signatures where openssl 3 is missing, none unless named
+ * @param parts text of another runtime or another `appliance`; program that checks signatures where openssl 3 is missing, none unless named
  */
 export function makeSmallRelease(
   dir: string,
-  parts: { node?: string; verifier?: string } = {},
+  parts: {
+    node?: string;
+    verifier?: string;
+    appliance?: string;
+    version?: string;
+    keyFile?: string;
+  } = {},
 ): SmallRelease {
   const tree = join(dir, "tree");
   for (const folder of ["bin", "app", "engines"])
     mkdirSync(join(tree, folder), { recursive: true });
   program(join(tree, "bin", "node"), parts.node ?? NODE);
   if (parts.verifier !== undefined) copyFileSync(parts.verifier, join(tree, SIGNATURE_VERIFIER));
-  program(join(tree, "bin", "appliance"), APPLIANCE);
+  program(join(tree, "bin", "appliance"), parts.appliance ?? APPLIANCE);
   const imports = [
     join(repository, "installer/test/helper/crash-point.ts"),
     shippedProgram("installer"),
   ].map((file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`);
   writeFileSync(join(tree, "app", "installer.mjs"), imports.join(""));
   writeFileSync(join(tree, "app", "data"), "data");
-  const [bundle, keyFile] = [join(dir, "bundle"), join(dir, "signing-key.pem")];
-  const { version } = packBundle(bundle, { tree, imageLayouts: [], keyFile });
+  const bundle = join(dir, "bundle");
+  const { keyFile = join(dir, "signing-key.pem") } = parts;
+  const { version } = packBundle(bundle, {
+    ...{ tree, imageLayouts: [], keyFile },
+    ...(parts.version === undefined ? {} : { version: parts.version }),
+  });
   return { bundle, keyFile, version };
 }
 

@@ -1,0 +1,80 @@
+/** Which of the staged releases is the current one. */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { syncNow } from "@resontech/daemon/durable-file-now";
+
+const DIGEST_LENGTH = 12;
+
+/** Where the tree of a release lies, or will. */
+export function releaseFolder(root: string, version: string, releaseSha256: string): string {
+  return join(root, "releases", `${version}-${releaseSha256.slice(0, DIGEST_LENGTH)}`);
+}
+
+/** Null where it is not staged, or not any more. */
+export function stagedFolder(root: string, releaseSha256: string): string | null {
+  const releases = join(root, "releases");
+  if (!existsSync(releases)) return null;
+  const end = `-${releaseSha256.slice(0, DIGEST_LENGTH)}`;
+  const name = readdirSync(releases).find((one) => one.endsWith(end));
+  return name === undefined ? null : join(releases, name);
+}
+
+/** Null before the first switch. */
+export function currentRelease(root: string): string | null {
+  try {
+    return readlinkSync(join(root, "current"));
+  } catch {
+    return null;
+  }
+}
+
+/** This release runs, or would, with this configuration. */
+export function isCurrent(root: string, releaseDir: string, config: ApplianceConfig): boolean {
+  return (
+    currentRelease(root) === releaseDir &&
+    isDeepStrictEqual(readConfig(root), { ...keptChoices(root), ...config })
+  );
+}
+
+/** Nothing may run meanwhile. */
+export function makeCurrent(root: string, releaseDir: string, config: ApplianceConfig): void {
+  mkdirSync(join(root, "etc"), { recursive: true, mode: 0o755 });
+  const whole = { ...keptChoices(root), ...config };
+  writeOwned(configFile(root), `${JSON.stringify(whole, null, 2)}\n`, ROOT, 0o644);
+  if (currentRelease(root) !== releaseDir) {
+    const beside = join(root, "current.part");
+    rmSync(beside, { force: true });
+    symlinkSync(releaseDir, beside);
+    renameSync(beside, join(root, "current"));
+  }
+  syncNow(root);
+}
+
+const configFile = (root: string): string => join(root, "etc", "appliance.json");
+
+function readConfig(root: string): Partial<ApplianceConfig> {
+  const file = configFile(root);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as ApplianceConfig) : {};
+}
+
+/** What no option of an install says, and the operator wrote into the file. */
+function keptChoices(root: string): Partial<ApplianceConfig> {
+  const { unwitnessed, retention, hangAfterMinutes } = readConfig(root);
+  return {
+    ...(unwitnessed === undefined ? {} : { unwitnessed }),
+    ...(retention === undefined ? {} : { retention }),
+    ...(hangAfterMinutes === undefined ? {} : { hangAfterMinutes }),
+  };
+}

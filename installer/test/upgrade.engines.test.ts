@@ -1,0 +1,238 @@
+/** A newer bundle on an installed appliance: an upgrade, its return by itself and by command, and what is refused. On small releases in the real format. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import t, { type Test } from "tap";
+import { hostState } from "../../dev/host-state.ts";
+import { type Ended, run } from "./helper/cut-installs.ts";
+import {
+  APPLIANCE,
+  flagsFor,
+  makeSmallRelease,
+  type SmallRelease,
+} from "./helper/small-release.ts";
+
+/** Every so many of the points at which something has just become durable. */
+const STRIDE = 6;
+
+const base = mkdtempSync(join(tmpdir(), "rt-upgrade-"));
+chmodSync(base, 0o755);
+t.setTimeout(400_000);
+t.teardown(() => rmSync(base, { recursive: true, force: true }));
+
+/** Each says in a file what it was asked to do, by its version. */
+function release(version: string, change: (appliance: string) => string = (same) => same) {
+  const dir = join(base, version);
+  mkdirSync(dir);
+  const told = APPLIANCE.replace("verb=$3\n", `verb=$3\necho "${version} $*" >>"$root/../told"\n`);
+  return makeSmallRelease(dir, {
+    ...{ version, appliance: change(told), keyFile: join(base, "key.pem") },
+  });
+}
+const [older, newer] = [release("1.0.0"), release("1.1.0")];
+/** It comes up only where nothing forbids it. */
+const broken = release("1.2.0", (appliance) =>
+  appliance.replace(
+    "  start)\n",
+    '  start)\n    [ ! -e "$root/../forbid" ] || { echo "no" >&2; exit 1; }\n',
+  ),
+);
+
+let count = 0;
+class Place implements AsyncDisposable {
+  readonly instance = `upgrade-${process.pid}-${++count}`;
+  readonly parent = join(base, `place-${count}`);
+  readonly root = join(this.parent, "resontech");
+  readonly #flags = flagsFor(this.root, this.instance, 42_000 + count * 100);
+
+  constructor() {
+    mkdirSync(this.parent);
+  }
+
+  async first({ bundle }: SmallRelease, t: Test): Promise<void> {
+    const done = await this.#install(bundle, [...this.#flags, "--yes", "--cpu-workers", "3"]);
+    t.equal(done.status, 0, done.stderr);
+    writeFileSync(join(this.parent, "told"), "");
+  }
+
+  /** As an operator does it who has forgotten what he chose. */
+  upgrade({ bundle }: SmallRelease, ...more: string[]): Promise<Ended> {
+    return this.#install(bundle, ["--root", this.root, "--yes", ...more]);
+  }
+
+  rollback(): Promise<Ended> {
+    return this.#installer("rollback", "--root", this.root, "--yes");
+  }
+
+  resume(): Promise<Ended> {
+    return this.#installer("resume", "--root", this.root);
+  }
+
+  get current(): string {
+    return basename(readlinkSync(join(this.root, "current"))).split("-")[0] ?? "";
+  }
+
+  get told(): string[] {
+    return readFileSync(join(this.parent, "told"), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => line.replace(`--root ${this.root} `, ""));
+  }
+
+  config(): Record<string, unknown> {
+    return JSON.parse(readFileSync(join(this.root, "etc", "appliance.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+  }
+
+  forbid(): void {
+    writeFileSync(join(this.parent, "forbid"), "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const done = await this.#installer("uninstall", "--root", this.root, "--yes");
+    if (done.status !== 0 || existsSync(this.root)) throw new Error(done.stderr);
+    const left = hostState(this.instance, this.root);
+    if (left.length > 0) throw new Error(`left: ${left.join(", ")}`);
+  }
+
+  #install(bundle: string, flags: readonly string[]): Promise<Ended> {
+    return run("sh", [join(bundle, "install.sh"), ...flags], this.#env);
+  }
+
+  #installer(...args: string[]): Promise<Ended> {
+    const current = join(this.root, "current");
+    return run(
+      join(current, "bin", "node"),
+      [join(current, "app", "installer.mjs"), ...args],
+      this.#env,
+    );
+  }
+
+  #env: NodeJS.ProcessEnv = {};
+  cutAt(point: number | null): void {
+    this.#env = point === null ? {} : { RT_TEST_CRASH_AT: String(point) };
+  }
+
+  countTo(file: string): void {
+    this.#env = { RT_TEST_COUNT_FILE: file };
+  }
+}
+
+t.test("a newer bundle takes the place of the older release, with its choices", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  const file = join(place.root, "etc", "appliance.json");
+  writeFileSync(file, JSON.stringify({ ...place.config(), hangAfterMinutes: 7 }));
+  const plan = await place.upgrade(newer, "--dry-run");
+  t.match(plan.stderr, /upgrade of 1\.0\.0/);
+  t.equal(place.current, "1.0.0");
+  const done = await place.upgrade(newer);
+  t.equal(done.status, 0, done.stderr);
+  t.equal(place.current, "1.1.0");
+  t.match(place.config(), {
+    ...{ instance: place.instance, agent: { cpuWorkers: 3 }, hangAfterMinutes: 7 },
+  });
+  t.same(place.told.slice(0, 2), ["1.0.0 stop --for 900", "1.1.0 start"], "the older one stops");
+
+  const again = await place.upgrade(newer);
+  t.equal(again.status, 0, again.stderr);
+  t.notMatch(again.stderr, /upgrade of/);
+});
+
+t.test("a release that does not come up is replaced by the one before", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  place.forbid();
+  const done = await place.upgrade(broken);
+  t.equal(done.status, 1);
+  t.match(done.stderr, /1\.0\.0 runs again: .*\[upgrade_returned\]/s);
+  t.equal(place.current, "1.0.0");
+  t.same(
+    place.told.map((line) => line.replace(/ --username .*/, "")),
+    [
+      ...["1.0.0 stop --for 900", "1.2.0 start", "1.2.0 stop --for 900"],
+      ...["1.0.0 start", "1.0.0 first-boot"],
+    ],
+  );
+  rmSync(join(place.parent, "forbid"));
+  const next = await place.upgrade(broken);
+  t.equal(next.status, 0, next.stderr);
+  t.equal(place.current, "1.2.0");
+});
+
+t.test("a finished upgrade is rolled back once, without a medium", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  const none = await place.rollback();
+  t.match(none.stderr, /no_earlier_release/);
+  t.equal((await place.upgrade(newer)).status, 0);
+  const back = await place.rollback();
+  t.equal(back.status, 0, back.stderr);
+  t.match(back.stderr, /1\.0\.0 runs again after/);
+  t.equal(place.current, "1.0.0");
+  t.match((await place.rollback()).stderr, /no_earlier_release/);
+  t.equal((await place.upgrade(newer)).status, 0, "and upgraded again");
+  t.equal(place.current, "1.1.0");
+});
+
+t.test("an older bundle is refused unless it is meant", async (t) => {
+  await using place = new Place();
+  await place.first(newer, t);
+  const refused = await place.upgrade(older);
+  t.equal(refused.status, 1);
+  t.match(refused.stderr, /release_older/);
+  t.equal(place.current, "1.1.0");
+  t.same(place.told, [], "nothing was stopped");
+  t.equal((await place.upgrade(older, "--allow-older")).status, 0);
+  t.equal(place.current, "1.0.0");
+});
+
+t.test("cut anywhere, an upgrade and a return go on to their end", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  const file = join(base, "count");
+  const pointsOf = async (work: () => Promise<Ended>) => {
+    place.countTo(file);
+    const done = await work();
+    place.cutAt(null);
+    t.equal(done.status, 0, done.stderr);
+    return Number(readFileSync(file, "utf8"));
+  };
+  // What the first one brings in stays: from the second on they are all alike.
+  t.equal((await place.upgrade(newer)).status, 0);
+  t.equal((await place.rollback()).status, 0);
+  const up = await pointsOf(() => place.upgrade(newer));
+  const down = await pointsOf(() => place.rollback());
+  t.ok(up > 10 && down > 5, `${up} and ${down} points`);
+  for (let point = 1; point <= Math.max(up, down); point += STRIDE) {
+    if (point <= up) {
+      place.cutAt(point);
+      t.not((await place.upgrade(newer)).status, 0);
+      place.cutAt(null);
+    }
+    const whole = await place.upgrade(newer);
+    t.equal(whole.status, 0, `upgrade cut at ${point}: ${whole.stderr}`);
+    t.equal(place.current, "1.1.0");
+    if (point <= down) {
+      place.cutAt(point);
+      t.not((await place.rollback()).status, 0);
+      place.cutAt(null);
+    }
+    // Whether the return had begun or not, the same command goes on; one that was cut at its very end has ended.
+    const back = await place.rollback();
+    if (place.current === "1.0.0" && /no_earlier_release/.test(back.stderr)) continue;
+    t.equal(back.status, 0, `return cut at ${point}: ${back.stderr}`);
+    t.equal(place.current, "1.0.0");
+  }
+});
