@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -370,6 +371,25 @@ t.test("a node is drained and given back", async (t) => {
     ok: false,
     code: "not_found",
   });
+});
+
+t.test("an image of one's own is admitted and removed, and a key that admits some", async (t) => {
+  const digest = `sha256:${"c".repeat(64)}`;
+  const program = { command: ["/serve"], directory: "/", environment: {} };
+  t.match(
+    await asked({
+      ...{ verb: "image-add", name: "mine", digest, sizeBytes: 9, program },
+      admission: { by: "digest", said: digest },
+    }),
+    { image: { name: "mine", digest } },
+  );
+  t.match(await asked({ verb: "image-list" }), { images: [{ name: "mine" }] });
+  t.match(await asked({ verb: "image-remove", name: "mine" }), { digest });
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const pem = publicKey.export({ format: "pem", type: "spki" });
+  const { sha256 } = await asked({ verb: "image-trust", pem });
+  t.match(await asked({ verb: "image-keys" }), { keys: [{ sha256 }] });
+  t.match(await asked({ verb: "image-distrust", key: sha256.slice(0, 12) }), { sha256 });
 });
 
 t.test("a node is rid of its work and removed", async (t) => {
