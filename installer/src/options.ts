@@ -151,7 +151,7 @@ export function applyInstalled(command: Command, installed: InstallRequest | nul
       command.setOptionValueWithSource(key, value, "config");
 }
 
-/** The way back of {@link toConfig}: the flags that a configuration comes of. */
+/** The way back of {@link toConfig}: the flags that a configuration comes of. Whose tools are called is kept by settleHostTools. */
 function flagsOf({ username, config }: InstallRequest): Record<string, string> {
   const { instance, appliance, customer, address, name, ports, agent, containerEngine } = config;
   const { jobPorts, jobUids } = config;
@@ -163,7 +163,6 @@ function flagsOf({ username, config }: InstallRequest): Record<string, string> {
     ...{ username, instance, appliance, customer, address, name, keyKind: config.keyKind },
     ...Object.fromEntries(portFlags),
     engine: containerEngine.kind,
-    hostTools: config.hostTools ?? "host",
     uidBase: String(config.uidBase),
     bucketQuotaGib: String(config.bucketQuotaBytes / 1024 ** 3),
     ...(config.outputExport === undefined ? {} : { outputExport: config.outputExport }),
