@@ -70,8 +70,10 @@ export async function install(asked: InstallRequest, mode: InstallMode): Promise
   } catch (error) {
     const isSwitched =
       currentRelease(root) === releaseFolder(root, bundle.release.version, bundle.releaseSha256);
-    if (earlier === null || !isSwitched) throw error;
-    throw await returned(root, earlier, error);
+    // Read afresh: another install may have ended before this one had the lock.
+    const replaced = upgradedRelease(new Journal(root), bundle.releaseSha256);
+    if (replaced === null || !isSwitched) throw error;
+    throw await returned(root, replaced, error);
   }
   say(`installed ${bundle.release.version} below ${root} in ${secondsSince(startedAt)} s`);
   say(

@@ -3,15 +3,7 @@
  * on after a crash and repairs what is damaged; what it makes outside its root stands in a ledger first.
  */
 import { createPublicKey, hash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openRelease } from "@resontech/airgap/verify-bundle";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
@@ -25,7 +17,6 @@ import {
   unitName,
 } from "@resontech/appliance/systemd-unit";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { syncNow } from "@resontech/daemon/durable-file-now";
 import { Journal } from "../journal.ts";
 import { bundledTools } from "../preflight/bundled-tools.ts";
 import { isEngineNewEnough } from "../preflight/checks.ts";
@@ -46,6 +37,7 @@ import type { JoinRequest } from "./join-options.ts";
 import { nodeCommand } from "./node-command.ts";
 import { LEAVE_SCRIPT } from "./node-root.ts";
 import { type NodeSource, openSource } from "./node-source.ts";
+import { currentRelease, switchTo } from "../steps/current-release.ts";
 
 export type Joined = {
   node: string;
@@ -175,24 +167,6 @@ function leaveScript(root: string): string {
 # Takes this host away from its appliance: nothing that joining made is left. --yes does not ask.
 exec ${root}/current/bin/node ${root}/current/app/installer.mjs leave --root ${root} "$@"
 `;
-}
-
-function currentRelease(root: string): string | null {
-  try {
-    return readlinkSync(join(root, "current"));
-  } catch {
-    return null;
-  }
-}
-
-function switchTo(root: string, releaseDir: string): void {
-  if (currentRelease(root) !== releaseDir) {
-    const beside = join(root, "current.part");
-    rmSync(beside, { force: true });
-    symlinkSync(releaseDir, beside);
-    renameSync(beside, join(root, "current"));
-  }
-  syncNow(root);
 }
 
 /** @returns how a host without systemd starts the node */

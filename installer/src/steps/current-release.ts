@@ -53,6 +53,11 @@ export function makeCurrent(root: string, releaseDir: string, config: ApplianceC
   mkdirSync(join(root, "etc"), { recursive: true, mode: 0o755 });
   const whole = { ...keptChoices(root), ...config };
   writeOwned(configFile(root), `${JSON.stringify(whole, null, 2)}\n`, ROOT, 0o644);
+  switchTo(root, releaseDir);
+}
+
+/** By one rename: there is always a current release, once there was one. */
+export function switchTo(root: string, releaseDir: string): void {
   if (currentRelease(root) !== releaseDir) {
     const beside = join(root, "current.part");
     rmSync(beside, { force: true });
