@@ -14,10 +14,16 @@ export class NoEarlierReleaseError extends Error {
   readonly hint = "install the release that you want from its bundle: sh install.sh";
 }
 
+/** Two at once: what was shown and agreed to does not hold any more. */
+export class ChangedMeanwhileError extends Error {
+  readonly code = "changed_meanwhile";
+  readonly hint = "look at `appliance status`, and run the same command again if it is still meant";
+}
+
 /**
  * Returns a finished upgrade: the release that ran before takes its place again, and jobs go on.
  *
- * @throws NotInstalledError, NoEarlierReleaseError, ApplianceFailedError
+ * @throws NotInstalledError, NoEarlierReleaseError, ChangedMeanwhileError, ApplianceFailedError
  */
 export async function rollback(root: string, mode: { yes: boolean }): Promise<void> {
   const startedAt = performance.now();
@@ -42,6 +48,11 @@ export async function rollback(root: string, mode: { yes: boolean }): Promise<vo
     "an install, an uninstall or another rollback",
     [join(root, "current", "engines", "rt-lock")],
   );
+  // Whoever had the lock before may have changed what was agreed to.
+  if (currentRelease(root) !== current || new Journal(root).runs.length !== journal.runs.length)
+    throw new ChangedMeanwhileError(
+      "another install or rollback ended meanwhile; nothing was done",
+    );
   await returnRelease(root, earlier);
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   say(`${earlier.version} runs again after ${seconds} s`);
