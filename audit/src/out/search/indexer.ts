@@ -103,8 +103,9 @@ export class Indexer implements AsyncDisposable {
         () => false,
       );
       if (isMarked) {
-        await rm(this.#mark, { force: true });
+        // The mark goes last: a kill before that makes the index anew once more, and loses no request.
         await this.#rebuild("it was asked for");
+        await rm(this.#mark, { force: true });
       }
       await pause(MARK_CHECK_MS, undefined, { signal }).catch(() => {});
     }
