@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifyBundle, type VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
-import { confirm } from "./confirm.ts";
+import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";
 import { check, type HostFacts } from "./preflight/checks.ts";
