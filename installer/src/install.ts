@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { verifyBundle, type VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
-import { confirm } from "./confirm.ts";
+import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";
 import { check, type HostFacts } from "./preflight/checks.ts";

@@ -13,6 +13,7 @@ import {
 import { Journal } from "./journal.ts";
 import { joinNode } from "./node/join.ts";
 import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
+import { judgeInstalled } from "./preflight/judge-installed.ts";
 import { leave } from "./node/leave.ts";
 import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
@@ -89,6 +90,14 @@ program
   .action((options: { root: string; driver: boolean }) =>
     settle(resolve(options.root), options.driver),
   );
+
+program
+  .command("preflight")
+  .description("look at the host as an install does, and print what was found as JSON")
+  .option("--root <dir>", "install root", DEFAULT_ROOT)
+  .action(async (options: { root: string }) => {
+    process.stdout.write(`${JSON.stringify(await judgeInstalled(resolve(options.root)))}\n`);
+  });
 
 program
   .command("uninstall")
