@@ -14,7 +14,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { type OwnProcess, ProcessClocks } from "./appliance/process-clocks.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
@@ -58,7 +58,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const clocks = ProcessClocks.under(appliance, installed.folder("clocks"));
   await appliance.command(["start"]);
   await untilHealthy(appliance);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const done: Stepped[] = [];
   try {
     for (const side of Object.keys(SIDES) as (keyof typeof SIDES)[])

@@ -20,7 +20,7 @@ import type { BundleSummary, LocalAppliance } from "../dev/local-appliance.ts";
 import { ReleaseTree } from "../dev/release-tree.ts";
 import { SwitchWatch } from "../dev/switch-watch.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -94,7 +94,7 @@ async function buildAll(scratch: string, progress: (line: string) => void): Prom
 async function live(installed: ProofAppliance, bundles: Bundles, progress: (line: string) => void) {
   const { appliance } = installed;
   await using stack = new AsyncDisposableStack();
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   stack.defer(() => api.close());
   progress("a person, a key and a bucket of N−1; a chat endpoint, a federated job, an open page");
   await appliance.command(["add-user", "of-before"]);

@@ -1,8 +1,9 @@
 /** A newer bundle on the installed appliance and back again, beneath a running job and an endpoint. The newer release has a migration more. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { ApplianceApi } from "../../../dev/appliance-api.ts";
 import { runChild } from "../../../dev/child.ts";
 import { ChatDeployment } from "../../../dev/chat-deployment.ts";
 import { LocalAppliance } from "../../../dev/local-appliance.ts";
@@ -16,7 +17,8 @@ if (!existsSync(join(root, "current")))
   throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
 const quickstart = appliance.quickstart();
-const { RESON_BASE_URL: base = "", RESON_API_KEY: key = "" } = quickstart;
+const api = new ApplianceApi(appliance);
+t.teardown(() => api.close());
 
 /** Longer than both switches. */
 const JOB_S = 90;
@@ -31,27 +33,23 @@ const resontech = (...words: string[]) =>
     ...{ env: { PATH: process.env["PATH"], ...quickstart }, quiet: true },
   });
 
-async function api<T>(path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(`${base}${path}`, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
-
 type Task = { id: string; status: string; detail: { attempt: number } };
+
+async function task(method: "GET" | "POST", path: string, body?: unknown): Promise<Task> {
+  const answer = await api.call(method, path, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+  return answer.body as Task;
+}
 
 async function beginJob(name: string): Promise<string> {
   const script = join(work, "wait.py");
   writeFileSync(script, `import time\ntime.sleep(${JOB_S})\nprint("waited")\n`);
   await resontech("storage", "put", script, `jobs/${name}/scripts/wait.py`);
-  const { id } = await api<Task>("/api/tasks", {
+  const { id } = await task("POST", "/api/tasks", {
     ...{ kind: "command", name, scriptPath: `/jobs/${name}/scripts/wait.py` },
     ...{ gpuModels: ["cpu"], timeLimitMinutes: 10 },
   });
-  await until(async () => (await api<Task>(`/api/tasks/${id}`)).status === "RUNNING");
+  await until(async () => (await task("GET", `/api/tasks/${id}`)).status === "RUNNING");
   return id;
 }
 
@@ -70,21 +68,19 @@ t.test("a job and an endpoint live through an upgrade and a rollback", async (t)
   const { bundle } = await tree.build(join(work, "bundle"));
   mkdirSync(join(work, "chat"));
   const chat = await ChatDeployment.make(appliance, join(work, "chat"), {
-    ...{ name: "lasting chat", slots: 2 },
+    ...{ name: `lasting chat ${process.pid}`, slots: 2 },
   });
   const deployed = await chat.deploy();
   const answered = await chat.answer();
   const job = await beginJob(`lasting-${process.pid}`);
-  const release = (): string =>
-    (JSON.parse(readFileSync(join(root, "current", "release.json"), "utf8")) as { payload: string })
-      .payload;
+  const release = (): string => readlinkSync(join(root, "current"));
   const before = release();
 
   const watch = SwitchWatch.ofApi(appliance);
   await runChild("sh", [join(bundle, "install.sh"), "--root", root, "--yes"], { quiet: true });
   t.not(release(), before);
   t.same(await chat.answer(), answered, "the model answers as before");
-  t.equal((await api<Task>(`/api/tasks/${job}`)).status, "RUNNING");
+  t.equal((await task("GET", `/api/tasks/${job}`)).status, "RUNNING");
   await appliance.command(["rollback", "--yes"]);
   t.equal(release(), before);
   t.same(await chat.answer(), answered, "and again");
@@ -93,10 +89,10 @@ t.test("a job and an endpoint live through an upgrade and a rollback", async (t)
   t.comment(JSON.stringify(seen));
 
   await until(
-    async () => !["QUEUED", "RUNNING"].includes((await api<Task>(`/api/tasks/${job}`)).status),
+    async () => !["QUEUED", "RUNNING"].includes((await task("GET", `/api/tasks/${job}`)).status),
     200_000,
   );
-  t.match(await api(`/api/tasks/${job}`), { status: "FINISHED", detail: { attempt: 1 } });
+  t.match(await task("GET", `/api/tasks/${job}`), { status: "FINISHED", detail: { attempt: 1 } });
   await chat.remove(deployed);
   const report = await auditReport(appliance, work, [
     join(installed, "release.json"),

@@ -41,4 +41,6 @@ export type Running = {
   stop: () => void;
   /** Ends it now. */
   kill: () => void;
+  /** This process may end before it does. */
+  letGo?: () => void;
 };

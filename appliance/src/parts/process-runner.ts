@@ -55,6 +55,7 @@ export async function startProcess(command: ProcessCommand): Promise<Running> {
       kill: () => {
         if (pid !== undefined) signalProcess(-pid, "SIGKILL");
       },
+      letGo: () => child.unref(),
     };
   } finally {
     closeSync(log);

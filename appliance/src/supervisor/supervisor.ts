@@ -101,6 +101,8 @@ export class Supervisor {
       }
       await sleep(TICK_MS);
     }
+    // Else this process would stay for as long as they do, with the sockets that the next one makes anew.
+    for (const { isKept, running } of this.#entries) if (isKept) running?.letGo?.();
   }
 
   stop(): void {

@@ -119,6 +119,28 @@ t.test(
   },
 );
 
+t.test("a supervisor that keeps a part ends at once, and the part goes on", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "rt-kept-"));
+  chmodSync(dir, 0o777);
+  const pidFile = join(dir, "only.pid");
+  t.teardown(async () => {
+    await endLeftover(pidFile, END);
+    rmSync(dir, { recursive: true });
+  });
+  const program = join(import.meta.dirname, "supervise-shell-part.ts");
+  const supervisor = spawn(process.execPath, [program, dir], { stdio: "ignore" });
+  t.teardown(() => supervisor.kill("SIGKILL"));
+  await until(() => existsSync(pidFile), "the supervisor has started its part");
+  await sleep(200);
+  const kept = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
+  supervisor.kill("SIGINT");
+  const [code] = (await once(supervisor, "exit", { signal: AbortSignal.timeout(5_000) })) as [
+    number,
+  ];
+  t.equal(code, 0);
+  t.ok(kept !== null && isAlive(kept));
+});
+
 t.test("each restart is told, of a part that had proven itself as well", async (t) => {
   const dir = t.testdir();
   const { supervisor } = running(t, [shellPart(dir, "steady", "exec sleep 60")], dir);
