@@ -168,7 +168,7 @@ export function partsOf(context: PartContext): Part[] {
     servingPart(context),
   ];
   if (config.containerEngine.kind === "podman")
-    parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));
+    parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`, layout.trustCert));
   parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
     const agent = agentPart(context, [
