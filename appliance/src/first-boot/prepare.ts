@@ -192,10 +192,11 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   );
 }
 
-/** Renews it when it is due; the door sees by itself that another one lies there. */
-export async function ensureDoorCertificate(context: PartContext): Promise<void> {
+/** Renews in place what is due of those two doors that see by themselves that another certificate lies there. */
+export async function renewLiveDoors(context: PartContext): Promise<void> {
   writeTrust(context.layout);
-  await ensureDoor(context, "door", new CertificateAuthority(context.layout.caDir));
+  const ca = new CertificateAuthority(context.layout.caDir);
+  for (const process of ["door", "s3Front"] as const) await ensureDoor(context, process, ca);
 }
 
 /** The customer's, where there is one that holds; else the appliance's own. */

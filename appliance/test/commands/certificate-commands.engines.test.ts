@@ -12,7 +12,7 @@ import { writeTrust } from "../../src/ca/door-certificate.ts";
 import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { awaitTrust } from "../../src/commands/await-trust.ts";
 import { addCertificateCommands } from "../../src/commands/certificate-commands.ts";
-import { ensureDoorCertificate } from "../../src/first-boot/prepare.ts";
+import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { listenControl } from "../../src/supervisor/control.ts";
@@ -25,7 +25,8 @@ async function appliance(t: Test) {
   const root = temporaryFolder(t);
   const layout = new Layout(root, `certificates-${process.pid}`);
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
-  for (const folder of [layout.etc, layout.secrets("door")]) mkdirSync(folder, { recursive: true });
+  for (const folder of [layout.etc, layout.secrets("door"), layout.secrets("s3Front")])
+    mkdirSync(folder, { recursive: true });
   await new CertificateAuthority(layout.caDir).ensureRoot("appliance");
   const config = {
     name: "gpu.hospital.example",
@@ -34,7 +35,7 @@ async function appliance(t: Test) {
     agent: null,
   };
   const context = { layout, config: config as unknown as ApplianceConfig } as PartContext;
-  await ensureDoorCertificate(context);
+  await renewLiveDoors(context);
   const socket = layout.run("audit", "appliance", "sock");
   const auditd = auditdWithSocket(t, root, { name: "appliance", socket });
   await auditd.start();
@@ -73,7 +74,7 @@ async function appliance(t: Test) {
     await program.parseAsync(["certificates", ...words], { from: "user" });
   };
   const shown = async (): Promise<string> => {
-    await ensureDoorCertificate(context);
+    await renewLiveDoors(context);
     return readFileSync(layout.secrets("door", "server.crt"), "utf8");
   };
   return {

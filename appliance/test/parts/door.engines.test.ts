@@ -16,7 +16,7 @@ import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { readableBy, writeOwned } from "../../src/config/owned-file.ts";
-import { ensureDoorCertificate } from "../../src/first-boot/prepare.ts";
+import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
 import { Layout, uidOf } from "../../src/layout.ts";
 import { apiSocket } from "../../src/parts/api-socket.ts";
 import type { PartContext } from "../../src/parts/context.ts";
@@ -43,7 +43,7 @@ t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
 
 const ca = new CertificateAuthority(layout.caDir);
 await ca.ensureRoot("test");
-await ensureDoorCertificate(context);
+await renewLiveDoors(context);
 const file = layout.secrets("door", "haproxy.cfg");
 const good = renderDoorConfig({
   ...{ address: "127.0.0.1", port: config.ports.api, name: "localhost" },
@@ -102,7 +102,7 @@ t.test("a renewed certificate is shown, and no connection ends for it", async (t
   });
   await once(open, "secureConnect");
   rmSync(layout.secrets("door", "server.crt"));
-  await ensureDoorCertificate(context);
+  await renewLiveDoors(context);
   for (
     const end = Date.now() + 10_000;
     (await get("/healthz/door"))?.fingerprint === before;
@@ -129,11 +129,11 @@ t.test(
     const brought = { cert: cert + pki.intermediate, key, ca: pki.ca };
     const running = await started();
     keepNext(layout, judgeCertificate(brought, config.name, Date.now()));
-    await ensureDoorCertificate(context);
+    await renewLiveDoors(context);
     t.equal(await part.isHealthy(), true);
     t.match(shownTo(layout.rootCert), /Verify return code: 0/, "the own one until it is in force");
     putInForce(layout);
-    await ensureDoorCertificate(context);
+    await renewLiveDoors(context);
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
       t.equal(await part.isHealthy(), true, "the supervisor trusts both");
       if (/Verify return code: 0/.test(shownTo(pki.file("root.crt")))) break;
@@ -142,7 +142,7 @@ t.test(
     t.notMatch(shownTo(layout.rootCert), /Verify return code: 0/);
     t.match(shownTo(layout.trustCert), /Verify return code: 0/);
     giveUpCustomers(layout);
-    await ensureDoorCertificate(context);
+    await renewLiveDoors(context);
     for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
       t.equal(await part.isHealthy(), true);
       if (/Verify return code: 0/.test(shownTo(layout.rootCert))) break;
