@@ -1,5 +1,5 @@
 /** Composition of one node's agent: who it is, what it has, what it keeps to, what it runs. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
@@ -18,6 +18,7 @@ import { CoordinatorClient } from "./bus/coordinator-client.ts";
 import { NodeDisk } from "./disk/node-disk.ts";
 import { DeviceHealth } from "./health/device-health.ts";
 import { KernelLog } from "./health/kernel-log.ts";
+import { DoorTrust } from "./join/door-trust.ts";
 import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
 import { LeaseFile, leaseFolder } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
@@ -75,7 +76,7 @@ export async function runAgent(
   const diskWake = new Wake();
   const disk = new NodeDisk(config.dataDir, () => diskWake.now());
   const identity = await ensureIdentity(config, log, signal);
-  const rootCert = readFileSync(config.rootCertFile, "utf8");
+  const doorTrust = new DoorTrust(config);
   const health = new DeviceHealth(config.dataDir, bootId());
   const kernelLog = openKernelLog(log);
   // What happened before is known before the first look.
@@ -97,7 +98,7 @@ export async function runAgent(
 
   const coordinator = await CoordinatorClient.connect(config.node, {
     servers: identity.natsUrl,
-    tls: { ca: rootCert, cert: identity.certPem, key: identity.keyPem },
+    tls: { ca: doorTrust.root, cert: identity.certPem, key: identity.keyPem },
   });
   const auditWake = new Wake();
   using journal = new SignedJournal({
@@ -110,7 +111,7 @@ export async function runAgent(
   const store = new MemberStore(config.dataDir, disk);
   const substrate = new ContainerHost({
     ...{ config, accelerators, log },
-    identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: rootCert },
+    identity: { certPem: identity.certPem, keyPem: identity.keyPem, rootCertPem: doorTrust.root },
     leaseDir: leaseFile.folder,
     folderOf: (member) => store.directory(member),
   });
@@ -118,13 +119,17 @@ export async function runAgent(
     store,
     coordinator,
     substrate,
-    uploader: new Uploader(coordinator, rootCert, (ref, output) => {
-      const desired = members.journals().find(({ state }) => state.desired.member === ref.member)
-        ?.state.desired;
-      if (desired !== undefined) records.output(desired, output);
-    }),
+    uploader: new Uploader(
+      coordinator,
+      () => doorTrust.ca,
+      (ref, output) => {
+        const desired = members.journals().find(({ state }) => state.desired.member === ref.member)
+          ?.state.desired;
+        if (desired !== undefined) records.output(desired, output);
+      },
+    ),
     tailLimit: new TailLimit(),
-    rootCert,
+    doorCa: () => doorTrust.ca,
     bootId: bootId(),
     log,
     records,
@@ -158,6 +163,15 @@ export async function runAgent(
     },
     onDesiredVersion: (version) => members.lookFor(version),
     deviceUses: () => accelerators.uses(),
+    trusts: () => doorTrust.sha256,
+    onDoorAuthorities: (pem) => {
+      try {
+        doorTrust.take(pem);
+        log.info({ sha256: doorTrust.sha256 }, "others vouch for the appliance's doors now");
+      } catch (error) {
+        log.error({ err: error }, "who vouches for the appliance's doors could not be kept");
+      }
+    },
     onUndrains: (times) => {
       if (!health.undrained(times)) return;
       trials.undrained();

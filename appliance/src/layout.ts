@@ -47,6 +47,14 @@ export class Layout {
   get rootCert(): string {
     return join(this.caDir, "root.crt");
   }
+  /** Whom to trust where a door of the appliance is dialled: the root first, then whoever vouches for the customer's certificate. */
+  get trustCert(): string {
+    return join(this.caDir, "trust.crt");
+  }
+  /** The customer's own certificate of the doors, its key and who vouches for it. Root's. */
+  doorCertificate(...path: string[]): string {
+    return join(this.etc, "door-certificate", ...path);
+  }
   data(...path: string[]): string {
     return join(this.root, "data", ...path);
   }

@@ -28,6 +28,7 @@ import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
 import { addAlertCommands } from "./commands/alert-commands.ts";
 import { addOutboundCommands } from "./commands/outbound-commands.ts";
+import { addCertificateCommands } from "./commands/certificate-commands.ts";
 import { addSupportCommands } from "./commands/support-commands.ts";
 import { addMetricsCommands } from "./commands/metrics-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
@@ -178,25 +179,25 @@ leaves(program.command("restart [part...]"), { event: "admin.restart" })
   .description("stop and start everything, or single parts; running jobs go on meanwhile")
   .action(async (parts: string[]) => {
     const context = openContext(root());
-    if (parts.length > 0) await requireParts(context, parts);
+    if (parts.length === 0) return await restartAll();
+    await requireParts(context, parts);
     await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
-      if (parts.length === 0) {
-        await stopAndWait(root(), STOP_TIMEOUT_MS, [DOOR]);
-        await startDetached(root());
-      } else {
-        await restartRecorded(context, parts, async (named) => {
-          await stopParts(context, named, STOP_TIMEOUT_MS);
-          await startParts(context, named);
-        });
-      }
-      await waitHealthy(
-        openContext(root()),
-        HEALTH_TIMEOUT_S * 1_000,
-        say,
-        parts.length === 0 ? undefined : parts,
-      );
+      await restartRecorded(context, parts, async (named) => {
+        await stopParts(context, named, STOP_TIMEOUT_MS);
+        await startParts(context, named);
+      });
+      await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say, parts);
     });
   });
+
+/** Everything, while jobs go on. */
+async function restartAll(): Promise<void> {
+  await duringPlannedStop(openContext(root()), MAX_MAINTENANCE_S, say, async () => {
+    await stopAndWait(root(), STOP_TIMEOUT_MS, [DOOR]);
+    await startDetached(root());
+    await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say);
+  });
+}
 
 leaves(program.command("status"), { none: "status" })
   .description("each part with health, version, port, process and restarts")
@@ -337,7 +338,7 @@ leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coord
       username,
       password,
       minutes,
-      ca: context.layout.rootCert,
+      ca: context.layout.trustCert,
     });
   });
 leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator" })
@@ -453,6 +454,7 @@ addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addMetricsCommands(program, shell);
 addSupportCommands(program, shell);
+addCertificateCommands(program, shell, { restart: restartAll, tell: say });
 addAlertCommands(program, shell);
 addOutboundCommands(program, shell);
 addPrivacyCommands(program, shell);

@@ -191,7 +191,7 @@ async function openParts(
   const nodeFiles =
     config.releaseDir === undefined
       ? NodeFiles.none()
-      : NodeFiles.ofRelease(config.releaseDir, config.ca.rootCertFile);
+      : NodeFiles.ofRelease(config.releaseDir, config.ca.trustFile ?? config.ca.rootCertFile);
   const app = await buildApp({
     identity,
     metrics,

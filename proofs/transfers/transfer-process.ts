@@ -59,11 +59,11 @@ async function store({ ca, file, sizeBytes, partSizeBytes, urls }: StoreOrder): 
   const fd = openSync(file, "r");
   try {
     const member = { member: "m", fence: { generation: 1, counter: 1 } };
-    await new Uploader(coordinator, ca, () => undefined).upload(
-      member,
-      { fd, sizeBytes, key: "k" },
-      signal,
-    );
+    await new Uploader(
+      coordinator,
+      () => ca,
+      () => undefined,
+    ).upload(member, { fd, sizeBytes, key: "k" }, signal);
   } finally {
     closeSync(fd);
   }

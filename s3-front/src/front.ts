@@ -11,6 +11,7 @@ import { CoordinatorLink } from "./coordinator/coordinator-link.ts";
 import { Directory } from "./coordinator/directory.ts";
 import { Door } from "./http/door.ts";
 import { Engine } from "./http/engine.ts";
+import { followCertificate } from "./http/follow-certificate.ts";
 import { listen } from "./http/listen.ts";
 import { QuotaKeeper } from "./quota/quota-keeper.ts";
 
@@ -55,6 +56,7 @@ export async function openFront(
     await ended;
     clearTimeout(timer);
   });
+  stack.use(followCertificate(server, config.listen.tls, log));
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : config.listen.port;
   const owned = stack.move();

@@ -105,7 +105,9 @@ export async function openGateway(
   const hosts = new AllowedHosts(hostsFile, (err) =>
     log.error({ err }, "no host outside may be dialled: the list of them can't be read"),
   );
-  const outbound = new Outbound(hosts, { s3, rootPem: read(config.rootCertFile) });
+  const outbound = new Outbound(hosts, {
+    ...{ s3, rootPem: read(config.trustFile ?? config.rootCertFile) },
+  });
   const spool = await CallbackSpool.open(config.callbacksDir, (err) =>
     log.error({ err }, "a callback of an earlier life can't be read"),
   );

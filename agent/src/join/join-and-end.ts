@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import type { JoinAnswer } from "@resontech/contracts/agent-protocol";
+import { splitTrust } from "@resontech/contracts/door-authorities";
 import type { Logger } from "pino";
 import { CoordinatorClient } from "../bus/coordinator-client.ts";
 import { NodeUnfitError, requireFitNode } from "../probes/require-fit-node.ts";
@@ -32,7 +33,7 @@ export async function joinAndEnd(config: AgentConfig, log: Logger): Promise<Join
 /** @throws JoinRefusedError `certificate_void` */
 async function requireAdmitted(config: AgentConfig, log: Logger): Promise<void> {
   const { certPem, keyPem, natsUrl } = await ensureIdentity(config, log, AbortSignal.timeout(1));
-  const ca = readFileSync(config.rootCertFile, "utf8");
+  const ca = splitTrust(readFileSync(config.rootCertFile, "utf8")).root;
   const tls = { ca, cert: certPem, key: keyPem };
   if (!(await CoordinatorClient.isAdmitted(config.node, { servers: natsUrl, tls })))
     throw new JoinRefusedError(

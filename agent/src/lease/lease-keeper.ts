@@ -52,6 +52,10 @@ export type LeaseParts = {
   onDesiredVersion: (version: number) => void;
   /** What the node's devices do. */
   deviceUses?: () => DeviceUse[];
+  /** Of who vouches for the doors here. */
+  trusts?: () => string;
+  /** Others vouch for the doors than the coordinator was told. */
+  onDoorAuthorities?: (pem: string) => void;
   /** How often an operator has said that the node is well. */
   onUndrains?: (times: number) => void;
   /** No beat was answered for a whole lease: nothing may go on. Once for each loss. */
@@ -141,6 +145,7 @@ export class LeaseKeeper {
     const nonce = randomUUID();
     const digest = inventoryDigest(inventory());
     const devices = this.#parts.deviceUses?.() ?? [];
+    const trusts = this.#parts.trusts?.();
     const sentAtMs = toMs(clock());
     const reply = await coordinator.beat({
       nonce,
@@ -152,6 +157,7 @@ export class LeaseKeeper {
       diskFreeBytes: bavail * bsize,
       // A coordinator of the first version refuses fields that it does not know.
       ...(devices.length === 0 || this.#protocol === AGENT_PROTOCOL.min ? {} : { devices }),
+      ...(trusts === undefined || this.#protocol === AGENT_PROTOCOL.min ? {} : { trusts }),
     });
     if (reply.nonce !== nonce) throw new Error("the answer is to another beat");
     // It is asked to introduce itself again, and is heard nevertheless.
@@ -159,6 +165,7 @@ export class LeaseKeeper {
     if (reply.reregister || digest !== this.#toldDigest) this.#isRegistered = false;
     this.#renew(sentAtMs, reply.leaseMs, nonce);
     onDesiredVersion(reply.desiredVersion);
+    if (reply.doorAuthorities !== undefined) this.#parts.onDoorAuthorities?.(reply.doorAuthorities);
     if (reply.undrains !== undefined) this.#parts.onUndrains?.(reply.undrains);
   }
 

@@ -15,8 +15,8 @@ export type MemberTools = {
   substrate: Substrate;
   uploader: Pick<Uploader, "upload">;
   tailLimit: TailLimit;
-  /** PEM that vouches for the object store. */
-  rootCert: string;
+  /** PEM of who vouches for the doors from which it fetches, as of now. */
+  doorCa: () => string;
   bootId: string;
   log: Logger;
   /** What this node says in the audit log. */

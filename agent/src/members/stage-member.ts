@@ -103,7 +103,7 @@ async function stageInputs(member: MemberContext, progress: TransferProgress): P
       const file = targetOf({ kind: input.kind, target: input.target }, area);
       mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
       await offThread(
-        { kind: "file", input, file, ca: tools.rootCert },
+        { kind: "file", input, file, ca: tools.doorCa() },
         { url, onProgress },
         stopped,
       );
@@ -111,7 +111,7 @@ async function stageInputs(member: MemberContext, progress: TransferProgress): P
     }
     const [folder, maxBytes] = [area.path("payload"), resources.diskBytes];
     await offThread(
-      { kind: "shard", input, folder, maxBytes, ca: tools.rootCert },
+      { kind: "shard", input, folder, maxBytes, ca: tools.doorCa() },
       { url, onProgress },
       stopped,
     );

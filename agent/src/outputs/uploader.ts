@@ -37,13 +37,13 @@ class PartRefusedError extends Error {
 
 export class Uploader {
   readonly #coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">;
-  readonly #ca: string;
+  readonly #ca: () => string;
   readonly #onLeaving: (member: MemberRef, output: LeavingOutput) => void;
 
   /** @param onLeaving hears of each output before a byte of it leaves; what it throws keeps the output here */
   constructor(
     coordinator: Pick<CoordinatorClient, "outputOpen" | "outputParts" | "outputComplete">,
-    ca: string,
+    ca: () => string,
     onLeaving: (member: MemberRef, output: LeavingOutput) => void,
   ) {
     this.#coordinator = coordinator;
@@ -122,7 +122,7 @@ export class Uploader {
     let { url } = target;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await putOnce(url, part, this.#ca, signal);
+        return await putOnce(url, part, this.#ca(), signal);
       } catch (error) {
         if (signal.aborted || attempt === TRIES || error instanceof RefusedError) throw error;
         if (error instanceof PartRefusedError && error.status === 403) url = await target.fresh();

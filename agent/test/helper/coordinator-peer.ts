@@ -1,5 +1,6 @@
 /** A scripted coordinator: speaks agent-protocol.ts over the real bus, holds one node's desired set, keeps what it is told. */
 import { createServer, type Server } from "node:https";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
@@ -66,6 +67,8 @@ export class CoordinatorPeer {
   readonly beats: BeatRequest[] = [];
   /** How often an operator has said that the node is well; null says nothing, as an older coordinator. */
   undrains: number | null = null;
+  /** Who vouches for the doors beside the root: told to an agent that says something else. */
+  doorAuthorities = "";
   /** What the agent said for the audit log. */
   readonly signed: SignedNodeEvent[] = [];
   readonly reports: MemberReport[] = [];
@@ -289,6 +292,9 @@ export class CoordinatorPeer {
         desiredVersion: this.#version,
         reregister: false,
         ...(this.undrains === null ? {} : { undrains: this.undrains }),
+        ...(beat.trusts === undefined || beat.trusts === hash("sha256", this.doorAuthorities)
+          ? {}
+          : { doorAuthorities: this.doorAuthorities }),
       };
     }
     if (verb === "desired") return { version: this.#version, members: this.#desired };

@@ -34,12 +34,12 @@ export class TestPki {
     this.serverKeyFile = file("server.key", server.keyPem);
   }
 
-  /** @param host address of the servers */
-  static async make(dir: string, host: string): Promise<TestPki> {
+  /** @param host address of the servers @param name of the root */
+  static async make(dir: string, host: string, name = "Test root"): Promise<TestPki> {
     mkdirSync(dir, { recursive: true });
     const keys = await webcrypto.subtle.generateKey(P256, true, ["sign", "verify"]);
     const root = await x509.X509CertificateGenerator.createSelfSigned({
-      name: "CN=Test root",
+      name: `CN=${name}`,
       keys,
       signingAlgorithm: P256,
       notAfter: new Date(Date.now() + DAY_MS),

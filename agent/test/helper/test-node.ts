@@ -26,6 +26,7 @@ import { CoordinatorPeer, inputKey } from "./coordinator-peer.ts";
 import { federationPayload, type TestFederation, type TestRole } from "./federation-payload.ts";
 import type { JobImage } from "./job-image.ts";
 import type { TestObjectStore } from "./object-store.ts";
+import type { TestPki } from "./pki.ts";
 import { type Place, type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
@@ -69,7 +70,15 @@ export class TestNode implements AsyncDisposable {
    * @param runnersDir in place of the payload of one file: the programs of an image that has an interpreter
    */
   static async start(runnersDir?: string): Promise<TestNode> {
-    const site = await TestSite.start(["node-a"]);
+    return await TestNode.#alone(await TestSite.start(["node-a"]), runnersDir);
+  }
+
+  /** The same, of an appliance whose doors show a certificate of the customer's. */
+  static async withCustomersDoors(): Promise<TestNode> {
+    return await TestNode.#alone(await TestSite.start(["node-a"], "127.0.0.1", true));
+  }
+
+  static async #alone(site: TestSite, runnersDir?: string): Promise<TestNode> {
     return await TestNode.#make({
       site,
       node: "node-a",
@@ -120,10 +129,18 @@ export class TestNode implements AsyncDisposable {
       runnersDir: options.runnersDir ?? join(import.meta.dirname, "payload"),
       cpuWorkers: 2,
       jobUids: JOB_UIDS,
+      registryCertsDir: join(
+        ...[dir, "podman", "home", ".config", "containers", "certs.d", image.registry],
+      ),
       instance,
       logLevel: "debug",
     };
     return new TestNode({ dir, config, peer, engine, site, ownsSite, namespace });
+  }
+
+  /** Who vouches for object store and registry. */
+  get doors(): TestPki {
+    return this.#parts.site.doors;
   }
 
   get store(): TestObjectStore {

@@ -10,6 +10,8 @@ import { TestPki } from "./pki.ts";
 export class TestSite implements AsyncDisposable {
   readonly host: string;
   readonly pki: TestPki;
+  /** Of object store and registry. */
+  readonly doors: TestPki;
   readonly bus: TestBus;
   readonly store: TestObjectStore;
   readonly image: JobImage;
@@ -18,26 +20,35 @@ export class TestSite implements AsyncDisposable {
   private constructor(
     host: string,
     dir: string,
-    parts: { pki: TestPki; bus: TestBus; store: TestObjectStore; image: JobImage },
+    parts: { pki: TestPki; doors: TestPki; bus: TestBus; store: TestObjectStore; image: JobImage },
   ) {
     this.host = host;
     this.#dir = dir;
     this.pki = parts.pki;
+    this.doors = parts.doors;
     this.bus = parts.bus;
     this.store = parts.store;
     this.image = parts.image;
   }
 
-  /** @param host address that all of them listen at */
-  static async start(nodes: readonly string[], host = "127.0.0.1"): Promise<TestSite> {
+  /**
+   * @param host address that all of them listen at
+   * @param customers whether object store and registry show certificates of an authority of their own
+   */
+  static async start(
+    nodes: readonly string[],
+    host = "127.0.0.1",
+    customers = false,
+  ): Promise<TestSite> {
     const dir = mkdtempSync(join(tmpdir(), "rts-"));
     const pki = await TestPki.make(join(dir, "pki"), host);
+    const doors = customers ? await TestPki.make(join(dir, "doors"), host, "Customer root") : pki;
     const [image, bus, store] = await Promise.all([
-      serveJobImage(dir, pki, host),
+      serveJobImage(dir, doors, host),
       startBus(dir, pki, nodes, host),
-      TestObjectStore.start(dir, pki, host),
+      TestObjectStore.start(dir, doors, host),
     ]);
-    return new TestSite(host, dir, { pki, bus, store, image });
+    return new TestSite(host, dir, { pki, doors, bus, store, image });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

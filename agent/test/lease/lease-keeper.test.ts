@@ -45,6 +45,7 @@ function keeper(
     registered: 0,
     lost: 0,
     versions: [] as number[],
+    authorities: [] as string[],
     undrains: [] as number[],
     spoken: [] as RegisterRequest["protocol"][],
   };
@@ -81,6 +82,8 @@ function keeper(
       inventory: () => inventory(),
       held: () => [],
       deviceUses: () => [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
+      trusts: () => "a".repeat(64),
+      onDoorAuthorities: (pem) => seen.authorities.push(pem),
       onUndrains: (times) => seen.undrains.push(times),
       onRegistered: () => undefined,
       onDesiredVersion: (version) => seen.versions.push(version),
@@ -215,7 +218,7 @@ t.test("a stale epoch, or being asked to, registers again", async (t) => {
 });
 
 t.test(
-  "what devices do is told to a coordinator that knows of it, and an undrain is heard",
+  "what devices do and who is trusted is told to a coordinator that knows of it, and what it says of both is heard",
   async (t) => {
     for (const agreed of [null, 2] as const) {
       const beats: Omit<BeatRequest, "nodeEpoch">[] = [];
@@ -227,7 +230,7 @@ t.test(
           desiredVersion: 1,
           reregister: false,
         };
-        return agreed === null ? reply : { ...reply, undrains: 4 };
+        return agreed === null ? reply : { ...reply, undrains: 4, doorAuthorities: "pem" };
       };
       const { seen } = keeper(t, answer, () => null, agreed);
       await until("a beat", () => seen.versions.length > 0);
@@ -236,6 +239,8 @@ t.test(
         agreed === null ? undefined : [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
       );
       t.equal(seen.undrains[0], agreed === null ? undefined : 4);
+      t.equal(beats[0]?.trusts, agreed === null ? undefined : "a".repeat(64));
+      t.equal(seen.authorities[0], agreed === null ? undefined : "pem");
     }
   },
 );

@@ -74,7 +74,7 @@ t.test(
         outputParts: async () => ({ urls: [url] }),
         outputComplete: async () => ({ versionId: null }),
       },
-      "",
+      () => "",
       () => undefined,
     );
     const { member, told } = drainingServer(t, 48 * MIB, uploader);

@@ -59,7 +59,7 @@ async function nodeOf(t: Test) {
     },
     records: { reported: () => undefined, image: () => undefined, ended: () => undefined },
     tailLimit: new TailLimit(),
-    rootCert: "",
+    doorCa: () => "",
     bootId: "boot",
     log: pino({ level: "silent" }),
     onReport: () => undefined,

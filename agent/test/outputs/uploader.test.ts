@@ -28,7 +28,11 @@ t.test(
       ["complete", { outputOpen: async () => opened, outputParts: never, outputComplete: abandon }],
     ] as const) {
       abandoned = new AbortController();
-      const uploader = new Uploader(coordinator, "", () => undefined);
+      const uploader = new Uploader(
+        coordinator,
+        () => "",
+        () => undefined,
+      );
       const upload = uploader.upload(member, { fd, sizeBytes: 1, key: "k" }, abandoned.signal);
       await t.rejects(upload, { message: "abandoned" }, where);
     }
@@ -46,7 +50,7 @@ t.test(
     const onBytes = (): void => abandoned.abort(new Error("abandoned"));
     const uploader = new Uploader(
       { outputOpen: never, outputParts: never, outputComplete: never },
-      "",
+      () => "",
       () => undefined,
     );
     const output = { fd, sizeBytes: 64 * 1024 * 1024, key: "k", onBytes };
@@ -81,7 +85,11 @@ t.test(
       outputParts: never,
       outputComplete: async () => ({ versionId: null }),
     };
-    const uploader = new Uploader(coordinator, "", () => undefined);
+    const uploader = new Uploader(
+      coordinator,
+      () => "",
+      () => undefined,
+    );
     t.equal(
       await uploader.upload(
         member,
@@ -116,7 +124,7 @@ t.test(
     const outputOpen = async () => ({ ...opened, urls: [url] });
     const uploader = new Uploader(
       { outputOpen, outputParts: never, outputComplete: never },
-      "",
+      () => "",
       () => undefined,
     );
     await t.rejects(

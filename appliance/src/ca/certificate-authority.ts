@@ -1,6 +1,11 @@
 /** The appliance's own CA: a root that only root reads, an intermediate for the coordinator, and server certificates. */
 import "reflect-metadata";
-import { createPrivateKey, webcrypto, X509Certificate as NodeCertificate } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  webcrypto,
+  X509Certificate as NodeCertificate,
+} from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
@@ -21,11 +26,16 @@ type Issuer = { certificate: x509.X509Certificate; key: webcrypto.CryptoKey };
 export class CertificateAuthority {
   readonly #folder: string;
   readonly #now: () => Date;
+  readonly #isAnew: boolean;
 
-  /** @param folder `<root>/etc/ca`: `root.key` 0400 root, `root.crt` readable by all */
-  constructor(folder: string, now: () => Date = () => new Date()) {
+  /**
+   * @param folder `<root>/etc/ca`: `root.key` 0400 root, `root.crt` readable by all
+   * @param isAnew certificates of servers and clients are issued with new keys, however young those are that lie there
+   */
+  constructor(folder: string, now: () => Date = () => new Date(), isAnew = false) {
     this.#folder = folder;
     this.#now = now;
+    this.#isAnew = isAnew;
   }
 
   get rootCertFile(): string {
@@ -57,9 +67,21 @@ export class CertificateAuthority {
     writeOwned(this.rootCertFile, certificate.toString("pem"), ROOT, 0o444);
   }
 
-  /** The coordinator's intermediate: signs node certificates and attempt CAs, so it may have one CA below it. */
+  /**
+   * The coordinator's intermediate: signs node certificates and attempt CAs, so it may have one CA below it. It keeps its key when it is
+   * renewed: the nodes that it has signed are known by it.
+   */
   async ensureIntermediate(folder: string, owner: Owner): Promise<void> {
-    await this.#ensure(folder, owner, "intermediate", INTERMEDIATE_DAYS, [], async (keys) => [
+    const [certFile, keyFile] = [
+      join(folder, "intermediate.crt"),
+      join(folder, "intermediate.key"),
+    ];
+    const isThere = existsSync(certFile) && existsSync(keyFile);
+    if (isThere && this.#isGood(certFile, keyFile, [])) return;
+    ensureFolder(folder, owner, 0o750);
+    const keys =
+      isThere && isPair(certFile, keyFile) ? await readKeys(keyFile) : await generateKeys();
+    const issued = await this.#issue("intermediate", INTERMEDIATE_DAYS, keys, async () => [
       new x509.BasicConstraintsExtension(true, 1, true),
       new x509.KeyUsagesExtension(
         x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
@@ -67,6 +89,8 @@ export class CertificateAuthority {
       ),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ]);
+    writeOwned(keyFile, issued.keyPem, owner, 0o440);
+    writeOwned(certFile, issued.certPem, owner, 0o444);
   }
 
   /**
@@ -79,7 +103,7 @@ export class CertificateAuthority {
     base: string,
     names: readonly string[],
   ): Promise<void> {
-    await this.#ensure(folder, owner, base, SERVER_DAYS, names, async (keys) => [
+    await this.#ensure(folder, owner, base, names, async (keys) => [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([
@@ -95,7 +119,7 @@ export class CertificateAuthority {
 
   /** A certificate to call other parts with, which no server can use: it has no name. Kept and renewed as {@link ensureServer} does. */
   async ensureClient(folder: string, owner: Owner, base: string): Promise<void> {
-    await this.#ensure(folder, owner, base, SERVER_DAYS, [], async (keys) => [
+    await this.#ensure(folder, owner, base, [], async (keys) => [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
@@ -107,15 +131,14 @@ export class CertificateAuthority {
     folder: string,
     owner: Owner,
     base: string,
-    days: number,
     names: readonly string[],
     extensions: (keys: webcrypto.CryptoKeyPair) => Promise<x509.Extension[]>,
   ): Promise<void> {
     const [certFile, keyFile] = [join(folder, `${base}.crt`), join(folder, `${base}.key`)];
-    if (existsSync(certFile) && existsSync(keyFile) && this.#isGood(certFile, keyFile, names))
-      return;
+    const isThere = !this.#isAnew && existsSync(certFile) && existsSync(keyFile);
+    if (isThere && this.#isGood(certFile, keyFile, names)) return;
     ensureFolder(folder, owner, 0o750);
-    const issued = await this.#issue(base, days, extensions);
+    const issued = await this.#issue(base, SERVER_DAYS, await generateKeys(), extensions);
     writeOwned(keyFile, issued.keyPem, owner, 0o440);
     writeOwned(certFile, issued.certPem, owner, 0o444);
   }
@@ -123,10 +146,10 @@ export class CertificateAuthority {
   async #issue(
     name: string,
     days: number,
+    keys: webcrypto.CryptoKeyPair,
     extensions: (keys: webcrypto.CryptoKeyPair) => Promise<x509.Extension[]>,
   ): Promise<Issued> {
     const issuer = await this.#rootIssuer();
-    const keys = await generateKeys();
     const certificate = await x509.X509CertificateGenerator.create({
       subject: `CN=${name},O=ResonTech appliance`,
       issuer: issuer.certificate.subject,
@@ -166,7 +189,7 @@ export class CertificateAuthority {
       isYoung &&
       certificate.verify(new NodeCertificate(readFileSync(this.rootCertFile)).publicKey) &&
       // A crash between the two writes leaves a key that is not the certificate's.
-      certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile))) &&
+      isPair(certFile, keyFile) &&
       names.every(
         (name) =>
           (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !==
@@ -178,6 +201,24 @@ export class CertificateAuthority {
 
 async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+}
+
+/** Of a key that lies there, so that what it has signed stays good. */
+async function readKeys(keyFile: string): Promise<webcrypto.CryptoKeyPair> {
+  const pem = readFileSync(keyFile, "utf8");
+  const pkcs8 = x509.PemConverter.decodeFirst(pem);
+  const spki = createPublicKey(pem).export({ type: "spki", format: "der" });
+  const { subtle } = webcrypto;
+  return {
+    privateKey: await subtle.importKey("pkcs8", pkcs8, ALGORITHM, true, ["sign"]),
+    publicKey: await subtle.importKey("spki", spki, ALGORITHM, true, ["verify"]),
+  };
+}
+
+function isPair(certFile: string, keyFile: string): boolean {
+  return new NodeCertificate(readFileSync(certFile)).checkPrivateKey(
+    createPrivateKey(readFileSync(keyFile)),
+  );
 }
 
 async function exportKey(key: webcrypto.CryptoKey): Promise<string> {

@@ -55,7 +55,7 @@ export async function joinFacts(context: PartContext, node: string): Promise<Joi
   const { api, s3, registry, nats } = config.ports;
   return {
     ...{ node, appliance: config.name, ports: { api, s3, registry, nats } },
-    rootSha256: hash("sha256", readFileSync(layout.rootCert)),
+    rootSha256: hash("sha256", readFileSync(layout.trustCert)),
     keySha256: hash("sha256", readFileSync(key)),
     scriptSha256: script.sha256,
   };
@@ -98,7 +98,7 @@ export function writeNodeFolder(
       if (!existsSync(join(out, NODE_BLOBS, sha256)))
         copy(layout.release(path), join(NODE_BLOBS, sha256));
     for (const name of SIGNED_FILES) copy(layout.release(SIGNED_FOLDER, name), name);
-    copy(layout.rootCert, ROOT_CERTIFICATE);
+    copy(layout.trustCert, ROOT_CERTIFICATE);
     const script = scriptForMedium(readFileSync(layout.release(JOIN_SCRIPT), "utf8"), facts);
     writeFileSync(join(out, "join-node.sh"), script, { mode: 0o755, flag: "wx" });
     return hash("sha256", script);

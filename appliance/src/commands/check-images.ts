@@ -26,7 +26,7 @@ export async function checkImages(
   context: PartContext,
 ): Promise<{ images: number; unserved: string[] }> {
   const { config, layout, release } = context;
-  const ca = readFileSync(layout.rootCert, "utf8");
+  const ca = readFileSync(layout.trustCert, "utf8");
   const url = `https://${config.name}:${config.ports.registry}`;
   try {
     const unserved = await findUnserved(release, {

@@ -1,12 +1,11 @@
-/** `appliance disk`, `appliance certificates`, `appliance logs`: what an operator looks at on the host itself. */
+/** `appliance disk`, `appliance logs`: what an operator looks at on the host itself. */
 import { existsSync, readdirSync } from "node:fs";
-import { basename, relative } from "node:path";
+import { basename } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { formatSize } from "./decisions/quantities.ts";
 import { followLogs } from "./follow-logs.ts";
-import { readCertificates } from "./read-certificates.ts";
 import { readDisks } from "./read-disks.ts";
 
 const LINES = 50;
@@ -29,25 +28,6 @@ export function addHostCommands(
           ...[totalInodes === 0 ? "-" : `${Math.floor((freeInodes / totalInodes) * 100)} %`, path],
         ]),
         "no disk",
-      );
-    });
-
-  leaves(program.command("certificates"), { none: "status" })
-    .description("every certificate of the appliance and the days that each still holds")
-    .option("--json", "one JSON line", false)
-    .action(({ json }: { json: boolean }) => {
-      const { layout } = openContext();
-      const certificates = readCertificates(layout, Date.now()).toSorted(
-        (a, b) => a.daysLeft - b.daysLeft,
-      );
-      if (json) return print(certificates);
-      table(
-        ["CERTIFICATE", "DAYS LEFT"],
-        certificates.map(({ file, daysLeft }) => [
-          relative(layout.root, file),
-          String(Math.floor(daysLeft)),
-        ]),
-        "no certificate",
       );
     });
 

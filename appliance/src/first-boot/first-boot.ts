@@ -38,7 +38,7 @@ export async function ensureFirstUser(
   });
   writeOwned(
     file,
-    renderCredentials(config, { ...user, firstPassword: password }, layout.rootCert),
+    renderCredentials(config, { ...user, firstPassword: password }, layout.trustCert),
     ROOT,
     0o600,
   );

@@ -29,6 +29,7 @@ import {
   renderWebConfig,
 } from "@resontech/monitoring/prometheus-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
+import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { stepUpKeysFile } from "../keycloak/pin-step-up-keys.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
@@ -38,6 +39,7 @@ import { REALM_CLIENTS } from "../keycloak/own-realm.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { uidOf } from "../layout.ts";
 import { apiSocket } from "../parts/api-socket.ts";
+import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
 import { prometheusSettings } from "../parts/prometheus.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
@@ -65,6 +67,9 @@ const DOOR_MOST_CONNECTIONS = 1_200;
 /** Of its own: log, timers, sockets that it listens on. */
 const DOOR_OWN_FILES = 128;
 
+/** Parts that people's programs and nodes dial, by whom the customer's own certificate may be shown. */
+const DOORS = ["door", "s3Front", "registry"] as const;
+
 /** Each connection of a client may need one more to a part behind the door. */
 function doorConnections(openFiles: number): number {
   return Math.min(DOOR_MOST_CONNECTIONS, Math.floor((openFiles - DOOR_OWN_FILES) / 2));
@@ -72,7 +77,7 @@ function doorConnections(openFiles: number): number {
 
 export async function prepare(context: PartContext): Promise<void> {
   makeFolders(context);
-  await makeCertificates(context);
+  await makeCertificates(context, new CertificateAuthority(context.layout.caDir));
   makeSecrets(context);
   writeProcessConfigs(context);
 }
@@ -147,19 +152,26 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.data("podman"), ROOT, 0o700);
 }
 
-async function makeCertificates(context: PartContext): Promise<void> {
+/** Every certificate of the appliance's own authority with a new key, in place; those that run read theirs at their next start. */
+export async function renewCertificates(context: PartContext): Promise<void> {
+  const ca = new CertificateAuthority(context.layout.caDir, () => new Date(), true);
+  await makeCertificates(context, ca);
+}
+
+/** What of them is due, missing or another's. */
+async function makeCertificates(context: PartContext, ca: CertificateAuthority): Promise<void> {
   const { config, layout } = context;
-  const ca = new CertificateAuthority(layout.caDir);
   await ca.ensureRoot(config.appliance);
+  writeTrust(layout);
   await ca.ensureIntermediate(layout.secrets("coordinator"), readBy(context, "coordinator"));
-  for (const process of ["nats", "s3Front", "registry", "keycloak"] as const)
+  for (const process of ["nats", "keycloak"] as const)
     await ca.ensureServer(
       layout.secrets(process),
       readBy(context, process),
       "server",
       serverNames(context),
     );
-  await ensureDoorCertificate(context);
+  for (const process of DOORS) await ensureDoor(context, process, ca);
   // It asks itself as well, as a reader.
   await ca.ensureServer(layout.secrets("prometheus"), readBy(context, "prometheus"), "server", [
     ...["localhost", "127.0.0.1", READER_NAME],
@@ -180,15 +192,23 @@ async function makeCertificates(context: PartContext): Promise<void> {
   );
 }
 
-/** Renews it when it is due; the door sees by itself that another one lies there. */
-export async function ensureDoorCertificate(context: PartContext): Promise<void> {
-  const { layout } = context;
-  await new CertificateAuthority(layout.caDir).ensureServer(
-    layout.secrets("door"),
-    readBy(context, "door"),
-    "server",
-    serverNames(context),
-  );
+/** Renews in place what is due of those two doors that see by themselves that another certificate lies there. */
+export async function renewLiveDoors(context: PartContext): Promise<void> {
+  writeTrust(context.layout);
+  const ca = new CertificateAuthority(context.layout.caDir);
+  for (const process of ["door", "s3Front"] as const) await ensureDoor(context, process, ca);
+}
+
+/** The customer's, where there is one that holds; else the appliance's own. */
+async function ensureDoor(
+  context: PartContext,
+  process: (typeof DOORS)[number],
+  ca: CertificateAuthority,
+): Promise<void> {
+  const [folder, owner] = [context.layout.secrets(process), readBy(context, process)];
+  const customers = customersCertificate(context.layout);
+  if (customers === null) await ca.ensureServer(folder, owner, "server", serverNames(context));
+  else showCustomers(folder, owner, customers);
 }
 
 function serverNames({ config }: PartContext): string[] {
@@ -328,6 +348,7 @@ function servingConfig({ config, layout }: PartContext): ServingConfig {
     certFile: layout.secrets("serving", "client.crt"),
     keyFile: layout.secrets("serving", "client.key"),
     rootCertFile: layout.rootCert,
+    trustFile: layout.trustCert,
     logLevel: "info",
   };
 }
@@ -515,7 +536,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     s3: {
       endpoint: `https://${name}:${ports.s3}`,
       region: "garage",
-      caFile: layout.rootCert,
+      caFile: layout.trustCert,
       adminKeyFile: secret("s3-admin-key.json"),
       // The engine's folders are closed to the coordinator; its own lies on the same file system.
       volumePath: layout.data("coordinator"),
@@ -530,6 +551,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     },
     ca: {
       rootCertFile: layout.rootCert,
+      trustFile: layout.trustCert,
       intermediateCertFile: secret("intermediate.crt"),
       intermediateKeyFile: secret("intermediate.key"),
     },
@@ -570,10 +592,11 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
 function agentConfig({ config, layout }: PartContext): AgentConfig {
   const joinToken = layout.data("agent", "join-token");
   const tools = config.hostTools === "bundle" ? toolsHome(layout.current) : null;
+  const registry = `${config.name}:${config.ports.registry}`;
   return {
     node: config.agent?.node ?? "",
     apiUrl: `https://${config.name}:${config.ports.api}`,
-    rootCertFile: layout.rootCert,
+    rootCertFile: layout.trustCert,
     address: config.address,
     jobPorts: config.jobPorts ?? DEFAULT_JOB_PORTS,
     dataDir: layout.data("agent"),
@@ -582,6 +605,10 @@ function agentConfig({ config, layout }: PartContext): AgentConfig {
       config.containerEngine.kind === "podman"
         ? { kind: "podman", socket: layout.podmanSocket }
         : { kind: "docker", socket: config.containerEngine.socket },
+    registryCertsDir:
+      config.containerEngine.kind === "podman"
+        ? podmanCertsDir(layout, registry)
+        : dockerCertsDir(registry),
     initBinary: layout.release("engines", "rt-init"),
     runnersDir: layout.release("app", "runners"),
     cpuWorkers: config.agent?.cpuWorkers ?? null,

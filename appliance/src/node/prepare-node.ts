@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { ensureFolder, ROOT, writeOwned } from "../config/owned-file.ts";
+import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { toolsHome } from "../host-tools/tools-environment.ts";
 import type { NodeContext } from "./node-context.ts";
 
@@ -23,6 +24,7 @@ export function prepareNode(context: NodeContext): void {
 function agentConfig({ config, layout }: NodeContext): AgentConfig {
   const joinToken = layout.data("agent", "join-token");
   const { name, ports } = config.appliance;
+  const registry = `${name}:${ports.registry}`;
   const tools = config.hostTools === "bundle" ? toolsHome(layout.current) : null;
   return {
     node: config.node,
@@ -36,6 +38,10 @@ function agentConfig({ config, layout }: NodeContext): AgentConfig {
       config.containerEngine.kind === "podman"
         ? { kind: "podman", socket: layout.podmanSocket }
         : config.containerEngine,
+    registryCertsDir:
+      config.containerEngine.kind === "podman"
+        ? podmanCertsDir(layout, registry)
+        : dockerCertsDir(registry),
     initBinary: layout.release("engines", "rt-init"),
     runnersDir: layout.release("app", "runners"),
     cpuWorkers: config.cpuWorkers,

@@ -14,7 +14,7 @@ function partsOf(context: NodeContext): Part[] {
   const { name, ports } = context.config.appliance;
   return [
     ...(context.config.containerEngine.kind === "podman"
-      ? [podmanPart(context, `${name}:${ports.registry}`)]
+      ? [podmanPart(context, `${name}:${ports.registry}`, context.layout.rootCert)]
       : []),
     agentPart(context, containerEngineParts(context)),
   ];

@@ -43,7 +43,7 @@ export function doorPart(context: PartContext): Part {
         port: config.ports.api,
         path: DOOR_HEALTH_PATH,
         servername: config.name,
-        caFile: layout.rootCert,
+        caFile: layout.trustCert,
       });
       if (answer?.status !== 200) return false;
       if (answer.fingerprint !== fingerprintOf(layout.secrets("door", "server.crt")))

@@ -197,7 +197,7 @@ export function keycloakPart(context: PartContext, container: Container): Part {
         binds: [
           `${layout.data("keycloak")}:/opt/keycloak/data`,
           `${layout.secrets("keycloak")}:/secrets:ro`,
-          `${layout.rootCert}:/ca/root.crt:ro`,
+          `${layout.trustCert}:/ca/root.crt:ro`,
           `${layout.directoryCa()}:/directories:ro`,
         ],
         tmpfs: ["/tmp"],

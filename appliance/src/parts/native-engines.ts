@@ -94,7 +94,7 @@ export function registryPart(context: PartContext): Part {
           port: config.ports.registry,
           path: "/v2/",
           servername: config.name,
-          caFile: layout.rootCert,
+          caFile: layout.trustCert,
         })
       )?.status === 401,
   });

@@ -144,7 +144,7 @@ export async function askS3Front({
     port: config.ports.s3,
     path: "/healthz",
     servername: config.name,
-    caFile: layout.rootCert,
+    caFile: layout.trustCert,
   });
 }
 

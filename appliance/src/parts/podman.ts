@@ -13,6 +13,7 @@ import type { Part } from "./part.ts";
 import { openFilesLimit } from "@resontech/daemon/open-files-limit";
 import { processLimit } from "@resontech/daemon/process-limit";
 import { podmanEnvironment } from "./podman-environment.ts";
+import { podmanCertsDir } from "./registry-certs.ts";
 import { rootPart } from "./process-part.ts";
 import { unmountBelow } from "./unmount-below.ts";
 
@@ -88,7 +89,7 @@ function storageConf(layout: Layout): string {
 function writeConfiguration(context: ReleaseContext, registry: string, rootCertPem: Buffer): void {
   const { layout } = context;
   const home = layout.data("podman", "home");
-  const certs = `${home}/.config/containers/certs.d/${registry}`;
+  const certs = podmanCertsDir(layout, registry);
   for (const folder of [layout.run("podman", "tmp"), layout.data("podman", "networks"), certs])
     mkdirSync(folder, { recursive: true });
   chmodSync(layout.run("podman"), 0o700);
@@ -119,8 +120,8 @@ function writeConfiguration(context: ReleaseContext, registry: string, rootCertP
   writeOwned(`${certs}/ca.crt`, rootCertPem, ROOT, 0o644);
 }
 
-/** @param registry the one that may be pulled from, `<name>:<port>`; the appliance's root certificate vouches for it */
-export function podmanPart(context: ReleaseContext, registry: string): Part {
+/** @param registry the one that may be pulled from, `<name>:<port>` @param caFile of who vouches for it */
+export function podmanPart(context: ReleaseContext, registry: string, caFile: string): Part {
   const { config, layout } = context;
   return rootPart(context, {
     name: "podman",
@@ -137,7 +138,7 @@ export function podmanPart(context: ReleaseContext, registry: string): Part {
     cwd: layout.run("podman"),
     // What it starts inherits this: a job must never outlive the parts that watch it.
     oomScore: 0,
-    prepare: async () => writeConfiguration(context, registry, readFileSync(layout.rootCert)),
+    prepare: async () => writeConfiguration(context, registry, readFileSync(caFile)),
     isHealthy: async () =>
       await new Docker({ socketPath: layout.podmanSocket, timeout: 3_000 }).ping().then(
         () => true,

@@ -23,7 +23,10 @@ export function prometheusSettings({ config, layout }: PartContext): PrometheusS
     ...{ configFile: own("prometheus.yml"), webConfigFile: own("web.yml") },
     ...{ rulesFile: own("rules.yml"), tokenFile: prometheusTokenFile(layout) },
     ...{ caFile: layout.rootCert, certFile: own("server.crt"), keyFile: own("server.key") },
-    door: { address: config.address, port: config.ports.api, name: config.name },
+    door: {
+      ...{ address: config.address, port: config.ports.api, name: config.name },
+      caFile: layout.trustCert,
+    },
     keycloakPort: config.ports.keycloakManagement,
   };
 }

@@ -8,12 +8,7 @@ import { SupervisorRecord } from "../audit/supervisor-record.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
-import {
-  auditdConfig,
-  ensureDoorCertificate,
-  prepare,
-  writeAgentConfig,
-} from "../first-boot/prepare.ts";
+import { auditdConfig, renewLiveDoors, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
 import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
@@ -122,11 +117,11 @@ async function pinned(context: PartContext, record: SupervisorRecord, log: Logge
   }
 }
 
-/** The front door's certificate is renewed while it serves; every other part gets its own when it is started. */
+/** Certificates of front door and S3 door are renewed while they serve; every other part gets its own when it is started. */
 function doorRenewal(context: PartContext, log: Logger): Disposable {
   const timer = setInterval(() => {
-    ensureDoorCertificate(context).catch((err: unknown) =>
-      log.error({ err }, "could not renew the front door's certificate"),
+    renewLiveDoors(context).catch((err: unknown) =>
+      log.error({ err }, "could not renew the certificates of the doors"),
     );
   }, DAY_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
@@ -169,7 +164,7 @@ export function partsOf(context: PartContext): Part[] {
     servingPart(context),
   ];
   if (config.containerEngine.kind === "podman")
-    parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`));
+    parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`, layout.trustCert));
   parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
     const agent = agentPart(context, [

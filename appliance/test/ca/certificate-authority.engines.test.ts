@@ -126,3 +126,91 @@ t.test(
     t.throws(() => check("-verify_hostname", "evil.example"));
   },
 );
+
+t.test(
+  "the intermediate is renewed with its own key, so that what it has signed stays good",
+  async (t) => {
+    const dir = t.testdir();
+    let now = new Date(Date.now() - 1_300 * 86_400_000);
+    const ca = new CertificateAuthority(join(dir, "ca"), () => now);
+    const folder = join(dir, "coordinator");
+    await ca.ensureRoot("hospital");
+    await ca.ensureIntermediate(folder, owner);
+    const [certFile, keyFile] = [
+      join(folder, "intermediate.crt"),
+      join(folder, "intermediate.key"),
+    ];
+    const first = readFileSync(certFile, "utf8");
+    const node = ["-subj", "/CN=node-a", "-keyout", join(dir, "node.key")];
+    openssl(
+      "req",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:P-256",
+      "-nodes",
+      ...node,
+      "-out",
+      join(dir, "node.csr"),
+    );
+    openssl(
+      "x509",
+      "-req",
+      "-in",
+      join(dir, "node.csr"),
+      "-CA",
+      certFile,
+      "-CAkey",
+      keyFile,
+      "-days",
+      "397",
+      "-out",
+      join(dir, "node.crt"),
+    );
+    now = new Date();
+    await ca.ensureIntermediate(folder, owner);
+    t.not(readFileSync(certFile, "utf8"), first);
+    t.match(
+      openssl("verify", "-CAfile", ca.rootCertFile, "-untrusted", certFile, join(dir, "node.crt")),
+      /OK/,
+    );
+    writeFileSync(
+      keyFile,
+      generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({
+        type: "pkcs8",
+        format: "pem",
+      }),
+    );
+    await ca.ensureIntermediate(folder, owner);
+    t.match(
+      openssl("verify", "-CAfile", ca.rootCertFile, certFile),
+      /OK/,
+      "a key that is another's is given up",
+    );
+  },
+);
+
+t.test(
+  "anew means anew, however young a certificate is, but for the authority itself",
+  async (t) => {
+    const dir = t.testdir();
+    const ca = new CertificateAuthority(join(dir, "ca"));
+    const anew = new CertificateAuthority(join(dir, "ca"), () => new Date(), true);
+    const made = async (by: CertificateAuthority): Promise<string[]> => {
+      await by.ensureRoot("hospital");
+      await by.ensureIntermediate(join(dir, "c"), owner);
+      await by.ensureServer(join(dir, "s"), owner, "server", ["localhost"]);
+      return [
+        ca.rootCertFile,
+        join(dir, "c", "intermediate.crt"),
+        join(dir, "s", "server.crt"),
+        join(dir, "s", "server.key"),
+      ].map((file) => readFileSync(file, "utf8"));
+    };
+    const [root, intermediate, cert, key] = await made(ca);
+    const second = await made(anew);
+    t.same(second.slice(0, 2), [root, intermediate]);
+    t.not(second[2], cert);
+    t.not(second[3], key);
+  },
+);

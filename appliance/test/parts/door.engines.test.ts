@@ -1,7 +1,8 @@
 /** The part of the front door, on the real HAProxy: its user, its key, what it does with a bad file, and a renewed certificate. */
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
@@ -9,10 +10,13 @@ import { ensureHaproxy } from "@resontech/airgap/haproxy";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
 import t from "tap";
+import { CustomersPki } from "../ca/customers-pki.ts";
 import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
+import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
+import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { readableBy, writeOwned } from "../../src/config/owned-file.ts";
-import { ensureDoorCertificate } from "../../src/first-boot/prepare.ts";
+import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
 import { Layout, uidOf } from "../../src/layout.ts";
 import { apiSocket } from "../../src/parts/api-socket.ts";
 import type { PartContext } from "../../src/parts/context.ts";
@@ -39,7 +43,7 @@ t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
 
 const ca = new CertificateAuthority(layout.caDir);
 await ca.ensureRoot("test");
-await ensureDoorCertificate(context);
+await renewLiveDoors(context);
 const file = layout.secrets("door", "haproxy.cfg");
 const good = renderDoorConfig({
   ...{ address: "127.0.0.1", port: config.ports.api, name: "localhost" },
@@ -98,7 +102,7 @@ t.test("a renewed certificate is shown, and no connection ends for it", async (t
   });
   await once(open, "secureConnect");
   rmSync(layout.secrets("door", "server.crt"));
-  await ensureDoorCertificate(context);
+  await renewLiveDoors(context);
   for (
     const end = Date.now() + 10_000;
     (await get("/healthz/door"))?.fingerprint === before;
@@ -116,6 +120,37 @@ t.test("a renewed certificate is shown, and no connection ends for it", async (t
   t.match(readFileSync(layout.run("door.pid"), "utf8"), `${running.pid} `, "one process all along");
   await ended(running);
 });
+
+t.test(
+  "the customer's certificate is shown to clients, and openssl trusts it by the customer's authority",
+  async (t) => {
+    const pki = new CustomersPki(join(layout.root, "customers"));
+    const { cert, key } = pki.leaf({ names: "DNS:localhost" });
+    const brought = { cert: cert + pki.intermediate, key, ca: pki.ca };
+    const running = await started();
+    keepNext(layout, judgeCertificate(brought, config.name, Date.now()));
+    await renewLiveDoors(context);
+    t.equal(await part.isHealthy(), true);
+    t.match(shownTo(layout.rootCert), /Verify return code: 0/, "the own one until it is in force");
+    putInForce(layout);
+    await renewLiveDoors(context);
+    for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
+      t.equal(await part.isHealthy(), true, "the supervisor trusts both");
+      if (/Verify return code: 0/.test(shownTo(pki.file("root.crt")))) break;
+    }
+    t.match(shownTo(pki.file("root.crt")), /Verify return code: 0/);
+    t.notMatch(shownTo(layout.rootCert), /Verify return code: 0/);
+    t.match(shownTo(layout.trustCert), /Verify return code: 0/);
+    giveUpCustomers(layout);
+    await renewLiveDoors(context);
+    for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
+      t.equal(await part.isHealthy(), true);
+      if (/Verify return code: 0/.test(shownTo(layout.rootCert))) break;
+    }
+    t.match(shownTo(layout.rootCert), /Verify return code: 0/, "the own one came back");
+    await ended(running);
+  },
+);
 
 t.test("the next one starts beside it: nobody finds the port closed", async (t) => {
   const first = await started();
@@ -156,6 +191,18 @@ t.test("what a killed supervisor left is ended, master and worker", async (t) =>
   await part.endLeftover();
   t.equal(await get("/healthz/door"), null);
 });
+
+/** What openssl's client says that trusts this file alone. */
+function shownTo(caFile: string): string {
+  const to = ["-connect", `127.0.0.1:${config.ports.api}`, "-servername", "localhost"];
+  const checks = ["-CAfile", caFile, "-no-CApath", "-no-CAstore", "-verify_hostname", "localhost"];
+  const { stdout } = spawnSync("openssl", ["s_client", ...to, ...checks], {
+    encoding: "utf8",
+    input: "",
+    timeout: 10_000,
+  });
+  return stdout;
+}
 
 async function started(): Promise<Running> {
   await part.prepare?.();

@@ -22,6 +22,7 @@ function podman(t: Test, name: string) {
     part: podmanPart(
       { layout, config: {}, release: { tree: [] as object[] } as ReleaseManifest },
       "localhost:5000",
+      layout.rootCert,
     ),
   };
 }

@@ -1,6 +1,7 @@
 /** `register` and `beat`: how a node says that it lives, and is granted the time that its members may run. */
 import { type Static, Type } from "typebox";
 import { Bytes, closed, Id, Sha256 } from "./agent-fields.ts";
+import { MAX_DOOR_AUTHORITIES } from "./door-authorities.ts";
 import { Fence } from "./fence.ts";
 import { Inventory } from "./inventory.ts";
 import { PortRange } from "../config/port-range.ts";
@@ -68,6 +69,8 @@ export const BeatRequest = Type.Object(
     loopLagMs: Type.Number({ minimum: 0 }),
     diskFreeBytes: Bytes,
     devices: Type.Optional(Type.Array(DeviceUse, { maxItems: 1024 })),
+    /** Of who vouches for the doors there beside the root (door-authorities.ts). */
+    trusts: Type.Optional(Sha256),
   },
   closed,
 );
@@ -81,6 +84,8 @@ export const BeatReply = Type.Object(
     reregister: Type.Boolean(),
     /** How often an operator has said that this node is well (`node undrain`): one more lifts the quarantines of its devices. */
     undrains: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** Who vouches for the doors beside the root, PEM; told to an agent that said something else. */
+    doorAuthorities: Type.Optional(Type.String({ maxLength: MAX_DOOR_AUTHORITIES })),
   },
   closed,
 );

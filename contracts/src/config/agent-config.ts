@@ -9,6 +9,8 @@ const Path = Type.String({ minLength: 1, maxLength: 4096 });
 export const AgentConfig = Type.Object(
   {
     node: Type.String(),
+    /** Where the container engine looks for who vouches for the registry. Absent: nobody tells it of others than the root. */
+    registryCertsDir: Type.Optional(Path),
     /** Where to join: `https://<name>:8000`. */
     apiUrl: Type.String(),
     rootCertFile: Path,

@@ -91,7 +91,13 @@ export const CoordinatorConfig = Type.Object(
     ),
     /** For node certificates and attempt CAs. */
     ca: Type.Object(
-      { rootCertFile: Path, intermediateCertFile: Path, intermediateKeyFile: Path },
+      {
+        rootCertFile: Path,
+        /** The root first, then who else vouches for the appliance's doors: what nodes are told. Absent: the root alone. */
+        trustFile: Type.Optional(Path),
+        intermediateCertFile: Path,
+        intermediateKeyFile: Path,
+      },
       closed,
     ),
     /** Keycloak, by which people sign in. Absent: nobody does. */

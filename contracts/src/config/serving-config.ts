@@ -16,6 +16,8 @@ export const ServingConfig = Type.Object(
     certFile: Path,
     keyFile: Path,
     rootCertFile: Path,
+    /** Who vouches for the appliance's S3 door. Absent: the root alone. */
+    trustFile: Type.Optional(Path),
     /** Of auditd, for this producer alone. */
     auditSocket: SocketPath,
     /** Where the journal of calls grows; nobody else reads or writes there. */

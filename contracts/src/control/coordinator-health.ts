@@ -18,6 +18,8 @@ export type NodeHealth = {
   refused?: string;
   /** Workers that the node's agent does not take for well. */
   unhealthy?: { worker: string; reason: string; onTrial?: boolean }[];
+  /** SHA-256 of who vouches there for the doors beside the root; absent from an agent that does not say. */
+  trusts?: string;
   /** What its devices did at its last beat. */
   devices?: DeviceUse[];
 };

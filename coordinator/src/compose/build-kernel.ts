@@ -8,6 +8,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import { CommittedChanges } from "../feed/committed-changes.ts";
 import { Feed } from "../feed/feed.ts";
 import { Heartbeats } from "../kernel/heartbeats.ts";
+import { DoorTrust } from "../nodes/door-trust.ts";
 import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
 import { longestLeaseMs } from "../nodes/maintenance.ts";
 import { NodeRemoval } from "../nodes/node-removal.ts";
@@ -60,6 +61,8 @@ export type KernelOptions = {
   clock: Clock;
   alarms: KernelAlarms;
   workloads: Workloads;
+  /** Who vouches for the appliance's doors; absent: its root alone. */
+  doorTrust?: DoorTrust | undefined;
   /** @default HANG_AFTER_MS */
   hangAfterMs?: number | undefined;
 };
@@ -75,6 +78,7 @@ export function buildKernel({
   workloads,
   hangAfterMs,
   gateway = null,
+  doorTrust = new DoorTrust(null),
 }: KernelOptions) {
   const now = () => clock.now();
   const meta = new Meta(db);
@@ -149,7 +153,7 @@ export function buildKernel({
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({ db, clock, nodes, transitions }),
     registry: new Registry({
-      ...{ db, nodes, tables, transitions, heartbeats },
+      ...{ db, nodes, tables, transitions, heartbeats, doorTrust },
       deviceUses: new DeviceUses(db, tables),
     }),
     desiredSets: new DesiredSets(db, tables, transitions),

@@ -40,6 +40,7 @@ import { peopleWhoLeft } from "../identity/people-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
+import { DoorTrust } from "../nodes/door-trust.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
@@ -129,6 +130,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       config.inference === undefined
         ? null
         : { node: "serving", certificateSha256: config.inference.gatewayCertificateSha256 },
+    doorTrust: new DoorTrust(config.ca.trustFile ?? null),
     hangAfterMs:
       config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },

@@ -85,6 +85,7 @@ export class FleetViews {
     return this.#registered.all().map(({ id, state, is_cordoned, cordon_reason }) => {
       const beat = this.#heartbeats.last(id);
       const refused = this.#heartbeats.whyRefused(id);
+      const trusts = this.#heartbeats.trustOf(id);
       return {
         ...{
           node: id,
@@ -96,6 +97,7 @@ export class FleetViews {
         diskFreeBytes: beat?.diskFreeBytes ?? null,
         hasDisk: this.#heartbeats.hasDisk(id),
         ...(refused === null ? {} : { refused }),
+        ...(trusts === null ? {} : { trusts }),
         quarantined: this.#quarantined.all(id),
         unhealthy: this.#unhealthy
           .all(id)

@@ -42,6 +42,7 @@ export class Heartbeats {
   readonly #firstLeaseMs: number;
   readonly #nodes = new Map<string, Heard>();
   readonly #devices = new Map<string, readonly DeviceUse[]>();
+  readonly #trusts = new Map<string, string>();
   readonly #refused = new Map<string, { why: string; monotonic: number }>();
 
   constructor(clock: Clock, firstLeaseMs: number) {
@@ -69,6 +70,16 @@ export class Heartbeats {
   /** What a node's devices do; an agent that does not say has none to tell of. */
   noteDevices(node: string, devices: readonly DeviceUse[]): void {
     this.#devices.set(node, devices);
+  }
+
+  /** Whom it trusts at the doors; null from an agent that does not say. */
+  noteTrust(node: string, sha256: string | null): void {
+    if (sha256 === null) this.#trusts.delete(node);
+    else this.#trusts.set(node, sha256);
+  }
+
+  trustOf(node: string): string | null {
+    return this.#trusts.get(node) ?? null;
   }
 
   devicesOf(node: string): readonly DeviceUse[] {

@@ -25,6 +25,7 @@ import { agentProtocolOf } from "../kernel/agent-protocol-of.ts";
 import { AgentRefusal } from "../kernel/agent-refusal.ts";
 import type { DeviceUses } from "../kernel/device-uses.ts";
 import type { Heartbeats } from "../kernel/heartbeats.ts";
+import type { DoorTrust } from "./door-trust.ts";
 import { leaseMsNow } from "./maintenance.ts";
 import type { NodeTable } from "./node-table.ts";
 
@@ -40,6 +41,7 @@ export class Registry {
   readonly #transitions: Transitions;
   readonly #heartbeats: Heartbeats;
   readonly #deviceUses: DeviceUses;
+  readonly #doorTrust: DoorTrust;
   readonly #meta: Meta;
   readonly #records: KernelRecords;
   readonly #clock: Clock;
@@ -51,6 +53,7 @@ export class Registry {
     transitions: Transitions;
     heartbeats: Heartbeats;
     deviceUses: DeviceUses;
+    doorTrust: DoorTrust;
   }) {
     this.#db = parts.db;
     this.#nodes = parts.nodes;
@@ -58,6 +61,7 @@ export class Registry {
     this.#transitions = parts.transitions;
     this.#heartbeats = parts.heartbeats;
     this.#deviceUses = parts.deviceUses;
+    this.#doorTrust = parts.doorTrust;
     this.#meta = parts.tables.meta;
     this.#records = parts.tables.records;
     this.#clock = parts.tables.clock;
@@ -111,6 +115,7 @@ export class Registry {
     const { loopLagMs, diskFreeBytes } = beat;
     const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
     this.#heartbeats.noteDevices(nodeId, beat.devices ?? []);
+    this.#heartbeats.noteTrust(nodeId, beat.trusts ?? null);
     this.#deviceUses.take(nodeId, beat.devices ?? []);
     if (news !== null)
       this.#tables.changes.note({
@@ -136,7 +141,11 @@ export class Registry {
   beatReply(nodeId: string, beat: BeatRequest): BeatReply {
     const node = this.known(nodeId);
     const undrains = this.#meta.number(`undrains:${nodeId}`);
+    const { pem, sha256 } = this.#doorTrust.now();
+    const isTold = beat.trusts === undefined || beat.trusts === sha256;
     return {
+      // Who does not say whom it trusts can't be told.
+      ...(isTold ? {} : { doorAuthorities: pem }),
       // The first version has no such field.
       ...(agentProtocolOf(node) === AGENT_PROTOCOL.min ? {} : { undrains }),
       nonce: beat.nonce,

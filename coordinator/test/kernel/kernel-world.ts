@@ -7,6 +7,7 @@ import { type OpenedDatabase, openDatabase, type ReadHandle } from "../../src/db
 import type { AcceptedTask } from "../../src/kernel/accepted-task.ts";
 import { buildKernel, type KernelParts } from "../../src/compose/build-kernel.ts";
 import type { Workloads } from "../../src/kernel/workload.ts";
+import type { DoorTrust } from "../../src/nodes/door-trust.ts";
 import { WORKLOADS } from "../../src/workloads/workloads.ts";
 
 const IMAGE = {
@@ -25,9 +26,11 @@ export class KernelWorld implements Disposable {
   readonly errors: unknown[] = [];
   nowMs = Date.UTC(2026, 0, 1);
   readonly #workloads: Workloads;
+  readonly #doorTrust: DoorTrust | undefined;
 
-  constructor(workloads: Workloads = WORKLOADS) {
+  constructor(workloads: Workloads = WORKLOADS, doorTrust?: DoorTrust) {
     this.#workloads = workloads;
+    this.#doorTrust = doorTrust;
     this.#open();
     const { db, meta } = this.parts;
     meta.set("generation", 1);
@@ -53,6 +56,7 @@ export class KernelWorld implements Disposable {
       db: this.#database.write,
       commit: new GroupCommit(this.#database.write),
       workloads: this.#workloads,
+      doorTrust: this.#doorTrust,
       clock: { now: () => this.nowMs, monotonic: () => this.nowMs },
       alarms: {
         onError: (error) => this.errors.push(error),

@@ -13,8 +13,8 @@ export type PrometheusSettings = {
   /** Own certificate: of 127.0.0.1, and of {@link READER_NAME}, because it asks itself, too. */
   certFile: string;
   keyFile: string;
-  /** The front door, whose `/metrics` is the coordinator's. */
-  door: { address: string; port: number; name: string };
+  /** The front door, whose `/metrics` is the coordinator's; others may vouch for it than for the rest. */
+  door: { address: string; port: number; name: string; caFile?: string };
   tokenFile: string;
   /** Keycloak's management port on 127.0.0.1; null: not asked. */
   keycloakPort: number | null;
@@ -55,7 +55,7 @@ export function renderPrometheusConfig(settings: PrometheusSettings): string {
         job_name: "coordinator",
         scheme: "https",
         authorization: { credentials_file: tokenFile },
-        tls_config: { ca_file: caFile, server_name: door.name },
+        tls_config: { ca_file: door.caFile ?? caFile, server_name: door.name },
         static_configs: [{ targets: [`${door.address}:${door.port}`] }],
         ...oneInstance(),
       },

@@ -482,6 +482,10 @@ function runcFindings(runc: RuncVersion): Finding[] {
 
 /** A node's certificate is signed when the node joins; all but the root are made anew by a start in the last third of their life. */
 function certificateRemedy(file: string): string {
+  if (file.includes("/door-certificate/"))
+    return file.endsWith("/before.crt")
+      ? "nothing: it was the authority of the certificate before"
+      : "bring a newer one: appliance certificates use";
   if (file.endsWith("/node.crt"))
     return "appliance stop agent, remove that file, appliance start agent: the node joins again";
   return file.endsWith("/ca/root.crt")

@@ -96,6 +96,19 @@ export const ADMIN_EVENTS = {
       closed,
     ),
   ),
+  "admin.certificates": operation(
+    "appliance",
+    "The customer's certificate was put into the doors, the appliance's own came back, or all of its own were made anew.",
+    Type.Object(
+      {
+        change: Type.Enum(["used", "own", "rotated"]),
+        /** Of the customer's certificate and its authority, in DER. */
+        cert_sha256: Type.Optional(Sha256Hex),
+        ca_sha256: Type.Optional(Sha256Hex),
+      },
+      closed,
+    ),
+  ),
   "admin.support": operation(
     "appliance",
     "A bundle for the vendor's support was written: status and logs, without secrets and personal values.",
