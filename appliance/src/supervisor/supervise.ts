@@ -37,6 +37,7 @@ import {
 import type { Part } from "../parts/part.ts";
 import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
+import { runBackups } from "./run-backups.ts";
 import { runOnce } from "./run-once.ts";
 import { startSupervisor, stopSupervisor } from "./detached.ts";
 import { Supervisor } from "./supervisor.ts";
@@ -92,6 +93,21 @@ function realmWatch(context: PartContext, record: SupervisorRecord, log: Logger)
     [Symbol.asyncDispose]: async () => {
       ended.abort();
       await watching;
+    },
+  };
+}
+
+function scheduledBackups({ layout }: PartContext, log: Logger): AsyncDisposable {
+  const ended = new AbortController();
+  const appliance = [
+    ...[layout.release("bin", "node"), layout.release("app", "appliance.mjs")],
+    ...["--root", layout.root],
+  ];
+  const running = runBackups({ layout, appliance, log }, ended.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await running;
     },
   };
 }
@@ -219,6 +235,7 @@ export async function supervise(root: string): Promise<void> {
       digests: (paths) => digests.of(paths),
       started: (part, runs) => record.measured(part, runs),
     });
+    await using _backups = scheduledBackups(context, log);
     await using _facts = applianceFacts(context, supervisor, log);
     log.info({ release: context.release.version }, "supervising");
     await run(supervisor);
