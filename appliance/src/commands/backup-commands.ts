@@ -61,7 +61,9 @@ export function addBackupCommands(
     });
 
   leaves(backup.command("take <target>", { isDefault: true }), { event: "admin.backup" })
-    .description("take a backup now, into a folder of another disk or host")
+    .description(
+      "take a backup now, into a folder, or into the bucket that a file of mode 0600 describes",
+    )
     .option(
       "--keep <n>",
       "how many of the newest stay; none stays longer than 30 days",
@@ -95,11 +97,11 @@ export function addBackupCommands(
     .action(async (name: string, options: { every: number; keep: number }) => {
       const { layout } = openContext();
       readBackupKeys(layout);
-      const target = await targetOf(name);
+      const { name: target } = await targetOf(name);
       await recordBackup(layout, { change: "scheduled" });
       const schedule = { everyMinutes: options.every, keep: options.keep };
-      writeBackupSchedule(layout, { target: target.name, ...schedule });
-      say(`a backup into ${target.name} every ${formatSpan(options.every * 60)}`);
+      writeBackupSchedule(layout, { target: resolve(name), ...schedule });
+      say(`a backup into ${target} every ${formatSpan(options.every * 60)}`);
     });
 
   leaves(backup.command("unschedule"), { event: "admin.backup" })
@@ -156,7 +158,9 @@ export function addBackupCommands(
         if (goneOn !== null) return await started(goneOn);
       }
       if (name === undefined)
-        throw new InvalidArgumentError("nothing was broken off: name the folder of the backup");
+        throw new InvalidArgumentError(
+          "nothing was broken off: name the folder or the bucket of the backup",
+        );
       const target = await targetOf(name);
       const key = await recoveryKey(options.recoveryKey ?? null);
       const chosen = { target, id: options.backup ?? null, key, onPart: progress };
