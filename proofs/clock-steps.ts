@@ -115,12 +115,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const folder = installed.folder("audit");
     // The starter that sets clocks stands in the place of the release's Node, which the log says and the vendor's release shows.
     const { COMPLETENESS } = (
-      await auditReport(appliance, folder, join(bundle.bundle, "release.json"))
+      await auditReport(appliance, folder, [join(bundle.bundle, "release.json")])
     ).verdicts;
     const isStarterTold =
       COMPLETENESS?.verdict === "FAIL" &&
       COMPLETENESS.reason.includes(" was started with bin/node, ");
-    const audit = verdictsOf(await auditReport(appliance, folder, null));
+    const audit = verdictsOf(await auditReport(appliance, folder, []));
     const isGood = (one: Stepped) =>
       Object.entries(one.seenS).every(
         ([name, seen]) => Math.abs(seen - expected(name, one)) < SEEN_WITHIN_S,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
-import { ChatDeployment } from "./inference/chat-deployment.ts";
+import { ChatDeployment } from "../dev/chat-deployment.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const STREAMS = 32;

@@ -13,7 +13,7 @@ import { runChild } from "../dev/child.ts";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { Api } from "./appliance/api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
-import { ChatDeployment } from "./inference/chat-deployment.ts";
+import { ChatDeployment } from "../dev/chat-deployment.ts";
 import { type CallOutcome, Http2Calls } from "./inference/http2-calls.ts";
 import { quantile } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";

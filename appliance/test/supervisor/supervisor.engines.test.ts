@@ -97,6 +97,28 @@ t.test(
   },
 );
 
+t.test(
+  "a part that is kept outlives the stop, and the next supervisor takes its place",
+  async (t) => {
+    const dir = t.testdir();
+    const parts = () => [
+      shellPart(dir, "kept", "exec sleep 60"),
+      shellPart(dir, "other", "exec sleep 60", ["kept"]),
+    ];
+    const { supervisor, ended } = running(t, parts(), dir);
+    await until(() => phaseIn(supervisor, "other") === "healthy", "both are healthy");
+    const [kept, other] = supervisor.status().map(({ pid }) => pid ?? 0);
+    supervisor.keep(["kept"]);
+    supervisor.stop();
+    await ended;
+    t.not(identify(kept!), null);
+    t.equal(identify(other!), null);
+    const { supervisor: next } = running(t, parts(), dir);
+    await until(() => phaseIn(next, "kept") === "healthy", "it runs again");
+    t.equal(identify(kept!), null, "the one before has ended");
+  },
+);
+
 t.test("each restart is told, of a part that had proven itself as well", async (t) => {
   const dir = t.testdir();
   const { supervisor } = running(t, [shellPart(dir, "steady", "exec sleep 60")], dir);
