@@ -459,6 +459,7 @@ addOutboundCommands(program, shell);
 addPrivacyCommands(program, shell);
 addApprovalCommands(program, shell);
 addBackupCommands(program, shell, {
+  root,
   stop: async () => void (await stopAndWait(root(), STOP_TIMEOUT_MS)),
   start: () => startDetached(root()),
 });

@@ -1,5 +1,5 @@
 /** Restores a backup on a host where its release is installed, and tries one without touching anything. */
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { OpenedBackup } from "@resontech/backup/open-backup";
 import type { RecoveryKey } from "@resontech/backup/recovery-key";
@@ -8,10 +8,14 @@ import type { Target } from "@resontech/backup/target";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import type { Layout } from "../layout.ts";
 import type { PartContext } from "../parts/context.ts";
+import { notePutBack } from "../supervisor/tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";
 import { hasSameLogKey, putBackPlan } from "./decisions/put-back-plan.ts";
 import { finishStaged, policyIn } from "./finish-staged.ts";
 import { decidePutBack, namesIn, openPutBack, putBack } from "./put-back.ts";
+
+/** Below the root: what was unpacked. */
+const STAGING = "restoring";
 
 /** Another release wrote the backup: only that one knows the form of what is in it. */
 class OtherReleaseError extends Error {
@@ -73,6 +77,7 @@ export async function restoreAppliance(
   };
   decidePutBack({ root: layout.root, staging }, plan);
   await stop();
+  notePutBack(layout, manifest.id);
   const aside = putBack({ root: layout.root, staging }, plan);
   return { ...staged, backup: manifest.id, takenAt: manifest.takenAt, aside, isHome };
 }
@@ -90,7 +95,32 @@ export async function goOnRestoring(
   if (plan === null) return null;
   using _lock = restoreLock(layout);
   await stop();
+  notePutBack(layout, plan.backup);
   return { backup: plan.backup, aside: putBack(folders, plan), isHome: plan.isHome };
+}
+
+/** A restore was cut between its renames: what is here is neither the one state nor the other. */
+class RestoreOpenError extends Error {
+  override readonly name = "RestoreOpenError";
+  readonly code = "restore_open";
+  readonly hint = "Go on with it: appliance restore";
+
+  constructor() {
+    super("a restore was broken off while it put things in their places");
+  }
+}
+
+/** One that was cut between two renames may have no configuration, and every command reads that first. */
+export function bringConfiguration(root: string): void {
+  const staging = join(root, STAGING);
+  const [here, staged] = [join(root, "etc"), join(staging, "etc")];
+  if (openPutBack({ staging }) !== null && !existsSync(here) && existsSync(staged))
+    renameSync(staged, here);
+}
+
+/** Before any part starts. @throws RestoreOpenError */
+export function requireNoOpenRestore(layout: Layout): void {
+  if (openPutBack({ staging: stagingPath(layout) }) !== null) throw new RestoreOpenError();
 }
 
 /**
@@ -135,7 +165,7 @@ async function stage(
 }
 
 function stagingPath({ root }: Layout): string {
-  return join(root, "restoring");
+  return join(root, STAGING);
 }
 
 /** What one left that was cut before all was unpacked is gone. */

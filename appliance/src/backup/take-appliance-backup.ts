@@ -76,7 +76,7 @@ export async function takeApplianceBackup(
 }
 
 /** In the folder of temporary copies. */
-const STAYS = /^(?:known-[0-9a-f]{16}\.jsonl|state\.json)$/;
+const STAYS = /^(?:known-[0-9a-f]{16}\.jsonl|state\.json|put-back)$/;
 
 /** Temporary copies of one that was killed go; what it knew of objects stays. */
 function workFolder(layout: Layout): string {

@@ -12,7 +12,12 @@ import { makeBackupKeys, readBackupKeys, requireNoBackupKeys } from "../backup/b
 import { readBackupSchedule, writeBackupSchedule } from "../backup/backup-schedule.ts";
 import { parseEvery } from "../backup/decisions/due-backup.ts";
 import { recordBackup } from "../backup/record-backup.ts";
-import { goOnRestoring, restoreAppliance, tryBackup } from "../backup/restore-appliance.ts";
+import {
+  bringConfiguration,
+  goOnRestoring,
+  restoreAppliance,
+  tryBackup,
+} from "../backup/restore-appliance.ts";
 import { applianceName, takeApplianceBackup } from "../backup/take-appliance-backup.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
@@ -24,6 +29,8 @@ const MAX_KEEP = 1_000;
 const BACKUP_ID = /^[0-9]{8}T[0-9]{6}Z$/;
 
 export type Supervision = {
+  /** Of the install. */
+  root: () => string;
   /** Stops every part and waits. */
   stop: () => Promise<void>;
   /** Starts the supervisor, and does not wait for health. */
@@ -151,6 +158,7 @@ export function addBackupCommands(
     .option("--yes", "do not ask", false)
     .option("--json", "one JSON line", false)
     .action(async (name: string | undefined, options: RestoreFlags) => {
+      bringConfiguration(supervision.root());
       const context = openContext();
       const { layout } = context;
       if (!options.drill) {

@@ -198,6 +198,67 @@ t.test(
 );
 
 t.test(
+  "at home the keys of log and vault stay, and the log says what it lost",
+  { skip: isReady ? false : "needs root, and PostgreSQL 15 of Debian" },
+  async (t) => {
+    await using house = new House("10.0.0.1");
+    const { layout, root } = house;
+    const outside = t.testdir({ target: {} });
+    using writer = writing(layout.data("coordinator", "coordinator.db"));
+    house.auditd.init();
+    await house.auditd.start();
+    await waitUntil(() => rowsIn(layout.data("coordinator", "coordinator.db")) > 0);
+    writer.stop();
+    const folder = join(outside, "target");
+    const taken = await takenOf(house, folder, 1, "/dev/null", noPostgres(root));
+    const kept = house.auditd.checkpointSize();
+    const producer = await connectProducer({
+      ...{ socketPath: house.auditd.socket("coordinator-gate"), boot: crypto.randomUUID() },
+    });
+    for (let count = 0; count < 50; count += 1) await producer.fact(keyList());
+    await producer.close();
+    await house.auditd.stop();
+    const keys = namesIn(layout.secrets("auditd"));
+
+    const staging = join(root, "restoring");
+    mkdirSync(staging, { mode: 0o700 });
+    const backup = await OpenedBackup.open(
+      await openTarget(folder),
+      taken.id,
+      readRecoveryKey(taken.sheet),
+    );
+    await stageBackup(backup, {
+      ...{ folder: staging, writesObjects: true, onPart: () => {} },
+      xattrProgram: await ensureEngine("xattr"),
+      checkArchive: (_part, archive) => checkedLog(staging, archive),
+    });
+    await finishStaged(staging, loadConfig(layout.configFile));
+    const isHome = hasSameLogKey(
+      await policyIn(layout.data("audit")),
+      await policyIn(join(staging, "data", "audit")),
+    );
+    t.equal(isHome, true);
+    const names = namesIn(join(staging, "data"));
+    const plan = { ...putBackPlan(namesIn(layout.data()), names, isHome), backup: taken.id };
+    decidePutBack({ root, staging }, plan);
+    putBack({ root, staging }, plan);
+    t.same(namesIn(layout.secrets("auditd")), keys);
+    t.ok(existsSync(layout.secrets("vault", "key-encryption.key")));
+    t.ok(existsSync(layout.data("agent", "node.crt")), "its node is who it was");
+    house.auditd = house.fixture();
+    await house.auditd.start();
+    t.equal(house.auditd.checkpointSize(), kept, "nothing is signed before two people agreed");
+    await house.auditd.control({ verb: "open-shard", approvers: ["ann", "bob"] });
+    t.match(house.auditd.currentSlug, /^\d{4}-2$/);
+    const gone = namesIn(layout.secrets("auditd"));
+    t.notOk(
+      gone.some((name) => keys.includes(name) && name.endsWith(".pem")),
+      "old keys end",
+    );
+  },
+);
+
+t.test(
   "a backup that was changed anywhere is not put back, and nothing of it stays",
   { skip: isReady ? false : "needs root, and PostgreSQL 15 of Debian" },
   async (t) => {
@@ -208,9 +269,7 @@ t.test(
     await house.auditd.start();
     writer.stop();
     const folder = join(outside, "target");
-    const taken = await takenOf(house, folder, 1, "/dev/null", async (_script, into) => {
-      into.end(execFileSync("tar", ["-cf", "-", "-C", house.root, "etc/appliance.json"]));
-    });
+    const taken = await takenOf(house, folder, 1, "/dev/null", noPostgres(house.root));
     const key = readRecoveryKey(taken.sheet);
     const whole = async (): Promise<void> => {
       const staging = mkdtempSync(join(house.root, "try-"));
@@ -261,6 +320,12 @@ async function takenOf(
   });
   return { ...taken, sheet, keys };
 }
+
+/** In its place an archive of some file. */
+const noPostgres =
+  (root: string): PostgresShell =>
+  async (_script, into) =>
+    void into.end(execFileSync("tar", ["-cf", "-", "-C", root, "etc/appliance.json"]));
 
 const localShell: PostgresShell = async (script, into) => {
   const child = spawn("/bin/sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
