@@ -18,6 +18,7 @@ import {
 } from "./commands/audit-export.ts";
 import { type DiscloseOptions, disclosureOf, withDisclosure } from "./commands/disclose-options.ts";
 import { restartRecorded, startRecorded, stopRecorded } from "./commands/recorded-parts.ts";
+import { addBackupCommands } from "./commands/backup-commands.ts";
 import { addHostCommands } from "./commands/host-commands.ts";
 import { addJobCommands } from "./commands/job-commands.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
@@ -459,6 +460,11 @@ addAlertCommands(program, shell);
 addOutboundCommands(program, shell);
 addPrivacyCommands(program, shell);
 addApprovalCommands(program, shell);
+addBackupCommands(program, shell, {
+  root,
+  stop: async () => void (await stopAndWait(root(), STOP_TIMEOUT_MS)),
+  start: () => startDetached(root()),
+});
 
 leaves(
   program.command("ca").description("the appliance's own certificate authority").command("show"),

@@ -14,6 +14,7 @@ export const NATIVE_ENGINES = {
   init: "rt-init",
   verify: "rt-verify",
   lock: "rt-lock",
+  xattr: "rt-xattr",
   prometheus: "prometheus",
 } as const;
 export type NativeEngine = keyof typeof NATIVE_ENGINES;
@@ -27,6 +28,7 @@ const OWN_SOURCES: Partial<Record<NativeEngine, string>> = {
   init: "agent/init",
   verify: "installer/verify",
   lock: "installer/lock",
+  xattr: "backup/xattr",
   prometheus: "airgap/recipes/prometheus",
 };
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { resultId, type StepCache } from "../cache/step-cache.ts";
-import type { LockFile } from "../lock/lock-file.ts";
+import { resultId, StepCache } from "../cache/step-cache.ts";
+import { DEFAULT_CACHE } from "../engines/ensure-engine.ts";
+import { type LockFile, readLock } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
 import { readLayer, writeImage } from "./oci-image.ts";
 
@@ -28,4 +29,9 @@ export async function buildPostgres(cache: StepCache, lock: LockFile): Promise<s
       lock.sourceDateEpoch,
     );
   });
+}
+
+/** As {@link buildPostgres}, of the pinned packages: for tests, which need the same programs. */
+export async function ensurePostgresImage(): Promise<string> {
+  return await buildPostgres(new StepCache(DEFAULT_CACHE), readLock(false));
 }

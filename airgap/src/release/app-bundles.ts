@@ -96,6 +96,7 @@ const SOURCES = [
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",
+  "backup/src",
   "airgap/src",
   "appliance/src",
   "installer/src",

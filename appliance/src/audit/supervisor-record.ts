@@ -78,6 +78,17 @@ export class SupervisorRecord implements AsyncDisposable {
     await this.#producer.observed(draft, disclosures);
   }
 
+  /** A backup was put back before this start. Resolves once it is durable. @throws AuditUnavailable until auditd was reached once */
+  async putBack(backup: string): Promise<void> {
+    if (this.#producer === null)
+      throw new AuditUnavailable("disconnected", "auditd was not reached yet");
+    await this.#producer.fact({
+      ...({ type: "admin.backup", op: randomUUID(), actor: SUPERVISOR } as const),
+      object: { kind: "appliance", id: "appliance" },
+      detail: { change: "put-back", backup },
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#wake.resolve();

@@ -30,7 +30,7 @@ export async function readSecret(
       `nobody is there to type the ${prompt}`,
       `Give ${option} FILE, or run the command in a terminal.`,
     );
-  const text = file === null ? await typed(prompt) : fromFile(file);
+  const text = file === null ? await typed(prompt) : readSecretFile(file);
   const secret = text.replace(/\r?\n$/, "");
   if (secret === "" || secret.length > MAX_CHARACTERS || /[\0\r\n]/.test(secret))
     throw new SecretError(
@@ -41,7 +41,8 @@ export async function readSecret(
   return secret;
 }
 
-function fromFile(file: string): string {
+/** All of a file that root alone may read. @throws SecretError `secret_readable` */
+export function readSecretFile(file: string): string {
   const fd = openSync(file, "r");
   try {
     const { mode, uid } = fstatSync(fd);

@@ -6,6 +6,7 @@ import type { PartContext } from "../parts/context.ts";
 import { askS3Front } from "../parts/own-processes.ts";
 import { askAuditd } from "./ask-auditd.ts";
 import { askVault } from "./ask-vault.ts";
+import { readBackupFacts } from "../backup/read-backup-facts.ts";
 import { type Finding, findingsOf } from "./decisions/findings.ts";
 import { logOf } from "./log-of.ts";
 import { readCertificates } from "./read-certificates.ts";
@@ -58,6 +59,7 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
       vault,
     },
     realm: readRealmFacts(layout),
+    backups: readBackupFacts(layout, Date.now()),
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     runc:
       context.config.agent === null

@@ -5,6 +5,7 @@ import { RUNTIME, runtimeLibraries } from "@resontech/contracts/release-manifest
 import type { Logger } from "pino";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { SupervisorRecord } from "../audit/supervisor-record.ts";
+import { requireNoOpenRestore } from "../backup/restore-appliance.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
@@ -32,9 +33,11 @@ import {
 import type { Part } from "../parts/part.ts";
 import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
+import { runBackups } from "./run-backups.ts";
 import { runOnce } from "./run-once.ts";
 import { startSupervisor, stopSupervisor } from "./detached.ts";
 import { settleSwitch } from "./settle-switch.ts";
+import { tellPutBack } from "./tell-put-back.ts";
 import { Supervisor } from "./supervisor.ts";
 import { writeFacts } from "./write-facts.ts";
 import { underControl } from "./under-control.ts";
@@ -88,6 +91,38 @@ function realmWatch(context: PartContext, record: SupervisorRecord, log: Logger)
     [Symbol.asyncDispose]: async () => {
       ended.abort();
       await watching;
+    },
+  };
+}
+
+function scheduledBackups({ layout }: PartContext, log: Logger): AsyncDisposable {
+  const ended = new AbortController();
+  const appliance = [
+    ...[layout.release("bin", "node"), layout.release("app", "appliance.mjs")],
+    ...["--root", layout.root],
+  ];
+  const running = runBackups({ layout, appliance, log }, ended.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await running;
+    },
+  };
+}
+
+function putBackTold(
+  { layout }: PartContext,
+  record: SupervisorRecord,
+  log: Logger,
+): AsyncDisposable {
+  const ended = new AbortController();
+  const telling = tellPutBack(layout, (backup) => record.putBack(backup), {
+    ...{ log, signal: ended.signal },
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await telling;
     },
   };
 }
@@ -200,6 +235,7 @@ async function initAudit(context: PartContext): Promise<void> {
 export async function supervise(root: string): Promise<void> {
   const context = openContext(root);
   const { layout } = context;
+  requireNoOpenRestore(layout);
   await underControl(context, async ({ log, run }) => {
     await prepare(context);
     await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
@@ -215,6 +251,8 @@ export async function supervise(root: string): Promise<void> {
       digests: (paths) => digests.of(paths),
       started: (part, runs) => record.measured(part, runs),
     });
+    await using _putBack = putBackTold(context, record, log);
+    await using _backups = scheduledBackups(context, log);
     await using _facts = applianceFacts(context, supervisor, log);
     settleSwitch(layout);
     log.info({ release: context.release.version }, "supervising");

@@ -8,6 +8,8 @@ import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { SupervisorRecord } from "../../src/audit/supervisor-record.ts";
 import { FileDigests } from "../../src/measure/file-digests.ts";
+import { Layout } from "../../src/layout.ts";
+import { notePutBack, tellPutBack } from "../../src/supervisor/tell-put-back.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "../supervisor/shell-part.ts";
 import { auditdWithSocket } from "./auditd-with-socket.ts";
@@ -125,3 +127,26 @@ t.test(
     t.not(pidOf("two"), null);
   },
 );
+
+t.test("that a backup was put back is told once, as soon as the log goes on", async (t) => {
+  const { root, socket, auditd } = made(t);
+  const layout = new Layout(t.testdir({ data: {} }), "t1");
+  notePutBack(layout, "20261127T101500Z");
+  await using record = new SupervisorRecord(socket, log);
+  const telling = tellPutBack(layout, (backup) => record.putBack(backup), {
+    ...{ log, signal: AbortSignal.timeout(20_000), againMs: 50 },
+  });
+  await auditd.start();
+  await telling;
+  await tellPutBack(layout, (backup) => record.putBack(backup), {
+    ...{ log, signal: AbortSignal.timeout(20_000) },
+  });
+  await record[Symbol.asyncDispose]();
+  await auditd.stop();
+  const said = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "admin.backup");
+  t.match(
+    said.map(({ detail }) => detail),
+    [{ change: "put-back", backup: "20261127T101500Z" }],
+    root,
+  );
+});

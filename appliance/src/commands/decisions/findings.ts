@@ -26,6 +26,16 @@ export type DiskFacts = {
 
 export type CertificateFacts = { file: string; daysLeft: number };
 
+/** Of scheduled backups. */
+export type BackupFacts = {
+  target: string;
+  isOverdue: boolean;
+  /** When the last whole one was taken; milliseconds since the epoch. */
+  takenAtMs: number | null;
+  /** Why the last one failed, where it did. */
+  failure: string | null;
+};
+
 export type StatusFacts = {
   parts: readonly PartStatus[];
   /** Null while the coordinator does not answer. */
@@ -40,6 +50,8 @@ export type StatusFacts = {
   certificates: readonly CertificateFacts[];
   /** Null where Keycloak's realm was not compared yet. */
   realm: RealmFacts | null;
+  /** Null where no backups are scheduled. */
+  backups: BackupFacts | null;
   /** Of this host; null when it can't be asked. */
   runc: RuncVersion | null;
   logOf: (part: string) => string;
@@ -58,8 +70,19 @@ const CERTIFICATE_DAYS = { told: 90, soon: 60, now: 30 };
 const DAY_MS = 86_400_000;
 
 export function findingsOf(facts: StatusFacts): Finding[] {
-  const { parts, health, frontLagMs, rolledBack, vault, disks, certificates, realm, runc, logOf } =
-    facts;
+  const {
+    parts,
+    health,
+    frontLagMs,
+    rolledBack,
+    vault,
+    disks,
+    certificates,
+    realm,
+    backups,
+    runc,
+    logOf,
+  } = facts;
   const found = [
     ...(rolledBack === null ? [] : [rolledBackFinding(rolledBack)]),
     ...(vault === null ? [] : vaultFindings(vault, logOf("vault"))),
@@ -71,6 +94,7 @@ export function findingsOf(facts: StatusFacts): Finding[] {
     ...disks.flatMap(diskFindings),
     ...certificates.flatMap((certificate) => certificateFinding(certificate) ?? []),
     ...(realm === null ? [] : realmFindings(realm)),
+    ...(backups === null ? [] : backupFindings(backups)),
     ...peopleFindings(health),
     ...(runc === null ? [] : runcFindings(runc)),
   ];
@@ -85,7 +109,7 @@ function rolledBackFinding({
   by,
 }: NonNullable<LogStatus["rolledBack"]>): Finding {
   const unsaid: Partial<Record<string, string>> = {
-    keys: `the keys of ${origin} are destroyed, another shard followed it`,
+    keys: `the keys of ${origin} are gone: another shard followed it, or it was put back on another host`,
     restore: `it was restored, and no witness says what it had seen of ${origin}`,
     opening: `an opening of another shard after ${origin} was broken off`,
   };
@@ -105,6 +129,19 @@ function realmFindings({ differences, first }: RealmFacts): Finding[] {
       "realm_drift",
       `Keycloak's realm differs from the release in ${differences} places: ${first.join(", ")}`,
       "look at them: appliance identity diff; then: appliance identity apply. Find out who changed it: resontech audit search --type auth.idp.admin",
+    ),
+  ];
+}
+
+function backupFindings({ target, isOverdue, takenAtMs, failure }: BackupFacts): Finding[] {
+  if (!isOverdue) return [];
+  const last =
+    takenAtMs === null ? "there is none" : `the last is of ${new Date(takenAtMs).toISOString()}`;
+  return [
+    warning(
+      "backup_overdue",
+      `no backup into ${target} was taken for twice the time of the schedule; ${last}${failure === null ? "" : `, and the newest try failed: ${failure}`}`,
+      `look that ${target} is mounted and has room, then try one: appliance backup take ${target}`,
     ),
   ];
 }

@@ -71,6 +71,7 @@ const facts = (change: Partial<StatusFacts> = {}): StatusFacts => ({
     frontLagMs: 5,
     rolledBack: null,
     realm: { differences: 0, first: [] },
+    backups: null,
     vault: well,
     disks: [disk()],
     certificates: [{ file: "a.crt", daysLeft: 300 }],
@@ -189,6 +190,12 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     [
       "fault key_expiring",
       inHealth({ endingKeys: [{ key: "k_1", username: "alice", expiresAt: inDays(-0.5) }] }),
+    ],
+    [
+      "warning backup_overdue",
+      codes({
+        backups: { target: "/mnt/b", isOverdue: true, takenAtMs: null, failure: "backup_target" },
+      }),
     ],
     ["fault realm_drift", codes({ realm: { differences: 1, first: ["client x: unknown"] } })],
     [

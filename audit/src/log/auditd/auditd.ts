@@ -49,7 +49,7 @@ const COME_AGAIN_LOOK_MS = 20;
 
 /** Why nothing is signed where nobody has said anything. */
 const WHY: Readonly<Record<string, string>> = {
-  keys: "its keys were destroyed when another shard followed it",
+  keys: "its keys are gone: another shard followed it, or it was put back on another host",
   opening: "an opening of another shard after it was broken off",
 };
 

@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -323,5 +324,29 @@ t.test(
     // A short shard: the older one's indices are above its size.
     await startHearing("vault", { highestAck: { ...kept } });
     t.match(await status(auditd), { origin: "box.audit.acme/2027", rolledBack: null });
+  },
+);
+
+t.test(
+  "a folder that was put back on another host is opened anew, by its mark alone",
+  async (t) => {
+    const { auditd, putBack } = await log(t);
+    putBack();
+    for (const name of readdirSync(auditd.config.keysDir))
+      if (name.endsWith(".pem")) rmSync(join(auditd.config.keysDir, name));
+    await t.rejects(auditd.start(), /ConfigError/, "keys that are gone are no sign of a restore");
+    markRestored(auditd);
+    await auditd.start();
+    const { rolledBack } = (await auditd.control({ verb: "status" })) as {
+      rolledBack: { by: string };
+    };
+    t.equal(rolledBack.by, "keys");
+    await auditd.control({ verb: "open-shard", approvers: APPROVERS });
+    t.equal(auditd.currentSlug, "2026-2");
+    t.notOk(existsSync(join(auditd.config.auditDir, "restored")));
+    await auditd.stop();
+    await auditd.start();
+    const status = (await auditd.control({ verb: "status" })) as { rolledBack: null };
+    t.equal(status.rolledBack, null, "the next start goes on");
   },
 );

@@ -109,6 +109,26 @@ export const ADMIN_EVENTS = {
       closed,
     ),
   ),
+  "admin.backup": fact(
+    "appliance",
+    "A backup was begun, taken or failed; a recovery key was made; a schedule was set or ended; a backup was tried or put back.",
+    Type.Object(
+      {
+        change: Type.Enum([
+          ...(["begun", "taken", "failed", "key-made", "scheduled", "unscheduled"] as const),
+          ...(["tried", "put-back"] as const),
+        ]),
+        /** By the time of its beginning. */
+        backup: Type.Optional(Code),
+        /** Of the signed list of its parts. */
+        manifest_sha256: Type.Optional(Sha256Hex),
+        bytes: Type.Optional(Count),
+        objects: Type.Optional(Count),
+        reason: Type.Optional(Code),
+      },
+      closed,
+    ),
+  ),
   "admin.support": operation(
     "appliance",
     "A bundle for the vendor's support was written: status and logs, without secrets and personal values.",

@@ -44,7 +44,7 @@ export class FoundLog {
   readonly recovered: Recovered;
   readonly past: PastShard | null;
   readonly #around: ShardContext;
-  /** Of this shard, while later ones have theirs: it was written to its end once, whatever its folder says. */
+  /** Of this shard, while later ones have theirs, or its folder was put back: nothing is signed under its origin any more. */
   readonly #areKeysGone: boolean;
   readonly #seen: SeenMost;
 
@@ -76,8 +76,10 @@ export class FoundLog {
     const { config, keys, trust } = around;
     const files = await currentShard(config);
     if (files === null) throw new LogDamagedError(0, "there is no log; one is made only by `init`");
+    // Keys are in no backup: a folder that was put back on another host has none.
     const areKeysGone =
-      (await keys.missingOf(files)) !== null && (await laterWithKeys(files, around)).length > 0;
+      (await keys.missingOf(files)) !== null &&
+      ((await laterWithKeys(files, around)).length > 0 || (await exists(markerIn(config))));
     const recovered = await readShard(
       files,
       areKeysGone ? await publicKeys(files, trust) : await keys.signersOf(files),
@@ -148,7 +150,7 @@ export class FoundLog {
 
   /** Whoever puts the folder back from a backup leaves it there; docs/operator/restore-log.md says so. */
   get #marker(): string {
-    return join(this.#around.config.auditDir, "restored");
+    return markerIn(this.#around.config);
   }
 
   /** A witness that knows an older shard alone says nothing of this one. */
@@ -198,6 +200,10 @@ export class FoundLog {
     }
     return { named, begun };
   }
+}
+
+function markerIn({ auditDir }: AuditdConfig): string {
+  return join(auditDir, "restored");
 }
 
 /** Shards after this one that the policy lists, or whose private keys are there. */

@@ -1,0 +1,98 @@
+import { createReadStream } from "node:fs";
+import { mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { removeLeftovers, replaceFileWith, syncFolder } from "@resontech/daemon/durable-file";
+import { BackupError } from "../backup-error.ts";
+import type { Target } from "./target.ts";
+
+/** A folder of this host: a disk of its own, or a mount of another host. */
+export class FolderTarget implements Target {
+  readonly name: string;
+
+  private constructor(folder: string) {
+    this.name = folder;
+  }
+
+  /** @throws BackupError `backup_target` where there is no such folder: a disk that is not mounted must not be taken for an empty one */
+  static async open(folder: string): Promise<FolderTarget> {
+    const found = await stat(folder).catch(() => null);
+    if (found?.isDirectory() !== true)
+      throw new BackupError("backup_target", `${folder} is no folder`);
+    return new FolderTarget(folder);
+  }
+
+  async put(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const file = join(this.name, path);
+    await this.#explained(async () => {
+      await this.#makeFolders(dirname(path));
+      await replaceFileWith(file, 0o600, async (handle) => {
+        for await (const chunk of content) await handle.appendFile(chunk);
+      });
+    });
+  }
+
+  async *get(path: string): AsyncGenerator<Uint8Array> {
+    try {
+      yield* createReadStream(join(this.name, path)) as AsyncIterable<Buffer>;
+    } catch (error) {
+      throw codeOf(error) === "ENOENT"
+        ? new BackupError("backup_missing", `${path} is not on ${this.name}`)
+        : targetError(this.name, error);
+    }
+  }
+
+  async *list(folder: string): AsyncGenerator<string> {
+    const entries = await readdir(join(this.name, folder), { withFileTypes: true }).catch(
+      (error: unknown) => {
+        if (codeOf(error) === "ENOENT") return [];
+        throw targetError(this.name, error);
+      },
+    );
+    // What a killed backup was writing has no name that a backup knows.
+    await removeLeftovers(join(this.name, folder));
+    for (const entry of entries) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) yield* this.list(path);
+      else if (!entry.name.endsWith(".new")) yield path;
+    }
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#explained(async () => {
+      await rm(join(this.name, path), { force: true });
+      // A folder that still holds something stays.
+      await rmdir(join(this.name, dirname(path))).catch(() => {});
+    });
+  }
+
+  async #makeFolders(folder: string): Promise<void> {
+    const made = await mkdir(join(this.name, folder), { recursive: true, mode: 0o700 });
+    if (made === undefined) return;
+    for (let at = join(this.name, folder); at.length >= this.name.length; at = dirname(at)) {
+      await syncFolder(at);
+      if (at === dirname(made)) return;
+    }
+  }
+
+  async #explained(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      throw error instanceof BackupError || codeOf(error) === null
+        ? error
+        : targetError(this.name, error);
+    }
+  }
+}
+
+function targetError(name: string, cause: unknown): BackupError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new BackupError("backup_target", `${name}: ${message}`, { cause });
+}
+
+/** Of the file system; null where it was something else that failed. */
+function codeOf(error: unknown): string | null {
+  return error instanceof Error && "syscall" in error && "code" in error
+    ? String(error.code)
+    : null;
+}

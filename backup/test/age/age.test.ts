@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { decryptWith } from "../../src/age/decrypt-with.ts";
+import { encryptTo } from "../../src/age/encrypt-to.ts";
+import { publicOf } from "../../src/age/x25519.ts";
+import { readRecoveryKey } from "../../src/recovery-key.ts";
+import { chunked, collected } from "../helper/bytes.ts";
+
+const CHUNK = 65_536;
+const FIXTURES = join(import.meta.dirname, "..", "fixtures");
+const secret = randomBytes(32);
+const recipient = publicOf(secret);
+const encrypted = (plain: Buffer) => collected(encryptTo(recipient, chunked(plain)));
+const decrypted = (bytes: Uint8Array, key: Uint8Array = secret) =>
+  collected(decryptWith(key, chunked(bytes, 777), "part.age"));
+
+t.test("what was encrypted comes back at every size around a chunk", async (t) => {
+  for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5]) {
+    const plain = randomBytes(size);
+    t.ok((await decrypted(await encrypted(plain))).equals(plain), `${size} bytes`);
+  }
+});
+
+t.test("a file that age itself wrote is opened with the key that age-keygen made", async (t) => {
+  const key = readRecoveryKey(readFileSync(join(FIXTURES, "of-age.key"), "utf8"));
+  for (const [name, size] of [
+    ["short", 18],
+    ["empty", 0],
+    ["chunk", CHUNK],
+    ["long", CHUNK + 100],
+  ] as const) {
+    const plain = await decrypted(readFileSync(join(FIXTURES, `${name}.age`)), key.secret);
+    t.same(plain, Buffer.alloc(size, "what age wrote.\n"), name);
+  }
+});
+
+t.test("another key opens nothing", async (t) => {
+  const bytes = await encrypted(Buffer.from("secret"));
+  await t.rejects(decrypted(bytes, randomBytes(32)), { code: "backup_key_wrong" });
+});
+
+t.test("any byte that is changed, and any end that is missing, is found", async (t) => {
+  const bytes = await encrypted(randomBytes(2 * CHUNK));
+  const body = bytes.indexOf("\n--- ");
+  const places = [0, 25, 40, 90, body + 8, body + 60, body + 100, bytes.length - 1];
+  for (const at of places) {
+    const changed = Buffer.from(bytes);
+    changed[at]! ^= 1;
+    await t.rejects(decrypted(changed), { name: "BackupError" }, `byte ${at}`);
+  }
+  for (const cut of [1, 16, CHUNK + 16, CHUNK + 17, bytes.length - 20, bytes.length])
+    await t.rejects(decrypted(bytes.subarray(0, bytes.length - cut)), { code: "backup_damaged" });
+  const longer = Buffer.concat([bytes, Buffer.alloc(1)]);
+  await t.rejects(decrypted(longer), { code: "backup_damaged" });
+});

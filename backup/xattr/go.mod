@@ -1,0 +1,3 @@
+module resontech.local/rt-xattr
+
+go 1.26
