@@ -9,6 +9,7 @@ _DECODES = re.compile(rb"^llamacpp:n_decode_total(?:\{[^}]*\})? (\S+)$", re.MULT
 
 WORDS = EndWords(
     no_memory=re.compile(r"failed to allocate|unable to allocate|cannot allocate memory|bad_alloc|out of memory", re.IGNORECASE),
+    error=re.compile(r"GGML_ASSERT"),
     # Weights that it can't read; later lines only say that all is over.
     bad_weights=re.compile(r"error loading model|invalid magic|failed to load model|unknown model architecture|tensor .* (?:not found|out of)", re.IGNORECASE),
 )

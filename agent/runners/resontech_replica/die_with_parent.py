@@ -1,4 +1,7 @@
-"""A process that ends when whoever started it does: without that one it has nobody, also while it loads."""
+"""
+A process that ends when whoever started it does: without that one it has nobody, also while it loads. What it started itself ends with the container,
+whose first process sees the end of ours.
+"""
 
 import ctypes
 import os

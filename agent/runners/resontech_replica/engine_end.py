@@ -16,6 +16,8 @@ class EndWords:
     no_memory: re.Pattern[str]
     bad_weights: re.Pattern[str]
     """Only believed of an engine that had not loaded yet."""
+    error: re.Pattern[str]
+    """Any other error, by its name and words."""
     prefix: re.Pattern[str] = re.compile(r"^\s*")
     """What stands before the words of a line, and says nothing of the cause."""
 
@@ -34,8 +36,11 @@ def engine_end(words: EndWords, code: Optional[int], was_loaded: bool, was_kille
     bad_weights = None if was_loaded else _first(words, words.bad_weights, said)
     if bad_weights is not None:
         return ReplicaEnd("user_exception", f"the weights could not be loaded: {bad_weights}", detail)
-    return ReplicaEnd("payload_exited", f"the engine {end_in_words(code)}", detail)
+    ended = f"the engine {end_in_words(code)}"
+    error = _first(words, words.error, said)
+    return ReplicaEnd("payload_exited", ended if error is None else f"{ended}: {error}", detail)
 
 
 def _first(words: EndWords, pattern: re.Pattern[str], lines: Sequence[str]) -> Optional[str]:
-    return next((words.prefix.sub("", line).strip() for line in lines if pattern.search(line)), None)
+    told = (words.prefix.sub("", line).strip() for line in lines)
+    return next((line for line in told if pattern.search(line)), None)

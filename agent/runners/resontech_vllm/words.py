@@ -12,14 +12,17 @@ _STEPS = re.compile(rb"^vllm:(?:iteration_tokens_total_count|kv_cache_usage_perc
 _TOO_LONG = re.compile(r"maximum context length|max_model_len|longer than the maximum model length|reduce the length", re.IGNORECASE)
 
 WORDS = EndWords(
+    # Pydantic tells the cause a line below.
+    error=re.compile(r"^(?:Value error, |[\w.]*(?:Error|Exception): (?!\d+ validation error))"),
     # `(EngineCore pid=7) ERROR 11-27 10:25:56 [core.py:12] `
     prefix=re.compile(r"^\s*(?:\([^)]*\) )?(?:[A-Z]+ \S+ \S+ \[[^]]*\] )?\s*"),
     no_memory=re.compile(
         r"out of memory|OutOfMemoryError|No available memory for the cache blocks|KV cache is needed, which is larger than|is less than desired GPU memory utilization|MemoryError",
     ),
     bad_weights=re.compile(
-        r"Cannot find any model weights|SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|not supported for now|trust_remote_code|Unrecognized model|does not recognize this architecture"
-        r"|is greater than the derived max_model_len|There is no module or parameter named|Invalid repository ID or local directory|Can't load the configuration|Couldn't instantiate the backend tokenizer",
+        # Of a configuration that does not fit, pydantic says "Value error" and why.
+        r"^Value error, |Cannot find any model weights|contains custom code|SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|trust_remote_code|Unrecognized model|does not recognize this architecture"
+        r"|There is no module or parameter named|Invalid repository ID or local directory|Can't load the configuration|Couldn't instantiate the backend tokenizer",
     ),
 )
 

@@ -38,7 +38,7 @@ class Ends(unittest.TestCase):
             ((1, False, False, ["ggml: failed to allocate buffer of size 9", *bad]), ("out_of_memory", "the engine got no memory: ggml: failed to allocate buffer of size 9")),
             ((-9, True, True, []), ("out_of_memory", "the engine was killed: the memory limit of the container was reached")),
             ((-9, True, False, bad), ("payload_exited", "the engine was ended by signal 9 (SIGKILL)")),
-            ((-6, True, False, ["GGML_ASSERT"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT)")),
+            ((-6, True, False, ["GGML_ASSERT"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT): GGML_ASSERT")),
         ]
         for said, expected in cases:
             with self.subTest(expected):

@@ -70,6 +70,15 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(said["0.33.0"], said["1.2.0"])
 
 
+    def test_the_parsers_of_both_versions_know_each_argument(self):
+        fixtures = Path(__file__).resolve().parents[3] / "serving/test/fixtures"
+        for name in ("vllm.json", "vllm-0.33-arguments.json"):
+            known = json.loads((fixtures / name).read_text())
+            said = arguments(read(toolCallParser="hermes", reasoningParser="qwen3"), Path("/s"), known["version"])
+            unknown = [one for one in said[1:] if one.split("=", 1)[0] not in known["flags"]]
+            self.assertEqual(unknown, [], known["version"])
+
+
 class Words(unittest.TestCase):
     def test_each_step_is_seen_also_one_of_a_long_prompt(self):
         told = b'vllm:iteration_tokens_total_bucket{engine="0",le="1.0"} 3.0\nvllm:iteration_tokens_total_count{engine="0",model_name="a"} 5.0\nvllm:iteration_tokens_total_count{engine="1"} 2.0\n'

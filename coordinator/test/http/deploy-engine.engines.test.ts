@@ -178,6 +178,12 @@ t.test("vLLM takes a folder of safetensors and a GPU, where the release has it",
       TEST_IMAGE,
       SERVE_IMAGE,
       {
+        ...{ profile: "fl-cuda13", sizeBytes: 1, pythonVersion: "3.11.2" },
+        reference: `localhost:5000/resontech/fl-cuda13@sha256:${"3".repeat(64)}`,
+        packages: { torch: "2.15.0" },
+        needs: { vendor: "nvidia", leastDriver: "580", architectures: ["9.0"] },
+      },
+      {
         ...{ profile: "serve-vllm", sizeBytes: 1, pythonVersion: "3.11.2" },
         reference: `localhost:5000/resontech/serve-vllm@sha256:${"2".repeat(64)}`,
         packages: { vllm: "0.33.0" },
@@ -206,6 +212,19 @@ t.test("vLLM takes a folder of safetensors and a GPU, where the release has it",
   t.same(
     task?.inputs.map(({ target }) => target),
     ["model/config.json", "model/model.safetensors", "model/tokenizer.json"],
+  );
+  await file("scripts/m.py", "class M: pass");
+  await file(
+    "inference.yaml",
+    "model: {module: m, class_name: M}\ncluster: {device: cuda}\nrequirements: [torch]\n",
+  );
+  for (const view of gpu.kernel.views.values())
+    gpu.kernel.views.set(view.id, { ...view, state: "CANCELLED" });
+  t.equal(await answer(), 201);
+  t.same(
+    gpu.kernel.tasks.at(-1)?.images?.map(({ profile }) => profile),
+    ["fl-cuda13"],
+    "a predictor with torch runs in an image of jobs",
   );
   await put("inference.yaml", "engine: vllm\n");
   for (const name of ["config.json", "tokenizer.json", "model.safetensors"])

@@ -95,9 +95,9 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** @throws Error when it ends, or says nothing for a minute */
-  async ready(): Promise<void> {
-    for (const end = Date.now() + 60_000; ; await sleep(50)) {
+  /** @throws Error when it ends, or says nothing for so long */
+  async ready(ms = 60_000): Promise<void> {
+    for (const end = Date.now() + ms; ; await sleep(50)) {
       if (this.told().some(({ kind }) => kind === "ready")) return;
       if (this.#child.exitCode !== null || Date.now() > end)
         throw new Error(`the replica is not ready: ${this.#output}`);
