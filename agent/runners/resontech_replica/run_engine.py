@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from .engine_calls import Dialect
 from .engine_probe import EngineProbe
 from .engine_proxy import EngineProxy
 from .engine_spec import EngineSpec
+from .load_signs import LoadSigns
 from .watched_engine import WatchedEngine
 from .wish import WishFile
 
@@ -27,6 +29,7 @@ _STOPPED = 143
 # What is under way may end.
 _GRACE_S = 5.0
 _LOOK_S = 0.05
+_SIGN_S = 1.0
 
 
 class EngineLoadError(ValueError):
@@ -68,7 +71,7 @@ def run_engine(root: Path, plan: Callable[[], EnginePlan]) -> int:
     try:
         planned = plan()
         engine = Engine(planned.program)
-        _wait_ready(planned.small_call, engine)
+        _wait_ready(planned.small_call, engine, events)
         proxy = EngineProxy(planned.spec, engine, planned.dialect)
     except BaseException as error:
         _tell(events, _end_of(error))
@@ -95,10 +98,17 @@ def _on_stop(act: Callable[[], None]) -> None:
         signal.signal(number, lambda *_: act())
 
 
-def _wait_ready(call: SmallCall, engine: Engine) -> None:
+def _wait_ready(call: SmallCall, engine: Engine, events: LineLog) -> None:
     """Until one real token, or one real vector, came: that an engine listens shows nothing."""
+    signs, look_at = LoadSigns(time.monotonic()), 0.0
     while not engine.wait_loaded(_LOOK_S):
         _require_running(engine)
+        now = time.monotonic()
+        if now < look_at:
+            continue
+        look_at = now + _SIGN_S
+        if signs.is_due(now, engine.activity()):
+            events.append("progress", step="loading", done=0)
     try:
         _require_answer(call, engine)
     except (OSError, http.client.HTTPException):

@@ -10,9 +10,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
-from resontech_replica.activity import activity_of, activity_of_session  # noqa: E402
+from resontech_replica.activity import Activity, activity_of, activity_of_session  # noqa: E402
 from resontech_replica.engine import Engine, EngineProgram, engine_socket  # noqa: E402
 from resontech_replica.engine_calls import BadCall, Dialect, engine_body, fields_of  # noqa: E402
+from resontech_replica.load_signs import LoadSigns  # noqa: E402
 from resontech_llama.words import WORDS  # noqa: E402
 
 
@@ -38,6 +39,21 @@ class Calls(unittest.TestCase):
         for raw in (b"", b"[1]", b"null", b"{", b"\xff", b"[" * 100_000):
             with self.subTest(raw[:10]), self.assertRaises(BadCall):
                 engine_body(raw, frozenset())
+
+
+class Loading(unittest.TestCase):
+    def told(self, activity_at, until=60):
+        signs = LoadSigns(0.0)
+        return [now for now in range(1, until) if signs.is_due(float(now), activity_at(now))]
+
+    def test_an_engine_that_computes_or_reads_gets_on(self):
+        self.assertEqual(self.told(lambda now: Activity(now * 10, False)), [10, 20, 30, 40, 50])
+        self.assertEqual(self.told(lambda now: Activity(0, now == 15)), [20], "a disk, for a moment")
+
+    def test_one_that_stands_still_or_is_gone_does_not_and_none_loads_for_ever(self):
+        self.assertEqual(self.told(lambda now: Activity(5, False)), [])
+        self.assertEqual(self.told(lambda now: None), [])
+        self.assertEqual(self.told(lambda now: Activity(now * 100, True), until=5_000)[-1], 3_600)
 
 
 # Listens, says that it is well, and starts a process of its own, as engines with several devices do.
