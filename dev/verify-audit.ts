@@ -27,7 +27,7 @@ export async function verifyAudit(
   work: string,
   bundle: string,
 ): Promise<Verdicts> {
-  const report = await auditReport(appliance, work, join(bundle, "release.json"));
+  const report = await auditReport(appliance, work, [join(bundle, "release.json")]);
   // What was started is the bundle's, COMPLETENESS says; where nothing was measured it has nothing to say.
   if (report.binaries.compared === 0) throw new Error("the log says of no part what it runs");
   return verdictsOf(report);
@@ -36,12 +36,12 @@ export async function verifyAudit(
 /**
  * Exports the log and lets the verifier read nothing but that export, the policy that was written at first boot and the vendor's release.
  * The verifier is the bundle's copy. Node 24 or later checks both signatures; the host's own may be older.
- * @param release null: what was started is compared with nothing
+ * @param releases what ran here, one after another; none: what was started is compared with nothing
  */
 export async function auditReport(
   appliance: LocalAppliance,
   work: string,
-  release: string | null,
+  releases: readonly string[],
 ): Promise<AuditReport> {
   const file = join(work, "audit.tar");
   rmSync(file, { force: true });
@@ -52,7 +52,7 @@ export async function auditReport(
     verifier,
     "--policy",
     policy,
-    ...(release === null ? [] : ["--release", release]),
+    ...releases.flatMap((release) => ["--release", release]),
     "--json",
     file,
   ];

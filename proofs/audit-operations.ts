@@ -9,7 +9,7 @@
  */
 import { join } from "node:path";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { SmallDisk } from "./appliance/small-disk.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
@@ -40,7 +40,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   await appliance.command(["start"]);
   await untilHealthy(appliance);
   const log = new ApplianceLog(appliance);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   stack.defer(() => api.close());
 
   const bucket = stack.use(await FirstBucket.open(appliance, api));

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { repository } from "../dev/local-appliance.ts";
 import { Workstation } from "../dev/workstation.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { taskOf } from "./appliance/task-of.ts";
 import { quantile, spread } from "./measure/statistics.ts";
@@ -19,7 +19,7 @@ const WARM_UP = 20;
 const MAX_ADDED_P99_MS = 10;
 const STAND_IN = "proofs/audit/prompt-auditd/main.ts";
 
-type Submitter = { api: Api; times: number[]; submit: (name: string) => Promise<number> };
+type Submitter = { api: ApplianceApi; times: number[]; submit: (name: string) => Promise<number> };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const pairs = Number(args[0] ?? 300);
@@ -85,7 +85,7 @@ async function submitterOf(installed: ProofAppliance, count: number): Promise<Su
   const filler = await Workstation.open(appliance, installed.folder("submit"), scripts);
   await filler.events(["/example/fill_workspaces.py", "--hold", "--shards", "/work/shards"]);
   await filler.python(["/example/fill_workspaces.py", "--from", "hold", "--count", String(count)]);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const submit = async (name: string): Promise<number> => {
     const from = performance.now();
     const { status, body } = await api.call("POST", "/api/tasks", taskOf(name));

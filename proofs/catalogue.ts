@@ -534,6 +534,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 12,
   },
+  "upgrade-chain": {
+    shows:
+      "three releases one after another, back and forth, beneath a federated job, a chat endpoint under streams and an open page",
+    goal: "job FINISHED, endpoint answers the same, rollback < 60 s, disk ≤ 1.05 × new bytes, no-op < 5 s, nobody is refused without a word",
+    figures: [
+      ["switches", "switches"],
+      ["job.state", "job"],
+      ["nothing_s", "s for a no-op"],
+    ],
+    minutes: 14,
+  },
   "wake-times": {
     shows:
       "calls at the moment at which a replica goes to sleep, and how long sleeping and cold deployments take to answer",

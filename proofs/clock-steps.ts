@@ -14,7 +14,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { type OwnProcess, ProcessClocks } from "./appliance/process-clocks.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
@@ -58,7 +58,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const clocks = ProcessClocks.under(appliance, installed.folder("clocks"));
   await appliance.command(["start"]);
   await untilHealthy(appliance);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const done: Stepped[] = [];
   try {
     for (const side of Object.keys(SIDES) as (keyof typeof SIDES)[])
@@ -115,12 +115,12 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     const folder = installed.folder("audit");
     // The starter that sets clocks stands in the place of the release's Node, which the log says and the vendor's release shows.
     const { COMPLETENESS } = (
-      await auditReport(appliance, folder, join(bundle.bundle, "release.json"))
+      await auditReport(appliance, folder, [join(bundle.bundle, "release.json")])
     ).verdicts;
     const isStarterTold =
       COMPLETENESS?.verdict === "FAIL" &&
       COMPLETENESS.reason.includes(" was started with bin/node, ");
-    const audit = verdictsOf(await auditReport(appliance, folder, null));
+    const audit = verdictsOf(await auditReport(appliance, folder, []));
     const isGood = (one: Stepped) =>
       Object.entries(one.seenS).every(
         ([name, seen]) => Math.abs(seen - expected(name, one)) < SEEN_WITHIN_S,

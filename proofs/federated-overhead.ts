@@ -10,7 +10,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "../dev/local-appliance.ts";
 import { Workstation } from "../dev/workstation.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { type JobTimes, readJobTimes } from "./appliance/job-times.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { spread } from "./measure/statistics.ts";
@@ -37,7 +37,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     join(scripts, "digits_model.py"),
   );
   const plainly = await Workstation.open(appliance, installed.folder("overhead"), scripts);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const onPlatform = async (name: string, rounds: number): Promise<JobTimes> => {
     const files = ["--shards", "/work/shards", "--out", "/work"];
     const command = [

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LIVENESS } from "../coordinator/src/kernel/decisions/liveness.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { doublesOf } from "./jobs/doubles.ts";
 import { isByLease, untilDead } from "./jobs/lease-death.ts";
@@ -30,7 +30,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("frozen"));
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   await using living = new LivingContainers();
   const results = [];
   const returnedBefore: number[] = [];

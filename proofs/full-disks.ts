@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { findingsOf, untilClear } from "./appliance/findings.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
@@ -106,7 +106,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   stack.defer(async () => void (await appliance.command(["stop"])));
   await appliance.command(["start"]);
   await untilHealthy(appliance);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   stack.defer(() => api.close());
   const done: Filled[] = [];
   for (const [name, disk] of disks) {

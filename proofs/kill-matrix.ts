@@ -12,7 +12,7 @@ import { findPaths } from "../dev/find-paths.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
@@ -69,7 +69,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("kills"));
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   await using living = new LivingContainers();
   try {
     progress(

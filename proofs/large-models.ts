@@ -9,7 +9,7 @@ import { totalmem } from "node:os";
 import { join } from "node:path";
 import { repository } from "../dev/local-appliance.ts";
 import { Workstation } from "../dev/workstation.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -35,7 +35,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const scripts = installed.folder("scripts");
   cpSync(join(repository, "proofs", "large-models"), scripts, { recursive: true });
   const workstation = await Workstation.open(appliance, installed.folder("large"), scripts);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const runs: Record<string, unknown>[] = [];
   try {
     for (const { name, megabytes, sites } of cases) {

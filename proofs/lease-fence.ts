@@ -17,7 +17,7 @@ import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { NetworkNamespace } from "../dev/network-namespace.ts";
 import { SecondNode } from "../dev/second-node.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { isByLease, type LeaseDeath, untilDead } from "./jobs/lease-death.ts";
@@ -79,7 +79,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     folder: installed.folder("node"),
   });
   const jobs = await RecordedJobs.open(appliance, installed.folder("fence"));
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   await using living = new LivingContainers();
   const done: Run[] = [];
   try {

@@ -11,7 +11,7 @@ import { hostState } from "../dev/host-state.ts";
 import { HostsEntry } from "../dev/hosts-entry.ts";
 import { emptyFolder, JoinedNode, type JoinReport } from "../dev/joined-node.ts";
 import { NetworkNamespace } from "../dev/network-namespace.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
@@ -122,7 +122,7 @@ async function run(
   const evictSeconds = Number(((Date.now() - removeFrom) / 1000).toFixed(1));
   await untilRunning(database, id, two.node);
   await appliance.command(["node", "remove", two.node, "--json"]);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const ended = await api.untilEnded(id, JOB_LIMIT_MS).finally(() => api.close());
   const registered = (
     JSON.parse(await appliance.command(["node", "ls", "--json"])) as { node: string }[]

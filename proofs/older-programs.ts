@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Database from "better-sqlite3";
-import { extractTree } from "./older-programs/older-tree.ts";
+import { ReleaseTree } from "../dev/release-tree.ts";
 import { columnsOf, faultsOf, lostBetween, readRows } from "./older-programs/rows.ts";
 import type { Seen } from "./older-programs/step.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -71,7 +71,7 @@ async function judge(
   const faults: string[] = [];
   const expect = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
   const tree = join(folder, "tree");
-  extractTree(repository, commit, tree);
+  ReleaseTree.ofCommit(commit, tree);
   const file = join(folder, "coordinator.db");
   const step = (of: string, finish: string, begin: string, at: number): Promise<Seen> =>
     live(of, file, finish, begin, at);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { readRecord } from "./jobs/record.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
@@ -23,7 +23,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("planned"));
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   /** Runs a job, stops parts in its second round, and tells what became of it. */
   const during = async (
     name: string,

@@ -11,7 +11,7 @@ import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { NetworkNamespace } from "../dev/network-namespace.ts";
 import { SecondNode } from "../dev/second-node.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { doublesOf } from "./jobs/doubles.ts";
@@ -50,7 +50,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     folder,
   });
   const jobs = await RecordedJobs.open(appliance, installed.folder("replaced"));
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   await using living = new LivingContainers();
   try {
     await jobs.until("both nodes ready", (db) => readyWorkers(db) === 4, READY_LIMIT_MS);

@@ -6,9 +6,9 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
-import { ChatDeployment } from "./inference/chat-deployment.ts";
+import { ChatDeployment } from "../dev/chat-deployment.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const STREAMS = 32;
@@ -21,7 +21,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   const rollouts = Number(args[0] ?? 2);
   await using installed = await ProofAppliance.install(progress);
   const { appliance } = installed;
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const chat = await ChatDeployment.make(appliance, installed.folder("chat"), { slots: STREAMS });
   progress("the first version is deployed");
   let id = await chat.deploy();
@@ -59,7 +59,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
 }
 
 /** @throws Error when the older one has not ended with the reason `replaced` in time */
-async function untilReplaced(api: Api, id: string): Promise<void> {
+async function untilReplaced(api: ApplianceApi, id: string): Promise<void> {
   for (const end = Date.now() + END_LIMIT_MS; ; await sleep(250)) {
     const { body } = await api.call("GET", `/api/inference/jobs/${id}`);
     const { detail } = body as DeploymentReply;

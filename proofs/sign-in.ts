@@ -14,7 +14,7 @@ import { PersonBrowser } from "../coordinator/test/helper/person-browser.ts";
 import { type LocalAppliance, repository } from "../dev/local-appliance.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { Workstation } from "../dev/workstation.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { taskOf } from "./appliance/task-of.ts";
 import { resourcesByPart } from "./measure/resources-by-part.ts";
@@ -166,7 +166,7 @@ async function measureDoor(
   for (const file of ["proofs/appliance/fill_workspaces.py", "acceptance/test/jobs/slow_model.py"])
     copyFileSync(join(repository, file), join(scripts, file.slice(file.lastIndexOf("/") + 1)));
   const filler = await Workstation.open(appliance, installed.folder("door"), scripts);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const fill = "/example/fill_workspaces.py";
   const held = String(
     (await filler.events([fill, "--hold", "--shards", "/work/shards"])).at(-1)?.["id"],

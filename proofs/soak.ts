@@ -8,7 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { isVerified, verifyAudit } from "../dev/verify-audit.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { openUploads } from "./appliance/open-uploads.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { RecordedJobs } from "./jobs/recorded-job.ts";
@@ -43,7 +43,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   await using installed = await ProofAppliance.install(progress);
   const { appliance, bundle } = installed;
   const jobs = await RecordedJobs.open(appliance, installed.folder("soak"));
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const replaced = new ReplacedParts(appliance);
   try {
     const samples: Sample[] = [];

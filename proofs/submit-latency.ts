@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { repository } from "../dev/local-appliance.ts";
 import { untilNothingIsLeft } from "../dev/leftovers.ts";
 import { Workstation } from "../dev/workstation.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { taskOf } from "./appliance/task-of.ts";
 import { quantile } from "./measure/statistics.ts";
@@ -28,7 +28,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   for (const file of ["proofs/appliance/fill_workspaces.py", "acceptance/test/jobs/slow_model.py"])
     copyFileSync(join(repository, file), join(scripts, file.slice(file.lastIndexOf("/") + 1)));
   const filler = await Workstation.open(appliance, installed.folder("latency"), scripts);
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   try {
     progress("a job that holds all workers");
     const held = String(

@@ -14,7 +14,7 @@ import { leftovers, untilNothingIsLeft } from "../dev/leftovers.ts";
 import { NetworkNamespace } from "../dev/network-namespace.ts";
 import { SecondNode } from "../dev/second-node.ts";
 import type { JobOutcome } from "../dev/workstation.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { readJobTimes } from "./appliance/job-times.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { doublesOf } from "./jobs/doubles.ts";
@@ -64,7 +64,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     cpuWorkers: CPU_WORKERS,
     folder,
   });
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   await using living = new LivingContainers();
   try {
     const database = join(appliance.root, "data", "coordinator", "coordinator.db");

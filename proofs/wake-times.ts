@@ -11,9 +11,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { runChild } from "../dev/child.ts";
 import type { LocalAppliance } from "../dev/local-appliance.ts";
-import { Api } from "./appliance/api.ts";
+import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
-import { ChatDeployment } from "./inference/chat-deployment.ts";
+import { ChatDeployment } from "../dev/chat-deployment.ts";
 import { type CallOutcome, Http2Calls } from "./inference/http2-calls.ts";
 import { quantile } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -44,7 +44,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     cpuWorkers: WORKERS,
   });
   const { appliance } = installed;
-  const api = new Api(appliance);
+  const api = new ApplianceApi(appliance);
   const chat = async (name: string) => {
     const made = await ChatDeployment.make(appliance, installed.folder(name.replace(" ", "-")), {
       ...{ name, slots: 8, cluster: SCALING },
@@ -129,13 +129,13 @@ class SleepingChat {
   readonly name: string;
   readonly #chat: ChatDeployment;
   readonly #id: string;
-  readonly #api: Api;
+  readonly #api: ApplianceApi;
   #said: string | null = null;
   /** The coordinator looks at so many milliseconds past each quarter second. */
   #phase: number | null = null;
   #lastEndAt = Date.now();
 
-  constructor(chat: ChatDeployment, id: string, api: Api) {
+  constructor(chat: ChatDeployment, id: string, api: ApplianceApi) {
     this.name = chat.name;
     this.#chat = chat;
     this.#id = id;
@@ -246,7 +246,7 @@ function door(appliance: LocalAppliance): { base: string; ca: Buffer } {
 }
 
 async function untilState(
-  api: Api,
+  api: ApplianceApi,
   id: string,
   isIt: (state: string) => boolean,
   everyMs: number,
@@ -276,7 +276,7 @@ class Sum:
 /** A chat and a predictor with torch lose their replicas to others who want the workers, and are called again. */
 async function coldTimes(
   installed: ProofAppliance,
-  api: Api,
+  api: ApplianceApi,
   cycles: number,
   progress: (line: string) => void,
 ): Promise<{ llama: number[]; torch: number[] }> {

@@ -54,7 +54,9 @@ t.test(
     );
     t.ok((await workstation.evaluate()) > 0.85);
     t.same(await untilNothingIsLeft(appliance), []);
-    const { verdicts, binaries } = await auditReport(appliance, work, join(bundle, "release.json"));
+    const { verdicts, binaries } = await auditReport(appliance, work, [
+      join(bundle, "release.json"),
+    ]);
     t.ok(binaries.compared > 0, "the log says of the parts what they run");
     for (const name of ["SIGNATURE", "INTEGRITY", "COMPLETENESS"])
       t.equal(verdicts[name]?.verdict, "PASS", `${name}: ${verdicts[name]?.reason}`);

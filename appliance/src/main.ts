@@ -28,6 +28,7 @@ import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
 import { addAlertCommands } from "./commands/alert-commands.ts";
 import { addOutboundCommands } from "./commands/outbound-commands.ts";
+import { addSupportCommands } from "./commands/support-commands.ts";
 import { addMetricsCommands } from "./commands/metrics-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
 import { addPrivacyCommands } from "./commands/privacy-commands.ts";
@@ -69,9 +70,11 @@ import { recordedUninstall } from "./commands/recorded-uninstall.ts";
 import { runInstaller } from "./commands/run-installer.ts";
 
 const STOP_TIMEOUT_MS = 180_000;
+/** The part that callers meet first. */
+const DOOR = "door";
 const UNINSTALL_CONNECT_MS = 2_000;
 /** First boot of Keycloak takes a minute of CPU and may take three on a slow host. */
-const HEALTH_TIMEOUT_MS = 300_000;
+const HEALTH_TIMEOUT_S = 300;
 
 // The release lies at <root>/releases/<id>/app/appliance.mjs; from sources there is no default root.
 const defaultRoot = resolve(join(import.meta.dirname, "..", "..", ".."));
@@ -131,7 +134,8 @@ leaves(program.command("start [part...]"), { event: "admin.start" })
     "start everything, or the parts that were stopped by name, and wait until all is healthy",
   )
   .option("--no-wait", "do not wait for health")
-  .action(async (parts: string[], options: { wait: boolean }) => {
+  .option("--within <seconds>", "how long to wait for health", seconds, HEALTH_TIMEOUT_S)
+  .action(async (parts: string[], options: { wait: boolean; within: number }) => {
     const context = openContext(root());
     if (parts.length === 0) {
       if (!(await startHeldParts(context))) await startDetached(root());
@@ -140,7 +144,8 @@ leaves(program.command("start [part...]"), { event: "admin.start" })
       await startRecorded(context, parts, (named) => startParts(context, named));
     }
     if (!options.wait) return;
-    await waitHealthy(context, HEALTH_TIMEOUT_MS, say, parts.length === 0 ? undefined : parts);
+    const limitMs = options.within * 1_000;
+    await waitHealthy(context, limitMs, say, parts.length === 0 ? undefined : parts);
     // Whatever stop was announced is over.
     if (parts.length === 0 || parts.includes("coordinator")) await endStop(context);
   });
@@ -154,7 +159,8 @@ leaves(program.command("stop [part...]"), { event: "admin.stop" })
     `keep running jobs alive meanwhile, at most ${MAX_MAINTENANCE_S}; for single parts ${MAX_MAINTENANCE_S} unless said`,
     seconds,
   )
-  .action(async (parts: string[], options: { for?: number }) => {
+  .option("--keep-door", "the front door goes on, and tells callers when to come again", false)
+  .action(async (parts: string[], options: { for?: number; keepDoor: boolean }) => {
     const context = openContext(root());
     if (parts.length > 0) await requireParts(context, parts);
     const forS = options.for ?? (parts.length === 0 ? 0 : MAX_MAINTENANCE_S);
@@ -164,7 +170,8 @@ leaves(program.command("stop [part...]"), { event: "admin.stop" })
       say(`stopped: ${parts.join(", ")}`);
       return;
     }
-    say((await stopAndWait(root(), STOP_TIMEOUT_MS)) ? "stopped" : "it was not running");
+    const kept = options.keepDoor ? [DOOR] : [];
+    say((await stopAndWait(root(), STOP_TIMEOUT_MS, kept)) ? "stopped" : "it was not running");
   });
 
 leaves(program.command("restart [part...]"), { event: "admin.restart" })
@@ -174,7 +181,7 @@ leaves(program.command("restart [part...]"), { event: "admin.restart" })
     if (parts.length > 0) await requireParts(context, parts);
     await duringPlannedStop(context, MAX_MAINTENANCE_S, say, async () => {
       if (parts.length === 0) {
-        await stopAndWait(root(), STOP_TIMEOUT_MS);
+        await stopAndWait(root(), STOP_TIMEOUT_MS, [DOOR]);
         await startDetached(root());
       } else {
         await restartRecorded(context, parts, async (named) => {
@@ -184,7 +191,7 @@ leaves(program.command("restart [part...]"), { event: "admin.restart" })
       }
       await waitHealthy(
         openContext(root()),
-        HEALTH_TIMEOUT_MS,
+        HEALTH_TIMEOUT_S * 1_000,
         say,
         parts.length === 0 ? undefined : parts,
       );
@@ -445,6 +452,7 @@ addNodeCommands(program, shell);
 addPolicyCommands(program, shell);
 addHostCommands(program, shell);
 addMetricsCommands(program, shell);
+addSupportCommands(program, shell);
 addAlertCommands(program, shell);
 addOutboundCommands(program, shell);
 addPrivacyCommands(program, shell);
@@ -480,6 +488,19 @@ leaves(program.command("resume"), {
   .description("go on with an install that was broken off")
   .action(async () => {
     process.exitCode = await runInstaller(new Layout(root(), "-"), ["resume", "--root", root()]);
+  });
+
+leaves(program.command("upgrade <medium>"), {
+  none: "the newer release records that it is installed: admin.install",
+})
+  .description("bring the newer release of a bundle folder; what install.sh of the bundle does")
+  .option("--yes", "do not ask", false)
+  .option("--dry-run", "verify and show the plan, change nothing", false)
+  .action(async (medium: string, { yes, dryRun }: { yes: boolean; dryRun: boolean }) => {
+    const args = ["upgrade", resolve(medium), "--root", root()];
+    if (yes) args.push("--yes");
+    if (dryRun) args.push("--dry-run");
+    process.exitCode = await runInstaller(new Layout(root(), "-"), args);
   });
 
 leaves(program.command("rollback"), {

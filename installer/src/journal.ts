@@ -118,6 +118,20 @@ export class Journal {
     return runs;
   }
 
+  /** How long each step took when it was last done, milliseconds by the host's clock. */
+  get stepMs(): ReadonlyMap<string, number> {
+    const [begun, took] = [new Map<string, number>(), new Map<string, number>()];
+    for (const line of this.#lines) {
+      if (line.kind !== "step") continue;
+      const at = Date.parse(line.at);
+      const from = begun.get(line.step);
+      if (line.state === "started") begun.set(line.step, at);
+      else if (from !== undefined) took.set(line.step, at - from);
+      if (line.state === "done") begun.delete(line.step);
+    }
+    return took;
+  }
+
   /** Steps of the last begun run that are done. */
   get doneSteps(): ReadonlySet<string> {
     return this.runs.at(-1)?.done ?? new Set();

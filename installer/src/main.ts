@@ -13,11 +13,14 @@ import {
 import { Journal } from "./journal.ts";
 import { joinNode } from "./node/join.ts";
 import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
+import { judgeInstalled } from "./preflight/judge-installed.ts";
 import { leave } from "./node/leave.ts";
 import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
 import { resume } from "./resume.ts";
 import { rollback } from "./upgrade/rollback.ts";
+import { upgrade } from "./upgrade/upgrade.ts";
+import { settle } from "./upgrade/settle.ts";
 import { say } from "./say.ts";
 import { uninstall } from "./uninstall.ts";
 
@@ -66,6 +69,35 @@ program
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .option("--yes", "do not ask", false)
   .action((options: { root: string; yes: boolean }) => rollback(resolve(options.root), options));
+
+program
+  .command("upgrade <medium>")
+  .description(
+    "bring the newer release of a bundle folder, once the installed key has vouched for it",
+  )
+  .option("--root <dir>", "install root", DEFAULT_ROOT)
+  .option("--yes", "do not ask", false)
+  .option("--dry-run", "verify and show the plan, change nothing", false)
+  .action(async (medium: string, options: { root: string; yes: boolean; dryRun: boolean }) => {
+    process.exitCode = await upgrade(resolve(options.root), medium, options);
+  });
+
+program
+  .command("settle")
+  .description("end a switch between releases that a power cut broke off (each start runs this)")
+  .option("--root <dir>", "install root", DEFAULT_ROOT)
+  .option("--driver", "this is the installer of the release that began the switch", false)
+  .action((options: { root: string; driver: boolean }) =>
+    settle(resolve(options.root), options.driver),
+  );
+
+program
+  .command("preflight")
+  .description("look at the host as an install does, and print what was found as JSON")
+  .option("--root <dir>", "install root", DEFAULT_ROOT)
+  .action(async (options: { root: string }) => {
+    process.stdout.write(`${JSON.stringify(await judgeInstalled(resolve(options.root)))}\n`);
+  });
 
 program
   .command("uninstall")

@@ -34,6 +34,7 @@ export type InstallFlags = {
   yes: boolean;
   dryRun: boolean;
   allowOlder: boolean;
+  trustKey?: string;
 } & Record<PortFlag, string>;
 
 type PortFlag = `port${Capitalize<keyof typeof DEFAULT_PORTS>}`;
@@ -94,7 +95,15 @@ export function addInstallOptions(command: Command): Command {
     )
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false)
-    .option("--allow-older", "install a release that is older than the installed one", false);
+    .option(
+      "--allow-older",
+      "install a release that is older than the installed one, or was not made to follow it",
+      false,
+    )
+    .option(
+      "--trust-key <sha256>",
+      "take a bundle that another key of the vendor has signed: its SHA-256, had on another channel",
+    );
   for (const [name, port] of Object.entries(DEFAULT_PORTS))
     command.option(`--port-${dashed(name)} <n>`, `port of ${dashed(name)}`, String(port));
   return command;

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { confirm } from "./confirm.ts";
+import { confirm } from "@resontech/cli/confirm";
 import { Journal, journalFile } from "./journal.ts";
 import { isNode } from "./node/node-root.ts";
 import { say } from "./say.ts";

@@ -40,7 +40,9 @@ export async function startLitellm(dir: string, enginePort: number): Promise<Pee
     }),
   );
   const args = ["--config", config, "--host", "127.0.0.1", "--port", String(port)];
-  const child = spawn(join(venv, "bin/litellm"), [...args, "--num_workers", "1"], {
+  // By the interpreter: the script's first line names the folder in which the environment was made.
+  const program = [join(venv, "bin/litellm"), ...args, "--num_workers", "1"];
+  const child = spawn(join(venv, "bin/python"), program, {
     stdio: "ignore",
     env: {
       ...{ PATH: process.env["PATH"], HOME: dir, LITELLM_LOG: "ERROR" },

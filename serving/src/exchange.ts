@@ -93,12 +93,14 @@ export class Exchange implements Disposable {
   /**
    * Resolves with the head of the replica's answer.
    * @param sent the body, and what counts it as it passes; null: the request has none
+   * @param whole called once the replica has the request to its end; an answer may come before
    * @throws ReplicaUnreached before anything was sent; else what broke
    */
   async ask(
     replica: Replica,
     { method, path, accept }: AskedOf,
     sent: { body: ReplicaBody; tally: Tally } | null,
+    whole: () => void = () => undefined,
   ): Promise<IncomingMessage> {
     const upstream = this.#pool.request(replica, {
       ...{ method, path },
@@ -118,11 +120,14 @@ export class Exchange implements Disposable {
       });
       upstream.once("error", reject);
     });
-    // Of a body that was read nothing could be sent again: first there is somebody to take it.
-    if (sent !== null) await Promise.race([once(upstream, "socket"), answered]);
-    if (sent === null) upstream.end();
+    // What was sent is sent to nobody else: first there is somebody to take it.
+    await Promise.race([once(upstream, "socket"), answered]);
+    if (sent === null) {
+      upstream.end();
+      whole();
+    }
     // An answer may come before the whole of the request has gone; that it breaks is the answer's to say.
-    else pipeline(sent.body.stream, sent.tally.pass, upstream).catch(() => {});
+    else pipeline(sent.body.stream, sent.tally.pass, upstream).then(whole, () => {});
     return await answered;
   }
 

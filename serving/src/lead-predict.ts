@@ -123,24 +123,28 @@ async function leadBody(
     if (outcome !== "client_gone") log.warn({ err, member: place.replica.member }, outcome);
     return null;
   };
-  const from = await place
-    .reach((replica) =>
-      exchange.ask(replica, asked, asked.method === "POST" ? { body, tally: sent } : null),
-    )
-    .catch(broken);
-  const { route, replica } = place;
-  try {
-    await records.begin({
-      ...{
-        kind: "call",
-        id,
-        at: new Date().toISOString(),
-        call: place.route.api === "own" ? "own" : "predict",
-      },
+  let begun: Promise<void> | null = null;
+  // As soon as the replica has the whole of it, so that the record is made while the replica works.
+  const begin = (): Promise<void> => {
+    const { route, replica } = place;
+    begun ??= records.begin({
+      ...{ kind: "call", id, at: new Date().toISOString() },
+      call: route.api === "own" ? "own" : "predict",
       ...{ deployment: route.deployment, project: route.project, replica: replica.member },
       keySha256: shown.sha256,
       ...{ requestSha256: sent.sha256, requestBytes: sent.bytes },
     });
+    return begun;
+  };
+  const from = await place
+    .reach((replica) =>
+      exchange.ask(replica, asked, asked.method === "POST" ? { body, tally: sent } : null, () => {
+        begin().catch(() => {});
+      }),
+    )
+    .catch(broken);
+  try {
+    await begin();
     counted.answering();
     if (from !== null) await handOn(parts, led, { id, exchange, from, got }).catch(broken);
     if (refusal !== null && !response.destroyed)

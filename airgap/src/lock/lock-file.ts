@@ -37,6 +37,8 @@ export const LockFile = Type.Object(
     version: Type.String(),
     /** Counts releases, never back: the version of the trust metadata. */
     releaseNumber: Type.Integer({ minimum: 1 }),
+    /** Ranges of the releases that this one may take the place of, as in the release's manifest. */
+    upgradeFrom: Type.Array(Type.String({ maxLength: 128 })),
     /** Seconds; every file of an image or archive carries this time at most. */
     sourceDateEpoch: Type.Integer(),
     /** Go programs. `sum` is the module's h1 hash as go.sum states it; a recipe has its own go.sum instead. */

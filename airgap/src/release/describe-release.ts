@@ -76,7 +76,7 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
     product: "resontech-appliance",
     version: lock.version,
     sourceDateEpoch: lock.sourceDateEpoch,
-    upgradeFrom: [],
+    upgradeFrom: lock.upgradeFrom,
     diskNeedBytes: Math.ceil(bytes * 1.05) + MARGIN_BYTES,
     phases: PHASES,
     engines: enginesOf(lock),

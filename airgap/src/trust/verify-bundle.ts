@@ -134,6 +134,16 @@ export async function verifyBundle(
   };
 }
 
+/**
+ * The statements of a bundle, its `install.sh` among them, are those that this key signed. Blobs are not read.
+ *
+ * @throws BundleRefusedError
+ */
+export function verifyStatements(directory: string, publicKeyPem: string): void {
+  const key = createPublicKey(publicKeyPem);
+  verifyTuf((name) => readSmall(directory, name), rawPublicHex(key), keyIdOf(key));
+}
+
 /** Opens `release.json`: one good signature of the pinned key, then the schema. */
 export function openRelease(bytes: Buffer, publicKeyPem: string): ReleaseManifest {
   const key = createPublicKey(publicKeyPem);

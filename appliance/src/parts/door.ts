@@ -7,6 +7,7 @@ import { runOnce } from "../supervisor/run-once.ts";
 import { makeApiSocketFolder } from "./api-socket.ts";
 import { engineVersion, type PartContext } from "./context.ts";
 import { httpsGet } from "./health.ts";
+import { overlappedPart } from "./overlapped-part.ts";
 import type { Part } from "./part.ts";
 import { signalRecorded } from "./process-identity.ts";
 import { processPart } from "./process-part.ts";
@@ -21,7 +22,7 @@ export function doorPart(context: PartContext): Part {
   const { config, layout } = context;
   const program = layout.release("engines", "haproxy", "haproxy");
   const file = layout.secrets("door", "haproxy.cfg");
-  return processPart(context, {
+  const part = processPart(context, {
     name: "door",
     after: [],
     user: "door",
@@ -50,6 +51,7 @@ export function doorPart(context: PartContext): Part {
       return true;
     },
   });
+  return overlappedPart(part, layout, "SIGUSR1");
 }
 
 /** Of the first certificate in the file, which is the server's own. */

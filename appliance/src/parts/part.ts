@@ -5,6 +5,11 @@ export type Part = {
   after: readonly string[];
   /** Ends what a supervisor that was killed left running; nothing is fine. */
   endLeftover: () => Promise<void>;
+  /**
+   * Instead of {@link endLeftover} before a start: what runs goes on beside the one that starts, until the function that this resolves with is called.
+   * For a part whose port must never be closed.
+   */
+  setAside?: () => Promise<() => Promise<void>>;
   /** Runs before each start, as root: makes sockets' folders, writes what the part reads. */
   prepare?: () => Promise<void>;
   /** Paths of the release that it runs, to be hashed before it starts. @default none: a program of the host */
@@ -36,4 +41,6 @@ export type Running = {
   stop: () => void;
   /** Ends it now. */
   kill: () => void;
+  /** This process may end before it does. */
+  letGo?: () => void;
 };

@@ -40,6 +40,12 @@ export function writePidFile(file: string, { pid, startTicks }: ProcessIdentity)
   writeFileSync(file, `${pid} ${startTicks}\n`);
 }
 
+/** One that names another process by now stays. */
+export function removePidFile(file: string, { pid, startTicks }: ProcessIdentity): void {
+  const named = readPidFile(file);
+  if (named?.pid === pid && named.startTicks === startTicks) rmSync(file, { force: true });
+}
+
 /** Ends what a killed supervisor left behind this pid file, gently first. A process that only has the same id is left alone. */
 export async function endLeftover(
   pidFile: string,

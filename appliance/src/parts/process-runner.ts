@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Running } from "./part.ts";
-import { identify, signalProcess, writePidFile } from "./process-identity.ts";
+import { identify, removePidFile, signalProcess, writePidFile } from "./process-identity.ts";
 
 export type ProcessCommand = {
   program: string;
@@ -44,7 +44,7 @@ export async function startProcess(command: ProcessCommand): Promise<Running> {
     if (identity !== null) {
       writePidFile(command.pidFile, identity);
       setOomScore(identity.pid, command.oomScore);
-      void exited.then(() => rmSync(command.pidFile, { force: true }));
+      void exited.then(() => removePidFile(command.pidFile, identity));
     }
     return {
       pid: pid ?? null,
@@ -55,6 +55,7 @@ export async function startProcess(command: ProcessCommand): Promise<Running> {
       kill: () => {
         if (pid !== undefined) signalProcess(-pid, "SIGKILL");
       },
+      letGo: () => child.unref(),
     };
   } finally {
     closeSync(log);

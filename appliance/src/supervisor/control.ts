@@ -8,6 +8,8 @@ import type { PartStatus } from "./supervisor.ts";
 export type SupervisorRequest =
   | { verb: "status" }
   | { verb: "stop"; parts?: readonly string[] }
+  /** These go on when everything is stopped. */
+  | { verb: "keep"; parts: readonly string[] }
   | { verb: "start"; parts: readonly string[] };
 export type SupervisorReply = { parts: PartStatus[] };
 
@@ -38,7 +40,7 @@ function reply(line: string, answer: (request: SupervisorRequest) => SupervisorR
   try {
     // Root alone can ask: what it asks for is the release's own command.
     const request = JSON.parse(line) as SupervisorRequest;
-    if (["status", "stop", "start"].includes(request.verb)) return answer(request);
+    if (["status", "stop", "keep", "start"].includes(request.verb)) return answer(request);
   } catch {
     // Falls through: what is no request gets the same answer as an unknown verb.
   }

@@ -54,19 +54,22 @@ export async function startSupervisor(layout: Layout, args: readonly string[]): 
  * Asks the supervisor to stop everything and waits until it has. Where none runs, what a killed one left is ended in the same order.
  *
  * @param parts of this host, in the order of their definition
+ * @param kept parts that go on, for the next supervisor to take over
  * @returns false when nothing ran
  */
 export async function stopSupervisor(
   layout: Layout,
   parts: () => readonly Part[],
   timeoutMs: number,
+  kept: readonly string[] = [],
 ): Promise<boolean> {
   const socket = layout.run("supervisor.sock");
+  if (kept.length > 0) await askSupervisor(socket, { verb: "keep", parts: kept });
   const wasRunning = (await askSupervisor(socket, { verb: "status" })) !== null;
   // Else systemd would take the end for a crash and start it again.
   if (isManagedBySystemd(layout.instance)) systemctl("stop", unitName(layout.instance));
   if ((await askSupervisor(socket, { verb: "stop" })) === null)
-    return (await endLeftovers(layout, parts())) || wasRunning;
+    return (await endLeftovers(layout, without(parts(), kept))) || wasRunning;
   for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += 200) {
     if ((await askSupervisor(socket, { verb: "status" })) === null) return true;
     await sleep(200);
@@ -74,6 +77,10 @@ export async function stopSupervisor(
   throw new Error(
     `parts are still stopping after ${timeoutMs / 1000} s; see ${layout.log("supervisor.log")}`,
   );
+}
+
+function without(parts: readonly Part[], names: readonly string[]): readonly Part[] {
+  return parts.filter(({ name }) => !names.includes(name));
 }
 
 /** Under the lock: a supervisor that starts meanwhile must not meet us. Reverse order of definition is reverse order of need. */

@@ -39,6 +39,7 @@ import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runOnce } from "./run-once.ts";
 import { startSupervisor, stopSupervisor } from "./detached.ts";
+import { settleSwitch } from "./settle-switch.ts";
 import { Supervisor } from "./supervisor.ts";
 import { writeFacts } from "./write-facts.ts";
 import { underControl } from "./under-control.ts";
@@ -220,6 +221,7 @@ export async function supervise(root: string): Promise<void> {
       started: (part, runs) => record.measured(part, runs),
     });
     await using _facts = applianceFacts(context, supervisor, log);
+    settleSwitch(layout);
     log.info({ release: context.release.version }, "supervising");
     await run(supervisor);
   });
@@ -237,7 +239,11 @@ export async function startDetached(root: string): Promise<void> {
 }
 
 /** See {@link stopSupervisor}. @returns false when nothing ran */
-export async function stopAndWait(root: string, timeoutMs: number): Promise<boolean> {
+export async function stopAndWait(
+  root: string,
+  timeoutMs: number,
+  kept: readonly string[] = [],
+): Promise<boolean> {
   const context = openContext(root);
-  return await stopSupervisor(context.layout, () => partsOf(context), timeoutMs);
+  return await stopSupervisor(context.layout, () => partsOf(context), timeoutMs, kept);
 }

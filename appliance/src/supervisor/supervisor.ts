@@ -41,6 +41,7 @@ export type Measuring = {
 type Entry = {
   part: Part;
   isHeld: boolean;
+  isKept: boolean;
   state: PartState;
   running: Running | null;
   starts: number;
@@ -67,6 +68,7 @@ export class Supervisor {
     this.#entries = parts.map((part) => ({
       part,
       isHeld: false,
+      isKept: false,
       state: { phase: "idle" },
       running: null,
       starts: 0,
@@ -80,11 +82,17 @@ export class Supervisor {
     this.#measuring = measuring;
   }
 
-  /** Runs until {@link stop} was asked and every part has ended. */
+  /** Runs until {@link stop} was asked and every part has ended that is not kept. */
   async run(): Promise<void> {
-    while (this.#wanted === "run" || this.#entries.some((entry) => isAlive(entry.state))) {
+    while (
+      this.#wanted === "run" ||
+      this.#entries.some(({ state, isKept }) => isAlive(state) && !isKept)
+    ) {
       const nowMs = performance.now();
-      const parts = this.#entries.map(({ part, state, isHeld }) => ({ ...part, state, isHeld }));
+      const parts = this.#entries.map(({ part, state, isHeld, isKept }) => ({
+        ...part,
+        ...{ state, isHeld, isKept },
+      }));
       for (const action of plan(parts, this.#wanted, nowMs)) this.#do(action);
       for (const entry of this.#entries) this.#probe(entry, nowMs);
       if (nowMs - this.#rotatedAtMs > ROTATE_EVERY_MS) {
@@ -93,6 +101,8 @@ export class Supervisor {
       }
       await sleep(TICK_MS);
     }
+    // Else this process would stay for as long as they do, with the sockets that the next one makes anew.
+    for (const { isKept, running } of this.#entries) if (isKept) running?.letGo?.();
   }
 
   stop(): void {
@@ -102,6 +112,11 @@ export class Supervisor {
   /** Stops these parts and keeps them down; names that are none are passed over. */
   hold(parts: readonly string[]): void {
     for (const entry of this.#entries) if (parts.includes(entry.part.name)) entry.isHeld = true;
+  }
+
+  /** These go on when everything is stopped. */
+  keep(parts: readonly string[]): void {
+    for (const entry of this.#entries) if (parts.includes(entry.part.name)) entry.isKept = true;
   }
 
   /** Starts them again, as for the first time. */
@@ -164,7 +179,9 @@ export class Supervisor {
   async #start(entry: Entry): Promise<void> {
     const { part } = entry;
     try {
-      await part.endLeftover();
+      const before = part.setAside;
+      if (before === undefined) await part.endLeftover();
+      const endBefore = await before?.();
       await part.prepare?.();
       const files = await this.#measure(part);
       const running = await part.start();
@@ -179,6 +196,9 @@ export class Supervisor {
       if ((part.runs ?? []).length > 0 || image !== null)
         this.#measuring?.started(part.name, { files, image });
       void running.exited.then((how) => this.#onExit(entry, running, how));
+      endBefore?.().catch((err: unknown) => {
+        this.#log.error({ err, part: part.name }, "could not end what ran before it");
+      });
     } catch (error) {
       this.#log.error({ err: error, part: part.name }, "could not start");
       this.#onExit(entry, entry.running, error instanceof Error ? error.message : String(error));

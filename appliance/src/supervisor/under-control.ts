@@ -39,6 +39,7 @@ export async function underControl(
     const { supervisor } = running;
     if (request.verb === "stop" && request.parts === undefined) stopAsked.abort();
     if (request.verb === "stop" && request.parts !== undefined) supervisor?.hold(request.parts);
+    if (request.verb === "keep") supervisor?.keep(request.parts);
     if (request.verb === "start") supervisor?.release(request.parts);
     return { parts: supervisor?.status() ?? [] };
   });

@@ -117,6 +117,40 @@ t.test("a renewed certificate is shown, and no connection ends for it", async (t
   await ended(running);
 });
 
+t.test("the next one starts beside it: nobody finds the port closed", async (t) => {
+  const first = await started();
+  const over = new AbortController();
+  const seen = new Map<string, number>();
+  const calling = (async () => {
+    while (!over.signal.aborted) {
+      const said = String((await get("/healthz/door"))?.status ?? "no answer");
+      seen.set(said, (seen.get(said) ?? 0) + 1);
+    }
+  })();
+  const endBefore = await part.setAside?.();
+  const next = await started();
+  await endBefore?.();
+  await first.exited;
+  over.abort();
+  await calling;
+  t.same([...seen.keys()], ["200"]);
+  t.ok((seen.get("200") ?? 0) > 20, `${seen.get("200")} calls`);
+  t.match(readFileSync(layout.run("door.pid"), "utf8"), `${next.pid} `);
+  await ended(next);
+});
+
+t.test("one that can't start leaves what ran to go on, and an end ends both", async (t) => {
+  const first = await started();
+  const endBefore = await part.setAside?.();
+  await endBefore?.();
+  t.equal((await get("/healthz/door"))?.status, 200, "no other has taken its place");
+  await part.setAside?.();
+  const next = await started();
+  await part.endLeftover();
+  await Promise.all([first.exited, next.exited]);
+  t.equal(await get("/healthz/door"), null);
+});
+
 t.test("what a killed supervisor left is ended, master and worker", async (t) => {
   await started();
   await part.endLeftover();

@@ -17,6 +17,18 @@ const part = (name: string, after: string[], state: PartState): PlannedPart => (
 const healthy: PartState = { phase: "healthy", sinceMs: 0, restarts: 0 };
 const idle: PartState = { phase: "idle" };
 
+t.test(
+  "a part that is kept goes on while all others stop, and what needs it goes before",
+  async (t) => {
+    const parts = [
+      { ...part("door", [], healthy), isKept: true },
+      part("agent", ["door"], healthy),
+    ];
+    t.same(plan(parts, "stop", 0), [{ do: "stop", part: "agent" }]);
+    t.same(plan(parts, "run", 0), []);
+  },
+);
+
 t.test("a part starts only once everything it comes after is healthy", async (t) => {
   t.same(plan([part("a", [], idle), part("b", ["a"], idle)], "run", 0), [
     { do: "start", part: "a" },

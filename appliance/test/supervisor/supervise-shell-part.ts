@@ -1,4 +1,4 @@
-/** A supervisor as a process of its own, so that a test can kill it: one part, which tells when a second of it runs. */
+/** A supervisor as a process of its own, so that a test can kill it: one part, which tells when a second of it runs, and goes on after a SIGINT. */
 import { join } from "node:path";
 import { pino } from "pino";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
@@ -14,4 +14,8 @@ const supervisor = new Supervisor(
   pino({ level: "silent" }),
 );
 process.on("SIGTERM", () => supervisor.stop());
+process.on("SIGINT", () => {
+  supervisor.keep(["only"]);
+  supervisor.stop();
+});
 await supervisor.run();

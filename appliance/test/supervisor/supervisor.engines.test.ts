@@ -97,6 +97,50 @@ t.test(
   },
 );
 
+t.test(
+  "a part that is kept outlives the stop, and the next supervisor takes its place",
+  async (t) => {
+    const dir = t.testdir();
+    const parts = () => [
+      shellPart(dir, "kept", "exec sleep 60"),
+      shellPart(dir, "other", "exec sleep 60", ["kept"]),
+    ];
+    const { supervisor, ended } = running(t, parts(), dir);
+    await until(() => phaseIn(supervisor, "other") === "healthy", "both are healthy");
+    const [kept, other] = supervisor.status().map(({ pid }) => pid ?? 0);
+    supervisor.keep(["kept"]);
+    supervisor.stop();
+    await ended;
+    t.not(identify(kept!), null);
+    t.equal(identify(other!), null);
+    const { supervisor: next } = running(t, parts(), dir);
+    await until(() => phaseIn(next, "kept") === "healthy", "it runs again");
+    t.equal(identify(kept!), null, "the one before has ended");
+  },
+);
+
+t.test("a supervisor that keeps a part ends at once, and the part goes on", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), "rt-kept-"));
+  chmodSync(dir, 0o777);
+  const pidFile = join(dir, "only.pid");
+  t.teardown(async () => {
+    await endLeftover(pidFile, END);
+    rmSync(dir, { recursive: true });
+  });
+  const program = join(import.meta.dirname, "supervise-shell-part.ts");
+  const supervisor = spawn(process.execPath, [program, dir], { stdio: "ignore" });
+  t.teardown(() => supervisor.kill("SIGKILL"));
+  await until(() => existsSync(pidFile), "the supervisor has started its part");
+  await sleep(200);
+  const kept = identify(Number(readFileSync(pidFile, "utf8").split(" ")[0]));
+  supervisor.kill("SIGINT");
+  const [code] = (await once(supervisor, "exit", { signal: AbortSignal.timeout(5_000) })) as [
+    number,
+  ];
+  t.equal(code, 0);
+  t.ok(kept !== null && isAlive(kept));
+});
+
 t.test("each restart is told, of a part that had proven itself as well", async (t) => {
   const dir = t.testdir();
   const { supervisor } = running(t, [shellPart(dir, "steady", "exec sleep 60")], dir);

@@ -67,7 +67,7 @@ export const ReleaseManifest = Type.Object(
     version: Type.String({ pattern: "^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?$" }),
     /** Seconds; the newest time stamp of any file inside. */
     sourceDateEpoch: Type.Integer({ minimum: 0 }),
-    /** Version ranges that may be upgraded to this release; empty: fresh installs only. */
+    /** Ranges of versions that may be upgraded to this release, as `>=1.2.0 <2.0.0`, any of them; empty: fresh installs only. */
     upgradeFrom: Type.Array(Type.String({ maxLength: 128 })),
     /** Peak need of the install root's file system, data of jobs not included. */
     diskNeedBytes: Bytes,

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { readNodeConfig } from "@resontech/appliance/node-context";
-import { confirm } from "../confirm.ts";
+import { confirm } from "@resontech/cli/confirm";
 import { Journal, journalFile } from "../journal.ts";
 import { say } from "../say.ts";
 import { discardHalfMade } from "../steps/root-folder.ts";

@@ -1,5 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+
+/** The exit code of a command that does not know an option. */
+const USAGE = 2;
 
 /** The installed release's own command failed; what it said stands above. */
 export class ApplianceFailedError extends Error {
@@ -19,6 +23,32 @@ export async function applianceCommand(
   args: readonly string[],
   accepted: readonly number[] = [0],
 ): Promise<string> {
+  const { status, output } = await runCommand(root, args);
+  if (status === null || !accepted.includes(status))
+    throw new ApplianceFailedError(
+      `appliance ${args.slice(0, 2).join(" ")} ended with ${status ?? "a signal"}`,
+    );
+  return output;
+}
+
+/**
+ * Stops the release that runs, for the next one to start: running jobs go on, and the front door tells callers when to come again.
+ *
+ * @throws ApplianceFailedError
+ */
+export async function stopForSwitch(root: string): Promise<void> {
+  const stop = ["stop", "--for", String(MAX_MAINTENANCE_S)];
+  const { status } = await runCommand(root, [...stop, "--keep-door"]);
+  // An earlier release has no door that stays.
+  if (status === USAGE) await applianceCommand(root, stop);
+  else if (status !== 0)
+    throw new ApplianceFailedError(`appliance stop ended with ${status ?? "a signal"}`);
+}
+
+async function runCommand(
+  root: string,
+  args: readonly string[],
+): Promise<{ status: number | null; output: string }> {
   const child = spawn(join(root, "current", "bin", "appliance"), ["--root", root, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     cwd: "/",
@@ -31,9 +61,5 @@ export async function applianceCommand(
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (status === null || !accepted.includes(status))
-    throw new ApplianceFailedError(
-      `appliance ${args.slice(0, 2).join(" ")} ended with ${status ?? "a signal"}`,
-    );
-  return output;
+  return { status, output };
 }

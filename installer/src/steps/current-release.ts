@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 
 const DIGEST_LENGTH = 12;
@@ -29,6 +30,11 @@ export function stagedFolder(root: string, releaseSha256: string): string | null
   const end = `-${releaseSha256.slice(0, DIGEST_LENGTH)}`;
   const name = readdirSync(releases).find((one) => one.endsWith(end));
   return name === undefined ? null : join(releases, name);
+}
+
+/** What a staged release is. */
+export function readStagedRelease(folder: string): ReleaseManifest {
+  return JSON.parse(readFileSync(join(folder, "release-manifest.json"), "utf8")) as ReleaseManifest;
 }
 
 /** Null before the first switch. */

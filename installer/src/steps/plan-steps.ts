@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
-import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import {
   hasSystemd,
   renderUnit,
@@ -13,19 +12,16 @@ import {
 } from "@resontech/appliance/systemd-unit";
 import { linkRelease } from "@resontech/registry-mirror/link-release";
 import type { InstallRequest } from "../request.ts";
+import { UPGRADE_START_LIMIT_S } from "../upgrade/decisions/switch-limits.ts";
+import { upgradedRelease } from "../upgrade/earlier-release.ts";
 import { progressBar, say } from "../say.ts";
-import { applianceCommand } from "./appliance-command.ts";
+import { applianceCommand, stopForSwitch } from "./appliance-command.ts";
 import { checkImages } from "./check-images.ts";
 import { isCurrent, makeCurrent, releaseFolder } from "./current-release.ts";
 import { trustRegistry } from "./docker-trust.ts";
 import { importBlobs } from "./import-blobs.ts";
 import { stageTree } from "./stage-tree.ts";
-import type { Step } from "./step.ts";
-
-/** Once it is done, so is the install. */
-export const LAST_STEP = "first-boot";
-/** From here on the release that ran before does not run any more. */
-export const SWITCH_STEP = "switch";
+import { LAST_STEP, type Step, SWITCH_STEP } from "./step.ts";
 
 export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step[] {
   const { root, config } = request;
@@ -60,7 +56,7 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       run: async () => {
         // Parts of another release or configuration must not run on files of this one. Jobs go on meanwhile.
         if (existsSync(join(root, "current")) && !isCurrent(root, releaseDir, config))
-          await applianceCommand(root, ["stop", "--for", String(MAX_MAINTENANCE_S)]);
+          await stopForSwitch(root);
         makeCurrent(root, releaseDir, config);
       },
     },
@@ -90,7 +86,9 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       always: true,
       run: async (journal) => {
         journal.own("tree", join("/run/resontech", config.instance));
-        await applianceCommand(root, ["start"]);
+        const isUpgrade = upgradedRelease(journal, releaseSha256) !== null;
+        const within = isUpgrade ? ["--within", String(UPGRADE_START_LIMIT_S)] : [];
+        await applianceCommand(root, ["start", ...within]);
       },
     },
     {

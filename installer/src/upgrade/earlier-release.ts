@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Journal, Run } from "../journal.ts";
 import type { InstallRequest } from "../request.ts";
 import { stagedFolder } from "../steps/current-release.ts";
-import { LAST_STEP } from "../steps/plan-steps.ts";
+import { LAST_STEP, SWITCH_STEP } from "../steps/step.ts";
 
 /** A release that ran here, with the configuration that it had. */
 export type EarlierRelease = {
@@ -38,6 +38,29 @@ export function lastReturn(journal: Journal): Return | null {
     return { isDone: false, to: earlierRelease(journal, last.begin.release) };
   if (last === undefined || before?.started.has(RETURN_STEP) !== true) return null;
   return { isDone: isWhole(last), to: ofRun(last) };
+}
+
+/**
+ * A switch that began and did not end.
+ *
+ * @property drivenBy the release whose installer began it
+ */
+export type OpenSwitch = { drivenBy: string } & (
+  | { kind: "return"; to: EarlierRelease | null }
+  | { kind: "install"; begin: Run["begin"] }
+);
+
+/** Null where nothing is open: an install that was cut before its switch waits for whoever runs it again. */
+export function openSwitch(journal: Journal): OpenSwitch | null {
+  const last = journal.runs.at(-1);
+  if (last === undefined) return null;
+  const back = lastReturn(journal);
+  if (back?.isDone === false) {
+    const left = journal.runs.findLast(({ started }) => started.has(RETURN_STEP));
+    return { kind: "return", to: back.to, drivenBy: (left ?? last).begin.release };
+  }
+  if (isWhole(last) || !last.started.has(SWITCH_STEP)) return null;
+  return { kind: "install", begin: last.begin, drivenBy: last.begin.release };
 }
 
 /** Of a folder of a release. */

@@ -1,13 +1,16 @@
 /** An earlier release takes its place again: from its staged tree alone, without a medium. Each step may be repeated from any point. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { Journal } from "../journal.ts";
 import { digestOf } from "../request.ts";
 import { say } from "../say.ts";
-import { ApplianceFailedError, applianceCommand } from "../steps/appliance-command.ts";
+import {
+  ApplianceFailedError,
+  applianceCommand,
+  stopForSwitch,
+} from "../steps/appliance-command.ts";
 import { isCurrent, makeCurrent } from "../steps/current-release.ts";
-import { LAST_STEP } from "../steps/plan-steps.ts";
+import { LAST_STEP } from "../steps/step.ts";
 import { type EarlierRelease, lastReturn, RETURN_STEP } from "./earlier-release.ts";
 
 export async function returnRelease(root: string, earlier: EarlierRelease): Promise<void> {
@@ -22,12 +25,10 @@ export async function returnRelease(root: string, earlier: EarlierRelease): Prom
   if (!isCurrent(root, folder, config)) {
     // The release that started a part stops it. One that can't must not keep the earlier one from coming back.
     if (existsSync(join(root, "current")))
-      await applianceCommand(root, ["stop", "--for", String(MAX_MAINTENANCE_S)]).catch(
-        (error: unknown) => {
-          if (!(error instanceof ApplianceFailedError)) throw error;
-          say(`  ${error.message}`);
-        },
-      );
+      await stopForSwitch(root).catch((error: unknown) => {
+        if (!(error instanceof ApplianceFailedError)) throw error;
+        say(`  ${error.message}`);
+      });
     makeCurrent(root, folder, config);
   }
   say(`start every part of ${version} and wait for its health`);

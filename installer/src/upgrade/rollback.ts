@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
-import { confirm } from "../confirm.ts";
+import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "../journal.ts";
 import { say } from "../say.ts";
 import { currentRelease } from "../steps/current-release.ts";

@@ -6,7 +6,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Api } from "../../appliance/api.ts";
+import type { ApplianceApi } from "../../../dev/appliance-api.ts";
 import { findingsOf, untilClear } from "../../appliance/findings.ts";
 import type { SmallDisk } from "../../appliance/small-disk.ts";
 import type { RecordedJobs } from "../../jobs/recorded-job.ts";
@@ -65,7 +65,7 @@ export async function drains(
     disk,
   }: {
     appliance: LocalAppliance;
-    api: Api;
+    api: ApplianceApi;
     jobs: RecordedJobs;
     log: ApplianceLog;
     disk: SmallDisk;
@@ -119,7 +119,10 @@ export async function drains(
 }
 
 /** What a drain leaves alone: looks at keys and log, new people, the operator's export. */
-async function notServedWhileDraining(appliance: LocalAppliance, api: Api): Promise<string[]> {
+async function notServedWhileDraining(
+  appliance: LocalAppliance,
+  api: ApplianceApi,
+): Promise<string[]> {
   const failed: string[] = [];
   for (const path of ["/api/keys", "/api/users/storage/bucket", "/api/audit/events"]) {
     const { status, body } = await api.call("GET", path);

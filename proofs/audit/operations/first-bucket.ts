@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Api } from "../../appliance/api.ts";
+import type { ApplianceApi } from "../../../dev/appliance-api.ts";
 
 const IDLE_MS = 10_000;
 
@@ -18,7 +18,7 @@ export class FirstBucket implements Disposable {
     this.ca = ca;
   }
 
-  static async open(appliance: LocalAppliance, api: Api): Promise<FirstBucket> {
+  static async open(appliance: LocalAppliance, api: ApplianceApi): Promise<FirstBucket> {
     const quickstart = appliance.quickstart();
     const { endpoint, region, bucketAlias } = (await api.call("GET", "/api/users/storage/bucket"))
       .body as Record<string, string>;

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Api } from "../../appliance/api.ts";
+import type { ApplianceApi } from "../../../dev/appliance-api.ts";
 import type { RecordedJobs } from "../../jobs/recorded-job.ts";
 import { MOVED_BY_TIME, type Moving } from "./appliance-state.ts";
 import type { FirstBucket } from "./first-bucket.ts";
@@ -37,7 +37,7 @@ export async function jobRunsOn(
     api,
     bucket,
     jobs,
-  }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; jobs: RecordedJobs },
+  }: { appliance: LocalAppliance; api: ApplianceApi; bucket: FirstBucket; jobs: RecordedJobs },
   progress: (line: string) => void,
 ): Promise<JobRunsOn> {
   const id = await jobs.submit(JOB.name, JOB);

@@ -5,7 +5,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Api } from "../../appliance/api.ts";
+import type { ApplianceApi } from "../../../dev/appliance-api.ts";
 import { untilHealthy } from "../../appliance/until-healthy.ts";
 import type { ApplianceLog } from "../appliance-log.ts";
 import type { FirstBucket } from "./first-bucket.ts";
@@ -17,7 +17,7 @@ export async function orphansClosed(
     api,
     bucket,
     log,
-  }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; log: ApplianceLog },
+  }: { appliance: LocalAppliance; api: ApplianceApi; bucket: FirstBucket; log: ApplianceLog },
   progress: (line: string) => void,
 ) {
   const pidOf = (part: string): number =>

@@ -1,7 +1,7 @@
 /** No job runs, so that everything can be compared: auditd is stopped, then it hangs. What was refused is served afterwards. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Api } from "../../appliance/api.ts";
+import type { ApplianceApi } from "../../../dev/appliance-api.ts";
 import type { RecordedJobs } from "../../jobs/recorded-job.ts";
 import { MOVED_BY_TIME } from "./appliance-state.ts";
 import { isRefused, refusedDuring, type Refusals, servedAgain } from "./ask-without-auditd.ts";
@@ -31,7 +31,7 @@ export async function refusedWithoutAuditd(
     api,
     bucket,
     jobs,
-  }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket; jobs: RecordedJobs },
+  }: { appliance: LocalAppliance; api: ApplianceApi; bucket: FirstBucket; jobs: RecordedJobs },
   progress: (line: string) => void,
 ): Promise<Record<string, Outcome>> {
   // No node's agent runs, so a job stays where it is until it is cancelled.
@@ -70,7 +70,7 @@ export async function refusedWithoutAuditd(
 }
 
 /** One whose outputs may be removed: of a living one that is refused whatever the log does. */
-async function endedJob(api: Api, jobs: RecordedJobs): Promise<void> {
+async function endedJob(api: ApplianceApi, jobs: RecordedJobs): Promise<void> {
   const id = await jobs.submit("ended", { rounds: 1, ticks: 1 });
   await api.call("POST", `/api/tasks/${id}/cancel`);
   for (let look = 0; look < 240; look++) {

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { askCoordinator } from "../../../appliance/src/first-boot/ask-coordinator.ts";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
-import type { Api } from "../../appliance/api.ts";
+import type { ApplianceApi } from "../../../dev/appliance-api.ts";
 import { taskOf } from "../../appliance/task-of.ts";
 import type { Change } from "./change.ts";
 import type { FirstBucket } from "./first-bucket.ts";
@@ -20,7 +20,7 @@ const IMAGE = "resontech/fl-cpu";
  * @throws Error for a route that it knows no request for
  */
 export async function routeChanges(
-  { appliance, api, bucket }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket },
+  { appliance, api, bucket }: { appliance: LocalAppliance; api: ApplianceApi; bucket: FirstBucket },
   name: string,
   job: { id: string; name: string },
 ): Promise<Change[]> {
@@ -49,7 +49,7 @@ export async function routeChanges(
 
 /** By route, in an order in which all of them can be granted. */
 async function requestsFor(
-  { appliance, api, bucket }: { appliance: LocalAppliance; api: Api; bucket: FirstBucket },
+  { appliance, api, bucket }: { appliance: LocalAppliance; api: ApplianceApi; bucket: FirstBucket },
   name: string,
   job: { id: string; name: string },
 ): Promise<Record<string, Request>> {

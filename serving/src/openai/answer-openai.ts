@@ -181,15 +181,14 @@ async function call(
     pool,
     { call, asked: salted, place, response },
     {
-      begin: async () => {
-        await records.begin({
+      begin: () =>
+        records.begin({
           ...{ kind: "call", id, at: new Date().toISOString(), call },
           ...{ deployment, project, replica: place.replica.member, keySha256: shown.sha256 },
           requestSha256: createHash("sha256").update(body).digest("hex"),
           requestBytes: body.length,
-        });
-        answering();
-      },
+        }),
+      answering,
       end: ({ error, ...end }) => {
         ended(end);
         records.end({ kind: "end", id, at: new Date().toISOString(), ...end });

@@ -52,8 +52,10 @@ export type CallEnd = Omit<CallEnded, "kind" | "id" | "at"> & {
 };
 
 export type CallSteps = {
-  /** Awaited before the first byte of an answer, whosever it is. @throws where the call can't be put on record */
+  /** Begins once an engine has the call, and is awaited before the first byte of an answer. @throws where the call can't be put on record */
   begin: () => Promise<void>;
+  /** The engine's answer is there, and may leave. */
+  answering: () => void;
   /** Called once, before {@link leadCall} returns or throws. */
   end: (end: CallEnd) => void;
 };
@@ -79,15 +81,14 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
   const passing = makePassing(led);
   const got = new Tally();
   let status: number | null = null;
-  let isBegun = false;
-  const begin = async (): Promise<void> => {
-    if (isBegun) return;
-    isBegun = true;
-    await steps.begin().catch((error: unknown) => {
+  let begun: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    begun ??= steps.begin().catch((error: unknown) => {
       engine?.destroy();
       end("not_recorded", error);
       throw new OpenAiError(NOT_RECORDED);
     });
+    return begun;
   };
   const end = (outcome: CallEnd["outcome"], error?: unknown): void => {
     const answer = { answerSha256: got.sha256, answerBytes: got.bytes };
@@ -97,10 +98,15 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
     const from = await led.place.reach(async (replica) => {
       gone.signal.throwIfAborted();
       engine = openEngine(pool, led, replica);
-      const [answer] = (await once(engine, "response")) as [IncomingMessage];
+      const answered = once(engine, "response") as Promise<[IncomingMessage]>;
+      await Promise.race([once(engine, "socket"), answered]);
+      // From here on no other replica takes it: the record is made while the engine works.
+      begin().catch(() => {});
+      const [answer] = await answered;
       return answer;
     });
     await begin();
+    steps.answering();
     status = from.statusCode ?? 502;
     if (status >= 400) {
       const refusal = engineRefusal(status, await refusalText(from));

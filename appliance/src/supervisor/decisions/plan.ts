@@ -20,6 +20,8 @@ export type PlannedPart = {
   state: PartState;
   /** Stopped by the operator: it stays down until it is started, and nothing else goes with it. */
   isHeld: boolean;
+  /** Goes on when everything stops, for the next supervisor to take over. */
+  isKept?: boolean;
 };
 
 export type Action =
@@ -99,7 +101,8 @@ function planRun(parts: readonly PlannedPart[], nowMs: number): Action[] {
 
 function planStop(parts: readonly PlannedPart[], nowMs: number): Action[] {
   const actions: Action[] = [];
-  for (const { name, state, stopGraceMs } of parts) {
+  for (const { name, state, stopGraceMs, isKept } of parts) {
+    if (isKept === true) continue;
     if (state.phase === "stopping") {
       if (nowMs > state.sinceMs + stopGraceMs) actions.push({ do: "kill", part: name });
       continue;

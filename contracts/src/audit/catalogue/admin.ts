@@ -96,6 +96,18 @@ export const ADMIN_EVENTS = {
       closed,
     ),
   ),
+  "admin.support": operation(
+    "appliance",
+    "A bundle for the vendor's support was written: status and logs, without secrets and personal values.",
+    Type.Object(
+      {
+        bundle_sha256: Type.Optional(Sha256Hex),
+        bytes: Type.Optional(Count),
+        files: Type.Optional(Count),
+      },
+      closed,
+    ),
+  ),
   "admin.control": operation(
     "appliance",
     "A command of the operator on the coordinator's control socket.",

@@ -12,6 +12,28 @@ export function compareVersions(a: string, b: string): number {
   return comparePre(left.pre, right.pre);
 }
 
+/** Whether a version is in one of these ranges; each is comparators with spaces between, all of which must hold: `>=1.2.0 <2.0.0`. */
+export function isInRanges(version: string, ranges: readonly string[]): boolean {
+  return ranges.some((range) =>
+    range
+      .trim()
+      .split(/\s+/)
+      .every((comparator) => holds(version, comparator)),
+  );
+}
+
+/** What is no comparator holds for nothing. */
+function holds(version: string, comparator: string): boolean {
+  const [, operator, bound] = /^(>=|<=|>|<|=)(\d+\.\d+\.\d+\S*)$/.exec(comparator) ?? [];
+  if (operator === undefined || bound === undefined) return false;
+  const order = compareVersions(version, bound);
+  return (
+    (order > 0 && operator.startsWith(">")) ||
+    (order < 0 && operator.startsWith("<")) ||
+    (order === 0 && operator.endsWith("="))
+  );
+}
+
 function parse(version: string): { numbers: number[]; pre: string[] | null } {
   const [core = "", ...pre] = version.split("-");
   return {

@@ -144,6 +144,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.identity.connection": as("entity", "Update"),
   "admin.monitoring": as("entity", "Update"),
   "admin.outbound": as("entity", "Update"),
+  "admin.support": as("eventLog", "Export"),
   "admin.control": as("api", "Other"),
   "admin.measured": as("configState", "Log"),
   "admin.refused": as("api", "Other"),

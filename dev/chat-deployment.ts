@@ -5,9 +5,12 @@ import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { runChild } from "../../dev/child.ts";
-import type { LocalAppliance } from "../../dev/local-appliance.ts";
-import { llamaPython } from "../../serving/test/helper/llama-python.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runChild } from "./child.ts";
+import type { LocalAppliance } from "./local-appliance.ts";
+import { llamaPython } from "../serving/test/helper/llama-python.ts";
+
+const AGAIN_MS = 200;
 
 export type ChatOptions = {
   /** Of the deployment, and of its model in the API. */
@@ -62,6 +65,11 @@ export class ChatDeployment {
     return (JSON.parse(said) as { jobId: string }).jobId;
   }
 
+  /** A short greedy answer: the same from the same weights. */
+  async answer(): Promise<string> {
+    return await this.streams().answer();
+  }
+
   async remove(id: string): Promise<void> {
     await this.#resontech("infer", "rm", id);
   }
@@ -112,22 +120,26 @@ export class ChatStreams {
     this.#isEnding = true;
   }
 
+  /** One call, whole. @throws with what was said instead */
+  async answer(): Promise<string> {
+    const { status, said } = await this.#ask({
+      ...{ stream: false, max_tokens: 12 },
+      messages: [{ role: "user", content: "Say a word." }],
+    });
+    this.#agent.destroy();
+    if (status !== 200) throw new Error(`${status} ${said.slice(0, 200)}`);
+    const { choices } = JSON.parse(said) as { choices: [{ message: { content: string } }] };
+    return choices[0].message.content;
+  }
+
   async #one(tokens: number, name: string): Promise<void> {
+    const dropped = this.dropped.length;
     try {
-      const asked = request(new URL("/v1/chat/completions", this.#base), {
-        ...{ method: "POST", agent: this.#agent },
-        headers: { authorization: `Bearer ${this.#key}`, "content-type": "application/json" },
+      const { status, said, replica } = await this.#ask({
+        ...{ stream: true, max_tokens: tokens },
+        messages: [{ role: "user", content: `Tell the story number ${name}.` }],
       });
-      asked.end(
-        JSON.stringify({
-          ...{ model: this.#model, stream: true, max_tokens: tokens, temperature: 0 },
-          messages: [{ role: "user", content: `Tell the story number ${name}.` }],
-        }),
-      );
-      const [from] = (await once(asked, "response")) as [IncomingMessage];
-      const said = await text(from);
-      const replica = String(from.headers["x-replica-id"] ?? "");
-      if (from.statusCode !== 200) this.dropped.push(`${from.statusCode} ${said.slice(0, 200)}`);
+      if (status !== 200) this.dropped.push(`${status} ${said.slice(0, 200)}`);
       else if (!said.trimEnd().endsWith("data: [DONE]"))
         this.dropped.push(`a stream ended with ${said.trimEnd().slice(-200)}`);
       else {
@@ -137,5 +149,21 @@ export class ChatStreams {
     } catch (error) {
       this.dropped.push(String(error));
     }
+    // Whoever is turned away comes again a moment later, as clients do.
+    if (this.dropped.length > dropped) await sleep(AGAIN_MS);
+  }
+
+  async #ask(body: object): Promise<{ status: number; said: string; replica: string }> {
+    const asked = request(new URL("/v1/chat/completions", this.#base), {
+      ...{ method: "POST", agent: this.#agent },
+      headers: { authorization: `Bearer ${this.#key}`, "content-type": "application/json" },
+    });
+    asked.end(JSON.stringify({ model: this.#model, temperature: 0, ...body }));
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    const said = await text(answer);
+    return {
+      ...{ status: answer.statusCode ?? 0, said },
+      replica: String(answer.headers["x-replica-id"] ?? ""),
+    };
   }
 }

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
-import type { LocalAppliance } from "../../dev/local-appliance.ts";
+import type { LocalAppliance } from "./local-appliance.ts";
 
 export type Answer = { status: number; body: unknown };
 
-export class Api {
+export class ApplianceApi {
   readonly #base: string;
   readonly #key: string;
   /** One connection is kept, as a client keeps it. */

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readlinkSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -12,14 +13,14 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import t, { type Test } from "tap";
-import { hostState } from "../../dev/host-state.ts";
-import { type Ended, run } from "./helper/cut-installs.ts";
+import { hostState } from "../../../dev/host-state.ts";
+import { type Ended, run } from "../helper/cut-installs.ts";
 import {
   APPLIANCE,
   flagsFor,
   makeSmallRelease,
   type SmallRelease,
-} from "./helper/small-release.ts";
+} from "../helper/small-release.ts";
 
 /** Every so many of the points at which something has just become durable. */
 const STRIDE = 6;
@@ -30,12 +31,16 @@ t.setTimeout(400_000);
 t.teardown(() => rmSync(base, { recursive: true, force: true }));
 
 /** Each says in a file what it was asked to do, by its version. */
-function release(version: string, change: (appliance: string) => string = (same) => same) {
+function release(
+  version: string,
+  change: (appliance: string) => string = (same) => same,
+  keyFile = join(base, "key.pem"),
+) {
   const dir = join(base, version);
   mkdirSync(dir);
   const told = APPLIANCE.replace("verb=$3\n", `verb=$3\necho "${version} $*" >>"$root/../told"\n`);
   return makeSmallRelease(dir, {
-    ...{ version, appliance: change(told), keyFile: join(base, "key.pem") },
+    ...{ version, appliance: change(told), keyFile },
   });
 }
 const [older, newer] = [release("1.0.0"), release("1.1.0")];
@@ -46,6 +51,9 @@ const broken = release("1.2.0", (appliance) =>
     '  start)\n    [ ! -e "$root/../forbid" ] || { echo "no" >&2; exit 1; }\n',
   ),
 );
+
+/** Of another vendor, or of this one with another key. */
+const foreign = release("1.4.0", (same) => same, join(base, "other-key.pem"));
 
 let count = 0;
 class Place implements AsyncDisposable {
@@ -71,6 +79,16 @@ class Place implements AsyncDisposable {
 
   rollback(): Promise<Ended> {
     return this.#installer("rollback", "--root", this.root, "--yes");
+  }
+
+  /** As each start of the appliance runs it. */
+  settle(): Promise<Ended> {
+    return this.#installer("settle", "--root", this.root);
+  }
+
+  /** By the command of the installed release. */
+  upgradeFrom(medium: string, ...more: string[]): Promise<Ended> {
+    return this.#installer("upgrade", medium, "--root", this.root, "--yes", ...more);
   }
 
   resume(): Promise<Ended> {
@@ -143,7 +161,11 @@ t.test("a newer bundle takes the place of the older release, with its choices", 
   t.match(place.config(), {
     ...{ instance: place.instance, agent: { cpuWorkers: 3 }, hangAfterMinutes: 7 },
   });
-  t.same(place.told.slice(0, 2), ["1.0.0 stop --for 900", "1.1.0 start"], "the older one stops");
+  t.same(
+    place.told.slice(0, 2),
+    ["1.0.0 stop --for 900 --keep-door", "1.1.0 start --within 200"],
+    "the older one stops",
+  );
 
   const again = await place.upgrade(newer);
   t.equal(again.status, 0, again.stderr);
@@ -161,7 +183,11 @@ t.test("a release that does not come up is replaced by the one before", async (t
   t.same(
     place.told.map((line) => line.replace(/ --username .*/, "")),
     [
-      ...["1.0.0 stop --for 900", "1.2.0 start", "1.2.0 stop --for 900"],
+      ...[
+        "1.0.0 stop --for 900 --keep-door",
+        "1.2.0 start --within 200",
+        "1.2.0 stop --for 900 --keep-door",
+      ],
       ...["1.0.0 start", "1.0.0 first-boot"],
     ],
   );
@@ -198,6 +224,39 @@ t.test("an older bundle is refused unless it is meant", async (t) => {
   t.equal(place.current, "1.0.0");
 });
 
+t.test("the installed release takes a medium that its own key vouches for", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  const refused = await place.upgradeFrom(foreign.bundle);
+  t.equal(refused.status, 3, refused.stderr);
+  t.match(refused.stderr, /the pinned one/);
+  const plan = await place.upgradeFrom(newer.bundle, "--dry-run");
+  t.match(plan.stderr, /upgrade of 1\.0\.0/);
+  t.match(plan.stderr, /\d MB to import/);
+  t.equal(place.current, "1.0.0");
+  t.same(place.told, [], "nothing was stopped");
+  t.equal((await place.upgradeFrom(newer.bundle)).status, 0);
+  t.equal(place.current, "1.1.0");
+  t.match((await place.upgrade(foreign)).stderr, /signing_key_changed/);
+  t.equal(place.current, "1.1.0");
+});
+
+t.test("once it is staged, an upgrade goes on without its medium", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  place.forbid();
+  const taken = await place.upgrade(broken);
+  t.match(taken.stderr, /upgrade_returned/);
+  t.equal((await place.upgrade(newer)).status, 0);
+  renameSync(newer.bundle, `${newer.bundle}.away`);
+  try {
+    t.equal((await place.resume()).status, 0);
+    t.equal(place.current, "1.1.0");
+  } finally {
+    renameSync(`${newer.bundle}.away`, newer.bundle);
+  }
+});
+
 t.test("cut anywhere, an upgrade and a return go on to their end", async (t) => {
   await using place = new Place();
   await place.first(older, t);
@@ -220,6 +279,11 @@ t.test("cut anywhere, an upgrade and a return go on to their end", async (t) => 
       place.cutAt(point);
       t.not((await place.upgrade(newer)).status, 0);
       place.cutAt(null);
+      // What the next start does: it ends what was switched, and lets be what was not.
+      const settled = await place.settle();
+      t.equal(settled.status, 0, `upgrade cut at ${point}: ${settled.stderr}`);
+      const next = await place.settle();
+      t.same([next.status, next.stderr], [0, ""], "nothing is open any more");
     }
     const whole = await place.upgrade(newer);
     t.equal(whole.status, 0, `upgrade cut at ${point}: ${whole.stderr}`);
@@ -228,6 +292,8 @@ t.test("cut anywhere, an upgrade and a return go on to their end", async (t) => 
       place.cutAt(point);
       t.not((await place.rollback()).status, 0);
       place.cutAt(null);
+      const settled = await place.settle();
+      t.equal(settled.status, 0, `return cut at ${point}: ${settled.stderr}`);
     }
     // Whether the return had begun or not, the same command goes on; one that was cut at its very end has ended.
     const back = await place.rollback();

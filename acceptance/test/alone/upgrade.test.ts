@@ -1,0 +1,103 @@
+/** A newer bundle on the installed appliance and back again, beneath a running job and an endpoint. The newer release has a migration more. */
+import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { ApplianceApi } from "../../../dev/appliance-api.ts";
+import { runChild } from "../../../dev/child.ts";
+import { ChatDeployment } from "../../../dev/chat-deployment.ts";
+import { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { ReleaseTree } from "../../../dev/release-tree.ts";
+import { auditReport, isVerified, verdictsOf } from "../../../dev/verify-audit.ts";
+import { SwitchWatch } from "../../../dev/switch-watch.ts";
+
+const root = process.env["RT_TEST_APPLIANCE"] ?? "";
+const installed = process.env["RT_TEST_BUNDLE"] ?? "";
+if (!existsSync(join(root, "current")))
+  throw new Error("npm test starts the appliance; run it through `npm test`");
+const appliance = LocalAppliance.at(root);
+const quickstart = appliance.quickstart();
+const api = new ApplianceApi(appliance);
+t.teardown(() => api.close());
+
+/** Longer than both switches. */
+const JOB_S = 90;
+const VERSION = "0.9.0";
+
+t.setTimeout(600_000);
+const work = mkdtempSync(join(tmpdir(), "rt-upgrade-"));
+t.teardown(() => rmSync(work, { recursive: true, force: true }));
+
+const resontech = (...words: string[]) =>
+  runChild(join(root, "current", "bin", "resontech"), words, {
+    ...{ env: { PATH: process.env["PATH"], ...quickstart }, quiet: true },
+  });
+
+type Task = { id: string; status: string; detail: { attempt: number } };
+
+async function task(method: "GET" | "POST", path: string, body?: unknown): Promise<Task> {
+  const answer = await api.call(method, path, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+  return answer.body as Task;
+}
+
+async function beginJob(name: string): Promise<string> {
+  const script = join(work, "wait.py");
+  writeFileSync(script, `import time\ntime.sleep(${JOB_S})\nprint("waited")\n`);
+  await resontech("storage", "put", script, `jobs/${name}/scripts/wait.py`);
+  const { id } = await task("POST", "/api/tasks", {
+    ...{ kind: "command", name, scriptPath: `/jobs/${name}/scripts/wait.py` },
+    ...{ gpuModels: ["cpu"], timeLimitMinutes: 10 },
+  });
+  await until(async () => (await task("GET", `/api/tasks/${id}`)).status === "RUNNING");
+  return id;
+}
+
+async function until(holds: () => Promise<boolean>, limitMs = 120_000): Promise<void> {
+  for (const end = Date.now() + limitMs; !(await holds()); ) {
+    if (Date.now() > end) throw new Error("it did not come to that");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+t.test("a job and an endpoint live through an upgrade and a rollback", async (t) => {
+  const tree = ReleaseTree.ofThis(join(work, "tree")).become({
+    ...{ version: VERSION, releaseNumber: 2 },
+    migration: "CREATE TABLE of_a_test (id INTEGER PRIMARY KEY) STRICT",
+  });
+  const { bundle } = await tree.build(join(work, "bundle"));
+  mkdirSync(join(work, "chat"));
+  const chat = await ChatDeployment.make(appliance, join(work, "chat"), {
+    ...{ name: `lasting chat ${process.pid}`, slots: 2 },
+  });
+  const deployed = await chat.deploy();
+  const answered = await chat.answer();
+  const job = await beginJob(`lasting-${process.pid}`);
+  const release = (): string => readlinkSync(join(root, "current"));
+  const before = release();
+
+  const watch = SwitchWatch.ofApi(appliance);
+  await runChild("sh", [join(bundle, "install.sh"), "--root", root, "--yes"], { quiet: true });
+  t.not(release(), before);
+  t.same(await chat.answer(), answered, "the model answers as before");
+  t.equal((await task("GET", `/api/tasks/${job}`)).status, "RUNNING");
+  await appliance.command(["rollback", "--yes"]);
+  t.equal(release(), before);
+  t.same(await chat.answer(), answered, "and again");
+  const seen = await watch.end();
+  t.same(seen.strange, [], "whoever calls meanwhile is told to come again");
+  t.comment(JSON.stringify(seen));
+
+  await until(
+    async () => !["QUEUED", "RUNNING"].includes((await task("GET", `/api/tasks/${job}`)).status),
+    200_000,
+  );
+  t.match(await task("GET", `/api/tasks/${job}`), { status: "FINISHED", detail: { attempt: 1 } });
+  await chat.remove(deployed);
+  const report = await auditReport(appliance, work, [
+    join(installed, "release.json"),
+    join(bundle, "release.json"),
+  ]);
+  t.ok(isVerified(verdictsOf(report)), JSON.stringify(report.verdicts));
+  t.ok(report.binaries.compared > 0);
+});

@@ -1,0 +1,83 @@
+/**
+ * Every secret that the appliance holds and root may read, so that none is in what it gives away. They are looked for, never told.
+ *
+ * auditd's and the vault's own keys are not read even for that: no process but theirs ever sees them.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { readAuditKeys } from "../config/audit-keys.ts";
+import { readForeign } from "../config/owned-file.ts";
+import type { Layout } from "../layout.ts";
+
+const UNREAD = new Set(["auditd", "vault"]);
+/** Certificates and configurations lie beside the secrets. */
+const PUBLIC = /\.(?:crt|pem|cfg|conf|yml|yaml)$/;
+const MAX_BYTES = 65_536;
+/** Of `data/credentials.txt`: `name = value`. */
+const CREDENTIAL = /^(?:platform_api_key|first_password|access_key_id|secret_access_key) = (.+)$/gm;
+
+/** A secret can't be read, so nobody can say whether a log has it. */
+export class SecretsUnreadableError extends Error {
+  readonly code = "secrets_unreadable";
+  readonly hint = "look at the file that is named; without it a bundle could hold that secret";
+}
+
+/** @throws SecretsUnreadableError */
+export function knownSecrets(layout: Layout): string[] {
+  const folders = processesOf(layout).map((process) => layout.secrets(process));
+  const files = [
+    ...folders.flatMap((folder) => filesOf(folder).filter((file) => !PUBLIC.test(file))),
+    ...filesOf(layout.caDir).filter((file) => file.endsWith(".key")),
+    ...filesOf(layout.data("agent")).filter((file) => /(?:\.key|join-token)$/.test(file)),
+    ...pinsOf(layout),
+  ];
+  const credentials = layout.data("credentials.txt");
+  return [
+    ...files.flatMap((file) => valuesOf(read(file))),
+    ...(existsSync(credentials)
+      ? [...read(credentials).matchAll(CREDENTIAL)].map(([, value]) => value!)
+      : []),
+  ];
+}
+
+function processesOf(layout: Layout): string[] {
+  const folder = layout.secrets("");
+  return existsSync(folder) ? readdirSync(folder).filter((name) => !UNREAD.has(name)) : [];
+}
+
+function filesOf(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ name }) => join(folder, name));
+}
+
+function pinsOf(layout: Layout): string[] {
+  const { token, vaultToken } = readAuditKeys(layout) ?? {};
+  return [token, vaultToken].flatMap((one) =>
+    one !== undefined && existsSync(one.pinFile) ? [one.pinFile] : [],
+  );
+}
+
+function read(file: string): string {
+  try {
+    return readForeign(file, MAX_BYTES).toString();
+  } catch (error) {
+    throw new SecretsUnreadableError(`${file} can't be read`, { cause: error });
+  }
+}
+
+/** A file of JSON has several. */
+function valuesOf(text: string): string[] {
+  if (!text.startsWith("{")) return [text];
+  try {
+    return [text, ...leavesOf(JSON.parse(text))];
+  } catch {
+    return [text];
+  }
+}
+
+function leavesOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(leavesOf) : [];
+}
