@@ -17,7 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { freePort } from "../agent/test/helper/engine-process.ts";
 import { llamaPython } from "../serving/test/helper/llama-python.ts";
-import { LlamaReplica } from "../serving/test/helper/llama-replica.ts";
+import { startLlama } from "../serving/test/helper/llama-replica.ts";
 import { RunningGateway } from "../serving/test/helper/running-gateway.ts";
 import type { LoadPlan, LoadReport, LoadTarget } from "./inference/load.ts";
 import { startLitellm, startPortkey } from "./inference/peers.ts";
@@ -190,7 +190,7 @@ async function measureEngine({ progress }: ProofContext, dir: string) {
   const { python, weights } = await llamaPython();
   const port = await freePort();
   const replica = stack.use(
-    LlamaReplica.start(python, join(dir, "replica"), { modelPath: weights, port, slots: SLOTS }),
+    startLlama(python, join(dir, "replica"), { modelPath: weights, port, slots: SLOTS }),
   );
   await replica.ready();
   const gateway = stack.use(

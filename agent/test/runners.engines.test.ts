@@ -9,7 +9,8 @@ t.test("the runner's own decisions", async (t) => {
 });
 
 t.test("what the programs of replicas decide, and a predictor served", async (t) => {
-  for (const suite of ["test_llama_units", "test_replica", "test_predictor"]) {
+  const suites = ["test_engine", "test_llama_units", "test_vllm_units", "test_replica"];
+  for (const suite of [...suites, "test_predictor"]) {
     const { status, output } = await runUnittest(suite);
     t.equal(status, 0, suite, { output });
     t.match(output, /Ran [1-9]\d* tests/);

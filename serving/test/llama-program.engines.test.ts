@@ -7,16 +7,17 @@ import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
 import { freePort, until } from "../../agent/test/helper/engine-process.ts";
 import { llamaPython } from "./helper/llama-python.ts";
-import { LlamaReplica } from "./helper/llama-replica.ts";
+import type { EngineReplica } from "./helper/engine-replica.ts";
+import { startLlama } from "./helper/llama-replica.ts";
 
 t.setTimeout(240_000);
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const { python, weights } = await llamaPython();
 let started = 0;
-async function start(modelPath: string, more: Partial<LlamaSpec> = {}): Promise<LlamaReplica> {
+async function start(modelPath: string, more: Partial<LlamaSpec> = {}): Promise<EngineReplica> {
   const spec = { ...more, modelPath, port: await freePort() };
-  return LlamaReplica.start(python, join(dir, String(++started)), spec);
+  return startLlama(python, join(dir, String(++started)), spec);
 }
 
 t.test("weights that can't be read end it, and its last word says so", async (t) => {
@@ -65,7 +66,7 @@ t.test("texts are embedded where that is the task", async (t) => {
   });
 });
 
-async function complete(replica: LlamaReplica, prompt: string, tokens: number): Promise<unknown> {
+async function complete(replica: EngineReplica, prompt: string, tokens: number): Promise<unknown> {
   const answer = await fetch(`http://127.0.0.1:${replica.port}/v1/completions`, {
     method: "POST",
     body: JSON.stringify({ prompt, max_tokens: tokens, temperature: 0, seed: 1 }),

@@ -16,7 +16,7 @@ import { freePort } from "../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
 import { llamaPython } from "./helper/llama-python.ts";
-import { LlamaReplica } from "./helper/llama-replica.ts";
+import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
 
 t.setTimeout(240_000);
@@ -41,7 +41,7 @@ const door = await RunningDoor.start(join(dir, "door"), certificates, {
 });
 t.teardown(() => door[Symbol.asyncDispose]());
 // Last: what fails before it leaves no engine behind.
-const replica = LlamaReplica.start(python, join(dir, "replica"), { modelPath: weights, port });
+const replica = startLlama(python, join(dir, "replica"), { modelPath: weights, port });
 t.teardown(() => replica[Symbol.asyncDispose]());
 await replica.ready();
 

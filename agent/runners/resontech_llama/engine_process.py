@@ -1,8 +1,6 @@
 """llama.cpp's own server, in a process of its own: what ends it ends nothing else. Told all by one line of JSON on its standard input."""
 
-import ctypes
 import json
-import os
 import signal
 import sys
 from typing import Any
@@ -10,17 +8,10 @@ from typing import Any
 # Errors and warnings. What a caller asks is in none of them unless the engine breaks over it.
 _VERBOSITY = 2
 _STEP_TOKENS = 64
-# https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> int:
-    # Without whoever started it, it has nobody: also while it loads.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    said = json.loads(sys.stdin.readline())
-    server = _serve(said)
-    os.write(said["loadedFd"], b"loaded\n")
-    os.close(said["loadedFd"])
+    server = _serve(json.loads(sys.stdin.readline()))
     while server is not None:
         signal.pause()
     return 0

@@ -1,7 +1,6 @@
 """The process that a model lives in: loads it, serves it, and says every second how far its calls are. It may hang or be killed: who started it sees that."""
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -14,14 +13,13 @@ from typing import Any, Callable, Protocol
 from resontech_runner.events import is_disk_full
 
 from .calls import CallsUnderWay
+from .die_with_parent import die_with_parent
 
 _FAILED = 1
 _STOPPED = 143
 # What is under way may end.
 _GRACE_S = 5.0
 _BEAT_S = 1.0
-# https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
-_PR_SET_PDEATHSIG = 1
 
 
 class LoadError(Exception):
@@ -49,8 +47,7 @@ def serve(told: int, load: Callable[[], Server]) -> int:
     @param told: file descriptor for lines of JSON: `ready`, `failed`, `beat`
     @param load: back once the model is warm; what it raises is told
     """
-    # Without whoever started it, it has nobody: also while it loads.
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    die_with_parent()
     os.set_inheritable(told, False)
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

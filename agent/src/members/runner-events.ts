@@ -13,6 +13,9 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_MESSAGE_CHARS = 4_000;
 const MAX_DETAIL_CHARS = 16_000;
 
+/** What a runner may say that it is at. */
+const LOADING = "loading";
+
 /** As the protocol's names are. */
 const SITE_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -58,6 +61,11 @@ function takeLine(line: string, news: RunnerNews): void {
   if (value === null) return;
   const { t: _, ...event } = value;
   switch (value["kind"]) {
+    case "progress":
+      // Its other steps are the agent's own to tell.
+      if (value["step"] !== LOADING) return;
+      if (Value.Check(MemberEvent, event)) news.events.push(event);
+      return;
     case "ready":
     case "standing":
     case "job-started":

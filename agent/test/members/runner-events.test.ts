@@ -46,3 +46,16 @@ t.test("a round whose number no database takes is no event", (t) => {
   t.equal(roundModel, null);
   t.end();
 });
+
+t.test("a model that loads is told, and no other step is a runner's to tell", (t) => {
+  const loading = { kind: "progress", step: "loading", done: 0 };
+  const file = fileOf(
+    t,
+    JSON.stringify({ t: "2026-11-27T10:00:00Z", ...loading }),
+    JSON.stringify({ ...loading, step: "image" }),
+    JSON.stringify({ ...loading, done: -1 }),
+    JSON.stringify({ ...loading, more: 1 }),
+  );
+  t.strictSame(readRunnerEvents(file, 0, 10).events, [loading]);
+  t.end();
+});

@@ -8,10 +8,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
-from resontech_llama.calls import BadCall, engine_body, fields_of
-from resontech_llama.engine_end import engine_end
-from resontech_llama.main import LoadError, require_room
-from resontech_llama.spec import SpecError, read_spec
+from resontech_llama.main import require_room
+from resontech_llama.spec import read_spec
+from resontech_llama.words import WORDS, decodes_of
+from resontech_replica.engine_end import engine_end
+from resontech_replica.engine_spec import SpecError
+from resontech_replica.run_engine import EngineLoadError
 
 SPEC = {
     "formatVersion": 1,
@@ -28,24 +30,6 @@ SPEC = {
 }
 
 
-class Calls(unittest.TestCase):
-    allowed = {"/v1/completions": frozenset({"prompt"})}
-
-    def test_no_other_path_leads_to_the_engine(self):
-        self.assertEqual(fields_of("/v1/completions", self.allowed), {"prompt"})
-        for path in ("/completion", "/v1/completions/", "/v1/completions?x=1", "//v1/completions", "/v1/%63ompletions", "/slots/0", "/props", "/tokenize", "/infill", "/lora-adapters", "/models/load"):
-            self.assertIsNone(fields_of(path, self.allowed), path)
-
-    def test_a_field_that_is_not_named_is_dropped(self):
-        raw = json.dumps({"prompt": "a", "chat_template": "{{x}}", "id_slot": 0, "n_discard": -1}).encode()
-        self.assertEqual(json.loads(engine_body(raw, frozenset({"prompt"}))), {"prompt": "a"})
-
-    def test_what_is_no_object_is_refused(self):
-        for raw in (b"", b"[1]", b"null", b"{", b"\xff", b"[" * 100_000):
-            with self.subTest(raw[:10]), self.assertRaises(BadCall):
-                engine_body(raw, frozenset())
-
-
 class Ends(unittest.TestCase):
     def test_why_the_engine_ended_is_told_by_the_first_line_that_says_it(self):
         bad = ["loading", "llama_model_load: error loading model: invalid magic", "srv: failed to load model"]
@@ -54,13 +38,20 @@ class Ends(unittest.TestCase):
             ((1, False, False, ["ggml: failed to allocate buffer of size 9", *bad]), ("out_of_memory", "the engine got no memory: ggml: failed to allocate buffer of size 9")),
             ((-9, True, True, []), ("out_of_memory", "the engine was killed: the memory limit of the container was reached")),
             ((-9, True, False, bad), ("payload_exited", "the engine was ended by signal 9 (SIGKILL)")),
-            ((-6, True, False, ["GGML_ASSERT"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT)")),
+            ((-6, True, False, ["GGML_ASSERT"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT): GGML_ASSERT")),
         ]
         for said, expected in cases:
             with self.subTest(expected):
-                end = engine_end(*said)
+                end = engine_end(WORDS, *said)
                 self.assertEqual((end.reason, end.message), expected)
                 self.assertEqual(end.detail, "\n".join(said[3]))
+
+
+class Metrics(unittest.TestCase):
+    def test_how_often_the_engine_has_decoded(self):
+        self.assertEqual(decodes_of(b"# HELP x\nllamacpp:n_decode_total 17\nllamacpp:other 3\n"), 17)
+        self.assertEqual(decodes_of(b'llamacpp:n_decode_total{model="a"} 1.5\n'), 1.5)
+        self.assertIsNone(decodes_of(b""))
 
 
 class Room(unittest.TestCase):
@@ -70,7 +61,7 @@ class Room(unittest.TestCase):
             file.flush()
             require_room(Path(file.name), None)
             require_room(Path(file.name), 100)
-            with self.assertRaises(LoadError) as raised:
+            with self.assertRaises(EngineLoadError) as raised:
                 require_room(Path(file.name), 99)
             self.assertEqual(raised.exception.end.reason, "out_of_memory")
             self.assertEqual(str(raised.exception), "the weights have 100 bytes, and the container has 99 bytes of memory")

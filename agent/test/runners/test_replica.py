@@ -10,7 +10,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
-from resontech_llama.probe import decodes_of  # noqa: E402
 from resontech_replica.call_progress import CallProgress  # noqa: E402
 from resontech_replica.activity import activity_of  # noqa: E402
 from resontech_replica.standing import RanAt, judge  # noqa: E402
@@ -88,13 +87,6 @@ class Activities(unittest.TestCase):
             pass
         self.assertTrue(activity_of(os.getpid()).is_busy)
         self.assertIsNone(activity_of(1 << 22 | 1))
-
-
-class Metrics(unittest.TestCase):
-    def test_how_often_the_engine_has_decoded(self):
-        self.assertEqual(decodes_of(b"# HELP x\nllamacpp:n_decode_total 17\nllamacpp:other 3\n"), 17)
-        self.assertEqual(decodes_of(b'llamacpp:n_decode_total{model="a"} 1.5\n'), 1.5)
-        self.assertIsNone(decodes_of(b""))
 
 
 if __name__ == "__main__":

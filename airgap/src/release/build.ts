@@ -13,6 +13,7 @@ import { buildFlCuda, CUDA_12, CUDA_13 } from "../images/fl-cuda.ts";
 import { buildKeycloak } from "../images/keycloak.ts";
 import { buildPostgres } from "../images/postgres.ts";
 import { buildServeCpu } from "../images/serve-cpu.ts";
+import { buildServeVllm } from "../images/serve-vllm.ts";
 import { buildWheelFolder } from "../images/wheel-folder.ts";
 import { LockStaleError, type LockFile, readLock } from "../lock/lock-file.ts";
 import { refreshOverlay } from "../lock/refresh.ts";
@@ -31,7 +32,7 @@ import { joinScript } from "./join-script.ts";
 import { signedFiles } from "./signed-files.ts";
 import { hasSignedFiles, writeBundle } from "./write-bundle.ts";
 
-/** What a bundle's job images are for: `cuda` is `cpu` and both images for NVIDIA's accelerators. */
+/** What a bundle's job images are for: `cuda` is `cpu`, both images for NVIDIA's accelerators, and that of vLLM. */
 export const PROFILES = ["cpu", "cuda"] as const;
 export type Profile = (typeof PROFILES)[number];
 
@@ -128,6 +129,7 @@ async function makeParts(
     ...wheelFolders.map((folder) => buildWheelFolder(cache, lock, folder)),
     // Last of those for jobs: where several would do, the first is taken.
     buildServeCpu(cache, lock),
+    ...(profile === "cuda" ? [buildServeVllm(cache, lock)] : []),
     buildKeycloak(cache, lock),
     buildPostgres(cache, lock),
   ];

@@ -7,7 +7,7 @@ const kind = <K extends string>(value: K) => Type.Literal(value);
 
 /** What happened to a member, told by its agent. Spooled on the agent's disk until the coordinator has committed it. */
 export const MemberEvent = Type.Union([
-  /** Bytes received, or layers and files unpacked: progress that renews the deadline of PROVISIONING and STAGING. */
+  /** Bytes received, layers and files unpacked, or a model that loads (`loading`): progress that renews the deadlines of what is not ready yet. */
   Type.Object(
     { kind: kind("progress"), step: Id, done: Bytes, total: Type.Optional(Bytes) },
     closed,

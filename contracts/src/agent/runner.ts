@@ -107,6 +107,8 @@ export type RoundUpdates =
 /** `ready` means, of the server: NVFlare listens; of a client: it runs and the server's port answers. */
 export type RunnerEvent = { t: string } & (
   | { kind: "ready" }
+  /** Of a replica before it is ready: it gets on. Each one renews the time that it has; the amount says nothing. */
+  | { kind: "progress"; step: "loading"; done: 0 }
   /** Of a replica, once it is ready: see MemberEvent. */
   | { kind: "standing"; standing: "well" | "stalled" | "asleep"; order: number }
   | { kind: "site-registered"; site: string }

@@ -418,7 +418,11 @@ export const ERROR_CATALOGUE = {
   },
   engine_unavailable: {
     status: 400,
-    hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own.",
+    hint: "Write `engine: llama.cpp` with weights in GGUF, or leave `engine` out and deploy a predictor of your own. For `engine: vllm` ask the operator for a bundle of the profile `cuda`.",
+  },
+  engine_needs_gpu: {
+    status: 400,
+    hint: "Ask for a GPU: `cluster.device: cuda` in inference.yaml, and no `gpuModels` that is a processor. On processors deploy with `engine: llama.cpp`.",
   },
   not_replaceable: {
     status: 409,

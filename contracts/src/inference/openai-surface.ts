@@ -32,3 +32,9 @@ export const OPENAI_FIELDS: Readonly<Record<OpenAiCall, readonly string[]>> = {
   completions: [...SAMPLING, "prompt", "echo", "suffix"],
   embeddings: ["model", "input", "encoding_format", "dimensions", "user"],
 };
+
+/**
+ * A field that the gateway sets by itself, and no client: an engine that keeps the beginnings of texts keeps them apart by it, so that nobody learns from
+ * the time of an answer what another project has asked.
+ */
+export const CACHE_SALT = "cache_salt";

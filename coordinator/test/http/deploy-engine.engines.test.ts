@@ -65,9 +65,6 @@ t.test("what is no GGUF is refused before anything runs, and a GPU in vain", asy
     ]);
   t.same(await refused("engine: llama.cpp\nmodel: {path: gone.gguf}\n"), [400, "weights_missing"]);
   t.same(await refused(`${YAML}cluster: {device: cuda}\n`), [400, "engine_unavailable"]);
-  t.same(await refused("engine: vllm_openai\nmodel: {path: small.gguf}\n"), [
-    ...[400, "engine_unavailable"],
-  ]);
 });
 
 t.test("weights lie anywhere in the bucket, or are what a finished job left", async (t) => {
@@ -173,6 +170,68 @@ t.test("a predictor gets the image's own versions, and is told so", async (t) =>
   t.not(spec["callbackSecret"], keySha256);
   for (const wrong of ["http://hooks.example/", "https://a:b@hooks.example/", "hooks.example"])
     t.same(await deployed("[]", { callbackUrl: wrong }), [400, "callback_url_invalid"], wrong);
+});
+
+t.test("vLLM takes a folder of safetensors and a GPU, where the release has it", async (t) => {
+  const gpu = await makeTestApp(`${dir}/gpu`, engine, {
+    images: [
+      TEST_IMAGE,
+      SERVE_IMAGE,
+      {
+        ...{ profile: "fl-cuda13", sizeBytes: 1, pythonVersion: "3.11.2" },
+        reference: `localhost:5000/resontech/fl-cuda13@sha256:${"3".repeat(64)}`,
+        packages: { torch: "2.15.0" },
+        needs: { vendor: "nvidia", leastDriver: "580", architectures: ["9.0"] },
+      },
+      {
+        ...{ profile: "serve-vllm", sizeBytes: 1, pythonVersion: "3.11.2" },
+        reference: `localhost:5000/resontech/serve-vllm@sha256:${"2".repeat(64)}`,
+        packages: { vllm: "0.33.0" },
+        needs: { vendor: "nvidia", leastDriver: "580", architectures: ["9.0"] },
+      },
+    ],
+  });
+  t.teardown(() => gpu.close());
+  const carol = await gpu.addUser("carla");
+  const answer = async (change: Record<string, unknown> = {}) => {
+    const payload = { name: "chat", jobPath: "/inference_jobs/chat", ...change };
+    const { status, body: said } = await gpu.call(carol, {
+      ...{ method: "POST", url: "/api/inference/jobs", payload },
+    });
+    return status === 201 ? 201 : [status, said["code"]];
+  };
+  const file = (path: string, text: string) => put(path, text, carol.bucket);
+  await file("inference.yaml", "engine: vllm\n");
+  t.same(await answer(), [400, "weights_missing"]);
+  for (const name of ["config.json", "tokenizer.json", "model.safetensors", "own.py", "model.bin"])
+    await file(`model/${name}`, "x");
+  t.same(await answer({ gpuModels: ["cpu"] }), [400, "engine_needs_gpu"]);
+  t.equal(await answer(), 201);
+  const task = gpu.kernel.tasks.at(-1);
+  t.match(task, { image: { profile: "serve-vllm" }, spec: { engine: "vllm", modelPath: null } });
+  t.same(
+    task?.inputs.map(({ target }) => target),
+    ["model/config.json", "model/model.safetensors", "model/tokenizer.json"],
+  );
+  await file("scripts/m.py", "class M: pass");
+  await file(
+    "inference.yaml",
+    "model: {module: m, class_name: M}\ncluster: {device: cuda}\nrequirements: [torch]\n",
+  );
+  for (const view of gpu.kernel.views.values())
+    gpu.kernel.views.set(view.id, { ...view, state: "CANCELLED" });
+  t.equal(await answer(), 201);
+  t.same(
+    gpu.kernel.tasks.at(-1)?.images?.map(({ profile }) => profile),
+    ["fl-cuda13"],
+    "a predictor with torch runs in an image of jobs",
+  );
+  await put("inference.yaml", "engine: vllm\n");
+  for (const name of ["config.json", "tokenizer.json", "model.safetensors"])
+    await put(`model/${name}`, "x");
+  t.match(await deploy({ gpuModels: undefined }), {
+    ...{ status: 400, body: { code: "engine_unavailable", message: /without the profile cuda/ } },
+  });
 });
 
 t.test("a release without the engine says so", async (t) => {

@@ -118,6 +118,22 @@ t.test("one whose node never asks for it, or that never gets ready, is given up"
   ]);
 });
 
+t.test("one whose model loads for minutes, and says that it gets on, is waited for", async (t) => {
+  const made = await running(t, [2]);
+  await made.commit(() => made.world.parts.replicas.setDue(made.id, 1));
+  await made.place();
+  const { id } = made.members()[1]!;
+  await made.say(id, { kind: "staged", bytes: 1 }, { kind: "started", container: "c" });
+  for (let turn = 0; turn < 5; turn++) {
+    await made.pass(100);
+    await made.say(id, { kind: "progress", step: "loading", done: 0 });
+  }
+  t.same(made.states(), ["RUNNING", "RUNNING"]);
+  await made.say(id, { kind: "ready" });
+  await made.pass(200);
+  t.same(made.states(), ["RUNNING", "RUNNING"]);
+});
+
 t.test("nothing of it is lost with the process", async (t) => {
   const made = await running(t, [3], 1);
   await made.commit(() => made.world.parts.replicas.setDue(made.id, 1));

@@ -16,6 +16,7 @@ import type { CallRecorder } from "../records/call-recorder.ts";
 import type { Refusal } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
+import { withCacheSalt } from "./cache-salt.ts";
 import { type CallEnd, leadCall, NOT_RECORDED } from "./lead-call.ts";
 import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
@@ -174,9 +175,11 @@ async function call(
   using place = admitted;
   const { deployment, project } = place.route;
   const id = randomUUID();
+  const tenant = { deployment, project: projectOf(shown) ?? project };
+  const salted = { ...asked, body: withCacheSalt(call, asked.body, tenant) };
   await leadCall(
     pool,
-    { call, asked, place, response },
+    { call, asked: salted, place, response },
     {
       begin: () =>
         records.begin({

@@ -9,7 +9,8 @@ export function engineRefusal(status: number, body: string): OpenAiRefusal {
     message: message || "the engine does not take this request",
   });
   if (type === "exceed_context_size_error") return ofRequest("context_length_exceeded");
-  if (status === 501) return ofRequest("unsupported_by_model");
+  // The program before the engine lets a call through only where the engine has it.
+  if (status === 501 || type === "not_found") return ofRequest("unsupported_by_model");
   if (type === "busy" || status === 429)
     return {
       ...{ status: 503, type: "server_error", code: "busy", retryAfterS: 1 },

@@ -1,4 +1,6 @@
-/** Pure: events of a stream that passes by in pieces, without the usage that the client did not ask for. */
+/** Pure: events of a stream that passes by in pieces, without the usage that the client did not ask for, and with errors in the API's own words. */
+import { engineRefusal } from "./engine-refusal.ts";
+import { errorBody } from "./openai-error.ts";
 import { type Usage, usageOf } from "./usage.ts";
 
 /** Of one event. */
@@ -7,7 +9,7 @@ const END = Buffer.from("\n\n");
 const DATA = "data: ";
 const DONE = `${DATA}[DONE]`;
 /** What a chunk with something of the model's has. */
-const OF_MODEL = /"(?:content|reasoning_content|text|arguments)":"/;
+const OF_MODEL = /"(?:content|reasoning_content|reasoning|text|arguments)":"/;
 
 export class StreamEvents {
   readonly #passesUsage: boolean;
@@ -41,7 +43,10 @@ export class StreamEvents {
     for (let end = whole.indexOf(END); end >= 0; end = whole.indexOf(END, from)) {
       const event = whole.subarray(from, end + END.length);
       from = end + END.length;
-      if (this.#passes(event.toString("utf8"))) passed.push(event);
+      const text = event.toString("utf8");
+      const refusal = refusalOf(text);
+      if (refusal !== null) passed.push(refusal);
+      else if (this.#passes(text)) passed.push(event);
     }
     this.#pending = whole.subarray(from);
     if (this.#pending.length > MAX_EVENT_BYTES) throw new Error("an event of a stream has no end");
@@ -60,7 +65,19 @@ export class StreamEvents {
   }
 }
 
-function chunkOf(event: string): { usage?: unknown; choices?: unknown } {
+/** An engine that fails over a stream says so in it; null for any other event. */
+function refusalOf(event: string): Buffer | null {
+  if (!event.startsWith(DATA) || !event.includes('"error"')) return null;
+  const { error } = chunkOf(event);
+  if (typeof error !== "object" || error === null) return null;
+  const { code } = error as { code?: unknown };
+  const status = typeof code === "number" && code >= 400 && code < 600 ? code : 500;
+  return Buffer.from(
+    `${DATA}${errorBody(engineRefusal(status, JSON.stringify({ error })))}${END.toString()}`,
+  );
+}
+
+function chunkOf(event: string): { usage?: unknown; choices?: unknown; error?: unknown } {
   try {
     const chunk: unknown = JSON.parse(event.slice(DATA.length));
     return typeof chunk === "object" && chunk !== null ? chunk : {};

@@ -1,132 +1,26 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { LlamaSpec } from "@resontech/contracts/llama-spec";
-import { REPLICA_WISH, type ReplicaWishFile } from "@resontech/contracts/replica-wish";
+import { LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
 import {
   MAX_OPENAI_BODY_BYTES,
   OPENAI_CALLS,
   OPENAI_FIELDS,
   OPENAI_PATH,
 } from "@resontech/contracts/openai-surface";
+import { EngineReplica } from "./engine-replica.ts";
 
-const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
-
-/** The real program of a container with llama.cpp, in a folder that stands for the container's root. */
-export class LlamaReplica implements AsyncDisposable {
-  readonly port: number;
-  readonly #child: ChildProcess;
-  readonly #root: string;
-  #output = "";
-
-  private constructor(child: ChildProcess, root: string, port: number) {
-    this.port = port;
-    this.#child = child;
-    this.#root = root;
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on("data", (chunk: Buffer) => (this.#output += chunk.toString("utf8")));
-  }
-
-  /** @param root a folder of its own */
-  static start(
-    python: string,
-    root: string,
-    spec: Pick<LlamaSpec, "modelPath" | "port"> & Partial<LlamaSpec>,
-  ): LlamaReplica {
-    for (const folder of ["rt/job", "rt/events", "tmp"])
-      mkdirSync(join(root, folder), { recursive: true });
-    const whole: LlamaSpec = {
-      ...{
-        formatVersion: 1,
-        name: "small chat",
-        task: "generate",
-        pooling: null,
-        replica: "r-1",
-        slots: 2,
-        contextTokens: 512,
-      },
-      maxBodyBytes: 2 * MAX_OPENAI_BODY_BYTES,
-      allowed: Object.fromEntries(
-        OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
-      ),
-      ...spec,
-    };
-    writeFileSync(join(root, "rt/job/llama.json"), JSON.stringify(whole));
-    const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(RUNNERS)})
-from resontech_llama.main import main
-sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
-    const child = spawn(python, ["-u", "-c", program], {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", TMPDIR: join(root, "tmp") },
-    });
-    return new LlamaReplica(child, root, spec.port);
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
-  /** Of the process that llama.cpp runs in. */
-  get enginePid(): number {
-    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
-    return Number(children.trim().split(" ")[0]);
-  }
-
-  /** As the agent passes it on. */
-  wish(order: number, asleep: boolean): void {
-    const wish: ReplicaWishFile = { formatVersion: 1, order, asleep };
-    const file = join(this.#root, "rt/job", REPLICA_WISH);
-    writeFileSync(`${file}.fresh`, JSON.stringify(wish));
-    renameSync(`${file}.fresh`, file);
-  }
-
-  /** Waits until it has said so. @throws Error when it does not within `ms` */
-  async stands(standing: string, order: number, ms: number): Promise<void> {
-    for (const end = Date.now() + ms; ; await sleep(10)) {
-      const last = this.told().findLast(({ kind }) => kind === "standing");
-      if (last?.["standing"] === standing && last["order"] === order) return;
-      if (Date.now() > end) throw new Error(`it stands ${JSON.stringify(last)}: ${this.#output}`);
-    }
-  }
-
-  get output(): string {
-    return this.#output;
-  }
-
-  /** What it told the agent so far. */
-  told(): Record<string, unknown>[] {
-    const events = join(this.#root, "rt/events/events.jsonl");
-    if (!existsSync(events)) return [];
-    const lines = readFileSync(events, "utf8").trimEnd().split("\n");
-    return lines
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-  }
-
-  /** @throws Error when it ends, or says nothing for a minute */
-  async ready(): Promise<void> {
-    for (const end = Date.now() + 60_000; ; await sleep(50)) {
-      if (this.told().some(({ kind }) => kind === "ready")) return;
-      if (this.#child.exitCode !== null || Date.now() > end)
-        throw new Error(`the replica is not ready: ${this.#output}`);
-    }
-  }
-
-  /** Its exit code. */
-  async ended(): Promise<number | null> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null)
-      await once(this.#child, "exit");
-    return this.#child.exitCode;
-  }
-
-  stop(signal: NodeJS.Signals = "SIGTERM"): void {
-    this.#child.kill(signal);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.stop("SIGKILL");
-    await this.ended();
-  }
+/** @param root a folder of its own */
+export function startLlama(
+  python: string,
+  root: string,
+  said: Pick<LlamaSpec, "modelPath" | "port"> & Partial<LlamaSpec>,
+): EngineReplica {
+  const spec: LlamaSpec = {
+    ...{ formatVersion: 1, name: "small chat", task: "generate", pooling: null },
+    ...{ replica: "r-1", slots: 2, contextTokens: 512 },
+    maxBodyBytes: 2 * MAX_OPENAI_BODY_BYTES,
+    allowed: Object.fromEntries(
+      OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
+    ),
+    ...said,
+  };
+  return EngineReplica.start(python, root, { module: "resontech_llama", file: LLAMA_SPEC, spec });
 }

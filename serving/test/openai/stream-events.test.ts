@@ -40,6 +40,25 @@ t.test("a stream that ends early has what was seen of it", async (t) => {
   t.equal(passed, token("a") + token("b"), "half an event is nobody's");
 });
 
+t.test("an engine's error in a stream is told in the API's words, without internals", async (t) => {
+  const failed = (code: unknown, message: string) =>
+    event({ error: { message, type: "InternalServerError", param: null, code } });
+  const { events, passed } = pass(
+    `${token("a")}${failed(500, "EngineCore at 0x7f")}${DONE}`,
+    false,
+  );
+  const [first, second, third] = passed.split("\n\n").map((one) => one.slice("data: ".length));
+  t.equal(`data: ${first}\n\n`, token("a"));
+  t.match(JSON.parse(second ?? ""), { error: { code: "engine_failed", type: "server_error" } });
+  t.notMatch(second, /EngineCore/);
+  t.equal(third, "[DONE]");
+  t.equal(events.isDone, true);
+  t.match(pass(failed(400, "too long"), false).passed, /"code":"invalid_request"/);
+  t.match(pass(failed("x", "too long"), false).passed, /engine_failed/);
+  const named = token('"error"');
+  t.equal(pass(named, false).passed, named, "a model may write the word");
+});
+
 t.test("pieces may be cut anywhere, and an event has an end", async (t) => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), (cuts) => {

@@ -5,6 +5,7 @@ import type { ObjectStore } from "../../storage/object-store.ts";
 import { S3ResponseError } from "../../storage/s3-transport.ts";
 import type { FolderObject } from "../../submission/folder-objects.ts";
 import { hubInputs, snapshotFolder } from "./decisions/hub-cache.ts";
+import { isRead, whatLacks } from "./decisions/model-folder.ts";
 import { type ModelPath, readModelPath } from "./decisions/model-path.ts";
 import type { InferenceSpec } from "./inference-yaml.ts";
 import type { ModelObject, ModelSources } from "./model-sources.ts";
@@ -39,16 +40,12 @@ export async function findWeights(
   if (modelPath === null) return null;
   const path = readModelPath(modelPath);
   if (engine === "predictor" && isUnfilled(path, place)) return null;
+  if (engine === "vllm" && path.from !== "hub") throw noFolder(modelPath);
   const found =
     path.from === "hub"
       ? ofHub(path, modelPath, engine, place)
       : oneFile(modelPath, await find(path, place));
-  const { sizeBytes } = found.origin;
-  if (sizeBytes > MAX_MODEL_BYTES)
-    throw new ApiError(
-      "model_too_large",
-      `${modelPath} has ${sizeBytes} bytes, a replica takes ${MAX_MODEL_BYTES}`,
-    );
+  requireSize(found.origin.sizeBytes, modelPath);
   if (path.from !== "hub")
     for (const { bucket = null, key } of found.inputs)
       place.sources.checkUse(
@@ -56,6 +53,15 @@ export async function findWeights(
         RUNS_USERS_CODE.includes(engine),
       );
   return found;
+}
+
+/** @throws ApiError model_too_large */
+export function requireSize(sizeBytes: number, named: string): void {
+  if (sizeBytes > MAX_MODEL_BYTES)
+    throw new ApiError(
+      "model_too_large",
+      `${named} has ${sizeBytes} bytes, a replica takes ${MAX_MODEL_BYTES}`,
+    );
 }
 
 /**
@@ -92,12 +98,23 @@ function ofHub(
 ): FoundWeights {
   const snapshot = sources.ofHub(name, revision);
   const { commit, files } = snapshot;
-  // An engine reads one file; where there is one it need not be named.
+  const folder = snapshotFolder(snapshot);
+  if (engine === "vllm") {
+    if (file !== null) throw noFolder(named);
+    requireModel(
+      files.map(({ path }) => path),
+      named,
+    );
+    const inputs = hubInputs(snapshot, isRead);
+    const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
+    const origin = { named, versionId: null, commit, sizeBytes, sha256: null };
+    return { inputs, path: folder, origin };
+  }
+  // llama.cpp reads one file; where there is one it need not be named.
   const only = file ?? (RUNS_USERS_CODE.includes(engine) ? null : oneGguf(snapshot.files, named));
-  const inputs = hubInputs(snapshot, only);
+  const inputs = hubInputs(snapshot, only === null ? null : (path) => path === only);
   if (inputs.length === 0)
     throw new ApiError("model_not_found", `${name}@${revision} of the hub has no file ${only}`);
-  const folder = snapshotFolder(snapshot);
   const sha256 = files.find(({ path }) => path === only)?.sha256 ?? null;
   const sizeBytes = inputs.reduce((sum, input) => sum + input.sizeBytes, 0);
   return {
@@ -105,6 +122,19 @@ function ofHub(
     path: only === null ? folder : `${folder}/${only}`,
     origin: { named, versionId: null, commit, sizeBytes, sha256 },
   };
+}
+
+/** @throws ApiError weights_missing */
+export function requireModel(paths: readonly string[], named: string): void {
+  const lacks = whatLacks(paths);
+  if (lacks !== null) throw new ApiError("weights_missing", `${named} has no ${lacks}`);
+}
+
+function noFolder(named: string): ApiError {
+  return new ApiError(
+    "path_invalid",
+    `model.path ${JSON.stringify(named)}: vllm reads a folder: name a model of the hub as hub:NAME@REVISION, or leave it out and fill model/`,
+  );
 }
 
 /** @throws ApiError weights_missing */

@@ -21,9 +21,9 @@ const MAX_DOWNSCALE_S = 86_400;
 
 const DOTTED = "^[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*$";
 const ModelPath = Type.String({ minLength: 1, maxLength: 1_024 });
-/** Engines of this release and of the hosted pools; without one a predictor runs. */
+/** Without one a predictor runs. The hosted pools call vLLM by its second name. */
 const Engine = Type.Object({
-  engine: Type.Optional(Type.Enum(["llama.cpp", "embeddings", "container", "vllm_openai"])),
+  engine: Type.Optional(Type.Enum(["llama.cpp", "vllm", "vllm_openai", "embeddings", "container"])),
 });
 /** What is not named here is taken and passed over: the hosted pools know more of it. */
 const Common = Type.Object({
@@ -79,6 +79,24 @@ const Llama = Type.Object({
     }),
   ),
 });
+/** Of vLLM's own parsers; none can be brought along. */
+const Parser = Type.String({ pattern: "^[a-z0-9][a-z0-9_-]*$", maxLength: 64 });
+const Vllm = Type.Object({
+  model: Type.Optional(Type.Object({ path: Type.Optional(Type.Union([ModelPath, Type.Null()])) })),
+  vllm: Type.Optional(
+    Type.Object(
+      {
+        context_tokens: Type.Optional(Type.Integer({ minimum: 256, maximum: MAX_CONTEXT_TOKENS })),
+        gpu_memory_share: Type.Optional(Type.Number({ minimum: 0.1, maximum: 0.98 })),
+        tool_call_parser: Type.Optional(Parser),
+        reasoning_parser: Type.Optional(Parser),
+        tensor_parallel_size: Type.Optional(Type.Integer({ minimum: 1 })),
+        pipeline_parallel_size: Type.Optional(Type.Integer({ minimum: 1 })),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+});
 const Container = Type.Object({
   model: Type.Optional(Type.Object({ path: Type.Optional(Type.Union([ModelPath, Type.Null()])) })),
   container: Type.Object(
@@ -99,6 +117,7 @@ const validators = {
   common: Compile(Common),
   predictor: Compile(Predictor),
   llama: Compile(Llama),
+  vllm: Compile(Vllm),
   container: Compile(Container),
 };
 
@@ -141,6 +160,18 @@ export type ServedModel =
       contextTokens: number;
     }
   | {
+      engine: "vllm";
+      /** A folder in Hugging Face's layout: a model of the hub, or null for the deployment's `model/`. */
+      modelPath: string | null;
+      /** Of one call. */
+      contextTokens: number;
+      /** Of the device's memory. */
+      memoryShare: number;
+      /** Null: what a model writes is its text, and nothing else. */
+      toolCallParser: string | null;
+      reasoningParser: string | null;
+    }
+  | {
       engine: "embeddings";
       /** It is a folder: the deployment's `model/`, in Hugging Face's layout. */
       modelPath: null;
@@ -158,17 +189,18 @@ export type InferenceSpec = (Exclude<ServedModel, { engine: "container" }> | Ask
 
 const DEFAULT_ONGOING = 8;
 const DEFAULT_HEALTH = "/health";
-/** Each call of an engine has a context of its own, in memory from the start. */
-const DEFAULT_SLOTS = 4;
-const MAX_SLOTS = 64;
+/** On a processor each call has a context of its own, in memory from the start; on a device calls share what is left beside the weights. */
+const SLOTS = { cpu: { usual: 4, most: 64 }, device: { usual: 32, most: 512 } };
 const DEFAULT_CONTEXT_TOKENS = 4_096;
+/** As vLLM has it. */
+const DEFAULT_MEMORY_SHARE = 0.9;
+/** Of a replica. */
+export const DEVICES = 1;
 
-/** @throws ApiError inference_yaml_invalid, with where in the file; engine_unavailable */
+/** @throws ApiError inference_yaml_invalid, with where in the file; engine_unavailable, engine_needs_gpu */
 export function readInferenceYaml(text: string): InferenceSpec {
   const said = document(text);
   const { engine } = checked(validators.engine, said);
-  if (engine === "vllm_openai")
-    throw new ApiError("engine_unavailable", `this release has no engine ${engine}`);
   const { cluster = {}, limits, requirements } = checked(validators.common, said);
   const { device = "auto", gpus_per_worker: gpus = 0, max_ongoing_requests: ongoing } = cluster;
   const common = {
@@ -183,6 +215,17 @@ export function readInferenceYaml(text: string): InferenceSpec {
   });
   if (engine === undefined)
     return { ...predictorOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING, null) };
+  if (engine === "vllm" || engine === "vllm_openai") {
+    if (device === "cpu" || cluster.gpus_per_worker === 0)
+      throw new ApiError(
+        "engine_needs_gpu",
+        "inference.yaml: cluster asks for no GPU, and vllm runs on nothing else",
+      );
+    if (gpus > DEVICES) throw manyDevices(`cluster.gpus_per_worker is ${gpus}`);
+    const model = vllmOf(said);
+    const spec = scaled(slotsOf(engine, ongoing, SLOTS.device), model.contextTokens);
+    return { ...model, ...spec, needsDevice: true };
+  }
   if (common.needsDevice)
     throw new ApiError("engine_unavailable", `${engine} runs on processors in this release`);
   if (engine === "container") {
@@ -190,9 +233,7 @@ export function readInferenceYaml(text: string): InferenceSpec {
       throw invalid("requirements are not for an image of one's own");
     return { ...containerOf(said), ...scaled(ongoing ?? DEFAULT_ONGOING, null) };
   }
-  const slots = ongoing ?? DEFAULT_SLOTS;
-  if (slots > MAX_SLOTS)
-    throw invalid(`cluster.max_ongoing_requests is at most ${MAX_SLOTS} with ${engine}`);
+  const slots = slotsOf(engine, ongoing, SLOTS.cpu);
   if (engine === "embeddings") return { engine, modelPath: null, ...scaled(slots, null) };
   const model = llamaOf(said);
   return { ...model, ...scaled(slots, model.contextTokens) };
@@ -216,6 +257,38 @@ function llamaOf(said: unknown): ServedModel & { engine: "llama.cpp" } {
     ...{ pooling: llama.pooling ?? null },
     contextTokens: llama.context_tokens ?? DEFAULT_CONTEXT_TOKENS,
   };
+}
+
+/** @throws ApiError inference_yaml_invalid, engine_unavailable */
+function vllmOf(said: unknown): ServedModel & { engine: "vllm" } {
+  const { model, vllm = {} } = checked(validators.vllm, said);
+  for (const name of ["tensor_parallel_size", "pipeline_parallel_size"] as const)
+    if ((vllm[name] ?? 1) > DEVICES) throw manyDevices(`vllm.${name} is ${vllm[name]}`);
+  return {
+    ...{ engine: "vllm", modelPath: model?.path ?? null },
+    contextTokens: vllm.context_tokens ?? DEFAULT_CONTEXT_TOKENS,
+    memoryShare: vllm.gpu_memory_share ?? DEFAULT_MEMORY_SHARE,
+    toolCallParser: vllm.tool_call_parser ?? null,
+    reasoningParser: vllm.reasoning_parser ?? null,
+  };
+}
+
+function manyDevices(what: string): ApiError {
+  return new ApiError(
+    "engine_unavailable",
+    `inference.yaml: ${what}, and a replica holds one device in this release`,
+  );
+}
+
+/** @throws ApiError inference_yaml_invalid */
+function slotsOf(
+  engine: string,
+  asked: number | undefined,
+  { usual, most }: { usual: number; most: number },
+): number {
+  const slots = asked ?? usual;
+  if (slots > most) throw invalid(`cluster.max_ongoing_requests is at most ${most} with ${engine}`);
+  return slots;
 }
 
 function containerOf(said: unknown): AskedContainer {

@@ -48,7 +48,7 @@ function requireTokens(
   // One call may need as many, and would never have its turn.
   if (tokens < contextTokens)
     throw invalid(
-      `${at}.tokens_per_minute is ${tokens}, and one call may have ${contextTokens} (llama.context_tokens)`,
+      `${at}.tokens_per_minute is ${tokens}, and one call may have ${contextTokens} (context_tokens)`,
     );
 }
 

@@ -17,10 +17,12 @@ import {
 } from "@resontech/contracts/container-spec";
 import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
 import {
+  CACHE_SALT,
   MAX_EMBEDDING_INPUTS,
   MAX_OPENAI_BODY_BYTES,
   OPENAI_CALLS,
   OPENAI_FIELDS,
+  type OpenAiCall,
   OPENAI_PATH,
   OPENAI_SILENT_MS,
 } from "@resontech/contracts/openai-surface";
@@ -32,11 +34,12 @@ import {
   PREDICTOR_SPEC,
   type PredictorSpec,
 } from "@resontech/contracts/predictor-spec";
+import { VLLM_COMMAND, VLLM_SPEC, type VllmSpec } from "@resontech/contracts/vllm-spec";
 import { workerResources } from "../../kernel/decisions/resources.ts";
 import type { JobRow } from "../../kernel/rows.ts";
 import type { DescribedMember, Workload } from "../../kernel/workload.ts";
 import { HUB_CACHE } from "./decisions/hub-cache.ts";
-import type { ServedModel } from "./inference-yaml.ts";
+import { DEVICES, type ServedModel } from "./inference-yaml.ts";
 import type { Scaling } from "./scaling.ts";
 
 /** Column `spec` of a job of this kind. Its `modelPath` is one in the container. */
@@ -74,6 +77,8 @@ const ROLE = "replica";
 const MODEL_FOLDER = "/app/model";
 /** Weights as they lie, and as much again while they are read. */
 const DISK_DATA_FACTOR = 2;
+/** Of the API what a model of language answers. */
+const GENERATES: readonly OpenAiCall[] = ["chat/completions", "completions"];
 /** What the gateway makes of a body may be longer than what the client sent: it writes numbers out. */
 const BODY_FACTOR = 2;
 
@@ -178,13 +183,26 @@ function programOf(job: Pick<JobRow, "name" | "spec">, replica: string): Program
       file: { name: EMBEDDINGS_SPEC, text: JSON.stringify(spec) },
     };
   }
-  const { modelPath, task, pooling, contextTokens, maxOngoingRequests: slots } = deployment;
+  const { contextTokens, maxOngoingRequests: slots } = deployment;
+  const engine = { ...common, name: job.name, contextTokens, slots, maxBodyBytes };
+  if (deployment.engine === "vllm") {
+    const { modelPath, memoryShare, toolCallParser, reasoningParser } = deployment;
+    const spec: VllmSpec = {
+      ...{ ...engine, modelPath: modelPath ?? MODEL_FOLDER, memoryShare, devices: DEVICES },
+      ...{ toolCallParser, reasoningParser, allowed: allowed(GENERATES, [CACHE_SALT]) },
+    };
+    return { command: VLLM_COMMAND, file: { name: VLLM_SPEC, text: JSON.stringify(spec) } };
+  }
+  const { modelPath, task, pooling } = deployment;
   const spec: LlamaSpec = {
-    ...{ ...common, name: job.name, modelPath, task, pooling, contextTokens, slots },
-    maxBodyBytes,
-    allowed: Object.fromEntries(
-      OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
-    ),
+    ...{ ...engine, modelPath, task, pooling, allowed: allowed(OPENAI_CALLS, []) },
   };
   return { command: LLAMA_COMMAND, file: { name: LLAMA_SPEC, text: JSON.stringify(spec) } };
+}
+
+/** @param more fields that the gateway sets by itself */
+function allowed(calls: readonly OpenAiCall[], more: readonly string[]): Record<string, string[]> {
+  return Object.fromEntries(
+    calls.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call], ...more]]),
+  );
 }

@@ -1,12 +1,14 @@
 /** What can be wrong with a deployment, found in the bucket before it is accepted. */
 import type { JobImage } from "@resontech/contracts/coordinator-config";
 import type { DeployBody } from "@resontech/contracts/http-inference";
-import { EMBEDDINGS_FILES, EMBEDDINGS_PACKAGES } from "@resontech/contracts/embeddings-spec";
+import { EMBEDDINGS_PACKAGES } from "@resontech/contracts/embeddings-spec";
 import { MAX_VARIABLES } from "@resontech/contracts/own-image";
 import { LLAMA_PACKAGE } from "@resontech/contracts/llama-spec";
+import { VLLM_PACKAGE } from "@resontech/contracts/vllm-spec";
 import { ApiError } from "../../api-error.ts";
 import { findPlatformKeys } from "../../identity/decisions/platform-key.ts";
-import type { AcceptedInput } from "../../kernel/accepted-task.ts";
+import type { AcceptedInput, WorkerSelection } from "../../kernel/accepted-task.ts";
+import type { WorkerView } from "../../kernel/kernel.ts";
 import { chooseImages } from "../../submission/decisions/choose-images.ts";
 import { slugOf } from "../../submission/decisions/slug-of.ts";
 import { selectWorkers } from "../../submission/decisions/worker-selection.ts";
@@ -21,6 +23,7 @@ import {
 } from "../../submission/validated-task.ts";
 import { type Lacking, lackingOf } from "../federation/submission/requirements.ts";
 import { findWeights } from "./find-weights.ts";
+import { folderFiles } from "./folder-files.ts";
 import {
   type InferenceSpec,
   MAX_YAML_BYTES,
@@ -64,7 +67,7 @@ export async function validatePredictor(
   if (spec.engine === "predictor") requireModule(spec.module, scripts, folder);
   else if (spec.engine === "llama.cpp") await requireGguf(deps, weights?.inputs[0], bucket);
   const own = spec.engine === "container" ? deps.ownImages.require(spec.image) : null;
-  const modelFiles = spec.engine === "embeddings" ? modelFilesOf(objects, folder) : [];
+  const modelFiles = spec.modelPath === null ? folderFiles(spec.engine, objects, folder) : [];
 
   const workers = deps.workers();
   const catalogue = deps.catalogue();
@@ -74,6 +77,7 @@ export async function validatePredictor(
     workers,
     catalogue,
   );
+  if (spec.engine === "vllm") requireVllm(deps.images, selection, workers, catalogue);
   const images = chooseImages(selection, own === null ? deps.images : [own.image], workers, {
     hasHub: false,
     judge: (image) => judgeImage(spec, image),
@@ -164,18 +168,6 @@ async function readSpec(
   return readInferenceYaml(asText(bytes, YAML, "script_not_text"));
 }
 
-/** Of the deployment's `model/` what the engine reads. */
-function modelFilesOf(objects: readonly FolderObject[], folder: string): AcceptedInput[] {
-  const find = (name: string) => objects.find(({ path }) => path === `model/${name}`);
-  const missing = EMBEDDINGS_FILES.needed.find((name) => find(name) === undefined);
-  if (missing !== undefined)
-    throw new ApiError("weights_missing", `/${folder} has no model/${missing}`);
-  return [...EMBEDDINGS_FILES.needed, ...EMBEDDINGS_FILES.optional]
-    .map(find)
-    .filter((file) => file !== undefined)
-    .map((file) => inputOf("model", file, file.path));
-}
-
 /**
  * The first bytes alone: the rest of the file is parsed in the replica's container.
  * @throws ApiError weights_invalid
@@ -210,6 +202,10 @@ function servedModel(
     return { engine, module, className, initArgs, modelPath };
   }
   if (spec.engine === "embeddings") return { engine: spec.engine, modelPath: null };
+  if (spec.engine === "vllm") {
+    const { engine, contextTokens, memoryShare, toolCallParser, reasoningParser } = spec;
+    return { engine, modelPath, contextTokens, memoryShare, toolCallParser, reasoningParser };
+  }
   const { engine, task, pooling, contextTokens } = spec;
   // An engine's weights are named, and so were found.
   return { engine, task, pooling, contextTokens, modelPath: modelPath! };
@@ -232,12 +228,46 @@ function runnable(
   return { digest, command, directory: program.directory, environment };
 }
 
+/** What of PyPI an image has for each of them. */
+const PACKAGES = {
+  predictor: [],
+  "llama.cpp": [LLAMA_PACKAGE],
+  vllm: [VLLM_PACKAGE],
+  embeddings: EMBEDDINGS_PACKAGES,
+} as const satisfies Record<string, readonly string[]>;
+
+/** Before images are chosen: that none of those for processors has it would say little. @throws ApiError engine_unavailable, engine_needs_gpu */
+function requireVllm(
+  images: readonly JobImage[],
+  selection: WorkerSelection,
+  workers: readonly Pick<WorkerView, "id" | "device">[],
+  catalogue: ReturnType<ValidationDeps["catalogue"]>,
+): void {
+  if (!images.some(({ packages }) => Object.hasOwn(packages, VLLM_PACKAGE)))
+    throw new ApiError(
+      "engine_unavailable",
+      "this release has no image with vllm: its bundle was made without the profile cuda",
+    );
+  const kinds =
+    selection.kind === "pinned"
+      ? workers
+          .filter(({ id }) => selection.workerIds.includes(id))
+          .map(({ device }) => device.kind)
+      : catalogue
+          .filter(({ id }) => selection.gpuModels === null || selection.gpuModels.includes(id))
+          .map(({ kind }) => kind);
+  if (kinds.length > 0 && kinds.every((kind) => kind === "cpu"))
+    throw new ApiError(
+      "engine_needs_gpu",
+      "the deployment asks for processors alone, and vllm runs on none",
+    );
+}
+
 /** @throws ApiError requirement_unavailable and its like; engine_unavailable */
 function judgeImage(spec: InferenceSpec, image: JobImage): void {
   // What is in it is its maker's to know.
   if (spec.engine === "container") return;
-  const needed = { predictor: [], "llama.cpp": [LLAMA_PACKAGE], embeddings: EMBEDDINGS_PACKAGES };
-  if (!needed[spec.engine].every((name) => Object.hasOwn(image.packages, name)))
+  if (!PACKAGES[spec.engine].every((name) => Object.hasOwn(image.packages, name)))
     throw new ApiError("engine_unavailable", `the image ${image.profile} has no ${spec.engine}`);
   const missing = lackingIn(spec, image, "package");
   if (missing.length > 0) throw new ApiError("requirement_unavailable", missing.join("; "));

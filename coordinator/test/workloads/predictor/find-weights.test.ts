@@ -32,3 +32,40 @@ t.test("a name that is not among the files of model/ is a mistake", async (t) =>
   await t.rejects(findWeights({ ...template, modelPath: "classifier.pt" }, place()), missing);
   await t.rejects(findWeights({ ...template, engine: "llama.cpp" }, place()), missing);
 });
+
+t.test("vLLM reads the files of a whole model of the hub, and none of its code", async (t) => {
+  const object = {
+    bucket: "hub",
+    versionId: "v1",
+    etag: "e",
+    sizeBytes: 5,
+    sha256: "a".repeat(64),
+  };
+  const hub = (...paths: string[]): WeightsPlace => ({
+    ...place(),
+    sources: {
+      ...place().sources,
+      ofHub: (name, revision) => ({
+        ...{ name, revision, commit: "c0ffee", ref: { ...object, key: "ref" } },
+        files: paths.map((path) => ({ ...object, path, key: `models/${path}` })),
+      }),
+    },
+  });
+  const vllm = (modelPath: string) => ({ engine: "vllm", modelPath }) as const;
+  const model = ["config.json", "tokenizer.json", "model-1.safetensors", "model-2.safetensors"];
+  const found = await findWeights(
+    vllm("hub:org/chat@v1"),
+    hub(...model, "own.py", "pytorch_model.bin", "onnx/model.safetensors", "README.md"),
+  );
+  const folder = "/app/model/hub/models--org--chat/snapshots/c0ffee";
+  t.match(found, { path: folder, origin: { commit: "c0ffee", sizeBytes: 20 } });
+  t.same(
+    found?.inputs.map(({ target }) => `/app/${target}`),
+    model.map((path) => `${folder}/${path}`),
+  );
+  await t.rejects(findWeights(vllm("hub:org/chat@v1"), hub("config.json", "tokenizer.json")), {
+    ...{ code: "weights_missing", message: /no weights as \*\.safetensors/ },
+  });
+  for (const path of ["hub:org/chat@v1/model-1.safetensors", "chat.gguf", "/a/b", "job:j-1"])
+    await t.rejects(findWeights(vllm(path), hub(...model)), { code: "path_invalid" }, path);
+});

@@ -88,6 +88,42 @@ t.test("an engine needs its weights, and no code", async (t) => {
   });
 });
 
+t.test("vLLM has a GPU, room for many calls, and no parser that nobody asked for", async (t) => {
+  const usual = readInferenceYaml("engine: vllm");
+  t.match(usual, {
+    ...{ engine: "vllm", modelPath: null, contextTokens: 4_096, memoryShare: 0.9 },
+    ...{ toolCallParser: null, reasoningParser: null, needsDevice: true, maxOngoingRequests: 32 },
+    limits: { platformKeys: { tokensPerMinute: 200_000 } },
+  });
+  t.same(readInferenceYaml("engine: vllm_openai"), usual, "as the hosted pools name it");
+  t.match(
+    readInferenceYaml(`engine: vllm
+model: {path: "hub:org/chat@v1"}
+cluster: {device: cuda, gpus_per_worker: 1, max_ongoing_requests: 512}
+vllm: {context_tokens: 8192, gpu_memory_share: 0.5, tool_call_parser: hermes, reasoning_parser: qwen3,
+  tensor_parallel_size: 1}`),
+    {
+      ...{ modelPath: "hub:org/chat@v1", contextTokens: 8_192, memoryShare: 0.5 },
+      ...{ toolCallParser: "hermes", reasoningParser: "qwen3", maxOngoingRequests: 512 },
+    },
+  );
+  const refused = (more: string, code: string, message: RegExp) =>
+    t.throws(() => readInferenceYaml(`engine: vllm\n${more}`), { code, message }, more);
+  refused("cluster: {device: cpu}", "engine_needs_gpu", /asks for no GPU/);
+  refused("cluster: {gpus_per_worker: 0}", "engine_needs_gpu", /asks for no GPU/);
+  refused("cluster: {gpus_per_worker: 2}", "engine_unavailable", /holds one device/);
+  refused("vllm: {tensor_parallel_size: 4}", "engine_unavailable", /tensor_parallel_size is 4/);
+  refused("vllm: {pipeline_parallel_size: 2}", "engine_unavailable", /holds one device/);
+  for (const [more, message] of [
+    ["vllm: {tool_call_parser: /tmp/x.py}", /vllm\.tool_call_parser/],
+    ["vllm: {tool_call_parser: --host}", /vllm\.tool_call_parser/],
+    ["vllm: {gpu_memory_share: 1}", /vllm\.gpu_memory_share/],
+    ["vllm: {trust_remote_code: true}", /vllm/],
+    ["cluster: {max_ongoing_requests: 513}", /at most 512 with vllm/],
+  ] as const)
+    refused(more, "inference_yaml_invalid", message);
+});
+
 t.test(
   "replicas follow the calls where bounds are said, else there is a fixed number",
   async (t) => {
@@ -128,9 +164,6 @@ t.test("what is wrong is named with its place", async (t) => {
     ["model: {module: m, module: n, class_name: P}", /unique/],
   ] as const)
     t.throws(() => readInferenceYaml(text), { code: "inference_yaml_invalid", message }, text);
-  t.throws(() => readInferenceYaml("engine: vllm_openai\nmodel: {module: m, class_name: P}"), {
-    code: "engine_unavailable",
-  });
 });
 
 t.test("limits are the own key's, and beside them each platform key's", async (t) => {

@@ -52,3 +52,28 @@ t.test("a predictor's class, and a model's engine with what may reach it", async
   for (const fields of Object.values(allowed))
     t.notOk(fields.some((field) => /template|slot|lora|grammar|salt|n_discard/.test(field)));
 });
+
+t.test(
+  "vLLM gets a folder, its share of one device, and what a gateway sets by itself",
+  async (t) => {
+    const deployment: Deployment = {
+      ...common,
+      ...{ engine: "vllm", modelPath: null, contextTokens: 512, memoryShare: 0.5 },
+      ...{ toolCallParser: "hermes", reasoningParser: null },
+    };
+    const { program, name, spec } = described(deployment);
+    t.match({ program, name }, { program: "/rt/runner/serve_vllm.py", name: "vllm.json" });
+    t.match(spec, {
+      ...{ name: "small chat", modelPath: "/app/model", slots: 3, contextTokens: 512, devices: 1 },
+      ...{ memoryShare: 0.5, toolCallParser: "hermes", reasoningParser: null },
+    });
+    const { allowed } = spec as { allowed: Record<string, string[]> };
+    t.same(Object.keys(allowed), ["/v1/chat/completions", "/v1/completions"]);
+    for (const fields of Object.values(allowed)) {
+      t.ok(fields.includes("cache_salt"));
+      t.notOk(fields.some((field) => /template|lora|embeds|media|priority|xargs|kv_/.test(field)));
+    }
+    const hub = described({ ...deployment, modelPath: "/app/model/hub/m" });
+    t.match(hub.spec, { modelPath: "/app/model/hub/m" });
+  },
+);

@@ -11,15 +11,18 @@ export function snapshotFolder({ name, commit }: Pick<HubSnapshot, "name" | "com
   return `${HUB_CACHE}/models--${name.replaceAll("/", "--")}/snapshots/${commit}`;
 }
 
-/** @param only one file; null: all, to be found by the model's name and revision, or by the name alone */
-export function hubInputs(snapshot: HubSnapshot, only: string | null): AcceptedInput[] {
+/** @param isWanted of a file's path; null: all are, to be found by the model's name and revision, or by the name alone */
+export function hubInputs(
+  snapshot: HubSnapshot,
+  isWanted: ((path: string) => boolean) | null,
+): AcceptedInput[] {
   const { files, ref, revision } = snapshot;
   const folder = snapshotFolder(snapshot).slice("/app/".length);
   const refs = folder.replace(/snapshots\/[^/]+$/, "refs");
-  const chosen = files.filter(({ path }) => only === null || path === only);
+  const chosen = files.filter(({ path }) => isWanted?.(path) ?? true);
   return [
     ...chosen.map((file) => inputOf(file, `${folder}/${file.path}`)),
-    ...(only !== null
+    ...(isWanted !== null
       ? []
       : [...new Set([revision, DEFAULT_REVISION])].map((name) => inputOf(ref, `${refs}/${name}`))),
   ];

@@ -8,14 +8,15 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Iterator, Optional
 
-from .calls import GETS, BadCall, engine_body, fields_of
 from .engine import Engine
+from .engine_calls import GETS, BadCall, Dialect, engine_body, fields_of
+from .engine_spec import EngineSpec
 from .hang_ups import HangUps
-from .spec import LlamaSpec
 
 # Of a caller that has something to send or to take.
 _SILENT_S = 60
 _PIECE_BYTES = 64 * 1024
+_REFUSAL_BYTES = 64 * 1024
 # The gateway knows of a call's end a moment before its place is free here.
 _PLACE_S = 2
 
@@ -24,10 +25,11 @@ class EngineProxy(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 1024
 
-    def __init__(self, spec: LlamaSpec, engine: Engine):
+    def __init__(self, spec: EngineSpec, engine: Engine, dialect: Dialect):
         super().__init__(("0.0.0.0", spec.port), _Handler)
         self.spec = spec
         self.engine = engine
+        self.dialect = dialect
         self.hang_ups = HangUps()
         self.places = threading.BoundedSemaphore(spec.slots)
         self.pieces = 0
@@ -83,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         if fields is None:
             return self._refuse(404, "not_found", "there is nothing here")
         try:
-            body = engine_body(raw, fields)
+            body = engine_body(raw, fields, self.server.dialect)
         except BadCall as error:
             return self._refuse(400, "invalid_request_error", str(error))
         if not self.server.places.acquire(timeout=_PLACE_S):
@@ -104,7 +106,12 @@ class _Handler(BaseHTTPRequestHandler):
                 headers = {"Connection": "close", **({} if body is None else {"Content-Type": "application/json"})}
                 connection.request(method, path, body, headers)
                 answer = connection.getresponse()
-                self._relay(answer)
+                refusal = self.server.dialect.refusal
+                if answer.status < 400 or refusal is None:
+                    self._relay(answer)
+                else:
+                    told = refusal(answer.status, answer.read(_REFUSAL_BYTES))
+                    self._refuse(answer.status, told.type, told.message)
         except (OSError, http.client.HTTPException):
             # The engine went away, or the caller did: what was begun can't be ended well.
             self.close_connection = True

@@ -2,13 +2,11 @@
 
 from typing import Optional
 
-from resontech_replica.activity import activity_of
-from resontech_replica.attend import ReplicaEnd
-from resontech_replica.standing import IS_WELL, Judgement, RanAt, judge
-
+from .attend import ReplicaEnd
 from .engine import Engine
-from .probe import Probe
-from .proxy import EngineProxy
+from .engine_probe import EngineProbe
+from .engine_proxy import EngineProxy
+from .standing import IS_WELL, Judgement, RanAt, judge
 
 # A step is small, but of a large model it takes its time: as often as long as the slowest one so far, and a minute at least.
 _PATIENCE_S = 60.0
@@ -17,7 +15,7 @@ _WHAT = "the engine has got nothing done"
 
 
 class WatchedEngine:
-    def __init__(self, engine: Engine, proxy: EngineProxy, probe: Probe):
+    def __init__(self, engine: Engine, proxy: EngineProxy, probe: EngineProbe):
         self._engine = engine
         self._proxy = proxy
         self._probe = probe
@@ -35,7 +33,7 @@ class WatchedEngine:
         if progress != self._progress:
             self._slowest = max(self._slowest, now - self._moved_at)
             self._progress, self._moved_at = progress, now
-        activity = activity_of(self._engine.pid)
+        activity = self._engine.activity()
         if activity is None:
             return IS_WELL
         ran_at = self._ran.see(now, activity.ticks, activity.is_busy)

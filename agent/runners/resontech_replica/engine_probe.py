@@ -1,7 +1,6 @@
-"""Whether the engine gets anything done: how often it has decoded, and one real token while nobody asks it anything."""
+"""Whether the engine gets anything done: the steps that it has made, and one real token while nobody asks it anything."""
 
 import http.client
-import re
 import threading
 import time
 from typing import Callable, Optional
@@ -12,23 +11,18 @@ _EVERY_S = 2.0
 # A token of a large model costs a second of a processor: asked for seldom, and seldomer where it takes long.
 _TOKEN_EVERY_S = 10.0
 _TOKEN_SHARE = 50
-_DECODES = re.compile(rb"^llamacpp:n_decode_total(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 
-def decodes_of(metrics: bytes) -> Optional[float]:
-    """Pure: how often the engine has decoded, of its own metrics; null where they do not say."""
-    found = _DECODES.search(metrics)
-    return None if found is None else float(found.group(1))
-
-
-class Probe:
+class EngineProbe:
     """A thread of its own asks: an engine that hangs holds up nobody else."""
 
-    def __init__(self, engine: Engine, ask_token: Callable[[], None], is_idle: Callable[[], bool]):
+    def __init__(self, engine: Engine, steps_of: Callable[[bytes], Optional[float]], ask_token: Callable[[], None], is_idle: Callable[[], bool]):
+        """@param steps_of: a number out of the engine's own metrics that is another one after each of its steps; null where they do not say"""
         self._engine = engine
+        self._steps_of = steps_of
         self._ask_token = ask_token
         self._is_idle = is_idle
-        self._decodes: Optional[float] = None
+        self._steps: Optional[float] = None
         self._token_due_at = time.monotonic() + _TOKEN_EVERY_S
         self._wanted = threading.Event()
         self.progress = 0
@@ -59,8 +53,8 @@ class Probe:
             self._token_due_at = time.monotonic() + max(_TOKEN_EVERY_S, _TOKEN_SHARE * took)
             self.tokens += 1
             self.progress += 1
-        decodes = decodes_of(self._engine.get("/metrics"))
-        # An engine that nobody asks anything has nothing to decode: that its loop turns is enough until the next token.
-        if decodes != self._decodes or self._is_idle():
+        steps = self._steps_of(self._engine.get("/metrics"))
+        # An engine that nobody asks anything has nothing to do: that its loop turns is enough until the next token.
+        if steps != self._steps or self._is_idle():
             self.progress += 1
-        self._decodes = decodes
+        self._steps = steps

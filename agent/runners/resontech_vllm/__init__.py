@@ -1,0 +1,1 @@
+"""Runs vLLM's own server and lets through to it what is a call of the OpenAI API. Standard library and vllm alone."""

@@ -1,0 +1,33 @@
+"""Composition: the spec, and vLLM with it."""
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from resontech_replica.engine import EngineProgram, engine_socket
+from resontech_replica.engine_calls import Dialect
+from resontech_replica.run_engine import EnginePlan, SmallCall, run_engine
+from resontech_runner.environment import cpu_quota
+
+from .command_line import arguments, environment
+from .spec import VllmSpec, read_spec
+from .words import WORDS, refusal_of, steps_of
+
+# The image's `vllm`, by the interpreter that runs this program; never one of the folder that it happens to stand in.
+_SERVE = [sys.executable, "-u", "-P", "-m", "vllm.entrypoints.cli.main", "serve"]
+# Ours are llama.cpp's.
+_RENAMED = {"repeat_penalty": "repetition_penalty"}
+
+
+def main(root: Path = Path("/")) -> int:
+    def plan() -> EnginePlan:
+        spec = read_spec(root / "rt/job/vllm.json")
+        socket = engine_socket()
+        program = EngineProgram([*_SERVE, *arguments(spec, socket, version("vllm"))], environment(cpu_quota()), socket, WORDS)
+        return EnginePlan(spec, program, _small_call(spec), steps_of, Dialect({"model": spec.name}, _RENAMED, refusal_of))
+
+    return run_engine(root, plan)
+
+
+def _small_call(spec: VllmSpec) -> SmallCall:
+    return SmallCall("/v1/completions", {"model": spec.name, "prompt": "a", "max_tokens": 1}, "choices")

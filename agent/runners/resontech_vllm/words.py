@@ -1,0 +1,52 @@
+"""Pure: what vLLM prints, counts and refuses with, read for the program around it."""
+
+import json
+import re
+from typing import Optional
+
+from resontech_replica.engine_calls import Refusal
+from resontech_replica.engine_end import EndWords
+
+# A step counts once it has made a token. One of a long prompt makes none, and takes room: the share of that in use is below 1.
+_STEPS = re.compile(rb"^vllm:(?:iteration_tokens_total_count|kv_cache_usage_perc)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
+_TOO_LONG = re.compile(r"maximum context length|max_model_len|longer than the maximum model length|reduce the length", re.IGNORECASE)
+
+WORDS = EndWords(
+    # Pydantic tells the cause a line below.
+    error=re.compile(r"^(?:Value error, |[\w.]*(?:Error|Exception): (?!\d+ validation error))"),
+    # `(EngineCore pid=7) ERROR 11-27 10:25:56 [core.py:12] `
+    prefix=re.compile(r"^\s*(?:\([^)]*\) )?(?:[A-Z]+ \S+ \S+ \[[^]]*\] )?\s*"),
+    no_memory=re.compile(
+        r"out of memory|OutOfMemoryError|No available memory for the cache blocks|KV cache is needed, which is larger than|is less than desired GPU memory utilization|MemoryError",
+    ),
+    bad_weights=re.compile(
+        # Of a configuration that does not fit, pydantic says "Value error" and why.
+        r"^Value error, |Cannot find any model weights|contains custom code|SafetensorError|HeaderTooLarge|MetadataIncompleteBuffer|trust_remote_code|Unrecognized model|does not recognize this architecture"
+        r"|There is no module or parameter named|Invalid repository ID or local directory|Can't load the configuration|Couldn't instantiate the backend tokenizer",
+    ),
+)
+
+
+def steps_of(metrics: bytes) -> Optional[float]:
+    """Another number after each step, of all its engines together; null where its metrics do not say."""
+    found = [float(count) for count in _STEPS.findall(metrics)]
+    return sum(found) if found else None
+
+
+def refusal_of(status: int, body: bytes) -> Refusal:
+    """In the gateway's words. A message goes on where the caller can mend something, and nowhere else."""
+    message = _message(body)
+    if 400 <= status < 500 and _TOO_LONG.search(message):
+        return Refusal("exceed_context_size_error", message)
+    if 400 <= status < 500:
+        return Refusal("invalid_request_error", message)
+    return Refusal("server_error", "the engine failed over this request")
+
+
+def _message(body: bytes) -> str:
+    try:
+        said = json.loads(body)
+        message = said["error"]["message"]
+    except (ValueError, RecursionError, KeyError, TypeError):
+        return ""
+    return message if isinstance(message, str) else ""

@@ -1,0 +1,14 @@
+/** Pure: whose beginnings of texts an engine may reuse for whom: within one project alone, and one deployment. */
+import { createHash } from "node:crypto";
+import { CACHE_SALT, type OpenAiCall } from "@resontech/contracts/openai-surface";
+
+/** @param project of whoever calls */
+export function withCacheSalt(
+  call: OpenAiCall,
+  body: Readonly<Record<string, unknown>>,
+  { deployment, project }: { deployment: string; project: string },
+): Record<string, unknown> {
+  if (call === "embeddings") return { ...body };
+  const salt = createHash("sha256").update(JSON.stringify([deployment, project]));
+  return { ...body, [CACHE_SALT]: salt.digest("base64url") };
+}
