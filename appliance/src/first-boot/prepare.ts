@@ -164,13 +164,7 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   await ca.ensureRoot(config.appliance);
   writeTrust(layout);
   await ca.ensureIntermediate(layout.secrets("coordinator"), readBy(context, "coordinator"));
-  for (const process of ["nats", "keycloak"] as const)
-    await ca.ensureServer(
-      layout.secrets(process),
-      readBy(context, process),
-      "server",
-      serverNames(context),
-    );
+  for (const process of ["nats", "keycloak"] as const) await ensureNames(context, process, ca);
   for (const process of DOORS) await ensureDoor(context, process, ca);
   // It asks itself as well, as a reader.
   await ca.ensureServer(layout.secrets("prometheus"), readBy(context, "prometheus"), "server", [
@@ -197,6 +191,27 @@ export async function renewLiveDoors(context: PartContext): Promise<void> {
   writeTrust(context.layout);
   const ca = new CertificateAuthority(context.layout.caDir);
   for (const process of ["door", "s3Front"] as const) await ensureDoor(context, process, ca);
+}
+
+/** Renews in place what is due of the two others whose ports are open to the network. @returns whose certificate is another now: these must be told */
+export async function renewToldDoors(context: PartContext): Promise<("nats" | "registry")[]> {
+  const { layout } = context;
+  const ca = new CertificateAuthority(layout.caDir);
+  const shown = (process: "nats" | "registry"): string =>
+    readFileSync(layout.secrets(process, "server.crt"), "utf8");
+  const before = { nats: shown("nats"), registry: shown("registry") };
+  await ensureNames(context, "nats", ca);
+  await ensureDoor(context, "registry", ca);
+  return (["nats", "registry"] as const).filter((process) => shown(process) !== before[process]);
+}
+
+async function ensureNames(
+  context: PartContext,
+  process: "nats" | "keycloak",
+  ca: CertificateAuthority,
+): Promise<void> {
+  const folder = context.layout.secrets(process);
+  await ca.ensureServer(folder, readBy(context, process), "server", serverNames(context));
 }
 
 /** The customer's, where there is one that holds; else the appliance's own. */

@@ -9,7 +9,7 @@ import { requireNoOpenRestore } from "../backup/restore-appliance.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
-import { auditdConfig, renewLiveDoors, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
+import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
 import { Layout, uidOf } from "../layout.ts";
 import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
@@ -34,6 +34,7 @@ import type { Part } from "../parts/part.ts";
 import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runBackups } from "./run-backups.ts";
+import { renewDaily } from "./renew-certificates.ts";
 import { runOnce } from "./run-once.ts";
 import { startSupervisor, stopSupervisor } from "./detached.ts";
 import { settleSwitch } from "./settle-switch.ts";
@@ -152,18 +153,7 @@ async function pinned(context: PartContext, record: SupervisorRecord, log: Logge
   }
 }
 
-/** Certificates of front door and S3 door are renewed while they serve; every other part gets its own when it is started. */
-function doorRenewal(context: PartContext, log: Logger): Disposable {
-  const timer = setInterval(() => {
-    renewLiveDoors(context).catch((err: unknown) =>
-      log.error({ err }, "could not renew the certificates of the doors"),
-    );
-  }, DAY_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
 /** What the supervisor itself is. */
-const DAY_MS = 86_400_000;
 const WTMP = "/var/log/wtmp";
 const OWN_FILES = ["app/appliance.mjs", RUNTIME];
 
@@ -240,7 +230,7 @@ export async function supervise(root: string): Promise<void> {
     await prepare(context);
     await using record = new SupervisorRecord(layout.run("audit", "supervisor", "sock"), log);
     const digests = new FileDigests(layout.current);
-    using _renewal = doorRenewal(context, log);
+    using _renewal = renewDaily(context, log);
     await using _sessions = hostSessions(context, record, log);
     await using _realm = realmWatch(context, record, log);
     record.measured("supervisor", {
