@@ -12,7 +12,7 @@ import { notePutBack } from "../supervisor/tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";
 import { hasSameLogKey, putBackPlan } from "./decisions/put-back-plan.ts";
 import { finishStaged, policyIn } from "./finish-staged.ts";
-import { decidePutBack, namesIn, openPutBack, putBack } from "./put-back.ts";
+import { decidePutBack, namesIn, openPutBack, type PutBack, putBack } from "./put-back.ts";
 
 /** Below the root: what was unpacked. */
 const STAGING = "restoring";
@@ -57,29 +57,48 @@ export async function restoreAppliance(
   context: PartContext,
   { target, id, key, stop, agree, onPart }: RestoreOptions,
 ): Promise<Restored> {
-  const { layout, config, release } = context;
+  const { layout, release } = context;
   using _lock = restoreLock(layout);
   const backup = await OpenedBackup.open(target, id, key);
   const { manifest } = backup;
   if (manifest.release !== release.version)
     throw new OtherReleaseError(manifest.release, release.version);
   await agree(manifest);
+  const { plan, ...staged } = await unpacked(backup, context, onPart);
+  await stop();
+  notePutBack(layout, manifest.id);
+  const aside = putBack({ root: layout.root, staging: stagingPath(layout) }, plan);
+  const { id: name, takenAt } = manifest;
+  return { ...staged, backup: name, takenAt, aside, isHome: plan.isHome };
+}
+
+/** What fails leaves nothing: a disk that it filled is the running appliance's as well. */
+async function unpacked(
+  backup: OpenedBackup,
+  { layout, config }: PartContext,
+  onPart: (name: string) => void,
+): Promise<StagedBackup & { plan: PutBack }> {
   const staging = stagingFolder(layout);
-  const staged = await stage(backup, layout, { folder: staging, writesObjects: true, onPart });
-  await finishStaged(staging, config);
+  try {
+    const staged = await stage(backup, layout, { folder: staging, writesObjects: true, onPart });
+    await finishStaged(staging, config);
+    return { ...staged, plan: await decided(layout, staging, backup.manifest.id) };
+  } catch (error) {
+    rmSync(staging, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** From here on it is put back. @throws MountedError */
+async function decided(layout: Layout, staging: string, backup: string): Promise<PutBack> {
   const isHome = hasSameLogKey(
     await policyIn(layout.data("audit")),
     await policyIn(join(staging, "data", "audit")),
   );
-  const plan = {
-    ...putBackPlan(namesIn(layout.data()), namesIn(join(staging, "data")), isHome),
-    backup: manifest.id,
-  };
+  const names = namesIn(join(staging, "data"));
+  const plan = { ...putBackPlan(namesIn(layout.data()), names, isHome), backup };
   decidePutBack({ root: layout.root, staging }, plan);
-  await stop();
-  notePutBack(layout, manifest.id);
-  const aside = putBack({ root: layout.root, staging }, plan);
-  return { ...staged, backup: manifest.id, takenAt: manifest.takenAt, aside, isHome };
+  return plan;
 }
 
 /**

@@ -163,7 +163,10 @@ export function addBackupCommands(
       const { layout } = context;
       if (!options.drill) {
         const goneOn = await goOnRestoring(layout, supervision.stop);
-        if (goneOn !== null) return await started(goneOn);
+        if (goneOn !== null) {
+          say(`went on with the restore of ${goneOn.backup}`);
+          return await started(goneOn);
+        }
       }
       if (name === undefined)
         throw new InvalidArgumentError(

@@ -15,6 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ensureEngine } from "@resontech/airgap/engines";
+import { openTarget } from "@resontech/backup/open-target";
+import { readRecoveryKey } from "@resontech/backup/recovery-key";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import Database from "better-sqlite3";
 import Docker from "dockerode";
@@ -22,7 +24,13 @@ import t from "tap";
 import { startPodman } from "../../../agent/test/helper/podman-service.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
+import {
+  restoreAppliance,
+  type Restored,
+  type RestoreOptions,
+} from "../../src/backup/restore-appliance.ts";
 import { Layout } from "../../src/layout.ts";
+import { openContext } from "../../src/supervisor/supervise.ts";
 import { freePort, loadPostgresImage, servePostgres } from "./postgres-container.ts";
 
 const run = promisify(execFile);
@@ -121,7 +129,26 @@ t.test("a key, backups, a schedule and a drill, each on record", async (t) => {
     /restore_other_release: .*0\.9\.0, and 0\.9\.1/,
   );
 
-  await auditd.stop();
+  setVersion(layout, VERSION);
+  writeFileSync(layout.data("s3", "objects", "b", "one"), "changed since");
+  const notAgreed = new Error("no");
+  const restore = (agrees: boolean) =>
+    restoreBackup(layout, target, sheet, {
+      stop: async () => void (await auditd.stop()),
+      agree: async () => {
+        if (!agrees) throw notAgreed;
+      },
+    });
+  await t.rejects(restore(false), notAgreed);
+  t.equal(readFileSync(layout.data("s3", "objects", "b", "one"), "utf8"), "changed since");
+  const restored = await restore(true);
+  t.match(restored, { backup: taken.id, isHome: true, objects: { count: 1 } });
+  t.equal(readFileSync(layout.data("s3", "objects", "b", "one"), "utf8"), "an object");
+  t.equal(readFileSync(layout.data("backup", "put-back"), "utf8"), taken.id);
+  const before = join(restored.aside, "data");
+  t.equal(readFileSync(join(before, "s3", "objects", "b", "one"), "utf8"), "changed since");
+
+  auditd.config.auditDir = join(before, "audit");
   const leaves = await readLeaves(auditd.logDir);
   const said = leaves.filter(({ type }) => type === "admin.backup");
   t.same(
@@ -129,6 +156,19 @@ t.test("a key, backups, a schedule and a drill, each on record", async (t) => {
     ["key-made", "begun", "taken", "scheduled", "unscheduled", "tried"],
   );
 });
+
+/** As the command does it, but for the supervisor. */
+async function restoreBackup(
+  layout: Layout,
+  target: string,
+  sheet: string,
+  by: Pick<RestoreOptions, "stop" | "agree">,
+): Promise<Restored> {
+  return await restoreAppliance(openContext(layout.root), {
+    ...{ target: await openTarget(target), id: null, key: readRecoveryKey(sheet) },
+    ...{ ...by, onPart: () => {} },
+  });
+}
 
 async function layOut(
   layout: Layout,
