@@ -27,7 +27,9 @@ export function knownSecrets(layout: Layout): string[] {
   const folders = processesOf(layout).map((process) => layout.secrets(process));
   const files = [
     ...folders.flatMap((folder) => filesOf(folder).filter((file) => !PUBLIC.test(file))),
-    ...filesOf(layout.caDir).filter((file) => file.endsWith(".key")),
+    ...[layout.caDir, layout.doorCertificate()].flatMap((folder) =>
+      filesOf(folder).filter((file) => file.endsWith(".key")),
+    ),
     ...filesOf(layout.data("agent")).filter((file) => /(?:\.key|join-token)$/.test(file)),
     ...pinsOf(layout),
   ];

@@ -37,6 +37,7 @@ const SECRETS = {
   "etc/secrets/notifier/mail.secret": "hunter2",
   "etc/ca/root.key":
     "-----BEGIN PRIVATE KEY-----\nrootkeylinerootkeyline1\n-----END PRIVATE KEY-----\n",
+  "etc/door-certificate/door.key": "the-customers-own-key",
   "data/agent/join-token": "join-me-once",
 };
 const JSON_SECRET = "s3-admin-secret-value";
