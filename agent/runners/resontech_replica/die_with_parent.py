@@ -7,15 +7,19 @@ import ctypes
 import os
 import signal
 import sys
+from typing import Optional
 
 # https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html: it outlives exec.
 _PR_SET_PDEATHSIG = 1
 
 
-def die_with_parent() -> None:
+def die_with_parent(parent: Optional[int] = None) -> None:
+    """@param parent: its process, where that may have ended already: nobody tells of an end that came before"""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":
-    die_with_parent()
-    os.execv(sys.argv[1], sys.argv[1:])
+    die_with_parent(int(sys.argv[1]))
+    os.execv(sys.argv[2], sys.argv[2:])

@@ -75,7 +75,7 @@ class Engine:
         self._kills = oom_kills()
         # A session of its own: the container's stop is this program's to pass on, and what it starts stops and goes on with it.
         self._process = subprocess.Popen(
-            [sys.executable, *_STARTER, *program.command],
+            [sys.executable, *_STARTER, str(os.getpid()), *program.command],
             stdin=subprocess.DEVNULL if program.told is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -106,6 +106,12 @@ class Processes(unittest.TestCase):
         self.assertEqual((end.reason, end.detail), ("out_of_memory", "unable to allocate 9 bytes"))
         self.assertFalse(engine.wait_loaded(0.1))
 
+    def test_one_whose_parent_is_gone_before_it_begins_never_begins(self):
+        starter = Path(__file__).resolve().parents[2] / "runners/resontech_replica/die_with_parent.py"
+        command = [sys.executable, "-I", "-S", str(starter), str(1 << 22 | 1), sys.executable, "-c", "print('it runs')"]
+        ended = subprocess.run(command, stdout=subprocess.PIPE, timeout=10)
+        self.assertEqual((ended.returncode, ended.stdout), (-9, b""))
+
     def test_an_engine_ends_with_whoever_started_it(self):
         starter = (
             "import os, sys; sys.path.insert(0, sys.argv[1])\n"
