@@ -13,6 +13,7 @@ import { unmountBelow } from "@resontech/appliance/unmount-below";
 import { toolsEnvironment } from "@resontech/appliance/tools-environment";
 import type { Owned } from "./journal.ts";
 import { removeEngineTraces } from "./remove-engine-traces.ts";
+import { endMonitors } from "./end-monitors.ts";
 import { type EngineUse, removeContainers } from "./remove-containers.ts";
 import { say } from "./say.ts";
 import { removeRoot } from "./steps/root-folder.ts";
@@ -30,7 +31,10 @@ export function takeDown(root: string, use: EngineUse): string[] {
   Object.assign(process.env, tools);
   if (use.hostTools === "bundle" && existsSync(release)) linkHostTools(release, use.instance);
   const problems = removeContainers(root, use, tools);
-  for (const folder of [root, join("/run/resontech", use.instance)]) unmountBelow(folder);
+  for (const folder of [root, join("/run/resontech", use.instance)]) {
+    endMonitors(folder);
+    unmountBelow(folder);
+  }
   dropFirewall(use.instance);
   if (use.hostTools === "bundle") removeEngineTraces();
   return problems;

@@ -2,7 +2,7 @@
  * Takes back everything that the install made: parts, containers, mounts, networks, firewall, and then what the ledger names, newest first.
  * It may be broken off and repeated: what it needs to know stands in the journal, and the journal goes last.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
@@ -13,6 +13,9 @@ import { say } from "./say.ts";
 import { applianceCommand } from "./steps/appliance-command.ts";
 import { discardHalfMade, ROOT_ENTRIES } from "./steps/root-folder.ts";
 import { removeInstall, takeDown } from "./take-down.ts";
+
+/** What a restore put aside, unpacked or tried: data of this appliance as well. */
+const OF_A_RESTORE = /^(?:before-restore-|restoring$|trying-backup$)/;
 
 /** The folder is no install of ours; nothing in it is touched. */
 export class NotInstalledError extends Error {
@@ -56,7 +59,8 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
   const problems = distinct(requests.map(({ config }) => config)).flatMap((config) =>
     takeDown(root, { ...config, registry: `${config.name}:${config.ports.registry}` }),
   );
-  removeInstall(root, ROOT_ENTRIES, owned, problems);
+  const restored = readdirSync(root).filter((name) => OF_A_RESTORE.test(name));
+  removeInstall(root, [...ROOT_ENTRIES, ...restored], owned, problems);
 }
 
 /** An install that was begun again with other choices may have left something of the first. */
