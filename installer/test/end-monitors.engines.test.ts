@@ -12,7 +12,7 @@ async function monitor(name: string, bundle: string): Promise<ChildProcess> {
     argv0: name,
     stdio: ["ignore", "pipe", "ignore"],
   });
-  await once(child.stdout!, "data");
+  await once(child.stdout, "data");
   return child;
 }
 
