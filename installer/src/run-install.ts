@@ -7,6 +7,7 @@ import { currentRelease, releaseFolder } from "./steps/current-release.ts";
 import { planSteps } from "./steps/plan-steps.ts";
 import type { Step } from "./steps/step.ts";
 import { type EarlierRelease, upgradedRelease } from "./upgrade/earlier-release.ts";
+import { removeOlderReleases } from "./upgrade/remove-older-releases.ts";
 import { returnRelease } from "./upgrade/return-release.ts";
 
 /** The new release did not become healthy, and the earlier one runs again. */
@@ -28,6 +29,13 @@ export async function runInstall(request: InstallRequest, bundle: VerifiedBundle
     const replaced = upgradedRelease(new Journal(root), bundle.releaseSha256);
     if (replaced === null || !isSwitched) throw error;
     throw await returned(root, replaced, error);
+  }
+  try {
+    const gone = removeOlderReleases(root);
+    if (gone.length > 0) say(`removed what ran before that: ${gone.join(", ")}`);
+  } catch (error) {
+    // The release runs; what could not go now goes with the next one.
+    say(`older releases could not be removed: ${String(error)}`);
   }
 }
 

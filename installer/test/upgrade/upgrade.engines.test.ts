@@ -1,9 +1,13 @@
 /** A newer bundle on an installed appliance: an upgrade, its return by itself and by command, and what is refused. On small releases in the real format. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -11,7 +15,7 @@ import {
 } from "node:fs";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import t, { type Test } from "tap";
 import { hostState } from "../../../dev/host-state.ts";
 import { type Ended, run } from "../helper/cut-installs.ts";
@@ -104,6 +108,15 @@ class Place implements AsyncDisposable {
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => line.replace(`--root ${this.root} `, ""));
+  }
+
+  /** The name of the staged folder of a version. */
+  folderOf(version: string): string | undefined {
+    return readdirSync(join(this.root, "releases")).find((name) => name.startsWith(`${version}-`));
+  }
+
+  blobs(): number {
+    return readdirSync(join(this.root, "blobs", "sha256")).length;
   }
 
   config(): Record<string, unknown> {
@@ -241,6 +254,30 @@ t.test("the installed release takes a medium that its own key vouches for", asyn
   t.equal(place.current, "1.1.0");
   t.match((await place.upgrade(foreign)).stderr, /signing_key_changed/);
   t.equal(place.current, "1.1.0");
+});
+
+t.test("of older releases the one before stays, and what runs from another", async (t) => {
+  await using place = new Place();
+  await place.first(older, t);
+  const script = (): string => join(place.root, "releases", place.folderOf("1.0.0")!, "bin/node");
+  t.equal((await place.upgrade(newer)).status, 0);
+  // The pinned Node of a small release is a script: what runs is a copy of a real program beside it.
+  const program = join(dirname(script()), "sleep");
+  copyFileSync("/bin/sleep", program);
+  const running = spawn(program, ["600"]);
+  t.teardown(() => running.kill("SIGKILL"));
+  await once(running, "spawn");
+  t.equal((await place.upgrade(broken)).status, 0);
+  t.ok(place.folderOf("1.0.0"), "something runs from it");
+  running.kill("SIGKILL");
+  await once(running, "exit");
+  const blobs = place.blobs();
+  t.equal((await place.upgrade(newer, "--allow-older")).status, 0);
+  t.equal(place.folderOf("1.0.0"), undefined);
+  t.ok(place.folderOf("1.2.0"));
+  t.equal(blobs - place.blobs(), 1, "its own script went with it, what others have stayed");
+  t.equal((await place.rollback()).status, 0);
+  t.equal(place.current, "1.2.0");
 });
 
 t.test("once it is staged, an upgrade goes on without its medium", async (t) => {
