@@ -209,6 +209,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 6,
   },
+  "restore-drill": {
+    shows:
+      "a host that is lost beneath a job: its backup on an empty root, people, keys, objects, the job, and a log that says so",
+    goal: "healthy in 60 s, at most 1 s of work lost",
+    figures: [
+      ["restore_s", "s to healthy"],
+      ["lost_s", "s of work lost"],
+      ["job", "job"],
+    ],
+    minutes: 8,
+  },
   "resume-upload": {
     shows:
       "an upload of 1 GiB whose process is killed five times goes on with the parts that are missing, and arrives whole",
