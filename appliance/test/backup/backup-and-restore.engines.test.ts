@@ -329,9 +329,10 @@ const noPostgres =
 
 const localShell: PostgresShell = async (script, into) => {
   const child = spawn("/bin/sh", ["-c", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const closed = once(into, "close");
   child.stdout.pipe(into);
   const [code] = (await once(child, "exit")) as [number];
-  await once(into, "close");
+  await closed;
   if (code !== 0) throw new Error(`exit ${code}`);
 };
 
@@ -348,6 +349,8 @@ async function checkedLog(staging: string, archive: string): Promise<void> {
 /** Another process that writes a row every few milliseconds, each with one that counts all. */
 function writing(file: string): Disposable & { stop: () => void } {
   const program = `
+    // It ends with the test, however that ends.
+    process.stdin.resume().on("end", () => process.exit());
     const Database = require("better-sqlite3");
     const db = new Database(${JSON.stringify(file)});
     db.pragma("journal_mode = WAL");
@@ -358,7 +361,7 @@ function writing(file: string): Disposable & { stop: () => void } {
       db.exec("UPDATE meta SET value = (SELECT count(*) FROM job) WHERE name = 'count'");
     })(), 3);`;
   const child: ChildProcess = spawn(process.execPath, ["-e", program], {
-    ...{ cwd: import.meta.dirname, stdio: ["ignore", "inherit", "inherit"] },
+    ...{ cwd: import.meta.dirname, stdio: ["pipe", "inherit", "inherit"] },
   });
   const stop = (): void => void child.kill("SIGKILL");
   return { stop, [Symbol.dispose]: stop };

@@ -28,6 +28,9 @@ import type { JoinTokens } from "../../src/nodes/join-tokens.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
 
 /** A refusal as the protocol has it. */
+/** A busy machine takes seconds for what a kernel does at once. */
+const MEMBERS_MS = 30_000;
+
 export class Refused extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -166,7 +169,7 @@ export class ScriptedAgent {
 
   /** Fetches until there are so many members. */
   async desiredOf(job: string, count: number): Promise<DesiredMember[]> {
-    for (let attempt = 0; attempt < 500; attempt++) {
+    for (const end = Date.now() + MEMBERS_MS; Date.now() < end; ) {
       const mine = (await this.desired()).filter((member) => member.job === job);
       if (mine.length === count) return mine;
       await new Promise((resolve) => setTimeout(resolve, 10));
