@@ -27,10 +27,10 @@ import { type ProtocolVersions, versionsOf } from "@resontech/contracts/protocol
 import type { JoinTokens } from "../../src/nodes/join-tokens.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
 
-/** A refusal as the protocol has it. */
 /** A busy machine takes seconds for what a kernel does at once. */
 const MEMBERS_MS = 30_000;
 
+/** A refusal as the protocol has it. */
 export class Refused extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
