@@ -158,12 +158,17 @@ export class Admission<Call> {
 
   #freest(): Replica | null {
     const { replicas, maxOngoingRequests } = this.#route;
-    const free = replicas.filter(
-      (replica) => replica.isOpen && this.#of(replica) < maxOngoingRequests,
-    );
-    const rank = (replica: Replica) =>
-      this.#of(replica) + (this.#unreached.has(replica.member) ? maxOngoingRequests : 0);
-    return free.toSorted((a, b) => rank(a) - rank(b))[0] ?? null;
+    let freest: Replica | null = null;
+    let least = Infinity;
+    for (const replica of replicas) {
+      const underWay = this.#of(replica);
+      if (!replica.isOpen || underWay >= maxOngoingRequests) continue;
+      const rank = underWay + (this.#unreached.has(replica.member) ? maxOngoingRequests : 0);
+      if (rank >= least) continue;
+      freest = replica;
+      least = rank;
+    }
+    return freest;
   }
 
   #of({ member }: Replica): number {

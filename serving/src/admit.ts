@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Refused } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
+import { HangUp } from "./hang-up.ts";
 import { Place } from "./place.ts";
 import type { Refusal } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
@@ -44,9 +45,7 @@ export async function admit(
   asked: Route,
   response: ServerResponse,
 ): Promise<Place | { refusal: Refusal } | null> {
-  const hungUp = new AbortController();
-  response.once("close", () => hungUp.abort());
-  const gone = hungUp.signal;
+  const gone = new HangUp(response);
   for (let route = asked; ; ) {
     const admitted = await admissions.enter(route.deployment, gone);
     if (admitted === null) return null;

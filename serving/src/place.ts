@@ -3,18 +3,19 @@ import type { Route } from "@resontech/contracts/inference-routes";
 import type { Replica } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { ReplicaUnreached } from "./dial-replica.ts";
+import type { HangUp } from "./hang-up.ts";
 
 export class Place implements Disposable {
   readonly route: Route;
   readonly #admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
-  readonly #gone: AbortSignal;
+  readonly #gone: HangUp;
   #replica: Replica;
   #isHeld = true;
 
   /** @param replica which the admissions have given the call @param gone whoever made the call waits no longer */
   constructor(
     admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">,
-    { route, replica, gone }: { route: Route; replica: Replica; gone: AbortSignal },
+    { route, replica, gone }: { route: Route; replica: Replica; gone: HangUp },
   ) {
     this.#admissions = admissions;
     this.route = route;
