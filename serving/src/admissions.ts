@@ -1,9 +1,11 @@
 /** The admissions of all deployments, with their clock: calls wait here until they are led to a replica, refused, or withdrawn. */
 import type { CallReport, Route } from "@resontech/contracts/inference-routes";
-import { Admission, type Refused, type Replica, type Verdict } from "./admission.ts";
+import { Admission, type Refused, type Replica, type Verdict, type Woken } from "./admission.ts";
 import type { HangUp } from "./hang-up.ts";
 
-export type Admitted = { replica: Replica } | { refused: Refused; retryAfterS: number };
+export type Admitted =
+  | { replica: Replica; woken?: Woken }
+  | { refused: Refused; retryAfterS: number };
 type Call = { resolve: (admitted: Admitted) => void };
 
 export class Admissions implements Disposable {
@@ -70,6 +72,12 @@ export class Admissions implements Disposable {
     const admission = this.#of.get(deployment);
     if (admission === undefined) return;
     this.#settle(admission.end(member, performance.now()));
+    this.#changed();
+  }
+
+  /** The first byte of its answer leaves now. */
+  noteAnswer(deployment: string, woken: Woken): void {
+    this.#of.get(deployment)?.noteAnswer(woken, performance.now());
     this.#changed();
   }
 

@@ -32,7 +32,7 @@ export function refusalOf(refused: Refused, retryAfterS: number): Refusal {
 }
 
 export type Door = {
-  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   routes: Pick<RouteFollower, "find">;
 };
 
@@ -49,8 +49,7 @@ export async function admit(
   for (let route = asked; ; ) {
     const admitted = await admissions.enter(route.deployment, gone);
     if (admitted === null) return null;
-    if ("replica" in admitted)
-      return new Place(admissions, { route, replica: admitted.replica, gone });
+    if ("replica" in admitted) return new Place(admissions, { route, gone, ...admitted });
     const successor = admitted.refused === "moved" ? routes.find(route.deployment) : null;
     if (successor === null || successor.deployment === route.deployment)
       return { refusal: refusalOf(admitted.refused, admitted.retryAfterS) };

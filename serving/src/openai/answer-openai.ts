@@ -27,7 +27,7 @@ import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
-  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   budgets: Pick<KeyBudgets, "enter">;
   numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
@@ -188,7 +188,10 @@ async function call(
           requestSha256: hash("sha256", body),
           requestBytes: body.length,
         }),
-      answering,
+      answering: () => {
+        place.noteAnswer();
+        answering();
+      },
       end: ({ error, ...end }) => {
         ended(end);
         records.end({ kind: "end", id, at: new Date().toISOString(), ...end });
