@@ -108,6 +108,8 @@ export class RunningGateway implements AsyncDisposable {
     const auditSocket = join(dir, "audit", "run", "serving.sock");
     const auditd = new AuditdFixture(join(dir, "audit"), {
       producers: [{ name: "serving", family: "serving", socket: auditSocket, gid: null }],
+      // As the appliance has it.
+      checkpointMs: 500,
     });
     auditd.init();
     await auditd.start();
