@@ -34,7 +34,11 @@ const MOST_ASLEEP_MS = 1_500;
 const MOST_COLD_LLAMA_MS = 4_000;
 const MOST_COLD_TORCH_MS = 8_000;
 
-type Wake = { announcedMs: number | null; ms: number; isSame: boolean; status: number };
+type Wake = Pick<CallOutcome, "status" | "wasRefused"> & {
+  announcedMs: number | null;
+  ms: number;
+  isSame: boolean;
+};
 type Edge = { kind: "before" | "after"; outcomes: CallOutcome[]; at: number };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
@@ -106,6 +110,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       calls: all.length,
       within_50_ms: all.filter(({ isNear }) => isNear).length,
       failed: failed.length,
+      refused_and_sent_again: [...all, ...wakes].filter(({ wasRefused }) => wasRefused).length,
       why: failed.slice(0, 5),
       wakes: wakes.length,
       different,
@@ -113,6 +118,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       announced_right: announced.filter((off) => off <= ANNOUNCED_WITHIN).length,
       p95,
       asleep_ms: wakes.map(({ ms }) => ms),
+      announced_and_waited_ms: wakes.map(({ announcedMs, ms }) => [announcedMs, ms]),
       cold_ms: cold,
     },
   };
@@ -178,8 +184,9 @@ class SleepingChat {
     const before = (this.#said ??= (await this.#ask(24)).said);
     await this.until((state) => state === "SLEEPING", 100);
     const announcedMs = await this.#announced();
-    const { sentAt, beganAt, status, said } = await this.#ask(24);
-    return { announcedMs, ms: beganAt - sentAt, isSame: isSame(said, before), status };
+    const { sentAt, beganAt, status, said, wasRefused } = await this.#ask(24);
+    const ms = beganAt - sentAt;
+    return { announcedMs, ms, isSame: isSame(said, before), status, wasRefused };
   }
 
   /** What people are told that a call would wait now. */

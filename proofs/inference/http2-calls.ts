@@ -1,5 +1,5 @@
 /** Calls over few connections of HTTP/2, opened beforehand, so that many begin within milliseconds. */
-import { type ClientHttp2Session, connect } from "node:http2";
+import { type ClientHttp2Session, connect, constants } from "node:http2";
 import { text } from "node:stream/consumers";
 
 /** What the door allows of one connection. */
@@ -11,6 +11,8 @@ export type CallOutcome = {
   beganAt: number;
   status: number;
   said: string;
+  /** The door did not begin it, and it was sent once more. */
+  wasRefused: boolean;
 };
 
 export class Http2Calls implements Disposable {
@@ -40,7 +42,18 @@ export class Http2Calls implements Disposable {
     return new Http2Calls(sessions, key);
   }
 
+  /** A stream that was refused was not begun, and may be sent once more (RFC 9113, 8.7). The time that it took counts as the call's own. */
   async post(path: string, body: unknown): Promise<CallOutcome> {
+    const { isRefused, ...first } = await this.#post(path, body);
+    if (!isRefused) return { ...first, wasRefused: false };
+    const { isRefused: _, ...second } = await this.#post(path, body);
+    return { ...second, sentAt: first.sentAt, wasRefused: true };
+  }
+
+  async #post(
+    path: string,
+    body: unknown,
+  ): Promise<Omit<CallOutcome, "wasRefused"> & { isRefused: boolean }> {
     const session = this.#sessions[this.#next++ % this.#sessions.length]!;
     const sent = Buffer.from(JSON.stringify(body));
     const stream = session.request({
@@ -57,9 +70,10 @@ export class Http2Calls implements Disposable {
       stream.end(sent);
       const status = await answered;
       const beganAt = Date.now();
-      return { sentAt, beganAt, status, said: await text(stream) };
+      return { sentAt, beganAt, status, said: await text(stream), isRefused: false };
     } catch (error) {
-      return { sentAt, beganAt: Date.now(), status: 0, said: String(error) };
+      const isRefused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+      return { sentAt, beganAt: Date.now(), status: 0, said: String(error), isRefused };
     }
   }
 

@@ -3,7 +3,7 @@
  * A replica that the coordinator has closed is given nothing new from the moment that its word is taken, so what {@link Admission.counts} says of it
  * can only fall.
  */
-import type { CallCounts, Route } from "@resontech/contracts/inference-routes";
+import type { CallCounts, Route, WokenCall } from "@resontech/contracts/inference-routes";
 
 export type Replica = Route["replicas"][number];
 
@@ -31,11 +31,20 @@ export type Refused =
   | "moved"
   /** This gateway ends, and another one follows. */
   | "restarting";
+/** A wake was for this call, which tells when it is answered. */
+export type Woken = Pick<WokenCall, "generation" | "from"> & { arrivedAt: number };
 export type Verdict<Call> =
-  | { call: Call; replica: Replica }
+  | { call: Call; replica: Replica; woken?: Woken }
   | { call: Call; refused: Refused; retryAfterS: number };
 
-type Waiting<Call> = { call: Call; arrivedAt: number; until: number; isForWake: boolean };
+type Waiting<Call> = {
+  call: Call;
+  arrivedAt: number;
+  until: number;
+  isForWake: boolean;
+  /** What the first call of a wake met. */
+  met: WokenCall["from"] | null;
+};
 
 export class Admission<Call> {
   #route: Route;
@@ -44,6 +53,7 @@ export class Admission<Call> {
   /** Those that could not be reached since the coordinator last told of them: asked where there is no other. */
   readonly #unreached = new Set<string>();
   #lastEndAt: number | null = null;
+  #woken: WokenCall | null = null;
 
   constructor(route: Route) {
     this.#route = route;
@@ -81,7 +91,9 @@ export class Admission<Call> {
     if (state === "STOPPED") return [this.#refusal(call, "gone")];
     const isForWake = this.#isForWake();
     const until = now + this.#waitMs(isForWake);
-    this.#waiting.push({ call, arrivedAt: now, until, isForWake });
+    const isFirst = this.#waiting.length === 0 && (state === "SLEEPING" || state === "COLD");
+    const met = isFirst ? state : null;
+    this.#waiting.push({ call, arrivedAt: now, until, isForWake, met });
     const led = this.#lead();
     if (this.#waiting.length <= MAX_WAITING) return led;
     this.#waiting.pop();
@@ -100,6 +112,11 @@ export class Admission<Call> {
     else this.#underWay.delete(member);
     this.#lastEndAt = now;
     return this.#lead();
+  }
+
+  /** The first byte of its answer leaves now. */
+  noteAnswer({ generation, from, arrivedAt }: Woken, now: number): void {
+    this.#woken = { generation, from, ms: Math.max(0, Math.round(now - arrivedAt)) };
   }
 
   /** A call that was led there found nobody, and nothing of it was sent. */
@@ -131,6 +148,7 @@ export class Admission<Call> {
       ...{ deployment, generation, queued: this.#waiting.length },
       inFlight: [...this.#underWay].map(([member, calls]) => ({ member, calls })),
       idleMs: this.#lastEndAt === null ? null : Math.max(0, Math.round(now - this.#lastEndAt)),
+      ...(this.#woken === null ? {} : { woken: this.#woken }),
     };
   }
 
@@ -149,21 +167,30 @@ export class Admission<Call> {
     while (this.#waiting.length > 0) {
       const replica = this.#freest();
       if (replica === null) break;
-      const { call } = this.#waiting.shift()!;
+      const { call, met, arrivedAt } = this.#waiting.shift()!;
       this.#underWay.set(replica.member, this.#of(replica) + 1);
-      led.push({ call, replica });
+      const { generation } = this.#route;
+      led.push({
+        ...{ call, replica },
+        ...(met === null ? {} : { woken: { generation, from: met, arrivedAt } }),
+      });
     }
     return led;
   }
 
   #freest(): Replica | null {
     const { replicas, maxOngoingRequests } = this.#route;
-    const free = replicas.filter(
-      (replica) => replica.isOpen && this.#of(replica) < maxOngoingRequests,
-    );
-    const rank = (replica: Replica) =>
-      this.#of(replica) + (this.#unreached.has(replica.member) ? maxOngoingRequests : 0);
-    return free.toSorted((a, b) => rank(a) - rank(b))[0] ?? null;
+    let freest: Replica | null = null;
+    let least = Infinity;
+    for (const replica of replicas) {
+      const underWay = this.#of(replica);
+      if (!replica.isOpen || underWay >= maxOngoingRequests) continue;
+      const rank = underWay + (this.#unreached.has(replica.member) ? maxOngoingRequests : 0);
+      if (rank >= least) continue;
+      freest = replica;
+      least = rank;
+    }
+    return freest;
   }
 
   #of({ member }: Replica): number {

@@ -1,14 +1,19 @@
 /** The admissions of all deployments, with their clock: calls wait here until they are led to a replica, refused, or withdrawn. */
 import type { CallReport, Route } from "@resontech/contracts/inference-routes";
-import { Admission, type Refused, type Replica, type Verdict } from "./admission.ts";
+import { Admission, type Refused, type Replica, type Verdict, type Woken } from "./admission.ts";
+import type { HangUp } from "./hang-up.ts";
 
-export type Admitted = { replica: Replica } | { refused: Refused; retryAfterS: number };
+export type Admitted =
+  | { replica: Replica; woken?: Woken }
+  | { refused: Refused; retryAfterS: number };
 type Call = { resolve: (admitted: Admitted) => void };
 
 export class Admissions implements Disposable {
   readonly #of = new Map<string, Admission<Call>>();
   readonly #onChange: () => void;
   #timer: NodeJS.Timeout | undefined;
+  /** When the timer ends, by the clock of performance.now; Infinity while nobody waits. */
+  #expiresAt = Infinity;
   #isClosed = false;
 
   /** @param onChange what {@link report} says may have changed */
@@ -40,24 +45,26 @@ export class Admissions implements Disposable {
    * Who takes the call, which then must {@link leave}; or why nobody does.
    * @param gone whoever made the call waits no longer: nothing comes back
    */
-  async enter(deployment: string, gone: AbortSignal): Promise<Admitted | null> {
+  enter(deployment: string, gone: HangUp): Promise<Admitted | null> {
     const admission = this.#of.get(deployment);
-    if (admission === undefined) return { refused: "gone", retryAfterS: 60 };
-    if (gone.aborted) return null;
+    if (admission === undefined) return Promise.resolve({ refused: "gone", retryAfterS: 60 });
+    if (gone.isGone) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<Admitted | null>();
-    const call: Call = { resolve };
-    const withdraw = () => {
+    const call: Call = {
+      resolve(admitted) {
+        gone.tell(null);
+        resolve(admitted);
+      },
+    };
+    gone.tell(() => {
       admission.withdraw(call);
       this.#changed();
       resolve(null);
-    };
-    gone.addEventListener("abort", withdraw, { once: true });
+    });
     this.#settle(admission.arrive(call, performance.now()));
     if (this.#isClosed) this.#settle(admission.close("restarting"));
     this.#changed();
-    const admitted = await promise;
-    gone.removeEventListener("abort", withdraw);
-    return admitted;
+    return promise;
   }
 
   /** The call that was led there has ended. */
@@ -65,6 +72,12 @@ export class Admissions implements Disposable {
     const admission = this.#of.get(deployment);
     if (admission === undefined) return;
     this.#settle(admission.end(member, performance.now()));
+    this.#changed();
+  }
+
+  /** The first byte of its answer leaves now. */
+  noteAnswer(deployment: string, woken: Woken): void {
+    this.#of.get(deployment)?.noteAnswer(woken, performance.now());
     this.#changed();
   }
 
@@ -91,15 +104,18 @@ export class Admissions implements Disposable {
 
   #changed(): void {
     this.#onChange();
+    let first = Infinity;
+    for (const { nextExpiry } of this.#of.values()) first = Math.min(first, nextExpiry ?? Infinity);
+    if (first === this.#expiresAt) return;
+    this.#expiresAt = first;
     clearTimeout(this.#timer);
-    const next = [...this.#of.values()].map(({ nextExpiry }) => nextExpiry ?? Infinity);
-    const first = Math.min(...next, Infinity);
     if (first === Infinity) return;
     this.#timer = setTimeout(() => this.#expire(), Math.max(1, first - performance.now()));
   }
 
   #expire(): void {
     const now = performance.now();
+    this.#expiresAt = Infinity;
     for (const admission of this.#of.values()) this.#settle(admission.expire(now));
     this.#changed();
   }

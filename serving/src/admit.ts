@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { Refused } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
+import { HangUp } from "./hang-up.ts";
 import { Place } from "./place.ts";
 import type { Refusal } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
@@ -31,7 +32,7 @@ export function refusalOf(refused: Refused, retryAfterS: number): Refusal {
 }
 
 export type Door = {
-  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   routes: Pick<RouteFollower, "find">;
 };
 
@@ -44,14 +45,11 @@ export async function admit(
   asked: Route,
   response: ServerResponse,
 ): Promise<Place | { refusal: Refusal } | null> {
-  const hungUp = new AbortController();
-  response.once("close", () => hungUp.abort());
-  const gone = hungUp.signal;
+  const gone = new HangUp(response);
   for (let route = asked; ; ) {
     const admitted = await admissions.enter(route.deployment, gone);
     if (admitted === null) return null;
-    if ("replica" in admitted)
-      return new Place(admissions, { route, replica: admitted.replica, gone });
+    if ("replica" in admitted) return new Place(admissions, { route, gone, ...admitted });
     const successor = admitted.refused === "moved" ? routes.find(route.deployment) : null;
     if (successor === null || successor.deployment === route.deployment)
       return { refusal: refusalOf(admitted.refused, admitted.retryAfterS) };

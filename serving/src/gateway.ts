@@ -31,7 +31,7 @@ const HEALTH_MS = 5_000;
 const NO_SUCH_CALL = { status: 404, type: "not_found", message: "no such call" } as const;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
-  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   budgets: Pick<KeyBudgets, "enter">;
   numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;

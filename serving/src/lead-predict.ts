@@ -145,6 +145,7 @@ async function leadBody(
     .catch(broken);
   try {
     await begin();
+    if (from !== null) place.noteAnswer();
     counted.answering();
     if (from !== null) await handOn(parts, led, { id, exchange, from, got }).catch(broken);
     if (refusal !== null && !response.destroyed)

@@ -1,5 +1,5 @@
 /** Pure: whose key a call shows, and which deployments it opens. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
 
 /** What was shown: a platform key that is good now, or what may be a deployment's own. */
@@ -12,7 +12,7 @@ export function shownKey(
   now: number,
 ): ShownKey | null {
   if (key === null) return null;
-  const sha256 = createHash("sha256").update(key).digest("hex");
+  const sha256 = hash("sha256", key);
   const platform = keys.get(sha256) ?? null;
   return { sha256, platform: platform === null || platform.expiresAt <= now ? null : platform };
 }

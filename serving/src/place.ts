@@ -1,25 +1,34 @@
 /** A call's place at a replica: kept until the call ends, and changed once where nobody is there to take it. */
 import type { Route } from "@resontech/contracts/inference-routes";
-import type { Replica } from "./admission.ts";
+import type { Replica, Woken } from "./admission.ts";
 import type { Admissions } from "./admissions.ts";
 import { ReplicaUnreached } from "./dial-replica.ts";
+import type { HangUp } from "./hang-up.ts";
 
 export class Place implements Disposable {
   readonly route: Route;
-  readonly #admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
-  readonly #gone: AbortSignal;
+  readonly #admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
+  readonly #gone: HangUp;
   #replica: Replica;
+  /** Null where no wake was for this call, or once its answer is noted. */
+  #woken: Woken | null;
   #isHeld = true;
 
   /** @param replica which the admissions have given the call @param gone whoever made the call waits no longer */
   constructor(
-    admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">,
-    { route, replica, gone }: { route: Route; replica: Replica; gone: AbortSignal },
+    admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">,
+    {
+      route,
+      replica,
+      gone,
+      woken,
+    }: { route: Route; replica: Replica; gone: HangUp; woken?: Woken },
   ) {
     this.#admissions = admissions;
     this.route = route;
     this.#replica = replica;
     this.#gone = gone;
+    this.#woken = woken ?? null;
   }
 
   /** Which has the call, or had it last. */
@@ -38,6 +47,12 @@ export class Place implements Disposable {
       if (!(error instanceof ReplicaUnreached) || !(await this.#change())) throw error;
       return await ask(this.#replica);
     }
+  }
+
+  /** The first byte of an answer leaves now. */
+  noteAnswer(): void {
+    if (this.#woken !== null) this.#admissions.noteAnswer(this.route.deployment, this.#woken);
+    this.#woken = null;
   }
 
   [Symbol.dispose](): void {

@@ -120,3 +120,37 @@ t.test("what can't be waited for is refused at once", async (t) => {
   cold.arrive("a", 0);
   t.same(told(cold.close("restarting")), ["a restarting 1"]);
 });
+
+t.test("of each wake the first call tells how long it waited for its answer", async (t) => {
+  const asleep = (generation: number) => route({ state: "SLEEPING", generation, replicas: [] });
+  const admission = new Admission<string>(asleep(3));
+  t.notOk("woken" in admission.counts(0), "none was answered yet");
+  for (const [call, at] of [
+    ["a", 100],
+    ["b", 150],
+  ] as const)
+    admission.arrive(call, at);
+  admission.follow(route({ state: "WAKING", generation: 4, replicas: [] }), 200);
+  admission.arrive("c", 250);
+  const led = admission.follow(route({ generation: 5 }), 500);
+  const woken = { generation: 5, from: "SLEEPING", arrivedAt: 100 } as const;
+  t.match(led, [{ call: "a", woken }, { call: "b" }, { call: "c" }]);
+  t.same(
+    led.filter((verdict) => "woken" in verdict).map(({ call }) => call),
+    ["a"],
+  );
+  admission.noteAnswer(woken, 580);
+  t.same(admission.counts(600).woken, { generation: 5, from: "SLEEPING", ms: 480 });
+  const [next] = admission.arrive("d", 700);
+  t.notOk(next !== undefined && "woken" in next, "nobody was woken for it");
+  for (const member of ["r-1", "r-2", "r-1", "r-2"]) admission.end(member, 750);
+
+  admission.follow(asleep(7), 800);
+  admission.arrive("e", 900);
+  admission.withdraw("e");
+  admission.follow(route({ state: "COLD", generation: 8, replicas: [] }), 950);
+  admission.arrive("f", 1_000);
+  t.match(admission.follow(route({ generation: 10 }), 5_000), [
+    { call: "f", woken: { generation: 10, from: "COLD", arrivedAt: 1_000 } },
+  ]);
+});

@@ -37,6 +37,7 @@ import {
   type CallEnded,
   readCallLine,
 } from "../src/records/call-line.ts";
+import { JOURNAL_NAME } from "../src/records/call-journal.ts";
 
 t.setTimeout(60_000);
 const HOST = "127.0.0.1";
@@ -260,7 +261,9 @@ type Batch = { head: BatchHead; texts: string[] };
 
 function readBatches(): Batch[] {
   const batches: Batch[] = [];
-  for (const name of readdirSync(callsDir).sort())
+  for (const name of readdirSync(callsDir)
+    .filter((one) => JOURNAL_NAME.test(one))
+    .sort())
     for (const text of readFileSync(join(callsDir, name), "utf8").split("\n")) {
       const line = readCallLine(text);
       if (line?.kind === "batch") batches.push({ head: line, texts: [] });

@@ -97,7 +97,7 @@ export const DeploymentReply = Type.Object(
           /** Replicas that take calls, and those on their way. */
           ready: Type.Integer(),
           starting: Type.Integer(),
-          /** Milliseconds that a call would wait for a replica, as the last wakes of that kind took. Null while one takes calls, and before any was seen. */
+          /** Milliseconds that a call would wait for its first byte, as callers waited after the last wakes of that kind. Null while a replica takes calls, and before any wake was seen. */
           wakeMs: Nullable(Type.Integer()),
         },
         closed,

@@ -124,6 +124,19 @@ export const RouteTable = Type.Object(
 );
 export type RouteTable = Static<typeof RouteTable>;
 
+/** How long the first call that met a deployment without an open replica waited, from its head to the first byte of its answer. */
+export const WokenCall = Type.Object(
+  {
+    /** Of the route by which it was led: each wake makes a newer one. */
+    generation: Count,
+    /** Of the route that it met. */
+    from: Type.Enum(["SLEEPING", "COLD"]),
+    ms: Count,
+  },
+  closed,
+);
+export type WokenCall = Static<typeof WokenCall>;
+
 /** What one gateway has of one deployment. */
 export const CallCounts = Type.Object(
   {
@@ -137,6 +150,8 @@ export const CallCounts = Type.Object(
     ),
     /** Milliseconds since the last call ended; null where none has. */
     idleMs: Nullable(Count),
+    /** Of the last wake that such a call was answered after; absent before the first one. */
+    woken: Type.Optional(WokenCall),
   },
   closed,
 );

@@ -1,5 +1,9 @@
 /** What the gateways last said of the calls that they have, put together. More than one is there while one takes over from another. */
-import { type CallReport, REPORT_LIFE_MS } from "@resontech/contracts/inference-routes";
+import {
+  type CallReport,
+  REPORT_LIFE_MS,
+  type WokenCall,
+} from "@resontech/contracts/inference-routes";
 import type { Load } from "./decisions/deployment.ts";
 
 type Heard = { at: number; report: CallReport | null };
@@ -26,6 +30,7 @@ export class GatewayReports<Connection> {
     if (all.length === 0 || all.some(isSilent)) return null;
     const load = { generation: Number.MAX_SAFE_INTEGER, queued: 0 };
     const inFlight: Record<string, number> = {};
+    const woken: WokenCall[] = [];
     let lastCompletionAt: number | null = null;
     for (const { at, report } of all) {
       const counts = report?.deployments.find((one) => one.deployment === deployment);
@@ -33,11 +38,12 @@ export class GatewayReports<Connection> {
       load.generation = Math.min(load.generation, counts?.generation ?? 0);
       if (counts === undefined) continue;
       load.queued += counts.queued;
+      if (counts.woken !== undefined) woken.push(counts.woken);
       for (const { member, calls } of counts.inFlight)
         inFlight[member] = (inFlight[member] ?? 0) + calls;
       if (counts.idleMs !== null)
         lastCompletionAt = Math.max(lastCompletionAt ?? 0, at - counts.idleMs);
     }
-    return { ...load, inFlight, lastCompletionAt };
+    return { ...load, inFlight, lastCompletionAt, ...(woken.length === 0 ? {} : { woken }) };
   }
 }

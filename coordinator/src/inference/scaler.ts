@@ -177,6 +177,7 @@ function isSame(before: Deployment, after: Deployment): boolean {
     before.generation === after.generation &&
     before.failures === after.failures &&
     before.wakesMs === after.wakesMs &&
+    before.waits === after.waits &&
     before.brokenUntil === after.brokenUntil
   );
 }

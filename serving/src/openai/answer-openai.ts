@@ -1,5 +1,5 @@
 /** The OpenAI API over every deployment that a key may call, and over each by itself. */
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
 import type { OpenAiCall } from "@resontech/contracts/openai-surface";
@@ -27,7 +27,7 @@ import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
-  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached">;
+  admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   budgets: Pick<KeyBudgets, "enter">;
   numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
@@ -185,10 +185,13 @@ async function call(
         records.begin({
           ...{ kind: "call", id, at: new Date().toISOString(), call },
           ...{ deployment, project, replica: place.replica.member, keySha256: shown.sha256 },
-          requestSha256: createHash("sha256").update(body).digest("hex"),
+          requestSha256: hash("sha256", body),
           requestBytes: body.length,
         }),
-      answering,
+      answering: () => {
+        place.noteAnswer();
+        answering();
+      },
       end: ({ error, ...end }) => {
         ended(end);
         records.end({ kind: "end", id, at: new Date().toISOString(), ...end });

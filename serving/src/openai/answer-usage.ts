@@ -28,7 +28,12 @@ export class AnswerUsage {
   }
 
   push(piece: Buffer): void {
-    for (const byte of piece) this.#take(byte);
+    for (let from = 0; from < piece.length; from++) {
+      // Most of an answer is what a model wrote: of such a text only its end counts.
+      if (this.#isInString && !this.#isEscaped && this.#key === null && this.#value === null)
+        from = endOfText(piece, from);
+      if (from < piece.length) this.#take(piece[from]!);
+    }
   }
 
   #take(byte: number): void {
@@ -76,4 +81,11 @@ export class AnswerUsage {
     }
     this.#value = null;
   }
+}
+
+/** Where the next quote or backslash is; the length where there is none. */
+function endOfText(piece: Buffer, from: number): number {
+  let at = from;
+  while (at < piece.length && piece[at] !== QUOTE && piece[at] !== BACKSLASH) at += 1;
+  return at;
 }

@@ -1,5 +1,5 @@
 /** Pure: whose beginnings of texts an engine may reuse for whom: within one project alone, and one deployment. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { CACHE_SALT, type OpenAiCall } from "@resontech/contracts/openai-surface";
 
 /** @param project of whoever calls */
@@ -9,6 +9,6 @@ export function withCacheSalt(
   { deployment, project }: { deployment: string; project: string },
 ): Record<string, unknown> {
   if (call === "embeddings") return { ...body };
-  const salt = createHash("sha256").update(JSON.stringify([deployment, project]));
-  return { ...body, [CACHE_SALT]: salt.digest("base64url") };
+  const salt = hash("sha256", JSON.stringify([deployment, project]), "base64url");
+  return { ...body, [CACHE_SALT]: salt };
 }

@@ -1,5 +1,4 @@
 /** One call to a replica and back, piece by piece. Who hangs up ends the engine's work at once. */
-import { once } from "node:events";
 import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import {
@@ -67,9 +66,11 @@ export type CallSteps = {
 export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps): Promise<void> {
   const { response } = led;
   let engine: ClientRequest | null = null;
-  const gone = new AbortController();
+  let isGone = false;
   const onClose = () => {
-    gone.abort();
+    // An answer that has gone whole closes as well, and its engine's connection is good for the next call.
+    if (response.writableFinished) return;
+    isGone = true;
     engine?.destroy();
   };
   response.once("close", onClose);
@@ -96,14 +97,10 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
   };
   try {
     const from = await led.place.reach(async (replica) => {
-      gone.signal.throwIfAborted();
+      if (isGone) throw hungUp();
       engine = openEngine(pool, led, replica);
-      const answered = once(engine, "response") as Promise<[IncomingMessage]>;
-      await Promise.race([once(engine, "socket"), answered]);
-      // From here on no other replica takes it: the record is made while the engine works.
-      begin().catch(() => {});
-      const [answer] = await answered;
-      return answer;
+      // The record is made while the engine works.
+      return await answerOf(engine, () => void begin().catch(() => {}));
     });
     await begin();
     steps.answering();
@@ -121,19 +118,23 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
       }
       if (led.asked.isStream) response.setHeader("cache-control", "no-cache");
     }
-    for await (const piece of from) {
+    const length = led.asked.isStream ? null : Number(from.headers["content-length"]);
+    await eachPiece(from, (piece) => {
       silence.refresh();
-      const passed = passing.take(piece as Buffer);
+      const passed = passing.take(piece);
       got.add(passed);
-      await write(response, passed, gone.signal);
-    }
+      if (got.bytes !== length) return write(response, passed);
+      // The last piece and the end go as one.
+      response.end(passed);
+      return null;
+    });
     if (!passing.isWhole()) throw new Error("the stream ended before the engine's word for it");
-    response.end();
+    if (!response.writableEnded) response.end();
     end("answered");
   } catch (error) {
     if (error instanceof OpenAiError) throw error;
     await begin();
-    const outcome = gone.signal.aborted ? "client_gone" : isLate ? "timeout" : "replica_gone";
+    const outcome = isGone ? "client_gone" : isLate ? "timeout" : "replica_gone";
     end(outcome, error);
     if (outcome !== "client_gone") endBroken(led, isLate);
   } finally {
@@ -158,6 +159,48 @@ function openEngine(pool: ReplicaPool, { call, asked }: LedCall, replica: Replic
   return engine;
 }
 
+/** @param taken called once there is somebody to take the request: from there on no other replica takes it */
+function answerOf(engine: ClientRequest, taken: () => void): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    // Not before the request has gone: it is written after this event.
+    engine.once("socket", () => queueMicrotask(taken));
+    engine.once("response", resolve).once("error", reject);
+  });
+}
+
+/**
+ * Hands on each piece of an answer as it comes.
+ * @param take null where the next piece may come at once; else it waits
+ * @throws what broke the answer off, or `take` threw
+ */
+function eachPiece(
+  from: IncomingMessage,
+  take: (piece: Buffer) => Promise<void> | null,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      from.destroy();
+      reject(error);
+    };
+    const cut = (): void => {
+      if (!from.readableEnded) reject(new Error("the engine broke off its answer"));
+    };
+    // It may have broken off while the call was put on record.
+    if (from.destroyed) return cut();
+    from.once("end", resolve).once("error", reject).once("close", cut);
+    from.on("data", (piece: Buffer) => {
+      try {
+        const taken = take(piece);
+        if (taken === null) return;
+        from.pause();
+        taken.then(() => from.resume(), fail);
+      } catch (error) {
+        fail(error);
+      }
+    });
+  });
+}
+
 /** How the answer goes on, and what is learned of it meanwhile. */
 function makePassing({ asked }: LedCall) {
   if (asked.isStream) {
@@ -179,12 +222,33 @@ function makePassing({ asked }: LedCall) {
   };
 }
 
-/** @throws what `gone` or the time says, where the client takes nothing */
-async function write(response: ServerResponse, piece: Buffer, gone: AbortSignal): Promise<void> {
-  if (piece.length === 0 || response.write(piece)) return;
-  await once(response, "drain", {
-    signal: AbortSignal.any([gone, AbortSignal.timeout(UNDRAINED_MS)]),
+/** Null where the client takes more at once; else resolves when it does. */
+function write(response: ServerResponse, piece: Buffer): Promise<void> | null {
+  return piece.length === 0 || response.write(piece) ? null : drained(response);
+}
+
+/** @throws where the client hangs up, or takes nothing for too long */
+function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.reject(hungUp());
+  return new Promise((resolve, reject) => {
+    const settle = (error: Error | null): void => {
+      clearTimeout(late);
+      response.off("drain", taken).off("close", cut);
+      if (error === null) resolve();
+      else reject(error);
+    };
+    const taken = () => settle(null);
+    const cut = () => settle(hungUp());
+    const late = setTimeout(
+      () => settle(new Error("the client takes nothing of its answer")),
+      UNDRAINED_MS,
+    );
+    response.once("drain", taken).once("close", cut);
   });
+}
+
+function hungUp(): Error {
+  return new Error("the client hung up");
 }
 
 async function refusalText(from: IncomingMessage): Promise<string> {

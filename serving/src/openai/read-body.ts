@@ -1,38 +1,36 @@
 import type { IncomingMessage } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_OPENAI_BODY_BYTES } from "@resontech/contracts/openai-surface";
 import { invalidRequest, OpenAiError } from "./openai-error.ts";
 
 /** From the first byte to the last. */
 const WHOLE_MS = 60_000;
 
-/** @throws OpenAiError body_too_large, body_late */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > MAX_OPENAI_BODY_BYTES) throw tooLarge();
-  const ended = new AbortController();
-  const whole = collect(request);
-  const late = sleep(WHOLE_MS, undefined, { signal: ended.signal }).then(() => {
-    throw tooLate();
+/**
+ * What is left of a body that is too large, or late, stays unread: the connection ends with the refusal.
+ * @throws OpenAiError body_too_large, body_late; or what broke
+ */
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    const late = setTimeout(() => settle(tooLate()), WHOLE_MS);
+    const settle = (error: Error | null): void => {
+      clearTimeout(late);
+      request.off("data", take).off("end", whole).off("close", cut).pause();
+      if (error === null) resolve(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+      else reject(error);
+    };
+    const take = (piece: Buffer): void => {
+      size += piece.length;
+      if (size > MAX_OPENAI_BODY_BYTES) settle(tooLarge());
+      else pieces.push(piece);
+    };
+    const whole = () => settle(null);
+    const cut = () => settle(request.errored ?? new Error("the body broke off"));
+    if (Number(request.headers["content-length"] ?? 0) > MAX_OPENAI_BODY_BYTES) settle(tooLarge());
+    else if (request.destroyed) cut();
+    else request.on("data", take).once("end", whole).once("close", cut);
   });
-  // Whichever loses the race may still fail: that is nobody's.
-  for (const one of [whole, late]) one.catch(() => {});
-  try {
-    return await Promise.race([whole, late]);
-  } finally {
-    ended.abort();
-  }
-}
-
-/** What is left of a body that is too large stays unread: the connection ends with the refusal. */
-async function collect(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of request.iterator({ destroyOnReturn: false })) {
-    size += (piece as Buffer).length;
-    if (size > MAX_OPENAI_BODY_BYTES) throw tooLarge();
-    pieces.push(piece as Buffer);
-  }
-  return Buffer.concat(pieces);
 }
 
 function tooLarge(): OpenAiError {

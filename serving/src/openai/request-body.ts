@@ -6,6 +6,7 @@ import {
 } from "@resontech/contracts/openai-surface";
 import { invalidRequest } from "./openai-error.ts";
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 64;
 const MAX_MODEL_CHARS = 200;
 /** Of one schema, and of all tools: an engine makes a grammar of them. */
@@ -24,9 +25,8 @@ export type OpenAiRequest = {
 /** @throws OpenAiError with what is wrong and where */
 export function readRequestBody(call: OpenAiCall, raw: Buffer): OpenAiRequest {
   const said = objectOf(raw);
-  const allowed = Object.fromEntries(
-    OPENAI_FIELDS[call].flatMap((name) => (name in said ? [[name, said[name]]] : [])),
-  );
+  const allowed: Record<string, unknown> = {};
+  for (const name of OPENAI_FIELDS[call]) if (name in said) allowed[name] = said[name];
   const model = allowed["model"] ?? null;
   if (model !== null && (typeof model !== "string" || model.length > MAX_MODEL_CHARS))
     throw invalidRequest("invalid_type", "model is no name", "model");
@@ -36,7 +36,7 @@ export function readRequestBody(call: OpenAiCall, raw: Buffer): OpenAiRequest {
   if (call === "chat/completions") checkMessages(allowed["messages"]);
   if (call === "embeddings") checkInput(allowed["input"]);
   for (const [name, most] of Object.entries(MAX_BYTES))
-    if (Buffer.byteLength(JSON.stringify(allowed[name] ?? null)) > most)
+    if (name in allowed && Buffer.byteLength(JSON.stringify(allowed[name])) > most)
       throw invalidRequest("too_large", `${name} has more than ${most} bytes`, name);
   return {
     ...{ model, isStream: stream, wantsUsage: stream && asksForUsage(allowed["stream_options"]) },
@@ -47,7 +47,7 @@ export function readRequestBody(call: OpenAiCall, raw: Buffer): OpenAiRequest {
 function objectOf(raw: Buffer): Record<string, unknown> {
   let said: unknown;
   try {
-    said = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(raw));
+    said = JSON.parse(utf8.decode(raw));
   } catch {
     throw invalidRequest("invalid_json", "the body is no JSON in UTF-8");
   }
@@ -57,16 +57,11 @@ function objectOf(raw: Buffer): Record<string, unknown> {
   return said;
 }
 
-/** Level by level: a body can be deeper than a stack. */
+/** It goes no deeper than it may, so the stack is deep enough. */
 function isDeeper(value: unknown, most: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; depth <= most; depth++) {
-    level = level.flatMap((one) =>
-      typeof one === "object" && one !== null ? Object.values(one) : [],
-    );
-    if (level.length === 0) return false;
-  }
-  return true;
+  if (typeof value !== "object" || value === null) return false;
+  const inside: unknown[] = Object.values(value);
+  return most === 0 ? inside.length > 0 : inside.some((one) => isDeeper(one, most - 1));
 }
 
 function checkMessages(messages: unknown): void {

@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeNow } from "@resontech/daemon/durable-file";
 import { openCalls } from "./open-calls.ts";
 
 export const JOURNAL_NAME = /^\d{4}-\d{2}-\d{2}\.ndjson$/;
@@ -37,7 +38,7 @@ export class CallJournal implements AsyncDisposable {
   /** Resolves once the text is on the disk. One call at a time. @throws what the disk says */
   async append(text: string): Promise<void> {
     const handle = await this.#today();
-    await handle.appendFile(text);
+    writeNow(handle.fd, Buffer.from(text, "utf8"), null);
     await handle.datasync();
   }
 

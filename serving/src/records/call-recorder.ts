@@ -15,23 +15,25 @@ const ENDS_MS = 500;
 /** Ends that wait for auditd; above it no call is taken. */
 const MAX_ENDS = 100_000;
 
-type Begun = { line: CallBegun | OutLine; resolve: () => void; reject: (error: unknown) => void };
+/** A line as the journal and the tree of its batch have it. */
+type Written = { kind: CallLine["kind"]; text: string };
+type Begun = Written & { resolve: () => void; reject: (error: unknown) => void };
 type Producer = Pick<AuditProducer, "fact" | "connected">;
 
 export class CallRecorder implements AsyncDisposable {
   readonly #journal: CallJournal;
-  readonly #notes: Pick<EndNotes, "note" | "clear">;
+  readonly #notes: Pick<EndNotes, "note" | "settle">;
   readonly #producer: Producer;
   readonly #onError: (error: unknown) => void;
   readonly #begun: Begun[] = [];
-  readonly #ended: CallEnded[] = [];
+  readonly #ended: Written[] = [];
   #running: Promise<void> | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(
     journal: CallJournal,
-    notes: Pick<EndNotes, "note" | "clear">,
+    notes: Pick<EndNotes, "note" | "settle">,
     producer: Producer,
     onError: (error: unknown) => void,
   ) {
@@ -58,9 +60,10 @@ export class CallRecorder implements AsyncDisposable {
 
   /** Is sent with a later batch, until the log has it. A gateway that is killed before that finds it noted. */
   end(line: CallEnded): void {
-    this.#ended.push(line);
+    const written = writtenOf(line);
+    this.#ended.push(written);
     try {
-      this.#notes.note(line);
+      this.#notes.note(written.text);
     } catch (error) {
       this.#onError(error);
     }
@@ -77,7 +80,7 @@ export class CallRecorder implements AsyncDisposable {
   #put(line: CallBegun | OutLine): Promise<void> {
     if (this.#isClosed) return Promise.reject(new AuditUnavailable("closed", "the gateway stops"));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#begun.push({ line, resolve, reject });
+    this.#begun.push({ ...writtenOf(line), resolve, reject });
     this.#run();
     return promise;
   }
@@ -99,9 +102,9 @@ export class CallRecorder implements AsyncDisposable {
       const begun = this.#begun.splice(0, MAX_LINES);
       const ended = this.#ended.splice(0, MAX_LINES - begun.length);
       try {
-        await this.#write([...begun.map(({ line }) => line), ...ended]);
+        await this.#write([...begun, ...ended]);
         for (const { resolve } of begun) resolve();
-        if (this.#ended.length === 0) this.#notes.clear();
+        if (this.#ended.length === 0) this.#notes.settle();
       } catch (error) {
         for (const { reject } of begun) reject(error);
         this.#ended.unshift(...ended);
@@ -112,10 +115,10 @@ export class CallRecorder implements AsyncDisposable {
     }
   }
 
-  async #write(lines: readonly CallLine[]): Promise<void> {
+  async #write(lines: readonly Written[]): Promise<void> {
     const calls = lines.filter(({ kind }) => kind === "call").length;
     const ends = lines.filter(({ kind }) => kind === "end").length;
-    const texts = lines.map((line) => JSON.stringify(line));
+    const texts = lines.map(({ text }) => text);
     const tree = new Frontier();
     for (const text of texts) tree.append(hashLeaf(Buffer.from(text, "utf8")));
     const root = tree.root().toString("hex");
@@ -129,4 +132,8 @@ export class CallRecorder implements AsyncDisposable {
       detail: { batch: id, root, lines: lines.length, calls, ends },
     });
   }
+}
+
+function writtenOf(line: CallLine): Written {
+  return { kind: line.kind, text: JSON.stringify(line) };
 }

@@ -7,19 +7,28 @@ import { join } from "node:path";
 import { type CallEnded, readCallLine } from "./call-line.ts";
 
 const NAME = "ends.ndjson";
+/** Bytes that may lie here though the journal has all of them: to cut a file after each batch costs more than to read it at a start. */
+const MOST_KEPT_BYTES = 256 * 1024;
 
 export class EndNotes implements Disposable {
   readonly #file: number;
+  readonly #mostKeptBytes: number;
+  #bytes: number;
 
-  private constructor(file: number) {
+  private constructor(file: number, bytes: number, mostKeptBytes: number) {
     this.#file = file;
+    this.#bytes = bytes;
+    this.#mostKeptBytes = mostKeptBytes;
   }
 
   /**
    * @param folder of the journal
-   * @returns with it what an earlier life noted, of which the journal may have some
+   * @returns with it what an earlier life noted, of which the journal may have some or all
    */
-  static open(folder: string): { notes: EndNotes; left: Map<string, CallEnded> } {
+  static open(
+    folder: string,
+    mostKeptBytes = MOST_KEPT_BYTES,
+  ): { notes: EndNotes; left: Map<string, CallEnded> } {
     const path = join(folder, NAME);
     const file = openSync(path, constants.O_CREAT | constants.O_RDWR | constants.O_APPEND, 0o600);
     const left = new Map<string, CallEnded>();
@@ -30,17 +39,20 @@ export class EndNotes implements Disposable {
     }
     // What a cut write left becomes a line of its own.
     if (noted !== "" && !noted.endsWith("\n")) writeSync(file, "\n");
-    return { notes: new EndNotes(file), left };
+    const bytes = Buffer.byteLength(noted) + 1;
+    return { notes: new EndNotes(file, bytes, mostKeptBytes), left };
   }
 
-  /** @throws what the disk says */
-  note(line: CallEnded): void {
-    writeSync(this.#file, `${JSON.stringify(line)}\n`);
+  /** @param text of a call's end, as a line of the journal @throws what the disk says */
+  note(text: string): void {
+    this.#bytes += writeSync(this.#file, `${text}\n`);
   }
 
-  /** The journal has all of them. */
-  clear(): void {
+  /** The journal has all of them: once they are many they go. @throws what the disk says */
+  settle(): void {
+    if (this.#bytes <= this.#mostKeptBytes) return;
     ftruncateSync(this.#file, 0);
+    this.#bytes = 0;
   }
 
   [Symbol.dispose](): void {

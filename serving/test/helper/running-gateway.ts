@@ -22,6 +22,7 @@ import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
+import { JOURNAL_NAME } from "../../src/records/call-journal.ts";
 import { type CallLine, readCallLine } from "../../src/records/call-line.ts";
 
 const HOST = "127.0.0.1";
@@ -55,6 +56,7 @@ export class RunningGateway implements AsyncDisposable {
   /** The journal of calls, oldest line first. */
   readCalls(): CallLine[] {
     return readdirSync(this.#callsDir)
+      .filter((name) => JOURNAL_NAME.test(name))
       .sort()
       .flatMap((name) => readFileSync(join(this.#callsDir, name), "utf8").split("\n"))
       .map(readCallLine)
@@ -106,6 +108,8 @@ export class RunningGateway implements AsyncDisposable {
     const auditSocket = join(dir, "audit", "run", "serving.sock");
     const auditd = new AuditdFixture(join(dir, "audit"), {
       producers: [{ name: "serving", family: "serving", socket: auditSocket, gid: null }],
+      // As the appliance has it.
+      checkpointMs: 500,
     });
     auditd.init();
     await auditd.start();

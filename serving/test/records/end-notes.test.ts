@@ -15,15 +15,25 @@ t.test("what was noted is there for the next life, until the journal has it", as
   const dir = t.testdir();
   const first = EndNotes.open(dir);
   t.equal(first.left.size, 0);
-  for (const id of ["a", "b"]) first.notes.note(ended(id));
+  for (const id of ["a", "b"]) first.notes.note(JSON.stringify(ended(id)));
   // Killed: nothing is closed. A cut line counts as none.
   appendFileSync(join(dir, "ends.ndjson"), '{"kind":"end","id":"c');
   const second = EndNotes.open(dir);
   t.same([...second.left.values()], [ended("a"), ended("b")]);
-  second.notes.note(ended("e"));
+  second.notes.note(JSON.stringify(ended("e")));
   t.same([...EndNotes.open(dir).left.keys()], ["a", "b", "e"]);
-  second.notes.clear();
-  second.notes.note(ended("d"));
-  t.same([...EndNotes.open(dir).left.keys()], ["d"]);
+  second.notes.settle();
+  t.same([...EndNotes.open(dir).left.keys()], ["a", "b", "e"], "a few may lie longer");
   for (const { notes } of [first, second]) notes[Symbol.dispose]();
+});
+
+t.test("once they are many, those that the journal has go", async (t) => {
+  const dir = t.testdir();
+  const { notes } = EndNotes.open(dir, 500);
+  for (const id of ["a", "b", "c"]) notes.note(JSON.stringify(ended(id)));
+  notes.settle();
+  notes.note(JSON.stringify(ended("d")));
+  notes.settle();
+  t.same([...EndNotes.open(dir).left.keys()], ["d"]);
+  notes[Symbol.dispose]();
 });

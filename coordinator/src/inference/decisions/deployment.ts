@@ -4,6 +4,7 @@
  * is the coordinator's; a gateway that follows an older generation says so, and its word closes nothing. Property tests: test/inference/decisions.
  */
 import type { DeploymentState, ReplicaState } from "@resontech/contracts/deployment-states";
+import type { WokenCall } from "@resontech/contracts/inference-routes";
 import { residenceMs, SCALING, type ScalingPolicy, wakeP95 } from "./scaling-policy.ts";
 import { type Demand, wantedReplicas } from "./wanted-replicas.ts";
 
@@ -38,6 +39,12 @@ export type Deployment = {
   wakesMs: readonly number[];
   /** The same, apart by what there was before: a replica asleep, or none. */
   tierWakesMs?: Readonly<Record<WakeTier, readonly number[]>>;
+  /** How long callers waited for the first byte when a wake was for them: what comes before and after the replica's own time is theirs, too. */
+  waits?: {
+    /** Of the last wake that is among them. */
+    generation: number;
+    tierMs: Readonly<Record<WakeTier, readonly number[]>>;
+  };
   /** When wakes failed, within the breaker's window. */
   failures: readonly number[];
   /** Until then nothing is placed; null while the breaker is closed. A time that has passed allows one try. */
@@ -63,6 +70,8 @@ export type Load = {
   /** See Demand of wanted-replicas.ts; absent: nobody counts. */
   requestsPerSecond?: number | null;
   deviceUse?: number | null;
+  /** Of each gateway the last call that a wake was for. */
+  woken?: readonly WokenCall[];
 };
 
 export type ReplicaFact = {
@@ -174,6 +183,7 @@ class Draft {
     const { idleSince } = this.#next;
     this.#change({ load, idleSince: Math.max(idleSince, load?.lastCompletionAt ?? idleSince) });
     if (load === null) return;
+    for (const call of load.woken ?? []) this.#noteWait(call);
     for (const replica of this.#in("DRAINING")) {
       const isAcknowledged = replica.closedIn !== null && load.generation >= replica.closedIn;
       if (!isAcknowledged || (load.inFlight[replica.id] ?? 0) > 0) continue;
@@ -335,13 +345,24 @@ class Draft {
   }
 
   #noteWake(tookMs: number, tier: WakeTier): void {
-    const kept = (before: readonly number[]) => [...before, tookMs].slice(-SCALING.wakesKept);
+    const kept = (before: readonly number[]) => withNewest(before, tookMs);
     const wakesMs = kept(this.#next.wakesMs);
     const { tierWakesMs = { asleep: [], cold: [] } } = this.#next;
     this.#change({ tierWakesMs: { ...tierWakesMs, [tier]: kept(tierWakesMs[tier]) } });
     const idleSince = Math.max(this.#next.idleSince, this.#now);
     // Failures stay: one that loads and dies at once, again and again, is no better.
     this.#change({ wakesMs, brokenUntil: null, idleSince });
+  }
+
+  /** Each wake once, however often it is told. */
+  #noteWait({ generation, from, ms }: WokenCall): void {
+    const { generation: last, tierMs } = this.#next.waits ?? {
+      ...{ generation: -1, tierMs: { asleep: [], cold: [] } },
+    };
+    if (generation <= last) return;
+    const tier = from === "SLEEPING" ? "asleep" : "cold";
+    const all = { ...tierMs, [tier]: withNewest(tierMs[tier], ms) };
+    this.#change({ waits: { generation, tierMs: all } });
   }
 
   /** It ended without having been asked to: a failed wake, unless it had served for a while. */
@@ -425,14 +446,24 @@ function view(replicas: readonly Replica[]): string {
   return JSON.stringify(replicas.map(({ id, state, closedIn }) => [id, state, closedIn]));
 }
 
-/** What a call that came now would wait for, in milliseconds: the median of the last wakes from where the deployment is. Null where nobody has seen one. */
-export function expectedWakeMs({ state, replicas, tierWakesMs }: Deployment): number | null {
+function withNewest(times: readonly number[], ms: number): number[] {
+  return [...times, ms].slice(-SCALING.wakesKept);
+}
+
+/**
+ * What a call that came now would wait for its first byte, in milliseconds: the median of what callers waited after the last wakes from where the
+ * deployment is; of what the wakes themselves took where no caller has waited yet. Null where nobody has seen one.
+ */
+export function expectedWakeMs(deployment: Deployment): number | null {
+  const { state, replicas, tierWakesMs, waits } = deployment;
   if (state !== "SLEEPING" && state !== "COLD" && state !== "WAKING") return null;
   const tier = replicas.some(
     (replica) => replica.state === "SLEEPING" || replica.wasAsleep === true,
   )
     ? "asleep"
     : "cold";
-  const sorted = (tierWakesMs?.[tier] ?? []).toSorted((a, b) => a - b);
+  const waited = waits?.tierMs[tier] ?? [];
+  const seen = waited.length > 0 ? waited : (tierWakesMs?.[tier] ?? []);
+  const sorted = seen.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? null;
 }

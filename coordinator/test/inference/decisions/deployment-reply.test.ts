@@ -2,7 +2,11 @@
 import { DEPLOYMENT_STATES } from "@resontech/contracts/deployment-states";
 import { JOB_STATES, wireState } from "@resontech/contracts/job-states";
 import t from "tap";
-import { type Deployment, newDeployment } from "../../../src/inference/decisions/deployment.ts";
+import {
+  type Deployment,
+  newDeployment,
+  stepDeployment,
+} from "../../../src/inference/decisions/deployment.ts";
 import {
   deploymentStatus,
   servingReply,
@@ -61,4 +65,40 @@ t.test("who calls now is told what the last wakes from there took", async (t) =>
   t.equal(servingReply({ ...asleep, state: "COLD", replicas: [] }).wakeMs, 4_000);
   t.equal(servingReply({ ...asleep, state: "HOT" }).wakeMs, null);
   t.equal(servingReply({ ...newDeployment(0), state: "COLD" }).wakeMs, null, "nobody has seen one");
+});
+
+t.test("what callers waited counts before what wakes took, each wake once", async (t) => {
+  const policy = { ...{ min: 0, max: 1, targetOngoing: 2 }, sleeps: true };
+  const load = { generation: 1, queued: 0, inFlight: {}, lastCompletionAt: null };
+  const one = { beganAt: 0, readyAt: null, closedIn: null, isLeaving: false };
+  let deployment: Deployment = {
+    ...newDeployment(0),
+    state: "SLEEPING",
+    replicas: [{ ...one, id: "a", state: "SLEEPING" }],
+    tierWakesMs: { asleep: [300], cold: [4_000] },
+  };
+  const tell = (generation: number, from: "SLEEPING" | "COLD", ms: number) => {
+    const said = { ...load, woken: [{ generation, from, ms }] };
+    deployment = stepDeployment(
+      deployment,
+      { kind: "load", now: generation, load: said },
+      policy,
+    ).deployment;
+  };
+  t.equal(servingReply(deployment).wakeMs, 300, "no caller has waited yet");
+  tell(7, "SLEEPING", 520);
+  for (const _ of [1, 2, 3]) tell(7, "SLEEPING", 520);
+  tell(9, "SLEEPING", 480);
+  tell(11, "SLEEPING", 700);
+  t.same(deployment.waits?.tierMs, { asleep: [520, 480, 700], cold: [] });
+  t.equal(servingReply(deployment).wakeMs, 520);
+  t.equal(servingReply({ ...deployment, state: "COLD", replicas: [] }).wakeMs, 4_000);
+  tell(8, "COLD", 9_000);
+  t.equal(
+    servingReply({ ...deployment, state: "COLD", replicas: [] }).wakeMs,
+    4_000,
+    "an old word",
+  );
+  tell(12, "COLD", 5_000);
+  t.equal(servingReply({ ...deployment, state: "COLD", replicas: [] }).wakeMs, 5_000);
 });

@@ -15,7 +15,7 @@ const SERVING: Record<ServingState, string> = {
 
 /**
  * @param state null: it has not loaded yet
- * @param wakeMs what the last wakes from there took; null where nobody has seen one
+ * @param wakeMs what a call would wait now for its first byte; null where nobody has seen one
  */
 export function servingText(state: ServingState | null, wakeMs: number | null = null): string {
   if (state === null) return "has not loaded yet";
