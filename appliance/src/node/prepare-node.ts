@@ -1,6 +1,6 @@
 /** Makes what the parts of a node need to start; each start does it again, so a changed configuration or release is followed. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { ensureFolder, ROOT, writeOwned } from "../config/owned-file.ts";
 import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
@@ -50,6 +50,7 @@ function agentConfig({ config, layout }: NodeContext): AgentConfig {
     jobUids: config.jobUids,
     instance: config.instance,
     livenessSocket: layout.run("agent", "sock"),
+    upgrade: { root: layout.root, release: basename(realpathSync(layout.current)) },
     logLevel: "info",
   };
 }
