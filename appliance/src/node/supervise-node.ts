@@ -1,4 +1,5 @@
 /** The parts of a node, under the same supervisor that an appliance has. */
+import { realpathSync } from "node:fs";
 import { agentPart } from "../parts/own-processes.ts";
 import { containerEngineParts } from "../parts/context.ts";
 import type { Part } from "../parts/part.ts";
@@ -32,7 +33,8 @@ export async function superviseNode(root: string): Promise<void> {
     log.info({ release: release.version }, "supervising");
     // After a power cut in a switch nobody else is at it.
     const upgrade = readNodeUpgrade(root);
-    if (upgrade !== null && isUpgradeOpen(upgrade)) settleNodeUpgrade(root, layout.current);
+    if (upgrade !== null && isUpgradeOpen(upgrade))
+      settleNodeUpgrade(root, realpathSync(layout.current));
     await run(new Supervisor(partsOf(context), layout.log(""), log));
   });
 }

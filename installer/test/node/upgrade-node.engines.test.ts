@@ -20,10 +20,14 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openRelease } from "@resontech/airgap/verify-bundle";
+import { openNode } from "@resontech/appliance/node-context";
 import { readNodeUpgrade } from "@resontech/appliance/node-upgrade-file";
+import { AgentConfig } from "@resontech/contracts/agent-config";
 import type { NodeConfig } from "@resontech/contracts/node-config";
 import { releaseName } from "@resontech/contracts/release-name";
 import t from "tap";
+import { Value } from "typebox/value";
+import { prepareNode } from "../../../appliance/src/node/prepare-node.ts";
 import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
 import { openSource } from "../../src/node/node-source.ts";
 import { stageRelease } from "../../src/node/stage-release.ts";
@@ -186,6 +190,17 @@ t.test("it stops the older release only once the newer one lies there whole", as
   t.ok(host.isAnswered);
   await host.bring(newer);
   t.same(host.told.length, 2, "an order is carried out once");
+
+  prepareNode(openNode(host.root));
+  const agentConfig: unknown = JSON.parse(
+    readFileSync(join(host.root, "etc", "agent.json"), "utf8"),
+  );
+  t.ok(Value.Check(AgentConfig, agentConfig));
+  t.match(
+    agentConfig,
+    { upgrade: { root: host.root, release: newer.name } },
+    "its agent tells what runs",
+  );
 
   t.equal((await host.bring(older, { order: "order-2" })).status, 0, "and in the other direction");
   t.equal(host.current, older.name);
