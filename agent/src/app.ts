@@ -36,6 +36,7 @@ import { ContainerHost } from "./substrate/container-host/container-host.ts";
 import { whyNotGiven } from "./substrate/container-host/devices/why-not-given.ts";
 import { runTrial } from "./trials/run-trial.ts";
 import { WorkerTrials } from "./trials/worker-trials.ts";
+import { NodeUpgrader } from "./upgrade/node-upgrader.ts";
 import { Wake } from "./wake.ts";
 
 const PROBE_MS = 60_000;
@@ -145,6 +146,13 @@ export async function runAgent(
     onStale: (member) => members.withdraw(member),
     log,
   });
+  const upgrader =
+    config.upgrade === undefined
+      ? null
+      : new NodeUpgrader({
+          ...{ ...config.upgrade, dataDir: config.dataDir, log },
+          onFailure: () => lease.registerSoon(),
+        });
   const lease: LeaseKeeper = new LeaseKeeper({
     coordinator,
     file: leaseFile,
@@ -172,6 +180,9 @@ export async function runAgent(
         log.error({ err: error }, "who vouches for the appliance's doors could not be kept");
       }
     },
+    release: config.upgrade?.release,
+    upgradeFailed: () => upgrader?.failure(),
+    onUpgrade: (wish) => upgrader?.take(wish),
     onUndrains: (times) => {
       if (!health.undrained(times)) return;
       trials.undrained();

@@ -251,7 +251,7 @@ async function openParts(
     health: () => core.health(),
     views,
     cordon: (node, reason) => core.cordon(node, reason),
-    removal: core.removal,
+    ...{ removal: core.removal, upgrades: core.upgrades },
   });
   stack.use(await ControlServer.listen(config.controlSocket, handle, logger));
   return stack.move();

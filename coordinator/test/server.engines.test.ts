@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, hash } from "node:crypto";
 import { once } from "node:events";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import type { ControlReply, ControlRequest } from "@resontech/contracts/control-protocol";
 import { EVENT_CATALOGUE } from "@resontech/contracts/audit-catalogue";
+import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import Database from "better-sqlite3";
 import t from "tap";
 import { readLeaves } from "../../audit/test/helper.ts";
@@ -14,12 +15,22 @@ import { bucketPolicy } from "../src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../src/storage/object-store.ts";
 import { S3ResponseError, S3Transport } from "../src/storage/s3-transport.ts";
 import { CONTROL_AUDIT } from "../src/control/verbs.ts";
+import { joinAgent } from "./helper/join-agent.ts";
 import { RunningCoordinator } from "./helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
 import { makeSigningRequest } from "./nodes/test-ca.ts";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 
-const coordinator = await RunningCoordinator.create();
+/** Of a release it has what nodes know it by, and no file. */
+const releaseDir = t.testdir({
+  "release-manifest.json": JSON.stringify({
+    ...{ formatVersion: 1, product: "resontech-appliance", version: "0.2.0", sourceDateEpoch: 1 },
+    ...{ upgradeFrom: [], diskNeedBytes: 1, phases: [], engines: {}, images: [], blobs: [] },
+    tree: [],
+  } satisfies ReleaseManifest),
+  signed: { "release.json": "the signed statement" },
+});
+const coordinator = await RunningCoordinator.create({ releaseDir });
 t.teardown(() => coordinator[Symbol.asyncDispose]());
 type Added = Extract<ControlReply, { verb: "add-user" }>;
 const alice = (await coordinator.control({
@@ -392,6 +403,31 @@ t.test("an image of one's own is admitted and removed, and a key that admits som
   t.match(await asked({ verb: "image-distrust", key: sha256.slice(0, 12) }), { sha256 });
 });
 
+t.test("a node is ordered to bring the appliance's own release", async (t) => {
+  const agent = await joinAgent(coordinator, "node-b", 0);
+  t.teardown(() => agent.close());
+  const release = `0.2.0-${hash("sha256", "the signed statement").slice(0, 12)}`;
+  const order = { verb: "node-upgrade" as const, nodes: ["node-b"], except: [] };
+  t.match(await asked(order), { release, ordered: [], leftOut: [{ node: "node-b" }] });
+  agent.release = "0.1.0-aaaaaaaaaaaa";
+  await agent.register(0);
+  t.match(await asked({ ...order, nodes: null }), { release, ordered: ["node-b"], leftOut: [] });
+  t.match((await agent.beat([])).upgrade, { release });
+  t.match(await asked({ verb: "node-list" }), {
+    releases: [{ node: "node-b", release: agent.release, upgrade: { state: "begun", release } }],
+  });
+  agent.release = release;
+  await agent.register(0);
+  t.match(await asked({ verb: "node-show", node: "node-b" }), {
+    release: { release, upgrade: { state: "done" } },
+  });
+  t.match(await asked(order), { ordered: [], current: ["node-b"] });
+  t.match(await coordinator.control({ ...order, nodes: ["node-z"] }), {
+    ...{ ok: false, code: "not_found" },
+  });
+  await asked({ verb: "node-remove", node: "node-b" });
+});
+
 t.test("a node is rid of its work and removed", async (t) => {
   t.match(await asked({ verb: "node-evict", node: "node-a" }), { members: 0 });
   await asked({ verb: "node-remove", node: "node-a" });
@@ -496,7 +532,14 @@ t.test(
       leaves
         .filter(({ type, phase }) => type === "iam.node.change" && phase === "completed")
         .map(({ op }) => byOp.get(op)?.find(({ phase }) => phase === "requested")?.detail),
-      ["drained", "undrained", "evicted", "removed"].map((change) => ({ change })),
+      [
+        ...[{ change: "drained" }, { change: "undrained" }],
+        {
+          change: "upgrade-ordered",
+          release: `0.2.0-${hash("sha256", "the signed statement").slice(0, 12)}`,
+        },
+        ...[{ change: "removed" }, { change: "evicted" }, { change: "removed" }],
+      ],
     );
     const types = new Set(leaves.map(({ type }) => type));
     const expected: AuditEvent["type"][] = [

@@ -8,15 +8,18 @@ import {
   applyInstalled,
   DEFAULT_ROOT,
   type InstallFlags,
+  OptionInvalidError,
   toRequest,
 } from "./options.ts";
 import { Journal } from "./journal.ts";
+import { READY_WITHIN_MS } from "./node/await-ready.ts";
 import { joinNode } from "./node/join.ts";
 import { addJoinOptions, type JoinFlags, toJoinRequest } from "./node/join-options.ts";
 import { judgeInstalled } from "./preflight/judge-installed.ts";
 import { leave } from "./node/leave.ts";
 import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
+import { settleUpgrade, upgradeNode } from "./node/upgrade-node.ts";
 import { resume } from "./resume.ts";
 import { rollback } from "./upgrade/rollback.ts";
 import { upgrade } from "./upgrade/upgrade.ts";
@@ -121,6 +124,40 @@ addJoinOptions(
 });
 
 program
+  .command("upgrade-node")
+  .description(
+    "bring this node the release of its appliance, and back where it is not answered (its agent runs this)",
+  )
+  .option("--root <dir>", "install root", DEFAULT_NODE_ROOT)
+  .option("--order <id>", "the appliance's order: it is carried out once")
+  .option("--release <name>", "the release that is meant")
+  .option("--source <url|dir>", "where its files are (default: the node's appliance)")
+  .option(
+    "--wait <seconds>",
+    "how long the appliance may take to answer",
+    String(READY_WITHIN_MS / 1_000),
+  )
+  .option("--settle", "end what an earlier run left open, once nobody else is at it", false)
+  .action(
+    async (options: {
+      root: string;
+      order?: string;
+      release?: string;
+      source?: string;
+      wait: string;
+      settle: boolean;
+    }) => {
+      const { order, release, source = null } = options;
+      const root = resolve(options.root);
+      const waitMs = secondsOf(options.wait) * 1_000;
+      if (options.settle) return await settleUpgrade(root, waitMs);
+      if (order === undefined || release === undefined)
+        throw new OptionInvalidError("--order and --release are needed, or --settle");
+      await upgradeNode({ ...{ root, order, release, source, waitMs } });
+    },
+  );
+
+program
   .command("leave")
   .description("take away all that joining made on this host (`<root>/leave` runs this)")
   .option("--root <dir>", "install root", DEFAULT_NODE_ROOT)
@@ -131,6 +168,14 @@ try {
   await program.parseAsync();
 } catch (error) {
   process.exitCode = explain(error);
+}
+
+/** @throws OptionInvalidError */
+function secondsOf(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 3_600)
+    throw new OptionInvalidError(`--wait ${text}: seconds from 1 to 3600 are meant`);
+  return value;
 }
 
 function explain(error: unknown): number {

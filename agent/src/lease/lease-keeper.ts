@@ -11,6 +11,8 @@ import {
   type DeviceUse,
   type Inventory,
   type RegisterRequest,
+  type UpgradeFailure,
+  type UpgradeWish,
 } from "@resontech/contracts/agent-protocol";
 import { PROTOCOL_UNSUPPORTED, versionsOf } from "@resontech/contracts/protocol-versions";
 import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
@@ -56,6 +58,11 @@ export type LeaseParts = {
   trusts?: () => string;
   /** Others vouch for the doors than the coordinator was told. */
   onDoorAuthorities?: (pem: string) => void;
+  /** What runs here, and how the last order to bring another release failed; absent where the node can't bring one. */
+  release?: string | undefined;
+  upgradeFailed?: () => UpgradeFailure | undefined;
+  /** The node is to bring this release: with each beat until its order has ended. */
+  onUpgrade?: (wish: UpgradeWish) => void;
   /** How often an operator has said that the node is well. */
   onUndrains?: (times: number) => void;
   /** No beat was answered for a whole lease: nothing may go on. Once for each loss. */
@@ -97,6 +104,12 @@ export class LeaseKeeper {
     this.#wake.now();
   }
 
+  /** There is something to tell that only a registration tells. */
+  registerSoon(): void {
+    this.#isRegistered = false;
+    this.#wake.now();
+  }
+
   async #beatForEver(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       let waitMs = RETRY_MS;
@@ -121,6 +134,8 @@ export class LeaseKeeper {
   async #register(): Promise<void> {
     const { coordinator, clock, bootId, inventory, bridge, held, onRegistered, log } = this.#parts;
     const told = inventory();
+    const { release } = this.#parts;
+    const upgradeFailed = this.#parts.upgradeFailed?.();
     const sentAtMs = toMs(clock());
     const { nodeEpoch, leaseMs, beatIntervalMs, protocol } = await coordinator.register({
       protocol: versionsOf(AGENT_PROTOCOL),
@@ -129,6 +144,8 @@ export class LeaseKeeper {
       inventory: told,
       ...(bridge === undefined ? {} : { bridge }),
       held: held(),
+      ...(release === undefined ? {} : { release }),
+      ...(upgradeFailed === undefined ? {} : { upgradeFailed }),
     });
     this.#toldDigest = inventoryDigest(told);
     this.#beatMs = beatIntervalMs;
@@ -166,6 +183,7 @@ export class LeaseKeeper {
     this.#renew(sentAtMs, reply.leaseMs, nonce);
     onDesiredVersion(reply.desiredVersion);
     if (reply.doorAuthorities !== undefined) this.#parts.onDoorAuthorities?.(reply.doorAuthorities);
+    if (reply.upgrade !== undefined) this.#parts.onUpgrade?.(reply.upgrade);
     if (reply.undrains !== undefined) this.#parts.onUndrains?.(reply.undrains);
   }
 

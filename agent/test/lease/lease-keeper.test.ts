@@ -9,6 +9,8 @@ import {
   type Inventory,
   type RegisterReply,
   type RegisterRequest,
+  type UpgradeFailure,
+  type UpgradeWish,
 } from "@resontech/contracts/agent-protocol";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -30,6 +32,8 @@ const INVENTORY: Inventory = {
   workers: [],
 };
 
+const OLD = "0.1.0-aaaaaaaaaaaa";
+
 /** A keeper on a clock that only the test moves; its coordinator answers what the test says. */
 function keeper(
   t: Test,
@@ -47,9 +51,12 @@ function keeper(
     versions: [] as number[],
     authorities: [] as string[],
     undrains: [] as number[],
+    upgrades: [] as UpgradeWish[],
+    told: [] as Pick<RegisterRequest, "release" | "upgradeFailed">[],
     spoken: [] as RegisterRequest["protocol"][],
   };
   let nowMs = 1_000_000;
+  const failure: { now: UpgradeFailure | undefined } = { now: undefined };
   const stop = new AbortController();
   const stopped = new Promise<never>((_resolve, reject) => {
     stop.signal.addEventListener("abort", () => reject(new Error("the test is over")), {
@@ -60,7 +67,8 @@ function keeper(
   const make = () =>
     new LeaseKeeper({
       coordinator: {
-        register: async ({ protocol }): Promise<RegisterReply> => {
+        register: async ({ protocol, release, upgradeFailed }): Promise<RegisterReply> => {
+          seen.told.push({ release, upgradeFailed });
           seen.registered += 1;
           seen.spoken.push(protocol);
           const refused = refusal();
@@ -84,6 +92,9 @@ function keeper(
       deviceUses: () => [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
       trusts: () => "a".repeat(64),
       onDoorAuthorities: (pem) => seen.authorities.push(pem),
+      release: OLD,
+      upgradeFailed: () => failure.now,
+      onUpgrade: (wish) => seen.upgrades.push(wish),
       onUndrains: (times) => seen.undrains.push(times),
       onRegistered: () => undefined,
       onDesiredVersion: (version) => seen.versions.push(version),
@@ -102,6 +113,7 @@ function keeper(
   return {
     lease,
     seen,
+    failure,
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -282,5 +294,22 @@ t.test(
     t.equal(next.verdict, "no-new-work");
     pass(30_000);
     t.equal(next.verdict, "stop-all");
+  },
+);
+
+t.test(
+  "what it runs is told, the release that it is to bring is heard, and how that failed is told at once",
+  async (t) => {
+    const upgrade = { order: "o", release: "0.2.0-bbbbbbbbbbbb" };
+    const { lease, seen, failure } = keeper(t, async ({ nonce }) => ({
+      ...{ nonce, leaseMs: 30_000, desiredVersion: 1, reregister: false, upgrade },
+    }));
+    await until("the wish", () => seen.upgrades.length > 0);
+    t.same(seen.upgrades[0], upgrade);
+    t.strictSame(seen.told, [{ release: OLD, upgradeFailed: undefined }]);
+    failure.now = { order: "o", code: "source_failed", message: "no way" };
+    lease.registerSoon();
+    await until("another registration", () => seen.registered === 2);
+    t.strictSame(seen.told[1], { release: OLD, upgradeFailed: failure.now });
   },
 );

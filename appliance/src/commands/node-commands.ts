@@ -1,6 +1,10 @@
 /** `appliance node …`: nodes, what runs there, and taking one out of placement. */
 import { resolve } from "node:path";
-import type { NodeFacts, NodeWorkerFacts } from "@resontech/contracts/operator-control";
+import type {
+  NodeFacts,
+  NodeReleaseFacts,
+  NodeWorkerFacts,
+} from "@resontech/contracts/operator-control";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { joinFacts, writeNodeFolder } from "./add-node.ts";
@@ -8,7 +12,14 @@ import type { OperatorShell } from "./ask-operator.ts";
 import { joinCommand } from "@resontech/contracts/join-command";
 import { DEFAULT_WAIT_S, type RemoveOptions, removeNode, waitSeconds } from "./remove-node.ts";
 import { MAX_TOKEN_S, tokenSeconds } from "./token-seconds.ts";
+import { upgradeText } from "./decisions/nodes-upgrading.ts";
 import { formatSize, formatSpan } from "./decisions/quantities.ts";
+import {
+  requireUpgraded,
+  UPGRADE_WAIT_S,
+  upgradeNodes,
+  type UpgradeNodesOptions,
+} from "./upgrade-nodes.ts";
 
 const WORKER_HEAD = [
   "WORKER",
@@ -23,15 +34,16 @@ const WORKER_HEAD = [
   "TAKES WORK",
 ];
 const HEAD = ["NODE", "STATE", "WORKERS", "BUSY", "LAST BEAT", "DISK", "TAKES WORK"];
+const RELEASE_HEAD = [...HEAD, "RELEASE", "UPGRADE"];
 
 export function addNodeCommands(program: Command, shell: OperatorShell): void {
   const { openContext, ask, print, table, say } = shell;
   const node = program
     .command("node")
-    .description("nodes: add, list, show, drain, undrain, remove")
+    .description("nodes: add, list, show, drain, undrain, upgrade, remove")
     .addHelpText(
       "after",
-      "\nExamples:\n  appliance node add gpu-3\n  appliance node ls\n  appliance node drain gpu-3\n  appliance node remove gpu-3",
+      "\nExamples:\n  appliance node add gpu-3\n  appliance node ls\n  appliance node drain gpu-3\n  appliance node upgrade --all\n  appliance node remove gpu-3",
     );
 
   leaves(node.command("add <node>"), { event: "iam.node.join-token", loggedBy: "coordinator" })
@@ -78,18 +90,28 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
     .description("every node with its workers")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { nodes } = await ask({ verb: "node-list" });
-      if (json) print(nodes);
-      else table(HEAD, nodes.map(row), "no node has joined: appliance node add NAME");
+      const { nodes, releases } = await ask({ verb: "node-list" });
+      const of = (id: string) => releases.find((one) => one.node === id) ?? null;
+      if (json) return print(nodes.map((one) => ({ ...one, ...releaseOf(of(one.node)) })));
+      table(
+        RELEASE_HEAD,
+        nodes.map((one) => [...row(one), ...releaseCells(of(one.node))]),
+        "no node has joined: appliance node add NAME",
+      );
     });
 
   leaves(node.command("show <node>"), { none: "status" })
     .description("one node and what still runs there")
     .option("--json", "one JSON line", false)
     .action(async (id: string, { json }: { json: boolean }) => {
-      const { node: shown, members, workers } = await ask({ verb: "node-show", node: id });
-      if (json) return print({ node: shown, members, workers });
-      table(HEAD, [row(shown)], "");
+      const { node: shown, release, members, workers } = await ask({ verb: "node-show", node: id });
+      if (json) return print({ node: { ...shown, ...releaseOf(release) }, members, workers });
+      table(RELEASE_HEAD, [[...row(shown), ...releaseCells(release)]], "");
+      const failed = release?.upgrade?.failed ?? null;
+      if (failed !== null)
+        say(
+          `it did not bring ${release?.upgrade?.release ?? ""}: ${failed.message} [${failed.code}]`,
+        );
       say("");
       table(WORKER_HEAD, workers.map(workerRow), "it has told of no workers");
       for (const line of workers.flatMap(notesOf)) say(line);
@@ -129,6 +151,37 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
       else say(`${id} takes work again`);
     });
 
+  leaves(node.command("upgrade [nodes...]"), {
+    event: "iam.node.change",
+    loggedBy: "coordinator",
+  })
+    .description(
+      "have nodes bring the appliance's own release: one first, then a quarter of them at a time",
+    )
+    .option("--all", "every node", false)
+    .option("--except <nodes...>", "with --all: nodes that stay as they are", [])
+    .option("--wait <seconds>", "how long to wait for them", waitSeconds, UPGRADE_WAIT_S)
+    .option("--json", "one JSON line", false)
+    .action(
+      async (
+        named: string[],
+        { json, ...options }: UpgradeNodesOptions & { json: boolean },
+        command: Command,
+      ) => {
+        if (options.all === named.length > 0)
+          return command.error("name nodes, or say --all", { exitCode: 2 });
+        if (!options.all && options.except.length > 0)
+          return command.error("--except goes with --all", { exitCode: 2 });
+        const { config } = openContext();
+        const tell = json ? () => undefined : say;
+        const home = config.agent?.node ?? null;
+        const upgraded = await upgradeNodes({ ask, tell, home }, named, options);
+        if (json) print(upgraded);
+        else for (const id of upgraded.current) say(`${id} had ${upgraded.release} before`);
+        requireUpgraded(upgraded);
+      },
+    );
+
   leaves(node.command("remove <node>"), { event: "iam.node.change", loggedBy: "coordinator" })
     .description(
       "take the node out of the register: no new work, wait until it runs nothing, void its certificate",
@@ -157,6 +210,15 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
       say(`${id} is no node any more; its certificate is void`);
       say("on that host, as root: /opt/resontech-node/leave");
     });
+}
+
+/** What `--json` shows beside the rest. */
+function releaseOf(facts: NodeReleaseFacts | null): Pick<NodeReleaseFacts, "release" | "upgrade"> {
+  return { release: facts?.release ?? null, upgrade: facts?.upgrade ?? null };
+}
+
+function releaseCells(facts: NodeReleaseFacts | null): string[] {
+  return facts === null ? ["-", ""] : [facts.release ?? "-", upgradeText(facts)];
 }
 
 function workerRow(worker: NodeWorkerFacts): string[] {

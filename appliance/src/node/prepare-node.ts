@@ -1,7 +1,9 @@
 /** Makes what the parts of a node need to start; each start does it again, so a changed configuration or release is followed. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
+import { ReleaseName } from "@resontech/contracts/release-name";
+import { Value } from "typebox/value";
 import { ensureFolder, ROOT, writeOwned } from "../config/owned-file.ts";
 import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { toolsHome } from "../host-tools/tools-environment.ts";
@@ -25,6 +27,8 @@ function agentConfig({ config, layout }: NodeContext): AgentConfig {
   const joinToken = layout.data("agent", "join-token");
   const { name, ports } = config.appliance;
   const registry = `${name}:${ports.registry}`;
+  // Its folder is named so, unless its version is too long for a name: such a node is upgraded by hand.
+  const release = basename(realpathSync(layout.current));
   const tools = config.hostTools === "bundle" ? toolsHome(layout.current) : null;
   return {
     node: config.node,
@@ -50,6 +54,7 @@ function agentConfig({ config, layout }: NodeContext): AgentConfig {
     jobUids: config.jobUids,
     instance: config.instance,
     livenessSocket: layout.run("agent", "sock"),
+    ...(Value.Check(ReleaseName, release) ? { upgrade: { root: layout.root, release } } : {}),
     logLevel: "info",
   };
 }

@@ -1,4 +1,5 @@
 /** The parts of a node, under the same supervisor that an appliance has. */
+import { realpathSync } from "node:fs";
 import { agentPart } from "../parts/own-processes.ts";
 import { containerEngineParts } from "../parts/context.ts";
 import type { Part } from "../parts/part.ts";
@@ -7,7 +8,10 @@ import { startSupervisor, stopSupervisor } from "../supervisor/detached.ts";
 import { Supervisor } from "../supervisor/supervisor.ts";
 import { underControl } from "../supervisor/under-control.ts";
 import { type NodeContext, openNode } from "./node-context.ts";
+import { isUpgradeOpen } from "@resontech/contracts/node-upgrade";
+import { readNodeUpgrade } from "./node-upgrade-file.ts";
 import { prepareNode } from "./prepare-node.ts";
+import { settleNodeUpgrade } from "./settle-node-upgrade.ts";
 
 /** In the order of need. */
 function partsOf(context: NodeContext): Part[] {
@@ -27,6 +31,10 @@ export async function superviseNode(root: string): Promise<void> {
   await underControl(context, async ({ log, run }) => {
     prepareNode(context);
     log.info({ release: release.version }, "supervising");
+    // After a power cut in a switch nobody else is at it.
+    const upgrade = readNodeUpgrade(root);
+    if (upgrade !== null && isUpgradeOpen(upgrade))
+      settleNodeUpgrade(root, realpathSync(layout.current));
     await run(new Supervisor(partsOf(context), layout.log(""), log));
   });
 }

@@ -20,6 +20,7 @@ export * from "./member-report.ts";
 export * from "./member-requests.ts";
 export * from "./node-join.ts";
 export * from "./node-lease.ts";
+export * from "./node-upgrade.ts";
 export * from "./output-uploads.ts";
 export * from "./worker-trial.ts";
 

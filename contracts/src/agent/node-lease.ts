@@ -4,7 +4,9 @@ import { Bytes, closed, Id, Sha256 } from "./agent-fields.ts";
 import { MAX_DOOR_AUTHORITIES } from "./door-authorities.ts";
 import { Fence } from "./fence.ts";
 import { Inventory } from "./inventory.ts";
+import { UpgradeFailure, UpgradeWish } from "./node-upgrade.ts";
 import { PortRange } from "../config/port-range.ts";
+import { ReleaseName } from "../release/release-name.ts";
 import { AgreedProtocol, ProtocolVersions } from "../versions/protocol-versions.ts";
 
 /** Where other nodes' agents reach this node's, mutual TLS by the node certificates. */
@@ -26,6 +28,10 @@ export const RegisterRequest = Type.Object(
     /** Absent: no other node can reach this one, so it holds no server whose clients are elsewhere. */
     bridge: Type.Optional(BridgeAddress),
     held: Type.Array(HeldLease, { maxItems: 1024 }),
+    /** What runs here; absent where the agent can't bring another: on the appliance's own host. */
+    release: Type.Optional(ReleaseName),
+    /** How its last order to bring another release failed; absent where it did not. */
+    upgradeFailed: Type.Optional(UpgradeFailure),
   },
   closed,
 );
@@ -86,6 +92,8 @@ export const BeatReply = Type.Object(
     undrains: Type.Optional(Type.Integer({ minimum: 0 })),
     /** Who vouches for the doors beside the root, PEM; told to an agent that said something else. */
     doorAuthorities: Type.Optional(Type.String({ maxLength: MAX_DOOR_AUTHORITIES })),
+    /** The release that the node is to bring now. */
+    upgrade: Type.Optional(UpgradeWish),
   },
   closed,
 );

@@ -1,5 +1,6 @@
 /** `<root>/etc/agent.json` (0400, root): one node's agent. Paths are absolute. */
 import { type Static, Type } from "typebox";
+import { ReleaseName } from "../release/release-name.ts";
 import { PortRange } from "./port-range.ts";
 import { UidRange } from "./uid-range.ts";
 
@@ -41,6 +42,8 @@ export const AgentConfig = Type.Object(
     instance: Type.String(),
     /** Unix socket where the agent shows that it turns; absent where no supervisor asks. */
     livenessSocket: Type.Optional(Path),
+    /** A host that joined: where it is installed and what runs there. Absent on the appliance's own host, whose installer upgrades it. */
+    upgrade: Type.Optional(Type.Object({ root: Path, release: ReleaseName }, closed)),
     logLevel: Type.String({ default: "info" }),
   },
   closed,

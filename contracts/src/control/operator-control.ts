@@ -106,6 +106,16 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("node-evict"), node: Name }, closed),
   /** Its certificate is void; refused while the node lives and holds something. */
   Type.Object({ verb: verb("node-remove"), node: Name }, closed),
+  /** They bring the appliance's own release: one first, then waves. It takes the place of every earlier order. */
+  Type.Object(
+    {
+      verb: verb("node-upgrade"),
+      /** Null: every node. */
+      nodes: Type.Union([Type.Array(Name, { minItems: 1, maxItems: 4_096 }), Type.Null()]),
+      except: Type.Array(Name, { maxItems: 4_096 }),
+    },
+    closed,
+  ),
   Type.Object({ verb: verb("image-list") }, closed),
   /** The registry has it: deployments may name it from then on. */
   Type.Object(
@@ -208,6 +218,24 @@ export type NodeFacts = {
   silentS: number | null;
   freeBytes: number | null;
 };
+/** How a node's order to bring the appliance's release stands. */
+export type NodeUpgradeFacts = {
+  order: string;
+  release: string;
+  /** `begun`: told, and neither there nor failed. A node that failed runs what it ran before. */
+  state: "waiting" | "begun" | "done" | "failed";
+  /** From 0; a wave begins once the one before is done. */
+  wave: number;
+  failed: { code: string; message: string } | null;
+  /** Of a node that has not begun. `itself`: it does not answer, and catches up when it is back. */
+  waitsFor: "itself" | "its turn" | "nothing, for another failed" | null;
+};
+/** @property release what it runs; null where it does not say: its release is older than this, or it is the appliance's own host */
+export type NodeReleaseFacts = {
+  node: string;
+  release: string | null;
+  upgrade: NodeUpgradeFacts | null;
+};
 /** A slot of a node, as its agent tells of it. */
 export type NodeWorkerFacts = {
   worker: string;
@@ -286,11 +314,12 @@ export type OperatorReply =
   | { ok: true; verb: "job-list"; jobs: JobFacts[] }
   | { ok: true; verb: "job-show"; job: JobFacts; members: JobMemberFacts[] }
   | { ok: true; verb: "job-cancel"; job: string; state: string }
-  | { ok: true; verb: "node-list"; nodes: NodeFacts[] }
+  | { ok: true; verb: "node-list"; nodes: NodeFacts[]; releases: NodeReleaseFacts[] }
   | {
       ok: true;
       verb: "node-show";
       node: NodeFacts;
+      release: NodeReleaseFacts | null;
       members: NodeMemberFacts[];
       workers: NodeWorkerFacts[];
     }
@@ -298,6 +327,18 @@ export type OperatorReply =
   | { ok: true; verb: "node-undrain"; node: string }
   | { ok: true; verb: "node-evict"; node: string; members: number }
   | { ok: true; verb: "node-remove"; node: string }
+  | {
+      ok: true;
+      verb: "node-upgrade";
+      /** What the nodes bring: the appliance's own. */
+      release: string;
+      /** Ordered, or under way by an earlier order. */
+      ordered: string[];
+      /** They have it. */
+      current: string[];
+      /** They can't be told. */
+      leftOut: { node: string; why: string }[];
+    }
   | { ok: true; verb: "image-list"; images: ImageFacts[] }
   | { ok: true; verb: "image-add"; image: ImageFacts }
   | { ok: true; verb: "image-remove"; name: string; digest: string }

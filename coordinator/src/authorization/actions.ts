@@ -96,6 +96,7 @@ export const ACTIONS = {
   "node.undrain": "node",
   "node.evict": "node",
   "node.remove": "node",
+  "node.upgrade": "node",
   "node.invite": "node",
   "node.join": "node",
   /** Workers, models with their prices, and job images. */

@@ -13,6 +13,7 @@ import { LivenessMonitor } from "../nodes/liveness-monitor.ts";
 import { longestLeaseMs } from "../nodes/maintenance.ts";
 import { NodeRemoval } from "../nodes/node-removal.ts";
 import { NodeTable } from "../nodes/node-table.ts";
+import { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../kernel/output-table.ts";
 import { Placements } from "../kernel/apply-placement.ts";
@@ -63,6 +64,8 @@ export type KernelOptions = {
   workloads: Workloads;
   /** Who vouches for the appliance's doors; absent: its root alone. */
   doorTrust?: DoorTrust | undefined;
+  /** What nodes are given; absent: nothing. */
+  release?: string | null | undefined;
   /** @default HANG_AFTER_MS */
   hangAfterMs?: number | undefined;
 };
@@ -79,6 +82,7 @@ export function buildKernel({
   hangAfterMs,
   gateway = null,
   doorTrust = new DoorTrust(null),
+  release = null,
 }: KernelOptions) {
   const now = () => clock.now();
   const meta = new Meta(db);
@@ -118,6 +122,7 @@ export function buildKernel({
     largestNodeBytes: () => largest.get() ?? 0,
   });
   const nodes = new NodeTable(db, changes);
+  const upgrades = new NodeUpgrades(db, clock, release);
   const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
   const recordPump = new RecordPump({
     ...{ db, commit, meta, now },
@@ -146,6 +151,7 @@ export function buildKernel({
       tables,
       transitions,
       nodes,
+      upgrades,
       heartbeats,
     },
     workloads,
@@ -153,7 +159,7 @@ export function buildKernel({
     replicas: new Replicas(db, tables, transitions),
     removal: new NodeRemoval({ db, clock, nodes, transitions }),
     registry: new Registry({
-      ...{ db, nodes, tables, transitions, heartbeats, doorTrust },
+      ...{ db, nodes, tables, transitions, heartbeats, doorTrust, upgrades },
       deviceUses: new DeviceUses(db, tables),
     }),
     desiredSets: new DesiredSets(db, tables, transitions),

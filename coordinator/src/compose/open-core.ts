@@ -41,9 +41,11 @@ import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
 import { DoorTrust } from "../nodes/door-trust.ts";
+import { givenRelease } from "../nodes/given-release.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
+import type { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { OwnHealth } from "./own-health.ts";
 import { StorePump } from "../outputs/store-pump.ts";
@@ -96,6 +98,7 @@ export type Core = AsyncDisposable & {
   cordon(node: string, reason: string | null): void;
   /** Takes a node's work away, or the node out of the register. Inside a commit. */
   removal: Pick<NodeRemoval, "evict" | "remove">;
+  upgrades: Pick<NodeUpgrades, "plan" | "replaceOrders" | "note" | "facts">;
   /** For whoever decides how many replicas a deployment has. */
   replicas: Replicas;
   nodeHealth(): NodeHealth[];
@@ -131,6 +134,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         ? null
         : { node: "serving", certificateSha256: config.inference.gatewayCertificateSha256 },
     doorTrust: new DoorTrust(config.ca.trustFile ?? null),
+    release: config.releaseDir === undefined ? null : givenRelease(config.releaseDir),
     hangAfterMs:
       config.hangAfterMinutes === undefined ? undefined : config.hangAfterMinutes * 60_000,
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
@@ -195,6 +199,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       if (reason === null) parts.tables.meta.next(`undrains:${node}`);
     },
     removal: parts.removal,
+    upgrades: parts.upgrades,
     replicas: parts.replicas,
     nodeHealth: () => parts.fleetViews.nodeHealth(),
     maintain: (forS) =>

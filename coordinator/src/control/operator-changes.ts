@@ -18,6 +18,7 @@ import type { OpenOperation } from "../audited-operation.ts";
 import type { JobView } from "../kernel/job-view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
+import type { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { byOperator, type ByOperatorDeps } from "./by-operator.ts";
 import type { OperatorViews } from "./operator-views.ts";
 
@@ -34,6 +35,7 @@ export type OperatorChangesDeps = ByOperatorDeps & {
   cordon: (node: string, reason: string | null) => void;
   /** Inside a commit. */
   removal: Pick<NodeRemoval, "evict" | "remove">;
+  upgrades: Pick<NodeUpgrades, "plan" | "replaceOrders" | "note" | "facts">;
   now: () => number;
 };
 
@@ -255,7 +257,7 @@ export async function undrain(
 /** What runs there ends, and goes on elsewhere. @returns how many members still hold something there */
 export async function evict(deps: OperatorChangesDeps, node: string): Promise<Reply<"node-evict">> {
   deps.views.node(node);
-  await changeNode(deps, node, "evicted", () => {
+  await changeNode(deps, node, { change: "evicted" }, () => {
     deps.cordon(node, "drained by the operator");
     deps.removal.evict(node);
   });
@@ -268,8 +270,29 @@ export async function remove(
   node: string,
 ): Promise<Reply<"node-remove">> {
   deps.views.node(node);
-  await changeNode(deps, node, "removed", () => deps.removal.remove(node));
+  await changeNode(deps, node, { change: "removed" }, () => deps.removal.remove(node));
   return { ok: true, verb: "node-remove", node };
+}
+
+/**
+ * Each node's order is on record of its own; how it ends is the release with which the node registers. Broken off between two nodes, the rest is
+ * not ordered, and the same request goes on.
+ *
+ * @throws ApiError not_found
+ */
+export async function upgradeNodes(
+  deps: OperatorChangesDeps,
+  { nodes, except }: { nodes: string[] | null; except: string[] },
+): Promise<Reply<"node-upgrade">> {
+  const plan = deps.upgrades.plan(nodes, except);
+  await deps.commit.run(() => deps.upgrades.replaceOrders(plan));
+  for (const wish of plan.wishes)
+    await changeNode(deps, wish.node, { change: "upgrade-ordered", release: plan.release }, () =>
+      deps.upgrades.note(plan, wish),
+    );
+  const { release, underWay, current, leftOut } = plan;
+  const ordered = [...underWay, ...plan.wishes.map(({ node }) => node)];
+  return { ok: true, verb: "node-upgrade", release, ordered, current, leftOut };
 }
 
 async function setCordon(
@@ -278,20 +301,20 @@ async function setCordon(
   reason: string | null,
 ): Promise<void> {
   const change = reason === null ? "undrained" : "drained";
-  await changeNode(deps, node, change, () => deps.cordon(node, reason));
+  await changeNode(deps, node, { change }, () => deps.cordon(node, reason));
 }
 
 async function changeNode(
   deps: OperatorChangesDeps,
   node: string,
-  change: EventDetail<"iam.node.change">["change"],
+  detail: EventDetail<"iam.node.change">,
   apply: () => void,
 ): Promise<void> {
   await byOperator(
     deps,
     "iam.node.change",
     { kind: "node", id: node },
-    { change },
+    detail,
     async ({ completeIn }) => {
       await deps.commit.run((db) => {
         apply();

@@ -47,6 +47,7 @@ import {
   resetSecondFactor,
   revoke,
   undrain,
+  upgradeNodes,
 } from "./operator-changes.ts";
 
 export type ControlDeps = AddUserDeps &
@@ -94,6 +95,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "node-undrain": { event: "iam.node.change" },
   "node-evict": { event: "iam.node.change" },
   "node-remove": { event: "iam.node.change" },
+  "node-upgrade": { event: "iam.node.change" },
   "image-list": { none: "status" },
   "image-add": { event: "admin.image.add" },
   "image-remove": { event: "admin.image.remove" },
@@ -136,6 +138,7 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "node-undrain": "node.undrain",
   "node-evict": "node.evict",
   "node-remove": "node.remove",
+  "node-upgrade": "node.upgrade",
   "image-list": "image.list",
   "image-add": "image.add",
   "image-remove": "image.remove",
@@ -263,9 +266,14 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
     case "job-show":
       return { ok: true, verb: "job-show", ...deps.views.job(request.job) };
     case "node-list":
-      return { ok: true, verb: "node-list", nodes: deps.views.nodes() };
-    case "node-show":
-      return { ok: true, verb: "node-show", ...deps.views.node(request.node) };
+      return {
+        ...{ ok: true, verb: "node-list", nodes: deps.views.nodes() },
+        releases: deps.upgrades.facts(),
+      };
+    case "node-show": {
+      const release = deps.upgrades.facts().find(({ node }) => node === request.node) ?? null;
+      return { ok: true, verb: "node-show", ...deps.views.node(request.node), release };
+    }
     case "key-renew":
       return await renew(deps, request.key, request.days);
     case "key-revoke":
@@ -290,6 +298,8 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await evict(deps, request.node);
     case "node-remove":
       return await remove(deps, request.node);
+    case "node-upgrade":
+      return await upgradeNodes(deps, request);
     case "image-list":
       return listImages(deps);
     case "image-add":

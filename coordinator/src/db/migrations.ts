@@ -25,6 +25,7 @@ import { models } from "./migrations/0023-models.ts";
 import { standings } from "./migrations/0024-standings.ts";
 import { rollouts } from "./migrations/0025-rollouts.ts";
 import { ownImages } from "./migrations/0026-own-images.ts";
+import { nodeUpgrades } from "./migrations/0027-node-upgrades.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   standings,
   rollouts,
   ownImages,
+  nodeUpgrades,
 ];

@@ -90,14 +90,18 @@ export class KernelRecords {
     });
   }
 
-  nodeRegistered(node: string, epoch: Fence, workers: number): void {
+  nodeRegistered(
+    node: string,
+    epoch: Fence,
+    { workers, release }: { workers: number; release: string | undefined },
+  ): void {
     this.#outbox.write({
       type: "iam.node.register",
       phase: "fact",
       op: randomUUID(),
       actor: actorOf({ kind: "node", node, by: "certificate" }),
       object: { kind: "node", id: node },
-      detail: { ...epoch, workers },
+      detail: { ...epoch, workers, ...(release === undefined ? {} : { release }) },
     });
   }
 

@@ -28,6 +28,7 @@ import type { Heartbeats } from "../kernel/heartbeats.ts";
 import type { DoorTrust } from "./door-trust.ts";
 import { leaseMsNow } from "./maintenance.ts";
 import type { NodeTable } from "./node-table.ts";
+import type { NodeUpgrades } from "./node-upgrades.ts";
 
 const BEAT_INTERVAL_MS = 5_000;
 /** Beats in a row without a member that the node was told to hold, before it counts as lost there. */
@@ -42,6 +43,7 @@ export class Registry {
   readonly #heartbeats: Heartbeats;
   readonly #deviceUses: DeviceUses;
   readonly #doorTrust: DoorTrust;
+  readonly #upgrades: NodeUpgrades;
   readonly #meta: Meta;
   readonly #records: KernelRecords;
   readonly #clock: Clock;
@@ -54,6 +56,7 @@ export class Registry {
     heartbeats: Heartbeats;
     deviceUses: DeviceUses;
     doorTrust: DoorTrust;
+    upgrades: NodeUpgrades;
   }) {
     this.#db = parts.db;
     this.#nodes = parts.nodes;
@@ -62,6 +65,7 @@ export class Registry {
     this.#heartbeats = parts.heartbeats;
     this.#deviceUses = parts.deviceUses;
     this.#doorTrust = parts.doorTrust;
+    this.#upgrades = parts.upgrades;
     this.#meta = parts.tables.meta;
     this.#records = parts.tables.records;
     this.#clock = parts.tables.clock;
@@ -92,8 +96,10 @@ export class Registry {
     const now = this.#clock.now();
     const epoch = this.#nextEpoch(node);
     this.#nodes.register(nodeId, epoch, request, protocol, now);
+    this.#upgrades.registered(nodeId, request);
     if (node.state === "JOINED") this.#nodes.move(this.known(nodeId), "READY", now);
-    this.#records.nodeRegistered(nodeId, epoch, request.inventory.workers.length);
+    const { release, inventory } = request;
+    this.#records.nodeRegistered(nodeId, epoch, { workers: inventory.workers.length, release });
     this.#heartbeats.registered(nodeId, this.#missingFrom(nodeId, request.held));
     this.#tables.commands.desiredChanged(nodeId);
     this.#transitions.placementWanted = true;
@@ -111,6 +117,7 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     if (node.inventory_digest === null)
       this.#nodes.setInventoryDigest(nodeId, beat.inventoryDigest);
+    if (this.#upgrades.isDue(nodeId)) this.#upgrades.begin(nodeId);
     const hadDisk = this.#heartbeats.hasDisk(nodeId);
     const { loopLagMs, diskFreeBytes } = beat;
     const news = this.#heartbeats.beat(nodeId, beat.leaseOf, { loopLagMs, diskFreeBytes });
@@ -132,6 +139,7 @@ export class Registry {
     const node = this.current(nodeId, beat.nodeEpoch);
     return (
       node.inventory_digest === null ||
+      this.#upgrades.isDue(nodeId) ||
       this.#deviceUses.hasNews(nodeId, beat.devices ?? []) ||
       this.#missingFrom(nodeId, beat.held).length > 0 ||
       this.#begunAnew(nodeId, beat.held).length > 0
@@ -142,10 +150,13 @@ export class Registry {
     const node = this.known(nodeId);
     const undrains = this.#meta.number(`undrains:${nodeId}`);
     const { pem, sha256 } = this.#doorTrust.now();
+    const upgrade = this.#upgrades.told(nodeId);
     const isTold = beat.trusts === undefined || beat.trusts === sha256;
     return {
       // Who does not say whom it trusts can't be told.
       ...(isTold ? {} : { doorAuthorities: pem }),
+      // Only a node that told its release has one to bring.
+      ...(upgrade === undefined ? {} : { upgrade }),
       // The first version has no such field.
       ...(agentProtocolOf(node) === AGENT_PROTOCOL.min ? {} : { undrains }),
       nonce: beat.nonce,

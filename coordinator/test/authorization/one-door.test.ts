@@ -214,6 +214,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "workers of a node",
     texts: [BY_NODE, BY_NODE, BY_NODE, "SQL node_id = @"],
   },
+  "nodes/node-upgrades.ts": {
+    why: "the order of a node",
+    texts: [BY_NODE, BY_NODE, BY_NODE, BY_NODE],
+  },
   "nodes/registry.ts": { why: "members of a node", texts: [BY_NODE] },
 };
 

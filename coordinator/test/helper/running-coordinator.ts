@@ -101,6 +101,7 @@ export class RunningCoordinator implements AsyncDisposable {
       front?: boolean;
       idleS?: number;
       downloadsDir?: string;
+      releaseDir?: string;
       gatewaySha256?: string;
     } = {},
   ): Promise<RunningCoordinator> {
@@ -192,6 +193,7 @@ export class RunningCoordinator implements AsyncDisposable {
         gatewayCertificateSha256: options.gatewaySha256,
       };
     }
+    if (options.releaseDir !== undefined) config.releaseDir = options.releaseDir;
     if (options.downloadsDir !== undefined) config.downloadsDir = options.downloadsDir;
     if (options.identity === true)
       config.identity = {

@@ -27,6 +27,8 @@ export class KernelWorld implements Disposable {
   nowMs = Date.UTC(2026, 0, 1);
   readonly #workloads: Workloads;
   readonly #doorTrust: DoorTrust | undefined;
+  /** What the appliance gives out to nodes; what is set here counts from the next {@link crash} on. */
+  release: string | null = null;
 
   constructor(workloads: Workloads = WORKLOADS, doorTrust?: DoorTrust) {
     this.#workloads = workloads;
@@ -56,7 +58,7 @@ export class KernelWorld implements Disposable {
       db: this.#database.write,
       commit: new GroupCommit(this.#database.write),
       workloads: this.#workloads,
-      doorTrust: this.#doorTrust,
+      ...{ doorTrust: this.#doorTrust, release: this.release },
       clock: { now: () => this.nowMs, monotonic: () => this.nowMs },
       alarms: {
         onError: (error) => this.errors.push(error),

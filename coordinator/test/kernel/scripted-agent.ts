@@ -49,6 +49,8 @@ export class ScriptedAgent {
   hints = 0;
   /** As its registrations say. */
   protocol: ProtocolVersions = versionsOf(AGENT_PROTOCOL);
+  /** What it says that it runs; absent: nothing. */
+  release: string | undefined;
   readonly #bootId = "boot-1";
   readonly #seqs = new Map<string, number>();
 
@@ -126,6 +128,7 @@ export class ScriptedAgent {
       agentVersion: "0.1.0",
       inventory: this.inventory(workers),
       ...(bridge === undefined ? {} : { bridge }),
+      ...(this.release === undefined ? {} : { release: this.release }),
       held,
     });
     this.epoch = reply.nodeEpoch;

@@ -5,7 +5,7 @@ import type { NodeRegistered } from "@resontech/contracts/agent-protocol";
 import type { NodeConfig } from "@resontech/contracts/node-config";
 import { readRegistered } from "./read-registered.ts";
 
-const LIMIT_MS = 120_000;
+export const READY_WITHIN_MS = 120_000;
 const LOG_LINES = 6;
 
 /** The appliance did not answer the agent of this host. */
@@ -22,15 +22,19 @@ export class NotReadyError extends Error {
  * @returns what the node told of itself
  * @throws NotReadyError
  */
-export async function awaitReady(root: string, { instance }: NodeConfig): Promise<NodeRegistered> {
+export async function awaitReady(
+  root: string,
+  { instance }: NodeConfig,
+  limitMs: number = READY_WITHIN_MS,
+): Promise<NodeRegistered> {
   const lease = join("/run/resontech", instance, "lease", "lease");
-  for (const from = Date.now(); Date.now() - from < LIMIT_MS; await sleep(250)) {
+  for (const from = Date.now(); Date.now() - from < limitMs; await sleep(250)) {
     const renewedMs = statSync(lease, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     const told = renewedMs < from ? null : readRegistered(root);
     if (told !== null) return told;
   }
   throw new NotReadyError(
-    `the appliance has not answered this node for ${LIMIT_MS / 1000} s; the agent's log ends with:\n${logEnd(root)}`,
+    `the appliance has not answered this node for ${limitMs / 1000} s; the agent's log ends with:\n${logEnd(root)}`,
   );
 }
 

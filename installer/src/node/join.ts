@@ -24,19 +24,20 @@ import { checkNode, type NodeHostFacts } from "../preflight/node-checks.ts";
 import { chooseHostTools } from "../preflight/tools.ts";
 import { readNodeHostFacts } from "../preflight/node-facts.ts";
 import { requireFit } from "../preflight/require-fit.ts";
-import { progressBar, say } from "../say.ts";
+import { say } from "../say.ts";
 import { trustFile } from "../steps/docker-trust.ts";
 import { makeRoot } from "../steps/root-folder.ts";
 import { askToken } from "./ask-token.ts";
 import { awaitReady } from "./await-ready.ts";
 import { awaitTrials } from "./await-trials.ts";
 import { type WorkerRow, workerTable } from "./decisions/worker-table.ts";
-import { fetchRelease } from "./fetch-release.ts";
 import { hasJoined, isAdmitted, joinAppliance } from "./join-appliance.ts";
 import type { JoinRequest } from "./join-options.ts";
 import { nodeCommand } from "./node-command.ts";
-import { LEAVE_SCRIPT } from "./node-root.ts";
+import { LEAVE_SCRIPT, releaseKeyFile } from "./node-root.ts";
 import { type NodeSource, openSource } from "./node-source.ts";
+import { stageRelease } from "./stage-release.ts";
+import { forgetUpgrade } from "./upgrade-node.ts";
 import { currentRelease, switchTo } from "../steps/current-release.ts";
 
 export type Joined = {
@@ -86,13 +87,7 @@ export async function joinNode(asked: JoinRequest, isDryRun: boolean): Promise<J
   ]);
   const journal = new Journal(root);
   const isReconfigured = writeConfig(request);
-  const fetched = await layDown(
-    isReconfigured,
-    request,
-    release,
-    hash("sha256", releaseBytes),
-    source,
-  );
+  const fetched = await layDown(isReconfigured, request, release, releaseBytes, source);
   if (config.containerEngine.kind === "docker") {
     const { name, ports } = config.appliance;
     trustFile(journal, `${name}:${ports.registry}`, rootCertPem);
@@ -142,22 +137,21 @@ function writeConfig({ root, config }: JoinRequest): boolean {
 /** Files of the release and of this node; one that is whole stays. @returns how many had to be fetched */
 async function layDown(
   isReconfigured: boolean,
-  { root, rootCertPem }: JoinRequest,
+  { root, rootCertPem, keyPem }: JoinRequest,
   release: ReleaseManifest,
-  releaseSha256: string,
+  statement: Uint8Array,
   source: NodeSource,
 ): Promise<number> {
-  const releaseDir = join(root, "releases", `${release.version}-${releaseSha256.slice(0, 12)}`);
-  mkdirSync(releaseDir, { recursive: true, mode: 0o755 });
-  const fetched = await fetchRelease(release, source, releaseDir, progressBar("in place"));
-  writeOwned(join(releaseDir, "release-manifest.json"), JSON.stringify(release), ROOT, 0o644);
+  const { folder: releaseDir, fetched } = await stageRelease(root, release, statement, source);
   // Parts must not run on files of another release, on ones that were replaced under them, or by an older configuration.
   const isThere = existsSync(join(root, "current", "bin", "appliance-node"));
   if (isThere && (isReconfigured || fetched > 0 || currentRelease(root) !== releaseDir))
     await nodeCommand(root, ["stop"]);
   mkdirSync(join(root, "etc", "ca"), { recursive: true, mode: 0o755 });
   writeOwned(join(root, "etc", "ca", "root.crt"), rootCertPem, ROOT, 0o644);
+  writeOwned(releaseKeyFile(root), keyPem, ROOT, 0o644);
   writeOwned(join(root, LEAVE_SCRIPT), leaveScript(root), ROOT, 0o755);
+  forgetUpgrade(root);
   switchTo(root, releaseDir);
   return fetched;
 }

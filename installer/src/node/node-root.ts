@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { nodeConfigFile } from "@resontech/appliance/node-context";
 import { Journal } from "../journal.ts";
 import { ROOT_ENTRIES, rootState } from "../steps/root-folder.ts";
@@ -6,6 +7,8 @@ import { ROOT_ENTRIES, rootState } from "../steps/root-folder.ts";
 export const DEFAULT_NODE_ROOT = "/opt/resontech-node";
 /** Takes this host away from the appliance again. */
 export const LEAVE_SCRIPT = "leave";
+/** Public key that signs releases, as it was compared when the host joined. */
+export const releaseKeyFile = (root: string): string => join(root, "etc", "release-key.pem");
 /** What a join makes directly below its root; leaving removes these and nothing else there. */
 export const NODE_ENTRIES = [LEAVE_SCRIPT, ...ROOT_ENTRIES] as const;
 

@@ -14,20 +14,19 @@ import { isDeepStrictEqual } from "node:util";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { releaseName } from "@resontech/contracts/release-name";
 import { syncNow } from "@resontech/daemon/durable-file-now";
-
-const DIGEST_LENGTH = 12;
 
 /** Where the tree of a release lies, or will. */
 export function releaseFolder(root: string, version: string, releaseSha256: string): string {
-  return join(root, "releases", `${version}-${releaseSha256.slice(0, DIGEST_LENGTH)}`);
+  return join(root, "releases", releaseName(version, releaseSha256));
 }
 
 /** Null where it is not staged, or not any more. */
 export function stagedFolder(root: string, releaseSha256: string): string | null {
   const releases = join(root, "releases");
   if (!existsSync(releases)) return null;
-  const end = `-${releaseSha256.slice(0, DIGEST_LENGTH)}`;
+  const end = releaseName("", releaseSha256);
   const name = readdirSync(releases).find((one) => one.endsWith(end));
   return name === undefined ? null : join(releases, name);
 }

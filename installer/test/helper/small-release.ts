@@ -51,6 +51,8 @@ export function makeSmallRelease(
     node?: string;
     verifier?: string;
     appliance?: string;
+    /** Program of a node's release, which has none unless it is given. */
+    applianceNode?: string;
     version?: string;
     keyFile?: string;
   } = {},
@@ -67,6 +69,8 @@ export function makeSmallRelease(
   ].map((file) => `await import(${JSON.stringify(pathToFileURL(file))});\n`);
   writeFileSync(join(tree, "app", "installer.mjs"), imports.join(""));
   writeFileSync(join(tree, "app", "data"), "data");
+  if (parts.applianceNode !== undefined)
+    writeFileSync(join(tree, "app", "appliance-node.mjs"), parts.applianceNode);
   const bundle = join(dir, "bundle");
   const { keyFile = join(dir, "signing-key.pem") } = parts;
   const { version } = packBundle(bundle, {

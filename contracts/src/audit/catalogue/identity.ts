@@ -135,8 +135,14 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.node.change": operation(
     "node",
-    "A node was taken out of placement, given back to it, rid of its work, or taken out of the register.",
-    Type.Object({ change: Type.Enum(["drained", "undrained", "evicted", "removed"]) }, closed),
+    "A node was taken out of placement, given back to it, rid of its work, or taken out of the register; or it is to bring `release`.",
+    Type.Object(
+      {
+        change: Type.Enum(["drained", "undrained", "evicted", "removed", "upgrade-ordered"]),
+        release: Type.Optional(PlainId),
+      },
+      closed,
+    ),
   ),
   "iam.role.change": operation(
     "user",
@@ -230,8 +236,16 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.node.register": fact(
     "node",
-    "A node registered and received a new epoch; the older one is void.",
-    Type.Object({ generation: Count, counter: Count, workers: Type.Optional(Count) }, closed),
+    "A node registered and received a new epoch; the older one is void. `release` is what it runs.",
+    Type.Object(
+      {
+        generation: Count,
+        counter: Count,
+        workers: Type.Optional(Count),
+        release: Type.Optional(PlainId),
+      },
+      closed,
+    ),
   ),
   "iam.node.lost": fact(
     "node",
