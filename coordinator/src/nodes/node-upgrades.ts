@@ -81,7 +81,10 @@ export class NodeUpgrades {
         "this release was installed without what a node verifies it by",
       );
     const nodes = this.#db.prepare<[], NodeFactsRow>(`${NODES} ORDER BY n.id`).all();
-    for (const node of [...(named ?? []), ...except])
+    const known = this.#db.prepare<[], string>("SELECT id FROM nodes").pluck().all();
+    for (const node of except)
+      if (!known.includes(node)) throw new ApiError("not_found", `there is no node ${node}`);
+    for (const node of named ?? [])
       if (!nodes.some(({ id }) => id === node))
         throw new ApiError("not_found", `there is no node ${node} that has registered`);
     const chosen = nodes.filter(

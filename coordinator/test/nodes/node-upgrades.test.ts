@@ -175,6 +175,13 @@ t.test("who does not say its release is left out by name", async (t) => {
   );
   t.throws(() => world.parts.upgrades.plan(["z"], []), { code: "not_found" });
   t.throws(() => world.parts.upgrades.plan(null, ["z"]), { code: "not_found" });
+  world.admit("c");
+  t.throws(
+    () => world.parts.upgrades.plan(["c"], []),
+    { code: "not_found" },
+    "it never registered",
+  );
+  t.same((await order(null, ["c"])).wishes.length, 1, "and may be excepted");
 });
 
 t.test("what an older coordinator registered since counts for nothing", async (t) => {
