@@ -126,9 +126,13 @@ async function restore(
   const api = new ApplianceApi(appliance);
   const ended = await api.untilEnded(job, JOB_MS).finally(() => api.close());
   const browser = await launchBrowser(appliance);
-  const person = await Person.signIn(browser, appliance, "of-before").finally(() =>
-    browser.close(),
-  );
+  let signsIn = false;
+  try {
+    const person = await Person.signIn(browser, appliance, "of-before");
+    signsIn = await person.page.getByRole("navigation", { name: "Pages" }).isVisible();
+  } finally {
+    await browser.close();
+  }
   const { verdicts } = await auditReport(appliance, installed.folder("audit"), []);
   return {
     restore_s: tenths(restoreS),
@@ -136,7 +140,7 @@ async function restore(
     user_of_after: names.includes("of-after"),
     key: ended.id === job,
     object: listed.includes("kept/kept.txt"),
-    signs_in: person.name === "of-before",
+    signs_in: signsIn,
     ...{ job: ended.status, attempt: ended.detail.attempt },
     admits: (verdicts["COMPLETENESS"]?.reason ?? "").includes("RECOVERED"),
   };
