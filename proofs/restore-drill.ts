@@ -4,7 +4,7 @@
  *
  *     npm run prove -- restore-drill
  */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
@@ -48,7 +48,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       figures: { backup_s: before.backup_s, lost_s: lostS, ...figures },
     };
   } finally {
-    await runChild("rm", ["-rf", outside]);
+    rmSync(outside, { recursive: true, force: true });
   }
 }
 

@@ -7,7 +7,8 @@
  * It needs the history of the repository.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
@@ -39,9 +40,7 @@ const MAX_DISK_RATIO = 1.05;
 type Bundles = { before: BundleSummary; now: BundleSummary; next: BundleSummary };
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
-  const scratch = execFileSync("mktemp", ["-d", "/tmp/rt-chain-XXXXXX"], {
-    encoding: "utf8",
-  }).trim();
+  const scratch = mkdtempSync(join(tmpdir(), "rt-chain-"));
   try {
     const bundles = await buildAll(scratch, progress);
     const installed = await ProofAppliance.install(progress, bundles.before, {
@@ -70,7 +69,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       figures: { ...figures, left_after_uninstall: left },
     };
   } finally {
-    execFileSync("rm", ["-rf", scratch]);
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
