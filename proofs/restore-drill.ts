@@ -124,6 +124,8 @@ async function restore(
   const names = users.map(({ username }) => username);
   const listed = await shell(appliance, quickstart, "storage", "ls", "kept/", "--json");
   const api = new ApplianceApi(appliance);
+  const bearer = `Bearer ${quickstart["RESON_API_KEY"] ?? ""}`;
+  const byOldKey = await api.call("GET", `/api/tasks/${job}`, undefined, bearer);
   const ended = await api.untilEnded(job, JOB_MS).finally(() => api.close());
   const browser = await launchBrowser(appliance);
   let signsIn = false;
@@ -138,7 +140,7 @@ async function restore(
     restore_s: tenths(restoreS),
     user: names.includes("of-before"),
     user_of_after: names.includes("of-after"),
-    key: ended.id === job,
+    key: byOldKey.status === 200,
     object: listed.includes("kept/kept.txt"),
     signs_in: signsIn,
     ...{ job: ended.status, attempt: ended.detail.attempt },

@@ -144,7 +144,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     const answers = await untilAnswers(chat, said);
     const [seen, seenStore] = [await doors.end(), await store.end()];
     const { body } = await api.call("GET", `/api/tasks/${id}`);
-    const round = (body as TaskReply & { detail: { round?: number } }).detail.round ?? 0;
+    const round = (body as TaskReply).detail.rounds.current ?? ROUNDS;
     if (await roundOnPage(person, round)) caughtUp += 1;
     const users = JSON.parse(await appliance.command(["user", "ls", "--json"])) as {
       username: string;

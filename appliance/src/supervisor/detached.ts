@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
 import type { Layout } from "../layout.ts";
+import { asideFile } from "../parts/overlapped-part.ts";
 import type { Part } from "../parts/part.ts";
 import { askSupervisor } from "./control.ts";
 import { isManagedBySystemd, systemctl, unitName } from "./systemd-unit.ts";
@@ -85,7 +86,11 @@ function without(parts: readonly Part[], names: readonly string[]): readonly Par
 
 /** Under the lock: a supervisor that starts meanwhile must not meet us. Reverse order of definition is reverse order of need. */
 async function endLeftovers(layout: Layout, parts: readonly Part[]): Promise<boolean> {
-  const left = parts.toReversed().filter((part) => existsSync(layout.run(`${part.name}.pid`)));
+  const left = parts
+    .toReversed()
+    .filter(({ name }) =>
+      [layout.run(`${name}.pid`), asideFile(layout, name)].some((file) => existsSync(file)),
+    );
   if (left.length === 0) return false;
   using _lock = takeExclusiveLock(layout.run("supervisor.lock"), "a supervisor", [
     layout.release("engines", "rt-lock"),
