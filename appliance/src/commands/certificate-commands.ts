@@ -13,6 +13,7 @@ import {
   keepNext,
   putInForce,
 } from "../ca/door-certificate.ts";
+import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { renewCertificates } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askSupervisor } from "../supervisor/control.ts";
@@ -170,12 +171,19 @@ function ofWhom(layout: PartContext["layout"]): string {
     : "the appliance's own certificate";
 }
 
+/** One change at a time: two would put the certificate of one beside the key of the other. @throws AlreadyRunningError */
 async function recorded(
   context: PartContext,
   detail: EventDetail<"admin.certificates">,
   effect: () => Promise<void>,
 ): Promise<void> {
-  await using producer = await connectOperator(context.layout);
+  const { layout } = context;
+  using _lock = takeExclusiveLock(
+    layout.run("certificates.lock"),
+    "another change of certificates",
+    [layout.release("engines", "rt-lock")],
+  );
+  await using producer = await connectOperator(layout);
   const operation = {
     type: "admin.certificates",
     action: "appliance certificates",

@@ -170,6 +170,12 @@ t.test(
     const learning = (async () => {
       asked += 1;
       t.not(await shown(), chain, "not before it is trusted");
+      if (asked === 1)
+        await t.rejects(
+          run(nobody, "use", ...given),
+          { code: "already_running" },
+          "one change at a time",
+        );
       return {
         health: {
           nodes: [
