@@ -77,6 +77,9 @@ const HERE: Enter = (program, args) => [program, args];
 
 const LOOPBACK = { name: "localhost", address: "127.0.0.1" };
 
+/** As far as `appliance add-user` is read here. */
+type AddedUser = { platformKey: string; accessKeyId: string; secretAccessKey: string };
+
 /** What install.sh is told on a developer's machine. */
 export function installFlags({
   instance,
@@ -137,8 +140,16 @@ export class LocalAppliance {
   /** What enters its host, where its engine is the Docker there. */
   readonly dockerOf: Enter | null;
 
-  private constructor(root: string, enter: Enter, engine?: InstallOptions["engine"]) {
+  readonly #user: AddedUser | null;
+
+  private constructor(
+    root: string,
+    enter: Enter,
+    engine?: InstallOptions["engine"],
+    user: AddedUser | null = null,
+  ) {
     this.root = root;
+    this.#user = user;
     this.#enter = enter;
     this.dockerOf = engine === undefined ? null : enter;
   }
@@ -146,6 +157,17 @@ export class LocalAppliance {
   /** An appliance that is installed below `root` already. */
   static at(root: string): LocalAppliance {
     return new LocalAppliance(root, HERE);
+  }
+
+  /** Makes a user, in whose name everything is done by what comes back. */
+  async addUser(name: string): Promise<LocalAppliance> {
+    const user = JSON.parse(await this.command(["add-user", name])) as AddedUser;
+    return new LocalAppliance(
+      this.root,
+      this.#enter,
+      this.dockerOf === null ? undefined : "docker",
+      user,
+    );
   }
 
   get instance(): string {
@@ -192,7 +214,12 @@ export class LocalAppliance {
       const pair = /^(?:export )?([A-Z][A-Z0-9_]*)=(?:'([^']*)'|"([^"]*)"|(.*))$/.exec(line.trim());
       if (pair?.[1] !== undefined) values[pair[1]] = pair[2] ?? pair[3] ?? pair[4] ?? "";
     }
-    return values;
+    if (this.#user === null) return values;
+    const { platformKey, accessKeyId, secretAccessKey } = this.#user;
+    return {
+      ...{ ...values, RESON_API_KEY: platformKey },
+      ...{ RESON_S3_ACCESS_KEY_ID: accessKeyId, RESON_S3_SECRET_ACCESS_KEY: secretAccessKey },
+    };
   }
 
   async uninstall(): Promise<void> {

@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { launchBrowser } from "../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../acceptance/test/helper/person.ts";
+import { Workstation } from "../dev/workstation.ts";
 import { ChatDeployment } from "../dev/chat-deployment.ts";
 import { runChild } from "../dev/child.ts";
 import { hostState } from "../dev/host-state.ts";
@@ -27,12 +28,12 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 
 /** The last commit before the first line of an upgrade. */
 const BEFORE = "d09ff1b4^";
-const ROUNDS = 100;
+const ROUNDS = 300;
 const CPU_WORKERS = 4;
 const STREAMS = 2;
 const STREAM_TOKENS = 40;
 const PAGE_MS = 60_000;
-const JOB_MS = 600_000;
+const JOB_MS = 900_000;
 const MAX_ROLLBACK_S = 60;
 const MAX_NOTHING_S = 5;
 const MAX_DISK_RATIO = 1.05;
@@ -57,9 +58,9 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       ok:
         job.state === "FINISHED" &&
         job.attempt === 1 &&
-        switches.every(
-          ({ answers, row, bucket, strange }) => answers && row && bucket && strange === 0,
-        ) &&
+        switches.every(({ answers, row, bucket }) => answers && row && bucket) &&
+        // The door of N−1 can't stay open.
+        switches.slice(1).every(({ strange }) => strange === 0) &&
         switches.every(({ kind, seconds }) => kind !== "rollback" || seconds < MAX_ROLLBACK_S) &&
         switches.every(({ disk_ratio: ratio }) => ratio === null || ratio <= MAX_DISK_RATIO) &&
         nothing < MAX_NOTHING_S &&
@@ -93,10 +94,9 @@ async function buildAll(scratch: string, progress: (line: string) => void): Prom
 async function live(installed: ProofAppliance, bundles: Bundles, progress: (line: string) => void) {
   const { appliance } = installed;
   await using stack = new AsyncDisposableStack();
-  const api = new ApplianceApi(appliance);
-  stack.defer(() => api.close());
   progress("a person, a key and a bucket of N−1; a chat endpoint, a federated job, an open page");
-  await appliance.command(["add-user", "of-before"]);
+  // Whoever administers the platform sees no jobs: what lives through the switches is a user's own.
+  const users = await appliance.addUser("of-before");
   const file = join(installed.folder("kept"), "kept.txt");
   writeFileSync(file, "of the release before");
   const shell = (...words: string[]) =>
@@ -107,17 +107,21 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   const chat = await ChatDeployment.make(appliance, installed.folder("chat"), { slots: 4 });
   const deployed = await chat.deploy();
   const said = await chat.answer();
-  const digits = await installed.workstation("digits");
+  const digits = await Workstation.open(users, installed.folder("digits"));
+  await digits.python(["/example/make_shards.py", "--out", "/work"]);
   const submitted = await digits.submit(
     (line) => progress(`  ${line}`),
     ["--rounds", String(ROUNDS), "--name", "through", "--detach"],
   );
   const { id } = submitted;
+  const api = new ApplianceApi(users);
+  stack.defer(() => api.close());
   const browser = await launchBrowser(appliance);
   stack.defer(() => browser.close());
-  const person = await Person.signIn(browser, appliance, "researcher");
+  const person = await Person.signIn(browser, appliance, "of-before");
   await person.open(`/jobs/${id}`);
-  await roundOnPage(person, 0);
+  if (!(await roundOnPage(person, 0)))
+    throw new Error(`the page shows no round: ${await person.page.locator("body").innerText()}`);
 
   const streams = chat.streams();
   const streaming = streams.run(STREAMS, STREAM_TOKENS);
@@ -146,7 +150,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     const { body } = await api.call("GET", `/api/tasks/${id}`);
     const round = (body as TaskReply).detail.rounds.current ?? ROUNDS;
     if (await roundOnPage(person, round)) caughtUp += 1;
-    const users = JSON.parse(await appliance.command(["user", "ls", "--json"])) as {
+    const listed = JSON.parse(await appliance.command(["user", "ls", "--json"])) as {
       username: string;
     }[];
     switches.push({
@@ -156,7 +160,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
       s3_away_s: seenStore.awayMs.map((ms) => tenths(ms / 1_000)),
       strange: seen.strange.length,
       ...{ answers, disk_ratio: diskRatio },
-      row: users.some(({ username }) => username === "of-before"),
+      row: listed.some(({ username }) => username === "of-before"),
       bucket: (await shell("storage", "ls", "kept/", "--json")).includes("kept/kept.txt"),
       status: (body as TaskReply).status,
     });
