@@ -463,7 +463,10 @@ addApprovalCommands(program, shell);
 addBackupCommands(program, shell, {
   root,
   stop: async () => void (await stopAndWait(root(), STOP_TIMEOUT_MS)),
-  start: () => startDetached(root()),
+  start: async () => {
+    await startDetached(root());
+    await waitHealthy(openContext(root()), HEALTH_TIMEOUT_S * 1_000, say, ["auditd"]);
+  },
 });
 
 leaves(

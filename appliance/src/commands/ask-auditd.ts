@@ -16,7 +16,13 @@ export class AuditRefusedError extends Error {
   }
 }
 
-/** Asks auditd on its control socket. @throws AuditRefusedError, or an error when nobody answers */
+/** Nobody listens on its control socket. */
+export class AuditdAwayError extends Error {
+  readonly code = "auditd_away";
+  readonly hint = "Look at `appliance status`; once auditd is healthy, run the command again.";
+}
+
+/** Asks auditd on its control socket. @throws AuditRefusedError, AuditdAwayError, or what the socket says */
 export async function askAuditd(
   socketPath: string,
   request: AuditControlRequest,
@@ -27,7 +33,11 @@ export async function askAuditd(
     socket.destroy(new Error(`auditd did not answer within ${timeoutMs / 1000} s`)),
   );
   socket.end(`${JSON.stringify(request)}\n`);
-  const reply = JSON.parse(await text(socket)) as AuditControlReply;
+  const said = await text(socket).catch((cause: NodeJS.ErrnoException) => {
+    const isAway = cause.code === "ENOENT" || cause.code === "ECONNREFUSED";
+    throw isAway ? new AuditdAwayError("auditd does not run, or starts", { cause }) : cause;
+  });
+  const reply = JSON.parse(said) as AuditControlReply;
   if ("error" in reply) throw new AuditRefusedError(reply.error);
   return reply;
 }

@@ -33,7 +33,7 @@ export type Supervision = {
   root: () => string;
   /** Stops every part and waits. */
   stop: () => Promise<void>;
-  /** Starts the supervisor, and does not wait for health. */
+  /** Starts the supervisor, and waits until auditd can be asked for what comes next. */
   start: () => Promise<void>;
 };
 
