@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { askAuditd } from "../../src/commands/ask-auditd.ts";
@@ -7,7 +9,10 @@ import { askAuditd } from "../../src/commands/ask-auditd.ts";
 t.test(
   "where nobody listens, and nobody does any more, the operator is told what to do",
   async (t) => {
-    const path = join(t.testdir(), "sock");
+    // A path of a socket has at most 107 bytes.
+    const dir = mkdtempSync(join(tmpdir(), "rt-ask-"));
+    t.teardown(() => rmSync(dir, { recursive: true }));
+    const path = join(dir, "sock");
     const away = { code: "auditd_away", hint: /appliance status/ };
     await t.rejects(askAuditd(path, { verb: "status" }), away);
     const server = createServer((socket) => {

@@ -69,6 +69,8 @@ export class Auditd implements AsyncDisposable {
   #covering!: Covering;
   #succession!: Succession;
   #rolledBack: Seen | null = null;
+  /** It is known whether it is: the control socket answers before that. */
+  readonly #judged = Promise.withResolvers<void>();
   /** Said while it was: the shard that is opened then takes it. */
   #saidMeanwhile: OwnDraft[] = [];
   #learning: PromiseWithResolvers<void> | null = null;
@@ -142,6 +144,7 @@ export class Auditd implements AsyncDisposable {
       await auditd.#takeUp();
       auditd.#serve();
     } else auditd.#refuseAll(auditd.#rolledBack);
+    auditd.#judged.resolve();
     return auditd;
   }
 
@@ -445,6 +448,7 @@ export class Auditd implements AsyncDisposable {
         return this.status();
       case "open-shard": {
         const [one, other] = twoOf(request.approvers);
+        await this.#judged.promise;
         if (this.#rolledBack === null)
           throw new ControlRefused(
             "not_rolled_back",

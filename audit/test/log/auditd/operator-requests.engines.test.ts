@@ -285,6 +285,28 @@ t.test(
   },
 );
 
+t.test("two people who come while auditd still hears others are answered after that", async (t) => {
+  const root = temporaryFolder(t);
+  const socket = join(root, "run", "audit-out.sock");
+  const auditd = new AuditdFixture(root, {
+    producers: [{ name: "audit-out", family: "audit-out", socket, gid: null }],
+    learnMs: 60_000,
+  });
+  auditd.init();
+  t.teardown(() => auditd.stop("SIGKILL"));
+  writeFileSync(join(auditd.config.auditDir, "restored"), "");
+  const starting = auditd.start();
+  await until(() => existsSync(auditd.config.controlSocket!));
+  const opened = open(auditd, TWO);
+  await using _outward = await connectProducer({
+    socketPath: socket,
+    boot: "o-1",
+    seen: () => [],
+  });
+  t.match(await opened, { rolledBack: null, origin: /-2$/ });
+  await starting;
+});
+
 t.test(
   "while auditd still hears what others have seen of the log, nobody vouches for the clock",
   async (t) => {
