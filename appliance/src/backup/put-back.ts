@@ -64,8 +64,7 @@ export function putBack({ root, staging }: PutBackFolders, plan: PutBack): strin
   swap("etc");
   for (const path of plan.carried) carry(join(aside, "etc", path), join(root, "etc", path));
   for (const name of plan.aside)
-    if (!existsSync(join(staging, "data", name)))
-      put(join(root, "data", name), join(aside, "data", name));
+    if (!plan.in.includes(name)) put(join(root, "data", name), join(aside, "data", name));
   for (const name of plan.in) swap(join("data", name));
   for (const folder of [root, join(root, "data"), aside, join(aside, "data")]) syncNow(folder);
   rmSync(staging, { recursive: true, force: true });

@@ -7,14 +7,18 @@ import { decidePutBack, openPutBack, type PutBack, putBack } from "../../src/bac
 
 const PLAN: PutBack = {
   ...{ backup: "20261127T101500Z", isHome: true, carried: ["secrets/auditd"] },
-  ...{ aside: ["audit", "agent"], in: ["audit", "s3"] },
+  ...{ aside: ["audit", "agent", "vault"], in: ["audit", "s3"] },
 };
 const tree = {
   etc: { "appliance.json": "here", secrets: { auditd: { key: "stays" } } },
-  data: { audit: { log: "here" }, agent: { node: "here" }, registry: { image: "here" } },
+  data: {
+    ...{ audit: { log: "here" }, agent: { node: "here" }, registry: { image: "here" } },
+    vault: { sealed: "here" },
+  },
   restoring: {
     etc: { "appliance.json": "backup", secrets: { coordinator: { key: "backup" } } },
-    data: { audit: { log: "backup" }, s3: { object: "backup" } },
+    // What the plan does not take stays out of it, and keeps nothing that is here in its place.
+    data: { audit: { log: "backup" }, s3: { object: "backup" }, vault: { sealed: "backup" } },
   },
 };
 
@@ -31,6 +35,8 @@ function judge(t: Test, root: string): void {
   t.equal(text(aside, "etc", "appliance.json"), "here");
   t.equal(text(aside, "data", "audit", "log"), "here");
   t.equal(text(aside, "data", "agent", "node"), "here");
+  t.notOk(existsSync(join(root, "data", "vault")));
+  t.equal(text(aside, "data", "vault", "sealed"), "here");
   t.notOk(existsSync(join(root, "restoring")), "nothing is left to go on with");
 }
 
