@@ -222,6 +222,12 @@ export class LocalAppliance {
     };
   }
 
+  /** What ID tokens of its realm name as their issuer. */
+  get issuer(): string {
+    const { RESON_BASE_URL: url = "" } = this.quickstart();
+    return `${new URL(url).origin}/realms/resontech`;
+  }
+
   async uninstall(): Promise<void> {
     await this.command(["uninstall", "--yes"]);
   }

@@ -87,7 +87,7 @@ t.test(
     });
 
     t.match(privacy("hold", subject, "--hold", "case-1", ...people), { status: 0 });
-    const signers = StepUpPeople.besideRealm(join(root, "etc", "step-up-keys.json"));
+    const signers = StepUpPeople.besideRealm(appliance);
     const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
     const proof = join(t.testdir(), "proof.json");
     writeFileSync(proof, JSON.stringify({ proof: signers.erasureProof(asked) }));

@@ -70,9 +70,12 @@ export class StepUpPeople {
   /**
    * Whom a running appliance believes from now on, beside its own realm: root may write its file. The supervisor gives the key up at its next look, and what
    * was signed before stays good.
+   * @param of root of the installation, and the issuer that tokens of its realm name, which the supervisor pins once the realm has a key: the tokens are to be good before and after
    */
-  static besideRealm(file: string): StepUpPeople {
-    const people = new StepUpPeople("of-the-test");
+  static besideRealm({ root, issuer }: { root: string; issuer: string }): StepUpPeople {
+    const file = join(root, "etc", "step-up-keys.json");
+    const people = new StepUpPeople(`of-the-test-${randomBytes(6).toString("hex")}`);
+    people.trusted = { ...people.trusted, issuer };
     if (existsSync(file)) {
       const pinned = JSON.parse(readFileSync(file, "utf8")) as StepUpKeys;
       people.trusted = { ...pinned, keys: [...pinned.keys, pinnedKey(people.key)] };

@@ -87,12 +87,13 @@ const broken = (said: readonly string[]) => said.filter((line) => line.length > 
 t.test("progress of an upload is redrawn in place, in one line that fits", async (t) => {
   const seen = new Set<string>();
   const { said, code } = await ran(`resontech storage put scans.bin ${LONG_KEY}`, async () => {
-    for (;;) {
+    for (const deadline = Date.now() + 120_000; ; ) {
       const lines = terminal.lines();
       const drawn = lines.filter((line) => /^….*scans\.bin +\d+ % {2}/.test(line));
       t.ok(drawn.length <= 1, "never a second line of it");
       if (drawn[0] !== undefined) seen.add(drawn[0]);
       if (lines.some((line) => line.startsWith("done-1="))) break;
+      if (Date.now() > deadline) throw new Error(`no end of it:\n${lines.join("\n")}`);
       await sleep(20);
     }
   });

@@ -42,13 +42,15 @@ export async function pinStepUpKeys(
   admin: KeycloakAdmin,
   nowMs = Date.now(),
 ): Promise<{ added: number; retired: number }> {
+  const [living, held] = [await realmKeys(address), await holders(admin)];
+  // Read once Keycloak has answered: whoever wrote meanwhile, as `identity apply` may, is not undone.
   const before = read(file);
-  const keys = pinnedKeys(before?.keys ?? [], await realmKeys(address), Math.floor(nowMs / 1000));
+  const keys = pinnedKeys(before?.keys ?? [], living, Math.floor(nowMs / 1000));
   // Keycloak makes the key when it first signs with it: before anybody signed in there is none.
   if (keys.length === 0) return { added: 0, retired: 0 };
   const after: StepUpKeys = {
     issuer: `${address.origin}/realms/${REALM}`,
-    ...{ audience: REALM_CLIENTS.dashboard.clientId, keys, holders: await holders(admin) },
+    ...{ audience: REALM_CLIENTS.dashboard.clientId, keys, holders: held },
   };
   const text = `${JSON.stringify(after, null, 2)}\n`;
   if (before === null || text !== `${JSON.stringify(before, null, 2)}\n`)

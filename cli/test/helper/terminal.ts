@@ -79,6 +79,8 @@ export class Terminal implements Disposable {
       encoding: "utf8",
       env: { PATH: "/usr/bin:/bin", TERM: "xterm", LANG: "C.UTF-8" },
       stdio: ["ignore", "pipe", "pipe"],
+      timeout: WITHIN_MS,
+      killSignal: "SIGKILL",
     });
   }
 }

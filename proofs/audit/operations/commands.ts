@@ -186,7 +186,7 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
   });
   const policy = join(folder, "audit.policy");
   cpSync(join(operator.appliance.root, "data", "audit", "audit.policy"), policy);
-  const signers = StepUpPeople.besideRealm(join(operator.appliance.root, "etc/step-up-keys.json"));
+  const signers = StepUpPeople.besideRealm(operator.appliance);
   const signed = join(folder, "proof.json");
   const text = readFileSync(policy, "utf8");
   writeFileSync(signed, JSON.stringify({ proof: signers.policyProof(text) }));
@@ -254,7 +254,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   copyTree(older, values);
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   await untilHoldsInDoubt(appliance);
-  const signers = StepUpPeople.besideRealm(join(appliance.root, "etc/step-up-keys.json"));
+  const signers = StepUpPeople.besideRealm(appliance);
   const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
   const proof = join(folder, "erasure.json");
   writeFileSync(proof, JSON.stringify({ proof: signers.erasureProof(asked) }));
