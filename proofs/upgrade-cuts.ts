@@ -58,6 +58,7 @@ type Recovery = (typeof RECOVERIES)[number];
 const VERSIONS = { older: "0.1.0", newer: "0.2.0", never: "0.3.0" };
 const ROOT_DISK_BYTES = 16 * 1024 ** 3;
 const SETTLED_MS = 420_000;
+const JOB_END_MS = 60_000;
 /** From lengthened leases to the end of a return. */
 const MAX_SWITCH_S = 900;
 const HOOK = join(import.meta.dirname, "upgrade", "at-journal-line.ts");
@@ -92,9 +93,9 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       if (names.includes("lines")) cuts.push(...(await atLines(place)));
       if (names.includes("together")) cuts.push(...(await together(place)));
       if (names.includes("never")) cuts.push(await neverHealthy(place));
+      const job = await place.job();
       if (names.includes("disks"))
         cuts.push(...(await onFullDisks(place, installed.folder("disk"))));
-      const job = await place.job();
       const report = await auditReport(
         installed.appliance,
         installed.folder("audit"),
@@ -255,6 +256,8 @@ async function neverHealthy(place: CutPlace): Promise<Cut> {
 /** The disk that holds the whole installation, filled to its last block when a step begins, freed once the installer has ended. */
 async function onFullDisks(place: CutPlace, work: string): Promise<Cut[]> {
   const { appliance } = place;
+  // A container can't follow its files to another disk.
+  await place.endJob();
   await appliance.command(["stop", "--for", "900"]);
   const disk = SmallDisk.under(appliance.root, ROOT_DISK_BYTES, work);
   const cuts: Cut[] = [];
@@ -298,6 +301,7 @@ class CutPlace implements AsyncDisposable {
   readonly #api: ApplianceApi;
   readonly #job: string;
   readonly #progress: (line: string) => void;
+  #hasJob = true;
 
   private constructor(
     appliance: LocalAppliance,
@@ -402,7 +406,7 @@ class CutPlace implements AsyncDisposable {
     try {
       await untilHealthy(this.appliance);
       const { status, attempt } = await this.job();
-      if (status !== "RUNNING" || attempt !== 1)
+      if (this.#hasJob && (status !== "RUNNING" || attempt !== 1))
         found.push(`the job is ${status}, attempt ${attempt}`);
       const users = await this.appliance.command(["user", "ls", "--json"]);
       if (!users.includes('"researcher"')) found.push("the first user is gone");
@@ -421,8 +425,14 @@ class CutPlace implements AsyncDisposable {
     return { cut: what, recovery, runs, seconds, faults };
   }
 
+  async endJob(): Promise<void> {
+    this.#hasJob = false;
+    await this.#api.call("POST", `/api/tasks/${this.#job}/cancel`);
+    await this.#api.untilEnded(this.#job, JOB_END_MS);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#api.call("POST", `/api/tasks/${this.#job}/cancel`).catch(() => undefined);
+    if (this.#hasJob) await this.endJob().catch(() => undefined);
     this.#api.close();
   }
 
