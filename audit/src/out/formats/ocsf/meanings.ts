@@ -44,6 +44,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "iam.project.create": as("entity", "Create"),
   "iam.node.join-token": as("entity", "Create"),
   "iam.node.join": as("entity", "Enroll"),
+  "iam.node.renew": as("entity", "Update"),
   "iam.node.register": as("entity", "Activate"),
   "iam.node.lost": as("entity", "Deactivate"),
 
