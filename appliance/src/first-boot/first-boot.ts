@@ -6,6 +6,7 @@ import { readForeign, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askCoordinator } from "./ask-coordinator.ts";
 import { renderCredentials } from "./credentials.ts";
+import { followNameInCredentials } from "./follow-name.ts";
 
 const JOIN_TOKEN_TTL_S = 3600;
 const MAX_POLICY_BYTES = 64 * 1024;
@@ -39,7 +40,10 @@ export async function ensureFirstUser(
   username: string,
 ): Promise<string> {
   const file = layout.data("credentials.txt");
-  if (existsSync(file)) return file;
+  if (existsSync(file)) {
+    followNameInCredentials(file, config);
+    return file;
+  }
   const user = await askCoordinator(layout.run("coordinator", "control"), {
     verb: "add-user",
     username,

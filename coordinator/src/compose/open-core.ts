@@ -63,6 +63,7 @@ import {
 } from "./build-kernel.ts";
 import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
+import { followRegistry } from "../kernel/follow-registry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Replicas } from "../kernel/replicas.ts";
 
@@ -141,6 +142,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
   });
   stack.use(parts.feed);
+  await commit.run(() => followRegistry(db, parts.tables.meta, config.registry.host));
   const onStep = both(alarms.onClockStep, (stepMs) => health.noteClockStep(stepMs));
   const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
   await clockSteps.begin();
