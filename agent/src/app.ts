@@ -6,6 +6,7 @@ import type { AgentConfig } from "@resontech/contracts/agent-config";
 import {
   type InventoryWorker,
   type NodeRegistered,
+  RENEW_SINCE,
   TRIAL_SINCE,
 } from "@resontech/contracts/agent-protocol";
 import { replaceFileNow } from "@resontech/daemon/durable-file-now";
@@ -19,6 +20,7 @@ import { NodeDisk } from "./disk/node-disk.ts";
 import { DeviceHealth } from "./health/device-health.ts";
 import { KernelLog } from "./health/kernel-log.ts";
 import { DoorTrust } from "./join/door-trust.ts";
+import { renewInTime } from "./join/next-certificate.ts";
 import { ensureIdentity, hasIdentity } from "./join/node-identity.ts";
 import { LeaseFile, leaseFolder } from "./lease/lease-file.ts";
 import { LeaseKeeper } from "./lease/lease-keeper.ts";
@@ -66,11 +68,15 @@ function tellRegistered(dataDir: string, told: NodeRegistered): void {
   }
 }
 
-/** Works until the signal. Containers are left running: the next agent process takes them up again, within their lease. */
+/**
+ * Works until the signal. Containers are left running: the next agent process takes them up again, within their lease.
+ * @param startAnew gives the signal: the node has a new certificate
+ */
 export async function runAgent(
   config: AgentConfig,
   log: Logger,
   signal: AbortSignal,
+  startAnew: () => void,
 ): Promise<void> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   requireFitNode(config.dataDir, !hasIdentity(config));
@@ -94,6 +100,8 @@ export async function runAgent(
   let found = await readInventory(probed);
   const probeWake = new Wake();
   const trialWake = new Wake();
+  const renewalWake = new Wake();
+  let agreedProtocol = 0;
   if (hearKernel()) found = await readInventory(probed);
   let inventory = trials.mark(found);
 
@@ -163,6 +171,8 @@ export async function runAgent(
     bridge: { address: config.address, ports: config.jobPorts },
     held: () => members.held(),
     onRegistered: (protocol) => {
+      agreedProtocol = protocol;
+      renewalWake.now();
       const { workers } = inventory;
       tellRegistered(config.dataDir, { workers, trials: trials.told(found) });
       members.look();
@@ -288,6 +298,13 @@ export async function runAgent(
     }
   };
 
+  const renewCertificate = async (): Promise<void> => {
+    const renew = () =>
+      agreedProtocol >= RENEW_SINCE ? (csr: string) => coordinator.renew(csr) : null;
+    await renewInTime({ ...config, renew, wake: renewalWake, log }, signal);
+    startAnew();
+  };
+
   const watchKernel = async (): Promise<void> => {
     while (!signal.aborted) {
       await sleep(KERNEL_MS, undefined, { signal }).catch(() => undefined);
@@ -312,6 +329,7 @@ export async function runAgent(
       watchDevices(),
       tryWorkers(),
       watchKernel(),
+      renewCertificate(),
       watchDisk(),
       watchNetworks(),
     ]);

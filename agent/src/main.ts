@@ -8,7 +8,7 @@ import { joinAndEnd } from "./join/join-and-end.ts";
 import { listenForLiveness } from "./liveness-socket.ts";
 import { programFolders } from "./program-folders.ts";
 
-/** After the signal, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */
+/** After the end began, for what is on its way to the disk; then the process goes, and the next one goes on from the records. */
 const LAST_RESORT_MS = 10_000;
 
 const { values } = parseArgs({
@@ -33,15 +33,15 @@ if (values.join === true) {
   process.exit(answer.refused === null ? 0 : 1);
 }
 const stop = new AbortController();
-for (const name of ["SIGTERM", "SIGINT"] as const)
-  process.once(name, () => {
-    stop.abort();
-    setTimeout(() => process.exit(0), LAST_RESORT_MS).unref();
-  });
+const end = (): void => {
+  stop.abort();
+  setTimeout(() => process.exit(0), LAST_RESORT_MS).unref();
+};
+for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, end);
 try {
   log.info({ node: config.node, instance: config.instance }, "agent starts");
   if (config.livenessSocket !== undefined) await listenForLiveness(config.livenessSocket);
-  await runAgent(config, log, stop.signal);
+  await runAgent(config, log, stop.signal, end);
 } catch (error) {
   if (!stop.signal.aborted) {
     log.fatal({ err: error }, "the agent can't go on");

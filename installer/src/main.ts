@@ -20,6 +20,7 @@ import { leave } from "./node/leave.ts";
 import { DEFAULT_NODE_ROOT } from "./node/node-root.ts";
 import { showJoined } from "./node/show-joined.ts";
 import { settleUpgrade, upgradeNode } from "./node/upgrade-node.ts";
+import { rename } from "./rename/rename.ts";
 import { resume } from "./resume.ts";
 import { rollback } from "./upgrade/rollback.ts";
 import { upgrade } from "./upgrade/upgrade.ts";
@@ -84,6 +85,18 @@ program
   .action(async (medium: string, options: { root: string; yes: boolean; dryRun: boolean }) => {
     process.exitCode = await upgrade(resolve(options.root), medium, options);
   });
+
+program
+  .command("rename <name>")
+  .description("give the installed appliance another name (`appliance rename` runs this)")
+  .option("--root <dir>", "install root", DEFAULT_ROOT)
+  .option("--address <ip>", "another address of this host")
+  .option("--yes", "do not ask", false)
+  .option("--dry-run", "say what it costs and look at the host, change nothing", false)
+  .action(
+    (name: string, options: { root: string; address?: string; yes: boolean; dryRun: boolean }) =>
+      rename(resolve(options.root), { name, address: options.address }, options),
+  );
 
 program
   .command("settle")

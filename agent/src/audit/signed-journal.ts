@@ -62,7 +62,10 @@ export class SignedJournal implements Disposable {
     // A line that was not written whole was told to nobody.
     ftruncateSync(this.#fd, bytes);
     this.#bytes = bytes;
-    this.#pending = events.filter(({ pseq }) => pseq > this.#head.settledPseq);
+    // Signed anew: the node may have another key than when it wrote them, and the log knows it by the certificate that it has now.
+    this.#pending = events
+      .filter(({ pseq }) => pseq > this.#head.settledPseq)
+      .map((event) => this.#sign(event));
     this.#nextPseq = (this.#pending.at(-1)?.pseq ?? this.#head.settledPseq) + 1;
     syncFolder(this.#headFile);
   }

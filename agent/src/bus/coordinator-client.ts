@@ -23,6 +23,7 @@ import {
   PullTokenReply,
   RegisterReply,
   type RegisterRequest,
+  RenewReply,
   ReportReply,
   SignReply,
   StageReply,
@@ -46,6 +47,7 @@ const REPLIES = {
   report: ReportReply,
   stage: StageReply,
   sign: SignReply,
+  renew: RenewReply,
   "pull-token": PullTokenReply,
   trial: TrialReply,
   "output-open": OutputOpenReply,
@@ -127,6 +129,11 @@ export class CoordinatorClient {
 
   sign(member: MemberRef, identity: "member" | "admin", csr: string): Promise<SignReply> {
     return this.#askUnderEpoch("sign", { ...member, identity, csr });
+  }
+
+  /** The node's own next certificate. */
+  renew(csr: string): Promise<RenewReply> {
+    return this.#askUnderEpoch("renew", { csr });
   }
 
   pullToken(member: MemberRef): Promise<PullTokenReply> {

@@ -5,7 +5,8 @@ import { splitTrust } from "@resontech/contracts/door-authorities";
 import type { Logger } from "pino";
 import { CoordinatorClient } from "../bus/coordinator-client.ts";
 import { NodeUnfitError, requireFitNode } from "../probes/require-fit-node.ts";
-import { ensureIdentity, hasIdentity, joinOnce, JoinRefusedError } from "./node-identity.ts";
+import { JoinRefusedError } from "./join-door.ts";
+import { ensureIdentity, hasIdentity, joinOnce } from "./node-identity.ts";
 
 /** An appliance that does not answer for so long is looked at by whoever waits here. */
 const LIMIT_MS = 60_000;
@@ -30,9 +31,10 @@ export async function joinAndEnd(config: AgentConfig, log: Logger): Promise<Join
   }
 }
 
-/** @throws JoinRefusedError `certificate_void` */
+/** @throws JoinRefusedError `certificate_void`, `certificate_ended` */
 async function requireAdmitted(config: AgentConfig, log: Logger): Promise<void> {
-  const { certPem, keyPem, natsUrl } = await ensureIdentity(config, log, AbortSignal.timeout(1));
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  const { certPem, keyPem, natsUrl } = await ensureIdentity(config, log, limit);
   const ca = splitTrust(readFileSync(config.rootCertFile, "utf8")).root;
   const tls = { ca, cert: certPem, key: keyPem };
   if (!(await CoordinatorClient.isAdmitted(config.node, { servers: natsUrl, tls })))

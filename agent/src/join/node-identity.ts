@@ -1,57 +1,85 @@
-/** The node's certificate: had once with a one-use token over TLS that the appliance's root vouches for. */
-import "reflect-metadata";
-import { webcrypto } from "node:crypto";
+/**
+ * The node's certificate: had once with a one-use token over TLS that the appliance's root vouches for, and renewed since. One that has ended admits its
+ * holder to the next one for a while, at the same door.
+ */
+import { hash, sign, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { request } from "node:https";
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import { JoinReply } from "@resontech/contracts/agent-protocol";
-import { reader } from "@resontech/contracts/readable";
-import { setTimeout as sleep } from "node:timers/promises";
-import * as x509 from "@peculiar/x509";
-import type { Logger } from "pino";
+import { type JoinReply } from "@resontech/contracts/agent-protocol";
+import { formatRenewalToken, renewalBytes } from "@resontech/contracts/renewal-token";
 import { replaceFileNow } from "@resontech/daemon/durable-file-now";
-
-const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
-const MAX_REPLY_BYTES = 256 * 1024;
-const JOIN_RETRY_MS = 2_000;
-const CERTIFICATE = "node.crt";
-const readJoinReply = reader(JoinReply);
+import type { Logger } from "pino";
+import { judgeLife } from "../decisions/certificate-life.ts";
+import { askDoor, JoinRefusedError } from "./join-door.ts";
+import {
+  CERTIFICATE,
+  fetchNextCertificate,
+  KEY,
+  lifeSpan,
+  takeNextCertificate,
+} from "./next-certificate.ts";
+import { makeNodeKey } from "./node-key.ts";
 
 export type NodeIdentity = { node: string; certPem: string; keyPem: string; natsUrl: string };
-
-/** The coordinator did not admit this node. */
-export class JoinRefusedError extends Error {
-  readonly code: string;
-  /** HTTP status; 0 when nobody was asked. */
-  readonly status: number;
-
-  constructor(code: string, message: string, status = 0) {
-    super(message);
-    this.code = code;
-    this.status = status;
-  }
-}
 
 /** Whether the node has joined. */
 export function hasIdentity({ dataDir }: Pick<AgentConfig, "dataDir">): boolean {
   return existsSync(join(dataDir, CERTIFICATE));
 }
 
-/** Answers the kept identity, or joins with the token. @throws JoinRefusedError */
+/** Answers the kept identity, renews one that has ended, or joins with the token. @throws JoinRefusedError */
 export async function ensureIdentity(
   config: AgentConfig,
   log: Logger,
   signal: AbortSignal,
 ): Promise<NodeIdentity> {
-  const file = (name: string): string => join(config.dataDir, name);
+  const read = (name: string): string => readFileSync(join(config.dataDir, name), "utf8");
+  takeNextCertificate(config.dataDir);
   if (!hasIdentity(config)) await joinOnce(config, log, signal);
+  else await renewEnded(config, log, signal);
   return {
     node: config.node,
-    certPem: readFileSync(file(CERTIFICATE), "utf8"),
-    keyPem: readFileSync(file("node.key"), "utf8"),
-    natsUrl: readFileSync(file("nats-url"), "utf8"),
+    certPem: read(CERTIFICATE),
+    keyPem: read(KEY),
+    natsUrl: read("nats-url"),
   };
+}
+
+/** A token that lies there is used only where the certificate admits to nothing more: joining says more than that the node goes on. */
+async function renewEnded(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<void> {
+  const certPem = readFileSync(join(config.dataDir, CERTIFICATE), "utf8");
+  const life = judgeLife(lifeSpan(certPem), Date.now());
+  if (life === "good" || life === "due") return;
+  if (life === "ended")
+    try {
+      return await renewLate(config, certPem, log, signal);
+    } catch (error) {
+      if (!(error instanceof JoinRefusedError)) throw error;
+      log.warn({ err: error }, "the appliance does not renew the certificate that has ended");
+    }
+  if (config.joinTokenFile === null || !existsSync(config.joinTokenFile))
+    throw new JoinRefusedError(
+      "certificate_ended",
+      `the certificate of ${config.node} has ended and can't be renewed any more; on the appliance: appliance node add ${config.node}`,
+    );
+  await joinOnce(config, log, signal);
+}
+
+async function renewLate(
+  config: AgentConfig,
+  certPem: string,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = { key: readFileSync(join(config.dataDir, KEY)), dsaEncoding: "ieee-p1363" } as const;
+  await fetchNextCertificate(config, async (csr) => {
+    const signature = sign("sha256", renewalBytes(hash("sha256", csr)), key);
+    const token = formatRenewalToken(new X509Certificate(certPem).raw, signature);
+    return requireOwn(await askDoor(config, { token, csr }, log, signal), config);
+  });
+  takeNextCertificate(config.dataDir);
+  log.info("the certificate had ended, and was renewed");
 }
 
 /**
@@ -71,101 +99,20 @@ export async function joinOnce(
       "this node has no certificate and no join token; ask the operator for one",
     );
   const token = readFileSync(config.joinTokenFile, "utf8").trim();
-  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-  const csr = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: `CN=${config.node}`,
-    keys,
-    signingAlgorithm: ALGORITHM,
-  });
-  const keyPem = x509.PemConverter.encode(
-    await webcrypto.subtle.exportKey("pkcs8", keys.privateKey),
-    "PRIVATE KEY",
-  );
+  const { keyPem, csrPem } = await makeNodeKey(config.node);
   // Before it is asked for: the token is used up by the answer, and a certificate without its key is worth nothing.
-  replaceFileNow(file("node.key"), keyPem, 0o600);
-  const reply = await untilAnswered(
-    () => postJoin(config, { token, csr: csr.toString("pem") }),
-    log,
-    signal,
-  );
-  if (reply.node !== config.node)
-    throw new JoinRefusedError(
-      "join_token_invalid",
-      `the token admits ${reply.node}, this node is configured as ${config.node}`,
-    );
+  replaceFileNow(file(KEY), keyPem, 0o600);
+  const reply = requireOwn(await askDoor(config, { token, csr: csrPem }, log, signal), config);
   replaceFileNow(file("nats-url"), reply.natsUrl, 0o600);
   replaceFileNow(file(CERTIFICATE), reply.certChain, 0o600);
   rmSync(config.joinTokenFile, { force: true });
   return reply;
 }
 
-/** A refusal is final; no answer, or one of 500 and more, is not. */
-async function untilAnswered<T>(
-  ask: () => Promise<T>,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<T> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof JoinRefusedError && error.status < 500) throw error;
-      log.warn({ err: error }, "the join waits for the appliance");
-    }
-    await sleep(JOIN_RETRY_MS, undefined, { signal });
-  }
-}
-
-async function postJoin(
-  config: AgentConfig,
-  body: { token: string; csr: string },
-): Promise<JoinReply> {
-  const { status, text } = await new Promise<{ status: number; text: string }>(
-    (resolve, reject) => {
-      const asked = request(
-        new URL("/api/nodes/join", config.apiUrl),
-        {
-          method: "POST",
-          ca: readFileSync(config.rootCertFile),
-          headers: { "content-type": "application/json" },
-          timeout: 30_000,
-        },
-        (response) => {
-          let text = "";
-          response.setEncoding("utf8").on("data", (chunk: string) => {
-            text += chunk;
-            if (text.length > MAX_REPLY_BYTES)
-              asked.destroy(new Error("the answer to the join is too long"));
-          });
-          response.once("end", () => resolve({ status: response.statusCode ?? 0, text }));
-        },
-      );
-      asked.once("timeout", () =>
-        asked.destroy(new Error("the join was not answered within 30 s")),
-      );
-      asked.once("error", reject);
-      asked.end(JSON.stringify(body));
-    },
-  );
-  const reply = parse(text);
-  const joined = status >= 200 && status < 300 ? readJoinReply(reply) : null;
-  if (joined !== null) return joined;
-  const field = (name: string): string | null =>
-    typeof reply === "object" && reply !== null && name in reply
-      ? String((reply as Record<string, unknown>)[name])
-      : null;
+function requireOwn(reply: JoinReply, { node }: AgentConfig): JoinReply {
+  if (reply.node === node) return reply;
   throw new JoinRefusedError(
-    field("code") ?? `http_${status}`,
-    field("message") ?? text.slice(0, 200),
-    status,
+    "join_token_invalid",
+    `the token admits ${reply.node}, this node is configured as ${node}`,
   );
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -61,6 +61,26 @@ t.test(
 );
 
 t.test(
+  "what waits is signed with the key that the node has now: it may have renewed its certificate",
+  async (t) => {
+    const dir = t.testdir({});
+    {
+      using journal = open(dir);
+      lost(journal);
+    }
+    const next = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const nextPem = next.privateKey.export({ type: "pkcs8", format: "pem" });
+    using journal = new SignedJournal({
+      ...{ dataDir: dir, node: "node-a", keyPem: nextPem, onAppend: () => undefined },
+    });
+    const [waiting] = journal.next();
+    const key = { key: next.publicKey, dsaEncoding: "ieee-p1363" } as const;
+    const signature = Buffer.from(waiting!.signature, "base64");
+    t.ok(verify("sha256", Buffer.from(NODE_EVENT_LABEL + waiting!.event), key, signature));
+  },
+);
+
+t.test(
   "a line that a crash cut short was told to nobody, and its number is given again",
   async (t) => {
     const dir = t.testdir({});

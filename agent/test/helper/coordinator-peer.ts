@@ -1,6 +1,6 @@
 /** A scripted coordinator: speaks agent-protocol.ts over the real bus, holds one node's desired set, keeps what it is told. */
 import { createServer, type Server } from "node:https";
-import { hash } from "node:crypto";
+import { hash, verify, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
@@ -20,6 +20,7 @@ import {
   OutputPartsRequest,
   PullTokenRequest,
   RegisterRequest,
+  RenewRequest,
   ReportRequest,
   SignRequest,
   StageRequest,
@@ -27,13 +28,14 @@ import {
   type TrialReply,
   TrialRequest,
 } from "@resontech/contracts/agent-protocol";
+import { parseRenewalToken, renewalBytes } from "@resontech/contracts/renewal-token";
 import { compareFences, type Fence } from "@resontech/contracts/fence";
 import { NodeEvents, type SignedNodeEvent } from "@resontech/contracts/node-audit";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { until } from "./engine-process.ts";
 import type { TestObjectStore } from "./object-store.ts";
-import type { TestPki } from "./pki.ts";
+import type { Span, TestPki } from "./pki.ts";
 
 const SCHEMAS: Record<AgentVerb, TSchema> = {
   register: RegisterRequest,
@@ -42,6 +44,7 @@ const SCHEMAS: Record<AgentVerb, TSchema> = {
   report: ReportRequest,
   stage: StageRequest,
   sign: SignRequest,
+  renew: RenewRequest,
   "pull-token": PullTokenRequest,
   trial: TrialRequest,
   "output-open": OutputOpenRequest,
@@ -78,6 +81,10 @@ export class CoordinatorPeer {
   readonly completed: string[] = [];
   /** With which image a worker is tried; null speaks an older version, which knows no trials. */
   trial: ((worker: string) => TrialReply) | null = null;
+  /** Of the certificate that the join gives. */
+  firstLife: Span | undefined;
+  /** How often the node renewed its certificate: over the bus, and late at the door. */
+  readonly renewals = { bus: 0, door: 0 };
   leaseMs = 30_000;
   beatIntervalMs = 5_000;
   /** Answers no beat while set: a network that lost one direction. */
@@ -219,6 +226,15 @@ export class CoordinatorPeer {
   async #join(body: unknown): Promise<[number, unknown]> {
     if (!Value.Check(JoinRequest, body))
       return [400, { code: "validation_failed", message: "no join request", hint: "" }];
+    const shown = parseRenewalToken(body.token);
+    if (shown !== null) {
+      const { publicKey } = new X509Certificate(shown.certificate);
+      const key = { key: publicKey, dsaEncoding: "ieee-p1363" } as const;
+      if (!verify("sha256", renewalBytes(hash("sha256", body.csr)), key, shown.signature))
+        return [401, { code: "join_token_invalid", message: "not signed by its key", hint: "" }];
+      this.renewals.door += 1;
+      return [200, await this.#reply(body.csr)];
+    }
     if (body.token !== this.#token || this.#isTokenUsed)
       return [
         401,
@@ -229,14 +245,17 @@ export class CoordinatorPeer {
         },
       ];
     this.#isTokenUsed = true;
-    const reply: JoinReply = {
+    return [201, await this.#reply(body.csr, this.firstLife)];
+  }
+
+  async #reply(csr: string, life?: Span): Promise<JoinReply> {
+    return {
       node: this.node,
-      certChain: await this.#pki.sign(body.csr, this.node),
+      certChain: await this.#pki.sign(csr, this.node, life),
       rootCert: this.#pki.rootPem,
       natsUrl: this.#natsUrl,
       registry: "unused",
     };
-    return [201, reply];
   }
 
   async #answer(verb: AgentVerb, request: unknown): Promise<unknown> {
@@ -296,6 +315,10 @@ export class CoordinatorPeer {
           ? {}
           : { doorAuthorities: this.doorAuthorities }),
       };
+    }
+    if (verb === "renew") {
+      this.renewals.bus += 1;
+      return { certChain: await this.#pki.sign((request as RenewRequest).csr, this.node) };
     }
     if (verb === "desired") return { version: this.#version, members: this.#desired };
     if (verb === "report")

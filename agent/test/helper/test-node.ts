@@ -161,6 +161,11 @@ export class TestNode implements AsyncDisposable {
     return { certPem: read("node.crt"), keyPem: read("node.key") };
   }
 
+  /** Signs certificates of nodes. */
+  get pki(): TestPki {
+    return this.#parts.site.pki;
+  }
+
   /** What peers recognize it by, once it has joined. */
   get bridgePeer(): BridgePeer {
     const certificate = new X509Certificate(readFileSync(join(this.config.dataDir, "node.crt")));
@@ -184,6 +189,14 @@ export class TestNode implements AsyncDisposable {
   /** For signals that end nothing. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#agent?.kill(signal);
+  }
+
+  /** Its exit code, once the agent has ended by itself. */
+  async ended(): Promise<number | null> {
+    const agent = this.#agent;
+    if (agent !== null && agent.exitCode === null && agent.signalCode === null)
+      await once(agent, "exit");
+    return agent?.exitCode ?? null;
   }
 
   /** A signal that ends the agent, and its exit code. */

@@ -1,17 +1,25 @@
 /** What is done once, after the parts are healthy: the local node's token, the first user, its credentials. Each step keeps what is there. */
-import { createHash } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { RENEWAL_GRACE_MS } from "@resontech/contracts/agent-protocol";
 import { readForeign, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { PartContext } from "../parts/context.ts";
 import { askCoordinator } from "./ask-coordinator.ts";
 import { renderCredentials } from "./credentials.ts";
+import { followNameInCredentials } from "./follow-name.ts";
 
 const JOIN_TOKEN_TTL_S = 3600;
 const MAX_POLICY_BYTES = 64 * 1024;
 
-/** Asks for the local agent's join token until it has joined: one that an earlier start left may be used up or too old. */
-export async function ensureJoinToken({ config, layout }: PartContext): Promise<void> {
-  if (config.agent === null || existsSync(layout.data("agent", "node.crt"))) return;
+/**
+ * Asks for the local agent's join token until it has joined: one that an earlier start left may be used up or too old. And again where its certificate
+ * ended too long ago to admit it to the next one: whoever is root here vouches for this host.
+ */
+export async function ensureJoinToken(
+  { config, layout }: PartContext,
+  now = Date.now(),
+): Promise<void> {
+  if (config.agent === null || admitsNode(layout.data("agent", "node.crt"), now)) return;
   const { token } = await askCoordinator(layout.run("coordinator", "control"), {
     verb: "join-token",
     node: config.agent.node,
@@ -20,13 +28,22 @@ export async function ensureJoinToken({ config, layout }: PartContext): Promise<
   writeOwned(layout.data("agent", "join-token"), token, ROOT, 0o400);
 }
 
+function admitsNode(certificate: string, now: number): boolean {
+  if (!existsSync(certificate)) return false;
+  const { validTo } = new X509Certificate(readFileSync(certificate));
+  return now - Date.parse(validTo) <= RENEWAL_GRACE_MS;
+}
+
 /** Makes the first user and writes `data/credentials.txt` (0600). */
 export async function ensureFirstUser(
   { config, layout }: PartContext,
   username: string,
 ): Promise<string> {
   const file = layout.data("credentials.txt");
-  if (existsSync(file)) return file;
+  if (existsSync(file)) {
+    followNameInCredentials(file, config);
+    return file;
+  }
   const user = await askCoordinator(layout.run("coordinator", "control"), {
     verb: "add-user",
     username,

@@ -44,6 +44,7 @@ import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
 import { prometheusSettings } from "../parts/prometheus.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
+import { followNameInAgent, formerName } from "./follow-name.ts";
 import { renderNatsConfig } from "./nats-config.ts";
 
 const HOUR_MS = 3_600_000;
@@ -229,7 +230,9 @@ async function ensureDoor(
 }
 
 function serverNames({ config }: PartContext): string[] {
-  return [...new Set([config.name, config.address, "localhost", "127.0.0.1"])];
+  return [
+    ...new Set([config.name, ...formerName(config), config.address, "localhost", "127.0.0.1"]),
+  ];
 }
 
 function makeSecrets(context: PartContext): void {
@@ -358,7 +361,7 @@ function servingConfig({ config, layout }: PartContext): ServingConfig {
     outbound: {
       hostsFile: layout.outboundFile,
       s3: {
-        names: [...new Set([config.name, config.address])],
+        names: [...new Set([config.name, ...formerName(config), config.address])],
         ...{ address: config.address, port: config.ports.s3 },
       },
     },
@@ -488,6 +491,7 @@ function vaultConfig({ config, layout }: PartContext): VaultConfig {
 
 /** Written again once the join token is there: it names the token's file while there is one. */
 export function writeAgentConfig(context: PartContext): void {
+  followNameInAgent(context.layout, context.config);
   writeOwned(
     context.layout.processConfig("agent"),
     `${JSON.stringify(agentConfig(context), null, 2)}\n`,

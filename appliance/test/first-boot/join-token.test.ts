@@ -1,8 +1,11 @@
 /** The local agent's join token, of a control socket that gives a new one each time. */
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { RENEWAL_GRACE_MS } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
+import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
+import { ROOT } from "../../src/config/owned-file.ts";
 import { ensureJoinToken } from "../../src/first-boot/first-boot.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
@@ -40,8 +43,17 @@ t.test(
       t.equal(readFileSync(file, "utf8"), token);
       t.equal(statSync(file).mode & 0o777, 0o400);
     }
-    writeFileSync(context.layout.data("agent", "node.crt"), "certificate");
+    const ca = new CertificateAuthority(context.layout.caDir);
+    await ca.ensureRoot("test");
+    const folder = context.layout.secrets("agent");
+    await ca.ensureClient(folder, ROOT, "node");
+    copyFileSync(`${folder}/node.crt`, context.layout.data("agent", "node.crt"));
     await ensureJoinToken(context);
     t.equal(context.asked.length, 2, "one that has joined needs none");
+    const ended = Date.now() + 398 * 86_400_000;
+    await ensureJoinToken(context, ended);
+    t.equal(context.asked.length, 2, "one that has ended still admits it to the next");
+    await ensureJoinToken(context, ended + RENEWAL_GRACE_MS);
+    t.equal(readFileSync(file, "utf8"), "token-3", "after that it joins again");
   },
 );

@@ -20,6 +20,7 @@ export * from "./member-report.ts";
 export * from "./member-requests.ts";
 export * from "./node-join.ts";
 export * from "./node-lease.ts";
+export * from "./node-renewal.ts";
 export * from "./node-upgrade.ts";
 export * from "./output-uploads.ts";
 export * from "./worker-trial.ts";
@@ -27,9 +28,9 @@ export * from "./worker-trial.ts";
 /**
  * 1: the first release. 2: the agent names the versions that it speaks, and passes over fields that it does not know. An agent of 1 is sent what
  * version 1 has, and nothing more. 3: the agent tries its workers, and asks with which image. 4: replicas are put to sleep and woken, and it is told how
- * they stand. 5: it runs programs that know nothing of us (container-spec.ts).
+ * they stand. 5: it runs programs that know nothing of us (container-spec.ts). 6: it renews its certificate over the bus (node-renewal.ts).
  */
-export const AGENT_PROTOCOL = { min: 1, max: 5 } as const;
+export const AGENT_PROTOCOL = { min: 1, max: 6 } as const;
 
 /** From this version on the coordinator says which image a worker is tried with. */
 export const TRIAL_SINCE = 3;
@@ -37,6 +38,8 @@ export const TRIAL_SINCE = 3;
 export const WISH_SINCE = 4;
 /** From this version on an agent's PID 1 attends to programs that know nothing of us. */
 export const ATTEND_SINCE = 5;
+/** From this version on the coordinator signs a node's next certificate. */
+export const RENEW_SINCE = 6;
 
 /** The verbs, each a subject `agent.<node>.<verb>`. */
 export const AGENT_VERBS = [
@@ -46,6 +49,7 @@ export const AGENT_VERBS = [
   "report",
   "stage",
   "sign",
+  "renew",
   "pull-token",
   "trial",
   "output-open",

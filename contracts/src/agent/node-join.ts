@@ -4,9 +4,12 @@ import { closed, Id } from "./agent-fields.ts";
 import { Inventory } from "./inventory.ts";
 import { WorkerTrial } from "./worker-trial.ts";
 
-/** `POST /api/nodes/join`; the token is used up by the first request whose CSR is signed. */
+/**
+ * `POST /api/nodes/join`. A token that an operator made is used up by the first request whose CSR is signed; one that a node made itself
+ * (node-renewal.ts) is good for its own CSR alone.
+ */
 export const JoinRequest = Type.Object(
-  { token: Type.String({ maxLength: 256 }), csr: Type.String({ maxLength: 16_384 }) },
+  { token: Type.String({ maxLength: 4_096 }), csr: Type.String({ maxLength: 16_384 }) },
   closed,
 );
 export type JoinRequest = Static<typeof JoinRequest>;

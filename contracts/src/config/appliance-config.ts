@@ -26,6 +26,10 @@ export const ApplianceConfig = Type.Object(
     address: Type.String({ pattern: "^[0-9]{1,3}(\\.[0-9]{1,3}){3}$" }),
     /** The one name that clients, agents and coordinator all resolve to `address`; URLs are signed for it. */
     name: Type.String({ maxLength: 253, pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$" }),
+    /** The name before (`appliance rename`): until then the appliance's own certificates have it as well. Instant, RFC 3339. */
+    formerName: Type.Optional(
+      Type.Object({ name: Type.String({ maxLength: 253 }), until: Type.String() }, closed),
+    ),
     ports: Type.Object(
       {
         api: Port,

@@ -125,6 +125,7 @@ export const ACTIONS = {
   "agent.report": "node",
   "agent.stage": "node",
   "agent.sign": "node",
+  "agent.renew": "node",
   "agent.pull-token": "node",
   "agent.output-open": "node",
   "agent.output-parts": "node",

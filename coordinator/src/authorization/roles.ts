@@ -16,6 +16,11 @@ export type ProjectRole = (typeof PROJECT_ROLES)[number];
 export const SERVICES = ["coordinator", "s3-front", "prometheus"] as const;
 export type Service = (typeof SERVICES)[number];
 
-/** What a node has shown of itself: its certificate on the bus, a one-use token to join, or a password to pull one image. */
-export const NODE_PROOFS = ["certificate", "join-token", "pull-password"] as const;
+/** What a node has shown of itself: its certificate on the bus, one that has ended, a one-use token to join, or a password to pull one image. */
+export const NODE_PROOFS = [
+  "certificate",
+  "ended-certificate",
+  "join-token",
+  "pull-password",
+] as const;
 export type NodeProof = (typeof NODE_PROOFS)[number];

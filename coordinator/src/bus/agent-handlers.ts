@@ -10,6 +10,7 @@ import type { JobTable } from "../kernel/job-table.ts";
 import type { MemberTable } from "../kernel/member-table.ts";
 import type { Reports } from "../kernel/take-reports.ts";
 import type { AttemptSigning } from "../nodes/attempt-signing.ts";
+import type { NodeRenewals } from "../nodes/node-renewals.ts";
 import { mayMemberWrite } from "../kernel/decisions/member-machine.ts";
 import { pullPassword, trialPull } from "../nodes/pull-passwords.ts";
 import { isHeldBy, type Registry } from "../nodes/registry.ts";
@@ -28,6 +29,7 @@ export type HandlerParts = {
   jobs: JobTable;
   members: MemberTable;
   signing: AttemptSigning;
+  renewals: Pick<NodeRenewals, "renew">;
   staging: InputStaging;
   uploads: OutputUploads;
   passwords: RegistryPasswords;
@@ -44,6 +46,7 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
     desiredSets,
     reports,
     signing,
+    renewals,
     staging,
     uploads,
     jobs,
@@ -77,6 +80,10 @@ export function agentHandlers(parts: HandlerParts): AgentHandlers {
     sign: (caller, request) => {
       registry.current(caller.node, request.nodeEpoch);
       return signing.sign(caller, request);
+    },
+    renew: (caller, request) => {
+      registry.current(caller.node, request.nodeEpoch);
+      return renewals.renew(caller, request);
     },
     "pull-token": (caller, request) => {
       registry.current(caller.node, request.nodeEpoch);

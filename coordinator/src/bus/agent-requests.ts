@@ -15,6 +15,7 @@ import {
   OutputPartsRequest,
   PullTokenRequest,
   RegisterRequest,
+  RenewRequest,
   ReportRequest,
   SignRequest,
   StageRequest,
@@ -39,6 +40,7 @@ const SCHEMAS = {
   report: ReportRequest,
   stage: StageRequest,
   sign: SignRequest,
+  renew: RenewRequest,
   "pull-token": PullTokenRequest,
   trial: TrialRequest,
   "output-open": OutputOpenRequest,
@@ -67,6 +69,7 @@ const MAX_IN_FLIGHT = 64;
 const WAITS: ReadonlySet<AgentVerb> = new Set([
   "stage",
   "sign",
+  "renew",
   "output-open",
   "output-parts",
   "output-complete",

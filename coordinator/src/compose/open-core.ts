@@ -39,12 +39,13 @@ import { endingAccounts } from "../identity/service-accounts/service-account-sto
 import { peopleWhoLeft } from "../identity/people-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
-import { CertificateAuthority, certificateSha256 } from "../nodes/certificate-authority.ts";
+import { CertificateAuthority } from "../nodes/certificate-authority.ts";
 import { DoorTrust } from "../nodes/door-trust.ts";
 import { givenRelease } from "../nodes/given-release.ts";
 import { JoinTokens } from "../nodes/join-tokens.ts";
 import { type MaintenanceReply, planStop } from "../nodes/maintenance.ts";
 import type { NodeRemoval } from "../nodes/node-removal.ts";
+import { NodeRenewals } from "../nodes/node-renewals.ts";
 import type { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { OwnHealth } from "./own-health.ts";
@@ -62,6 +63,7 @@ import {
 } from "./build-kernel.ts";
 import { SteadyClock } from "../kernel/clock.ts";
 import { ClockSteps, readBootTime } from "../kernel/clock-steps.ts";
+import { followRegistry } from "../kernel/follow-registry.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Replicas } from "../kernel/replicas.ts";
 
@@ -140,6 +142,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     alarms: { ...alarms, onBrake: both(alarms.onBrake, (brake) => health.noteBrake(brake)) },
   });
   stack.use(parts.feed);
+  await commit.run(() => followRegistry(db, parts.tables.meta, config.registry.host));
   const onStep = both(alarms.onClockStep, (stepMs) => health.noteClockStep(stepMs));
   const clockSteps = new ClockSteps({ ...parts, clock, bootTime: readBootTime, onStep });
   await clockSteps.begin();
@@ -164,10 +167,15 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     volume: options.volume,
   });
   await uploads.recover();
+  const renewals = new NodeRenewals({
+    ...{ db, commit, gate, authority, nodes: parts.nodes },
+    desiredChanged: (node) => parts.tables.commands.desiredChanged(node),
+    onError: (error) => alarms.onError(error, "the next certificate of a node"),
+  });
   const { connection: bus, link } = await openBus(
     options,
     parts,
-    { gate, authority, uploads },
+    { gate, renewals, uploads },
     stack,
   );
   stack.defer(() => uploads.close());
@@ -186,7 +194,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     }),
   );
   const joinTokens = new JoinTokens({
-    ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority },
+    ...{ db, commit, clock, gate, records: parts.records, nodes: parts.nodes, authority, renewals },
     ...{ natsUrl: config.natsPublicUrl, registry: config.registry.host },
   });
   const owned = stack.move();
@@ -263,9 +271,9 @@ async function openBus(
   parts: KernelParts,
   {
     gate,
-    authority,
+    renewals,
     uploads,
-  }: { gate: AuditProducer; authority: CertificateAuthority; uploads: OutputUploads },
+  }: { gate: AuditProducer; renewals: NodeRenewals; uploads: OutputUploads },
   stack: AsyncDisposableStack,
 ): Promise<{ connection: NatsConnection; link: BusLink }> {
   const connection = await connectBus(config.nats);
@@ -275,16 +283,13 @@ async function openBus(
     connection,
     accountSeed: readSeed(config.nats.accountSeedFile),
     account: config.nats.account,
-    admit: (leaf) => {
-      const validUntil = authority.validUntil(leaf);
-      const node = validUntil === null ? null : parts.nodes.ofCertificate(certificateSha256(leaf));
-      return node === null || validUntil === null ? null : { node, validUntil };
-    },
+    admit: (leaf) => renewals.admit(leaf),
     onError: (error) => alarms.onError(error, "auth callout"),
   });
   const handlers = agentHandlers({
     ...{ ...parts, gate },
     signing: new AttemptSigning({ ...parts, gate }),
+    renewals,
     staging: new InputStaging({ ...parts, gate, store }),
     uploads,
     passwords,

@@ -11,6 +11,8 @@ export type MetaName =
   | "leases-until"
   | "clock-anchor"
   | "written-at"
+  /** Host and port of the registry that references of images name. */
+  | "registry-host"
   /** How often an operator has said that a node is well. */
   | `undrains:${string}`;
 

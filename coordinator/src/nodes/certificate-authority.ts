@@ -79,13 +79,19 @@ export class CertificateAuthority {
 
   /** The end of validity of a certificate that this intermediate signed and that is valid now; null for any other. */
   validUntil(certPem: string): number | null {
+    const notAfter = this.endOf(certPem);
+    return notAfter !== null && Date.now() < notAfter ? notAfter : null;
+  }
+
+  /** The same of one that may have ended. @param certificate PEM or DER */
+  endOf(certificate: string | Buffer): number | null {
     try {
-      const cert = new X509Certificate(certPem);
+      const cert = new X509Certificate(certificate);
       const issuer = new X509Certificate(this.intermediatePem);
-      const notAfter = cert.validToDate.getTime();
-      const now = Date.now();
       const isOurs = cert.checkIssued(issuer) && cert.verify(issuer.publicKey) && !cert.ca;
-      return isOurs && cert.validFromDate.getTime() <= now && now < notAfter ? notAfter : null;
+      return isOurs && cert.validFromDate.getTime() <= Date.now()
+        ? cert.validToDate.getTime()
+        : null;
     } catch {
       return null;
     }
@@ -93,8 +99,8 @@ export class CertificateAuthority {
 }
 
 /** SHA-256 of the DER form in hex: what a node is recognized by. */
-export function certificateSha256(certPem: string): string {
-  return new X509Certificate(certPem).fingerprint256.replaceAll(":", "").toLowerCase();
+export function certificateSha256(certificate: string | Buffer): string {
+  return new X509Certificate(certificate).fingerprint256.replaceAll(":", "").toLowerCase();
 }
 
 /** @throws ApiError `csr_invalid` */

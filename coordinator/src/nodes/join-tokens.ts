@@ -10,6 +10,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type CertificateAuthority, readSigningRequest } from "./certificate-authority.ts";
+import type { NodeRenewals } from "./node-renewals.ts";
 import type { NodeTable } from "./node-table.ts";
 
 /** Node ids stand in subjects, worker ids and DNS names. */
@@ -34,6 +35,8 @@ export type JoinParts = {
   records: KernelRecords;
   nodes: NodeTable;
   authority: CertificateAuthority;
+  /** Of nodes whose certificate has ended. */
+  renewals: Pick<NodeRenewals, "renewLate">;
   /** What a node that joins is told. */
   natsUrl: string;
   registry: string;
@@ -69,12 +72,14 @@ export class JoinTokens {
 
   /**
    * Signs the request of whoever holds a token. The token is used up by the first request that is signed; the same transaction
-   * makes the new certificate the only one that the node is known by.
+   * makes the new certificate the only one that the node is known by. A token that a node made itself only renews: nothing else of the node changes.
    * @param source network address, for the audit log
    * @throws ApiError `join_token_invalid` (its caller counts and logs it), `csr_invalid`; AuditUnavailable
    */
   async join({ token, csr }: JoinRequest, source: string): Promise<JoinReply> {
-    const { gate, commit, records, nodes, authority, clock, natsUrl, registry } = this.#parts;
+    const { gate, commit, records, nodes, authority, clock } = this.#parts;
+    const renewed = await this.#parts.renewals.renewLate(token, csr, source);
+    if (renewed !== null) return this.#reply(renewed.node, renewed.certChain);
     const commitment = committer();
     const src = { addr: commitment("src.addr", source) };
     const row = this.#usable(token);
@@ -99,13 +104,7 @@ export class JoinTokens {
         nodes.admit(node, issued.sha256, clock.now());
         records.outcome("iam.node.join", proof, object, { phase: "completed", code: "ok" });
       });
-      return {
-        node,
-        certChain: issued.certPem + authority.intermediatePem,
-        rootCert: authority.rootPem,
-        natsUrl,
-        registry,
-      };
+      return this.#reply(node, issued.certPem + authority.intermediatePem);
     } catch (error) {
       const code = error instanceof ApiError ? error.code : "internal_error";
       await commit.run(() =>
@@ -113,6 +112,11 @@ export class JoinTokens {
       );
       throw error;
     }
+  }
+
+  #reply(node: string, certChain: string): JoinReply {
+    const { authority, natsUrl, registry } = this.#parts;
+    return { node, certChain, rootCert: authority.rootPem, natsUrl, registry };
   }
 
   #usable(token: string): TokenRow | null {

@@ -17,8 +17,9 @@ export class NodeTable {
     this.#changes = changes;
     this.#byId = db.prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?");
     this.#byCertificate = db
-      .prepare<[string], string>(
-        "SELECT id FROM nodes WHERE certificate_sha256 = ? AND state <> 'REVOKED'",
+      .prepare<[{ sha: string }], string>(
+        `SELECT id FROM nodes WHERE state <> 'REVOKED' AND (certificate_sha256 = @sha
+           OR next_certificate_sha256 = @sha AND next_certificate_after = certificate_sha256)`,
       )
       .pluck();
   }
@@ -27,9 +28,30 @@ export class NodeTable {
     return this.#byId.get(id);
   }
 
-  /** The node that this very certificate admits. */
+  /** The node that this very certificate admits: its own, or the next one. */
   ofCertificate(sha256: string): string | null {
-    return this.#byCertificate.get(sha256) ?? null;
+    return this.#byCertificate.get({ sha: sha256 }) ?? null;
+  }
+
+  /** The node's next certificate. An earlier next one that it never came with is void; its own is good until it has come with this one. */
+  setNextCertificate(id: string, sha256: string): void {
+    this.#db
+      .prepare(
+        "UPDATE nodes SET next_certificate_sha256 = ?, next_certificate_after = certificate_sha256 WHERE id = ?",
+      )
+      .run(sha256, id);
+  }
+
+  /** Whether it was the next one, which has taken the place of the one before. */
+  takeNextCertificate(id: string, sha256: string): boolean {
+    const { changes } = this.#db
+      .prepare(
+        `UPDATE nodes SET certificate_sha256 = next_certificate_sha256, next_certificate_sha256 = NULL,
+           next_certificate_after = NULL, version = version + 1
+         WHERE id = ? AND next_certificate_sha256 = ? AND next_certificate_after = certificate_sha256`,
+      )
+      .run(id, sha256);
+    return changes === 1;
   }
 
   /** Nodes whose silence means something. */

@@ -9,6 +9,9 @@ import { NodeCommandFailedError, nodeCommand, runRelease } from "./node-command.
 
 const readAnswer = reader(JoinAnswer);
 
+/** Refusals of a certificate that admits to nothing any more. */
+const USELESS: ReadonlySet<string> = new Set(["certificate_void", "certificate_ended"]);
+
 export function hasJoined(root: string): boolean {
   return existsSync(certificateOf(root));
 }
@@ -21,7 +24,7 @@ export async function isAdmitted(root: string): Promise<boolean> {
   await nodeCommand(root, ["prepare"]);
   const { refused } = await askAgent(root);
   if (refused === null) return true;
-  if (refused.code !== "certificate_void") throw refusal(refused);
+  if (!USELESS.has(refused.code)) throw refusal(refused);
   say(refused.message);
   await nodeCommand(root, ["stop"]);
   rmSync(certificateOf(root));

@@ -81,10 +81,12 @@ function readConfig(root: string): Partial<ApplianceConfig> {
 
 /** What no option of an install says, and the operator wrote into the file. */
 function keptChoices(root: string): Partial<ApplianceConfig> {
-  const { unwitnessed, retention, hangAfterMinutes } = readConfig(root);
+  const { unwitnessed, retention, hangAfterMinutes, formerName } = readConfig(root);
   return {
     ...(unwitnessed === undefined ? {} : { unwitnessed }),
     ...(retention === undefined ? {} : { retention }),
     ...(hangAfterMinutes === undefined ? {} : { hangAfterMinutes }),
+    // A rename says it; an upgrade keeps it.
+    ...(formerName === undefined ? {} : { formerName }),
   };
 }

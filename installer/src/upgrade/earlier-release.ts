@@ -22,7 +22,13 @@ export function upgradedRelease({ runs }: Journal, sha256: string): EarlierRelea
 /** The release that ran last before `sha256` came, if its tree is still there. */
 export function earlierRelease({ runs }: Journal, sha256: string): EarlierRelease | null {
   const run = runs.findLast((one) => isWhole(one) && one.begin.release !== sha256);
-  return run === undefined ? null : ofRun(run);
+  const earlier = run === undefined ? null : ofRun(run);
+  const last = runs.findLast(isWhole)?.begin.request.config;
+  if (earlier === null || last === undefined) return earlier;
+  // Renamed since it ran: a release comes back, and no name.
+  const { name, address } = last;
+  const { request } = earlier;
+  return { ...earlier, request: { ...request, config: { ...request.config, name, address } } };
 }
 
 /** Stands in the run of the release that is left, before the run of the one that comes back begins. */

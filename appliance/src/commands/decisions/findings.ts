@@ -517,14 +517,14 @@ function runcFindings(runc: RuncVersion): Finding[] {
   return escapes.length === 0 ? [] : [warning("runc_escapes", what, RUNC_REMEDY)];
 }
 
-/** A node's certificate is signed when the node joins; all but the root are made anew by a start in the last third of their life. */
+/** A node renews its own; all others but the root are made anew by a start in the last third of their life. */
 function certificateRemedy(file: string): string {
   if (file.includes("/door-certificate/"))
     return file.endsWith("/before.crt")
       ? "nothing: it was the authority of the certificate before"
       : "bring a newer one: appliance certificates use";
   if (file.endsWith("/node.crt"))
-    return "appliance stop agent, remove that file, appliance start agent: the node joins again";
+    return "the agent renews it by itself, and did not: its log says why, appliance logs agent";
   return file.endsWith("/ca/root.crt")
     ? "this release can't renew it: ask your vendor for one that can"
     : "appliance restart renews it";

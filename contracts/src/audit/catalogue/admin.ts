@@ -10,6 +10,12 @@ export const MAX_MEASURED_FILES = 48;
 /** Of a file, as the release lists it. */
 const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}$" });
 
+/** Of the appliance itself. */
+const Hostname = Type.String({
+  maxLength: 253,
+  pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
+});
+
 export const ADMIN_EVENTS = {
   "admin.coordinator.start": fact(
     "process",
@@ -95,6 +101,11 @@ export const ADMIN_EVENTS = {
       },
       closed,
     ),
+  ),
+  "admin.rename": fact(
+    "appliance",
+    "The appliance was told to take another name, or address, for clients and nodes; `admin.install` says that it has.",
+    Type.Object({ from: Hostname, to: Hostname, address: Type.Optional(PlainId) }, closed),
   ),
   "admin.certificates": operation(
     "appliance",

@@ -234,6 +234,11 @@ export const IDENTITY_EVENTS = {
     "A node used its token and received its certificate.",
     Type.Object({ certificate_sha256: Type.Optional(Sha256Hex) }, closed),
   ),
+  "iam.node.renew": fact(
+    "node",
+    "A node got its next certificate, for a new key; the one before is void once it has come with this one. `late`: that one had ended, and admitted it within the grace.",
+    Type.Object({ certificate_sha256: Sha256Hex, late: Type.Boolean() }, closed),
+  ),
   "iam.node.register": fact(
     "node",
     "A node registered and received a new epoch; the older one is void. `release` is what it runs.",

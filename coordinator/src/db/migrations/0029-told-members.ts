@@ -5,7 +5,7 @@ import type { Migration } from "@resontech/daemon/migrate";
  * stands; it could not make it anew.
  */
 export const toldMembers: Migration = {
-  version: 28,
+  version: 29,
   name: "told-members",
   sql: "ALTER TABLE members ADD COLUMN told TEXT",
 };

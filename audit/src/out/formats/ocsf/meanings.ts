@@ -44,6 +44,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "iam.project.create": as("entity", "Create"),
   "iam.node.join-token": as("entity", "Create"),
   "iam.node.join": as("entity", "Enroll"),
+  "iam.node.renew": as("entity", "Update"),
   "iam.node.register": as("entity", "Activate"),
   "iam.node.lost": as("entity", "Deactivate"),
 
@@ -144,6 +145,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "admin.identity.connection": as("entity", "Update"),
   "admin.monitoring": as("entity", "Update"),
   "admin.outbound": as("entity", "Update"),
+  "admin.rename": as("entity", "Update"),
   "admin.certificates": as("entity", "Update"),
   "admin.backup": as("entity", "Other"),
   "admin.support": as("eventLog", "Export"),

@@ -1,0 +1,28 @@
+/** Files that are written once and name the appliance: they follow when it has got another name. */
+import { existsSync, readFileSync } from "node:fs";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { ROOT, writeOwned } from "../config/owned-file.ts";
+import type { Layout } from "../layout.ts";
+
+/** The name before, while the appliance's own certificates have it as well. */
+export function formerName({ formerName: former }: ApplianceConfig, now = Date.now()): string[] {
+  return former !== undefined && Date.parse(former.until) > now ? [former.name] : [];
+}
+
+/** `data/credentials.txt`: its addresses, and nothing else of it. */
+export function followNameInCredentials(
+  file: string,
+  { name, formerName: former }: ApplianceConfig,
+): void {
+  if (former === undefined || !existsSync(file)) return;
+  const text = readFileSync(file, "utf8");
+  const next = text.replaceAll(`https://${former.name}:`, `https://${name}:`);
+  if (next !== text) writeOwned(file, next, ROOT, 0o600);
+}
+
+/** Where this host's own agent was told, as it joined, that the bus is. */
+export function followNameInAgent(layout: Layout, { name, ports }: ApplianceConfig): void {
+  const file = layout.data("agent", "nats-url");
+  const url = `tls://${name}:${ports.nats}`;
+  if (existsSync(file) && readFileSync(file, "utf8") !== url) writeOwned(file, url, ROOT, 0o600);
+}
