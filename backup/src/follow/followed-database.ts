@@ -214,13 +214,17 @@ export function merged(before: Changes | null, after: Changes | null): Changes |
 /** A connection that reads. */
 class Turn implements Disposable {
   readonly #db: Database.Database;
+  readonly #begin: Database.Statement;
   readonly #look: Database.Statement;
+  readonly #end: Database.Statement;
 
   constructor(file: string) {
     try {
       this.#db = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
       if (this.#db.pragma("journal_mode", { simple: true }) !== "wal")
         throw new Error("it has no write-ahead log");
+      this.#begin = this.#db.prepare("BEGIN");
+      this.#end = this.#db.prepare("COMMIT");
       this.#look = this.#db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1");
     } catch (cause) {
       throw cantFollow(file, cause);
@@ -230,7 +234,7 @@ class Turn implements Disposable {
   /** @throws BackupError `backup_source` */
   begin(): void {
     try {
-      this.#db.exec("BEGIN");
+      this.#begin.run();
       this.#look.get();
     } catch (cause) {
       throw cantFollow(this.#db.name, cause);
@@ -238,7 +242,7 @@ class Turn implements Disposable {
   }
 
   end(): void {
-    this.#db.exec("COMMIT");
+    this.#end.run();
   }
 
   [Symbol.dispose](): void {
