@@ -14,6 +14,7 @@ import { stageBackup } from "@resontech/backup/stage-backup";
 import { takeBackup, type TakenBackup } from "@resontech/backup/take-backup";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
+import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { type OpenedDatabase, openDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { makeBackupKeys, readBackupKeys } from "../../src/backup/backup-keys.ts";
 import { writeBackupSchedule } from "../../src/backup/backup-schedule.ts";
@@ -96,8 +97,8 @@ class House {
   }
 
   follower(t: Test): ChildProcess {
-    const program = join(import.meta.dirname, "../../src/backup/follower/main.ts");
-    const child = spawn(process.execPath, [program, "--root", this.layout.root], {
+    const args = [shippedProgram("follower"), "--root", this.layout.root];
+    const child = spawn(process.execPath, args, {
       stdio: ["ignore", "ignore", "inherit"],
     });
     t.teardown(() => void child.kill("SIGKILL"));
