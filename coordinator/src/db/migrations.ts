@@ -26,6 +26,7 @@ import { standings } from "./migrations/0024-standings.ts";
 import { rollouts } from "./migrations/0025-rollouts.ts";
 import { ownImages } from "./migrations/0026-own-images.ts";
 import { nodeUpgrades } from "./migrations/0027-node-upgrades.ts";
+import { toldMembers } from "./migrations/0029-told-members.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -41,4 +42,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rollouts,
   ownImages,
   nodeUpgrades,
+  toldMembers,
 ];
