@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
@@ -54,3 +55,22 @@ t.test(
     t.equal(statSync(`${file}-wal`).size, 0);
   },
 );
+
+t.test("a log that a reader made grow is emptied before the minute is over", async (t) => {
+  const file = join(t.testdir(), "c.db");
+  using opened = openDatabase(file);
+  const commit = new GroupCommit(opened.write);
+  using _log = new WriteAheadLog(opened.write, commit, (error) => t.fail(String(error)));
+  const rows = opened.read.prepare("SELECT name FROM sqlite_schema").iterate();
+  rows.next();
+  for (let count = 0; count < 20; count += 1)
+    await commit.run((db) =>
+      db
+        .prepare("INSERT INTO meta (name, value) VALUES (?, ?)")
+        .run(`large-${count}`, "x".repeat(1024 ** 2)),
+    );
+  t.ok(statSync(`${file}-wal`).size > 16 * 1024 ** 2, "SQLite itself can't begin anew");
+  rows.return?.();
+  for (const endsAt = Date.now() + 20_000; statSync(`${file}-wal`).size > 0; await sleep(50))
+    if (Date.now() > endsAt) throw new Error("it was not emptied");
+});
