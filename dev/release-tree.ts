@@ -23,6 +23,10 @@ export type TestRelease = {
   releaseNumber: number;
   /** SQL of one more migration of the coordinator's database. */
   migration?: string;
+  /** Another Keycloak than this tree's. */
+  keycloak?: { version: string; sha256: string };
+  /** Its coordinator runs and never gets ready. */
+  isNeverHealthy?: boolean;
 };
 
 export class ReleaseTree {
@@ -59,10 +63,15 @@ export class ReleaseTree {
   }
 
   /** Makes a release of its own of it. */
-  become({ version, releaseNumber, migration }: TestRelease): this {
+  become(release: TestRelease): this {
+    const { version, releaseNumber, migration, keycloak, isNeverHealthy = false } = release;
     this.#edit("airgap/lock.json", (text) => {
-      const lock = JSON.parse(text) as Record<string, unknown>;
-      return `${JSON.stringify({ ...lock, version, releaseNumber }, null, 2)}\n`;
+      const lock = JSON.parse(text) as { maven: Record<string, object> };
+      const maven =
+        keycloak === undefined
+          ? lock.maven
+          : { ...lock.maven, keycloak: { ...lock.maven["keycloak"], ...pinOf(keycloak) } };
+      return `${JSON.stringify({ ...lock, version, releaseNumber, maven }, null, 2)}\n`;
     });
     if (migration !== undefined)
       this.#edit("coordinator/src/db/migrations.ts", (text) => {
@@ -72,6 +81,11 @@ export class ReleaseTree {
         const added = `  { version: ${lastVersion(this.folder) + 1}, name: "of-a-test", sql: ${sql} },`;
         return text.replace(before, `\n${added}${before}`);
       });
+    if (isNeverHealthy)
+      this.#edit(
+        "coordinator/src/server.ts",
+        (text) => `await new Promise((resolve) => setTimeout(resolve, 86_400_000));\n${text}`,
+      );
     return this;
   }
 
@@ -89,6 +103,13 @@ export class ReleaseTree {
     const file = join(this.folder, path);
     writeFileSync(file, change(readFileSync(file, "utf8")));
   }
+}
+
+function pinOf({ version, sha256 }: { version: string; sha256: string }) {
+  return {
+    ...{ version, sha256, file: `keycloak-quarkus-dist-${version}.tar.gz` },
+    coordinates: `org.keycloak:keycloak-quarkus-dist:${version}:tar.gz`,
+  };
 }
 
 function lastVersion(folder: string): number {

@@ -231,6 +231,19 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 2,
   },
+  "returned-people": {
+    shows:
+      "a rollback to a release with an older Keycloak gives nobody back what was taken meanwhile: an account, a password",
+    goal: "who stayed gets in, nobody else",
+    figures: [
+      ["keycloaks", "Keycloaks"],
+      ["after.stays", "who stayed"],
+      ["after.disabled", "who was disabled"],
+      ["after.changed", "who got another password"],
+      ["rollback_s", "s to roll back"],
+    ],
+    minutes: 7,
+  },
   "role-matrix": {
     shows:
       "each role × each route, list and control verb of a running coordinator, against the policies",
@@ -399,7 +412,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 40,
   },
   "no-route": {
-    shows: "install, job and verification where there is no route out",
+    shows: "install, job, upgrade, rollback and verification where there is no route out",
     goal: null,
     figures: [
       ["job.state", "job"],
@@ -419,7 +432,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "nothing-leaves": {
-    shows: "install, job and uninstall say nothing to anybody outside",
+    shows: "install, job, upgrade, rollback and uninstall say nothing to anybody outside",
     goal: "nothing is recorded",
     figures: [
       ["recorded", "packets recorded"],
@@ -555,6 +568,30 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
       ["nothing_s", "s for a no-op"],
     ],
     minutes: 14,
+  },
+  "upgrade-cuts": {
+    shows:
+      "upgrade and rollback, broken off at each line of the journal by kill -9 of the installer or of everything, between two databases, by a full disk at each step, by a release that never gets healthy, and by two at once",
+    goal: "each is taken to its end or back, within 900 s, and the job above it goes on",
+    figures: [
+      ["cut_count", "cuts"],
+      ["ended_newer", "ended with the newer release"],
+      ["ended_older", "with the older one"],
+      ["faulty_count", "faults"],
+      ["slowest_s", "s the slowest"],
+    ],
+    minutes: 60,
+  },
+  "upgrade-nodes": {
+    shows:
+      "a newer release for an appliance and two joined nodes, and back, while one node is away and a federated job runs over the others",
+    goal: "the job FINISHED on its first attempt, the node that was away catches up by itself",
+    figures: [
+      ["up.nodes_s", "s for the nodes"],
+      ["up.caught_up_s", "s until the one that was away has it"],
+      ["job.state", "job"],
+    ],
+    minutes: 12,
   },
   "wake-times": {
     shows:

@@ -18,7 +18,7 @@ import {
   repository,
 } from "../dev/local-appliance.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
-import { bundleInside, runInside } from "./appliance/run-inside.ts";
+import { builtOutside, runInside } from "./appliance/run-inside.ts";
 import { LiveHost } from "./hosts/live-host.ts";
 import { DISTRIBUTIONS, MinimalHost } from "./hosts/minimal-host.ts";
 import { putPretendedGpus, uuidOf } from "./hosts/pretended-gpus.ts";
@@ -45,7 +45,7 @@ type Ran = { profile: string; reference: string; worker: string | null };
 type Torch = { torch: string; cuda: string; vision: string; archs: string[]; sum: number };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
-  const inside = bundleInside(args);
+  const inside = builtOutside(args) as BundleSummary | undefined;
   if (inside !== undefined) return await proveInside(progress, inside, args.at(-1) ?? "");
 
   progress("building the bundle of profile cuda");

@@ -9,7 +9,7 @@ import { existsSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { dirname, join } from "node:path";
 import type { DsseEnvelope, ReleaseFile } from "@resontech/contracts/release-manifest";
 import { buildBundle, type BundleSummary, repository } from "../dev/local-appliance.ts";
-import { bundleInside, runInside } from "./appliance/run-inside.ts";
+import { builtOutside, runInside } from "./appliance/run-inside.ts";
 import { lifeOnHost } from "./hosts/life-on-host.ts";
 import { DISTRIBUTIONS, type Distribution, MinimalHost } from "./hosts/minimal-host.ts";
 import { inOwnNetwork } from "./hosts/own-network.ts";
@@ -51,7 +51,7 @@ type HostFigures = {
 const WHOLE_LIFE = ["Debian 11", "Debian 12", "Debian 13", "Debian 13 with Docker"];
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
-  const inside = bundleInside(args);
+  const inside = builtOutside(args) as BundleSummary | undefined;
   if (inside !== undefined)
     return await lifeOnHost(progress, inside, args.at(-2) ?? "", args.at(-1) === "docker");
 

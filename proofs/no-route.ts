@@ -1,18 +1,20 @@
 /**
- * `install.sh`, a federated job, the audit log's verification and the uninstall, all in a network namespace that has a loopback and no
+ * `install.sh`, a federated job, an upgrade and a rollback, the audit log's verification and the uninstall, all in a network namespace that has a loopback and no
  * route: the bundle and this host are everything that they can reach.
  *
  * `npm run prove -- no-route`
  */
 import { execFileSync } from "node:child_process";
-import { buildBundle } from "../dev/local-appliance.ts";
-import { bundleInside, runInside } from "./appliance/run-inside.ts";
-import { wholeLife } from "./appliance/whole-life.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { builtOutside, runInside } from "./appliance/run-inside.ts";
+import { buildForLife, type LifeBundles, wholeLife } from "./appliance/whole-life.ts";
 import { dial, ELSEWHERE } from "./network/dial.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
-  const inside = bundleInside(args);
+  const inside = builtOutside(args) as LifeBundles | undefined;
   if (inside !== undefined) {
     const routesInside = routes();
     const dialled = await dial(ELSEWHERE);
@@ -24,11 +26,12 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     };
   }
 
-  progress("building the bundle, which may use the network");
-  const built = await buildBundle();
+  const scratch = mkdtempSync(join(tmpdir(), "rt-no-route-"));
   const name = `rt-no-route-${process.pid}`;
   execFileSync("ip", ["netns", "add", name]);
   try {
+    progress("building two releases, which may use the network");
+    const built = await buildForLife(scratch);
     execFileSync("ip", ["-netns", name, "link", "set", "lo", "up"]);
     progress(`the rest runs in the network namespace ${name}`);
     // Not `ip netns exec`: it mounts a /sys of its own, which hides the host's cgroups from the container engine.
@@ -43,6 +46,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     };
   } finally {
     execFileSync("ip", ["netns", "delete", name]);
+    rmSync(scratch, { recursive: true });
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * `install.sh`, a federated job, the audit log's verification and the uninstall where every way out leads to a sink: default routes and name
+ * `install.sh`, a federated job, an upgrade and a rollback, the audit log's verification and the uninstall where every way out leads to a sink: default routes and name
  * server end at a peer that records each packet and drops it. Nothing may be recorded; afterwards a connection, a look-up of a name and
  * a datagram, planted in the same network, must be.
  *
@@ -11,9 +11,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runChild } from "../dev/child.ts";
-import { buildBundle } from "../dev/local-appliance.ts";
-import { bundleInside, runInside } from "./appliance/run-inside.ts";
-import { wholeLife } from "./appliance/whole-life.ts";
+import { builtOutside, runInside } from "./appliance/run-inside.ts";
+import { buildForLife, type LifeBundles, wholeLife } from "./appliance/whole-life.ts";
 import { dial, ELSEWHERE } from "./network/dial.ts";
 import { Sink } from "./network/sink.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -31,14 +30,14 @@ const PLANTED = [
 ];
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
-  const inside = bundleInside(args);
+  const inside = builtOutside(args) as LifeBundles | undefined;
   if (inside !== undefined) return await wholeLife(progress, inside);
   if (args[0] === PLANT) return await plant();
 
-  progress("building the bundle, which may use the network");
-  const built = await buildBundle();
   const work = mkdtempSync(join(tmpdir(), "nothing-leaves-"));
   try {
+    progress("building two releases, which may use the network");
+    const built = await buildForLife(work);
     using sink = Sink.make(`rt-sink-${process.pid}`);
     progress(`the rest runs in the network namespace ${sink.name}`);
     const enter = (command: readonly string[]): [string, string[]] =>

@@ -63,6 +63,7 @@ import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts"
 import { applianceAdmin } from "./keycloak/appliance-admin.ts";
 import { ownRealm } from "./keycloak/own-realm.ts";
 import { replaceBootstrapAdmin } from "./keycloak/replace-bootstrap-admin.ts";
+import { takeAwayRemovals } from "./keycloak/take-away-removals.ts";
 import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
 import { prepare } from "./first-boot/prepare.ts";
@@ -211,6 +212,14 @@ leaves(program.command("status"), { none: "status" })
     if (!status.healthy || status.findings.some(({ severity }) => severity === "fault"))
       process.exitCode = 3;
   });
+
+leaves(program.command("take-away-removals"), {
+  none: "a step of a return, whose end is recorded: admin.install",
+})
+  .description(
+    "take from the kept database of an earlier release what people lost since; a step of a rollback",
+  )
+  .action(() => takeAwayRemovals(openContext(root())));
 
 leaves(program.command("first-boot"), { event: "admin.install" })
   .description(

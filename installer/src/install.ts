@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifyBundle, type VerifiedBundle } from "@resontech/airgap/verify-bundle";
+import { databaseBytes } from "@resontech/appliance/kept-database";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { confirm } from "@resontech/cli/confirm";
@@ -127,9 +128,10 @@ function showUpgrade(
   { stepMs }: Journal,
 ): void {
   const store = join(root, "blobs", "sha256");
-  const plan = planUpgrade(readStagedRelease(earlier.folder), release, (sha256) =>
-    existsSync(join(store, sha256)),
-  );
+  const plan = planUpgrade(readStagedRelease(earlier.folder), release, {
+    isStored: (sha256) => existsSync(join(store, sha256)),
+    databaseBytes: databaseBytes(root),
+  });
   say(`  upgrade of ${earlier.version}; running jobs go on`);
   for (const line of describePlan(plan, stepMs.get("start") ?? null)) say(`  ${line}`);
   say("  a release that does not become healthy is replaced by the earlier one at once;");

@@ -12,6 +12,8 @@ export type Packed = {
   keyFile: string;
   /** That of the lock unless said. */
   version?: string;
+  /** What it says of its Keycloak; that of the lock unless said. */
+  keycloakVersion?: string;
 };
 
 /**
@@ -20,11 +22,14 @@ export type Packed = {
  */
 export function packBundle(
   out: string,
-  { tree, imageLayouts, keyFile, version }: Packed,
+  { tree, imageLayouts, keyFile, version, keycloakVersion }: Packed,
 ): ReleaseManifest {
   const locked = readLock(false);
-  const lock = version === undefined ? locked : { ...locked, version };
+  const lock = { ...locked, ...(version === undefined ? {} : { version }) };
   const { release, blobs } = describeRelease({ lock, tree: treeOf(tree), imageLayouts });
+  const keycloak = release.engines["keycloak"];
+  if (keycloakVersion !== undefined && keycloak !== undefined)
+    release.engines["keycloak"] = { ...keycloak, version: keycloakVersion };
   writeBundle(
     out,
     signedFiles(release, lock.releaseNumber, SigningKey.development(keyFile)),

@@ -31,6 +31,7 @@ import {
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
+import { keptDatabase } from "../keycloak/kept-database.ts";
 import { stepUpKeysFile } from "../keycloak/pin-step-up-keys.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
 import { ensureMetricsTokens, metricsTokenFiles } from "../config/metrics-token.ts";
@@ -142,6 +143,7 @@ function makeFolders(context: PartContext): void {
   for (const folder of ["objects", "versions", "iam"])
     ensureFolder(layout.data("s3", folder), ownedBy(context, "s3"), 0o700);
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
+  ensureFolder(keptDatabase(layout.root), ROOT, 0o755);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
   ensureFolder(layout.data("notifier"), ownedBy(context, "notifier"), 0o700);

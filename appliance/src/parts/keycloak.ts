@@ -1,6 +1,7 @@
 /** Keycloak and its PostgreSQL: containers of the bundle's images that listen on loopback alone. */
 import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
+import { keptDatabase } from "../keycloak/kept-database.ts";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { directoryCas } from "../config/connections.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
@@ -25,6 +26,8 @@ import { pullImage, type RegistryLogin } from "./pull-image.ts";
 type Container = { engine: Docker; login: (repository: string) => Promise<RegistryLogin> };
 
 const MIB = 1024 * 1024;
+/** Where PostgreSQL sees the database that an earlier release had. */
+export const KEPT_INSIDE = "/kept";
 /** Length and code of `SSLRequest`: https://www.postgresql.org/docs/15/protocol-message-formats.html */
 const POSTGRES_SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
@@ -125,7 +128,11 @@ export function postgresPart(context: PartContext, container: Container): Part {
             `exec "$bin/postgres" -D /data/cluster -c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=/tmp -c jit=off -c shared_buffers=32MB -c max_connections=40`,
           ].join("\n"),
         ],
-        binds: [`${layout.data("postgres")}:/data`, `${layout.secrets("postgres")}:/secrets:ro`],
+        binds: [
+          `${layout.data("postgres")}:/data`,
+          `${keptDatabase(layout.root)}:${KEPT_INSIDE}`,
+          `${layout.secrets("postgres")}:/secrets:ro`,
+        ],
         tmpfs: ["/tmp"],
         memoryBytes: 512 * MIB,
       };

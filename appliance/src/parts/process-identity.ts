@@ -70,7 +70,7 @@ export function signalRecorded(pidFile: string, signal: NodeJS.Signals): void {
 }
 
 /** Null when there is no such file. */
-function readPidFile(file: string): ProcessIdentity | null {
+export function readPidFile(file: string): ProcessIdentity | null {
   if (!existsSync(file)) return null;
   const [pid = "", startTicks = ""] = readFileSync(file, "utf8").trim().split(" ");
   return Number(pid) > 1 ? { pid: Number(pid), startTicks } : null;

@@ -27,6 +27,7 @@ import { rollouts } from "./migrations/0025-rollouts.ts";
 import { ownImages } from "./migrations/0026-own-images.ts";
 import { nodeUpgrades } from "./migrations/0027-node-upgrades.ts";
 import { nodeRenewals } from "./migrations/0028-node-renewals.ts";
+import { toldMembers } from "./migrations/0029-told-members.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -43,4 +44,5 @@ export const MIGRATIONS: readonly Migration[] = [
   ownImages,
   nodeUpgrades,
   nodeRenewals,
+  toldMembers,
 ];

@@ -41,24 +41,29 @@ export class DesiredSets {
 
   /** Inside a transaction. A member that the answer has no room for stays LEASED: its deadline passes, and another node is tried. */
   claimAndTell(nodeId: string): DesiredReply {
-    for (const { id, job_id } of this.#withRoom(this.#membersOn(nodeId))) {
-      this.#transitions.moveMember(id, "claim");
-      this.#transitions.settle(job_id);
+    for (const member of this.#withRoom(this.#membersOn(nodeId))) {
+      this.#tables.members.note(member.id, { told: JSON.stringify(this.#describe(member)) });
+      this.#transitions.moveMember(member.id, "claim");
+      this.#transitions.settle(member.job_id);
     }
     const version = this.#db
       .prepare<[string], number>("SELECT desired_version FROM nodes WHERE id = ?")
       .pluck()
       .get(nodeId);
     const told = this.#membersOn(nodeId).filter(({ state }) => state !== "LEASED");
-    return { version: version ?? 0, members: told.map((member) => this.#describe(member)) };
+    return { version: version ?? 0, members: told.flatMap((member) => this.#describeAny(member)) };
   }
 
   /** Of the members that the node has not heard of, those that fit beside what it has. */
   #withRoom(members: readonly MemberRow[]): MemberRow[] {
-    const leased = members.filter(({ state }) => state === "LEASED");
+    const { jobs, workloads } = this.#tables;
+    // A place that a newer release gave out, and nobody heard of, comes free by its deadline.
+    const leased = members.filter(
+      ({ state, job_id }) => state === "LEASED" && workloads.has(jobs.get(job_id)!.kind),
+    );
     if (leased.length === 0) return [];
     const bytesOf = (member: MemberRow): number =>
-      Buffer.byteLength(JSON.stringify(this.#describe(member)));
+      Buffer.byteLength(JSON.stringify(this.#describeAny(member)));
     let bytes = members
       .filter(({ state }) => state !== "LEASED")
       .reduce((sum, member) => sum + bytesOf(member), 0);
@@ -85,6 +90,15 @@ export class DesiredSets {
     return node !== undefined && agentProtocolOf(node) >= WISH_SINCE;
   }
 
+  /** A member of a kind that a newer release knows is told as that release told it; nothing where it kept none. */
+  #describeAny(member: MemberRow): DesiredMember[] {
+    const { jobs, workloads } = this.#tables;
+    if (workloads.has(jobs.get(member.job_id)!.kind)) return [this.#describe(member)];
+    if (member.told === null) return [];
+    const { stopReason: _, ...told } = JSON.parse(member.told) as DesiredMember;
+    return [{ ...told, ...standingOf(member) }];
+  }
+
   #describe(member: MemberRow): DesiredMember {
     const { bridges, jobs, members, workloads } = this.#tables;
     const job = jobs.get(member.job_id)!;
@@ -100,11 +114,7 @@ export class DesiredSets {
       member: member.id,
       job: job.id,
       attempt: attempt.id,
-      fence: { generation: member.generation, counter: member.counter },
-      desired: member.desired,
-      ...(member.desired === "stop" && member.stop_reason !== null
-        ? { stopReason: member.stop_reason }
-        : {}),
+      ...standingOf(member),
       graceMs: DEADLINES.stopGraceMs,
       image: imageReference(job, member),
       resources: {
@@ -131,6 +141,19 @@ export class DesiredSets {
       })),
     };
   }
+}
+
+/** What changes of a member that its node knows. */
+function standingOf({
+  generation,
+  counter,
+  desired,
+  stop_reason: stopReason,
+}: MemberRow): Pick<DesiredMember, "fence" | "desired" | "stopReason"> {
+  return {
+    ...{ fence: { generation, counter }, desired },
+    ...(desired === "stop" && stopReason !== null ? { stopReason } : {}),
+  };
 }
 
 export type StageableInput = InputRow & {

@@ -25,6 +25,7 @@ export type MemberChange = Partial<
     | "detail"
     | "failed_site"
     | "deadline_at"
+    | "told"
     | "wish_order"
     | "wishes_sleep"
     | "standing"

@@ -117,6 +117,8 @@ export type MemberRow = {
   /** JSON of the `MemberImage` that it runs; null: its job's. */
   image: string | null;
   failed_site: string | null;
+  /** JSON of the `DesiredMember` that its node heard first; null before that, and of members of releases that kept none. */
+  told: string | null;
   /** Of a replica: how often something was wished of it, and what last. */
   wish_order: number;
   wishes_sleep: number;

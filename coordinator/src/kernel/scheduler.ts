@@ -168,9 +168,9 @@ export class Scheduler {
     return {
       // What a newer release accepted waits for it.
       jobs: jobs.filter(({ kind }) => tables.workloads.has(kind)).map(gangOf),
-      replicas: due.flatMap((job) =>
-        Array.from({ length: job.replicas_due }, (): WaitingJob => gangOf(job)),
-      ),
+      replicas: due
+        .filter(({ kind }) => tables.workloads.has(kind))
+        .flatMap((job) => Array.from({ length: job.replicas_due }, (): WaitingJob => gangOf(job))),
       vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,

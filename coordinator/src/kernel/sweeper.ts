@@ -45,6 +45,18 @@ export class Sweeper {
     });
   }
 
+  /** What members did under a release that did not know their kind of job was only noted: it is judged now. */
+  async settleAll(): Promise<void> {
+    await this.#commit.run((db) => {
+      const live = db
+        .prepare<[], string>(
+          "SELECT id FROM jobs WHERE ended_at IS NULL AND state NOT IN ('ACCEPTED', 'QUEUED', 'HELD')",
+        )
+        .pluck();
+      for (const id of live.all()) this.#transitions.settle(id);
+    });
+  }
+
   async sweep(): Promise<void> {
     const now = this.#tables.clock.now();
     // Jobs first: where both are late, the job's deadline says why.

@@ -70,7 +70,8 @@ export class Transitions {
   startWhenReady(jobId: string): void {
     const { jobs, workloads } = this.#tables;
     const job = jobs.get(jobId);
-    if (job !== undefined && workloads.of(job).startsWhenReady) this.moveJob(jobId, "start");
+    if (job !== undefined && workloads.has(job.kind) && workloads.of(job).startsWhenReady)
+      this.moveJob(jobId, "start");
   }
 
   /** Moves the job and carries out the effects on its rows; false when the event is stale. */
@@ -178,8 +179,9 @@ export class Transitions {
 
   /** Asks what the members' states mean for the job, and does it, until nothing follows any more. */
   settle(jobId: string): void {
-    const job = this.#tables.jobs.get(jobId);
-    if (job?.state === "RUNNING" && this.#tables.workloads.of(job).hasReplicas)
+    const { jobs, workloads } = this.#tables;
+    const job = jobs.get(jobId);
+    if (job?.state === "RUNNING" && workloads.has(job.kind) && workloads.of(job).hasReplicas)
       return this.#endQuietReplicas(jobId);
     for (let step = 0; step < SETTLE_LIMIT; step++) {
       const facts = this.#attemptFacts(jobId);
@@ -356,6 +358,7 @@ export class Transitions {
 
   #regrow(job: JobRow, lead: MemberRow, reason: JobReason, mayRetry: boolean) {
     const { workloads } = this.#tables;
+    if (!workloads.has(job.kind)) return null;
     const resources = JSON.parse(lead.resources) as MemberResources;
     return workloads
       .of(job)
@@ -474,18 +477,21 @@ export class Transitions {
     const { jobs, members, outputs, workloads } = this.#tables;
     const job = jobs.get(jobId);
     if (job === undefined || isTerminal(job.state)) return null;
-    const workload = workloads.of(job);
+    const workload = workloads.has(job.kind) ? workloads.of(job) : null;
+    // What a newer release began waits for that release to judge it; whoever stops it needs no judgement.
+    if (workload === null && job.state !== "STOPPING") return null;
     const rows = jobs.liveAttempts(jobId).flatMap(({ id }) => members.ofAttempt(id));
     const lead = rows.find(({ is_lead }) => is_lead === 1);
     const replaced = new Set(rows.map(({ replaces }) => replaces));
     return {
       state: job.state,
       reason: job.reason,
-      quorum: workload.quorum(job),
+      quorum: workload?.quorum(job) ?? 0,
       hasRequired:
+        workload !== null &&
         lead !== undefined &&
         workload.requiredOutputs.every((key) => outputs.hasStored(job, lead, key)),
-      startsWithMembers: workload.startsWithMembers,
+      startsWithMembers: workload?.startsWithMembers ?? false,
       mayRetry: job.desired === "run",
       members: rows.map((row) => ({
         id: row.id,

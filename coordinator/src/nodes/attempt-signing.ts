@@ -65,8 +65,10 @@ export class AttemptSigning {
     identity: SignRequest["identity"],
   ): Exclude<FederationIdentity, { kind: "root" }> {
     const { jobs, workloads } = this.#parts;
-    const workload = workloads.of(jobs.get(member.job_id)!);
-    const found = workload.identity(member, identity, this.#attempt(member.attempt_id));
+    const job = jobs.get(member.job_id)!;
+    const found = workloads.has(job.kind)
+      ? workloads.of(job).identity(member, identity, this.#attempt(member.attempt_id))
+      : null;
     if (found === null)
       throw new AgentRefusal(
         "not_allowed",

@@ -39,6 +39,8 @@ export class InputStaging {
     const { db, jobs, workloads, registry, store } = this.#parts;
     const member = this.#mayStage(caller, id, fence);
     const job = jobs.get(member.job_id)!;
+    if (!workloads.has(job.kind))
+      throw new AgentRefusal("not_allowed", `this release does not know jobs of kind ${job.kind}`);
     const inputs = inputRows(db, workloads.of(job), member);
     const urls = await Promise.all(
       inputs.map(async (input) => {

@@ -150,3 +150,42 @@ t.test(
     t.equal(world.parts.kernel.job(known.id)?.state, "RESERVED");
   },
 );
+
+/** A rollback: from here on the running release does not know the kind of the job; null: it does again. */
+async function knows(world: KernelWorld, id: string, kind: string | null): Promise<void> {
+  world.parts.db.prepare("UPDATE jobs SET kind = ? WHERE id = ?").run(kind ?? "command", id);
+  world.crash();
+  await world.parts.sweeper.settleAll();
+}
+
+t.test("a running job of a kind that this release does not know goes on as it is", async (t) => {
+  const { world, agent, id, member, say, job } = await placed(t);
+  await say(...STARTED);
+  const before = agent.held.get(member)!.desired;
+  await knows(world, id, "of-a-newer-release");
+  for (let step = 0; step < 3; step++) {
+    await agent.fetch();
+    await world.parts.scheduler.cycle();
+    await world.parts.sweeper.sweep();
+  }
+  t.same(agent.held.get(member)?.desired, before, "its node is told the same of it");
+  t.equal(job().state, "RUNNING");
+  await say({ kind: "finished" });
+  await say({ kind: "outputs-uploaded", keys: ["files_out/logs/command.log"] }, RELEASED);
+  t.equal(job().state, "RUNNING", "who does not know the kind judges nothing");
+  await knows(world, id, null);
+  t.equal(job().state, "SUCCEEDED");
+});
+
+t.test("a job of an unknown kind is stopped like any other", async (t) => {
+  const { world, agent, id, member, say, job } = await placed(t);
+  await say(...STARTED);
+  await knows(world, id, "of-a-newer-release");
+  await world.parts.commit.run(() => {
+    world.parts.transitions.moveJob(id, "stop", { reason: "user_cancelled" });
+  });
+  await agent.fetch();
+  t.equal(agent.held.get(member)?.desired.desired, "stop");
+  await say({ kind: "outputs-uploaded", keys: [] }, RELEASED);
+  t.equal(job().state, "CANCELLED");
+});

@@ -34,6 +34,7 @@ import { Journal } from "../journal.ts";
 import { rootState } from "../steps/root-folder.ts";
 import type { Disk, HostFacts } from "./checks.ts";
 import { type FoundTool, toolsFor, versionIn } from "./tools.ts";
+import { ownPorts } from "./own-ports.ts";
 import { takenIds } from "./taken-ids.ts";
 
 /** Sockets, pid files and the container engine's run files. */
@@ -94,6 +95,7 @@ export async function readHostFacts(root: string, config: HostUse): Promise<Host
   const isRunning = await acceptsUnix(join(runFolder, "supervisor.sock"));
   const { owned } = new Journal(root);
   const isOwnInstance = owned.some(({ what, path }) => what === "tree" && path === runFolder);
+  const own: ReadonlySet<number> = isOwnInstance ? ownPorts(runFolder) : new Set();
   const isOwnUnit = owned.some(({ what, path }) => what === "unit" && path === config.instance);
   return {
     platform: process.platform,
@@ -108,8 +110,10 @@ export async function readHostFacts(root: string, config: HostUse): Promise<Host
     tools: Object.fromEntries(
       Object.keys(toolsFor(config.engine)).map((tool) => [tool, findTool(tool)]),
     ),
-    portsInUse: isRunning && isOwnInstance ? [] : await portsInUse(config),
-    jobPortsInUse: isRunning && isOwnInstance ? [] : jobPortsInUse(config),
+    portsInUse:
+      isRunning && isOwnInstance ? [] : (await portsInUse(config)).filter((port) => !own.has(port)),
+    jobPortsInUse:
+      isRunning && isOwnInstance ? [] : jobPortsInUse(config).filter((port) => !own.has(port)),
     rootState: rootState(root),
     closedParent: firstClosed(root),
     instanceIsTaken:

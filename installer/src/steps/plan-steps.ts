@@ -1,5 +1,4 @@
 /** The steps of an install in their order. Each may be repeated from any point: a crash can come between its effect and its journal line. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
@@ -17,7 +16,8 @@ import { upgradedRelease } from "../upgrade/earlier-release.ts";
 import { progressBar, say } from "../say.ts";
 import { applianceCommand, stopForSwitch } from "./appliance-command.ts";
 import { checkImages } from "./check-images.ts";
-import { isCurrent, makeCurrent, releaseFolder } from "./current-release.ts";
+import { currentRelease, isCurrent, makeCurrent, releaseFolder } from "./current-release.ts";
+import { keepForReturn } from "../upgrade/people-database.ts";
 import { trustRegistry } from "./docker-trust.ts";
 import { importBlobs } from "./import-blobs.ts";
 import { stageTree } from "./stage-tree.ts";
@@ -54,9 +54,10 @@ export function planSteps(request: InstallRequest, bundle: VerifiedBundle): Step
       name: SWITCH_STEP,
       title: "write the configuration and make this release the current one",
       run: async () => {
+        const before = currentRelease(root);
         // Parts of another release or configuration must not run on files of this one. Jobs go on meanwhile.
-        if (existsSync(join(root, "current")) && !isCurrent(root, releaseDir, config))
-          await stopForSwitch(root);
+        if (before !== null && !isCurrent(root, releaseDir, config)) await stopForSwitch(root);
+        if (before !== null && before !== releaseDir) keepForReturn(root, before, release);
         makeCurrent(root, releaseDir, config);
       },
     },

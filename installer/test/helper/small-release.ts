@@ -54,6 +54,7 @@ export function makeSmallRelease(
     /** Program of a node's release, which has none unless it is given. */
     applianceNode?: string;
     version?: string;
+    keycloakVersion?: string;
     keyFile?: string;
   } = {},
 ): SmallRelease {
@@ -76,6 +77,7 @@ export function makeSmallRelease(
   const { version } = packBundle(bundle, {
     ...{ tree, imageLayouts: [], keyFile },
     ...(parts.version === undefined ? {} : { version: parts.version }),
+    ...(parts.keycloakVersion === undefined ? {} : { keycloakVersion: parts.keycloakVersion }),
   });
   return { bundle, keyFile, version };
 }

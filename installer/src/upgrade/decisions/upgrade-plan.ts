@@ -2,7 +2,7 @@
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 
 /** As much of a release as is compared. */
-export type ComparedRelease = Pick<ReleaseManifest, "version" | "tree" | "images">;
+export type ComparedRelease = Pick<ReleaseManifest, "version" | "tree" | "images" | "engines">;
 
 export type UpgradePlan = {
   /** Programs and engines whose bytes are others, by name. */
@@ -12,15 +12,19 @@ export type UpgradePlan = {
   images: { name: string; change: "same" | "other" | "new" | "gone" }[];
   /** Of blobs that the store lacks. */
   newBytes: number;
+  /** Another Keycloak makes of people's database what the present one can't open: a copy stays. Null where it is the same. */
+  keptDatabase: { from: string; to: string; bytes: number } | null;
   /** Of new images once they are unpacked; null where the release does not say. */
   unpackedBytes: number | null;
 };
 
-/** @param isStored whether the appliance has a blob */
+/** What the appliance has. @property isStored whether it has a blob @property databaseBytes of people's database */
+export type Holdings = { isStored: (sha256: string) => boolean; databaseBytes: number };
+
 export function planUpgrade(
   from: ComparedRelease,
   to: ComparedRelease & Pick<ReleaseManifest, "blobs">,
-  isStored: (sha256: string) => boolean,
+  { isStored, databaseBytes }: Holdings,
 ): UpgradePlan {
   const before = new Map(from.tree.map(({ path, sha256 }) => [path, sha256]));
   const changed = to.tree.filter(({ path, sha256 }) => before.get(path) !== sha256);
@@ -39,10 +43,20 @@ export function planUpgrade(
     newBytes: to.blobs
       .filter(({ sha256 }) => !isStored(sha256))
       .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    keptDatabase: compareKeycloak(from, to, databaseBytes),
     unpackedBytes: unpacked.includes(null)
       ? null
       : unpacked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),
   };
+}
+
+function compareKeycloak(
+  { engines: before }: ComparedRelease,
+  { engines: after }: ComparedRelease,
+  bytes: number,
+): UpgradePlan["keptDatabase"] {
+  const [from, to] = [before["keycloak"]?.version ?? "none", after["keycloak"]?.version ?? "none"];
+  return from === to ? null : { from, to, bytes };
 }
 
 function compareImages(
@@ -78,6 +92,7 @@ const WIDTH = 76;
  */
 export function describePlan(plan: UpgradePlan, startMs: number | null): string[] {
   const others = plan.images.filter(({ change }) => change !== "same");
+  const { keptDatabase: kept } = plan;
   const [newMb, unpackedMb] = [mb(plan.newBytes), mb(plan.unpackedBytes ?? 0)];
   return [
     `changes: ${plan.files.changed} of ${plan.files.of} files${plan.programs.length === 0 ? "" : ", with them"}`,
@@ -85,7 +100,12 @@ export function describePlan(plan: UpgradePlan, startMs: number | null): string[
     others.length === 0
       ? `images: all ${plan.images.length} stay`
       : `images: ${others.map(({ name, change }) => `${name} (${change})`).join(", ")}; ${plan.images.length - others.length} stay`,
-    `disk: ${newMb} MB to import, ${plan.unpackedBytes === null ? "images" : `${unpackedMb} MB of images`} to unpack, copies of databases that a new schema changes`,
+    `disk: ${newMb} MB to import, ${plan.unpackedBytes === null ? "images" : `${unpackedMb} MB of images`} to unpack, copies of databases with a new schema`,
+    ...(kept === null
+      ? []
+      : [
+          `people: Keycloak ${kept.from} → ${kept.to}; their database stays as a copy of ${mb(kept.bytes)} MB, for a return`,
+        ]),
     `restarts: every part; ${startMs === null ? "the API is away for some seconds" : `all were healthy after ${Math.ceil(startMs / 1_000)} s the last time`}`,
   ];
 }
