@@ -63,6 +63,7 @@ import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts"
 import { applianceAdmin } from "./keycloak/appliance-admin.ts";
 import { ownRealm } from "./keycloak/own-realm.ts";
 import { replaceBootstrapAdmin } from "./keycloak/replace-bootstrap-admin.ts";
+import { whileUnreachable } from "./keycloak/while-unreachable.ts";
 import { takeAwayRemovals } from "./keycloak/take-away-removals.ts";
 import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
@@ -235,8 +236,10 @@ leaves(program.command("first-boot"), { event: "admin.install" })
       object: { kind: "appliance", id: "appliance" },
     } as const;
     await operated(producer, [install], async () => {
-      await replaceBootstrapAdmin(context);
-      await applyRealm(await applianceAdmin(context), ownRealm(context));
+      await whileUnreachable(async () => {
+        await replaceBootstrapAdmin(context);
+        await applyRealm(await applianceAdmin(context), ownRealm(context));
+      });
       const credentials = await ensureFirstUser(context, options.username);
       print({ credentials, auditPolicy: publishAuditPolicy(context) });
       return { result: null };

@@ -19,7 +19,9 @@ export type BackupErrorCode =
   /** What is to be copied changes faster than it can be read. */
   | "backup_source_changes"
   /** What is to be copied can't be kept as it is. */
-  | "backup_source";
+  | "backup_source"
+  /** What followed a backup is not what was written, or a part of it is missing. */
+  | "followed_damaged";
 
 const HINTS: Readonly<Record<BackupErrorCode, string>> = {
   backup_damaged: "Take another backup of the same target: `appliance backup list TARGET`.",
@@ -33,6 +35,8 @@ const HINTS: Readonly<Record<BackupErrorCode, string>> = {
   backup_target_taken: "Name a folder or a prefix of its own for each appliance.",
   backup_source_changes: "Take the backup again.",
   backup_source: "Look at the file that is named.",
+  followed_damaged:
+    "Go no further than the time that is named: --up-to TIME. For the backup alone: --up-to with the time when it was taken.",
 };
 
 export class BackupError extends Error {

@@ -26,6 +26,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
     target: "node26",
   },
   "app/policy-trial.mjs": { source: "coordinator/src/policy-trial/main.ts", target: "node26" },
+  "app/follower.mjs": { source: "appliance/src/backup/follower/main.ts", target: "node26" },
   "app/s3-front.mjs": { source: "s3-front/src/main.ts", target: "node26" },
   "app/auditd.mjs": { source: "audit/src/log/auditd/main.ts", target: "node26" },
   "app/audit-out.mjs": { source: "audit/src/out/main.ts", target: "node26" },

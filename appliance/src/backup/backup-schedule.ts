@@ -37,6 +37,11 @@ export function readBackupSchedule(layout: Layout): (BackupSchedule & { setAtMs:
   throw new ConfigInvalidError(`${file} is no schedule of backups`);
 }
 
+/** Asked often: whether one is set, not whether it can be read. */
+export function isBackupScheduled(layout: Layout): boolean {
+  return existsSync(scheduleFile(layout));
+}
+
 /** Null: none any more. */
 export function writeBackupSchedule(layout: Layout, schedule: BackupSchedule | null): void {
   const file = scheduleFile(layout);

@@ -2,7 +2,7 @@
 import { chmod, chown, lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { moveGeneration } from "@resontech/backup/database-part";
+import { lastAcknowledged, type LeafOfLog, moveGeneration } from "@resontech/backup/database-part";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { replaceFile, syncFolder } from "@resontech/daemon/durable-file";
 import { loadConfig } from "../config/load-config.ts";
@@ -11,6 +11,8 @@ import { uidOf } from "../layout.ts";
 import { configOnHost } from "./decisions/put-back-plan.ts";
 
 const SHARD = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;
+/** The producer whose acknowledgements the coordinator's database keeps. */
+const RECORDER = "coordinator-record";
 /** A log that has leaves has a segment; an empty one holds no more than what was signed. */
 const FIRST_SEGMENT = "000000000001.seg";
 
@@ -43,25 +45,33 @@ export async function finishStaged(staging: string, here: ApplianceConfig): Prom
     return { uid: id, gid: id };
   };
   const data = (...path: string[]): string => join(staging, "data", ...path);
-  moveGeneration(data("coordinator", "coordinator.db"));
+  const database = data("coordinator", "coordinator.db");
+  const acknowledged = lastAcknowledged(database);
+  moveGeneration(database);
   await give(data("coordinator"), owner("coordinator"), { folder: 0o700, file: 0o600 });
   await give(data("postgres"), owner("postgres"), { folder: 0o700, file: 0o600 });
   if (existsSync(data("vault")))
     await give(data("vault"), owner("vault"), { folder: 0o700, file: 0o600 });
-  await finishLog(data("audit"), {
+  await finishLog(data("audit"), acknowledged, {
     uid: owner("auditd").uid,
     gid: uidOf(config, "auditOut"),
   });
 }
 
-async function finishLog(folder: string, owner: Owner): Promise<void> {
+/** @param acknowledged what the coordinator holds of the log: it may be later than the log, and can't say so before that goes on */
+async function finishLog(
+  folder: string,
+  acknowledged: LeafOfLog | null,
+  owner: Owner,
+): Promise<void> {
   for (const slug of (await readdir(folder)).filter((name) => SHARD.test(name))) {
     const wal = join(folder, slug, "wal");
     await mkdir(wal, { mode: 0o700 });
     await writeFile(join(wal, FIRST_SEGMENT), "", { flag: "wx" });
   }
   // docs/operator/restore-log.md: whoever puts the folder back leaves it.
-  await writeFile(join(folder, "restored"), "");
+  const said = acknowledged === null ? [] : [{ prod: RECORDER, ...acknowledged }];
+  await writeFile(join(folder, "restored"), JSON.stringify({ acknowledged: said }));
   await give(folder, owner, { folder: 0o2750, file: 0o440 });
   for (const slug of (await readdir(folder)).filter((name) => SHARD.test(name)))
     await give(join(folder, slug, "wal"), owner, { folder: 0o700, file: 0o600 });

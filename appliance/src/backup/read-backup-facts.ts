@@ -2,21 +2,45 @@ import type { BackupFacts } from "../commands/decisions/findings.ts";
 import type { Layout } from "../layout.ts";
 import { readBackupSchedule, readBackupState } from "./backup-schedule.ts";
 import { isBackupOverdue } from "./decisions/due-backup.ts";
+import { readFollowed } from "./follow-state.ts";
 
-/** Of the schedule; null where there is none, or none that can be read. */
-export function readBackupFacts(layout: Layout, nowMs: number): BackupFacts | null {
+/** After a start, or after a schedule was set, the follower comes last. */
+const FOLLOWER_STARTS_MS = 60_000;
+
+/**
+ * Of the schedule; null where there is none, or none that can be read.
+ * @param runsForMs since the follower was to run; null: nothing runs
+ */
+export function readBackupFacts(
+  layout: Layout,
+  nowMs: number,
+  runsForMs: number | null = null,
+): BackupFacts | null {
   try {
     const schedule = readBackupSchedule(layout);
     if (schedule === null) return null;
     const state = readBackupState(layout);
     const { taken, failed } = state;
+    const isStarting =
+      runsForMs === null || Math.min(runsForMs, nowMs - schedule.setAtMs) < FOLLOWER_STARTS_MS;
     return {
       target: schedule.target,
       isOverdue: isBackupOverdue(schedule, state, schedule.setAtMs, nowMs),
       takenAtMs: taken?.atMs ?? null,
       failure: failed !== null && failed.atMs > (taken?.atMs ?? 0) ? failed.code : null,
+      followed: isStarting ? null : followedFacts(layout, schedule.setAtMs, nowMs),
     };
   } catch {
     return null;
   }
+}
+
+function followedFacts(
+  layout: Layout,
+  setAtMs: number,
+  nowMs: number,
+): NonNullable<BackupFacts["followed"]> {
+  const state = readFollowed(layout);
+  const behindMs = Math.max(0, nowMs - (state?.upToMs ?? setAtMs));
+  return { behindS: Math.round(behindMs / 1_000), failure: state?.failure ?? null };
 }

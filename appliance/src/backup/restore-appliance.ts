@@ -12,10 +12,13 @@ import { notePutBack } from "../supervisor/tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";
 import { hasSameLogKey, putBackPlan } from "./decisions/put-back-plan.ts";
 import { finishStaged, policyIn } from "./finish-staged.ts";
+import { type FollowedFrom, stageFollowed, type StagedFollowed } from "./stage-followed.ts";
 import { decidePutBack, namesIn, openPutBack, type PutBack, putBack } from "./put-back.ts";
 
 /** Below the root: what was unpacked. */
 const STAGING = "restoring";
+/** Told as a part is. */
+const FOLLOWED = "what followed";
 
 /** Another release wrote the backup: only that one knows the form of what is in it. */
 class OtherReleaseError extends Error {
@@ -34,6 +37,8 @@ export type RestoreOptions = {
   /** Null: the newest. */
   id: string | null;
   key: RecoveryKey;
+  /** What followed the backup is used up to then; null: as far as it goes. */
+  upToMs: number | null;
   /** Stops every part. */
   stop: () => Promise<void>;
   /** Asks the operator. @throws where he does not agree */
@@ -41,6 +46,8 @@ export type RestoreOptions = {
   onPart: (name: string) => void;
 };
 export type Restored = StagedBackup & {
+  /** Of the coordinator's database; null: it is the one of the backup. */
+  followed: StagedFollowed | null;
   backup: string;
   takenAt: string;
   /** Where lies what was here. */
@@ -55,7 +62,7 @@ export type Restored = StagedBackup & {
  */
 export async function restoreAppliance(
   context: PartContext,
-  { target, id, key, stop, agree, onPart }: RestoreOptions,
+  { target, id, key, upToMs, stop, agree, onPart }: RestoreOptions,
 ): Promise<Restored> {
   const { layout, release } = context;
   using _lock = restoreLock(layout);
@@ -64,7 +71,7 @@ export async function restoreAppliance(
   if (manifest.release !== release.version)
     throw new OtherReleaseError(manifest.release, release.version);
   await agree(manifest);
-  const { plan, ...staged } = await unpacked(backup, context, onPart);
+  const { plan, ...staged } = await unpacked(backup, context, { target, key, upToMs }, onPart);
   await stop();
   notePutBack(layout, manifest.id);
   const aside = putBack({ root: layout.root, staging: stagingPath(layout) }, plan);
@@ -76,13 +83,16 @@ export async function restoreAppliance(
 async function unpacked(
   backup: OpenedBackup,
   { layout, config }: PartContext,
+  from: FollowedFrom,
   onPart: (name: string) => void,
-): Promise<StagedBackup & { plan: PutBack }> {
+): Promise<StagedBackup & { plan: PutBack; followed: StagedFollowed | null }> {
   const staging = stagingFolder(layout);
   try {
     const staged = await stage(backup, layout, { folder: staging, writesObjects: true, onPart });
+    onPart(FOLLOWED);
+    const followed = await stageFollowed(backup, staging, from);
     await finishStaged(staging, config);
-    return { ...staged, plan: await decided(layout, staging, backup.manifest.id) };
+    return { ...staged, followed, plan: await decided(layout, staging, backup.manifest.id) };
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
     throw error;
@@ -142,6 +152,15 @@ export function requireNoOpenRestore(layout: Layout): void {
   if (openPutBack({ staging: stagingPath(layout) }) !== null) throw new RestoreOpenError();
 }
 
+export type TryOptions = Pick<RestoreOptions, "target" | "id" | "key" | "upToMs" | "onPart">;
+export type TriedBackup = StagedBackup & {
+  followed: StagedFollowed | null;
+  backup: string;
+  takenAt: string;
+  /** Shards that the verifier accepts. */
+  log: string[];
+};
+
 /**
  * Reads a whole backup beside the running appliance: every hash, every database, the log by the offline verifier. It signs nothing, opens no port,
  * and leaves nothing.
@@ -149,8 +168,8 @@ export function requireNoOpenRestore(layout: Layout): void {
  */
 export async function tryBackup(
   layout: Layout,
-  { target, id, key, onPart }: Pick<RestoreOptions, "target" | "id" | "key" | "onPart">,
-): Promise<StagedBackup & { backup: string; takenAt: string; log: string[] }> {
+  { target, id, key, upToMs, onPart }: TryOptions,
+): Promise<TriedBackup> {
   using _lock = restoreLock(layout);
   const backup = await OpenedBackup.open(target, id, key);
   const folder = join(layout.root, "trying-backup");
@@ -158,9 +177,11 @@ export async function tryBackup(
   mkdirSync(folder, { mode: 0o700 });
   try {
     const staged = await stage(backup, layout, { folder, writesObjects: false, onPart });
+    onPart(FOLLOWED);
+    const followed = await stageFollowed(backup, folder, { target, key, upToMs });
     const { id: name, takenAt, parts } = backup.manifest;
     const log = parts.flatMap((part) => (part.kind === "archive" ? [part.path] : []));
-    return { ...staged, backup: name, takenAt, log };
+    return { ...staged, followed, backup: name, takenAt, log };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

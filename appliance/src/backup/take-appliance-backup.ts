@@ -10,6 +10,7 @@ import { ensureFolder, ROOT } from "../config/owned-file.ts";
 import type { Layout } from "../layout.ts";
 import { containerName } from "../parts/container-runner.ts";
 import type { PartContext } from "../parts/context.ts";
+import { applianceName } from "./appliance-name.ts";
 import { readBackupKeys } from "./backup-keys.ts";
 import { backupParts, OBJECT_FOLDERS, OBJECTS_PATH } from "./backup-parts.ts";
 import { noteBackup } from "./backup-schedule.ts";
@@ -21,11 +22,6 @@ export type TakeOptions = {
   keep: number;
   onPart: (name: string) => void;
 };
-
-/** As the log's origin begins. */
-export function applianceName({ config }: Pick<PartContext, "config">): string {
-  return `${config.appliance}.${config.customer}`;
-}
 
 /**
  * @throws BackupError, BackupKeyError, AlreadyRunningError for another backup

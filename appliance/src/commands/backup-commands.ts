@@ -5,9 +5,11 @@ import { BackupError } from "@resontech/backup/backup-error";
 import { backupIds, readManifest } from "@resontech/backup/find-backups";
 import { openTarget } from "@resontech/backup/open-target";
 import { type RecoveryKey, readRecoveryKey } from "@resontech/backup/recovery-key";
+import { followedUpTo } from "@resontech/backup/restore-followed";
 import type { Target } from "@resontech/backup/target";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
+import { applianceName } from "../backup/appliance-name.ts";
 import { makeBackupKeys, readBackupKeys, requireNoBackupKeys } from "../backup/backup-keys.ts";
 import { readBackupSchedule, writeBackupSchedule } from "../backup/backup-schedule.ts";
 import { parseEvery } from "../backup/decisions/due-backup.ts";
@@ -16,9 +18,10 @@ import {
   bringConfiguration,
   goOnRestoring,
   restoreAppliance,
+  type TriedBackup,
   tryBackup,
 } from "../backup/restore-appliance.ts";
-import { applianceName, takeApplianceBackup } from "../backup/take-appliance-backup.ts";
+import { takeApplianceBackup } from "../backup/take-appliance-backup.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { formatSize, formatSpan } from "./decisions/quantities.ts";
@@ -128,17 +131,21 @@ export function addBackupCommands(
       const context = openContext();
       const target = await targetOf(name);
       const { signer } = readBackupKeys(context.layout).keys;
-      const found = [];
+      const upToMs = await followedUpTo(target);
+      const found: (ListedBackup & { followedTo: string | null })[] = [];
       for (const id of await backupIds(target)) {
         const { takenAt, release, parts, objects } = await readManifest(target, id, signer);
         const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
-        found.push({ id, takenAt, release, bytes, objects: objects.count });
+        // What follows goes with the newest backup alone.
+        const isFollowed = found.length === 0 && upToMs !== null && upToMs > Date.parse(takenAt);
+        const followedTo = isFollowed ? new Date(upToMs).toISOString() : null;
+        found.push({ id, takenAt, release, bytes, objects: objects.count, followedTo });
       }
       if (json) return print(found);
       table(
-        ["BACKUP", "TAKEN", "RELEASE", "SIZE", "OBJECTS"],
-        found.map(({ id, takenAt, release, bytes, objects }) => [
-          ...[id, takenAt, release, formatSize(bytes), String(objects)],
+        ["BACKUP", "TAKEN", "RELEASE", "SIZE", "OBJECTS", "DATABASE FOLLOWED TO"],
+        found.map(({ id, takenAt, release, bytes, objects, followedTo }) => [
+          ...[id, takenAt, release, formatSize(bytes), String(objects), followedTo ?? "-"],
         ]),
         "no backup",
       );
@@ -150,6 +157,11 @@ export function addBackupCommands(
     )
     .option("--backup <id>", "one of `appliance backup list`; the newest unless said", idOf)
     .option("--recovery-key <file>", "the sheet as a file of mode 0600; typed unless given")
+    .option(
+      "--up-to <time>",
+      "use what followed the backup up to then, like 2026-11-27T10:15:00Z; as far as it goes unless said",
+      instant,
+    )
     .option(
       "--drill",
       "check the whole backup beside the running appliance, and put nothing back",
@@ -174,7 +186,10 @@ export function addBackupCommands(
         );
       const target = await targetOf(name);
       const key = await recoveryKey(options.recoveryKey ?? null);
-      const chosen = { target, id: options.backup ?? null, key, onPart: progress };
+      const chosen = {
+        ...{ target, id: options.backup ?? null, key, onPart: progress },
+        upToMs: options.upTo ?? null,
+      };
       if (options.drill) return await drill(context, chosen, options.json);
       const restored = await restoreAppliance(context, {
         ...chosen,
@@ -188,6 +203,7 @@ export function addBackupCommands(
         },
       });
       await started(restored);
+      sayFollowed(restored);
       if (options.json) print(restored);
     });
 
@@ -207,8 +223,17 @@ export function addBackupCommands(
     if (json) return print(tried);
     say(`backup     ${tried.backup}, whole`);
     say(`parts      ${tried.parts} checked, each database opened`);
+    sayFollowed(tried);
     say(`objects    ${tried.objects.count}, ${formatSize(tried.objects.bytes)} checked`);
     say(`log        ${tried.log.join(", ")} accepted by the offline verifier`);
+  }
+
+  function sayFollowed({ followed, takenAt }: Pick<TriedBackup, "followed" | "takenAt">): void {
+    say(
+      followed === null
+        ? `database   as of the backup, ${takenAt}: nothing later that this release reads`
+        : `database   up to ${followed.upTo}; all else as of the backup, ${takenAt}`,
+    );
   }
 
   async function started({ aside, isHome }: { aside: string; isHome: boolean }): Promise<void> {
@@ -219,8 +244,16 @@ export function addBackupCommands(
   }
 }
 
+type ListedBackup = {
+  id: string;
+  takenAt: string;
+  release: string;
+  bytes: number;
+  objects: number;
+};
 type RestoreFlags = {
   backup?: string;
+  upTo?: number;
   recoveryKey?: string;
   drill: boolean;
   yes: boolean;
@@ -262,6 +295,14 @@ function every(text: string): number {
   const minutes = parseEvery(text);
   if (minutes !== null) return minutes;
   throw new InvalidArgumentError("a span from 5m to 7d is meant, like 30m, 1h or 1d");
+}
+
+function instant(text: string): number {
+  const atMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+  if (!Number.isNaN(atMs)) return atMs;
+  throw new InvalidArgumentError("a time like 2026-11-27T10:15:00Z is meant");
 }
 
 function idOf(text: string): string {

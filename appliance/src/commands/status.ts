@@ -59,7 +59,7 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
       vault,
     },
     realm: readRealmFacts(layout),
-    backups: readBackupFacts(layout, Date.now()),
+    backups: readBackupFacts(layout, Date.now(), healthyForMs(parts, "coordinator")),
     ...{ disks: readDisks(layout), certificates: readCertificates(layout, Date.now()) },
     runc:
       context.config.agent === null
@@ -79,6 +79,12 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
     parts,
     ...{ fleet, findings },
   };
+}
+
+/** Null while it is not: then nothing is written. */
+function healthyForMs(parts: readonly PartStatus[], name: string): number | null {
+  const part = parts.find((one) => one.name === name);
+  return part?.phase === "healthy" ? part.sinceMs : null;
 }
 
 async function readFleet(socket: string): Promise<Fleet | null> {

@@ -1,8 +1,10 @@
-/** Our own processes: auditd, audit-out, vault, S3 front, coordinator, agent. */
+/** Our own processes: auditd, audit-out, vault, S3 front, coordinator, follower, agent. */
 import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
+import { isBackupScheduled } from "../backup/backup-schedule.ts";
+import { readFollowed } from "../backup/follow-state.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
 import { toolsEnvironment } from "../host-tools/tools-environment.ts";
@@ -33,6 +35,9 @@ const PKCS11 = "app/node_modules/pkcs11js/";
 const LOG_SEARCH_THREAD = "app/coordinator-log-search.mjs";
 const SCRUB_THREAD = "app/audit-scrub.mjs";
 const TOKEN_PROGRAM = "app/audit-token.mjs";
+/** It holds few things for long. */
+const FOLLOWER_NODE_FLAGS = ["--max-old-space-size=256", "--max-semi-space-size=4"];
+const FOLLOWER_SILENCE_MS = 15_000;
 const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
 
 export function auditdPart(context: PartContext): Part {
@@ -233,6 +238,29 @@ export function servingPart(context: PartContext): Part {
       }),
     isHealthy: async () =>
       (await unixHttpStatus(layout.run("serving", "sock"), "/healthz", {})) === 200,
+  });
+}
+
+/** Follows the coordinator's database onto the target of scheduled backups, and runs only where there are some. Nobody's work waits for it. */
+export function followerPart(context: PartContext): Part {
+  const { layout, release } = context;
+  return processPart(context, {
+    name: "follower",
+    after: ["coordinator"],
+    // The target, its credentials and the key that signs are root's.
+    user: "root",
+    program: layout.release("bin", "node"),
+    args: [
+      ...FOLLOWER_NODE_FLAGS,
+      ...[layout.release("app", "follower.mjs"), "--root", layout.root],
+    ],
+    loads: [SQLITE],
+    port: null,
+    version: release.version,
+    isWanted: () => isBackupScheduled(layout),
+    // That it is behind is said by how far it is; a target that is away does not make it unwell.
+    isHealthy: async () => Date.now() - (readFollowed(layout)?.atMs ?? 0) < FOLLOWER_SILENCE_MS,
+    oomScore: 0,
   });
 }
 

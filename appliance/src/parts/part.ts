@@ -12,6 +12,8 @@ export type Part = {
   setAside?: () => Promise<() => Promise<void>>;
   /** Runs before each start, as root: makes sockets' folders, writes what the part reads. */
   prepare?: () => Promise<void>;
+  /** Asked ten times a second: while false it does not run, and nobody is told of it. @default always */
+  isWanted?: () => boolean;
   /** Paths of the release that it runs, to be hashed before it starts. @default none: a program of the host */
   runs?: readonly string[];
   /** Starts it; everything is read afresh, so that a restart sees a renewed certificate or a switched release. */

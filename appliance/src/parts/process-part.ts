@@ -24,6 +24,7 @@ export type ProcessPart = {
   version: string;
   isHealthy: () => Promise<boolean>;
   prepare?: () => Promise<void>;
+  isWanted?: () => boolean;
   startTimeoutMs?: number;
   silenceLimitMs?: number;
   /** Where it listens, as descriptor 3. */
@@ -60,6 +61,7 @@ function partUnder(
     endLeftover: () =>
       endLeftover(pidFile, { graceMs: stopGraceMs, stopSignal: "SIGTERM", wholeGroup: true }),
     ...(spec.prepare === undefined ? {} : { prepare: spec.prepare }),
+    ...(spec.isWanted === undefined ? {} : { isWanted: spec.isWanted }),
     runs: filesRun({ folder: layout.current, tree: release.tree }, { loads: [], ...spec }),
     start: () =>
       startProcess({

@@ -91,7 +91,8 @@ export class Supervisor {
       const nowMs = performance.now();
       const parts = this.#entries.map(({ part, state, isHeld, isKept }) => ({
         ...part,
-        ...{ state, isHeld, isKept },
+        ...{ state, isKept },
+        isHeld: isHeld || !isWanted(part),
       }));
       for (const action of plan(parts, this.#wanted, nowMs)) this.#do(action);
       for (const entry of this.#entries) this.#probe(entry, nowMs);
@@ -130,7 +131,8 @@ export class Supervisor {
 
   status(): PartStatus[] {
     const nowMs = performance.now();
-    return this.#entries.map(({ part, state, running, starts, lastExit, isHeld }) => ({
+    const shown = this.#entries.filter(({ part, state }) => isWanted(part) || isAlive(state));
+    return shown.map(({ part, state, running, starts, lastExit, isHeld }) => ({
       name: part.name,
       phase: state.phase,
       sinceMs: Math.round(
@@ -270,6 +272,10 @@ export class Supervisor {
       }
     });
   }
+}
+
+function isWanted({ isWanted: asked }: Part): boolean {
+  return asked?.() ?? true;
 }
 
 async function withTimeout(probe: Promise<boolean>, timeoutMs: number): Promise<boolean> {

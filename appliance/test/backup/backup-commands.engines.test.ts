@@ -165,7 +165,7 @@ async function restoreBackup(
   by: Pick<RestoreOptions, "stop" | "agree">,
 ): Promise<Restored> {
   return await restoreAppliance(openContext(layout.root), {
-    ...{ target: await openTarget(target), id: null, key: readRecoveryKey(sheet) },
+    ...{ target: await openTarget(target), id: null, upToMs: null, key: readRecoveryKey(sheet) },
     ...{ ...by, onPart: () => {} },
   });
 }

@@ -447,3 +447,28 @@ t.test("single parts are stopped and started; the others run on", async (t) => {
   await until(() => phaseIn(supervisor, "first") === "healthy", "it is back");
   t.match(supervisor.status()[0], { isHeld: false, restarts: 1 });
 });
+
+t.test("a part that nobody wants does not run and is not shown, until it is wanted", async (t) => {
+  const dir = t.testdir();
+  let isWanted = false;
+  const { supervisor } = running(
+    t,
+    [
+      shellPart(dir, "first", "exec sleep 60"),
+      { ...shellPart(dir, "second", "exec sleep 60", ["first"]), isWanted: () => isWanted },
+    ],
+    dir,
+  );
+  await until(() => phaseIn(supervisor, "first") === "healthy", "the first is healthy");
+  t.same(
+    supervisor.status().map(({ name }) => name),
+    ["first"],
+  );
+  for (const round of [1, 2]) {
+    isWanted = true;
+    await until(() => phaseIn(supervisor, "second") === "healthy", `it runs, round ${round}`);
+    isWanted = false;
+    await until(() => phaseIn(supervisor, "second") === undefined, `it is gone, round ${round}`);
+  }
+  t.equal(phaseIn(supervisor, "first"), "healthy");
+});

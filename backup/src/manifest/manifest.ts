@@ -20,6 +20,8 @@ const ManifestPart = Type.Object(
     content: Type.Object({ sha256: Sha256, bytes: Bytes }, closed),
     /** `user_version` of a database. */
     schema: Type.Optional(Bytes),
+    /** When a database was as it is here, or earlier; milliseconds since the epoch. */
+    readAtMs: Type.Optional(Bytes),
     /** Below the root, where it is put back; null for what only some restores put back. */
     path: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._/-]{0,255}$" }),
   },

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
 import { decryptWith } from "../age/decrypt-with.ts";
 import { BackupError } from "../backup-error.ts";
 import type { Manifest, ManifestPart } from "../manifest/manifest.ts";
@@ -12,6 +11,7 @@ import type { RecoveryKey } from "../recovery-key.ts";
 import { partPath } from "../take/write-part.ts";
 import type { Target } from "../targets/target.ts";
 import { backupIds, readManifest } from "./find-backups.ts";
+import { unzipped } from "./unzipped.ts";
 
 export class OpenedBackup {
   readonly manifest: Manifest;
@@ -83,19 +83,4 @@ async function* met(
   }
   if (seen !== bytes || hash.digest("hex") !== sha256)
     throw new BackupError("backup_damaged", `${path} is not what the backup wrote`);
-}
-
-async function* unzipped(
-  source: AsyncIterable<Uint8Array>,
-  path: string,
-): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip();
-  const readable = Readable.from(source, { objectMode: false });
-  readable.on("error", (error) => gunzip.destroy(error));
-  try {
-    yield* readable.pipe(gunzip) as AsyncIterable<Buffer>;
-  } catch (cause) {
-    if (cause instanceof BackupError) throw cause;
-    throw new BackupError("backup_damaged", `${path} can't be unpacked`, { cause });
-  }
 }

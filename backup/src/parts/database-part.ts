@@ -25,7 +25,7 @@ export function databasePart(
       const copy = join(workDir, `${name}.copy`);
       await rm(copy, { force: true });
       const schema = await copyDatabase(file, copy);
-      return { bytes: readOnce(copy), schema };
+      return { bytes: readOnce(copy), schema, readAtMs: Date.now() };
     },
   };
 }
@@ -77,4 +77,22 @@ export function moveGeneration(file: string): void {
       "UPDATE meta SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) WHERE name = 'generation'",
     )
     .run();
+}
+
+/** An entry of the audit log. */
+export type LeafOfLog = { index: number; leafHash: string };
+
+/**
+ * The newest entry that the log had acknowledged when the copy was made; null where there was none.
+ * @param file the coordinator's, which nobody has open
+ */
+export function lastAcknowledged(file: string): LeafOfLog | null {
+  using copy = opened(file, { fileMustExist: true });
+  const text = copy.db
+    .prepare<[], string>("SELECT value FROM meta WHERE name = 'record-ack'")
+    .pluck()
+    .get();
+  if (text === undefined) return null;
+  const { index, leafHash } = JSON.parse(text) as LeafOfLog;
+  return { index, leafHash };
 }

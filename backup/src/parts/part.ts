@@ -5,4 +5,9 @@ export type Part = Pick<ManifestPart, "name" | "kind" | "path"> & {
   open(): AsyncIterable<Uint8Array> | Promise<Opened>;
 };
 /** Where more is known than the bytes. */
-export type Opened = { bytes: AsyncIterable<Uint8Array>; schema?: number };
+export type Opened = {
+  bytes: AsyncIterable<Uint8Array>;
+  schema?: number;
+  /** When it was as these bytes are, or earlier. */
+  readAtMs?: number;
+};

@@ -5,12 +5,18 @@ import { removeLeftovers, replaceFileWith, syncFolder } from "@resontech/daemon/
 import { BackupError } from "../backup-error.ts";
 import type { Target } from "./target.ts";
 
+const LEFT_OVER_AFTER_MS = 600_000;
+
+type Place = { dev: number; ino: number };
+
 /** A folder of this host: a disk of its own, or a mount of another host. */
 export class FolderTarget implements Target {
   readonly name: string;
+  readonly #is: Place;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, place: Place) {
     this.name = folder;
+    this.#is = place;
   }
 
   /** @throws BackupError `backup_target` where there is no such folder: a disk that is not mounted must not be taken for an empty one */
@@ -18,12 +24,13 @@ export class FolderTarget implements Target {
     const found = await stat(folder).catch(() => null);
     if (found?.isDirectory() !== true)
       throw new BackupError("backup_target", `${folder} is no folder`);
-    return new FolderTarget(folder);
+    return new FolderTarget(folder, found);
   }
 
   async put(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     const file = join(this.name, path);
     await this.#explained(async () => {
+      await this.#requireSame();
       await this.#makeFolders(dirname(path));
       await replaceFileWith(file, 0o600, async (handle) => {
         for await (const chunk of content) await handle.appendFile(chunk);
@@ -48,8 +55,8 @@ export class FolderTarget implements Target {
         throw targetError(this.name, error);
       },
     );
-    // What a killed backup was writing has no name that a backup knows.
-    await removeLeftovers(join(this.name, folder));
+    // What a killed backup was writing has no name that a backup knows. Another process may be writing.
+    await removeLeftovers(join(this.name, folder), { olderThanMs: LEFT_OVER_AFTER_MS });
     for (const entry of entries) {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) yield* this.list(path);
@@ -63,6 +70,13 @@ export class FolderTarget implements Target {
       // A folder that still holds something stays.
       await rmdir(join(this.name, dirname(path))).catch(() => {});
     });
+  }
+
+  /** A disk that was unmounted since leaves a folder of the same name, on the host's own disk. */
+  async #requireSame(): Promise<void> {
+    const { dev, ino } = await stat(this.name);
+    if (dev !== this.#is.dev || ino !== this.#is.ino)
+      throw new BackupError("backup_target", `${this.name} is another folder than it was`);
   }
 
   async #makeFolders(folder: string): Promise<void> {

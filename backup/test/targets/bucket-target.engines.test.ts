@@ -3,11 +3,16 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabase } from "@resontech/daemon/open-database";
+import Database from "better-sqlite3";
 import t from "tap";
 import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";
+import { followDatabase, type FollowState } from "../../src/follow/follow-database.ts";
 import { OpenedBackup } from "../../src/open/open-backup.ts";
 import { checkObjects } from "../../src/open/restore-objects.ts";
-import { makeRecoveryKey, readRecoveryKey } from "../../src/recovery-key.ts";
+import { restoreFollowed } from "../../src/open/restore-followed.ts";
+import { makeRecoveryKey, readRecoveryKey, recipientBytes } from "../../src/recovery-key.ts";
 import { takeBackup } from "../../src/take/take-backup.ts";
 import { BucketTarget } from "../../src/targets/bucket-target.ts";
 import { openTarget } from "../../src/targets/open-target.ts";
@@ -48,6 +53,55 @@ t.test("a backup goes to a bucket, comes back, and leaves no more than it keeps"
     t.same([...left].sort(), ids.slice(1));
     await t.rejects(collected(target.get("backups/none")), { code: "backup_missing" });
   } finally {
+    await engine.close();
+  }
+});
+
+t.test("a database is followed into a bucket, and comes back from there", async (t) => {
+  const dir = t.testdir({ data: {} });
+  const file = join(dir, "data", "c.db");
+  const db = openDatabase(file, [
+    { ...{ version: 1, name: "a" }, sql: "CREATE TABLE a (b TEXT) STRICT;" },
+  ]);
+  const engine = await startS3Engine(dir);
+  const ended = new AbortController();
+  try {
+    await engine.store.ensureBucket("backups");
+    const target = new BucketTarget({
+      ...{ endpoint: engine.endpoint, region: engine.region, bucket: "backups" },
+      ...{ ca: readFileSync(engine.caFile, "utf8"), ...engine.admin, prefix: "box/" },
+    });
+    const made = makeRecoveryKey("box.acme");
+    const states: FollowState[] = [];
+    const following = followDatabase(
+      {
+        ...{ file, release: "0.9.0", signingKeyPem: made.signingKeyPem },
+        recipient: recipientBytes(made.keys.recipient),
+        openTarget: async () => target,
+        onState: (state) => void states.push(state),
+        onError: (error) => t.fail(error.message),
+      },
+      ended.signal,
+    );
+    const isFollowed = (): boolean => (states.at(-1)?.upToMs ?? 0) > 0;
+    for (const endsAt = Date.now() + 20_000; !isFollowed(); await sleep(20))
+      if (Date.now() > endsAt) throw new Error("it is not followed");
+    for (let count = 0; count < 100; count += 1) {
+      db.prepare("INSERT INTO a (b) VALUES (?)").run("b".repeat(3_000));
+      await sleep(5);
+    }
+    ended.abort();
+    await following;
+    const restored = join(dir, "restored.db");
+    const limits = { release: "0.9.0", upToMs: null, fromMs: 0 };
+    const done = await restoreFollowed(target, readRecoveryKey(made.sheet), restored, limits);
+    t.ok((done?.changes ?? 0) > 1);
+    const copy = new Database(restored, { readonly: true });
+    t.equal(copy.prepare("SELECT sum(length(b)) FROM a").pluck().get(), 300_000);
+    copy.close();
+  } finally {
+    ended.abort();
+    db.close();
     await engine.close();
   }
 });

@@ -34,6 +34,8 @@ export type BackupFacts = {
   takenAtMs: number | null;
   /** Why the last one failed, where it did. */
   failure: string | null;
+  /** Of the database that is followed; null while it is not looked at. */
+  followed: { behindS: number; failure: string | null } | null;
 };
 
 export type StatusFacts = {
@@ -58,6 +60,8 @@ export type StatusFacts = {
 };
 
 const GIB = 1024 ** 3;
+/** A second is usual. */
+const BEHIND_S = 10;
 /** Nearly full: the smaller of a share and a size, so that neither a small nor a large disk cries for nothing. */
 const LOW = { share: 0.1, bytes: 10 * GIB };
 const FULL = { share: 0.02, bytes: GIB };
@@ -133,7 +137,23 @@ function realmFindings({ differences, first }: RealmFacts): Finding[] {
   ];
 }
 
-function backupFindings({ target, isOverdue, takenAtMs, failure }: BackupFacts): Finding[] {
+function backupFindings(facts: BackupFacts): Finding[] {
+  return [...overdueFindings(facts), ...behindFindings(facts)];
+}
+
+function behindFindings({ target, followed }: BackupFacts): Finding[] {
+  if (followed === null || followed.behindS <= BEHIND_S) return [];
+  const why = followed.failure === null ? "" : ` (${followed.failure})`;
+  return [
+    warning(
+      "backup_behind",
+      `what was done in the last ${followed.behindS} s is not on ${target} yet${why}: it would be lost with this host`,
+      `look that ${target} is mounted, has room and is fast enough: appliance logs follower`,
+    ),
+  ];
+}
+
+function overdueFindings({ target, isOverdue, takenAtMs, failure }: BackupFacts): Finding[] {
   if (!isOverdue) return [];
   const last =
     takenAtMs === null ? "there is none" : `the last is of ${new Date(takenAtMs).toISOString()}`;

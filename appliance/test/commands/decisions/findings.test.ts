@@ -86,6 +86,14 @@ const codes = (change: Partial<StatusFacts>) =>
   findingsOf(facts(change)).map(({ severity, code }) => `${severity} ${code}`);
 const inHealth = (change: Partial<CoordinatorHealth>) => codes({ health: { ...calm, ...change } });
 
+const BACKUPS = {
+  target: "/mnt/b",
+  isOverdue: false,
+  takenAtMs: null,
+  failure: null,
+  followed: null,
+};
+
 t.test("a runc with known escapes is a warning that names the advisories", async (t) => {
   const runc = { version: "1.1.5+ds1", build: "1.1.5+ds1-1+deb12u1" };
   t.match(findingsOf(facts({ runc })), [
@@ -193,9 +201,11 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
     ],
     [
       "warning backup_overdue",
-      codes({
-        backups: { target: "/mnt/b", isOverdue: true, takenAtMs: null, failure: "backup_target" },
-      }),
+      codes({ backups: { ...BACKUPS, isOverdue: true, failure: "backup_target" } }),
+    ],
+    [
+      "warning backup_behind",
+      codes({ backups: { ...BACKUPS, followed: { behindS: 11, failure: "backup_target" } } }),
     ],
     ["fault realm_drift", codes({ realm: { differences: 1, first: ["client x: unknown"] } })],
     [

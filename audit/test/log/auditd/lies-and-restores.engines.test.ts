@@ -94,8 +94,8 @@ const noteOf = (auditd: AuditdFixture, slug = "2026") =>
   readFileSync(join(auditd.shardDir(slug), "checkpoint"), "utf8");
 const sizeOf = (auditd: AuditdFixture, slug = "2026") =>
   Number(noteOf(auditd, slug).split("\n")[1]);
-const markRestored = (auditd: AuditdFixture) =>
-  writeFileSync(join(auditd.config.auditDir, "restored"), "");
+const markRestored = (auditd: AuditdFixture, said = "") =>
+  writeFileSync(join(auditd.config.auditDir, "restored"), said);
 
 t.test("a producer that runs is heard, although audit-out comes before it", async (t) => {
   const { auditd, connect, putBack, lost } = await log(t);
@@ -348,5 +348,32 @@ t.test(
     await auditd.start();
     const status = (await auditd.control({ verb: "status" })) as { rolledBack: null };
     t.equal(status.rolledBack, null, "the next start goes on");
+  },
+);
+
+t.test(
+  "what was put back beside the log says what it holds of it, before its process can",
+  async (t) => {
+    const { auditd, connect, putBack, kept, lost } = await log(t);
+    putBack();
+    markRestored(auditd, '{"acknowledged":[{"prod":"coordinator-gate"}]}');
+    await t.rejects(auditd.start(), /ConfigError.*restored/, "one that nobody understands");
+    const acknowledged = [
+      { prod: "vault", ...kept },
+      { prod: "coordinator-gate", ...lost },
+    ];
+    markRestored(auditd, JSON.stringify({ acknowledged }));
+    await auditd.start();
+    t.match(await status(auditd), {
+      rolledBack: { by: "coordinator-gate", seenSize: lost.index + 1 },
+    });
+    await openShard(auditd);
+    const gate = await connect("coordinator-gate", { highestAck: lost, boot: "again" });
+    await gate.fact(keyList());
+    await gate.close();
+    t.match(await verified(auditd), {
+      verdicts: { COMPLETENESS: { verdict: "PASS", reason: /RECOVERED: entries .* were lost/ } },
+    });
+    await auditd.stop();
   },
 );

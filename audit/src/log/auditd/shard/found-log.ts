@@ -29,6 +29,7 @@ import type { LogKeys } from "../keys/log-keys.ts";
 import { PastShard } from "./past-shard.ts";
 import { type Claims, AUDIT_OUT } from "../ports/producer-session.ts";
 import { recover, type Recovered } from "./recovery.ts";
+import { readRestoredMarker, restoredMarker } from "./restored-marker.ts";
 import { currentShard, exists, familiesOf, type ShardFiles, shardFiles } from "./shard-files.ts";
 import type { TrustPolicy } from "../trust/trust-policy.ts";
 
@@ -71,7 +72,7 @@ export class FoundLog {
       });
   }
 
-  /** @throws LogDamagedError @throws ConfigError for a key that is missing, where nothing shows that the shard is written no more */
+  /** @throws LogDamagedError @throws ConfigError for a key that is missing, where nothing shows that the shard is written no more; for what can't be read of a restore */
   static async open(around: ShardContext): Promise<FoundLog> {
     const { config, keys, trust } = around;
     const files = await currentShard(config);
@@ -79,7 +80,7 @@ export class FoundLog {
     // Keys are in no backup: a folder that was put back on another host has none.
     const areKeysGone =
       (await keys.missingOf(files)) !== null &&
-      ((await laterWithKeys(files, around)).length > 0 || (await exists(markerIn(config))));
+      ((await laterWithKeys(files, around)).length > 0 || (await exists(restoredMarker(config))));
     const recovered = await readShard(
       files,
       areKeysGone ? await publicKeys(files, trust) : await keys.signersOf(files),
@@ -87,7 +88,10 @@ export class FoundLog {
     );
     const { follows } = recovered.ledger;
     const past = follows === null ? null : await PastShard.open(config, follows.origin);
-    return new FoundLog(files, recovered, past, around, areKeysGone);
+    const found = new FoundLog(files, recovered, past, around, areKeysGone);
+    for (const { prod, ...highestAck } of await readRestoredMarker(config))
+      await found.hear(prod, { boot: "", highestAck, seen: [] });
+    return found;
   }
 
   get size(): number {
@@ -150,7 +154,7 @@ export class FoundLog {
 
   /** Whoever puts the folder back from a backup leaves it there; docs/operator/restore-log.md says so. */
   get #marker(): string {
-    return markerIn(this.#around.config);
+    return restoredMarker(this.#around.config);
   }
 
   /** A witness that knows an older shard alone says nothing of this one. */
@@ -200,10 +204,6 @@ export class FoundLog {
     }
     return { named, begun };
   }
-}
-
-function markerIn({ auditDir }: AuditdConfig): string {
-  return join(auditDir, "restored");
 }
 
 /** Shards after this one that the policy lists, or whose private keys are there. */
