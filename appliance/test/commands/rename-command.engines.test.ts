@@ -10,6 +10,8 @@ import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 
+t.setTimeout(180_000);
+
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 
 async function appliance(t: Test, nodes: object[]) {
