@@ -11,10 +11,7 @@ export const MAX_MEASURED_FILES = 48;
 const ReleasePath = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9@._+/-]{0,127}$" });
 
 /** Of the appliance itself. */
-const Hostname = Type.String({
-  maxLength: 253,
-  pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
-});
+const Hostname = Type.String({ pattern: "^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$" });
 
 export const ADMIN_EVENTS = {
   "admin.coordinator.start": fact(
