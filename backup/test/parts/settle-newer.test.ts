@@ -59,3 +59,51 @@ t.test("people, buckets and key pairs of after the backup are made again", async
   t.equal(after.pragma("integrity_check", { simple: true }), "ok");
   t.same(after.pragma("foreign_key_check"), []);
 });
+
+/** A row of which the test says as much as it is about. */
+function insert(db: Database.Database, table: string, values: Record<string, unknown>): void {
+  type Column = { name: string; type: string; notnull: number; dflt_value: unknown };
+  const rest = (db.pragma(`table_info(${table})`) as Column[]).filter(
+    ({ name, notnull, dflt_value }) => notnull === 1 && dflt_value === null && !(name in values),
+  );
+  const row: Record<string, unknown> = {
+    ...Object.fromEntries(rest.map(({ name, type }) => [name, type === "INTEGER" ? 0 : "x"])),
+    ...values,
+  };
+  const names = Object.keys(row);
+  db.prepare(
+    `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map((name) => `@${name}`).join(", ")})`,
+  ).run(row);
+}
+
+t.test("a job goes on from the newest model that came back", async (t) => {
+  const [newer, ofBackup] = [join(t.testdir(), "newer.db"), join(t.testdirName, "backup.db")];
+  const db = openDatabase(newer, MIGRATIONS);
+  db.pragma("foreign_keys = OFF");
+  insert(db, "jobs", { id: "j", state: "RUNNING", desired: "run" });
+  insert(db, "attempts", { id: "a", job_id: "j" });
+  const commit = (round: number): void => {
+    for (const what of ["model", "manifest"])
+      insert(db, "uploads", { id: `${what}-${round}`, job_id: "j", state: "COMPLETED" });
+    insert(db, "checkpoints", {
+      ...{ job_id: "j", attempt_id: "a", round, committed_at: round },
+      ...{ model_upload: `model-${round}`, manifest_upload: `manifest-${round}` },
+    });
+  };
+  for (const round of [3, 4]) commit(round);
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  copyFileSync(newer, ofBackup);
+  for (const round of [5, 6]) commit(round);
+  for (const round of [3, 4]) {
+    db.prepare("DELETE FROM checkpoints WHERE round = ?").run(round);
+    insert(db, "outbox", { kind: "remove-version", upload_id: `model-${round}` });
+  }
+  db.close();
+  settleNewer(newer, ofBackup);
+  const after = new Database(newer, { readonly: true });
+  t.teardown(() => after.close());
+  const rounds = after.prepare("SELECT round FROM checkpoints ORDER BY round").pluck();
+  t.same(rounds.all(), [3, 4], "of 5 and 6 no object came back");
+  const removals = after.prepare("SELECT count(*) FROM outbox WHERE kind = 'remove-version'");
+  t.equal(removals.pluck().get(), 0, "and what it goes on from is not removed");
+});
