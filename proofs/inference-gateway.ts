@@ -21,6 +21,7 @@ import { startLlama } from "../serving/test/helper/llama-replica.ts";
 import { RunningGateway } from "../serving/test/helper/running-gateway.ts";
 import type { LoadPlan, LoadReport, LoadTarget } from "./inference/load.ts";
 import { startLitellm, startPortkey } from "./inference/peers.ts";
+import { measureDiskSync } from "./measure/disk-sync.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import { quantile, spread } from "./measure/statistics.ts";
 import { StolenTime } from "./measure/stolen-time.ts";
@@ -70,6 +71,7 @@ export default async function prove(context: ProofContext): Promise<ProofResult>
 async function measureCost({ progress, args }: ProofContext, dir: string) {
   const rounds = Number(args[0] ?? 5);
   mkdirSync(dir);
+  const diskSync = measureDiskSync(dir);
   await using stack = new AsyncDisposableStack();
   const engine = spawn(
     process.execPath,
@@ -139,6 +141,7 @@ async function measureCost({ progress, args }: ProofContext, dir: string) {
   return {
     gateway: { ...of("gateway"), added_p99_ms: spread(added, 3), half_rate_per_s: highest / 2 },
     direct_per_s: of("direct").per_s,
+    disk_sync: diskSync,
     ...{ litellm: of("litellm"), portkey: of("portkey") },
     rounds_repeated: one.repeated + many.repeated + half.repeated,
   };

@@ -3,9 +3,8 @@ import type { VerifiedBundle } from "@resontech/airgap/verify-bundle";
 import { Journal } from "./journal.ts";
 import { digestOf, type InstallRequest } from "./request.ts";
 import { say } from "./say.ts";
-import { currentRelease, releaseFolder } from "./steps/current-release.ts";
 import { planSteps } from "./steps/plan-steps.ts";
-import type { Step } from "./steps/step.ts";
+import { type Step, SWITCH_STEP } from "./steps/step.ts";
 import { type EarlierRelease, upgradedRelease } from "./upgrade/earlier-release.ts";
 import { removeOlderReleases } from "./upgrade/remove-older-releases.ts";
 import { returnRelease } from "./upgrade/return-release.ts";
@@ -23,11 +22,14 @@ export async function runInstall(request: InstallRequest, bundle: VerifiedBundle
   try {
     await runSteps(request, bundle);
   } catch (error) {
-    const isSwitched =
-      currentRelease(root) === releaseFolder(root, bundle.release.version, bundle.releaseSha256);
     // Read afresh: another install may have ended before this one had the lock.
-    const replaced = upgradedRelease(new Journal(root), bundle.releaseSha256);
-    if (replaced === null || !isSwitched) throw error;
+    const journal = new Journal(root);
+    const replaced = upgradedRelease(journal, bundle.releaseSha256);
+    const last = journal.runs.at(-1);
+    // From the first line of the switch on, the earlier release does not run any more.
+    const isSwitching =
+      last?.begin.release === bundle.releaseSha256 && last.started.has(SWITCH_STEP);
+    if (replaced === null || !isSwitching) throw error;
     throw await returned(root, replaced, error);
   }
   try {

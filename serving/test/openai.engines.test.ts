@@ -158,15 +158,22 @@ t.test("who hangs up frees the engine at once, also before the first token", asy
   for (const [what, body, began] of [
     ["in a stream", chat(STORY, { stream: true, max_tokens: 480 }), true],
     ["without a stream", chat(STORY, { max_tokens: 480 }), false],
-    ["while the prompt is read", chat(long, { stream: true, max_tokens: 50 }), false],
+    ["while the prompt is read", chat(long, { stream: true, max_tokens: 300 }), false],
   ] as const) {
+    // A busy machine takes its time for either.
+    const begunAt = performance.now();
+    await Promise.all([ask({ body }), ask({ body })]);
+    const wholeMs = performance.now() - begunAt;
     const calls = [open({ body }), open({ body })];
     await (began ? Promise.all(calls.map((call) => once(call, "response"))) : sleep(150));
     for (const call of calls) call.destroy();
     const from = performance.now();
     t.match(await ask({ body: chat("a", { max_tokens: 1 }) }), { status: 200 }, what);
     const ms = performance.now() - from;
-    t.ok(ms < 3_000, `${what}: ${Math.round(ms)} ms until another call was through`);
+    t.ok(
+      ms < wholeMs / 2,
+      `${what}: another call was through after ${Math.round(ms)} ms, two whole ones take ${Math.round(wholeMs)}`,
+    );
   }
 });
 

@@ -83,6 +83,6 @@ t.test("without a common version the node is not registered, and is told why", a
   agent.protocol = { min: 7, max: 8 };
   await t.rejects(agent.register(2), {
     code: "protocol_unsupported",
-    message: /7 to 8, the appliance 1 to 5: upgrade the appliance/,
+    message: /7 to 8, the appliance 1 to 6: upgrade the appliance/,
   });
 });

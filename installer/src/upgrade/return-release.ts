@@ -47,7 +47,8 @@ export async function returnRelease(root: string, earlier: EarlierRelease): Prom
   await applianceCommand(root, ["start"]);
   // It records that this release is the one that is installed.
   await applianceCommand(root, ["first-boot", "--username", request.username]);
-  if (isKept) forgetDatabase(root);
+  // Also half a copy that an upgrade left that could not switch.
+  forgetDatabase(root);
   for (const step of ["import", "stage", "registry", "switch", "unit", "start", "images"])
     journal.append({ kind: "step", step, state: "done" });
   journal.append({ kind: "step", step: LAST_STEP, state: "done" });

@@ -160,6 +160,25 @@ t.test("where nothing can be taken away, a finished upgrade stays", async (t) =>
   t.equal(place.database("removals"), "taken");
 });
 
+t.test("where no copy can be made, the release before runs again", async (t) => {
+  await using place = new Place();
+  await place.first(t);
+  const programs = join(place.parent, "bin");
+  mkdirSync(programs);
+  const copy =
+    '#!/bin/sh\ncase "$*" in *postgres*) echo "no space" >&2; exit 1 ;; esac\nexec /bin/cp "$@"\n';
+  writeFileSync(join(programs, "cp"), copy, { mode: 0o755 });
+  place.env = { PATH: `${programs}:${process.env["PATH"]}` };
+  const done = await place.upgrade(newer);
+  t.match(done.stderr, /1\.0\.0 runs again: .*\[upgrade_returned\]/s);
+  t.equal(place.current, "1.0.0");
+  t.same(place.told.slice(0, 2), ["1.0.0 stop", "1.0.0 start"]);
+  t.equal(place.kept("cluster/schema"), null, "no half copy stays");
+  place.env = {};
+  t.equal((await place.upgrade(newer)).status, 0);
+  t.equal(place.database("schema"), "26.7.3");
+});
+
 t.test("the same Keycloak: nothing is kept, and what was kept before goes", async (t) => {
   await using place = new Place();
   await place.first(t);
