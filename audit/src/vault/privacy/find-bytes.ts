@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 const CHUNK_BYTES = 1_048_576;
 const PREFIX_BYTES = 4;
+const MAX_PASSES = 20;
 
 /** By their first bytes, so that one pass looks for all of them. */
 export class Needles {
@@ -54,8 +55,23 @@ export class Needles {
   }
 }
 
-/** @returns the files that hold one */
+/**
+ * A file that goes while it is looked for may stand under another name by then: everything is looked through again.
+ *
+ * @returns the files that hold one
+ * @throws what the disk says; ENOENT where files come and go without an end
+ */
 export async function filesWith(needles: Needles, folders: readonly string[]): Promise<string[]> {
+  for (let passes = 1; ; passes++)
+    try {
+      return await lookThrough(needles, folders);
+    } catch (error) {
+      const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
+      if (!isGone || passes === MAX_PASSES) throw error;
+    }
+}
+
+async function lookThrough(needles: Needles, folders: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const folder of new Set(folders))
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
