@@ -366,7 +366,6 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
       ["gateway.share.median", "× of the direct rate"],
       ["litellm.added_p50_ms.median", "ms LiteLLM"],
       ["portkey.added_p50_ms.median", "ms Portkey"],
-      ["disk_sync.p50_ms", "ms the disk takes to keep a record"],
       ["free.p99_ms", "ms until free"],
       ["reached", "other paths reached"],
     ],
