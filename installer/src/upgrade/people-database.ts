@@ -40,7 +40,11 @@ export async function takeAwayRemovals(
   } catch (error) {
     if (!(error instanceof ApplianceFailedError)) throw error;
     // A release that never came up let nobody in who could have taken anything away.
-    if (wasWhole === true && !(isBegun && isRemoved(root))) throw error;
+    if (wasWhole === true && !(isBegun && isRemoved(root))) {
+      // The release stays: people sign in again.
+      await applianceCommand(root, ["start", "keycloak"]).catch(ignoreStopped);
+      throw error;
+    }
     say(`  ${error.message}`);
   }
 }

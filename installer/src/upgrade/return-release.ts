@@ -27,13 +27,15 @@ export async function returnRelease(root: string, earlier: EarlierRelease): Prom
   const wasWhole = journal.runs
     .findLast(({ begin }) => begin.release !== sha256)
     ?.done.has(LAST_STEP);
+  const isKept = readKeptRelease(root) === basename(folder);
+  // Before the journal says that a return is open: where it fails, none is.
+  if (isKept && !isCurrent(root, folder, config))
+    await takeAwayRemovals(root, { isBegun: begun?.isDone === false, wasWhole });
   if (begun === null || begun.isDone)
     journal.append({ kind: "step", step: RETURN_STEP, state: "started" });
   if (journal.lastBegin?.release !== sha256)
     journal.append({ kind: "begin", release: sha256, configuration: digestOf(request), request });
-  const isKept = readKeptRelease(root) === basename(folder);
   if (!isCurrent(root, folder, config)) {
-    if (isKept) await takeAwayRemovals(root, { isBegun: begun?.isDone === false, wasWhole });
     // The release that started a part stops it. One that can't must not keep the earlier one from coming back.
     if (existsSync(join(root, "current")))
       await stopForSwitch(root).catch((error: unknown) => {

@@ -155,6 +155,10 @@ t.test("where nothing can be taken away, a finished upgrade stays", async (t) =>
   t.equal(place.current, "1.1.0");
   t.equal(place.database("schema"), "26.7.3");
   t.notOk(place.told.includes("1.1.0 stop"), "nothing but Keycloak was stopped");
+  t.equal(place.told.at(-1), "1.1.0 start keycloak", "and that runs again");
+  const settled = await place.installer("settle");
+  t.same([settled.status, settled.stderr], [0, ""], "no start of the appliance goes on with it");
+  t.equal(place.current, "1.1.0");
   rmSync(join(place.parent, "forbid"));
   t.equal((await place.rollback()).status, 0, "the same command goes on");
   t.equal(place.database("removals"), "taken");
