@@ -16,7 +16,7 @@ import {
   TestOptionsError,
 } from "./tests/options.ts";
 import { runTier, type TierOutcome } from "./tests/run-tier.ts";
-import { describeFailure } from "./tests/tap-failure.ts";
+import { describeFailure, listFailures } from "./tests/tap-failure.ts";
 import { testFiles } from "./tests/test-files.ts";
 import { type Tier, TIERS } from "./tests/tier.ts";
 import { TestBundle } from "./tests/test-bundle.ts";
@@ -114,6 +114,8 @@ function report(): void {
     `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${cpu} s of this machine's CPU`,
   );
   phases.say(`raw results: ${results}`);
+  const failures = [...outcomes.values()].flatMap((outcome) => outcome.failures);
+  if (failures.length > 0) process.stdout.write(`\n${listFailures(failures)}\n`);
   const isNothingReached = options.since !== null && chosen.length === 0;
   process.exitCode = failed > 0 || (passed === 0 && !isNothingReached) ? 1 : 0;
   process.stdout.write(

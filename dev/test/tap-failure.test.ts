@@ -1,5 +1,5 @@
 import t from "tap";
-import { describeFailure } from "../tests/tap-failure.ts";
+import { describeFailure, listFailures } from "../tests/tap-failure.ts";
 
 t.test("a failure is told with its name and what tap said", async (t) => {
   t.equal(
@@ -25,4 +25,15 @@ t.test("one of very many lines does not hide what else a run says", async (t) =>
     diagnostics: { lines: Array.from({ length: 90 }, (_, at) => `line ${at}`.padEnd(130)) },
   });
   t.equal(told.split("\n").length, 61);
+});
+
+t.test("all failures are listed in a line each, and those beyond twenty are counted", async (t) => {
+  const failure = (fullname: string) => ({ fullname, diagnostics: null });
+  t.equal(listFailures([failure("a >\n  b"), failure("c")]), "not ok a > b\nnot ok c");
+  const [line = "", ...others] = listFailures(
+    Array.from({ length: 23 }, () => failure("x".repeat(1_000))),
+  ).split("\n");
+  t.equal(line.length, 407);
+  t.equal(others.length, 20);
+  t.equal(others.at(-1), "and 3 more");
 });

@@ -7,6 +7,8 @@ const MAX_LINES = 60;
 /** Of a long string (a program's output, say) the beginning names what ran and the end says how it failed. */
 const HEAD_CHARACTERS = 400;
 const TAIL_CHARACTERS = 2400;
+const MAX_LISTED = 20;
+const LISTED_CHARACTERS = 400;
 
 export function describeFailure({ fullname, diagnostics }: TapFailure): string {
   const said = inspect(shortened(diagnostics), {
@@ -15,6 +17,17 @@ export function describeFailure({ fullname, diagnostics }: TapFailure): string {
     maxStringLength: null,
   }).split("\n");
   return [`not ok ${fullname}`, ...said.slice(0, MAX_LINES).map((line) => `  ${line}`)].join("\n");
+}
+
+/** Every failure in a line, for whoever is shown no more than the end of what a run prints. */
+export function listFailures(failures: readonly TapFailure[]): string {
+  const lines = failures
+    .slice(0, MAX_LISTED)
+    .map(
+      ({ fullname }) => `not ok ${fullname.replaceAll(/\s+/g, " ").slice(0, LISTED_CHARACTERS)}`,
+    );
+  const left = failures.length - lines.length;
+  return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
 }
 
 function shortened(value: unknown): unknown {

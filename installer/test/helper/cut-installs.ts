@@ -11,8 +11,8 @@ import { flagsFor, makeSmallRelease, readIfThere } from "./small-release.ts";
 
 // Times and process ids differ; which lines there are depends on where it was broken off.
 const IGNORED = /^(journal\/journal\.jsonl|data)$/;
-const FIRST_PORT = 41_000;
-const PORTS_APART = 100;
+const FIRST_PORT = 21_000;
+const PORTS_APART = 10;
 
 export type Ended = { status: number; stderr: string };
 /** What was not as it should be after a cut at `point`; empty when all was. */

@@ -87,7 +87,11 @@ function program(file: string, text: string): void {
   chmodSync(file, 0o755);
 }
 
-/** Every port is free on a machine that runs other appliances, so the numbers only have to differ. */
+/**
+ * Every port is free on a machine that runs other appliances, so the numbers only have to differ.
+ *
+ * @param firstPort below 32768: from there on Linux gives ports to connections that go out
+ */
 export function flagsFor(root: string, instance: string, firstPort: number): string[] {
   const ports = [
     "api",

@@ -73,7 +73,7 @@ class Place implements AsyncDisposable {
   }
 
   async first(t: Test): Promise<void> {
-    const flags = flagsFor(this.root, this.instance, 46_000 + count * 100);
+    const flags = flagsFor(this.root, this.instance, 26_000 + count * 100);
     const done = await run("sh", [join(older.bundle, "install.sh"), ...flags, "--yes"]);
     t.equal(done.status, 0, done.stderr);
   }

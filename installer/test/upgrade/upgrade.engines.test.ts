@@ -64,7 +64,7 @@ class Place implements AsyncDisposable {
   readonly instance = `upgrade-${process.pid}-${++count}`;
   readonly parent = join(base, `place-${count}`);
   readonly root = join(this.parent, "resontech");
-  readonly #flags = flagsFor(this.root, this.instance, 42_000 + count * 100);
+  readonly #flags = flagsFor(this.root, this.instance, 22_000 + count * 100);
 
   constructor() {
     mkdirSync(this.parent);
