@@ -73,7 +73,8 @@ export type Enter = (
   args: readonly string[],
 ) => [program: string, args: readonly string[]];
 
-const HERE: Enter = (program, args) => [program, args];
+/** What a test runner would have every Node of the appliance load is not the appliance's: it would run as users who may not. */
+const HERE: Enter = (program, args) => ["env", ["--unset=NODE_OPTIONS", program, ...args]];
 
 const LOOPBACK = { name: "localhost", address: "127.0.0.1" };
 
@@ -187,6 +188,12 @@ export class LocalAppliance {
     const enter = options.enter ?? HERE;
     await runChild(...enter("sh", [join(bundle, "install.sh"), ...installFlags(options)]));
     return new LocalAppliance(options.root, enter, options.engine);
+  }
+
+  /** Runs `install.sh` of another release's bundle. */
+  async upgrade(bundle: string): Promise<void> {
+    const words = [join(bundle, "install.sh"), "--root", this.root, "--yes"];
+    await runChild(...this.#enter("sh", words), { quiet: true });
   }
 
   /** Runs the `appliance` command of the installed release and answers its standard output. */

@@ -459,6 +459,16 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 12,
   },
+  "renamed-appliance": {
+    shows: "an appliance gets another name, and its first one back, beneath a job and an endpoint",
+    goal: "job goes on, endpoint and old URLs answer",
+    figures: [
+      ["renames.0.seconds", "s to rename"],
+      ["renames.0.api_away_s.0", "s without the API"],
+      ["job.attempt", "attempt of the job"],
+    ],
+    minutes: 8,
+  },
   "replaced-client": {
     shows: "a site that is lost with its node is replaced inside the attempt",
     goal: null,

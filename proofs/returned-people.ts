@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../acceptance/test/helper/launch-browser.ts";
-import { runChild } from "../dev/child.ts";
 import { hostState } from "../dev/host-state.ts";
 import type { BundleSummary, LocalAppliance } from "../dev/local-appliance.ts";
 import { ReleaseTree } from "../dev/release-tree.ts";
@@ -85,9 +84,7 @@ async function live(
     }
     progress("a newer release; one is disabled, one gets another password, one comes");
     const from = Date.now();
-    await runChild("sh", [join(newer.bundle, "install.sh"), "--root", appliance.root, "--yes"], {
-      quiet: true,
-    });
+    await appliance.upgrade(newer.bundle);
     const upgradeS = (Date.now() - from) / 1_000;
     keycloaks.push(keycloakOf(appliance));
     await appliance.command(["user", "disable", DISABLED]);

@@ -139,10 +139,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     const from = Date.now();
     const disk = kind === "upgrade" ? await DiskWatch.begin(appliance, bundle.bundle) : null;
     if (kind === "rollback") await appliance.command(["rollback", "--yes"]);
-    else
-      await runChild("sh", [join(bundle.bundle, "install.sh"), "--root", appliance.root, "--yes"], {
-        quiet: true,
-      });
+    else await appliance.upgrade(bundle.bundle);
     const seconds = (Date.now() - from) / 1_000;
     const diskRatio = disk === null ? null : await disk.end();
     const answers = await untilAnswers(chat, said);
@@ -169,13 +166,7 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   streams.end();
   await streaming;
   const from = Date.now();
-  await runChild(
-    "sh",
-    [join(bundles.next.bundle, "install.sh"), "--root", appliance.root, "--yes"],
-    {
-      quiet: true,
-    },
-  );
+  await appliance.upgrade(bundles.next.bundle);
   const nothing = (Date.now() - from) / 1_000;
   progress("the job to its end");
   const ended = await api.untilEnded(id, JOB_MS);

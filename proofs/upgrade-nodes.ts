@@ -10,7 +10,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApplianceApi } from "../dev/appliance-api.ts";
-import { runChild } from "../dev/child.ts";
 import { hostState } from "../dev/host-state.ts";
 import { HostsEntry } from "../dev/hosts-entry.ts";
 import { JoinedNode } from "../dev/joined-node.ts";
@@ -115,11 +114,7 @@ async function live(
     );
 
     progress("the appliance is upgraded, then its nodes");
-    const upS = await timed(() =>
-      runChild("sh", [join(newer.bundle, "install.sh"), "--root", appliance.root, "--yes"], {
-        quiet: true,
-      }),
-    );
+    const upS = await timed(() => appliance.upgrade(newer.bundle));
     const release = releaseOf(appliance);
     const nodesS = await timed(() => appliance.command(["node", "upgrade", "--all"]));
     const whileAway = await nodesOn(appliance, release);

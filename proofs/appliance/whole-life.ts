@@ -3,7 +3,6 @@
  * their own.
  */
 import { join } from "node:path";
-import { runChild } from "../../dev/child.ts";
 import { hostState } from "../../dev/host-state.ts";
 import { buildBundle, type BundleSummary } from "../../dev/local-appliance.ts";
 import { ReleaseTree } from "../../dev/release-tree.ts";
@@ -36,9 +35,7 @@ export async function wholeLife(
     const job = await workstation.submit((line) => progress(`  ${line}`));
     const heldOut = await workstation.evaluate();
     progress("a newer release, and back");
-    const upgradeS = await seconds(() =>
-      runChild("sh", [join(newer.bundle, "install.sh"), "--root", root, "--yes"], { quiet: true }),
-    );
+    const upgradeS = await seconds(() => appliance.upgrade(newer.bundle));
     const rollbackS = await seconds(() => appliance.command(["rollback", "--yes"]));
     return {
       job,

@@ -1,5 +1,13 @@
 /** A newer bundle on the installed appliance and back again, beneath a running job and an endpoint. The newer release has a migration more. */
-import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -53,6 +61,13 @@ async function beginJob(name: string): Promise<string> {
   return id;
 }
 
+function partsWithNodeOptions(): string[] {
+  return appliance
+    .status()
+    .parts.filter(({ pid }) => readFileSync(`/proc/${pid}/environ`).includes("NODE_OPTIONS="))
+    .map(({ name }) => name);
+}
+
 async function until(holds: () => Promise<boolean>, limitMs = 120_000): Promise<void> {
   for (const end = Date.now() + limitMs; !(await holds()); ) {
     if (Date.now() > end) throw new Error("it did not come to that");
@@ -77,13 +92,14 @@ t.test("a job and an endpoint live through an upgrade and a rollback", async (t)
   const before = release();
 
   const watch = SwitchWatch.ofApi(appliance);
-  await runChild("sh", [join(bundle, "install.sh"), "--root", root, "--yes"], { quiet: true });
+  await appliance.upgrade(bundle);
   t.not(release(), before);
   t.same(await chat.answer(), answered, "the model answers as before");
   t.equal((await task("GET", `/api/tasks/${job}`)).status, "RUNNING");
   await appliance.command(["rollback", "--yes"]);
   t.equal(release(), before);
   t.same(await chat.answer(), answered, "and again");
+  t.same(partsWithNodeOptions(), [], "no part has what the shell of the upgrade wants of Node");
   const seen = await watch.end();
   t.same(seen.strange, [], "whoever calls meanwhile is told to come again");
   t.comment(JSON.stringify(seen));
