@@ -450,6 +450,15 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 1,
   },
+  "own-certificate": {
+    shows: "ports 8000, 3900 and 5000 show a customer's certificate, and jobs pass through them",
+    goal: "jobs end, the endpoint answers",
+    figures: [
+      ["steps.length", "changes"],
+      ["lasting.attempt", "attempt of the job beneath"],
+    ],
+    minutes: 10,
+  },
   "planned-stop": {
     shows: "a planned stop of the coordinator, and a restart of everything, kill no job",
     goal: "same processes, first attempt",

@@ -4,11 +4,10 @@
  *
  *     npm run prove -- renamed-appliance
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { launchBrowser } from "../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../acceptance/test/helper/person.ts";
 import { ApplianceApi } from "../dev/appliance-api.ts";
@@ -21,13 +20,13 @@ import { SwitchWatch } from "../dev/switch-watch.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { FirstBucket } from "./audit/operations/first-bucket.ts";
+import { LastingJob } from "./appliance/lasting-job.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const FIRST = "first.appliance.example";
 const SECOND = "second.appliance.example";
 const ADDRESS = "127.0.0.1";
-const SCRIPT = "jobs/lasting/scripts/wait.py";
 const ANSWERS_MS = 120_000;
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
@@ -63,23 +62,14 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
   await using stack = new AsyncDisposableStack();
   progress("a job, a chat endpoint, a URL that is handed out, a person who is signed in");
   const user = await appliance.addUser("renamed");
-  const script = join(installed.folder("job"), "wait.py");
-  writeFileSync(script, "import time\ntime.sleep(4 * 3600)\n");
-  await resontech(user, "storage", "put", script, SCRIPT);
+  const lasting = await LastingJob.begin(user, installed.folder("job"));
   const first = new ApplianceApi(user);
-  const { status, body } = await first.call("POST", "/api/tasks", {
-    ...{ kind: "command", name: "lasting", scriptPath: `/${SCRIPT}` },
-    ...{ gpuModels: ["cpu"], timeLimitMinutes: 240 },
-  });
-  if (status >= 300) throw new Error(`the job was refused: ${JSON.stringify(body)}`);
-  const { id } = body as TaskReply;
-  while ((await jobOf(first, id)).status !== "RUNNING") await sleep(500);
+  using bucket = await FirstBucket.open(user, first);
+  first.close();
   const chat = await ChatDeployment.make(user, installed.folder("chat"), { slots: 2 });
   await chat.deploy();
   const said = await chat.answer();
-  using bucket = await FirstBucket.open(user, first);
-  const shared = await bucket.s3.presign("GET", [bucket.name, SCRIPT], {}, 3_600);
-  first.close();
+  const shared = await bucket.s3.presign("GET", [bucket.name, LastingJob.SCRIPT], {}, 3_600);
   const browser = await launchBrowser(appliance);
   stack.defer(() => browser.close());
   let person = await Person.signIn(browser, appliance, "renamed");
@@ -110,19 +100,11 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
     });
     progress(`  ${JSON.stringify(renames.at(-1))}`);
   }
-  const api = new ApplianceApi(user);
-  stack.defer(() => api.close());
-  const job = await jobOf(api, id);
+  const job = await lasting.state();
   const report = await auditReport(appliance, installed.folder("audit"), [
     join(bundle.bundle, "release.json"),
   ]);
   return { renames, dry_run: dryRun, job, audit: verdictsOf(report) };
-}
-
-async function jobOf(api: ApplianceApi, id: string): Promise<{ status: string; attempt: number }> {
-  const { body } = await api.call("GET", `/api/tasks/${id}`);
-  const { status, detail } = body as TaskReply;
-  return { status, attempt: detail.attempt };
 }
 
 /** The configuration, and every part's process. */
@@ -130,12 +112,6 @@ function stateOf(appliance: LocalAppliance): string {
   const parts = appliance.status().parts.map(({ name, pid }) => [name, pid]);
   const config = readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8");
   return JSON.stringify([parts, config]);
-}
-
-function resontech(appliance: LocalAppliance, ...words: string[]): Promise<string> {
-  return runChild(join(appliance.root, "current", "bin", "resontech"), words, {
-    ...{ env: { PATH: process.env["PATH"], ...appliance.quickstart() }, quiet: true },
-  });
 }
 
 async function untilAnswers(chat: ChatDeployment, said: string): Promise<boolean> {

@@ -6,27 +6,18 @@
  *     npm run prove -- upgrade-cuts [NAME,NAME…]    lines, disks, never, together; all unless said
  */
 import { spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "better-sqlite3";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
-import { ApplianceApi } from "../dev/appliance-api.ts";
-import { runChild } from "../dev/child.ts";
 import { hostState } from "../dev/host-state.ts";
 import type { BundleSummary, LocalAppliance } from "../dev/local-appliance.ts";
 import { ReleaseTree } from "../dev/release-tree.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
+import { LastingJob } from "./appliance/lasting-job.ts";
 import { SmallDisk } from "./appliance/small-disk.ts";
 import { untilHealthy } from "./appliance/until-healthy.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
@@ -58,7 +49,6 @@ type Recovery = (typeof RECOVERIES)[number];
 const VERSIONS = { older: "0.1.0", newer: "0.2.0", never: "0.3.0" };
 const ROOT_DISK_BYTES = 16 * 1024 ** 3;
 const SETTLED_MS = 420_000;
-const JOB_END_MS = 60_000;
 /** From lengthened leases to the end of a return. */
 const MAX_SWITCH_S = 900;
 const HOOK = join(import.meta.dirname, "upgrade", "at-journal-line.ts");
@@ -298,21 +288,18 @@ async function onFullDisks(place: CutPlace, work: string): Promise<Cut[]> {
 class CutPlace implements AsyncDisposable {
   readonly appliance: LocalAppliance;
   readonly #bundles: Bundles;
-  readonly #api: ApplianceApi;
-  readonly #job: string;
+  readonly #job: LastingJob;
   readonly #progress: (line: string) => void;
   #hasJob = true;
 
   private constructor(
     appliance: LocalAppliance,
     bundles: Bundles,
-    api: ApplianceApi,
-    job: string,
+    job: LastingJob,
     progress: (line: string) => void,
   ) {
     this.appliance = appliance;
     this.#bundles = bundles;
-    this.#api = api;
     this.#job = job;
     this.#progress = progress;
   }
@@ -322,23 +309,8 @@ class CutPlace implements AsyncDisposable {
     bundles: Bundles,
     progress: (line: string) => void,
   ): Promise<CutPlace> {
-    const { appliance } = installed;
-    const api = new ApplianceApi(appliance);
-    const script = join(installed.folder("job"), "wait.py");
-    writeFileSync(script, "import time\ntime.sleep(4 * 3600)\n");
-    await runChild(
-      join(appliance.root, "current", "bin", "resontech"),
-      ["storage", "put", script, "jobs/lasting/scripts/wait.py"],
-      { env: { PATH: process.env["PATH"], ...appliance.quickstart() }, quiet: true },
-    );
-    const { status, body } = await api.call("POST", "/api/tasks", {
-      ...{ kind: "command", name: "lasting", scriptPath: "/jobs/lasting/scripts/wait.py" },
-      ...{ gpuModels: ["cpu"], timeLimitMinutes: 240 },
-    });
-    if (status >= 300) throw new Error(`the job was refused: ${JSON.stringify(body)}`);
-    const place = new CutPlace(appliance, bundles, api, (body as TaskReply).id, progress);
-    while ((await place.job()).status !== "RUNNING") await sleep(500);
-    return place;
+    const job = await LastingJob.begin(installed.appliance, installed.folder("job"));
+    return new CutPlace(installed.appliance, bundles, job, progress);
   }
 
   upgrade(env: Record<string, string> = {}, to: keyof Bundles = "newer"): Promise<Ended> {
@@ -384,10 +356,8 @@ class CutPlace implements AsyncDisposable {
     }
   }
 
-  async job(): Promise<{ status: string; attempt: number }> {
-    const { body } = await this.#api.call("GET", `/api/tasks/${this.#job}`);
-    const { status, detail } = body as TaskReply;
-    return { status, attempt: detail.attempt };
+  job(): Promise<{ status: string; attempt: number }> {
+    return this.#job.state();
   }
 
   /** Of an installer that was to be killed. @param version that must run all the same */
@@ -427,13 +397,11 @@ class CutPlace implements AsyncDisposable {
 
   async endJob(): Promise<void> {
     this.#hasJob = false;
-    await this.#api.call("POST", `/api/tasks/${this.#job}/cancel`);
-    await this.#api.untilEnded(this.#job, JOB_END_MS);
+    await this.#job.cancel();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#hasJob) await this.endJob().catch(() => undefined);
-    this.#api.close();
   }
 
   #command(): string {
