@@ -122,8 +122,8 @@ export function buildKernel({
     largestNodeBytes: () => largest.get() ?? 0,
   });
   const nodes = new NodeTable(db, changes);
-  const upgrades = new NodeUpgrades(db, clock, release);
   const heartbeats = new Heartbeats(clock, longestLeaseMs(meta, clock));
+  const upgrades = new NodeUpgrades(db, clock, heartbeats, release);
   const recordPump = new RecordPump({
     ...{ db, commit, meta, now },
     onRejected: alarms.onAuditRejected,

@@ -8,11 +8,14 @@ import type { NodeReleaseFacts, NodeUpgradeFacts } from "@resontech/contracts/op
 import { ApiError } from "../api-error.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Clock } from "../kernel/clock.ts";
+import type { Heartbeats } from "../kernel/heartbeats.ts";
 import type { NodeState } from "@resontech/contracts/node-states";
 import { mayBegin, type OrderedNode, waitsFor, wavesOf } from "./decisions/upgrade-waves.ts";
 
 /** Fetching a release of some hundred megabytes, and the first images of its trials; a node that takes longer has failed. */
 const LIMIT_MS = 1_800_000;
+/** Longer than a restart of a coordinator or of an agent. A node is not declared dead before its lease ends, which a planned stop makes long. */
+const AWAY_MS = 60_000;
 const OVERDUE = {
   code: "node_overdue",
   message: `it did not come back with the release, and with its workers well, within ${LIMIT_MS / 60_000} minutes`,
@@ -50,14 +53,21 @@ const NODES = `SELECT n.id, n.state, CASE WHEN n.release_at = n.registered_at TH
 export class NodeUpgrades {
   readonly #db: WriteHandle;
   readonly #clock: Clock;
+  readonly #heartbeats: Pick<Heartbeats, "silentMs">;
   /** What the appliance runs and gives out; null where it gives out nothing. */
   readonly #release: string | null;
   readonly #wishes;
   readonly #wish;
 
-  constructor(db: WriteHandle, clock: Clock, release: string | null) {
+  constructor(
+    db: WriteHandle,
+    clock: Clock,
+    heartbeats: Pick<Heartbeats, "silentMs">,
+    release: string | null,
+  ) {
     this.#db = db;
     this.#clock = clock;
+    this.#heartbeats = heartbeats;
     this.#release = release;
     this.#wishes = db.prepare<[string | null], WishRow>(
       `SELECT u.*, n.state FROM node_upgrades u JOIN nodes n ON n.id = u.node_id
@@ -98,8 +108,8 @@ export class NodeUpgrades {
     const wanting = free.filter((node) => node.release !== null && node.release !== release);
     // The first is to be one that answers: it goes ahead alone.
     const [awake, away] = [
-      wanting.filter(({ state }) => state !== "DEAD"),
-      wanting.filter(({ state }) => state === "DEAD"),
+      wanting.filter(({ state }) => state === "READY"),
+      wanting.filter(({ state }) => state !== "READY"),
     ];
     const wellOf = new Map(wanting.map(({ id, well }) => [id, well]));
     return {
@@ -196,7 +206,8 @@ export class NodeUpgrades {
   }
 
   #ordered({ node_id: node, wave, state, begun_at, ended_at, code }: WishRow): OrderedNode {
-    const isAway = state === "DEAD";
+    const isAway =
+      state === "DEAD" || (state === "SUSPECT" && this.#heartbeats.silentMs(node) >= AWAY_MS);
     if (ended_at !== null) return { node, wave, isAway, state: code === null ? "done" : "failed" };
     if (begun_at === null) return { node, wave, isAway, state: "waiting" };
     const isOverdue = this.#clock.now() - begun_at > LIMIT_MS;

@@ -153,6 +153,25 @@ t.test("a node that is away catches up, and one that is excepted stays as it is"
   t.equal(upgradeOf("c"), null);
 });
 
+t.test("who is silent on a long lease is away after a minute, though not dead", async (t) => {
+  const { world, register, order, told, upgradeOf } = fleet(t, ["a", "b"]);
+  for (const node of ["a", "b"]) await register(node);
+  world.parts.db.exec("UPDATE nodes SET state = 'SUSPECT' WHERE id = 'a'");
+  world.crash();
+  const plan = await order();
+  t.same(
+    plan.wishes.map(({ node }) => node),
+    ["b", "a"],
+    "the first is one that answers",
+  );
+  t.equal(upgradeOf("a")?.waitsFor, "its turn", "it may only not have come back yet");
+  world.nowMs += 60_000;
+  t.equal(upgradeOf("a")?.waitsFor, "itself");
+  await register("a");
+  t.equal(upgradeOf("a")?.waitsFor, "its turn");
+  t.same(await told(), ["b"]);
+});
+
 t.test("another order takes the place of one, and leaves alone what is under way", async (t) => {
   const { register, order, told, upgradeOf } = fleet(t, ["a", "b", "c"]);
   for (const node of ["a", "b", "c"]) await register(node);
