@@ -316,6 +316,16 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 30,
   },
+  "deployment-kinds": {
+    shows:
+      "every kind of deployment is made on an installed appliance as its documents say, and shows in figures and pages",
+    goal: "each answers",
+    figures: [
+      ["answered", "kinds answer"],
+      ["silent", "do not"],
+    ],
+    minutes: 12,
+  },
   "deployment-states": {
     shows:
       "deployments that come, go, fail and wake in random order lose no call, lead none to a closed replica, and don't thrash",
