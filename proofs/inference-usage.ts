@@ -122,7 +122,8 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     }
   }
   for (const digest of whole)
-    if (endOf.get(digest)?.usage?.isExact !== true) faults.push(`${digest}: whole, and not exact`);
+    if (endOf.get(digest)?.usage?.isExact !== true)
+      faults.push(`${digest}: whole, and not exact: ${JSON.stringify(endOf.get(digest) ?? null)}`);
   if (JSON.stringify(kept) !== JSON.stringify(sums))
     faults.push(`kept ${JSON.stringify(kept)}, the journal ${JSON.stringify(sums)}`);
   const engineTokens = [...parts.engine.of.values()].reduce(

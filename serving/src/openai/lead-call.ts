@@ -91,7 +91,10 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
     });
     return begun;
   };
+  let isEnded = false;
   const end = (outcome: CallEnd["outcome"], error?: unknown): void => {
+    if (isEnded) return;
+    isEnded = true;
     const answer = { answerSha256: got.sha256, answerBytes: got.bytes };
     steps.end({ status, outcome, ...answer, usage: passing.usage(), error });
   };
@@ -123,16 +126,22 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
       silence.refresh();
       const passed = passing.take(piece);
       got.add(passed);
-      if (got.bytes !== length) return write(response, passed);
+      if (response.writableEnded) return null;
+      const isLast = led.asked.isStream ? passing.isWhole() : got.bytes === length;
+      if (!isLast) return write(response, passed);
+      // Known before its last piece leaves: whoever has a whole answer is charged for a whole one, though the gateway is killed right then.
+      end("answered");
       // The last piece and the end go as one.
       response.end(passed);
       return null;
     });
     if (!passing.isWhole()) throw new Error("the stream ended before the engine's word for it");
-    if (!response.writableEnded) response.end();
     end("answered");
+    if (!response.writableEnded) response.end();
   } catch (error) {
     if (error instanceof OpenAiError) throw error;
+    // Its client has all of it.
+    if (isEnded) return;
     await begin();
     const outcome = isGone ? "client_gone" : isLate ? "timeout" : "replica_gone";
     end(outcome, error);

@@ -40,7 +40,8 @@ export class StreamEvents {
     const whole = Buffer.concat([this.#pending, piece]);
     const passed: Buffer[] = [];
     let from = 0;
-    for (let end = whole.indexOf(END); end >= 0; end = whole.indexOf(END, from)) {
+    // What comes after the engine's last word is nobody's.
+    for (let end = whole.indexOf(END); end >= 0 && !this.#isDone; end = whole.indexOf(END, from)) {
       const event = whole.subarray(from, end + END.length);
       from = end + END.length;
       const text = event.toString("utf8");
