@@ -12,6 +12,7 @@ import { Person } from "../acceptance/test/helper/person.ts";
 import { hostState } from "../dev/host-state.ts";
 import { repository } from "../dev/local-appliance.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
+import { Workstation } from "../dev/workstation.ts";
 import { OutsideServer } from "../serving/test/helper/outside-server.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { DeploymentMaker } from "./inference/deployment-maker.ts";
@@ -103,7 +104,8 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
   kinds["hub"] = chatted === 200 && JSON.stringify(chat).includes('"content"');
 
   progress("a federated job, and a predictor with its checkpoint");
-  const digits = await installed.workstation("digits");
+  const digits = await Workstation.open(user, installed.folder("digits"));
+  await digits.python(["/example/make_shards.py", "--out", "/work"]);
   const job = await digits.submit((line) => progress(`  ${line}`));
   const counted = await maker.deploy(maker.checkpointFolder(job.id));
   const { body: weights } = await counted.call("predict", { data_b64: btoa("?") });
