@@ -6,11 +6,12 @@
  *     npm run prove -- wake-times [CYCLES] [CALLS AT EACH EDGE]
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentReply } from "@resontech/contracts/http-inference";
 import { runChild } from "../dev/child.ts";
-import type { LocalAppliance } from "../dev/local-appliance.ts";
+import type { BundleSummary, LocalAppliance } from "../dev/local-appliance.ts";
 import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { ChatDeployment } from "../dev/chat-deployment.ts";
@@ -18,8 +19,10 @@ import { type CallOutcome, Http2Calls } from "./inference/http2-calls.ts";
 import { quantile } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
-const WORKERS = 6;
-const EDGES = 4;
+/** Each deployment whose edges are met has one; several share a processor. */
+const EDGE_WORKERS = 4;
+/** Where times are taken: one for each processor, as an install without the option has them. */
+const WORKERS = Math.max(2, availableParallelism());
 const SLEEPERS = 2;
 /** The shortest that a replica stays, and with it the delay that is asked for. */
 const IDLE_MS = 60_000;
@@ -44,43 +47,8 @@ type Edge = { kind: "before" | "after"; outcomes: CallOutcome[]; at: number };
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const cycles = Number(args[0] ?? 10);
   const calls = Number(args[1] ?? 250);
-  await using installed = await ProofAppliance.install(progress, undefined, {
-    cpuWorkers: WORKERS,
-  });
-  const { appliance } = installed;
-  const api = new ApplianceApi(appliance);
-  const chat = async (name: string) => {
-    const made = await ChatDeployment.make(appliance, installed.folder(name.replace(" ", "-")), {
-      ...{ name, slots: 8, cluster: SCALING },
-    });
-    return new SleepingChat(made, await made.deploy(), api);
-  };
-  progress(`${EDGES + SLEEPERS} models are deployed`);
-  const edges: SleepingChat[] = [];
-  for (let at = 0; at < EDGES; at++) edges.push(await chat(`edge ${at}`));
-  const sleepers: SleepingChat[] = [];
-  for (let at = 0; at < SLEEPERS; at++) sleepers.push(await chat(`sleeper ${at}`));
-
-  const met: Edge[] = [];
-  const wakes: Wake[] = [];
-  await Promise.all([
-    ...edges.map(async (one, at) => {
-      // Their edges are apart, so that each burst has the processors.
-      await sleep(at * 12_000);
-      for (let cycle = 0; cycle < cycles; cycle++) {
-        met.push(await one.meetEdge(cycle % 2 === 0 ? "after" : "before", calls));
-        progress(`${one.name}, edge ${cycle + 1}: ${describe(met.at(-1)!)}`);
-      }
-    }),
-    ...sleepers.map(async (one, at) => {
-      await sleep(6_000 + at * 18_000);
-      for (let cycle = 0; cycle < cycles; cycle++) wakes.push(await one.wake());
-    }),
-  ]);
-  for (const one of [...edges, ...sleepers]) await one.remove();
-
-  progress("deployments without a replica");
-  const cold = await coldTimes(installed, api, Math.max(1, Math.ceil(cycles / 2)), progress);
+  const { met, bundle } = await meetEdges(cycles, calls, progress);
+  const { wakes, cold } = await takeTimes(bundle, cycles, progress);
   const all = met.flatMap(({ outcomes, at }) =>
     outcomes.map((outcome) => ({ ...outcome, isNear: Math.abs(outcome.sentAt - at) <= EDGE_MS })),
   );
@@ -124,6 +92,62 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
   };
 }
 
+/** Calls at the very moments at which replicas close. */
+async function meetEdges(
+  cycles: number,
+  calls: number,
+  progress: (line: string) => void,
+): Promise<{ met: Edge[]; bundle: BundleSummary }> {
+  await using installed = await ProofAppliance.install(progress, undefined, {
+    cpuWorkers: EDGE_WORKERS,
+  });
+  const api = new ApplianceApi(installed.appliance);
+  progress(`${EDGE_WORKERS} models are deployed`);
+  const edges: SleepingChat[] = [];
+  for (let at = 0; at < EDGE_WORKERS; at++)
+    edges.push(await SleepingChat.deploy(installed, api, `edge ${at}`));
+  const met: Edge[] = [];
+  await Promise.all(
+    edges.map(async (one, at) => {
+      // Their edges are apart, so that each burst has the processors.
+      await sleep(at * 12_000);
+      for (let cycle = 0; cycle < cycles; cycle++) {
+        met.push(await one.meetEdge(cycle % 2 === 0 ? "after" : "before", calls));
+        progress(`${one.name}, edge ${cycle + 1}: ${describe(met.at(-1)!)}`);
+      }
+    }),
+  );
+  for (const one of edges) await one.remove();
+  api.close();
+  return { met, bundle: installed.bundle };
+}
+
+/** How long deployments take to answer that sleep, and others that have no replica. */
+async function takeTimes(
+  bundle: BundleSummary,
+  cycles: number,
+  progress: (line: string) => void,
+): Promise<{ wakes: Wake[]; cold: { llama: number[]; torch: number[] } }> {
+  await using installed = await ProofAppliance.install(progress, bundle, { cpuWorkers: WORKERS });
+  const api = new ApplianceApi(installed.appliance);
+  progress(`${SLEEPERS} models sleep and are woken`);
+  const sleepers: SleepingChat[] = [];
+  for (let at = 0; at < SLEEPERS; at++)
+    sleepers.push(await SleepingChat.deploy(installed, api, `sleeper ${at}`));
+  const wakes: Wake[] = [];
+  await Promise.all(
+    sleepers.map(async (one, at) => {
+      await sleep(at * 18_000);
+      for (let cycle = 0; cycle < cycles; cycle++) wakes.push(await one.wake());
+    }),
+  );
+  for (const one of sleepers) await one.remove();
+  progress("deployments without a replica");
+  const cold = await coldTimes(installed, api, Math.max(1, Math.ceil(cycles / 2)), progress);
+  api.close();
+  return { wakes, cold };
+}
+
 const describe = ({ kind, outcomes, at }: Edge) => {
   const sent = outcomes.map(({ sentAt }) => sentAt - at);
   const [refused] = outcomes.filter(({ status }) => status !== 200);
@@ -141,11 +165,24 @@ class SleepingChat {
   #phase: number | null = null;
   #lastEndAt = Date.now();
 
-  constructor(chat: ChatDeployment, id: string, api: ApplianceApi) {
+  private constructor(chat: ChatDeployment, id: string, api: ApplianceApi) {
     this.name = chat.name;
     this.#chat = chat;
     this.#id = id;
     this.#api = api;
+  }
+
+  static async deploy(
+    installed: ProofAppliance,
+    api: ApplianceApi,
+    name: string,
+    slots = 8,
+  ): Promise<SleepingChat> {
+    const folder = installed.folder(name.replace(" ", "-"));
+    const chat = await ChatDeployment.make(installed.appliance, folder, {
+      ...{ name, slots, cluster: SCALING },
+    });
+    return new SleepingChat(chat, await chat.deploy(), api);
   }
 
   async remove(): Promise<void> {
@@ -309,12 +346,9 @@ async function coldTimes(
     );
     return (JSON.parse(said) as { jobId: string }).jobId;
   };
-  await deploy("others", `num_workers: ${WORKERS - 2}`);
+  if (WORKERS > 2) await deploy("others", `num_workers: ${WORKERS - 2}`);
   const sum = await deploy("sum", SCALING.slice(2));
-  const made = await ChatDeployment.make(appliance, installed.folder("cold-chat"), {
-    ...{ name: "cold chat", slots: 2, cluster: SCALING },
-  });
-  const chat = new SleepingChat(made, await made.deploy(), api);
+  const chat = await SleepingChat.deploy(installed, api, "cold chat", 2);
   const { base, ca } = door(appliance);
   const times = { llama: [] as number[], torch: [] as number[] };
   for (let cycle = 0; cycle < cycles; cycle++) {
