@@ -23,6 +23,7 @@ import {
 import { releaseName } from "@resontech/contracts/release-name";
 import { say } from "../say.ts";
 import { currentRelease, switchTo } from "../steps/current-release.ts";
+import { unusedReleases } from "../steps/unused-releases.ts";
 import { awaitReady } from "./await-ready.ts";
 import { NodeCommandFailedError, nodeCommand } from "./node-command.ts";
 import { releaseKeyFile } from "./node-root.ts";
@@ -152,7 +153,8 @@ async function finish(root: string, open: NodeUpgrade, waitMs: number): Promise<
     try {
       await run(root, upgrade.to, waitMs);
       keep(root, { ...upgrade, state: "done" });
-      return say(`${upgrade.to} runs, and the appliance answers it`);
+      say(`${upgrade.to} runs, and the appliance answers it`);
+      return removeOlder(root, upgrade);
     } catch (error) {
       // Before the earlier one starts: it tells the appliance why it is back.
       upgrade = { ...upgrade, state: "returning", failure: failureOf(error) };
@@ -182,6 +184,17 @@ async function run(root: string, release: string, waitMs: number): Promise<void>
   await nodeCommand(root, ["start"]);
   say(`${release} was started; waiting until the appliance answers it`);
   await awaitReady(root, readNodeConfig(root), waitMs);
+}
+
+/** The one before stays, for the way back. What can't go now goes with the next upgrade. */
+function removeOlder(root: string, { from, to }: NodeUpgrade): void {
+  try {
+    const gone = unusedReleases(root, [from, to]);
+    for (const name of gone) rmSync(folderOf(root, name), { recursive: true, force: true });
+    if (gone.length > 0) say(`removed what ran before that: ${gone.join(", ")}`);
+  } catch (error) {
+    say(`older releases could not be removed: ${messageOf(error)}`);
+  }
 }
 
 const folderOf = (root: string, release: string): string => join(root, "releases", release);

@@ -1,8 +1,9 @@
-import { readdirSync, readlinkSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 import { Journal } from "../journal.ts";
 import { currentRelease, readStagedRelease } from "../steps/current-release.ts";
+import { unusedReleases } from "../steps/unused-releases.ts";
 import { earlierRelease } from "./earlier-release.ts";
 
 /**
@@ -17,11 +18,7 @@ export function removeOlderReleases(root: string): string[] {
   if (current === null || lastBegin === null) return [];
   const releases = join(root, "releases");
   const before = earlierRelease(journal, lastBegin.release)?.folder;
-  const kept = new Set([current, before].map((folder) => basename(folder ?? "")));
-  const running = runningPrograms();
-  const gone = readdirSync(releases)
-    .filter((name) => !kept.has(name))
-    .filter((name) => !running.some((file) => file.startsWith(`${join(releases, name)}/`)));
+  const gone = unusedReleases(root, before === undefined ? [current] : [current, before]);
   const stay = readdirSync(releases).filter((name) => !gone.includes(name));
   const needed = new Set(stay.flatMap((name) => blobsOf(join(releases, name))));
   for (const name of gone) {
@@ -45,16 +42,4 @@ function filesOf(folder: string): string[] {
 
 function blobsOf(folder: string): string[] {
   return readStagedRelease(folder).blobs.map(({ sha256 }) => sha256);
-}
-
-function runningPrograms(): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        return [readlinkSync(`/proc/${pid}/exe`)];
-      } catch {
-        return [];
-      }
-    });
 }

@@ -2,9 +2,11 @@
  * A node brings another release: by itself, back where the appliance does not answer it, and on from any cut. On small releases in the real format; the
  * lease that the appliance renews is a file that a process of the release touches.
  */
+import { spawn } from "node:child_process";
 import { createPublicKey, hash } from "node:crypto";
 import { once } from "node:events";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -121,7 +123,7 @@ class Host implements AsyncDisposable {
   }
 
   #node([program = "", ...args]: string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-    const folder = join(this.root, "releases", older.name);
+    const folder = join(this.root, "current");
     return run(join(folder, "bin", "node"), [join(folder, "app", program), ...args], env);
   }
 
@@ -155,6 +157,10 @@ class Host implements AsyncDisposable {
 
   get isAnswered(): boolean {
     return existsSync(join("/run/resontech", this.instance, "pid"));
+  }
+
+  get releases(): string[] {
+    return readdirSync(join(this.root, "releases")).sort();
   }
 
   files(name: string): string[] {
@@ -204,6 +210,24 @@ t.test("it stops the older release only once the newer one lies there whole", as
 
   t.equal((await host.bring(older, { order: "order-2" })).status, 0, "and in the other direction");
   t.equal(host.current, older.name);
+});
+
+t.test("the release before stays, an older one goes once nothing runs from it", async (t) => {
+  await using host = await Host.joined();
+  const [second, third] = [release("1.6.0"), release("1.7.0")];
+  t.equal((await host.bring(newer)).status, 0);
+  // The pinned Node of a small release is a script: what runs is a copy of a real program beside it.
+  const program = join(host.root, "releases", older.name, "bin", "sleep");
+  copyFileSync("/bin/sleep", program);
+  const running = spawn(program, ["600"]);
+  t.teardown(() => running.kill("SIGKILL"));
+  await once(running, "spawn");
+  t.equal((await host.bring(second, { order: "order-2" })).status, 0);
+  t.same(host.releases, [older.name, newer.name, second.name], "something runs from the oldest");
+  running.kill("SIGKILL");
+  await once(running, "exit");
+  t.equal((await host.bring(third, { order: "order-3" })).status, 0);
+  t.same(host.releases, [second.name, third.name]);
 });
 
 t.test("a release that can't be had whole changes nothing, and the node says why", async (t) => {
