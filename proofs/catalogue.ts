@@ -533,6 +533,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 25,
   },
+  saturation: {
+    shows:
+      "an endpoint with more calls than it takes, for hours: nothing that is merely busy is ended",
+    goal: "no stream is broken, one replica",
+    figures: [
+      ["minutes", "minutes"],
+      ["whole", "streams whole"],
+      ["broken", "broken"],
+    ],
+    minutes: 185,
+  },
   "site-losses": {
     shows:
       "a site or a connection that is lost in a running attempt costs no job: it goes on, and takes the new container in",

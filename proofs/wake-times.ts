@@ -46,7 +46,7 @@ type Edge = { kind: "before" | "after"; outcomes: CallOutcome[]; at: number };
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
   const cycles = Number(args[0] ?? 10);
-  const calls = Number(args[1] ?? 250);
+  const calls = Number(args[1] ?? 260);
   const { met, bundle } = await meetEdges(cycles, calls, progress);
   const { wakes, cold } = await takeTimes(bundle, cycles, progress);
   const all = met.flatMap(({ outcomes, at }) =>

@@ -77,6 +77,10 @@ const DRAWN: readonly Drawn[] = [
   series("Certificates", "Time until each ends.", "s", [
     { expr: "resontech_certificate_expiry_timestamp_seconds - time()", legend: "{{certificate}}" },
   ]),
+  series("Backups", "Age of the last whole one, and how far the target is behind.", "s", [
+    { expr: "time() - resontech_backup_last_timestamp_seconds", legend: "age" },
+    { expr: "resontech_backup_behind_seconds", legend: "behind" },
+  ]),
 ];
 
 export function applianceDashboard(): Dashboard {

@@ -42,6 +42,7 @@ const well: State = {
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 100 * DAY_MS }],
     disks: [{ holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 10, freeInodes: 5 }],
     targets: [{ target: "mail", isFailing: false }],
+    backup: { takenAt: Date.now(), isOverdue: false, behindS: 1 },
   },
   waitMs: 0,
   log: {
@@ -73,6 +74,7 @@ const bad: State = {
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 13 * DAY_MS }],
     disks: [{ holds: "logs", totalBytes: 100, freeBytes: 9, totalInodes: 100, freeInodes: 9 }],
     targets: [{ target: "mail", isFailing: true }],
+    backup: { takenAt: 0, isOverdue: true, behindS: 3_600 },
   },
   waitMs: 5 * 3_600_000,
   log: { ...well.log, draining: true },

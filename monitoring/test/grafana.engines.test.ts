@@ -40,6 +40,7 @@ t.test("each query is understood, and asks for figures that there are", async (t
     parts: [{ part: "nats", isHealthy: true, isHeld: false, restarts: 0 }],
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 1e9 }],
     disks: [{ holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 10, freeInodes: 5 }],
+    backup: { takenAt: Date.now(), isOverdue: false, behindS: 1 },
   };
   writeFileSync(coordinator.config.metrics?.factsFile ?? "", JSON.stringify(facts));
   const agent = await joinAgent(coordinator, "node-a", 1);

@@ -15,6 +15,7 @@ import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { readRuncVersion } from "../runc/read-runc-version.ts";
 import { readRealmFacts } from "../keycloak/realm-watch.ts";
 import { askSupervisor } from "../supervisor/control.ts";
+import { healthyForMs } from "../supervisor/decisions/healthy-for.ts";
 import type { PartStatus } from "../supervisor/supervisor.ts";
 
 export type ApplianceStatus = {
@@ -79,12 +80,6 @@ export async function readStatus(context: PartContext): Promise<ApplianceStatus>
     parts,
     ...{ fleet, findings },
   };
-}
-
-/** Null while it is not: then nothing is written. */
-function healthyForMs(parts: readonly PartStatus[], name: string): number | null {
-  const part = parts.find((one) => one.name === name);
-  return part?.phase === "healthy" ? part.sinceMs : null;
 }
 
 async function readFleet(socket: string): Promise<Fleet | null> {

@@ -4,12 +4,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type ApplianceFacts, FACTS_EVERY_MS } from "@resontech/contracts/appliance-facts";
 import type { TargetState } from "@resontech/contracts/notifier-protocol";
 import type { Logger } from "pino";
+import { readBackupFacts } from "../backup/read-backup-facts.ts";
+import type { BackupFacts } from "../commands/decisions/findings.ts";
 import { readCertificates } from "../commands/read-certificates.ts";
 import { readTargetStates } from "../commands/ask-notifier.ts";
 import { readDisks } from "../commands/read-disks.ts";
 import { readableBy, writeOwned } from "../config/owned-file.ts";
 import { type Layout, uidOf } from "../layout.ts";
 import type { PartContext } from "../parts/context.ts";
+import { healthyForMs } from "./decisions/healthy-for.ts";
 import type { PartStatus } from "./supervisor.ts";
 
 const DAY_MS = 86_400_000;
@@ -18,6 +21,7 @@ export function factsOf(
   layout: Layout,
   parts: readonly PartStatus[],
   targets: readonly TargetState[] | null,
+  backups: BackupFacts | null,
   now: number,
 ): ApplianceFacts {
   return {
@@ -39,6 +43,14 @@ export function factsOf(
             ...{ target: name, isFailing: failure !== null },
           })),
         }),
+    ...(backups === null
+      ? {}
+      : {
+          backup: {
+            ...{ takenAt: backups.takenAtMs, isOverdue: backups.isOverdue },
+            behindS: backups.followed?.behindS ?? null,
+          },
+        }),
   };
 }
 
@@ -51,7 +63,9 @@ export async function writeFacts(
   while (!signal.aborted) {
     try {
       const targets = await readTargetStates(layout);
-      const facts = factsOf(layout, status(), targets, Date.now());
+      const [parts, now] = [status(), Date.now()];
+      const backups = readBackupFacts(layout, now, healthyForMs(parts, "coordinator"));
+      const facts = factsOf(layout, parts, targets, backups, now);
       writeOwned(
         layout.factsFile,
         JSON.stringify(facts),

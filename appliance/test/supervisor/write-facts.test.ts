@@ -61,8 +61,13 @@ t.test(
           failure: { code: "unreachable", message: "no", at: 1, tries: 1 },
         },
       ],
+      {
+        ...{ target: "/mnt/backups", isOverdue: true, takenAtMs: 7, failure: null },
+        followed: { behindS: 9, failure: null },
+      },
       Date.now(),
     );
+    t.same(facts.backup, { takenAt: 7, isOverdue: true, behindS: 9 });
     t.same(facts.targets, [{ target: "mail", isFailing: true }]);
     t.ok(Value.Check(ApplianceFacts, facts), JSON.stringify(facts));
     t.same(facts.parts, [{ part: "nats", isHealthy: false, isHeld: false, restarts: 2 }]);

@@ -52,6 +52,19 @@ export const ApplianceFacts = Type.Object(
         maxItems: 32,
       }),
     ),
+    /** Of the backups that are scheduled; absent where none are. */
+    backup: Type.Optional(
+      Type.Object(
+        {
+          /** Of the last whole one, Unix milliseconds; null where there is none. */
+          takenAt: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+          isOverdue: Type.Boolean(),
+          /** How much of what was done last is not on the target, seconds; null while nobody follows. */
+          behindS: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+        },
+        closed,
+      ),
+    ),
   },
   closed,
 );

@@ -21,6 +21,7 @@ const facts: ApplianceFacts = {
   parts: [{ part: "nats", isHealthy: false, isHeld: false, restarts: 4 }],
   certificates: [{ file: 'etc/a"\\\n.crt', expiresAt: 5_000 }],
   disks: [{ holds: "logs", totalBytes: 10, freeBytes: 1, totalInodes: 0, freeInodes: 0 }],
+  backup: { takenAt: 7_000, isOverdue: false, behindS: 2 },
 };
 const sources: MetricsSources = {
   ...{ version: "1.2.3", now: () => 11_000 },
@@ -58,6 +59,9 @@ t.test("what is known has its line, and every line has help and type", async (t)
     "resontech_supervisor_facts_age_seconds 10",
     'resontech_certificate_expiry_timestamp_seconds{certificate="etc/a\\"\\\\\\n.crt"} 5',
     'resontech_disk_free_bytes{holds="logs"} 1',
+    "resontech_backup_last_timestamp_seconds 7",
+    "resontech_backup_overdue 0",
+    "resontech_backup_behind_seconds 2",
   ])
     t.ok(lines.includes(line), line);
   for (const line of lines) {

@@ -165,6 +165,23 @@ export const ALERT_RULES: readonly AlertRule[] = [
     runbook: page("certificate-ends"),
   },
   {
+    alert: "BackupOverdue",
+    expr: "resontech_backup_overdue == 1",
+    ...{ forDuration: "5m", severity: "warning" },
+    summary: "No backup was taken for twice the time of the schedule.",
+    todo: "Run `appliance status`, which says why.",
+    runbook: page("backup-overdue"),
+  },
+  {
+    alert: "BackupBehind",
+    expr: "resontech_backup_behind_seconds > 60",
+    ...{ forDuration: "5m", severity: "warning" },
+    summary:
+      "What was done in the last {{ $value | humanizeDuration }} is on no other disk: it would be lost with this host.",
+    todo: "Run `appliance status`, which says why.",
+    runbook: page("backup-overdue"),
+  },
+  {
     alert: "DiskLow",
     expr: "resontech_disk_free_bytes / resontech_disk_size_bytes < 0.10",
     ...{ forDuration: "5m", severity: "warning" },

@@ -211,6 +211,7 @@ export function applianceFamilies(facts: ApplianceFacts, now: number): Family[] 
         value: isFailing ? 1 : 0,
       })),
     ],
+    ...backupFamilies(facts),
     ["disk_size_bytes", "Size of the file system.", ofDisks(({ totalBytes }) => totalBytes)],
     ["disk_free_bytes", "Room that is left on it.", ofDisks(({ freeBytes }) => freeBytes)],
     [
@@ -219,6 +220,29 @@ export function applianceFamilies(facts: ApplianceFacts, now: number): Family[] 
       ofDisks((disk) => disk.totalInodes),
     ],
     ["disk_files_free", "Files that it can still take.", ofDisks(({ freeInodes }) => freeInodes)],
+  ];
+}
+
+/** None where no backup is scheduled. */
+function backupFamilies({ backup }: ApplianceFacts): Family[] {
+  if (backup === undefined) return [];
+  const { takenAt, isOverdue, behindS } = backup;
+  return [
+    [
+      "backup_last_timestamp_seconds",
+      "When the last whole backup of the schedule was taken, Unix time; 0 where there is none.",
+      one((takenAt ?? 0) / MS),
+    ],
+    [
+      "backup_overdue",
+      "1 where none was taken for twice the time of the schedule.",
+      flag(isOverdue),
+    ],
+    [
+      "backup_behind_seconds",
+      "How much of what was done last the target does not have yet.",
+      behindS === null ? [] : one(behindS),
+    ],
   ];
 }
 
