@@ -7,7 +7,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AuditProducer, AuditUnavailable, connectProducer } from "@resontech/audit/producer";
 import { addAuditOutProducer, AuditOutInstance } from "./audit/audit-out-instance.ts";
@@ -15,6 +14,7 @@ import { makeAuditdConfig, startAuditd, temporaryRoot } from "./audit/auditd-ins
 import { issueCertificates } from "./audit/certificates.ts";
 import { RECEIVER_NAME, RsyslogReceiver, SENDER_NAME } from "./audit/rsyslog-receiver.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
+import { freePort } from "../dev/free-port.ts";
 
 const TICK_MS = 50;
 const CATCH_UP_LIMIT_MS = 30 * 60_000;
@@ -202,15 +202,6 @@ function keyList(): Parameters<AuditProducer["fact"]>[0] {
     actor: { sub: "usr-1", kind: "user" },
     object: { kind: "user", id: "usr-1" },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function ended(child: ChildProcess): Promise<void> {

@@ -15,7 +15,6 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { freePort } from "../agent/test/helper/engine-process.ts";
 import { llamaPython } from "../serving/test/helper/llama-python.ts";
 import { startLlama } from "../serving/test/helper/llama-replica.ts";
 import { RunningGateway } from "../serving/test/helper/running-gateway.ts";
@@ -26,6 +25,7 @@ import { seededRandom } from "./measure/seeded-random.ts";
 import { quantile, spread } from "./measure/statistics.ts";
 import { StolenTime } from "./measure/stolen-time.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
+import { freePort } from "../dev/free-port.ts";
 
 const run = promisify(execFile);
 const KEY = "rpk_the-key-of-this-proof";

@@ -14,7 +14,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Route } from "@resontech/contracts/inference-routes";
 import Database from "better-sqlite3";
 import { ServerBridge } from "../agent/src/substrate/container-host/network/server-bridge.ts";
-import { freePort } from "../agent/test/helper/engine-process.ts";
 import { TestPki } from "../agent/test/helper/pki.ts";
 import { AuditdFixture } from "../audit/test/helper.ts";
 import { type CallBegun, type CallEnded, readCallLine } from "../serving/src/records/call-line.ts";
@@ -24,6 +23,7 @@ import { KeptUp } from "./inference-usage/kept-up.ts";
 import { type Made, makeCall, type Wish } from "./inference-usage/make-call.ts";
 import { seededRandom } from "./measure/seeded-random.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
+import { freePort } from "../dev/free-port.ts";
 
 const CALLS = 100_000;
 const AT_ONCE = 24;

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
 import type { Test } from "tap";
 import { until } from "./out/helper.ts";
+import { freePorts } from "../../dev/free-port.ts";
 
 export const PCR = 7;
 const ONE = "1".repeat(64);
@@ -20,7 +20,7 @@ export class SoftTpm {
 
   static async start(t: Test, folder: string): Promise<SoftTpm> {
     mkdirSync(folder);
-    const port = await twoFreePorts();
+    const port = (await freePorts(2)).from;
     const child = spawn(
       "swtpm",
       [
@@ -72,21 +72,5 @@ export class SoftTpm {
       env: { ...process.env, TPM2TOOLS_TCTI: this.device },
       stdio: "ignore",
     });
-  }
-}
-
-/** The first of two that follow one another. */
-async function twoFreePorts(): Promise<number> {
-  for (;;) {
-    const one = createServer().listen(0, "127.0.0.1");
-    await once(one, "listening");
-    const { port } = one.address() as { port: number };
-    const other = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      other.once("error", () => resolve(false)).listen(port + 1, "127.0.0.1", () => resolve(true));
-    });
-    for (const server of [one, other])
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
-    if (isFree) return port;
   }
 }

@@ -11,9 +11,10 @@ import { linkRelease } from "@resontech/registry-mirror/link-release";
 import { RegistryTokens } from "../../coordinator/src/identity/registry-tokens.ts";
 import { engineBinary } from "../../coordinator/test/helper/engine-binary.ts";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
-import { freePort, startS3Engine } from "../../coordinator/test/helper/s3-engine.ts";
+import { startS3Engine } from "../../coordinator/test/helper/s3-engine.ts";
 import { makeTestApp } from "../../coordinator/test/helper/test-app.ts";
 import { makeRelease } from "../../registry-mirror/test/helper/small-release.ts";
+import { freePort } from "../../dev/free-port.ts";
 
 const SERVICE = "registry.proof";
 const LOGIN_S = 600;

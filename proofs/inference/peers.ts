@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { StepCache } from "@resontech/airgap/step-cache";
-import { freePort } from "../../agent/test/helper/engine-process.ts";
 import type { LoadTarget } from "./load.ts";
+import { freePort } from "../../dev/free-port.ts";
 
 const run = promisify(execFile);
 const cache = new StepCache(join(import.meta.dirname, "../../.cache/test-venvs"));

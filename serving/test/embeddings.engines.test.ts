@@ -18,11 +18,12 @@ import { promisify } from "node:util";
 import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import t from "tap";
-import { freePort, until } from "../../agent/test/helper/engine-process.ts";
+import { until } from "../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
 import { embeddingsPython } from "./helper/embeddings-python.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
+import { freePort } from "../../dev/free-port.ts";
 
 t.setTimeout(240_000);
 const run = promisify(execFile);

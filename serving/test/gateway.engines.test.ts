@@ -24,7 +24,6 @@ import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
 import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { freePort } from "../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../agent/test/helper/pki.ts";
 import { AuditdFixture, readLeaves } from "../../audit/test/helper.ts";
 import { openServing } from "../src/open-serving.ts";
@@ -62,6 +61,7 @@ class EchoPredictor:
             time.sleep(1.5)
         return {"said": data.decode("latin-1"), "bytes": len(data)}
 `;
+import { freePort } from "../../dev/free-port.ts";
 const inner = await freePort();
 const root = join(dir, "replica");
 for (const folder of ["rt/job/scripts", "rt/events"])

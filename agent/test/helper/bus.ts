@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { freePort, startEngine, stopEngine } from "./engine-process.ts";
+import { startEngine, stopEngine } from "./engine-process.ts";
 import type { TestPki } from "./pki.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 export type TestBus = { url: string; stop(): Promise<void>; restart(): Promise<void> };
 

@@ -1,17 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-
-export async function freePort(host = "127.0.0.1"): Promise<number> {
-  const server = createServer().listen(0, host);
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  server.close();
-  await once(server, "close");
-  return address.port;
-}
 
 /** Starts a program and waits until `isReady` says so. */
 export async function startEngine(

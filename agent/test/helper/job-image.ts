@@ -8,8 +8,9 @@ import { linkRelease } from "@resontech/registry-mirror/link-release";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { buildProgram, writeImageLayout } from "./image-layout.ts";
-import { freePort, startEngine, stopEngine } from "./engine-process.ts";
+import { startEngine, stopEngine } from "./engine-process.ts";
 import type { TestPki } from "./pki.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const Index = Type.Object({
   manifests: Type.Array(Type.Object({ digest: Type.String() }), { minItems: 1 }),

@@ -11,7 +11,6 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,6 +35,7 @@ import type { PostgresShell } from "../../src/backup/postgres-archive.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { Layout } from "../../src/layout.ts";
 import { hasPostgres, RunningPostgres, writePassword } from "./running-postgres.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 /** PostgreSQL looks up who runs it: the thirteenth is `nobody`. */
 const UID_BASE = 65_534 - 13;
@@ -398,14 +398,4 @@ function generationIn(file: string): number {
 async function waitUntil(holds: () => boolean): Promise<void> {
   for (const endsAt = Date.now() + 20_000; !holds(); await sleep(20))
     if (Date.now() > endsAt) throw new Error("it never came");
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

@@ -31,7 +31,8 @@ import {
 } from "../../src/backup/restore-appliance.ts";
 import { Layout } from "../../src/layout.ts";
 import { openContext } from "../../src/supervisor/supervise.ts";
-import { freePort, loadPostgresImage, servePostgres } from "./postgres-container.ts";
+import { loadPostgresImage, servePostgres } from "./postgres-container.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const run = promisify(execFile);
 const VERSION = "0.9.0";

@@ -1,8 +1,6 @@
 /** PostgreSQL of the bundle's image in a container, with the flags of the appliance. */
 import { execFileSync } from "node:child_process";
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -79,14 +77,4 @@ export async function askPostgres(
     into,
   );
   return text.trim();
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

@@ -10,11 +10,11 @@ import { startPodman } from "../../../agent/test/helper/podman-service.ts";
 import { postgresPart, shellInContainer } from "../../src/backup/postgres-archive.ts";
 import {
   askPostgres,
-  freePort,
   loadPostgresImage,
   POSTGRES_UID,
   servePostgres,
 } from "./postgres-container.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 t.test("people come back from a copy that was made while one was being written", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "rt-pg-"));

@@ -11,7 +11,6 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
 import t from "tap";
 import { CustomersPki } from "../ca/customers-pki.ts";
-import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
@@ -23,6 +22,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { doorPart } from "../../src/parts/door.ts";
 import { httpsGet } from "../../src/parts/health.ts";
 import type { Running } from "../../src/parts/part.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const layout = new Layout(
   t.testdir({ etc: { secrets: {} }, current: { engines: {} } }),

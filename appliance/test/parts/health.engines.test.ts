@@ -8,8 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
-import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { firstBytes, closesConnection } from "../../src/parts/health.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 async function untilTrue(ask: () => Promise<boolean>): Promise<void> {
   for (const from = performance.now(); !(await ask()); await sleep(100))

@@ -13,7 +13,6 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
 import { connectBus } from "../../../coordinator/src/bus/connect.ts";
-import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, writeOwned } from "../../src/config/owned-file.ts";
@@ -23,6 +22,7 @@ import type { PartContext } from "../../src/parts/context.ts";
 import { natsPart, registryPart } from "../../src/parts/native-engines.ts";
 import type { Part, Running } from "../../src/parts/part.ts";
 import { renewNow } from "../../src/supervisor/renew-certificates.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root starts parts as others" };
 const DAY_MS = 86_400_000;

@@ -11,8 +11,9 @@ import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
 import { engineBinary } from "./engine-binary.ts";
-import { freePort, type S3Engine } from "./s3-engine.ts";
+import type { S3Engine } from "./s3-engine.ts";
 import { makeTestCa } from "./test-ca.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const REGION = "garage";
 const WITHIN_MS = 30_000;

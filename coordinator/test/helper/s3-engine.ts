@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { type S3Credentials, S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
 import { engineBinary } from "./engine-binary.ts";
 import { makeTestCa } from "./test-ca.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 export type S3Engine = {
   endpoint: string;
@@ -101,14 +101,4 @@ export async function startS3Engine(dir: string): Promise<S3Engine> {
       await exited;
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  server.close();
-  await once(server, "close");
-  return address.port;
 }

@@ -1,8 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
@@ -32,6 +30,7 @@ import { Sessions } from "../../src/identity/sign-in/sessions.ts";
 import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { type IdentityParts, makeTestApp, type TestApp } from "./test-app.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -87,7 +86,7 @@ export class SignInHouse implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const dir = mkdtempSync(join(tmpdir(), "rt-house-"));
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
-    const port = await unusedPort();
+    const port = await freePort();
     const keycloak = stack.use(
       await RunningKeycloak.start(`https://localhost:${port}`, trusted, sameAs),
     );
@@ -328,13 +327,4 @@ function jwksOf(key: KeyObject, kid: string): string {
   return JSON.stringify({
     keys: [{ ...key.export({ format: "jwk" }), kid, alg: "ES256", use: "sig" }],
   });
-}
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,7 +1,5 @@
 /** The hub on the real app and the real object store: models come in, are downloaded by the unmodified client of Hugging Face, and go. */
 import { createHash, randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
@@ -9,6 +7,7 @@ import { runPython } from "../helper/client-venv.ts";
 import { huggingFacePython } from "../helper/hugging-face-python.ts";
 import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 t.setTimeout(240_000);
 const dir = t.testdir();
@@ -197,12 +196,7 @@ t.test("outputs that leave by approval alone do not become everybody's", async (
 
 /** The app on a port of the loopback address: the client speaks to a server, not to a function. */
 async function listening(): Promise<{ url: string; close: () => void }> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  probe.close();
-  await once(probe, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  await api.app.listen({ host: "127.0.0.1", port: address.port });
-  return { url: `http://127.0.0.1:${address.port}`, close: () => undefined };
+  const port = await freePort();
+  await api.app.listen({ host: "127.0.0.1", port });
+  return { url: `http://127.0.0.1:${port}`, close: () => undefined };
 }

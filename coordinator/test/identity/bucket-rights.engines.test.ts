@@ -11,8 +11,9 @@ import { bucketPolicy } from "../../src/storage/decisions/bucket-policy.ts";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
-import { freePort, startS3Engine } from "../helper/s3-engine.ts";
+import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);

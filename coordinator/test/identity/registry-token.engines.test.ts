@@ -8,8 +8,9 @@ import t from "tap";
 import { RegistryTokens } from "../../src/identity/registry-tokens.ts";
 import { engineBinary } from "../helper/engine-binary.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
-import { freePort, startS3Engine } from "../helper/s3-engine.ts";
+import { startS3Engine } from "../helper/s3-engine.ts";
 import { makeTestApp } from "../helper/test-app.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const dir = t.testdir();
 const engine = await startS3Engine(dir);

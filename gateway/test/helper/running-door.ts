@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureHaproxy } from "@resontech/airgap/haproxy";
 import { type DoorSettings, renderDoorConfig } from "../../src/door-config.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 /** Of a server certificate for `localhost`, and of who vouches for it. */
 export type DoorCertificates = { caFile: string; certFile: string; keyFile: string };
@@ -38,7 +39,7 @@ export class RunningDoor implements AsyncDisposable {
     const certFile = join(dir, "server.crt");
     copyFileSync(certificates.certFile, certFile);
     copyFileSync(certificates.keyFile, keyFileOf(certFile));
-    const port = settings.port ?? (await unusedPort());
+    const port = settings.port ?? (await freePort());
     const config = renderDoorConfig({
       ...{ address: "127.0.0.1", port, name: "localhost", certFile },
       ...{ maxConnections: 400, threads: 2 },
@@ -105,15 +106,6 @@ export class RunningDoor implements AsyncDisposable {
 }
 
 const keyFileOf = (certFile: string): string => certFile.replace(/\.crt$/, ".key");
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function accepts(port: number): Promise<boolean> {
   const socket = connect({ host: "127.0.0.1", port });

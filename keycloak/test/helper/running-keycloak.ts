@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +8,7 @@ import { promisify } from "node:util";
 import { ensureTestKeycloak } from "@resontech/airgap/keycloak-tree";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { askKeycloak, type KeycloakAddress } from "@resontech/keycloak/address";
+import { freePort } from "../../../dev/free-port.ts";
 
 const run = promisify(execFile);
 const START_MS = 180_000;
@@ -147,15 +147,4 @@ export async function makeCertificate(dir: string): Promise<void> {
     ...["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
     ...["-keyout", join(dir, "server.key"), "-out", join(dir, "server.crt")],
   ]);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }

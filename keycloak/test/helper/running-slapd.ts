@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { LdapConnection } from "@resontech/contracts/identity-connections";
-import { freePort, makeCertificate } from "./running-keycloak.ts";
+import { makeCertificate } from "./running-keycloak.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const run = promisify(execFile);
 const START_MS = 10_000;

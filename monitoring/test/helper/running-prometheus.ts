@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
@@ -17,6 +16,7 @@ import {
   renderPrometheusConfig,
   renderWebConfig,
 } from "../../src/prometheus/prometheus-config.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 export type Reader = { cert: Buffer; key: Buffer } | null;
 export type Alert = {
@@ -60,7 +60,7 @@ export class RunningPrometheus implements AsyncDisposable {
     const caFile = join(dir, "both.pem");
     writeFileSync(caFile, [readFileSync(ca.rootCertFile), readFileSync(asked.doorCa)].join("\n"));
     const settings: PrometheusSettings = {
-      ...{ port: await unusedPort(), dataDir: join(dir, "data"), everyS: 1 },
+      ...{ port: await freePort(), dataDir: join(dir, "data"), everyS: 1 },
       keycloakPort: asked.keycloakPort ?? null,
       ...{ configFile: join(dir, "prometheus.yml"), webConfigFile: join(dir, "web.yml") },
       ...{ rulesFile: join(dir, "rules.yml"), caFile },
@@ -151,13 +151,4 @@ export async function until(look: () => Promise<boolean>, limitMs: number): Prom
   for (const deadline = Date.now() + limitMs; Date.now() < deadline; await sleep(200))
     if (await look()) return true;
   return false;
-}
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -2,11 +2,12 @@ import { execFileSync, spawn } from "node:child_process";
 import { createPrivateKey, randomUUID, sign, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { renderRegistryConfig } from "../../src/registry-config.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 /** The engine's numeric user: neither root nor the owner of a blob. */
 const UID = 64_250;
@@ -111,15 +112,6 @@ export async function startRegistry(dir: string, storageDir: string): Promise<Ru
       rmSync(dir, { recursive: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -35,9 +35,9 @@ import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts"
 import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
 import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
-import { freePort } from "../../../coordinator/test/helper/s3-engine.ts";
 import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-ca.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const MAIN = shippedProgram("s3-front");
 const REGION = "garage";

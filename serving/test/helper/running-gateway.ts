@@ -16,7 +16,6 @@ import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-rout
 import type { ServingConfig } from "@resontech/contracts/serving-config";
 import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
@@ -24,6 +23,7 @@ import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
 import { JOURNAL_NAME } from "../../src/records/call-journal.ts";
 import { type CallLine, readCallLine } from "../../src/records/call-line.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 const HOST = "127.0.0.1";
 const sha256Of = (pem: string) =>

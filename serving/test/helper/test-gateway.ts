@@ -8,7 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { freePort } from "../../../agent/test/helper/engine-process.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import type { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
@@ -16,6 +15,7 @@ import { ECHO_SCRIPT } from "../../../coordinator/test/helper/workspace.ts";
 import type { ScriptedAgent } from "../../../coordinator/test/kernel/scripted-agent.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
+import { freePort, freePorts } from "../../../dev/free-port.ts";
 
 const HOST = "127.0.0.1";
 const RUNNERS = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
@@ -87,9 +87,9 @@ export class TestGateway implements AsyncDisposable {
 
   /** The node can be reached, and has so many workers. */
   async register(agent: ScriptedAgent, workers: number): Promise<void> {
-    const from = await freePort(HOST);
+    const ports = await freePorts(PORTS);
     await agent.register(workers, [], {
-      ...{ address: HOST, ports: { from, to: Math.min(65_535, from + PORTS) } },
+      ...{ address: HOST, ports },
     });
   }
 

@@ -2,13 +2,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import type { Test } from "tap";
 import type { S3Store } from "../../../src/out/worm/s3-request.ts";
 import { temporaryFolder } from "../../helper.ts";
 import { until } from "../helper.ts";
+import { freePort } from "../../../../dev/free-port.ts";
 
 /** @param isVersioning false: a store without versions can't lock */
 export async function startS3Engine(t: Test, isVersioning = true): Promise<S3Store> {
@@ -51,15 +52,6 @@ export async function startS3Engine(t: Test, isVersioning = true): Promise<S3Sto
     bucket: "audit-copy",
     ...credentials,
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function isListening(port: number): Promise<boolean> {

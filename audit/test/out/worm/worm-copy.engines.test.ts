@@ -25,7 +25,8 @@ import { WormCopy } from "../../../src/out/worm/worm-copy.ts";
 import { filesOfTree, tilePath } from "../../../src/log/format/tree/tile-layout.ts";
 import { temporaryFolder } from "../../helper.ts";
 import { keepingFacts, keyLists, silent, until, WrittenLog } from "../helper.ts";
-import { freePort, startS3Engine } from "./s3-engine.ts";
+import { startS3Engine } from "./s3-engine.ts";
+import { freePort } from "../../../../dev/free-port.ts";
 
 const never = new AbortController().signal;
 const call = (store: S3Store, options: S3Call): Promise<S3Answer> => callS3(store, options, never);

@@ -7,8 +7,9 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { ClientBridge } from "../../../../src/substrate/container-host/network/client-bridge.ts";
 import { ServerBridge } from "../../../../src/substrate/container-host/network/server-bridge.ts";
-import { freePort, until } from "../../../helper/engine-process.ts";
+import { until } from "../../../helper/engine-process.ts";
 import { TestPki } from "../../../helper/pki.ts";
+import { freePort } from "../../../../../dev/free-port.ts";
 
 const HOST = "127.0.0.1";
 /** As a job's network has them: the host's own address is the first. */
