@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REPLICA_WISH, type ReplicaWishFile } from "@resontech/contracts/replica-wish";
 
+/** Linux counts processor time a hundred times a second. */
+const MS_A_TICK = 10;
 const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
 
 /** What the agent gives a container of an engine. */
@@ -62,6 +64,14 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
   get enginePid(): number {
     const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
     return Number(children.trim().split(" ")[0]);
+  }
+
+  /** What the engine's process has worked so far, all its threads together, to 10 ms. */
+  engineCpuMs(): number {
+    const stat = readFileSync(`/proc/${this.enginePid}/stat`, "utf8");
+    // After the name, which may have any character: user and system time are the 12th and 13th.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK;
   }
 
   /** As the agent passes it on. */
