@@ -25,7 +25,10 @@ export class HeldSocket {
     return this.#bound.fd();
   }
 
-  /** Nobody can connect from here on. */
+  /**
+   * Nobody can connect from here on. A process that ends without it takes the path away at its very end, when the next supervisor may have made
+   * the same anew.
+   */
   close(): void {
     this.#bound?.close();
     this.#bound = null;

@@ -26,6 +26,8 @@ export type Part = {
   silenceLimitMs?: number;
   /** From the stop signal to SIGKILL, milliseconds. */
   stopGraceMs: number;
+  /** Gives up what the supervisor itself holds for it, once it has ended for good: the next supervisor holds the same anew. */
+  giveUp?: () => void;
   /** Shown by `appliance status`: null when the part listens on no port. */
   port: number | null;
   version: string;

@@ -84,6 +84,7 @@ function partUnder(
     startTimeoutMs: spec.startTimeoutMs ?? 60_000,
     ...(spec.silenceLimitMs === undefined ? {} : { silenceLimitMs: spec.silenceLimitMs }),
     stopGraceMs,
+    ...(spec.socket === undefined ? {} : { giveUp: () => spec.socket?.close() }),
     port: spec.port,
     version: spec.version,
   };

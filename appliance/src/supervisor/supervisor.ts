@@ -104,6 +104,7 @@ export class Supervisor {
     }
     // Else this process would stay for as long as they do, with the sockets that the next one makes anew.
     for (const { isKept, running } of this.#entries) if (isKept) running?.letGo?.();
+    for (const { isKept, part } of this.#entries) if (!isKept) part.giveUp?.();
   }
 
   stop(): void {

@@ -1,4 +1,5 @@
 /** The real gateway's way to listen, and a part that is killed while somebody calls. */
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { request } from "node:http";
@@ -82,6 +83,28 @@ t.test(
     t.ok(pids.size >= 3, `${pids.size} processes answered`);
   },
 );
+
+t.test("what the next holder has made stays when the one before ends at last", async (t) => {
+  const own = join(dir, "own");
+  const held = join(import.meta.dirname, "..", "..", "src", "parts", "held-socket.ts");
+  const before = spawn(process.execPath, [
+    ...["--input-type=module", "--eval"],
+    `const { HeldSocket } = await import(${JSON.stringify(held)});
+     const held = new HeldSocket(${JSON.stringify(own)}, { uid: 0, gid: 0 });
+     held.fd();
+     held.close();
+     process.stdout.write("given up");
+     await new Promise((resolve) => process.stdin.once("end", resolve).resume());`,
+  ]);
+  t.teardown(() => before.kill());
+  await once(before.stdout, "data");
+  const next = new HeldSocket(own, { uid: 0, gid: 0 });
+  t.teardown(() => next.close());
+  next.fd();
+  before.stdin.end();
+  await once(before, "exit");
+  t.ok(existsSync(own));
+});
 
 t.test("nothing of it is left", (t) => {
   held.close();

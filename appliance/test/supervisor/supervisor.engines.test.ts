@@ -119,6 +119,27 @@ t.test(
   },
 );
 
+t.test(
+  "what is held for a part is given up once it has ended, and not for one that is kept",
+  async (t) => {
+    const dir = t.testdir();
+    const givenUp: string[] = [];
+    const held = (name: string): Part => ({
+      ...shellPart(dir, name, "exec sleep 60"),
+      giveUp: () => void givenUp.push(name),
+    });
+    const { supervisor, ended } = running(t, [held("kept"), held("other")], dir);
+    await until(() => phaseIn(supervisor, "other") === "healthy", "it is healthy");
+    const [kept] = supervisor.status();
+    t.same(givenUp, []);
+    supervisor.keep(["kept"]);
+    supervisor.stop();
+    await ended;
+    t.same(givenUp, ["other"]);
+    process.kill(kept?.pid ?? 0, "SIGKILL");
+  },
+);
+
 t.test("a supervisor that keeps a part ends at once, and the part goes on", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "rt-kept-"));
   chmodSync(dir, 0o777);
