@@ -2,7 +2,7 @@
  * A Unix socket that outlives the part that listens on it: the supervisor binds it and hands it down, so that whoever connects while the part starts
  * anew waits for it and is refused nothing.
  */
-import { chmodSync, chownSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, rmSync } from "node:fs";
 import { BoundSocket, type BoundSocketOptions } from "node:net";
 
 export class HeldSocket {
@@ -17,10 +17,11 @@ export class HeldSocket {
   }
 
   /**
-   * The descriptor to hand down; it is bound at the first call. Its part makes it listen.
+   * The descriptor to hand down; it is bound at the first call, and anew where somebody took the path away. Its part makes it listen.
    * @throws what the file system says
    */
   fd(): number {
+    if (this.#bound !== null && !existsSync(this.#path)) this.close();
     this.#bound ??= this.#bind();
     return this.#bound.fd();
   }

@@ -84,6 +84,13 @@ t.test(
   },
 );
 
+t.test("a path that somebody took away is there again at the next start", async (t) => {
+  rmSync(path);
+  const next = await start();
+  t.teardown(() => next.kill());
+  t.equal(await firstCall(), next.pid);
+});
+
 t.test("what the next holder has made stays when the one before ends at last", async (t) => {
   const own = join(dir, "own");
   const held = join(import.meta.dirname, "..", "..", "src", "parts", "held-socket.ts");
