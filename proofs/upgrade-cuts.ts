@@ -408,12 +408,20 @@ class CutPlace implements AsyncDisposable {
     return join(this.appliance.root, "current", "bin", "appliance");
   }
 
-  /** The journal ends with a whole run. */
+  /** The journal's last run is whole; a later one of the same release may have done a step of it anew. */
   #isSettled(): boolean {
     const file = join(this.appliance.root, "journal", "journal.jsonl");
-    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
-    const { step, state } = JSON.parse(lines.at(-1) ?? "") as { step?: string; state?: string };
-    return step === "first-boot" && state === "done";
+    const lines = readFileSync(file, "utf8")
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { kind: string; step?: string; state?: string });
+    const last = lines.slice(lines.findLastIndex(({ kind }) => kind === "begin"));
+    const { step, state } = last.at(-1) ?? {};
+    return (
+      last.some((line) => line.step === "first-boot" && line.state === "done") &&
+      state === "done" &&
+      step !== "return"
+    );
   }
 }
 

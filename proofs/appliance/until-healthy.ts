@@ -12,14 +12,15 @@ export async function untilHealthy(
   appliance: LocalAppliance,
   stopped: readonly string[] = [],
 ): Promise<void> {
-  for (const from = Date.now(); Date.now() - from < LIMIT_MS; await sleep(500))
-    if (
-      appliance
-        .status()
-        .parts.every(
-          ({ name, phase, pid }) => stopped.includes(name) || (phase === "healthy" && pid !== null),
-        )
-    )
-      return;
+  for (const from = Date.now(); Date.now() - from < LIMIT_MS; await sleep(500)) {
+    const { parts } = appliance.status();
+    // None at all: the supervisor does not run yet.
+    const isWhole =
+      parts.length > 0 &&
+      parts.every(
+        ({ name, phase, pid }) => stopped.includes(name) || (phase === "healthy" && pid !== null),
+      );
+    if (isWhole) return;
+  }
   throw new Error(`not every part was healthy within ${LIMIT_MS / 1000} s`);
 }
