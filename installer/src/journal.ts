@@ -11,10 +11,11 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   truncateSync,
-  writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeNow } from "@resontech/daemon/durable-file";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 import { type Static, Type } from "typebox";
 import { reader } from "@resontech/contracts/readable";
@@ -83,6 +84,9 @@ export type Owned = Extract<JournalLine, { kind: "owns" }>;
 export class JournalDamagedError extends Error {
   readonly code = "journal_damaged";
 }
+
+/** Several times the lines of a return. */
+const RESERVE_BYTES = 64 * 1024;
 
 export const journalFile = (root: string): string => join(root, "journal", "journal.jsonl");
 
@@ -161,21 +165,53 @@ export class Journal {
       this.append({ kind: "owns", what, path });
   }
 
-  /** Durable when it returns. */
+  get #reserve(): string {
+    return join(dirname(this.file), "reserve");
+  }
+
+  /** The way back needs a few lines on a disk that the way forth has filled. Where there is no room to hold, the line itself finds out. */
+  #holdRoom(): void {
+    if (existsSync(this.#reserve)) return;
+    try {
+      writeLine(this.#reserve, Buffer.alloc(RESERVE_BYTES));
+    } catch (error) {
+      rmSync(this.#reserve, { force: true });
+      if (!isFull(error)) throw error;
+    }
+  }
+
+  /** Durable, and whole, when it returns. @throws what the disk says; ENOSPC once the room that was held is used up too */
   append(unstamped: Unstamped<JournalLine>): void {
     const line: JournalLine = { ...unstamped, at: new Date().toISOString() };
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
-    cutTornLine(this.file);
-    const fd = openSync(this.file, "a", 0o600);
+    if (line.kind === "begin") this.#holdRoom();
+    const text = Buffer.from(`${JSON.stringify(line)}\n`);
     try {
-      writeSync(fd, `${JSON.stringify(line)}\n`);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
+      writeLine(this.file, text);
+    } catch (error) {
+      if (!isFull(error) || !existsSync(this.#reserve)) throw error;
+      rmSync(this.#reserve);
+      writeLine(this.file, text);
     }
     if (this.#lines.length === 0) syncNow(dirname(this.file));
     this.#lines.push(line);
   }
+}
+
+/** Of a line that did not go whole nothing counts: {@link cutTornLine} takes it away before the next. */
+function writeLine(file: string, text: Buffer): void {
+  cutTornLine(file);
+  const fd = openSync(file, "a", 0o600);
+  try {
+    writeNow(fd, text, null);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOSPC";
 }
 
 /** What a crash cut short was never acted upon: the next line must not be glued to it. */

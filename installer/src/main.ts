@@ -194,7 +194,8 @@ function secondsOf(text: string): number {
 function explain(error: unknown): number {
   // Commander has said it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
+  const said = error instanceof Error && "code" in error ? String(error.code) : "failed";
+  const code = said === "ENOSPC" ? "disk_full" : said;
   const message = error instanceof Error ? error.message : String(error);
   if (code === "bundle_refused") {
     say(`install: refused: ${message}`);
@@ -205,5 +206,6 @@ function explain(error: unknown): number {
   }
   say(`install: ${message} [${code}]`);
   if (error instanceof Error && "hint" in error) say(`  what to do: ${String(error.hint)}`);
+  else if (code === "disk_full") say("  what to do: free space, and run the same command again");
   return code === "option_invalid" ? EXIT.usage : EXIT.failed;
 }

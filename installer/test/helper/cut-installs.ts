@@ -11,7 +11,7 @@ import { flagsFor, makeSmallRelease, readIfThere } from "./small-release.ts";
 
 // Times and process ids differ; which lines there are depends on where it was broken off.
 const IGNORED = /^(journal\/journal\.jsonl|data)$/;
-const FIRST_PORT = 21_000;
+const FIRST_PORT = 24_000;
 const PORTS_APART = 10;
 
 export type Ended = { status: number; stderr: string };

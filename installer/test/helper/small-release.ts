@@ -90,7 +90,7 @@ function program(file: string, text: string): void {
 /**
  * Every port is free on a machine that runs other appliances, so the numbers only have to differ.
  *
- * @param firstPort below 32768: from there on Linux gives ports to connections that go out
+ * @param firstPort below 32768, where Linux gives ports to connections that go out, and none of an appliance of `dev/` or `proofs/`
  */
 export function flagsFor(root: string, instance: string, firstPort: number): string[] {
   const ports = [

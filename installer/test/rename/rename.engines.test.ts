@@ -45,7 +45,7 @@ async function installed(t: Test) {
     );
   const install = ({ bundle }: SmallRelease, ...flags: string[]): Promise<Ended> =>
     run("sh", [join(bundle, "install.sh"), "--root", root, "--yes", ...flags]);
-  const flags = flagsFor(root, `rename-${process.pid}-${count}`, 25_000 + count * 100).slice(2);
+  const flags = flagsFor(root, `rename-${process.pid}-${count}`, 24_600 + count * 10).slice(2);
   const first = await install(older, ...flags, "--name", NAME, "--address", "127.0.0.1");
   t.equal(first.status, 0, first.stderr);
   t.teardown(() => installer({}, "uninstall", "--yes"));

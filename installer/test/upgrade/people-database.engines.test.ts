@@ -54,7 +54,7 @@ const [older, newer, sameAgain] = [
   release("1.2.0", "26.7.3"),
 ];
 
-const place = (): SmallInstallation => new SmallInstallation(base, "people", 26_000);
+const place = (): SmallInstallation => new SmallInstallation(base, "people", 24_800);
 /** Of the database that is used. */
 const database = ({ root }: SmallInstallation, name: string): string | null =>
   read(join(root, "data", "postgres", "cluster", name));

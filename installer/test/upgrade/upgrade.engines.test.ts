@@ -49,7 +49,7 @@ const broken = release("1.2.0", (appliance) =>
 /** Of another vendor, or of this one with another key. */
 const foreign = release("1.4.0", (same) => same, join(base, "other-key.pem"));
 
-const place = (): SmallInstallation => new SmallInstallation(base, "upgrade", 22_000);
+const place = (): SmallInstallation => new SmallInstallation(base, "upgrade", 24_400);
 const forbid = ({ parent }: SmallInstallation): void => writeFileSync(join(parent, "forbid"), "");
 const blobs = ({ root }: SmallInstallation): number =>
   readdirSync(join(root, "blobs", "sha256")).length;
