@@ -14,7 +14,7 @@ const TRIES = 500;
 export async function freePort(host = "127.0.0.1"): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = SINGLE.from + randomInt(SINGLE.count);
-    if ((await isClaimed(port)) && (await isFree(port, host))) return port;
+    if ((await claims(port)) && (await isFree(port, host))) return port;
   }
   throw new Error(`no port of ${SINGLE.from} and the ${SINGLE.count} after it is free`);
 }
@@ -24,13 +24,13 @@ export async function freePorts(count: number): Promise<{ from: number; to: numb
   if (count > BLOCKS.size) throw new RangeError(`at most ${BLOCKS.size} ports in a row`);
   for (let tries = 0; tries < TRIES; tries++) {
     const from = BLOCKS.from + randomInt(BLOCKS.count) * BLOCKS.size;
-    if (await isClaimed(from)) return { from, to: from + count - 1 };
+    if (await claims(from)) return { from, to: from + count - 1 };
   }
   throw new Error(`no ${count} ports in a row are free`);
 }
 
 /** By a socket of the kernel's own name space: of two processes one gets it, and its end gives it back. */
-async function isClaimed(port: number): Promise<boolean> {
+async function claims(port: number): Promise<boolean> {
   const claim = await listening({ path: `\0resontech-test-port-${port}` });
   claim?.unref();
   return claim !== null;

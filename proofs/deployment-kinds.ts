@@ -4,7 +4,6 @@
  *
  *     npm run prove -- deployment-kinds
  */
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { launchBrowser } from "../acceptance/test/helper/launch-browser.ts";
@@ -130,7 +129,13 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
   const browser = await launchBrowser(appliance);
   stack.defer(() => browser.close());
   const person = await Person.signIn(browser, appliance, "maker");
-  const page = await onPages(person, echo.id, echo.key, all.length, installed.folder("pictures"));
+  const page = await onPages(
+    person,
+    echo.id,
+    echo.key,
+    all.length,
+    join(repository, ".cache", "pictures"),
+  );
   for (const one of all) await maker.resontech("infer", "rm", one.id);
   const report = await auditReport(appliance, installed.folder("audit"), [
     join(bundle.bundle, "release.json"),
@@ -144,19 +149,14 @@ async function onPages(person: Person, id: string, key: string, count: number, p
   await person.open("/inference");
   await page.getByRole("link", { name: "echo" }).waitFor();
   const rows = await page.getByRole("table").getByRole("row").count();
-  await page.screenshot({ path: join(pictures, "list.png"), fullPage: true });
+  await page.screenshot({ path: join(pictures, "kinds-list.png"), fullPage: true });
   await person.open(`/inference/jobs/${id}`);
   await page.getByText("It answers on 1 replica.").waitFor();
   await page.getByLabel("Key").fill(key);
   await page.getByRole("textbox", { name: /^Text/ }).fill("from a page");
   await page.getByRole("button", { name: "Send" }).click();
   await page.locator("#answer").getByText("> from a page").waitFor();
-  await page.screenshot({ path: join(pictures, "deployment.png"), fullPage: true });
-  for (const name of ["list.png", "deployment.png"])
-    writeFileSync(
-      join(repository, ".cache", "pictures", `kinds-${name}`),
-      readFileSync(join(pictures, name)),
-    );
+  await page.screenshot({ path: join(pictures, "kinds-deployment.png"), fullPage: true });
   return { rows_at_least: rows > count, complaints };
 }
 

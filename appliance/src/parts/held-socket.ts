@@ -2,7 +2,7 @@
  * A Unix socket that outlives the part that listens on it: the supervisor binds it and hands it down, so that whoever connects while the part starts
  * anew waits for it and is refused nothing.
  */
-import { chmodSync, chownSync, existsSync, rmSync } from "node:fs";
+import { existsSync, lchownSync, rmSync } from "node:fs";
 import { BoundSocket, type BoundSocketOptions } from "node:net";
 
 export class HeldSocket {
@@ -41,9 +41,14 @@ export class HeldSocket {
     rmSync(this.#path, { force: true });
     // Its types know no path yet.
     const options: BoundSocketOptions & { path: string } = { path: this.#path };
-    const bound = new BoundSocket(options);
-    chownSync(this.#path, this.#owner.uid, this.#owner.gid);
-    chmodSync(this.#path, 0o660);
-    return bound;
+    // The folder is its part's, which may put a link in the socket's place: nothing that follows links is done to the path.
+    const before = process.umask(0o117);
+    try {
+      const bound = new BoundSocket(options);
+      lchownSync(this.#path, this.#owner.uid, this.#owner.gid);
+      return bound;
+    } finally {
+      process.umask(before);
+    }
   }
 }
