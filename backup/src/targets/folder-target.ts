@@ -1,5 +1,5 @@
-import { createReadStream } from "node:fs";
-import { mkdir, readdir, rm, rmdir, stat } from "node:fs/promises";
+import { constants, createReadStream } from "node:fs";
+import { mkdir, open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { removeLeftovers, replaceFileWith, syncFolder } from "@resontech/daemon/durable-file";
 import { BackupError } from "../backup-error.ts";
@@ -28,14 +28,14 @@ export class FolderTarget implements Target {
   }
 
   async put(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const file = join(this.name, path);
-    await this.#explained(async () => {
-      await this.#requireSame();
-      await this.#makeFolders(dirname(path));
-      await replaceFileWith(file, 0o600, async (handle) => {
-        for await (const chunk of content) await handle.appendFile(chunk);
-      });
-    });
+    await this.#explained(() =>
+      this.#within(async (folder) => {
+        await makeFolders(folder, dirname(path));
+        await replaceFileWith(join(folder, path), 0o600, async (handle) => {
+          for await (const chunk of content) await handle.appendFile(chunk);
+        });
+      }),
+    );
   }
 
   async *get(path: string): AsyncGenerator<Uint8Array> {
@@ -72,19 +72,19 @@ export class FolderTarget implements Target {
     });
   }
 
-  /** A disk that was unmounted since leaves a folder of the same name, on the host's own disk. */
-  async #requireSame(): Promise<void> {
-    const { dev, ino } = await stat(this.name);
-    if (dev !== this.#is.dev || ino !== this.#is.ino)
-      throw new BackupError("backup_target", `${this.name} is another folder than it was`);
-  }
-
-  async #makeFolders(folder: string): Promise<void> {
-    const made = await mkdir(join(this.name, folder), { recursive: true, mode: 0o700 });
-    if (made === undefined) return;
-    for (let at = join(this.name, folder); at.length >= this.name.length; at = dirname(at)) {
-      await syncFolder(at);
-      if (at === dirname(made)) return;
+  /**
+   * A disk that was unmounted since leaves a folder of the same name, on the host's own disk. What is given to `work` stands for the folder that was
+   * looked at, also where the disk goes away meanwhile.
+   */
+  async #within(work: (folder: string) => Promise<void>): Promise<void> {
+    const handle = await open(this.name, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      const { dev, ino } = await handle.stat();
+      if (dev !== this.#is.dev || ino !== this.#is.ino)
+        throw new BackupError("backup_target", `${this.name} is another folder than it was`);
+      await work(`/proc/self/fd/${handle.fd}`);
+    } finally {
+      await handle.close();
     }
   }
 
@@ -99,8 +99,19 @@ export class FolderTarget implements Target {
   }
 }
 
+/** Each new name is durable when it resolves. */
+async function makeFolders(within: string, folder: string): Promise<void> {
+  const made = await mkdir(join(within, folder), { recursive: true, mode: 0o700 });
+  if (made === undefined) return;
+  for (let at = join(within, folder); at.length >= within.length; at = dirname(at)) {
+    await syncFolder(at);
+    if (at === dirname(made)) return;
+  }
+}
+
 function targetError(name: string, cause: unknown): BackupError {
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const message = said.replaceAll(/\/proc\/self\/fd\/\d+/g, name);
   return new BackupError("backup_target", `${name}: ${message}`, { cause });
 }
 
