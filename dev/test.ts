@@ -17,6 +17,7 @@ import {
 } from "./tests/options.ts";
 import { runTier, type TierOutcome } from "./tests/run-tier.ts";
 import { describeFailure, listFailures } from "./tests/tap-failure.ts";
+import { filesToTryAgain, judgeSecondTry, type Judged } from "./tests/second-try.ts";
 import { testFiles } from "./tests/test-files.ts";
 import { type Tier, TIERS } from "./tests/tier.ts";
 import { TestBundle } from "./tests/test-bundle.ts";
@@ -29,7 +30,7 @@ const results = join(repository, ".cache", "test");
 mkdirSync(results, { recursive: true });
 
 const chosen = await chooseFiles(options);
-const outcomes = new Map<Tier, TierOutcome>();
+const outcomes = new Map<Tier, TierOutcome & Judged>();
 /** Tests start hundreds of processes from the same files: a start takes half the CPU once they are compiled. */
 const env: NodeJS.ProcessEnv = {
   ...process.env,
@@ -47,21 +48,30 @@ for (const tier of TIERS) {
     );
   const environment = { ...env, ...bundle?.environment };
   const appliance = tier === "acceptance" && bundle !== null ? await installed(bundle) : null;
-  outcomes.set(
-    tier,
-    await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
-      runTier(tier, files, {
-        repository,
-        results,
-        env: { ...environment, ...appliance?.environment },
-      }),
-    ),
-  );
+  outcomes.set(tier, await judged(tier, files, { ...environment, ...appliance?.environment }));
   await appliance?.remove().catch((error: unknown) => {
     leftovers.push(error instanceof Error ? error.message : String(error));
   });
 }
 report();
+
+/** As the tier's run says, and a second try of the files that failed in it. */
+async function judged(
+  tier: Tier,
+  files: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<TierOutcome & Judged> {
+  const tried = { repository, results, env: environment };
+  const first = await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
+    runTier(tier, files, tried),
+  );
+  const again = options.files.length > 0 ? [] : filesToTryAgain(tier, first.failures, files);
+  if (again.length === 0) return { ...first, unsteady: [] };
+  const second = await phases.run(`${tier} again`, `alone: ${again.join(", ")}`, () =>
+    runTier(tier, again, { ...tried, isAgain: true }),
+  );
+  return { ...first, ...judgeSecondTry(first, second, again) };
+}
 
 async function installed(from: TestBundle): Promise<TestAppliance> {
   return await phases.run("appliance", "one appliance, installed as a customer would", () =>
@@ -102,7 +112,10 @@ function report(): void {
     passed += outcome.passed;
     skipped += outcome.skipped;
     for (const failure of outcome.failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
-    const isBroken = outcome.status !== 0 && outcome.failures.length === 0;
+    for (const failure of outcome.unsteady)
+      process.stdout.write(`\n${describeFailure(failure, "unsteady")}\n`);
+    const isBroken =
+      outcome.status !== 0 && outcome.failures.length + outcome.unsteady.length === 0;
     if (isBroken)
       process.stdout.write(
         `\nthe tier ${tier} ended with ${outcome.status} and named no failure: ${outcome.rawFile}\n`,
@@ -115,10 +128,14 @@ function report(): void {
   );
   phases.say(`raw results: ${results}`);
   const failures = [...outcomes.values()].flatMap((outcome) => outcome.failures);
+  const unsteady = [...outcomes.values()].flatMap((outcome) => outcome.unsteady);
+  if (unsteady.length > 0) process.stdout.write(`\n${listFailures(unsteady, "unsteady")}\n`);
   if (failures.length > 0) process.stdout.write(`\n${listFailures(failures)}\n`);
   const isNothingReached = options.since !== null && chosen.length === 0;
   process.exitCode = failed > 0 || (passed === 0 && !isNothingReached) ? 1 : 0;
-  process.stdout.write(
-    `\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}\n`,
-  );
+  const apart = [
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+    ...(unsteady.length > 0 ? [`${unsteady.length} unsteady`] : []),
+  ];
+  process.stdout.write(`\n${[`${passed} passed`, `${failed} failed`, ...apart].join(", ")}\n`);
 }

@@ -12,6 +12,7 @@ Runs every test of every room, cheapest tier first: ${TIERS.join(", ")}.
   npm test -- --since origin/main
   npm test -- coordinator/test/http/*.test.ts
 
+Where no files are named, one that needs engines and failed runs again, alone; what passes then is counted as unsteady.
 Ends with "N passed, N failed"; exit code 0: nothing failed and something ran, or nothing was reached; 1: something failed; 2: wrong arguments.
 `;
 

@@ -12,16 +12,26 @@ export type TierOutcome = TapSummary & {
   rawFile: string;
 };
 
+export type TierOptions = {
+  repository: string;
+  /** The folder of raw results. */
+  results: string;
+  env: NodeJS.ProcessEnv;
+  /** A second try: one file at a time. @default false */
+  isAgain?: boolean;
+};
+
 /** Unit tests keep a core busy each; engines wait for one another most of the time. */
 const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 4, browser: 1, acceptance: 2 };
 
 export async function runTier(
   tier: Tier,
   files: readonly string[],
-  { repository, results, env }: { repository: string; results: string; env: NodeJS.ProcessEnv },
+  { repository, results, env, isAgain = false }: TierOptions,
 ): Promise<TierOutcome> {
-  const rawFile = join(results, `${tier}.tap`);
-  const cpuFile = join(results, `${tier}.cpu`);
+  const name = isAgain ? `${tier}-again` : tier;
+  const rawFile = join(results, `${name}.tap`);
+  const cpuFile = join(results, `${name}.cpu`);
   for (const file of [rawFile, cpuFile]) rmSync(file, { force: true });
   const preloads = ["note-cpu.mjs", ...(tier === "unit" ? ["no-processes.mjs"] : [])];
   const imports = preloads.map(
@@ -30,7 +40,7 @@ export async function runTier(
   const args = [
     "run",
     "--reporter=terse",
-    `--jobs=${JOBS[tier]}`,
+    `--jobs=${isAgain ? 1 : JOBS[tier]}`,
     `--output-file=${rawFile}`,
     ...imports,
     ...files,

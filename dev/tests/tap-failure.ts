@@ -10,21 +10,25 @@ const TAIL_CHARACTERS = 2400;
 const MAX_LISTED = 20;
 const LISTED_CHARACTERS = 400;
 
-export function describeFailure({ fullname, diagnostics }: TapFailure): string {
+/** @param verdict how the line begins */
+export function describeFailure({ fullname, diagnostics }: TapFailure, verdict = "not ok"): string {
   const said = inspect(shortened(diagnostics), {
     depth: 4,
     breakLength: 120,
     maxStringLength: null,
   }).split("\n");
-  return [`not ok ${fullname}`, ...said.slice(0, MAX_LINES).map((line) => `  ${line}`)].join("\n");
+  return [`${verdict} ${fullname}`, ...said.slice(0, MAX_LINES).map((line) => `  ${line}`)].join(
+    "\n",
+  );
 }
 
 /** Every failure in a line, for whoever is shown no more than the end of what a run prints. */
-export function listFailures(failures: readonly TapFailure[]): string {
+export function listFailures(failures: readonly TapFailure[], verdict = "not ok"): string {
   const lines = failures
     .slice(0, MAX_LISTED)
     .map(
-      ({ fullname }) => `not ok ${fullname.replaceAll(/\s+/g, " ").slice(0, LISTED_CHARACTERS)}`,
+      ({ fullname }) =>
+        `${verdict} ${fullname.replaceAll(/\s+/g, " ").slice(0, LISTED_CHARACTERS)}`,
     );
   const left = failures.length - lines.length;
   return [...lines, ...(left > 0 ? [`and ${left} more`] : [])].join("\n");
