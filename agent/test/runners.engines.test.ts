@@ -1,6 +1,6 @@
 /** The Python of agent/runners: its own decisions, and whole attempts that succeed. */
 import t from "tap";
-import { runUnittest, testAttempts } from "./helper/python-tests.ts";
+import { jobPackages, runUnittest, testAttempts } from "./helper/python-tests.ts";
 
 t.test("the runner's own decisions", async (t) => {
   const { status, output } = await runUnittest("test_units");
@@ -16,5 +16,16 @@ t.test("what the programs of replicas decide, and a predictor served", async (t)
     t.match(output, /Ran [1-9]\d* tests/);
   }
 });
+
+const packages = jobPackages();
+t.test(
+  "arrays that a predictor returned are read back by safetensors",
+  { skip: packages === null && "no job image in .cache/airgap: build a bundle first" },
+  async (t) => {
+    const { status, output } = await runUnittest("test_tensors", packages ?? {});
+    t.equal(status, 0, "every unit test passes", { output });
+    t.match(output, /Ran [1-9]\d* tests/);
+  },
+);
 
 testAttempts(t, "Success", "a whole federated attempt succeeds and tells its rounds");

@@ -75,6 +75,13 @@ t.test("a folder is deployed, waited for, and answers whoever has the key", asyn
     usage = await run("infer", "usage", "--json");
   }
   t.match(JSON.parse(usage.out), { deployment: id, keyId: null, calls: 1, failed: 0 });
+  const tensors = ["infer", "call", id, words, "--key-file", keyFile, "--tensors"];
+  const kept = join(dir, "said.safetensors");
+  t.match(await run(...tensors, kept), {
+    ...{ code: 0, out: /^NAME +TYPE +SHAPE OR VALUE\nsaid +JSON +"> hello"\nbytes +JSON +5\n$/ },
+  });
+  t.ok(statSync(kept).size > 8);
+  t.match(await run(...tensors, kept), { code: 1, said: /file_exists/ });
   // A caller needs no platform key.
   const caller = await Shell.run(
     { ...home, RESON_INFERENCE_API_KEY: key },

@@ -76,7 +76,7 @@ async function answer(
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },
       retryAfterS: 5,
     });
-  const asked = isOwn ? ownAsked(own, request) : askedOf(call);
+  const asked = isOwn ? ownAsked(own, request) : askedOf(call, request);
   if (asked === null) return refuse(request, response, NO_SUCH_CALL);
   if (asked.method === "POST" && request.headers["content-length"] === undefined)
     return refuse(request, response, {
@@ -109,16 +109,19 @@ type Predict = {
 };
 
 /** What a replica of ours is asked; null for what it does not answer. */
-function askedOf({ kind }: Call): AskedOf | null {
+function askedOf({ kind }: Call, request: IncomingMessage): AskedOf | null {
   if (kind === "own") return null;
   return kind === "health"
     ? { method: "GET", path: "/health" }
-    : { method: "POST", path: "/predict" };
+    : { method: "POST", path: "/predict", ...acceptOf(request) };
 }
 
-function ownAsked({ method, path }: OwnCall, { headers }: IncomingMessage): AskedOf {
-  const { accept } = headers;
-  return { method, path, ...(accept === undefined ? {} : { accept }) };
+function ownAsked({ method, path }: OwnCall, request: IncomingMessage): AskedOf {
+  return { method, path, ...acceptOf(request) };
+}
+
+function acceptOf({ headers: { accept } }: IncomingMessage): Pick<AskedOf, "accept"> {
+  return accept === undefined ? {} : { accept };
 }
 
 /** @returns how the call went; null where no replica had it */

@@ -55,8 +55,19 @@ const file = (name: string, text: string): string => {
 
 const SCRIPT = `
 import time
+class Type:
+    name, kind, byteorder, itemsize = "float32", "f", "<", 4
+class Array:
+    """As numpy's, which the host need not have."""
+    dtype, shape, nbytes, __array__ = Type, (1, 2), 8, None
+    def tobytes(self):
+        return bytes(range(8))
+    def tolist(self):
+        return [[1, 2]]
 class EchoPredictor:
     def predict(self, data):
+        if data == b"array":
+            return {"scores": Array(), "label": "cat"}
         if data == b"slow":
             time.sleep(1.5)
         return {"said": data.decode("latin-1"), "bytes": len(data)}
@@ -185,16 +196,25 @@ async function call(
   body?: Buffer | string,
   headers: Record<string, string> = { "x-api-key": KEY },
 ): Promise<Answer> {
+  const { bytes, ...answer } = await bytesOf(path, body, headers);
+  return { ...answer, body: JSON.parse(bytes.toString("utf8")) };
+}
+async function bytesOf(
+  path: string,
+  body: Buffer | string | undefined,
+  headers: Record<string, string>,
+): Promise<Omit<Answer, "body"> & { bytes: Buffer }> {
   const method = body === undefined ? "GET" : "POST";
   const asked = request({ socketPath, method, path, headers });
   asked.end(body);
   const [answer] = await once(asked, "response");
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
-  return {
-    ...{ status: answer.statusCode, headers: answer.headers },
-    body: JSON.parse(Buffer.concat(chunks).toString("utf8")),
-  };
+  const { statusCode: status, headers: got } = answer as { statusCode: number } & Pick<
+    Answer,
+    "headers"
+  >;
+  return { status, headers: got, bytes: Buffer.concat(chunks) };
 }
 for (let tries = 0; tries < 100; tries++) {
   if ((await call("/inference/job-1/health")).status === 200) break;
@@ -214,6 +234,24 @@ t.test("a call reaches the predictor and comes back, whichever way the key is sh
   const large = Buffer.alloc(20_000_000, 1);
   t.match(await call("/inference/job-1/predict", large), { status: 500 }, "its answer is too long");
   t.match(await call("/inference/job-1/health", undefined, {}), { body: { status: "ok" } });
+});
+
+t.test("arrays come as JSON, or as they are where the caller asks for safetensors", async (t) => {
+  const path = "/inference/job-1/predict";
+  t.match(await call(path, "array"), { body: { scores: [[1, 2]], label: "cat" } });
+  const accept = "application/vnd.safetensors";
+  const { status, headers, bytes } = await bytesOf(path, "array", { "x-api-key": KEY, accept });
+  t.match({ status, headers }, { status: 200, headers: { "content-type": accept } });
+  const length = Number(bytes.readBigUInt64LE());
+  t.same(JSON.parse(bytes.subarray(8, 8 + length).toString()), {
+    __metadata__: { label: '"cat"' },
+    scores: { dtype: "F32", shape: [1, 2], data_offsets: [0, 8] },
+  });
+  t.same([...bytes.subarray(8 + length)], [0, 1, 2, 3, 4, 5, 6, 7]);
+  const refused = await call(path, "{", {
+    ...{ "x-api-key": KEY, "content-type": "application/json", accept },
+  });
+  t.match(refused, { status: 400, body: { error: { type: "invalid_request" } } });
 });
 
 t.test("without the key, a deployment that is there is told from none by nobody", async (t) => {

@@ -15,6 +15,11 @@ def answer_bytes(returned: Any, most: int) -> bytes:
     """
     if not isinstance(returned, dict):
         raise BadAnswer(f"predict returned {type(returned).__name__}, not dict")
+    return json_bytes(returned, most)
+
+
+def json_bytes(returned: Any, most: int) -> bytes:
+    """@raise BadAnswer"""
     _require_short(returned, most)
     size = 0
     parts = []

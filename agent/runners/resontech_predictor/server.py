@@ -13,10 +13,12 @@ from .answer import BadAnswer, answer_bytes
 from .body import BadBody, predictor_bytes
 from .load import Predictor
 from .spec import PredictorSpec
+from .tensors import MEDIA_TYPE as TENSORS, tensors_bytes, wants_tensors
 
 _MAX_BODY_BYTES = 1024 * 1024 * 1024
 # Of silence while a body comes.
 _SILENT_S = 60
+_JSON = "application/json"
 
 
 class ReplicaServer(ThreadingHTTPServer):
@@ -64,8 +66,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(503, "busy", "the replica has as many requests as it takes", {"Retry-After": "1"})
         try:
             data = predictor_bytes(self.headers.get("Content-Type"), body)
+            as_tensors = wants_tensors(self.headers.get("Accept"))
+            encode = tensors_bytes if as_tensors else answer_bytes
             with self.server.calls.counted():
-                answer = answer_bytes(self.server.predictor.predict(data), self.server.spec.max_answer_bytes)
+                answer = encode(self.server.predictor.predict(data), self.server.spec.max_answer_bytes)
         except BadBody as error:
             self._refuse(400, "invalid_request", str(error))
         except BadAnswer as error:
@@ -74,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
             traceback.print_exc()
             self._refuse(500, "predictor_exception", _headline(error))
         else:
-            self._answer(200, answer)
+            self._answer(200, answer, content_type=TENSORS if as_tensors else _JSON)
         finally:
             self.server.places.release()
 
@@ -100,9 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
         error = {"type": kind, "message": message[:1000], "request_id": self.headers.get("X-Request-Id")}
         self._answer(status, json.dumps({"error": error}).encode(), more)
 
-    def _answer(self, status: int, body: bytes, more: Optional[dict] = None) -> None:
+    def _answer(self, status: int, body: bytes, more: Optional[dict] = None, content_type: str = _JSON) -> None:
         self.send_response_only(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("X-Replica-Id", self.server.spec.replica)
         for name, value in (more or {}).items():

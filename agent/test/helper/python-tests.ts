@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { SITE_PACKAGES } from "@resontech/airgap/python-tree";
 import type { Test } from "tap";
 import { jobImageRoot } from "./job-image-root.ts";
 
@@ -33,6 +34,12 @@ export function jobImage(): NodeJS.ProcessEnv | null {
   if (python !== undefined) return { RT_TEST_PYTHON: python };
   const root = jobImageRoot();
   return root === null ? null : { RT_TEST_JOB_ROOT: root };
+}
+
+/** The packages of the job image for the host's Python, which has its version; null when no image was built yet. */
+export function jobPackages(): NodeJS.ProcessEnv | null {
+  const root = jobImageRoot();
+  return root === null ? null : { PYTHONPATH: join(root, SITE_PACKAGES) };
 }
 
 const image = jobImage();

@@ -18,16 +18,19 @@ export type PredictCall = {
   ca: string | null;
   file: string;
   contentType: string;
+  /** What the answer shall be. A predictor that an older release deployed answers in JSON all the same. */
+  accept: string;
 };
 
-/** @returns the predictor's JSON as it came @throws CliError with the gateway's own type as code; file_missing, unreachable, reply_invalid */
+/** @returns the answer as it came @throws CliError with the gateway's own type as code; file_missing, unreachable, reply_invalid */
 export async function callPredict({
   url,
   key,
   ca,
   file,
   contentType,
-}: PredictCall): Promise<string> {
+  accept,
+}: PredictCall): Promise<Buffer> {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined || !found.isFile())
     throw new CliError("file_missing", `${file} is no file`, "Name a file that you may read.");
@@ -36,7 +39,7 @@ export async function callPredict({
     method: "POST",
     headers: {
       ...{ "x-api-key": key, "content-type": contentType, "content-length": found.size },
-      accept: "application/json",
+      accept,
     },
     ...(ca === null ? {} : { ca }),
   });
@@ -48,9 +51,9 @@ export async function callPredict({
     // A refusal may come before all is sent; then nobody takes the rest.
     const [answer] = await Promise.race([answered, sending.then(() => answered)]);
     sending.catch(() => {});
-    const text = await readBounded(answer);
-    if (answer.statusCode === 200) return text;
-    throw refusalOf(answer, text);
+    const body = await readBounded(answer);
+    if (answer.statusCode !== 200) throw refusalOf(answer, body.toString("utf8"));
+    return body;
   } catch (error) {
     if (error instanceof CliError) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -89,7 +92,7 @@ function errorIn(text: string): { type: string; message: string | null } {
   return { type: "reply_invalid", message: null };
 }
 
-async function readBounded(answer: IncomingMessage): Promise<string> {
+async function readBounded(answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -98,5 +101,5 @@ async function readBounded(answer: IncomingMessage): Promise<string> {
       throw new CliError("reply_invalid", "the answer is too long", "Let the predictor say less.");
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }

@@ -23,6 +23,13 @@ import { addFigureCommands } from "./figure-commands.ts";
 import { predictKeyFrom, writeKeyFile } from "./key-file.ts";
 import { DEPLOYMENTS, readDeployments } from "./read-deployments.ts";
 import {
+  requireNew,
+  TENSORS_HEAD,
+  TENSORS_TYPE,
+  tensorRows,
+  writeTensors,
+} from "./tensors-file.ts";
+import {
   bodyOfPredictor,
   type DeploymentWishes,
   folderOfPredictor,
@@ -206,20 +213,37 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     )
     .option("--key-file <file>", "where the key lies")
     .option("--content-type <type>", "what the file is", "application/octet-stream")
+    .option(
+      "--tensors <file>",
+      "write the arrays of the answer there as they are, in safetensors, and print what they are",
+    )
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech infer call job-7f3a photo.png --key-file echo.key --content-type image/png\n  RESON_INFERENCE_API_KEY=$(cat echo.key) resontech infer call job-7f3a words.txt",
+      "\nExamples:\n  resontech infer call job-7f3a photo.png --key-file echo.key --content-type image/png\n  resontech infer call job-7f3a photo.png --key-file echo.key --tensors scores.safetensors\n  RESON_INFERENCE_API_KEY=$(cat echo.key) resontech infer call job-7f3a words.txt",
     )
     .action(
       async (
         id: string,
         file: string,
-        { keyFile, contentType }: { keyFile?: string; contentType: string },
+        {
+          keyFile,
+          contentType,
+          tensors,
+        }: { keyFile?: string; contentType: string; tensors?: string },
       ) => {
         const { baseUrl, ca } = applianceFrom(process.env);
         const url = new URL(`${INFERENCE_PATH}/${encodeURIComponent(id)}/predict`, baseUrl);
         const key = predictKeyFrom(process.env, keyFile ?? null);
-        const text = await callPredict({ url, key, ca, file, contentType });
+        const call = { url, key, ca, file, contentType };
+        if (tensors !== undefined) {
+          requireNew(tensors);
+          const body = await callPredict({ ...call, accept: TENSORS_TYPE });
+          const rows = tensorRows(body);
+          writeTensors(tensors, body);
+          return table(TENSORS_HEAD, rows);
+        }
+        const body = await callPredict({ ...call, accept: "application/json" });
+        const text = body.toString("utf8");
         // A pipe gets the answer as it came.
         const shown = process.stdout.isTTY ? printable(text) : text;
         out(shown.endsWith("\n") ? shown : `${shown}\n`);
