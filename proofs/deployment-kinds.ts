@@ -109,6 +109,7 @@ async function live(installed: ProofAppliance, progress: (line: string) => void)
   const counted = await maker.deploy(maker.checkpointFolder(job.id));
   const { body: weights } = await counted.call("predict", { data_b64: btoa("?") });
   kinds["checkpoint"] = (weights as { tensors?: number }).tensors !== undefined;
+  kinds["arrays"] = /^first +F32 +\[4\]$/m.test(await maker.arraysOf(counted));
 
   progress("a container of the customer's own");
   const own = await maker.deploy(await maker.ownContainerFolder(appliance));

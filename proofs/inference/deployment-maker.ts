@@ -10,7 +10,7 @@ import { embeddingsPython } from "../../serving/test/helper/embeddings-python.ts
 import { llamaPython } from "../../serving/test/helper/llama-python.ts";
 import type { ProofAppliance } from "../appliance/proof-appliance.ts";
 
-/** Says how many tensors the job left. */
+/** Says how many tensors the job left, and what the first begins with. */
 const COUNTS = `import torch
 
 
@@ -19,7 +19,8 @@ class Counts:
         self.saved = torch.load(path, map_location="cpu", weights_only=True)["model"]
 
     def predict(self, data):
-        return {"tensors": len(self.saved), "values": sum(each.numel() for each in self.saved.values())}
+        first = next(iter(self.saved.values())).float().reshape(-1)[:4]
+        return {"tensors": len(self.saved), "values": sum(each.numel() for each in self.saved.values()), "first": first}
 `;
 
 export class Deployment {
@@ -71,6 +72,16 @@ export class DeploymentMaker {
     );
     const { jobId: id } = JSON.parse(made) as { jobId: string };
     return new Deployment(this.#api, { id, name, key: readFileSync(keyFile, "utf8").trim() });
+  }
+
+  /** @returns what the shell prints of the arrays of an answer */
+  async arraysOf({ id, name }: Deployment): Promise<string> {
+    const folder = this.#installed.folder("arrays");
+    writeFileSync(join(folder, "body"), "?");
+    return await this.resontech(
+      ...["infer", "call", id, join(folder, "body"), "--tensors", join(folder, "answer")],
+      ...["--key-file", join(this.#installed.folder("keys"), `${name}.key`)],
+    );
   }
 
   resontech(...words: string[]): Promise<string> {
