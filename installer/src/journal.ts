@@ -15,7 +15,7 @@ import {
   truncateSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeNow } from "@resontech/daemon/durable-file";
+import { isFullDisk, writeNow } from "@resontech/daemon/durable-file";
 import { syncNow } from "@resontech/daemon/durable-file-now";
 import { type Static, Type } from "typebox";
 import { reader } from "@resontech/contracts/readable";
@@ -176,11 +176,11 @@ export class Journal {
       writeLine(this.#reserve, Buffer.alloc(RESERVE_BYTES));
     } catch (error) {
       rmSync(this.#reserve, { force: true });
-      if (!isFull(error)) throw error;
+      if (!isFullDisk(error)) throw error;
     }
   }
 
-  /** Durable, and whole, when it returns. @throws what the disk says; ENOSPC once the room that was held is used up too */
+  /** Durable, and whole, when it returns. @throws what the disk says; that it is full once the room that was held is used up too */
   append(unstamped: Unstamped<JournalLine>): void {
     const line: JournalLine = { ...unstamped, at: new Date().toISOString() };
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
@@ -189,7 +189,7 @@ export class Journal {
     try {
       writeLine(this.file, text);
     } catch (error) {
-      if (!isFull(error) || !existsSync(this.#reserve)) throw error;
+      if (!isFullDisk(error) || !existsSync(this.#reserve)) throw error;
       rmSync(this.#reserve);
       writeLine(this.file, text);
     }
@@ -208,10 +208,6 @@ function writeLine(file: string, text: Buffer): void {
   } finally {
     closeSync(fd);
   }
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOSPC";
 }
 
 /** What a crash cut short was never acted upon: the next line must not be glued to it. */

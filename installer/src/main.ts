@@ -1,4 +1,5 @@
 /** The installer: run by install.sh from a verified medium, and by the `appliance` command for `resume` and `uninstall`. */
+import { isFullDisk } from "@resontech/daemon/durable-file";
 import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
 import { install } from "./install.ts";
@@ -195,7 +196,7 @@ function explain(error: unknown): number {
   // Commander has said it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
   const said = error instanceof Error && "code" in error ? String(error.code) : "failed";
-  const code = said === "ENOSPC" ? "disk_full" : said;
+  const code = isFullDisk(error) ? "disk_full" : said;
   const message = error instanceof Error ? error.message : String(error);
   if (code === "bundle_refused") {
     say(`install: refused: ${message}`);
