@@ -26,7 +26,7 @@ t.test("no file is tried again where four failed, or where a failure names none"
 t.test("who passes alone is unsteady; who fails again keeps its first failure", async (t) => {
   const first = { passed: 10, skipped: 0, failures: [a1, a2, b] };
   t.same(judgeSecondTry(first, { passed: 4, skipped: 0, failures: [b], status: 1 }, files), {
-    ...{ passed: 12, failures: [b], unsteady: [a1, a2] },
+    ...{ failures: [b], unsteady: [a1, a2] },
   });
 });
 
@@ -36,5 +36,5 @@ t.test("a second try that was killed, or in which nothing ran, excuses nothing",
     { passed: 3, skipped: 0, failures: [], status: 1 },
     { passed: 0, skipped: 0, failures: [], status: 0 },
   ])
-    t.same(judgeSecondTry(first, again, files), { passed: 10, failures: [a1], unsteady: [] });
+    t.same(judgeSecondTry(first, again, files), { failures: [a1], unsteady: [] });
 });

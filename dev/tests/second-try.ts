@@ -8,7 +8,7 @@ import type { Tier } from "./tier.ts";
 /** More than these at once are no coincidence. */
 const MAX_FILES = 3;
 
-export type Judged = Pick<TapSummary, "passed" | "failures"> & {
+export type Judged = Pick<TapSummary, "failures"> & {
   /** Failed beside others, passed alone. */
   unsteady: readonly TapFailure[];
 };
@@ -40,11 +40,9 @@ export function judgeSecondTry(
   const stillFailing = new Set(again.failures.map((failure) => fileOf(failure, files)));
   const isUnsteady = (failure: TapFailure): boolean =>
     !isBroken && again.passed > 0 && !stillFailing.has(fileOf(failure, files));
-  const unsteady = first.failures.filter(isUnsteady);
   return {
-    passed: first.passed + unsteady.length,
     failures: first.failures.filter((failure) => !isUnsteady(failure)),
-    unsteady,
+    unsteady: first.failures.filter(isUnsteady),
   };
 }
 
