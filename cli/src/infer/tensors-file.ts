@@ -1,5 +1,5 @@
 /** An answer in safetensors: kept in a file, and shown as a table of what it holds. https://github.com/huggingface/safetensors#format */
-import { existsSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { CliError } from "../cli-error.ts";
 import { printable } from "../printable.ts";
 
@@ -14,14 +14,31 @@ export function requireNew(file: string): void {
     throw new CliError("file_exists", `${file} is there already`, "Name another file.");
 }
 
-/** @throws CliError file_exists, file_unwritable */
+/** The file is whole or not there. @throws CliError file_exists, file_unwritable */
 export function writeTensors(file: string, bytes: Buffer): void {
   requireNew(file);
+  const handle = openNew(file);
   try {
-    writeFileSync(file, bytes, { flag: "wx" });
-  } catch {
-    throw new CliError("file_unwritable", `${file} can't be written`, "Name another file.");
+    writeFileSync(handle, bytes);
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw unwritable(file, error);
+  } finally {
+    closeSync(handle);
   }
+}
+
+function openNew(file: string): number {
+  try {
+    return openSync(file, "wx");
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+}
+
+function unwritable(file: string, cause: unknown): CliError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new CliError("file_unwritable", `${file} can't be written: ${why}`, "Name another file.");
 }
 
 /**
