@@ -15,6 +15,7 @@ import {
   type TestOptions,
   TestOptionsError,
 } from "./tests/options.ts";
+import { listDearest } from "./tests/file-costs.ts";
 import { runTier, type TierOutcome } from "./tests/run-tier.ts";
 import { describeFailure, listFailures } from "./tests/tap-failure.ts";
 import { filesToTryAgain, judgeSecondTry, type Judged } from "./tests/second-try.ts";
@@ -121,6 +122,10 @@ function report(): void {
         `\nthe tier ${tier} ended with ${outcome.status} and named no failure: ${outcome.rawFile}\n`,
       );
     failed += isBroken ? 1 : outcome.failures.length;
+  }
+  if (options.files.length === 0) {
+    const dearest = listDearest([...outcomes.values()].flatMap(({ costs }) => costs));
+    process.stdout.write(`\n${dearest}\n`);
   }
   const cpu = Math.round(machineCpuSeconds() - cpuBefore);
   phases.say(

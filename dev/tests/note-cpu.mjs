@@ -1,4 +1,4 @@
-// Loaded before each test file: notes at its end how much CPU it and the children that it waited for have used.
+// Loaded before each test file: notes at its end how much CPU it and the children that it waited for have used, and how long it took.
 import { appendFileSync, readFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 
@@ -11,5 +11,6 @@ process.on("exit", () => {
   const stat = readFileSync("/proc/self/stat", "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
-  appendFileSync(file, `${(ticks / TICKS).toFixed(2)}\t${process.argv[1]}\n`);
+  const wall = performance.now() / 1000;
+  appendFileSync(file, `${(ticks / TICKS).toFixed(2)}\t${wall.toFixed(2)}\t${process.argv[1]}\n`);
 });

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type FileCost, readFileCosts } from "./file-costs.ts";
 import { summarizeTap, type TapSummary } from "./tap-summary.ts";
 import type { Tier } from "./tier.ts";
 
@@ -10,6 +11,7 @@ export type TierOutcome = TapSummary & {
   status: number;
   /** Raw TAP. */
   rawFile: string;
+  costs: readonly FileCost[];
 };
 
 export type TierOptions = {
@@ -54,5 +56,7 @@ export async function runTier(
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));
   });
-  return { ...summarizeTap(readFileSync(rawFile, "utf8")), status, rawFile };
+  const noted = existsSync(cpuFile) ? readFileSync(cpuFile, "utf8") : "";
+  const costs = readFileCosts(noted, repository);
+  return { ...summarizeTap(readFileSync(rawFile, "utf8")), status, rawFile, costs };
 }

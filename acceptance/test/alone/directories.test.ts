@@ -33,7 +33,7 @@ const passwordOf = (name: string): string => `${name}-of-the-directory`;
 
 const slapd = await RunningSlapd.start();
 t.teardown(() => slapd[Symbol.asyncDispose]());
-const provider = await RunningKeycloak.start(undefined, [rootCert]);
+const provider = await RunningKeycloak.start({ trusted: [rootCert] });
 t.teardown(() => provider[Symbol.asyncDispose]());
 await slapd.addPerson("erika", passwordOf("erika"));
 await slapd.setGroup("doctors", ["erika"]);

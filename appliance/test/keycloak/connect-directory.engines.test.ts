@@ -35,7 +35,7 @@ t.setTimeout(240_000);
 const slapd = await RunningSlapd.start();
 t.teardown(() => slapd[Symbol.asyncDispose]());
 await slapd.addPerson("erika", "erika-of-the-directory");
-const keycloak = await RunningKeycloak.start(undefined, [slapd.caFile]);
+const keycloak = await RunningKeycloak.start({ trusted: [slapd.caFile], hasRealm: true });
 t.teardown(() => keycloak[Symbol.asyncDispose]());
 
 const root = temporaryFolder(t);

@@ -88,7 +88,10 @@ export class SignInHouse implements AsyncDisposable {
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
     const port = await freePort();
     const keycloak = stack.use(
-      await RunningKeycloak.start(`https://localhost:${port}`, trusted, sameAs),
+      await RunningKeycloak.start({
+        ...{ origin: `https://localhost:${port}`, trusted, sameAs },
+        hasRealm: true,
+      }),
     );
     const [dashboard, coordinator] = [newKey(), newKey()];
     await applyRealm(
