@@ -8,7 +8,7 @@ import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";
-import { check, type HostFacts } from "./preflight/checks.ts";
+import { check, describeLogReserve, type HostFacts } from "./preflight/checks.ts";
 import { immutableChange } from "./preflight/immutable-change.ts";
 import { readHostFacts, useByAppliance } from "./preflight/host-facts.ts";
 import { requireFit } from "./preflight/require-fit.ts";
@@ -53,6 +53,7 @@ export async function installVerified(
   if (!isComplete) runPreflight(request, bundle, facts);
   say(`plan: ${bundle.release.version} → ${root}`);
   if (!isComplete && earlier !== null) showUpgrade(earlier, bundle, root, journal);
+  if (earlier === null && !isComplete) showLogReserve(facts);
   showSteps(steps, done);
   if (mode.dryRun) {
     say("dry run: nothing was changed");
@@ -139,6 +140,11 @@ function showUpgrade(
     `  at most ${MAX_SWITCH_S} s from stop to return, and leases of jobs last ${MAX_MAINTENANCE_S} s`,
   );
   say("  afterwards `appliance rollback` returns to the earlier one");
+}
+
+function showLogReserve({ disks }: HostFacts): void {
+  for (const { path, logReserveBytes } of disks)
+    if (logReserveBytes !== null) say(`  disk of ${path}: ${describeLogReserve(logReserveBytes)}`);
 }
 
 function showSteps(steps: readonly Step[], done: ReadonlySet<string>): void {

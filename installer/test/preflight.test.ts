@@ -11,6 +11,7 @@ const disk = {
   freeInodes: 1_000_000,
   neededBytes: 5 * GIB,
   neededInodes: 200_000,
+  logReserveBytes: 5 * GIB,
 };
 const found = { path: "/usr/bin/tool", version: "1.2" };
 const good: HostFacts = {
@@ -50,6 +51,12 @@ const wanted: Wanted = {
   bundledTools: {},
   clockFloorS: Date.UTC(2026, 9) / 1000,
 };
+
+t.test("the room that the audit log will hold back is told with the disk", async (t) => {
+  const told = check(good, wanted).find(({ id }) => id === "disk /opt");
+  t.match(told?.found, /^100.* free, 5.* needed; the audit log holds back 5/);
+  t.match(told?.found, /warns below 10.*, and has new jobs refused below 5/);
+});
 
 t.test("a good host passes every check", async (t) => {
   t.same(

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { refusesBelow } from "@resontech/contracts/log-reserve";
 import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { formatSize } from "./decisions/quantities.ts";
@@ -22,10 +23,14 @@ export function addHostCommands(
       const disks = readDisks(openContext().layout);
       if (json) return print(disks);
       table(
-        ["HOLDS", "FREE", "OF", "FILES FREE", "PATH"],
-        disks.map(({ holds, path, totalBytes, freeBytes, totalInodes, freeInodes }) => [
+        ["HOLDS", "FREE", "OF", "FILES FREE", "HELD BACK", "JOBS REFUSED BELOW", "PATH"],
+        disks.map(({ holds, path, totalBytes, freeBytes, totalInodes, freeInodes, logReserve }) => [
           ...[holds.join(", "), formatSize(freeBytes), formatSize(totalBytes)],
-          ...[totalInodes === 0 ? "-" : `${Math.floor((freeInodes / totalInodes) * 100)} %`, path],
+          totalInodes === 0 ? "-" : `${Math.floor((freeInodes / totalInodes) * 100)} %`,
+          ...(logReserve === null
+            ? ["-", "-"]
+            : [formatSize(logReserve.heldBytes), formatSize(refusesBelow(logReserve))]),
+          path,
         ]),
         "no disk",
       );

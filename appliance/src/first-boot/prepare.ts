@@ -4,7 +4,7 @@
  */
 import { toolsHome } from "../host-tools/tools-environment.ts";
 import { generateKeyPairSync, randomBytes, X509Certificate } from "node:crypto";
-import { existsSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fromSeed, createAccount, createUser } from "@nats-io/nkeys";
@@ -12,6 +12,7 @@ import {
   REGISTRY_TOKEN_ISSUER,
   type CoordinatorConfig,
 } from "@resontech/contracts/coordinator-config";
+import { LOG_SEGMENT_BYTES, RESERVE_STEP_BYTES } from "@resontech/contracts/log-reserve";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
@@ -45,6 +46,7 @@ import { imageReference, type PartContext } from "../parts/context.ts";
 import { prometheusSettings } from "../parts/prometheus.ts";
 import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
 import { followNameInAgent, formerName } from "./follow-name.ts";
+import { settleLogReserve } from "../config/log-reserve.ts";
 import { renderNatsConfig } from "./nats-config.ts";
 
 const HOUR_MS = 3_600_000;
@@ -53,11 +55,6 @@ const DAY_MS = 24 * HOUR_MS;
 /** NATS account that the coordinator and the admitted nodes share. */
 const NATS_ACCOUNT = "FLEET";
 const REGISTRY_SERVICE = "resontech-registry";
-
-/** Space that auditd holds back on a trial's disk. */
-const TRIAL_BALLAST_BYTES = 64 * 1024 ** 2;
-/** At a customer: this part of the log's file system, within these bounds. */
-const BALLAST = { part: 0.05, minBytes: 2 * 1024 ** 3, maxBytes: 32 * 1024 ** 3 };
 
 /** Of the vault: what an ordinary backup may hold, and, apart from it, what none may. */
 const VAULT_FOLDERS = ["vault", "vault-keys", "vault-epochs", "vault-key-copies"] as const;
@@ -433,10 +430,9 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     // A cold start of audit-out on a busy host; one that runs answers within a second.
     learnMs: 15_000,
     unwitnessed: config.unwitnessed ?? "mark",
-    segmentBytes: 16 * 1024 ** 2,
-    ballastBytes:
-      config.keyKind === "live" ? ballastBytes(layout.data("audit")) : TRIAL_BALLAST_BYTES,
-    ballastStepBytes: 64 * 1024 ** 2,
+    segmentBytes: LOG_SEGMENT_BYTES,
+    ballastBytes: settleLogReserve(layout, config.keyKind),
+    ballastStepBytes: RESERVE_STEP_BYTES,
     checkpointMs: 500,
     heartbeatMs: 60_000,
     logLevel: "info",
@@ -497,13 +493,6 @@ export function writeAgentConfig(context: PartContext): void {
     `${JSON.stringify(agentConfig(context), null, 2)}\n`,
     ROOT,
     0o400,
-  );
-}
-
-function ballastBytes(auditDir: string): number {
-  const { blocks, bsize } = statfsSync(auditDir);
-  return Math.round(
-    Math.min(Math.max(blocks * bsize * BALLAST.part, BALLAST.minBytes), BALLAST.maxBytes),
   );
 }
 

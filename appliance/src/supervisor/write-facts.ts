@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ApplianceFacts, FACTS_EVERY_MS } from "@resontech/contracts/appliance-facts";
+import { refusesBelow } from "@resontech/contracts/log-reserve";
 import type { TargetState } from "@resontech/contracts/notifier-protocol";
 import type { Logger } from "pino";
 import { readBackupFacts } from "../backup/read-backup-facts.ts";
@@ -33,8 +34,9 @@ export function factsOf(
       file: relative(layout.root, file),
       expiresAt: Math.round(now + daysLeft * DAY_MS),
     })),
-    disks: readDisks(layout).map(({ holds, totalBytes, freeBytes, totalInodes, freeInodes }) => ({
-      ...{ holds: holds.join(", "), totalBytes, freeBytes, totalInodes, freeInodes },
+    disks: readDisks(layout).map(({ holds, path: _path, logReserve, ...room }) => ({
+      ...{ holds: holds.join(", "), ...room },
+      ...(logReserve === null ? {} : { refusesBelowBytes: refusesBelow(logReserve) }),
     })),
     ...(targets === null
       ? {}

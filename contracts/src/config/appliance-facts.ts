@@ -41,6 +41,8 @@ export const ApplianceFacts = Type.Object(
           freeBytes: Type.Integer({ minimum: 0 }),
           totalInodes: Type.Integer({ minimum: 0 }),
           freeInodes: Type.Integer({ minimum: 0 }),
+          /** Where the audit log lies: with less free, new jobs are refused. */
+          refusesBelowBytes: Type.Optional(Type.Integer({ minimum: 0 })),
         },
         closed,
       ),

@@ -17,6 +17,8 @@ export type Disk = {
   freeInodes: number;
   neededBytes: number;
   neededInodes: number;
+  /** What the audit log will hold back there; null where it does not lie. */
+  logReserveBytes: number | null;
 };
 
 export type HostFacts = {
@@ -267,14 +269,21 @@ export function isEngineNewEnough(kind: "podman" | "docker", version: string | n
   return version !== null && isAtLeast(version, major, minor);
 }
 
+/** What an operator must know of the disk before the install. */
+export function describeLogReserve(bytes: number): string {
+  return `the audit log holds back ${gib(bytes)}, warns below ${gib(2 * bytes)} free, and has new jobs refused below ${gib(bytes)}`;
+}
+
 function checkDisk(
-  { path, freeBytes, freeInodes, neededBytes, neededInodes }: Disk,
+  { path, freeBytes, freeInodes, neededBytes, neededInodes, logReserveBytes }: Disk,
   need: Add,
 ): void {
   need(
     `disk ${path}`,
     freeBytes >= neededBytes,
-    `${gib(freeBytes)} free, ${gib(neededBytes)} needed`,
+    `${gib(freeBytes)} free, ${gib(neededBytes)} needed${
+      logReserveBytes === null ? "" : `; ${describeLogReserve(logReserveBytes)}`
+    }`,
     `free space on the file system of ${path}, or choose another --root`,
   );
   need(

@@ -24,6 +24,7 @@ import {
   UID_OFFSETS,
 } from "@resontech/contracts/appliance-config";
 import type { CgroupVersion } from "@resontech/contracts/kernel-features";
+import { reserveOf } from "@resontech/contracts/log-reserve";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -64,6 +65,8 @@ export type HostUse = Required<
   uids: readonly number[];
   /** Of the file system of its root. */
   neededBytes: number;
+  /** Null: no audit log lies below its root. */
+  keyKind: ApplianceConfig["keyKind"] | null;
 };
 
 export function useByAppliance(
@@ -86,6 +89,7 @@ export function useByAppliance(
     ],
     uids: Object.values(UID_OFFSETS).map((offset) => uidBase + offset),
     neededBytes: Math.max(0, release.diskNeedBytes - storedBytes(root, release)),
+    keyKind: config.keyKind,
   };
 }
 
@@ -106,7 +110,7 @@ export async function readHostFacts(root: string, config: HostUse): Promise<Host
     cpuCount: availableParallelism(),
     engineVersion: engineVersion(config.engine),
     runc: readRuncVersion(config.engine, { PATH: SYSTEM_PATH }),
-    disks: readDisks(root, config.neededBytes),
+    disks: readDisks(root, config),
     tools: Object.fromEntries(
       Object.keys(toolsFor(config.engine)).map((tool) => [tool, findTool(tool)]),
     ),
@@ -157,20 +161,28 @@ function storedBytes(root: string, release: ReleaseManifest): number {
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
 
-function readDisks(root: string, neededBytes: number): Disk[] {
+function readDisks(root: string, { neededBytes, keyKind }: HostUse): Disk[] {
   const wanted = [
-    { path: nearestExisting(root), neededBytes, neededInodes: ROOT_INODES },
-    { path: "/run", neededBytes: RUN_BYTES, neededInodes: RUN_INODES },
+    { path: nearestExisting(root), neededBytes, neededInodes: ROOT_INODES, keyKind },
+    { path: "/run", neededBytes: RUN_BYTES, neededInodes: RUN_INODES, keyKind: null },
   ];
-  return wanted.map(({ path, neededBytes, neededInodes }) => {
-    const { bavail, bsize, files, ffree } = statfsSync(path);
+  return wanted.map(({ path, neededBytes, neededInodes, keyKind }) => {
+    const { blocks, bavail, bsize, files, ffree } = statfsSync(path);
+    const freeBytes = bavail * bsize;
     // A file system that makes inodes as it needs them says that it has none.
     return {
       path,
-      freeBytes: bavail * bsize,
+      freeBytes,
       freeInodes: files === 0 ? Number.MAX_SAFE_INTEGER : ffree,
       neededBytes,
       neededInodes,
+      logReserveBytes:
+        keyKind === null
+          ? null
+          : reserveOf(keyKind, {
+              totalBytes: blocks * bsize,
+              freeBytes: Math.max(0, freeBytes - neededBytes),
+            }),
     };
   });
 }

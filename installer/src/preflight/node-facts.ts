@@ -27,6 +27,7 @@ export async function readNodeHostFacts(
     ...{ instance: config.instance, name, address: config.address, listens: [], uids: [] },
     ...{ jobPorts: config.jobPorts, jobUids: config.jobUids, engine: config.containerEngine.kind },
     // What a node that has joined has already taken was free once.
+    keyKind: null,
     neededBytes: joinedAs === null ? releaseBytes + IMAGE_BYTES + JOB_BYTES : 0,
   });
   const reached = await Promise.all(

@@ -17,6 +17,7 @@ const disk = {
   freeBytes: 90 * GIB,
   freeInodes: 1e6,
   neededBytes: GIB,
+  logReserveBytes: null,
   neededInodes: 1,
 };
 const good: NodeHostFacts = {

@@ -191,6 +191,15 @@ export const ALERT_RULES: readonly AlertRule[] = [
     runbook: page("disk-full"),
   },
   {
+    alert: "LogDiskLow",
+    expr: "resontech_disk_free_bytes < 2 * resontech_disk_log_refuses_below_bytes",
+    ...{ forDuration: "5m", severity: "warning" },
+    summary:
+      "{{ $value | humanize1024 }}B are left of the disk of the audit log. At half of the threshold of this alert, new jobs are refused.",
+    todo: "Run `appliance disk`.",
+    runbook: page("disk-full"),
+  },
+  {
     alert: "DiskFilesLow",
     expr: "resontech_disk_files_free / (resontech_disk_files > 0) < 0.10",
     ...{ forDuration: "5m", severity: "warning" },

@@ -1,6 +1,7 @@
 /** What is wrong with an appliance, and what the operator should do about each. Pure: from what `appliance status` has read. */
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import { refusesBelow, type ReserveState, warnsBelow } from "@resontech/contracts/log-reserve";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "../../runc/known-escapes.ts";
 import type { RealmFacts } from "../../keycloak/realm-watch.ts";
@@ -22,6 +23,8 @@ export type DiskFacts = {
   freeBytes: number;
   totalInodes: number;
   freeInodes: number;
+  /** Where the audit log lies: the room that it holds back. Null elsewhere, and before the first start. */
+  logReserve: ReserveState | null;
 };
 
 export type CertificateFacts = { file: string; daysLeft: number };
@@ -476,6 +479,7 @@ function diskFindings({
   freeBytes,
   totalInodes,
   freeInodes,
+  logReserve,
 }: DiskFacts): Finding[] {
   const what = `${holds.join(", ")} (${path})`;
   const isBelow = ({ share, bytes }: typeof LOW): boolean =>
@@ -492,6 +496,14 @@ function diskFindings({
         "inodes_full",
         `${freeInodes} of ${totalInodes} files left for ${what}`,
         "remove files that are not the appliance's",
+      ),
+    ];
+  if (logReserve !== null && freeBytes < warnsBelow(logReserve))
+    return [
+      warning(
+        "disk_low",
+        `${left}; below ${size(refusesBelow(logReserve))} the audit log has new jobs refused`,
+        "make space, or give it a larger disk",
       ),
     ];
   return isBelow(LOW) ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];

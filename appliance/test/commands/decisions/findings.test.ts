@@ -58,6 +58,7 @@ const disk = (change: Partial<DiskFacts> = {}): DiskFacts => ({
     path: "/data",
     totalBytes: 500 * GIB,
     freeBytes: 200 * GIB,
+    logReserve: null,
     totalInodes: 1e6,
     freeInodes: 9e5,
   },
@@ -244,6 +245,29 @@ t.test(
       "warning disk_low",
     ]);
     t.same(codes({ disks: [disk({ totalInodes: 0, freeInodes: 0 })] }), []);
+  },
+);
+
+t.test(
+  "the disk of the audit log is warned of at twice of what refuses jobs, with both sizes",
+  async (t) => {
+    const logReserve = { wantedBytes: 12 * GIB, heldBytes: 12 * GIB, segmentBytes: 16 * 1024 ** 2 };
+    const at = (freeBytes: number) => {
+      const disks = [disk({ totalBytes: 252 * GIB, freeBytes, logReserve })];
+      return findingsOf(facts({ disks })).map(({ code, what }) => `${code}: ${what}`);
+    };
+    t.same(at(24 * GIB), []);
+    const [told, ...more] = at(23 * GIB);
+    t.same(more, []);
+    t.match(
+      told,
+      /^disk_low: 23(\.0)? GiB of 252(\.0)? GiB left for .*; below 12(\.0)? GiB the audit log has new jobs refused$/,
+    );
+    const given = { ...logReserve, heldBytes: 2 * GIB };
+    t.match(
+      codes({ disks: [disk({ totalBytes: 252 * GIB, freeBytes: 30 * GIB, logReserve: given })] }),
+      ["warning disk_low"],
+    );
   },
 );
 

@@ -212,6 +212,13 @@ export function applianceFamilies(facts: ApplianceFacts, now: number): Family[] 
       })),
     ],
     ...backupFamilies(facts),
+    [
+      "disk_log_refuses_below_bytes",
+      "Of the audit log's disk: with less free, new jobs are refused.",
+      facts.disks.flatMap(({ holds, refusesBelowBytes: value }) =>
+        value === undefined ? [] : [{ labels: { holds }, value }],
+      ),
+    ],
     ["disk_size_bytes", "Size of the file system.", ofDisks(({ totalBytes }) => totalBytes)],
     ["disk_free_bytes", "Room that is left on it.", ofDisks(({ freeBytes }) => freeBytes)],
     [

@@ -5,6 +5,7 @@
 import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { refusesBelow } from "@resontech/contracts/log-reserve";
 import { isFullDisk, syncFolder } from "@resontech/daemon/durable-file";
 import { Turns } from "@resontech/daemon/turns";
 
@@ -20,6 +21,7 @@ export class DiskGuard {
   readonly #folder: string;
   readonly #wantedSteps: number;
   readonly #stepBytes: number;
+  readonly #segmentBytes: number;
   /** What the write path needs for its next segment and checkpoint. */
   readonly #neededBytes: number;
   readonly #onNoRoom: () => void;
@@ -41,6 +43,7 @@ export class DiskGuard {
     this.#folder = join(options.auditDir, "ballast");
     this.#stepBytes = options.ballastStepBytes;
     this.#wantedSteps = Math.ceil(options.ballastBytes / options.ballastStepBytes);
+    this.#segmentBytes = options.segmentBytes;
     this.#neededBytes = 2 * options.segmentBytes;
     this.#onNoRoom = onNoRoom;
   }
@@ -50,8 +53,11 @@ export class DiskGuard {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const steps = await this.#steps();
     const { freeBytes, inodesLow } = await this.#free();
-    const drainBelow = 2 * Math.max(this.#wantedSteps * this.#stepBytes, this.#neededBytes);
     const held = steps.length * this.#stepBytes;
+    const wantedBytes = this.#wantedSteps * this.#stepBytes;
+    const drainBelow = refusesBelow({
+      ...{ wantedBytes, heldBytes: held, segmentBytes: this.#segmentBytes },
+    });
     if (freeBytes < this.#neededBytes && (await this.#giveUpStep())) {
       return {
         freeBytes: freeBytes + this.#stepBytes,
@@ -59,7 +65,14 @@ export class DiskGuard {
         draining: true,
       };
     }
-    if (steps.length < this.#wantedSteps && freeBytes + held >= drainBelow + this.#stepBytes) {
+    // A release before may have held back more.
+    if (steps.length > this.#wantedSteps && (await this.#giveUpStep()))
+      return {
+        freeBytes: freeBytes + this.#stepBytes,
+        ballastBytes: held - this.#stepBytes,
+        draining: inodesLow || freeBytes + this.#stepBytes < drainBelow,
+      };
+    if (steps.length < this.#wantedSteps && freeBytes >= drainBelow + this.#stepBytes) {
       if (!(await this.#fill(steps))) return { freeBytes, ballastBytes: held, draining: true };
       return {
         freeBytes: freeBytes - this.#stepBytes,
@@ -67,7 +80,7 @@ export class DiskGuard {
         draining: inodesLow,
       };
     }
-    return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes + held < drainBelow };
+    return { freeBytes, ballastBytes: held, draining: inodesLow || freeBytes < drainBelow };
   }
 
   /** @throws what `write` throws, a full disk only once no ballast is left */
