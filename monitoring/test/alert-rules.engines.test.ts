@@ -40,7 +40,12 @@ const well: State = {
       { part: "s3", isHealthy: false, isHeld: true, restarts: 0 },
     ],
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 100 * DAY_MS }],
-    disks: [{ holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 10, freeInodes: 5 }],
+    disks: [
+      {
+        ...{ holds: "logs", totalBytes: 10, freeBytes: 5, totalInodes: 10, freeInodes: 5 },
+        refusesBelowBytes: 2,
+      },
+    ],
     targets: [{ target: "mail", isFailing: false }],
     backup: { takenAt: Date.now(), isOverdue: false, behindS: 1 },
   },
@@ -72,7 +77,12 @@ const bad: State = {
     ...{ formatVersion: 1, at: Date.now() - DAY_MS },
     parts: [{ part: "nats", isHealthy: false, isHeld: false, restarts: 9 }],
     certificates: [{ file: "etc/ca/root.crt", expiresAt: Date.now() + 13 * DAY_MS }],
-    disks: [{ holds: "logs", totalBytes: 100, freeBytes: 9, totalInodes: 100, freeInodes: 9 }],
+    disks: [
+      {
+        ...{ holds: "logs", totalBytes: 100, freeBytes: 9, totalInodes: 100, freeInodes: 9 },
+        refusesBelowBytes: 5,
+      },
+    ],
     targets: [{ target: "mail", isFailing: true }],
     backup: { takenAt: 0, isOverdue: true, behindS: 3_600 },
   },
