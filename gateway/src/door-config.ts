@@ -50,6 +50,9 @@ const MAX_SIGN_IN_BODY = 40_960;
 /** Of all connections, what one address may have. */
 const PART_OF_ONE_SOURCE = 1 / 4;
 
+/** Seconds: a year, as browsers and scanners expect. No subdomains: they are the customer's. */
+const STRICT_TRANSPORT_S = 31_536_000;
+
 /** What a client could say of where it comes from, by a whole name or by how such names begin. */
 const FORWARDED = [
   ...["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "proxy"],
@@ -127,6 +130,8 @@ function frontendLines({ address, port, certFile, maxConnections }: DoorSettings
   return [
     `bind ${address}:${port} ssl crt ${quoted(certFile)} alpn h2,http/1.1`,
     "option http-restrict-req-hdr-names delete",
+    // Of whatever answers, refusals of the door included: a browser that was here once never speaks to this name without TLS.
+    `http-after-response set-header strict-transport-security max-age=${STRICT_TRANSPORT_S}`,
     "stick-table type ip size 20k expire 1m store conn_cur",
     "tcp-request connection track-sc0 src",
     `tcp-request connection reject if { sc0_conn_cur gt ${ofOneSource} }`,

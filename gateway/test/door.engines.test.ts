@@ -450,7 +450,10 @@ t.test("a part that is away is told of in its own form, and is found again at on
     message: "the coordinator does not run at this moment",
     hint: ERROR_CATALOGUE.restarting.hint,
   });
-  t.equal((await ask(at, "/healthz/door")).status, 200, "the door itself is well");
+  const own = await ask(at, "/healthz/door");
+  t.equal(own.status, 200, "the door itself is well");
+  for (const { headers } of [own, first ?? own])
+    t.equal(headers["strict-transport-security"], "max-age=31536000", "a browser stays with TLS");
   t.notMatch(door.output, / 503 /, "and its log does not grow with every request");
   t.match(door.output, / 127\.0\.0\.1 502 POST \/die /, "as it does with what is no planned stop");
   t.equal(seenBy(await ask(at, TOKEN)).server, "keycloak", "signing in does not wait for it");

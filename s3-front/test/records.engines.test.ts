@@ -316,6 +316,13 @@ t.test(
       200,
       "it lives: nobody need start it afresh",
     );
+    for (const path of ["/healthz", "/readyz"])
+      t.equal(
+        (await fetchWithCa(front.caPem, `${front.endpoint}${path}`, { method: "PUT", body: "x" }))
+          .status >= 400,
+        true,
+        `nothing is written to ${path}`,
+      );
     await front.auditd.start();
     await sleep(1_500);
     t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 200);

@@ -1,6 +1,6 @@
-import { constants, createReadStream } from "node:fs";
-import { mkdir, open, readdir, rm, rmdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rm, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { removeLeftovers, replaceFileWith, syncFolder } from "@resontech/daemon/durable-file";
 import { BackupError } from "../backup-error.ts";
 import type { Target } from "./target.ts";
@@ -29,9 +29,8 @@ export class FolderTarget implements Target {
 
   async put(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     await this.#explained(() =>
-      this.#within(async (folder) => {
-        await makeFolders(folder, dirname(path));
-        await replaceFileWith(join(folder, path), 0o600, async (handle) => {
+      this.#within(dirname(path), { makes: true }, async (folder) => {
+        await replaceFileWith(join(folder, basename(path)), 0o600, async (handle) => {
           for await (const chunk of content) await handle.appendFile(chunk);
         });
       }),
@@ -39,24 +38,34 @@ export class FolderTarget implements Target {
   }
 
   async *get(path: string): AsyncGenerator<Uint8Array> {
+    let handle: FileHandle;
     try {
-      yield* createReadStream(join(this.name, path)) as AsyncIterable<Buffer>;
+      handle = await this.#within(dirname(path), { makes: false }, (folder) =>
+        openFile(join(folder, basename(path))),
+      );
     } catch (error) {
+      if (error instanceof BackupError) throw error;
       throw codeOf(error) === "ENOENT"
         ? new BackupError("backup_missing", `${path} is not on ${this.name}`)
         : targetError(this.name, error);
     }
+    try {
+      yield* handle.createReadStream() as AsyncIterable<Buffer>;
+    } catch (error) {
+      throw targetError(this.name, error);
+    }
   }
 
   async *list(folder: string): AsyncGenerator<string> {
-    const entries = await readdir(join(this.name, folder), { withFileTypes: true }).catch(
-      (error: unknown) => {
-        if (codeOf(error) === "ENOENT") return [];
-        throw targetError(this.name, error);
-      },
-    );
-    // What a killed backup was writing has no name that a backup knows. Another process may be writing.
-    await removeLeftovers(join(this.name, folder), { olderThanMs: LEFT_OVER_AFTER_MS });
+    const entries = await this.#within(folder, { makes: false }, async (at) => {
+      // What a killed backup was writing has no name that a backup knows. Another process may be writing.
+      await removeLeftovers(at, { olderThanMs: LEFT_OVER_AFTER_MS });
+      return await readdir(at, { withFileTypes: true });
+    }).catch((error: unknown) => {
+      if (error instanceof BackupError) throw error;
+      if (codeOf(error) === "ENOENT") return [];
+      throw targetError(this.name, error);
+    });
     for (const entry of entries) {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) yield* this.list(path);
@@ -65,24 +74,42 @@ export class FolderTarget implements Target {
   }
 
   async remove(path: string): Promise<void> {
+    const folder = dirname(path);
     await this.#explained(async () => {
-      await rm(join(this.name, path), { force: true });
+      await this.#within(folder, { makes: false }, (at) =>
+        rm(join(at, basename(path)), { force: true }),
+      ).catch((error: unknown) => {
+        if (codeOf(error) !== "ENOENT") throw error;
+      });
+      if (folder === ".") return;
       // A folder that still holds something stays.
-      await rmdir(join(this.name, dirname(path))).catch(() => {});
+      await this.#within(dirname(folder), { makes: false }, (at) =>
+        rmdir(join(at, basename(folder))),
+      ).catch(() => {});
     });
   }
 
   /**
    * A disk that was unmounted since leaves a folder of the same name, on the host's own disk. What is given to `work` stands for the folder that was
-   * looked at, also where the disk goes away meanwhile.
+   * looked at, also where the disk goes away meanwhile. Somebody else may own the target: no link below it is followed.
+   * @param folder below the target; `makes`: where it is missing
    */
-  async #within(work: (folder: string) => Promise<void>): Promise<void> {
-    const handle = await open(this.name, constants.O_RDONLY | constants.O_DIRECTORY);
+  async #within<T>(
+    folder: string,
+    { makes }: { makes: boolean },
+    work: (at: string) => Promise<T>,
+  ): Promise<T> {
+    let handle = await open(this.name, constants.O_RDONLY | constants.O_DIRECTORY);
     try {
       const { dev, ino } = await handle.stat();
       if (dev !== this.#is.dev || ino !== this.#is.ino)
         throw new BackupError("backup_target", `${this.name} is another folder than it was`);
-      await work(`/proc/self/fd/${handle.fd}`);
+      for (const name of folder.split("/").filter((part) => part !== "" && part !== ".")) {
+        const inner = await openFolder(placeOf(handle), name, makes);
+        await handle.close();
+        handle = inner;
+      }
+      return await work(placeOf(handle));
     } finally {
       await handle.close();
     }
@@ -99,14 +126,33 @@ export class FolderTarget implements Target {
   }
 }
 
-/** Each new name is durable when it resolves. */
-async function makeFolders(within: string, folder: string): Promise<void> {
-  const made = await mkdir(join(within, folder), { recursive: true, mode: 0o700 });
-  if (made === undefined) return;
-  for (let at = join(within, folder); at.length >= within.length; at = dirname(at)) {
-    await syncFolder(at);
-    if (at === dirname(made)) return;
+function placeOf({ fd }: FileHandle): string {
+  return `/proc/self/fd/${fd}`;
+}
+
+/** A new name is durable when it resolves. @throws an error of the file system for a link, and for what is no folder */
+async function openFolder(at: string, name: string, makes: boolean): Promise<FileHandle> {
+  const path = join(at, name);
+  if (makes) {
+    const isNew = await mkdir(path, { mode: 0o700 }).then(
+      () => true,
+      (error: unknown) => {
+        if (codeOf(error) === "EEXIST") return false;
+        throw error;
+      },
+    );
+    if (isNew) await syncFolder(at);
   }
+  return await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+}
+
+/** @throws BackupError `backup_target` for what is no file: a pipe would never end */
+async function openFile(path: string): Promise<FileHandle> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(path, flags);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new BackupError("backup_target", `${basename(path)} is no file`);
 }
 
 function targetError(name: string, cause: unknown): BackupError {

@@ -12,8 +12,17 @@ import {
 import { join } from "node:path";
 import t from "tap";
 import { packFolder, unpackFolder } from "../../src/parts/folder-part.ts";
+import { FolderTarget } from "../../src/targets/folder-target.ts";
 import { tarHeader } from "../../src/parts/ustar.ts";
 import { chunked, collected } from "../helper/bytes.ts";
+
+t.test("a pipe in the place of a backup's file holds nobody up", async (t) => {
+  const dir = t.testdir({ data: {} });
+  execFileSync("mkfifo", [join(dir, "claim"), join(dir, "data", "part")]);
+  const target = await FolderTarget.open(dir);
+  for (const path of ["claim", "data/part"])
+    await t.rejects(collected(target.get(path)), { code: "backup_target" }, path);
+});
 
 const nothing = (): boolean => false;
 

@@ -1,9 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { FolderTarget } from "../../src/targets/folder-target.ts";
 
 const text = (content: string) => [Buffer.from(content)] as unknown as AsyncIterable<Uint8Array>;
+
+async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
 
 /** A mounted disk, and what an unmount does: the name stands for an empty folder of the host. */
 function disk(t: Test) {
@@ -60,8 +66,30 @@ t.test("what the disk refuses is told by the target's name and path", async (t) 
   const target = await FolderTarget.open(folder);
   await target.put("a", text("one"));
   await t.rejects(target.put("a/b", text("two")), {
-    ...{ code: "backup_target", message: `mkdir '${folder}/a'` },
+    ...{ code: "backup_target", message: `open '${folder}/a'` },
   });
   rmSync(folder, { recursive: true });
   await t.rejects(target.put("c", text("three")), { code: "backup_target" });
 });
+
+t.test(
+  "a link that the target's owner planted is followed by no write, read or removal",
+  async (t) => {
+    const dir = t.testdir({ target: {}, host: { secret: "of the host" } });
+    const [folder, host] = [join(dir, "target"), join(dir, "host")];
+    const target = await FolderTarget.open(folder);
+    symlinkSync(host, join(folder, "data"));
+    symlinkSync(join(host, "secret"), join(folder, "claim"));
+    const refused = { code: "backup_target" };
+    await t.rejects(target.put("data/inner/new", text("one")), refused);
+    await t.rejects(allOf(target.get("data/secret")), refused);
+    await t.rejects(allOf(target.get("claim")), refused);
+    await t.rejects(target.remove("data/secret"), refused);
+    await t.rejects(allOf(target.list("data")), refused);
+    t.same(readdirSync(host), ["secret"]);
+    // A link in the place of a file is replaced, and what the link led to stays.
+    await target.put("claim", text("two"));
+    t.equal(readFileSync(join(host, "secret"), "utf8"), "of the host");
+    t.equal(readFileSync(join(folder, "claim"), "utf8"), "two");
+  },
+);

@@ -74,7 +74,14 @@ export function asApiError(error: unknown): ApiError | null {
       validationMessage(validation, validationContext ?? "body"),
     );
   const mapped = code === undefined ? undefined : FASTIFY_CODES[code];
-  return mapped === undefined ? null : new ApiError(mapped, error.message);
+  if (mapped !== undefined) return new ApiError(mapped, error.message);
+  return isCallersFault(error) ? new ApiError("malformed_request", error.message) : null;
+}
+
+/** Of Fastify's refusals, those that no line above names. */
+function isCallersFault(error: Partial<FastifyError>): boolean {
+  const { code = "", statusCode = 500 } = error;
+  return code.startsWith("FST_") && statusCode >= 400 && statusCode < 500;
 }
 
 /** Names the field; never repeats its value. */

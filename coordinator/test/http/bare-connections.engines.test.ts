@@ -27,6 +27,20 @@ async function said(bytes: string): Promise<string> {
   return await text(socket);
 }
 
+t.test("a method that no route has is the caller's fault, with and without a body", async (t) => {
+  const body = "Content-Type: text/plain\r\nContent-Length: 1\r\n\r\nx";
+  const empty = "Content-Length: 0\r\n\r\n";
+  for (const method of ["QUERY", "SEARCH", "M-SEARCH", "LINK", "TRACE", "MKCOL", "PURGE"])
+    for (const rest of [body, empty, "\r\n"]) {
+      const answer = await said(
+        `${method} /api/tasks HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${rest}`,
+      );
+      const [head = "", json = ""] = answer.split("\r\n\r\n");
+      t.match(head, /^HTTP\/1.1 4\d\d /, `${method} ${rest.slice(0, 12)}`);
+      t.match(JSON.parse(json), { code: String, message: String, hint: /./ }, method);
+    }
+});
+
 t.test("a request that the parser refuses is answered with code, message and hint", async (t) => {
   for (const [bytes, status, code] of [
     ["FETCH / HTTP/1.1\r\nHost: a\r\n\r\n", 405, "method_not_allowed"],

@@ -26,6 +26,8 @@ t.test("numbers beyond any machine, dates that no calendar has, ids of another f
     ["/api/audit/events/1e400", null],
     [`${upload}/complete`, { key: "jobs/a/b", uploadId: "../x", parts }],
     [`${upload}/complete`, { key: "jobs/a/b", uploadId: "x".repeat(129), parts }],
+    [`${upload}/init`, { key: `jobs/${"x".repeat(256)}/b`, size: 1 }],
+    [`${upload}/init`, { key: `jobs/${"ü".repeat(128)}`, size: 1 }],
     [`${upload}/abort`, { key: "jobs/a/b", uploadId: "../x" }],
     [`${upload}/abort`, { key: "jobs/a/b", uploadId: "\u0000" }],
   ] as const) {

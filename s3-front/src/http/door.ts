@@ -75,9 +75,10 @@ export class Door {
       return;
     }
     try {
-      if (request.url === "/healthz")
+      const isLook = method === "GET" || method === "HEAD";
+      if (isLook && url === "/healthz")
         say(response, 200, { status: "ok", loopLagMs: this.#deps.loopLag.maxMs });
-      else if (request.url === "/readyz") await this.#sayReadiness(response);
+      else if (isLook && url === "/readyz") await this.#sayReadiness(response);
       else await this.#pass(request, response);
     } catch (error) {
       if (error instanceof ClientGone) response.destroy();

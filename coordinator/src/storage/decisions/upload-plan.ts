@@ -10,6 +10,9 @@ const SHORTEST_LIFE_S = 15 * 60;
 const LONGEST_LIFE_S = 7 * 24 * 3600;
 /** The object store's own: an object below it, at any depth, would be in no listing. */
 const ENGINE_FOLDER = ".sgwtmp";
+const MAX_KEY_BYTES = 1024;
+/** Of a name between two slashes: the engine keeps objects as files. */
+const MAX_PART_BYTES = 255;
 
 /** The client takes all URLs at the start and never renews them: they live as long as the slowest connection needs. */
 export function planUpload(sizeBytes: number): { parts: number; expiresS: number } {
@@ -29,7 +32,7 @@ export function checkUploadKey(key: string): void {
   if (!isObjectKey(key)) {
     throw new ApiError(
       "upload_key_invalid",
-      "the key has an empty, `.`, `..`, `.sgwtmp` or unprintable part, or more than 1,024 bytes",
+      "the key has an empty, `.`, `..`, `.sgwtmp` or unprintable part, one of over 255 bytes, or over 1,024 bytes in all",
     );
   }
   const reserved = key
@@ -42,6 +45,10 @@ export function checkUploadKey(key: string): void {
 /** Whether an object can have this key. */
 export function isObjectKey(key: string): boolean {
   const isBad = (segment: string) =>
-    ["", ".", "..", ENGINE_FOLDER].includes(segment) || /\p{Cc}/u.test(segment);
-  return !key.split("/").some(isBad) && key.isWellFormed() && Buffer.byteLength(key) <= 1024;
+    ["", ".", "..", ENGINE_FOLDER].includes(segment) ||
+    /\p{Cc}/u.test(segment) ||
+    Buffer.byteLength(segment) > MAX_PART_BYTES;
+  return (
+    !key.split("/").some(isBad) && key.isWellFormed() && Buffer.byteLength(key) <= MAX_KEY_BYTES
+  );
 }
