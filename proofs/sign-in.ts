@@ -118,7 +118,13 @@ async function keycloakOf(
     readFileSync(join(appliance.root, "etc", "appliance.json"), "utf8"),
   ) as { ports: { keycloak: number } };
   const admin = await KeycloakAdmin.asClient(
-    { port: config.ports.keycloak, origin, caPem: readFileSync(caFile, "utf8") },
+    {
+      ...{ port: config.ports.keycloak, origin, caPem: readFileSync(caFile, "utf8") },
+      client: {
+        certFile: join(appliance.root, "etc/secrets/appliance/keycloak-client.crt"),
+        keyFile: join(appliance.root, "etc/secrets/appliance/keycloak-client.key"),
+      },
+    },
     "master",
     "resontech-appliance",
     readFileSync(join(appliance.root, "etc/secrets/appliance/keycloak-admin.key"), "utf8"),

@@ -31,6 +31,8 @@ export type DoorSettings = {
     port: number;
     /** Must vouch for Keycloak's certificate, which has the appliance's name. */
     caFile: string;
+    /** PEM `<base>.crt`, which the door shows Keycloak; its key lies beside it as `<base>.key`. */
+    clientCertFile: string;
   };
   /** At once, of all clients. */
   maxConnections: number;
@@ -207,6 +209,6 @@ function signInLines({ name, port, keycloak }: DoorSettings): string[] {
     `http-request set-header x-forwarded-port ${port}`,
     ...WITHOUT_SESSION,
     ...SIGN_IN_ERRORS,
-    `server keycloak 127.0.0.1:${keycloak.port} ssl verify required ca-file ${quoted(keycloak.caFile)} sni str(${name}) verifyhost ${name} ssl-min-ver TLSv1.2 maxconn 200`,
+    `server keycloak 127.0.0.1:${keycloak.port} ssl verify required ca-file ${quoted(keycloak.caFile)} crt ${quoted(keycloak.clientCertFile)} sni str(${name}) verifyhost ${name} ssl-min-ver TLSv1.2 maxconn 200`,
   ];
 }

@@ -9,7 +9,10 @@ const SETTINGS: DoorSettings = {
   certFile: "/opt/my root's/etc/secrets/door/server.crt",
   coordinatorSocket: "/run/resontech/main/api/sock",
   servingSocket: "/run/resontech/main/serving/sock",
-  keycloak: { port: 8443, caFile: "/opt/my root's/etc/ca/root.crt" },
+  keycloak: {
+    ...{ port: 8443, caFile: "/opt/my root's/etc/ca/root.crt" },
+    clientCertFile: "/opt/my root's/etc/secrets/door/keycloak-client.crt",
+  },
   ...{ maxConnections: 1_200, threads: 2 },
 };
 const config = renderDoorConfig(SETTINGS);
@@ -27,7 +30,10 @@ t.test("every suite of ours is named once, those of TLS 1.3 apart", async (t) =>
 
 t.test("a path with a blank and a quote is one word of the file", async (t) => {
   t.match(config, "crt '/opt/my root'\\''s/etc/secrets/door/server.crt' alpn h2,http/1.1\n");
-  t.match(config, "ca-file '/opt/my root'\\''s/etc/ca/root.crt' sni str(appliance.example)");
+  t.match(
+    config,
+    "ca-file '/opt/my root'\\''s/etc/ca/root.crt' crt '/opt/my root'\\''s/etc/secrets/door/keycloak-client.crt' sni str",
+  );
 });
 
 t.test(

@@ -469,7 +469,7 @@ t.test("a part that is away is told of in its own form, and is found again at on
 
 t.test("Keycloak with a certificate of somebody else's is not spoken to", async (t) => {
   const other = t.testdir({});
-  const foreign = await keycloakWith(await makeTestCa(other));
+  const foreign = await keycloakWith(await makeTestCa(other), certificates.caFile);
   t.teardown(() => end(foreign.server));
   const own = t.testdir({});
   await using second = await RunningDoor.start(join(own, "run"), certificates, {

@@ -1,4 +1,5 @@
 /** Where Keycloak listens, and the way there: a loopback port under TLS that the appliance's own root vouches for. */
+import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 
 const TIMEOUT_MS = 15_000;
@@ -16,6 +17,8 @@ export type KeycloakAddress = {
   origin: string;
   /** PEM of the certificate that vouches for it. */
   caPem: string;
+  /** The certificate that it asks whoever comes for, of the appliance's own root: files of PEM. They are read for each request, as they are renewed. */
+  client: { certFile: string; keyFile: string };
 };
 
 export type KeycloakRequest = {
@@ -39,7 +42,7 @@ export async function askKeycloak(
   path: string,
   asked: KeycloakRequest,
 ): Promise<KeycloakAnswer> {
-  const { port, origin, caPem } = address;
+  const { port, origin, caPem, client } = address;
   const { method, headers, body, timeoutMs = TIMEOUT_MS } = asked;
   const { hostname, host } = new URL(origin);
   return await new Promise((resolve, reject) => {
@@ -55,6 +58,7 @@ export async function askKeycloak(
     const sent = request(
       {
         ...{ host: "127.0.0.1", port, path, method, ca: caPem, agent: connections },
+        ...{ cert: readFileSync(client.certFile), key: readFileSync(client.keyFile) },
         ...(/^[\d.]+$|:/.test(hostname) ? {} : { servername: hostname }),
         signal: AbortSignal.timeout(timeoutMs),
         headers: {

@@ -23,7 +23,7 @@ t.teardown(() => slapd[Symbol.asyncDispose]());
 await slapd.addPerson("erika", "erika-of-the-directory");
 await slapd.addPerson("local", "local-of-the-directory");
 await slapd.setGroup("doctors", ["erika"]);
-const keycloak = await RunningKeycloak.start({ trusted: [slapd.caFile], hasRealm: true });
+const keycloak = await RunningKeycloak.start({ trusted: [slapd.caFile] });
 t.teardown(() => keycloak[Symbol.asyncDispose]());
 const { admin, address } = keycloak;
 

@@ -6,14 +6,17 @@ import { fetchMaven } from "../fetch/maven.ts";
 import { fetchWheels } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
 import { buildDebianRoot } from "./debian-root.ts";
-import { unpackKeycloak } from "./keycloak-tree.ts";
+import { ASKS_FOR_CERTIFICATE, unpackKeycloak } from "./keycloak-tree.ts";
 import { LAYER_REVISION, packLayer } from "./layer.ts";
 import { readLayer, writeImage } from "./oci-image.ts";
 
 const REVISION = 2;
 
 /** What `kc.sh build` fixes; everything else is given at start. */
-const BUILD_OPTIONS = ["--db=postgres", "--health-enabled=true", "--metrics-enabled=true"];
+const BUILD_OPTIONS = [
+  ...["--db=postgres", "--health-enabled=true", "--metrics-enabled=true"],
+  ...ASKS_FOR_CERTIFICATE,
+];
 
 /** Keycloak with its own Java runtime, already augmented: a customer's first start must not compile. Answers its OCI layout. */
 export async function buildKeycloak(cache: StepCache, lock: LockFile): Promise<string> {

@@ -32,6 +32,7 @@ import {
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
+import { KEYCLOAK_CLIENT } from "../keycloak/appliance-admin.ts";
 import { keptDatabase } from "../keycloak/kept-database.ts";
 import { stepUpKeysFile } from "../keycloak/pin-step-up-keys.ts";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../config/audit-keys.ts";
@@ -174,7 +175,9 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
     READER_NAME,
   ]);
   await ca.ensureClient(layout.secrets("serving"), readBy(context, "serving"), "client");
-  // It calls NATS with it, and serves nobody: an older release gave it a certificate of the appliance's name.
+  await ca.ensureClient(layout.secrets("appliance"), ROOT, KEYCLOAK_CLIENT);
+  await ca.ensureClient(layout.secrets("door"), readBy(context, "door"), KEYCLOAK_CLIENT);
+  // It calls NATS and Keycloak with it, and serves nobody: an older release gave it a certificate of the appliance's name.
   await ca.ensureClient(layout.secrets("coordinator"), readBy(context, "coordinator"), "client");
   for (const name of ["server.crt", "server.key"])
     rmSync(layout.secrets("coordinator", name), { force: true });
@@ -321,7 +324,10 @@ function writeProcessConfigs(context: PartContext): void {
       certFile: layout.secrets("door", "server.crt"),
       coordinatorSocket: apiSocket(layout),
       servingSocket: layout.run("serving", "sock"),
-      keycloak: { port: config.ports.keycloak, caFile: layout.rootCert },
+      keycloak: {
+        ...{ port: config.ports.keycloak, caFile: layout.rootCert },
+        clientCertFile: layout.secrets("door", `${KEYCLOAK_CLIENT}.crt`),
+      },
       maxConnections: doorConnections(openFilesLimit()),
       threads: Math.min(DOOR_MOST_THREADS, availableParallelism()),
     }),
@@ -568,6 +574,8 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
     identity: {
       port: ports.keycloak,
       caFile: layout.rootCert,
+      clientCertFile: secret("client.crt"),
+      clientKeyFile: secret("client.key"),
       dashboardKeyFile: secret(REALM_CLIENTS.dashboard.keyFile),
       coordinatorKeyFile: secret(REALM_CLIENTS.coordinator.keyFile),
       sessionKeyFile: secret("session.key"),

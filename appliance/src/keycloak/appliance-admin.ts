@@ -2,7 +2,11 @@
 import { readFileSync } from "node:fs";
 import type { KeycloakAddress } from "@resontech/keycloak/address";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
+import type { Layout } from "../layout.ts";
 import type { PartContext } from "../parts/context.ts";
+
+/** Of certificates with which the appliance and the front door come to Keycloak. */
+export const KEYCLOAK_CLIENT = "keycloak-client";
 
 export const APPLIANCE_CLIENT = "resontech-appliance";
 
@@ -11,7 +15,15 @@ export function keycloakAddress({ config, layout }: PartContext): KeycloakAddres
     port: config.ports.keycloak,
     origin: `https://${config.name}:${config.ports.api}`,
     caPem: readFileSync(layout.rootCert, "utf8"),
+    client: keycloakClient(layout),
   };
+}
+
+/** The certificate that the appliance's own programs show Keycloak: root's. */
+export function keycloakClient(layout: Layout): { certFile: string; keyFile: string } {
+  const file = (ending: string): string =>
+    layout.secrets("appliance", `${KEYCLOAK_CLIENT}.${ending}`);
+  return { certFile: file("crt"), keyFile: file("key") };
 }
 
 /** @throws KeycloakUnreachableError, or Error where Keycloak does not know the appliance's key */

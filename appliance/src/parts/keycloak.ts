@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type Docker from "dockerode";
 import { keptDatabase } from "../keycloak/kept-database.ts";
+import { keycloakClient } from "../keycloak/appliance-admin.ts";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { directoryCas } from "../config/connections.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
@@ -161,6 +162,10 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           path: "/health/ready",
           servername: config.name,
           caFile: layout.rootCert,
+          client: {
+            cert: readFileSync(keycloakClient(layout).certFile),
+            key: readFileSync(keycloakClient(layout).keyFile),
+          },
         })
       )?.status === 200,
     build: () => {
@@ -195,6 +200,8 @@ export function keycloakPart(context: PartContext, container: Container): Part {
           `--http-management-port=${managementPort}`,
           "--https-certificate-file=/secrets/server.crt",
           "--https-certificate-key-file=/secrets/server.key",
+          // Every user of the host can reach loopback: whoever comes, to either port, shows a certificate of our root. The image's build says so.
+          "--https-trust-store-file=/ca/root.crt",
           // It tells the coordinator of ended sessions, through the front door.
           `--truststore-paths=${["/ca/root.crt", ...directoryCas(layout).map((name) => `/directories/${name}`)].join(",")}`,
           `--hostname=https://${config.name}:${config.ports.api}`,

@@ -22,7 +22,7 @@ import {
   disconnectDirectory,
   tryConnected,
 } from "../../src/keycloak/connect-directory.ts";
-import { applianceAdmin } from "../../src/keycloak/appliance-admin.ts";
+import { applianceAdmin, keycloakClient } from "../../src/keycloak/appliance-admin.ts";
 import { ownRealm, REALM_CLIENTS } from "../../src/keycloak/own-realm.ts";
 import { pinRealmKeys, stepUpKeysFile } from "../../src/keycloak/pin-step-up-keys.ts";
 import { compareRealm } from "../../src/keycloak/realm-watch.ts";
@@ -35,7 +35,7 @@ t.setTimeout(240_000);
 const slapd = await RunningSlapd.start();
 t.teardown(() => slapd[Symbol.asyncDispose]());
 await slapd.addPerson("erika", "erika-of-the-directory");
-const keycloak = await RunningKeycloak.start({ trusted: [slapd.caFile], hasRealm: true });
+const keycloak = await RunningKeycloak.start({ trusted: [slapd.caFile] });
 t.teardown(() => keycloak[Symbol.asyncDispose]());
 
 const root = temporaryFolder(t);
@@ -122,6 +122,9 @@ function furnish(): void {
   ])
     mkdirSync(folder, { recursive: true });
   writeFileSync(layout.rootCert, keycloak.address.caPem);
+  const { certFile, keyFile } = keycloakClient(layout);
+  cpSync(keycloak.certFile, certFile);
+  cpSync(keycloak.keyFile, keyFile);
   writeFileSync(layout.secrets("appliance", "keycloak-admin.key"), keyOf());
   writeFileSync(layout.secrets("keycloak", "bootstrap-password"), "bootstrap-of-the-test");
   for (const { keyFile } of Object.values(REALM_CLIENTS))

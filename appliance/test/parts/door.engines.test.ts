@@ -50,7 +50,10 @@ const good = renderDoorConfig({
   certFile: layout.secrets("door", "server.crt"),
   coordinatorSocket: apiSocket(layout),
   servingSocket: layout.run("serving", "sock"),
-  keycloak: { port: 1, caFile: layout.rootCert },
+  keycloak: {
+    ...{ port: 1, caFile: layout.rootCert },
+    clientCertFile: layout.secrets("door", "server.crt"),
+  },
   ...{ maxConnections: 400, threads: 2 },
 });
 writeOwned(file, good, owner, 0o440);

@@ -107,6 +107,9 @@ export const CoordinatorConfig = Type.Object(
           /** Of 127.0.0.1. */
           port: Type.Integer(),
           caFile: Path,
+          /** What it shows Keycloak, which takes no connection without. */
+          clientCertFile: Path,
+          clientKeyFile: Path,
           /** PKCS #8 keys of the two clients that the coordinator is to Keycloak. */
           dashboardKeyFile: Path,
           coordinatorKeyFile: Path,

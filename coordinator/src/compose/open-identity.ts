@@ -36,7 +36,10 @@ export async function openIdentity(
   if (config.identity === undefined) return null;
   const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile, idleS } =
     config.identity;
-  const address = { port, origin: config.publicUrl, caPem: readText(caFile) };
+  const client = {
+    ...{ certFile: config.identity.clientCertFile, keyFile: config.identity.clientKeyFile },
+  };
+  const address = { port, origin: config.publicUrl, caPem: readText(caFile), client };
   const provider = await OpenIdProvider.open({
     ...{ address, realm: REALM, clientKeyPem: readText(dashboardKeyFile) },
   });

@@ -24,11 +24,14 @@ import { fetchWithCa } from "./fetch-with-ca.ts";
 import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
-import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
+import { type DoorCertificates, RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 /** Keys of the coordinator's clients at Keycloak, and of sessions. */
-function makeIdentity(dir: string, caFile: string): NonNullable<CoordinatorConfig["identity"]> {
+function makeIdentity(
+  dir: string,
+  { caFile, certFile, keyFile }: DoorCertificates,
+): NonNullable<CoordinatorConfig["identity"]> {
   const file = (name: string, content: string): string => {
     writeFileSync(join(dir, name), content, { mode: 0o400 });
     return join(dir, name);
@@ -38,7 +41,7 @@ function makeIdentity(dir: string, caFile: string): NonNullable<CoordinatorConfi
       ...{ type: "pkcs8", format: "pem" },
     });
   return {
-    ...{ port: 1, caFile },
+    ...{ port: 1, caFile, clientCertFile: certFile, clientKeyFile: keyFile },
     dashboardKeyFile: file("dashboard-client.key", key()),
     coordinatorKeyFile: file("keycloak-client.key", key()),
     sessionKeyFile: file("session.key", randomBytes(32).toString("base64url")),
@@ -197,7 +200,7 @@ export class RunningCoordinator implements AsyncDisposable {
     if (options.downloadsDir !== undefined) config.downloadsDir = options.downloadsDir;
     if (options.identity === true)
       config.identity = {
-        ...makeIdentity(dir, s3.caFile),
+        ...makeIdentity(dir, s3),
         ...(options.idleS === undefined ? {} : { idleS: options.idleS }),
       };
     config.ca = { rootCertFile, intermediateCertFile, intermediateKeyFile };

@@ -90,7 +90,7 @@ export class SignInHouse implements AsyncDisposable {
     const keycloak = stack.use(
       await RunningKeycloak.start({
         ...{ origin: `https://localhost:${port}`, trusted, sameAs },
-        hasRealm: true,
+        isOurs: true,
       }),
     );
     const [dashboard, coordinator] = [newKey(), newKey()];

@@ -27,7 +27,7 @@ t.teardown(() => server.close());
 const { port } = server.address() as AddressInfo;
 const origin = `https://localhost:${port}`;
 const provider = await OpenIdProvider.open({
-  address: { port, origin, caPem: readFileSync(ca.caFile, "utf8") },
+  address: { port, origin, caPem: readFileSync(ca.caFile, "utf8"), client: ca },
   realm: "resontech",
   clientKeyPem: clientKey.privateKey.export({ type: "pkcs8", format: "pem" }),
 });

@@ -1,4 +1,8 @@
 /** What an attacker tries on a signed-in browser and on the way there, through the real front door and a real Keycloak. Each try is refused. */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { askKeycloak } from "@resontech/keycloak/address";
 import t from "tap";
 import { PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
@@ -22,8 +26,9 @@ const failures = () =>
 /** The way back from Keycloak, not taken yet. */
 async function wayBack(browser: PersonBrowser, { username, password } = anna): Promise<string> {
   const page = await browser.ask(`${origin}/auth/sign-in`);
-  const { headers } = await browser.submit(page, { username, password });
-  return headers.location ?? "";
+  const { status, headers, body } = await browser.submit(page, { username, password });
+  if (headers.location === undefined) throw new Error(`no way back: ${status} ${body}`);
+  return headers.location;
 }
 async function signedIn(account = anna): Promise<PersonBrowser> {
   const browser = new PersonBrowser(house.caFile);
@@ -41,6 +46,42 @@ t.test("a good sign-in works, so that what follows is refused for its own fault"
   const me = await browser.ask(`${origin}/api/me`);
   t.match(JSON.parse(me.body), { user: { username: "anna" } });
 });
+
+t.test(
+  "a program of the host without a certificate of the appliance gets no answer from Keycloak",
+  async (t) => {
+    const { address, managementPort } = house.keycloak;
+    for (const [port, path] of [
+      [address.port, "/realms/master/.well-known/openid-configuration"],
+      [address.port, "/admin/master/console/"],
+      [managementPort, "/health/ready"],
+    ] as const) {
+      const own = await askKeycloak({ ...address, port }, path, {
+        ...{ method: "GET", headers: {}, body: null },
+      });
+      t.equal(own.status, 200, `${path} with a certificate`);
+      await t.rejects(getWithoutCertificate(port, path, address.caPem), {
+        code: /TLS|ECONN|EPROTO/,
+      });
+    }
+  },
+);
+
+/** What `curl` of any user of the host would be answered: the status. */
+async function getWithoutCertificate(port: number, path: string, ca: string): Promise<number> {
+  const asked = request({
+    host: "127.0.0.1",
+    port,
+    path,
+    ca,
+    servername: "localhost",
+    agent: false,
+  });
+  asked.end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode ?? 0;
+}
 
 t.test("log-in CSRF: another browser can't finish a sign-in that it did not begin", async (t) => {
   const attacker = new PersonBrowser(house.caFile);
@@ -168,7 +209,7 @@ t.test(
       const page = await browser.ask(`${origin}/auth/sign-in`);
       await browser.submit(page, { username: target.username, password: `guess-${tries}` });
     }
-    t.equal(await wayBack(new PersonBrowser(house.caFile), target), "", "no way back");
+    await t.rejects(wayBack(new PersonBrowser(house.caFile), target), /^no way back: 200/);
   },
 );
 

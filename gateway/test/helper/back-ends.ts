@@ -42,12 +42,15 @@ export async function servingAt(socket: string): Promise<Server> {
 
 /** HTTPS on loopback. */
 export async function keycloakWith(
-  certificates: Pick<DoorCertificates, "certFile" | "keyFile">,
+  certificates: DoorCertificates,
+  trusts: string = certificates.caFile,
 ): Promise<{ port: number; server: Server }> {
   const server = createTlsServer(
     {
       cert: readFileSync(certificates.certFile),
       key: readFileSync(certificates.keyFile),
+      // As Keycloak does: whoever comes has a certificate.
+      ...{ ca: readFileSync(trusts), requestCert: true, rejectUnauthorized: true },
     },
     (request, response) => void answer("keycloak", request, response),
   ) as unknown as Server;

@@ -33,7 +33,10 @@ export class RunningDoor implements AsyncDisposable {
   static async start(
     dir: string,
     certificates: DoorCertificates,
-    settings: Pick<DoorSettings, "coordinatorSocket"> & Partial<DoorSettings>,
+    settings: Pick<DoorSettings, "coordinatorSocket"> &
+      Partial<Omit<DoorSettings, "keycloak">> & {
+        keycloak?: Omit<DoorSettings["keycloak"], "clientCertFile">;
+      },
   ): Promise<RunningDoor> {
     mkdirSync(dir, { recursive: true });
     const certFile = join(dir, "server.crt");
@@ -43,10 +46,13 @@ export class RunningDoor implements AsyncDisposable {
     const config = renderDoorConfig({
       ...{ address: "127.0.0.1", port, name: "localhost", certFile },
       ...{ maxConnections: 400, threads: 2 },
-      keycloak: { port: 1, caFile: certificates.caFile },
       // Beside the other: a test keeps that one's path short.
       servingSocket: `${settings.coordinatorSocket}.serving`,
       ...settings,
+      keycloak: {
+        ...(settings.keycloak ?? { port: 1, caFile: certificates.caFile }),
+        clientCertFile: certFile,
+      },
     });
     const configFile = join(dir, "door.cfg");
     writeFileSync(configFile, config);

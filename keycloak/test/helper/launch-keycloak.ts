@@ -52,6 +52,8 @@ export async function launchKeycloak({
       `--truststore-paths=${trusted.join(",")}`,
       `--hostname=${address.origin}`,
       "--proxy-headers=xforwarded",
+      // Of one that asks for certificates.
+      `--https-trust-store-file=${join(dir, "server.crt")}`,
     ],
     {
       stdio: ["ignore", "pipe", "pipe"],

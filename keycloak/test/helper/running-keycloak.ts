@@ -16,13 +16,15 @@ export type RunningKeycloakOptions = {
   trusted?: readonly string[];
   /** Another one, whose certificate it has as well: both trust each other. */
   sameAs?: RunningKeycloak | undefined;
-  /** Our realm is in it already, for another address. @default false */
-  hasRealm?: boolean;
+  /** As on the appliance: our realm is in it, for another address, and it takes no connection without a certificate, such as its own. @default false */
+  isOurs?: boolean;
 };
 
 /** A real Keycloak of its own, with TLS and a database of its own. */
 export class RunningKeycloak implements AsyncDisposable {
   readonly address: KeycloakAddress;
+  /** Of health and metrics, on 127.0.0.1. */
+  readonly managementPort: number;
   readonly certFile: string;
   readonly keyFile: string;
   readonly admin: KeycloakAdmin;
@@ -31,11 +33,13 @@ export class RunningKeycloak implements AsyncDisposable {
 
   private constructor(
     address: KeycloakAddress,
+    managementPort: number,
     dir: string,
     child: ChildProcess,
     admin: KeycloakAdmin,
   ) {
     this.address = address;
+    this.managementPort = managementPort;
     this.#dir = dir;
     this.#child = child;
     this.admin = admin;
@@ -47,9 +51,9 @@ export class RunningKeycloak implements AsyncDisposable {
     origin,
     trusted = [],
     sameAs,
-    hasRealm = false,
+    isOurs = false,
   }: RunningKeycloakOptions = {}): Promise<RunningKeycloak> {
-    const started = await startedKeycloak(hasRealm);
+    const started = await startedKeycloak(isOurs);
     const dir = mkdtempSync(join(tmpdir(), "rt-keycloak-"));
     const home = join(dir, "keycloak");
     copyHome(started.home, started.lib, home);
@@ -57,18 +61,19 @@ export class RunningKeycloak implements AsyncDisposable {
     else
       for (const name of ["server.crt", "server.key"])
         cpSync(join(sameAs.#dir, name), join(dir, name));
-    const port = await freePort();
+    const [port, managementPort] = [await freePort(), await freePort()];
     const address = {
       port,
       origin: origin ?? `https://localhost:${port}`,
       caPem: readFileSync(join(dir, "server.crt"), "utf8"),
+      client: { certFile: join(dir, "server.crt"), keyFile: join(dir, "server.key") },
     };
     const { child, admin } = await launchKeycloak({
-      ...{ java: started.java, home, dir, address, managementPort: await freePort() },
+      ...{ java: started.java, home, dir, address, managementPort },
       trusted: [join(dir, "server.crt"), ...trusted],
       archiveOptions: started.archiveOptions,
     });
-    return new RunningKeycloak(address, dir, child, admin);
+    return new RunningKeycloak(address, managementPort, dir, child, admin);
   }
 
   async ask(path: string): Promise<{ status: number; text: string }> {

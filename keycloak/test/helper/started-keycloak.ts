@@ -28,24 +28,35 @@ export type StartedKeycloak = {
 };
 
 const run = promisify(execFile);
+/** Of Java itself, and of Keycloak above it. */
+const [BASE, CLASSES] = ["base.jsa", "classes.jsa"];
 const REALM_FILE = join(import.meta.dirname, "..", "..", "..", "policies", "realm.json");
 
-/** @param hasRealm our realm is in it, with clients of keys that nobody has and of an address that is nobody's: who uses it applies the definition */
-export async function startedKeycloak(hasRealm: boolean): Promise<StartedKeycloak> {
+/**
+ * @param isOurs our realm is in it, with clients of keys that nobody has and of an address that is nobody's: who uses it applies the definition. And it
+ * takes no connection without a certificate.
+ */
+export async function startedKeycloak(isOurs: boolean): Promise<StartedKeycloak> {
   const cache = new StepCache(DEFAULT_CACHE);
-  const tree = await ensureTestKeycloak(cache);
+  const tree = await ensureTestKeycloak(isOurs, cache);
   const [java, lib] = [join(tree, "java"), join(tree, "keycloak", "lib")];
-  const realm = hasRealm ? readFileSync(REALM_FILE, "utf8") : null;
+  const realm = isOurs ? readFileSync(REALM_FILE, "utf8") : null;
+  // The archive of classes names the one below it by its path.
+  const base = join(
+    await cache.step("class archive of java", { tree: resultId(tree) }, async (into) => {
+      await run(join(java, "bin", "java"), [
+        ...["-XX:+UseSerialGC", "-Xshare:dump", `-XX:SharedArchiveFile=${join(into, BASE)}`],
+      ]);
+    }),
+    BASE,
+  );
   const made = await cache.step(
-    hasRealm ? "keycloak with the realm" : "keycloak started once",
+    isOurs ? "keycloak with the realm" : "keycloak started once",
     {
       tree: resultId(tree),
       realm: realm === null ? null : createHash("sha256").update(realm).digest("hex"),
     },
     async (into) => {
-      await run(join(java, "bin", "java"), [
-        ...["-XX:+UseSerialGC", "-Xshare:dump", `-XX:SharedArchiveFile=${baseOf(into)}`],
-      ]);
       const home = join(into, "keycloak");
       copyHome(join(tree, "keycloak"), lib, home);
       const dir = join(into, "made");
@@ -56,13 +67,14 @@ export async function startedKeycloak(hasRealm: boolean): Promise<StartedKeycloa
         port,
         origin: `https://localhost:${port}`,
         caPem: readFileSync(join(dir, "server.crt"), "utf8"),
+        client: { certFile: join(dir, "server.crt"), keyFile: join(dir, "server.key") },
       };
       const { child, admin } = await launchKeycloak({
         ...{ java, home, dir, address, managementPort: await freePort() },
         trusted: [join(dir, "server.crt")],
         archiveOptions: [
-          `-XX:SharedArchiveFile=${baseOf(into)}`,
-          `-XX:ArchiveClassesAtExit=${classesOf(into)}`,
+          `-XX:SharedArchiveFile=${base}`,
+          `-XX:ArchiveClassesAtExit=${join(into, CLASSES)}`,
         ],
       });
       try {
@@ -75,7 +87,7 @@ export async function startedKeycloak(hasRealm: boolean): Promise<StartedKeycloa
   );
   return {
     ...{ java, lib, home: join(made, "keycloak") },
-    archiveOptions: [`-XX:SharedArchiveFile=${baseOf(made)}:${classesOf(made)}`],
+    archiveOptions: [`-XX:SharedArchiveFile=${base}:${join(made, CLASSES)}`],
   };
 }
 
@@ -94,12 +106,4 @@ async function applyFor(admin: KeycloakAdmin, realm: string, origin: string): Pr
     admin,
     realmDefinition(realm, { origin, jwks: { dashboard: jwks, coordinator: jwks } }),
   );
-}
-
-function baseOf(folder: string): string {
-  return join(folder, "base.jsa");
-}
-
-function classesOf(folder: string): string {
-  return join(folder, "classes.jsa");
 }

@@ -72,7 +72,7 @@ export function renderPrometheusConfig(settings: PrometheusSettings): string {
             {
               job_name: "keycloak",
               scheme: "https",
-              tls_config: { ca_file: caFile, server_name: "127.0.0.1" },
+              tls_config: { ...own, server_name: "127.0.0.1" },
               static_configs: [{ targets: [`127.0.0.1:${keycloakPort}`] }],
               ...oneInstance(),
               metric_relabel_configs: [
