@@ -24,7 +24,7 @@ export type TierOptions = {
 };
 
 /** Unit tests keep a core busy each; engines wait for one another most of the time. */
-const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 4, browser: 1, acceptance: 2 };
+const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 4, browser: 2, acceptance: 2 };
 
 export async function runTier(
   tier: Tier,
