@@ -1,6 +1,7 @@
 /** The one place where a failure becomes a status and a `{code, message, hint}`. */
 import { AuditUnavailable } from "@resontech/audit/producer";
 import { KeycloakUnreachableError } from "@resontech/keycloak/address";
+import { KeycloakRefusedError } from "@resontech/keycloak/admin-api";
 import type { ErrorCode } from "@resontech/contracts/error-catalogue";
 import type { FastifyError } from "fastify";
 import fp from "fastify-plugin";
@@ -56,7 +57,11 @@ export function asApiError(error: unknown): ApiError | null {
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {
       cause: error,
     });
-  if (error instanceof KeycloakUnreachableError)
+  if (
+    error instanceof KeycloakUnreachableError ||
+    // It failed over it, or starts: nothing was judged.
+    (error instanceof KeycloakRefusedError && error.status >= 500)
+  )
     return new ApiError("identity_unavailable", "Keycloak did not answer", { cause: error });
   if (error instanceof DatabaseUnavailable)
     return new ApiError("database_unavailable", error.message, { cause: error });
