@@ -22,6 +22,8 @@ const FASTIFY_CODES: Record<string, ErrorCode> = {
   FST_ERR_RATE_LIMIT: "rate_limited",
 };
 
+const RETRY_AFTER_S = 5;
+
 export const errorReplies = fp(
   async (app) => {
     app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -34,6 +36,9 @@ export const errorReplies = fp(
       }
       if (known.status >= 500)
         request.log.error({ err: error, code: known.code }, "request refused");
+      // As the front door says while this program is away: a part that can't be asked comes back.
+      if (known.status === 503 && !reply.hasHeader("retry-after"))
+        reply.header("retry-after", RETRY_AFTER_S);
       return reply.code(known.status).send(errorBody(known.code, known.message));
     });
     app.setNotFoundHandler((request, reply) =>

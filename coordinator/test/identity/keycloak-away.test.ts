@@ -4,11 +4,14 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { KeycloakUnreachableError } from "@resontech/keycloak/address";
 import { KeycloakRefusedError } from "@resontech/keycloak/admin-api";
+import Fastify from "fastify";
 import { exportJWK, SignJWT } from "jose";
 import t from "tap";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
-import { asApiError } from "../../src/http/error-replies.ts";
+import { ApiError } from "../../src/api-error.ts";
+import { asApiError, errorReplies } from "../../src/http/error-replies.ts";
 import {
   API_AUDIENCE,
   CLI_CLIENT,
@@ -97,4 +100,16 @@ t.test("a failure inside Keycloak is told as its absence, a refusal is not", asy
   t.equal(of(500), "identity_unavailable");
   t.equal(of(503), "identity_unavailable");
   t.equal(of(403), undefined);
+});
+
+t.test("what can't be known now is answered with when to ask again", async (t) => {
+  const app = Fastify();
+  t.teardown(() => app.close());
+  await app.register(errorReplies);
+  app.get("/away", () => Promise.reject(new KeycloakUnreachableError("away")));
+  app.get("/refused", () => Promise.reject(new ApiError("invalid_token", "no")));
+  const away = await app.inject({ url: "/away" });
+  t.equal(away.statusCode, 503);
+  t.equal(away.headers["retry-after"], "5");
+  t.notOk("retry-after" in (await app.inject({ url: "/refused" })).headers);
 });
