@@ -7,6 +7,7 @@ import { ensureEngine } from "@resontech/airgap/engines";
 import t from "tap";
 import { bootTimeNs } from "../src/boot-clock.ts";
 import { until } from "./helper/engine-process.ts";
+import { jobPackages } from "./helper/python-tests.ts";
 
 const init = await ensureEngine("init");
 const EXPIRED = 75;
@@ -242,6 +243,29 @@ t.test(
       "itself IDLE by number: EPERM",
       "PID 1 has: 0",
     ]);
+  },
+);
+
+/** What training does: a group of processes over gloo, and threads of OpenMP. */
+const TRAINS = `import os, torch, torch.distributed as group
+torch.set_num_threads(3)
+os.environ.update(MASTER_ADDR="127.0.0.1", GLOO_SOCKET_IFNAME="lo")
+group.init_process_group("gloo", init_method="file:///tmp/group-%d" % os.getpid(), rank=0, world_size=1)
+sum = torch.ones(512, 512) @ torch.ones(512, 512)
+group.all_reduce(sum)
+print("trained", int(sum[0, 0]), torch.get_num_threads())
+`;
+const packages = jobPackages();
+
+t.test(
+  "torch, gloo and OpenMP run under PID 1",
+  { skip: packages === null && "no job image in .cache/airgap: build a bundle first" },
+  async (t) => {
+    const dir = t.testdir({ lease: inSeconds(120), "trains.py": TRAINS });
+    const path = packages?.["PYTHONPATH"] ?? "";
+    const { ended, said } = start(dir, `PYTHONPATH=${path} python3 ${join(dir, "trains.py")}`);
+    t.equal(await ended, 0, said());
+    t.match(said(), /^trained 512 3$/m);
   },
 );
 
