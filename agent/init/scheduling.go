@@ -23,6 +23,7 @@ const (
 	firstOfX32     = 0x40000000
 
 	schedSetattr  = 314
+	schedOther    = 0
 	prioProcess   = 0
 	ioprioProcess = 1
 	itself        = 0
@@ -32,6 +33,10 @@ type condition struct{ at, value uint32 }
 
 // keepSchedule lets what this thread starts say when its own threads run, each for itself, and no other thread. The kernel allows it for all
 // threads of a uid: with ours at idle priority, beside a few hundred busy ones, the lease would not be looked at for minutes.
+//
+// One call may name any thread: sched_setscheduler with SCHED_OTHER, which libzmq makes for each of its threads and aborts without. It is what all
+// of ours have, and it keeps their niceness. The policy is in a register, so nobody changes it after it was judged; SCHED_RESET_ON_FORK is a bit of
+// it, and another value. sched_setattr has its policy in memory, where another thread may write meanwhile: it stays refused.
 func keepSchedule() error {
 	runtime.LockOSThread()
 	filter := scheduleFilter()
@@ -56,7 +61,8 @@ func scheduleFilter() []syscall.SockFilter {
 		{Code: syscall.BPF_JMP | syscall.BPF_JGE | syscall.BPF_K, K: firstOfX32, Jf: 1},
 		answer(unknown),
 	}
-	for _, call := range []uint32{syscall.SYS_SCHED_SETPARAM, syscall.SYS_SCHED_SETSCHEDULER, syscall.SYS_SCHED_SETAFFINITY, schedSetattr} {
+	filter = append(filter, either(syscall.SYS_SCHED_SETSCHEDULER, condition{atFirst, itself}, condition{atSecond, schedOther})...)
+	for _, call := range []uint32{syscall.SYS_SCHED_SETPARAM, syscall.SYS_SCHED_SETAFFINITY, schedSetattr} {
 		filter = append(filter, only(call, condition{atFirst, itself})...)
 	}
 	filter = append(filter, only(syscall.SYS_SETPRIORITY, condition{atFirst, prioProcess}, condition{atSecond, itself})...)
@@ -71,6 +77,16 @@ func only(call uint32, conditions ...condition) []syscall.SockFilter {
 		judged = append(judged, load(condition.at), isEqual(condition.value, 1, 0), answer(refused))
 	}
 	judged = append(judged, answer(allowed))
+	return append([]syscall.SockFilter{isEqual(call, 0, uint8(len(judged)))}, judged...)
+}
+
+// either allows the call when one of its arguments is this; any other call is left to what follows.
+func either(call uint32, conditions ...condition) []syscall.SockFilter {
+	var judged []syscall.SockFilter
+	for _, condition := range conditions {
+		judged = append(judged, load(condition.at), isEqual(condition.value, 0, 1), answer(allowed))
+	}
+	judged = append(judged, answer(refused))
 	return append([]syscall.SockFilter{isEqual(call, 0, uint8(len(judged)))}, judged...)
 }
 

@@ -7,6 +7,7 @@ import { ensureEngine } from "@resontech/airgap/engines";
 import t from "tap";
 import { bootTimeNs } from "../src/boot-clock.ts";
 import { until } from "./helper/engine-process.ts";
+import { jobPackages } from "./helper/python-tests.ts";
 
 const init = await ensureEngine("init");
 const EXPIRED = 75;
@@ -207,13 +208,75 @@ t.test("the payload says when its own threads run, and can't say it of PID 1", a
   t.equal(said().trim().split("\n").length, Object.keys(tries).length);
 });
 
+/** For each thread and policy of `(tid, policy)` pairs: `done`, or the name of the error. */
+const SCHEDULER = `import errno, os, sys
+def said(tid, policy):
+    try:
+        os.sched_setscheduler(tid, policy, os.sched_param(0))
+        return "done"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+ours = [int(tid) for tid in os.listdir("/proc/1/task")]
+for name, policy in (("OTHER", 0), ("BATCH", 3), ("IDLE", 5), ("OTHER and reset on fork", 0x40000000), ("below", -1), ("EXT", 7)):
+    print(f"PID 1 {name}:", *sorted({said(tid, policy) for tid in ours}))
+print("itself IDLE:", said(0, 5))
+print("itself OTHER by number:", said(os.getpid(), 0))
+print("itself IDLE by number:", said(os.getpid(), 5))
+print("PID 1 has:", *sorted({os.sched_getscheduler(tid) for tid in ours}))
+`;
+
+t.test(
+  "a thread named by number may be given the policy that all have, and no other",
+  async (t) => {
+    const dir = t.testdir({ lease: inSeconds(60), "scheduler.py": SCHEDULER });
+    const { ended, said } = start(dir, `python3 ${join(dir, "scheduler.py")}`);
+    t.equal(await ended, 0);
+    t.same(said().trim().split("\n"), [
+      "PID 1 OTHER: done",
+      "PID 1 BATCH: EPERM",
+      "PID 1 IDLE: EPERM",
+      "PID 1 OTHER and reset on fork: EPERM",
+      "PID 1 below: EPERM",
+      "PID 1 EXT: EPERM",
+      "itself IDLE: done",
+      "itself OTHER by number: done",
+      "itself IDLE by number: EPERM",
+      "PID 1 has: 0",
+    ]);
+  },
+);
+
+/** What training does: a group of processes over gloo, and threads of OpenMP. */
+const TRAINS = `import os, torch, torch.distributed as group
+torch.set_num_threads(3)
+os.environ.update(MASTER_ADDR="127.0.0.1", GLOO_SOCKET_IFNAME="lo")
+group.init_process_group("gloo", init_method="file:///tmp/group-%d" % os.getpid(), rank=0, world_size=1)
+sum = torch.ones(512, 512) @ torch.ones(512, 512)
+group.all_reduce(sum)
+print("trained", int(sum[0, 0]), torch.get_num_threads())
+`;
+const packages = jobPackages();
+
+t.test(
+  "torch, gloo and OpenMP run under PID 1",
+  { skip: packages === null && "no job image in .cache/airgap: build a bundle first" },
+  async (t) => {
+    const dir = t.testdir({ lease: inSeconds(120), "trains.py": TRAINS });
+    const path = packages?.["PYTHONPATH"] ?? "";
+    const { ended, said } = start(dir, `PYTHONPATH=${path} python3 ${join(dir, "trains.py")}`);
+    t.equal(await ended, 0, said());
+    t.match(said(), /^trained 512 3$/m);
+  },
+);
+
 t.test("a payload with hundreds of busy threads can't keep PID 1 from its lease", async (t) => {
-  const dir = t.testdir({ lease: inSeconds(5) });
+  const dir = t.testdir({ lease: inSeconds(5), "scheduler.py": SCHEDULER });
   // With all threads of PID 1 and those of the payload on one processor, its own at the lowest priority that there is.
   const attack =
     "for task in /proc/1/task/*; do taskset -pc 0 ${task##*/}; chrt --idle --pid 0 ${task##*/}; done >/dev/null 2>&1";
-  const busy = "for n in $(seq 200); do taskset -c 0 sh -c 'while :; do :; done' & done; wait";
-  const { ended, signal } = start(dir, `${attack}; ${busy}`);
+  const policies = `python3 ${join(dir, "scheduler.py")}`;
+  const busy = "for n in $(seq 300); do taskset -c 0 sh -c 'while :; do :; done' & done; wait";
+  const { ended, signal } = start(dir, `${attack}; ${policies}; ${busy}`);
   const how = await Promise.race([ended, sleep(20_000, "it runs on")]);
   if (how === "it runs on") await signal("SIGKILL");
   t.equal(how, EXPIRED);

@@ -1,4 +1,7 @@
-/** Predictors that lie, in real containers of the image with Python: each ends with a reason, or is answered for, and nothing is left. */
+/**
+ * Predictors that lie, in real containers of the image with Python: each ends with a reason, or is answered for, and nothing is left. One more does
+ * what engines do at their start, under the same PID 1 and the same seccomp profile.
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,6 +16,7 @@ import {
 import t from "tap";
 import { until } from "./helper/engine-process.ts";
 import { newestLayout } from "./helper/job-image-root.ts";
+import { lockedWheels } from "./helper/locked-wheels.ts";
 import { TestNode } from "./helper/test-node.ts";
 
 const run = promisify(execFile);
@@ -51,6 +55,38 @@ class Liar:
                     found[host] = str(error)
             return found
         return {"said": lie}
+`;
+
+/** Where a library is refused what it does, it ends the process, as libzmq does, or raises. */
+const ENGINE_STARTS = `
+import asyncio, ctypes, json, pathlib, sys, threading, zipfile
+for wheel in pathlib.Path(__file__).parent.glob("*.whl"):
+    zipfile.ZipFile(wheel).extractall("/tmp/wheels")
+sys.path.insert(0, "/tmp/wheels")
+import uvloop, zmq
+
+def zmq_sends():
+    with zmq.Context(io_threads=2) as context, context.socket(zmq.PULL) as pull, context.socket(zmq.PUSH) as push:
+        pull.bind("ipc:///tmp/zmq.sock")
+        push.connect("ipc:///tmp/zmq.sock")
+        push.send(b"a")
+        return pull.recv().decode()
+
+async def looped():
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "print('b')", stdout=-1)
+    said, _ = await child.communicate()
+    return said.decode().strip()
+
+def openmp_threads():
+    seen = set()
+    gomp = ctypes.CDLL("libgomp.so.1")
+    body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.add(threading.get_native_id()))
+    gomp.GOMP_parallel(body, None, 3, 0)
+    return len(seen)
+
+class Engine:
+    def predict(self, data):
+        return {"zmq": zmq_sends(), "uvloop": uvloop.run(looped()), "openmp": openmp_threads()}
 `;
 
 const layout = newestLayout("serve-cpu");
@@ -112,6 +148,25 @@ async function ended(member: DesiredMember): Promise<MemberEvent | undefined> {
   await node.untilClean();
   return peer.of(member.member).find(({ kind }) => kind === "failed");
 }
+
+t.test("what engines do at their start is done under PID 1 and its filters", async (t) => {
+  const wheels = await lockedWheels("vllm", ["pyzmq", "uvloop"]);
+  const inputs = [await node.input("script", "scripts/starts.py", ENGINE_STARTS)];
+  for (const [name, content] of wheels)
+    inputs.push(await node.input("script", `scripts/${name}`, content));
+  const liarsOwn = liar("starts", {});
+  const file = liarsOwn.payload.files[0]!;
+  const spec = { ...JSON.parse(file.text), module: "starts", className: "Engine", initArgs: {} };
+  const files = [{ name: file.name, text: JSON.stringify(spec) }];
+  const member = { ...liarsOwn, inputs, payload: { ...liarsOwn.payload, files } };
+  peer.want(member);
+  await peer.event(member.member, "ready");
+  const { status, text } = await ask("");
+  t.equal(status, 200, text);
+  t.strictSame(JSON.parse(text), { zmq: "a", uvloop: "b", openmp: 3 });
+  peer.want({ ...member, desired: "stop", stopReason: "user_cancelled" });
+  t.equal(await ended(member), undefined);
+});
 
 t.test("one that raises while it is made says what", async (t) => {
   const member = liar("raises", { init: "raises" });

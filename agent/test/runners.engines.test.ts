@@ -9,7 +9,13 @@ t.test("the runner's own decisions", async (t) => {
 });
 
 t.test("what the programs of replicas decide, and a predictor served", async (t) => {
-  const suites = ["test_engine", "test_llama_units", "test_vllm_units", "test_replica"];
+  const suites = [
+    "test_engine",
+    "test_llama_units",
+    "test_vllm_units",
+    "test_replica",
+    "test_tools",
+  ];
   for (const suite of [...suites, "test_predictor"]) {
     const { status, output } = await runUnittest(suite);
     t.equal(status, 0, suite, { output });

@@ -91,7 +91,10 @@ export async function askKeycloak(
   });
 }
 
-/** `fetch` for libraries that know Keycloak by its public address: each request takes the loopback way instead. */
+/**
+ * `fetch` for libraries that know Keycloak by its public address: each request takes the loopback way instead. An answer of 5xx is none: a Keycloak that
+ * starts, or whose database is away, has judged nothing, and such a library would take it for a refusal.
+ */
 export function keycloakFetch(address: KeycloakAddress) {
   return async (
     url: string,
@@ -111,6 +114,8 @@ export function keycloakFetch(address: KeycloakAddress) {
             ? body
             : (body as URLSearchParams).toString(),
     });
+    if (status >= 500)
+      throw new KeycloakUnreachableError(`Keycloak answered ${status} to ${pathname}`);
     return new Response(status === 204 || status === 304 ? null : text, { status, headers });
   };
 }

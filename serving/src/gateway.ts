@@ -29,6 +29,11 @@ import type { RouteFollower } from "./route-follower.ts";
 const HEALTH_PATH = "/healthz";
 const HEALTH_MS = 5_000;
 const NO_SUCH_CALL = { status: 404, type: "not_found", message: "no such call" } as const;
+/** The coordinator has told nothing yet, or nothing for too long: a key that is good would be refused, and a deployment that is there not found. */
+const NOTHING_KNOWN = {
+  ...{ status: 503, type: "unavailable", retryAfterS: 5 },
+  message: "the gateway does not know now which keys and deployments there are; try again",
+} as const;
 export type GatewayParts = {
   routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
@@ -59,6 +64,8 @@ async function answer(
   const beganAt = parts.numbers.now;
   if (request.method === "GET" && request.url === HEALTH_PATH) return void response.end("ok");
   const own = ownCallOf(request.method, request.url);
+  if (own !== null && !routes.isFresh && openAiTargetOf(request.method, request.url) === null)
+    return refuse(request, response, NOTHING_KNOWN);
   const isOwn = own !== null && routes.find(own.deployment)?.api === "own";
   const target = isOwn ? null : openAiTargetOf(request.method, request.url);
   if (target !== null) return await answerOpenAi(parts, target, request, response);

@@ -113,6 +113,26 @@ t.test("100 parallel calls never pass a limit, and hear when to come again", asy
   }
 });
 
+t.test("100 parallel lists never pass a limit, and each answer of each is counted", async (t) => {
+  await using played = await PlayedGateway.open([
+    route({ limits: { ownKey: { ...NONE, tokensPerMinute: 1_000 }, platformKeys: NONE } }),
+  ]);
+  played.thinkMs = 1_000;
+  const from = performance.now();
+  // Three prompts of one byte, two answers each: 6 × (9 + 20) tokens at most, and 3 × 5 + 6 × 20 in truth.
+  const list = { model: "chat", prompt: ["a", "b", "c"], n: 2, max_tokens: 20 };
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => played.post("/v1/completions", "own", list)),
+  );
+  const good = answers.filter(({ status }) => status === 200).length;
+  const minutes = (performance.now() - from) / 60_000;
+  t.ok(good > 0 && good <= Math.floor((1_000 * (1 + minutes)) / 174), `${good} lists`);
+  t.equal(answers.filter(({ status }) => status === 429).length, 100 - good);
+  await until(() => sumOf(played, "calls") === good);
+  t.equal(sumOf(played, "promptTokens"), good * 15);
+  t.equal(sumOf(played, "completionTokens"), good * 120);
+});
+
 t.test("tokens that were not used come back; what never fits is said so", async (t) => {
   await using played = await PlayedGateway.open([
     route({ limits: { ownKey: { ...NONE, tokensPerMinute: 200 }, platformKeys: NONE } }),

@@ -12,6 +12,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import t from "tap";
+import { until } from "../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
 import { llamaPython } from "./helper/llama-python.ts";
@@ -181,6 +182,79 @@ t.test("who hangs up frees the engine at once, also before the first token", asy
       `${what}: another call was through after ${ms} ms of work, two whole ones take ${wholeMs}`,
     );
   }
+});
+
+type Told = {
+  choices: {
+    index: number;
+    finish_reason: string;
+    message: { content: unknown; tool_calls?: { function: { arguments: string } }[] };
+  }[];
+  usage: { prompt_tokens: number; completion_tokens: number };
+};
+/** What the last call used, once each call is on record with its end. */
+async function lastUsage() {
+  const lines = () => gateway.readCalls();
+  const count = (kind: string) => lines().filter((line) => line.kind === kind).length;
+  await until("each call's end", () => count("call") > 0 && count("call") === count("end"));
+  return lines().findLast((line) => line.kind === "end")?.usage;
+}
+
+t.test("each answer and each prompt of a call is counted", async (t) => {
+  const one = (await ask({ body: chat("a", { max_tokens: 2 }) })).body as unknown as Told;
+  const promptTokens = one.usage.prompt_tokens;
+  for (const stream of [false, true]) {
+    const { text: said } = await answerOf(
+      open({ body: chat("a", { max_tokens: 2, n: 3, stream }) }),
+    );
+    const usage = { promptTokens, completionTokens: 6, isExact: true };
+    t.match(await lastUsage(), usage, `three answers, stream: ${stream}`);
+    if (stream)
+      for (const index of [0, 1, 2]) t.match(said, `"index":${index},"delta":{"content":`);
+    else
+      t.same(
+        (JSON.parse(said) as Told).choices.map(({ index }) => index),
+        [0, 1, 2],
+      );
+  }
+  const body = { model: MODEL, prompt: ["One two", "Red"], n: 2, max_tokens: 2, temperature: 0 };
+  const { body: list } = await ask({ path: "/v1/completions", body });
+  t.same(
+    (list as unknown as Told).choices.map(({ index }) => index),
+    [0, 1, 2, 3],
+  );
+  t.match(await lastUsage(), { promptTokens: 3, completionTokens: 8, isExact: true });
+});
+
+t.test("a call that is demanded is one, and tools that nobody would see are refused", async (t) => {
+  const parameters = {
+    ...{ type: "object", required: ["city"], properties: { city: { $ref: "#/$defs/city" } } },
+    $defs: { city: { enum: ["Paris", "Rome"] } },
+  };
+  const tools = [
+    { type: "function", function: { name: "weather", parameters } },
+    { type: "function", function: { name: "now" } },
+  ];
+  const named = { type: "function", function: { name: "weather" } };
+  const asked = (more: object) => chat("Weather in Rome?", { tools, max_tokens: 40, ...more });
+  const { body } = await ask({ body: asked({ tool_choice: named }) });
+  const [choice] = (body as unknown as Told).choices;
+  t.match(choice, {
+    ...{ finish_reason: "stop", message: { content: null } },
+    message: { tool_calls: [{ type: "function", function: { name: "weather" } }] },
+  });
+  const [called] = choice?.message.tool_calls ?? [];
+  t.match(JSON.parse(called?.function.arguments ?? ""), { city: /^(Paris|Rome)$/ });
+  const { text: said } = await answerOf(
+    open({ body: asked({ tool_choice: "required", stream: true }) }),
+  );
+  t.match(said, /"tool_calls":\[\{"index":0,"id":"call_\w+","type":"function"/);
+  t.match(said, /"finish_reason":"(tool_calls|length)"/);
+  t.notMatch(said, /"content":"/, "nothing of it is text");
+  t.match(await ask({ body: asked({}) }), {
+    ...{ status: 400, body: { error: { code: "unsupported_by_model", param: "tools" } } },
+  });
+  t.match(await ask({ body: asked({ tool_choice: "none", max_tokens: 1 }) }), { status: 200 });
 });
 
 t.test("an address of the deployment's own needs no model, and knows no other key", async (t) => {

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Optional
 
 from resontech_replica.attend import ReplicaEnd
-from resontech_replica.engine import EngineProgram, engine_socket
+from resontech_replica.engine import Engine, EngineProgram, engine_socket
+from resontech_replica.engine_calls import Dialect
 from resontech_replica.run_engine import EngineLoadError, EnginePlan, SmallCall, run_engine
 from resontech_runner.environment import cpu_quota
 from resontech_runner.memory_limit import memory_limit_bytes
 
 from .spec import LlamaSpec, read_spec
+from .tools import tool_support
 from .words import WORDS, decodes_of
 
 _PACKAGES = str(Path(__file__).resolve().parents[1])
@@ -20,9 +22,15 @@ def main(root: Path = Path("/")) -> int:
     def plan() -> EnginePlan:
         spec = read_spec(root / "rt/job/llama.json")
         require_room(spec.model_path, memory_limit_bytes())
-        return EnginePlan(spec, _program(spec), _small_call(spec), decodes_of)
+        return EnginePlan(spec, _program(spec), _small_call(spec), decodes_of, _dialect)
 
     return run_engine(root, plan)
+
+
+def _dialect(engine: Engine) -> Dialect:
+    tools = tool_support(engine.get("/props"))
+    # Its usage tells of one choice, and it knows no tool that the caller demands by name.
+    return Dialect(counts_all=False, tools=tools, knows_calls=tools.reads)
 
 
 def require_room(weights: Path, limit: Optional[int]) -> None:

@@ -1,15 +1,18 @@
 """Pure: what of a request reaches an engine, and what of its refusals comes back."""
 
 import json
-from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, Optional
+from dataclasses import dataclass, field, replace
+from typing import Any, Callable, Mapping, Optional, Sequence
+
+from .bad_call import BadCall
+from .choices import Part, parts_of
+from .tool_calls import ABSENT, DROP, FORCE, REFUSE, ToolSupport, forced_call, in_words, tool_action, tool_wish, without_tools
 
 GETS = {"/health": "/health", "/v1/models": "/v1/models"}
 """Asked without a body; the engine's own paths by ours."""
 
 
-class BadCall(Exception):
-    """The request is none that the engine may see; the text is for the caller."""
+_CHAT = "/v1/chat/completions"
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,27 @@ class Dialect:
     """The engine's name of a field by ours."""
     refusal: Optional[Callable[[int, bytes], Refusal]] = None
     """Of a status of 400 or more with its body; null where the gateway reads the engine's own words."""
+    counts_all: bool = True
+    """Its usage is that of all choices; else it is asked for one at a time."""
+    tools: ToolSupport = ToolSupport(reads=True, forces=True)
+    knows_calls: bool = True
+    """Messages may hold earlier calls of tools and their results; else they are told in words."""
+
+
+@dataclass(frozen=True)
+class EngineCalls:
+    """What an engine is asked for one call of a caller's."""
+
+    parts: Sequence[Part]
+    finish_reason: Optional[str]
+    """Of a call of a tool that was forced; null where none was."""
+    is_stream: bool
+    wants_usage: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """The engine's answer goes on as it comes."""
+        return len(self.parts) == 1 and self.finish_reason is None
 
 
 def fields_of(path: str, allowed: Mapping[str, frozenset[str]]) -> Optional[frozenset[str]]:
@@ -36,9 +60,9 @@ def fields_of(path: str, allowed: Mapping[str, frozenset[str]]) -> Optional[froz
     return allowed.get(path)
 
 
-def engine_body(raw: bytes, fields: frozenset[str], dialect: Dialect = Dialect()) -> bytes:
+def engine_calls(path: str, raw: bytes, fields: frozenset[str], dialect: Dialect = Dialect()) -> EngineCalls:
     """
-    The body anew, without the fields that an engine reads and a caller has no business with.
+    The body anew, once for each call of the engine's, without the fields that an engine reads and a caller has no business with.
 
     @raise BadCall
     """
@@ -48,5 +72,37 @@ def engine_body(raw: bytes, fields: frozenset[str], dialect: Dialect = Dialect()
         raise BadCall(f"the body is no JSON: {error}") from error
     if not isinstance(said, dict):
         raise BadCall("the body is no JSON object")
-    passed = {dialect.renamed.get(name, name): value for name, value in said.items() if name in fields}
-    return json.dumps({**passed, **dialect.fixed}).encode()
+    passed = {name: value for name, value in said.items() if name in fields}
+    finish = None
+    if path == _CHAT:
+        passed, finish = _with_tools(passed, dialect)
+    is_stream = passed.get("stream") is True
+    options = passed.get("stream_options")
+    parts = [Part(0, passed, True)] if dialect.counts_all and finish is None else parts_of(path, passed)
+    if is_stream and (len(parts) > 1 or finish is not None):
+        parts = [replace(part, body={**part.body, "stream_options": {"include_usage": True}}) for part in parts]
+    return EngineCalls(
+        [replace(part, body=_in_dialect(part.body, dialect)) for part in parts],
+        finish,
+        is_stream,
+        isinstance(options, dict) and options.get("include_usage") is True,
+    )
+
+
+def _with_tools(body: dict[str, Any], dialect: Dialect) -> tuple[dict[str, Any], Optional[str]]:
+    """The body, and the reason of a forced call's end."""
+    if not dialect.knows_calls and "messages" in body:
+        body = {**body, "messages": in_words(body["messages"])}
+    wish = tool_wish(body)
+    action = tool_action(wish, dialect.tools)
+    if action == REFUSE:
+        raise BadCall(f"{dialect.tools.why_unread}: demand a call by tool_choice, or deploy a model that calls tools", "tools", "unsupported_by_model")
+    if action == FORCE:
+        forced = forced_call(body)
+        return forced.body, forced.finish_reason
+    # An engine may take an empty list for a fault.
+    return (without_tools(body) if action == DROP or wish == ABSENT else body), None
+
+
+def _in_dialect(body: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    return {**{dialect.renamed.get(name, name): value for name, value in body.items()}, **dialect.fixed}

@@ -1,6 +1,7 @@
 """Pure: why an engine ended, as a reason of contracts/src/job/job-reasons.ts."""
 
 import re
+import signal
 from dataclasses import dataclass
 from typing import Optional, Sequence
 
@@ -17,7 +18,7 @@ class EndWords:
     bad_weights: re.Pattern[str]
     """Only believed of an engine that had not loaded yet."""
     error: re.Pattern[str]
-    """Any other error, by its name and words."""
+    """Any other error, by its name and words. Where no line fits, the last line counts: a library that aborts says why and no more."""
     prefix: re.Pattern[str] = re.compile(r"^\s*")
     """What stands before the words of a line, and says nothing of the cause."""
 
@@ -38,9 +39,17 @@ def engine_end(words: EndWords, code: Optional[int], was_loaded: bool, was_kille
         return ReplicaEnd("user_exception", f"the weights could not be loaded: {bad_weights}", detail)
     ended = f"the engine {end_in_words(code)}"
     error = _first(words, words.error, said)
+    # One that had loaded may have been asked things, and a line of its own may repeat them; what aborts itself says where it broke.
+    if error is None and (not was_loaded or code == -signal.SIGABRT):
+        error = _last(words, said)
     return ReplicaEnd("payload_exited", ended if error is None else f"{ended}: {error}", detail)
 
 
 def _first(words: EndWords, pattern: re.Pattern[str], lines: Sequence[str]) -> Optional[str]:
     told = (words.prefix.sub("", line).strip() for line in lines)
     return next((line for line in told if pattern.search(line)), None)
+
+
+def _last(words: EndWords, lines: Sequence[str]) -> Optional[str]:
+    told = (words.prefix.sub("", line).strip() for line in reversed(lines))
+    return next((line for line in told if line), None)

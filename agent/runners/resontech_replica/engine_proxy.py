@@ -8,10 +8,12 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Iterator, Optional
 
-from .engine import Engine
-from .engine_calls import GETS, BadCall, Dialect, engine_body, fields_of
+from .bad_call import BadCall
+from .engine import Engine, EngineConnection
+from .engine_calls import GETS, Dialect, EngineCalls, engine_calls, fields_of
 from .engine_spec import EngineSpec
 from .hang_ups import HangUps
+from .joined_calls import JoinedCalls, Refused
 
 # Of a caller that has something to send or to take.
 _SILENT_S = 60
@@ -85,13 +87,16 @@ class _Handler(BaseHTTPRequestHandler):
         if fields is None:
             return self._refuse(404, "not_found", "there is nothing here")
         try:
-            body = engine_body(raw, fields, self.server.dialect)
+            calls = engine_calls(self.asked_path, raw, fields, self.server.dialect)
         except BadCall as error:
-            return self._refuse(400, "invalid_request_error", str(error))
+            return self._refuse(400, error.kind, str(error), param=error.param)
         if not self.server.places.acquire(timeout=_PLACE_S):
             return self._refuse(503, "busy", "the replica has as many calls as it takes", {"Retry-After": "1"})
         try:
-            self._lead("POST", self.asked_path, body)
+            if calls.is_plain:
+                self._lead("POST", self.asked_path, json.dumps(calls.parts[0].body).encode())
+            else:
+                self._lead_joined(calls)
         finally:
             self.server.places.release()
 
@@ -117,6 +122,25 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         finally:
             connection.close()
+
+    def _lead_joined(self, asked: EngineCalls) -> None:
+        """Several calls of the engine, or one whose answer is another one for the caller."""
+        joined = JoinedCalls(asked, self.asked_path, _CallerCalls(self), self.server.spec.slots - 1)
+        try:
+            if asked.is_stream:
+                joined.stream(_ChunkedAnswer(self))
+                self.wfile.write(b"0\r\n\r\n")
+            else:
+                self._send(200, json.dumps(joined.whole()).encode())
+        except Refused as refused:
+            refusal = self.server.dialect.refusal
+            if refusal is None:
+                return self._send(refused.status, refused.body)
+            told = refusal(refused.status, refused.body)
+            self._refuse(refused.status, told.type, told.message)
+        except (OSError, http.client.HTTPException, ValueError):
+            # As of a single call: what was begun can't be ended well.
+            self.close_connection = True
 
     def _relay(self, answer: http.client.HTTPResponse) -> None:
         """Piece by piece, as soon as it comes."""
@@ -163,8 +187,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", content_type)
         self.send_header("X-Replica-Id", self.server.spec.replica)
 
-    def _refuse(self, status: int, kind: str, message: str, more: Optional[dict] = None) -> None:
-        body = json.dumps({"error": {"type": kind, "message": message[:1000]}}).encode()
+    def _refuse(self, status: int, kind: str, message: str, more: Optional[dict] = None, param: Optional[str] = None) -> None:
+        self._send(status, json.dumps({"error": {"type": kind, "message": message[:1000], "param": param}}).encode(), more)
+
+    def _send(self, status: int, body: bytes, more: Optional[dict] = None) -> None:
         self._begin(status, "application/json")
         self.send_header("Content-Length", str(len(body)))
         for name, value in (more or {}).items():
@@ -174,3 +200,36 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_arguments) -> None:
         """Requests are on record elsewhere."""
+
+
+class _CallerCalls:
+    """The engine, as the caller of one request has it."""
+
+    def __init__(self, handler: _Handler):
+        self._server = handler.server
+        self._caller = handler.connection
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[EngineConnection]:
+        with contextlib.closing(self._server.engine.connect()) as connection:
+            with self._server.counted(), self._server.hang_ups.cut(connection.sock, self._caller):
+                yield connection
+
+    def has_room(self) -> bool:
+        return self._server.under_way < self._server.spec.slots
+
+    def note_piece(self) -> None:
+        self._server.pieces += 1
+
+
+class _ChunkedAnswer:
+    def __init__(self, handler: _Handler):
+        self._handler = handler
+
+    def begin_stream(self) -> None:
+        self._handler._begin(200, "text/event-stream")
+        self._handler.send_header("Transfer-Encoding", "chunked")
+        self._handler.end_headers()
+
+    def send(self, event: bytes) -> None:
+        self._handler.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))

@@ -56,7 +56,8 @@ class EnginePlan:
     small_call: SmallCall
     steps_of: Callable[[bytes], Optional[float]]
     """A number out of its own metrics that is another one after each step; null where they do not say."""
-    dialect: Dialect = Dialect()
+    dialect_of: Callable[[Engine], Dialect] = lambda _: Dialect()
+    """Of the engine once it has its model: what it says of itself may decide."""
 
 
 def run_engine(root: Path, plan: Callable[[], EnginePlan]) -> int:
@@ -72,7 +73,7 @@ def run_engine(root: Path, plan: Callable[[], EnginePlan]) -> int:
         planned = plan()
         engine = Engine(planned.program)
         _wait_ready(planned.small_call, engine, events)
-        proxy = EngineProxy(planned.spec, engine, planned.dialect)
+        proxy = EngineProxy(planned.spec, engine, planned.dialect_of(engine))
     except BaseException as error:
         _tell(events, _end_of(error))
         os._exit(_FAILED)

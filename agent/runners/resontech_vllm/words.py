@@ -12,8 +12,8 @@ _STEPS = re.compile(rb"^vllm:(?:iteration_tokens_total_count|kv_cache_usage_perc
 _TOO_LONG = re.compile(r"maximum context length|max_model_len|longer than the maximum model length|reduce the length", re.IGNORECASE)
 
 WORDS = EndWords(
-    # Pydantic tells the cause a line below.
-    error=re.compile(r"^(?:Value error, |[\w.]*(?:Error|Exception): (?!\d+ validation error))"),
+    # Pydantic tells the cause a line below. One process tells of the end of another, whose last line is the cause: a library's that aborts it names its source.
+    error=re.compile(r"^(?:Value error, |[\w.]*(?:Error|Exception): (?!\d+ validation error|Engine core initialization failed))|\([\w./-]+\.(?:cpp|cc|cu|c|hpp|h):\d+\)$"),
     # `(EngineCore pid=7) ERROR 11-27 10:25:56 [core.py:12] `
     prefix=re.compile(r"^\s*(?:\([^)]*\) )?(?:[A-Z]+ \S+ \S+ \[[^]]*\] )?\s*"),
     no_memory=re.compile(

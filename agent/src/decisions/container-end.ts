@@ -5,6 +5,7 @@ import { EXIT } from "@resontech/contracts/runner";
 /** Exit codes of rt-init (agent/init/main.go); no payload's own code comes through as one of them. */
 const INIT_EXIT = { leaseLost: 75, outOfMemory: 76 } as const;
 const KILLED = 137;
+const MAX_LAST_WORD_CHARS = 300;
 /** Both say that somebody else ended it: nobody of ours did, or its end would not be judged. */
 const ENDED_FROM_OUTSIDE: readonly number[] = [KILLED, EXIT.stopped];
 
@@ -64,12 +65,20 @@ export function judgeEnd({
       reason: "container_failed",
       message: `the container was ended from outside (exit code ${exitCode})`,
     };
-  const detail = printed === null ? {} : { detail: printed };
   return {
     reason: "payload_exited",
-    message: `the payload ended with exit code ${exitCode}`,
-    ...detail,
+    message: `the payload ended with exit code ${exitCode}${lastWord(printed)}`,
+    ...(printed === null ? {} : { detail: printed }),
   };
+}
+
+/** The cause, of most programs that end by themselves: whoever sees a message alone is to see it. */
+function lastWord(printed: string | null): string {
+  const last = printed
+    ?.split("\n")
+    .findLast((line) => line.trim() !== "")
+    ?.trim();
+  return last === undefined ? "" : `: ${last.slice(0, MAX_LAST_WORD_CHARS)}`;
 }
 
 function caused(reason: AgentReason, message: string, verdict: Verdict | null): Failure {

@@ -53,6 +53,20 @@ t.test("each end has one meaning", (t) => {
   t.end();
 });
 
+t.test("the last line of what ended by itself is in its message", (t) => {
+  const said = (printed: string | null) => judgeEnd(end({ exitCode: 3, printed }));
+  const printed = "loading\nno such device: cuda:0\n\n";
+  t.strictSame(said(printed), {
+    reason: "payload_exited",
+    message: "the payload ended with exit code 3: no such device: cuda:0",
+    detail: printed,
+  });
+  for (const nothing of [null, "", " \n"])
+    t.equal(said(nothing)?.message, "the payload ended with exit code 3");
+  t.ok((said("x".repeat(9_999))?.message.length ?? 0) < 400);
+  t.end();
+});
+
 t.test("what the user needs to see is kept", (t) => {
   t.strictSame(judgeEnd(end({ verdict: failed, exitCode: 1 })), {
     reason: "user_exception",

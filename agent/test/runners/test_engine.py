@@ -12,9 +12,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
 from resontech_replica.activity import Activity, activity_of, activity_of_session  # noqa: E402
 from resontech_replica.engine import Engine, EngineProgram, engine_socket  # noqa: E402
-from resontech_replica.engine_calls import BadCall, Dialect, engine_body, fields_of  # noqa: E402
+from resontech_replica.bad_call import BadCall  # noqa: E402
+from resontech_replica.engine_calls import Dialect, engine_calls, fields_of  # noqa: E402
 from resontech_replica.load_signs import LoadSigns  # noqa: E402
 from resontech_llama.words import WORDS  # noqa: E402
+
+
+def engine_body(raw, fields, dialect=Dialect()):
+    (part,) = engine_calls("/v1/completions", raw, fields, dialect).parts
+    return json.dumps(part.body)
 
 
 class Calls(unittest.TestCase):

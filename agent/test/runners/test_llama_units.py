@@ -38,6 +38,12 @@ class Ends(unittest.TestCase):
             ((1, False, False, ["ggml: failed to allocate buffer of size 9", *bad]), ("out_of_memory", "the engine got no memory: ggml: failed to allocate buffer of size 9")),
             ((-9, True, True, []), ("out_of_memory", "the engine was killed: the memory limit of the container was reached")),
             ((-9, True, False, bad), ("payload_exited", "the engine was ended by signal 9 (SIGKILL)")),
+            # As libzmq ends vLLM, and as an engine ends that said nothing known, or nothing at all.
+            ((-6, False, False, ["loading", "Operation not permitted (src/thread.cpp:315)", ""]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT): Operation not permitted (src/thread.cpp:315)")),
+            ((1, False, False, ["no such device"]), ("payload_exited", "the engine ended early with exit code 1: no such device")),
+            ((-6, True, False, ["terminate called"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT): terminate called")),
+            ((1, True, False, ["somebody asked this"]), ("payload_exited", "the engine ended early with exit code 1")),
+            ((1, False, False, []), ("payload_exited", "the engine ended early with exit code 1")),
             ((-6, True, False, ["GGML_ASSERT"]), ("payload_exited", "the engine was ended by signal 6 (SIGABRT): GGML_ASSERT")),
         ]
         for said, expected in cases:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
+from resontech_replica.engine_end import engine_end  # noqa: E402
 from resontech_replica.engine_spec import SpecError  # noqa: E402
 from resontech_vllm.command_line import arguments, environment  # noqa: E402
 from resontech_vllm.spec import read_spec  # noqa: E402
-from resontech_vllm.words import refusal_of, steps_of  # noqa: E402
+from resontech_vllm.words import WORDS, refusal_of, steps_of  # noqa: E402
 
 SPEC = {
     "formatVersion": 1,
@@ -85,6 +86,11 @@ class Words(unittest.TestCase):
         self.assertEqual(steps_of(told), 7)
         self.assertEqual(steps_of(told + b'vllm:kv_cache_usage_perc{engine="0"} 0.25\n'), 7.25)
         self.assertIsNone(steps_of(b""))
+
+    def test_a_library_that_aborts_one_process_is_the_cause_of_the_end_of_all(self):
+        said = ["(EngineCore pid=7) INFO loading", "Operation not permitted (src/thread.cpp:315)", "(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {}"]
+        end = engine_end(WORDS, 1, False, False, said)
+        self.assertEqual((end.reason, end.message), ("payload_exited", "the engine ended early with exit code 1: Operation not permitted (src/thread.cpp:315)"))
 
     def test_a_refusal_keeps_what_the_caller_can_mend_and_no_more(self):
         body = lambda message: json.dumps({"error": {"message": message, "type": "BadRequestError", "code": 400}}).encode()  # noqa: E731

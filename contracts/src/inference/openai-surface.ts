@@ -10,6 +10,9 @@ export const OPENAI_PATH = "/v1";
 export const MAX_OPENAI_BODY_BYTES = 4 * 1024 ** 2;
 /** An embedding is asked for so many texts at once. */
 export const MAX_EMBEDDING_INPUTS = 2_048;
+/** Of one prompt, and of all prompts of a call: an engine may be asked for each by itself. */
+export const MAX_ANSWERS = 64;
+export const MAX_CHOICES = 256;
 /** Without a byte of the engine. */
 export const OPENAI_SILENT_MS = 600_000;
 

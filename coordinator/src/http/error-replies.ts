@@ -1,6 +1,7 @@
 /** The one place where a failure becomes a status and a `{code, message, hint}`. */
 import { AuditUnavailable } from "@resontech/audit/producer";
 import { KeycloakUnreachableError } from "@resontech/keycloak/address";
+import { KeycloakRefusedError } from "@resontech/keycloak/admin-api";
 import type { ErrorCode } from "@resontech/contracts/error-catalogue";
 import type { FastifyError } from "fastify";
 import fp from "fastify-plugin";
@@ -21,6 +22,8 @@ const FASTIFY_CODES: Record<string, ErrorCode> = {
   FST_ERR_RATE_LIMIT: "rate_limited",
 };
 
+const RETRY_AFTER_S = 5;
+
 export const errorReplies = fp(
   async (app) => {
     app.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -33,6 +36,9 @@ export const errorReplies = fp(
       }
       if (known.status >= 500)
         request.log.error({ err: error, code: known.code }, "request refused");
+      // As the front door says while this program is away: a part that can't be asked comes back.
+      if (known.status === 503 && !reply.hasHeader("retry-after"))
+        reply.header("retry-after", RETRY_AFTER_S);
       return reply.code(known.status).send(errorBody(known.code, known.message));
     });
     app.setNotFoundHandler((request, reply) =>
@@ -56,7 +62,11 @@ export function asApiError(error: unknown): ApiError | null {
     return new ApiError("audit_unavailable", "the audit log did not acknowledge in time", {
       cause: error,
     });
-  if (error instanceof KeycloakUnreachableError)
+  if (
+    error instanceof KeycloakUnreachableError ||
+    // It failed over it, or starts: nothing was judged.
+    (error instanceof KeycloakRefusedError && error.status >= 500)
+  )
     return new ApiError("identity_unavailable", "Keycloak did not answer", { cause: error });
   if (error instanceof DatabaseUnavailable)
     return new ApiError("database_unavailable", error.message, { cause: error });

@@ -1,5 +1,6 @@
 /** Pure: how many tokens a call can cost at most, before an engine has seen it. */
 import type { OpenAiCall } from "@resontech/contracts/openai-surface";
+import { promptsOf } from "../openai/prompts-of.ts";
 import type { Usage } from "../openai/usage.ts";
 
 export type TokenBound = {
@@ -12,6 +13,8 @@ export type TokenBound = {
 const NOTHING: TokenBound = { prompt: 0, total: 0 };
 /** What a model puts around a text of its own. */
 const AROUND = 8;
+/** What a chat template, or the program before the engine, says of tools beside the tools themselves. */
+const AROUND_TOOLS = 1_024;
 
 /**
  * @param body as the engine gets it
@@ -28,12 +31,13 @@ export function tokenBound(
     const prompt = sum(listOf(body["input"]).map((text) => within(bytesOf(text) + AROUND)));
     return { prompt, total: prompt };
   }
-  const texts = call === "completions" ? listOf(body["prompt"]) : [];
   const answers = wholeNumber(body["n"]) ?? 1;
+  const tools = listOf(body["tools"] ?? undefined);
+  const chat = () => bytesOf([body["messages"], tools, body["response_format"]]) + AROUND;
   const prompts =
-    texts.length > 0
-      ? texts.map((text) => within(bytesOf(text) + AROUND))
-      : [within(bytesOf([body["messages"], body["tools"], body["response_format"]]) + AROUND)];
+    call === "completions"
+      ? (promptsOf(body["prompt"]) ?? []).map((text) => within(bytesOf(text) + AROUND))
+      : [within(chat() + (tools.length > 0 ? AROUND_TOOLS : 0))];
   const most = wholeNumber(body["max_tokens"]) ?? contextTokens;
   return {
     prompt: sum(prompts),

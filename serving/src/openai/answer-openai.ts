@@ -67,8 +67,12 @@ async function answer(
   { deployment, wish }: OpenAiTarget,
   exchange: Exchange,
 ): Promise<void> {
+  // Below a deployment's own address any path may be one of its program's.
+  if (!parts.routes.isFresh && (wish.kind !== "none" || deployment !== null))
+    throw unavailable(
+      "the gateway does not know now which keys and deployments there are; try again",
+    );
   if (wish.kind === "none") throw noSuchCall(wish.status, exchange.request);
-  if (!parts.routes.isFresh) throw unavailable("the gateway does not know now who answers");
   const { routes } = parts;
   const shown = shownKey(keyOf(exchange.request.headers), routes.keys, Date.now());
   // An address that was taken over is its successor's.

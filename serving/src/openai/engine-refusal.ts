@@ -1,16 +1,21 @@
 /** Pure: what an engine, or the program before it, refused with, as an error of this API. No internals of an engine go on. */
 import type { OpenAiRefusal } from "./openai-error.ts";
 
+/** A field of the body, as the program before the engine names it. */
+const PARAM = /^[a-z_]{1,40}$/;
+
 /** @param body what came with the status, JSON or not */
 export function engineRefusal(status: number, body: string): OpenAiRefusal {
-  const { type, message } = said(body);
+  const { type, message, param } = said(body);
   const ofRequest = (code: string): OpenAiRefusal => ({
     ...{ status: 400, type: "invalid_request_error", code },
     message: message || "the engine does not take this request",
+    ...(PARAM.test(param) ? { param } : {}),
   });
   if (type === "exceed_context_size_error") return ofRequest("context_length_exceeded");
   // The program before the engine lets a call through only where the engine has it.
-  if (status === 501 || type === "not_found") return ofRequest("unsupported_by_model");
+  if (status === 501 || type === "not_found" || type === "unsupported_by_model")
+    return ofRequest("unsupported_by_model");
   if (type === "busy" || status === 429)
     return {
       ...{ status: 503, type: "server_error", code: "busy", retryAfterS: 1 },
@@ -28,12 +33,13 @@ export function engineRefusal(status: number, body: string): OpenAiRefusal {
   };
 }
 
-function said(body: string): { type: string; message: string } {
+function said(body: string): { type: string; message: string; param: string } {
   const text = (value: unknown) => (typeof value === "string" ? value : "");
   try {
-    const { error } = JSON.parse(body) as { error?: { type?: unknown; message?: unknown } };
-    return { type: text(error?.type), message: text(error?.message) };
+    const { error } = JSON.parse(body) as { error?: Record<string, unknown> };
+    const { type, message, param } = error ?? {};
+    return { type: text(type), message: text(message), param: text(param) };
   } catch {
-    return { type: "", message: "" };
+    return { type: "", message: "", param: "" };
   }
 }

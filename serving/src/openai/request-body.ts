@@ -1,10 +1,14 @@
 /** Pure: a client's body as an engine may see it. */
 import {
+  MAX_ANSWERS,
+  MAX_CHOICES,
   MAX_EMBEDDING_INPUTS,
   OPENAI_FIELDS,
   type OpenAiCall,
 } from "@resontech/contracts/openai-surface";
+import { checkTools } from "./check-tools.ts";
 import { invalidRequest } from "./openai-error.ts";
+import { promptsOf } from "./prompts-of.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 64;
@@ -38,6 +42,8 @@ export function readRequestBody(call: OpenAiCall, raw: Buffer): OpenAiRequest {
   for (const [name, most] of Object.entries(MAX_BYTES))
     if (name in allowed && Buffer.byteLength(JSON.stringify(allowed[name])) > most)
       throw invalidRequest("too_large", `${name} has more than ${most} bytes`, name);
+  if (call === "chat/completions") checkTools(said);
+  if (call !== "embeddings") checkChoices(call, allowed);
   return {
     ...{ model, isStream: stream, wantsUsage: stream && asksForUsage(allowed["stream_options"]) },
     body: forEngine(allowed, stream),
@@ -102,6 +108,30 @@ function checkInput(input: unknown): void {
     throw invalidRequest("invalid_type", "input is neither a text nor a list of texts", "input");
   if (input.length > MAX_EMBEDDING_INPUTS)
     throw invalidRequest("too_large", `input has more than ${MAX_EMBEDDING_INPUTS} texts`, "input");
+}
+
+/** How many answers are asked for: so many calls an engine may be asked for one. */
+function checkChoices(call: OpenAiCall, { n, prompt }: Readonly<Record<string, unknown>>): void {
+  const answers = n ?? 1;
+  if (
+    !Number.isSafeInteger(answers) ||
+    (answers as number) < 1 ||
+    (answers as number) > MAX_ANSWERS
+  )
+    throw invalidRequest("invalid_type", `n is no whole number from 1 to ${MAX_ANSWERS}`, "n");
+  const prompts = call === "completions" ? promptsOf(prompt) : [null];
+  if (prompts === null)
+    throw invalidRequest(
+      "invalid_type",
+      "prompt is no text, no list of tokens, and no list of these",
+      "prompt",
+    );
+  if (prompts.length * (answers as number) > MAX_CHOICES)
+    throw invalidRequest(
+      "too_large",
+      `the call asks for more than ${MAX_CHOICES} answers`,
+      prompts.length > 1 ? "prompt" : "n",
+    );
 }
 
 /** Usage is always asked for; who did not ask for it is not shown it. */

@@ -239,12 +239,16 @@ export class PlayedGateway implements AsyncDisposable {
     await sleep(this.thinkMs);
     answer.setHeader("content-type", "application/json");
     if (asked.url === "/predict") return this.predicts(answer);
-    const { max_tokens: most = 1, stream } = JSON.parse(said) as {
-      max_tokens?: number;
-      stream?: boolean;
-    };
-    const usage = { prompt_tokens: 5, completion_tokens: most };
-    this.engine.promptTokens += 5;
+    const {
+      max_tokens: each = 1,
+      stream,
+      prompt,
+      n = 1,
+    } = JSON.parse(said) as { max_tokens?: number; stream?: boolean; prompt?: unknown; n?: number };
+    const prompts = Array.isArray(prompt) ? prompt.length : 1;
+    const most = each * prompts * n;
+    const usage = { prompt_tokens: 5 * prompts, completion_tokens: most };
+    this.engine.promptTokens += usage.prompt_tokens;
     if (stream !== true) {
       this.engine.completionTokens += most;
       return void answer.end(JSON.stringify({ choices: [], usage }));

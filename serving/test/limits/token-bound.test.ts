@@ -19,7 +19,12 @@ t.test("a chat costs its text and what may come back, within the context", async
 t.test("of texts each counts", async (t) => {
   t.same(tokenBound("embeddings", { input: ["ab", "é"] }, 512), { prompt: 20, total: 20 });
   t.same(tokenBound("embeddings", { input: "x".repeat(9_999) }, 512), { prompt: 512, total: 512 });
-  t.match(tokenBound("completions", { prompt: ["a", "b"], max_tokens: 4 }, 512), { total: 26 });
+  const completions = (body: object) =>
+    tokenBound("completions", { max_tokens: 4, ...body }, 512).total;
+  t.equal(completions({ prompt: ["a", "b"] }), 26);
+  t.equal(completions({ prompt: ["a", "b"], n: 3 }), 78, "each of them as often as it is answered");
+  t.equal(completions({ prompt: [[1], [2]] }), 30);
+  t.equal(completions({ prompt: [1, 2] }), 17, "tokens are one text");
 });
 
 t.test("an engine that counts no tokens costs none", async (t) => {

@@ -13,6 +13,10 @@ t.test("what the caller can mend keeps the engine's words", async (t) => {
   t.match(of(400, "invalid_request_error"), { status: 400, code: "invalid_request" });
   t.match(of(501, "not_supported_error"), { status: 400, code: "unsupported_by_model" });
   t.match(of(404, "not_found"), { status: 400, code: "unsupported_by_model" });
+  const named = (param: unknown) =>
+    engineRefusal(400, JSON.stringify({ error: { type: "unsupported_by_model", param } }));
+  t.match(named("tools"), { status: 400, code: "unsupported_by_model", param: "tools" });
+  for (const param of ["/app/model", 5, null]) t.notOk("param" in named(param), String(param));
   t.match(engineRefusal(400, "<html>"), { status: 400, message: /does not take/ });
 });
 

@@ -35,7 +35,9 @@ t.test("fields that are not named are dropped", async (t) => {
   });
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (more) => {
-      const { body } = read({ ...more, model: "m", stream: false, messages });
+      const tools = { tools: [], tool_choice: null, parallel_tool_calls: null, n: 1 };
+      const old = { functions: null, function_call: null };
+      const { body } = read({ ...more, ...tools, ...old, model: "m", stream: false, messages });
       return Object.keys(body).every((name) => OPENAI_FIELDS["chat/completions"].includes(name));
     }),
     { examples: [[{ __proto__: 1 }], [{ constructor: 1 }]] },
@@ -74,6 +76,55 @@ t.test("what is wrong is told with its code and its place", async (t) => {
     t.match(refusalOf(value), { status: 400, code, ...(param === undefined ? {} : { param }) });
   t.equal(refusalOf(image("data:image/png;base64,AA==")), null);
   t.throws(() => readRequestBody("completions", Buffer.from([0x7b, 0xff, 0x7d])));
+});
+
+t.test("answers are asked for in a number that an engine is asked for", async (t) => {
+  for (const n of [0, -1, 1.5, "2", true, 65, 1e9])
+    t.match(refusalOf({ messages, n }), { code: "invalid_type", param: "n" }, String(n));
+  for (const n of [null, 1, 64]) t.equal(refusalOf({ messages, n }), null, String(n));
+  const of = (body: object) => refusalOf(body, "completions");
+  for (const prompt of ["a", "", [1, 2], ["a", "b"], [[1], [2, 3]], ["a", [1]]])
+    t.equal(of({ prompt }), null, JSON.stringify(prompt));
+  for (const prompt of [undefined, null, 5, [], {}, [["a"]], ["a", 1], [[]], [{}]])
+    t.match(of({ prompt }), { code: "invalid_type", param: "prompt" }, JSON.stringify(prompt));
+  t.match(of({ prompt: Array(257).fill("a") }), { code: "too_large", param: "prompt" });
+  t.match(of({ prompt: ["a", "b", "c", "d", "e"], n: 64 }), { code: "too_large" });
+});
+
+t.test("tools that no engine could call are refused with their place", async (t) => {
+  const tool = (name: unknown, more: object = {}) => ({
+    ...{ type: "function", function: { name, ...more } },
+  });
+  const named = (name: string) => ({ type: "function", function: { name } });
+  const tools = [tool("a"), tool("b")];
+  for (const body of [
+    ...[{ tools: [] }, { tools: null }, { tools }, { tools, parallel_tool_calls: false }],
+    ...["none", "auto", "required", named("b"), null].map((choice) => ({
+      tools,
+      tool_choice: choice,
+    })),
+    { tool_choice: "auto" },
+    { tools: [tool("a", { parameters: { type: "object" } })] },
+  ])
+    t.equal(refusalOf({ messages, ...body }), null, JSON.stringify(body));
+  for (const [body, code, param] of [
+    [{ tools: {} }, "invalid_type", "tools"],
+    [{ tools: ["a"] }, "invalid_type", "tools[0]"],
+    [{ tools: [{ type: "custom" }] }, "unsupported_by_model", "tools[0].type"],
+    [{ tools: [tool("a b")] }, "invalid_type", "tools[0].function.name"],
+    [{ tools: [tool("a"), tool("a")] }, "invalid_type", "tools[1]"],
+    [{ tools: [tool("a", { parameters: [] })] }, "invalid_type", "tools[0].function.parameters"],
+    [{ tools: Array.from({ length: 129 }, (_, at) => tool(`f${at}`)) }, "too_large", "tools"],
+    [{ tools, tool_choice: "always" }, "invalid_type", "tool_choice"],
+    [{ tools, tool_choice: named("c") }, "invalid_type", "tool_choice"],
+    [{ tools, tool_choice: { type: "allowed_tools" } }, "unsupported_by_model", "tool_choice"],
+    [{ tool_choice: "required" }, "invalid_type", "tool_choice"],
+    [{ tools: [], tool_choice: named("a") }, "invalid_type", "tool_choice"],
+    [{ tools, parallel_tool_calls: "no" }, "invalid_type", "parallel_tool_calls"],
+    [{ functions: [{ name: "a" }] }, "unsupported_by_model", "functions"],
+    [{ function_call: "auto" }, "unsupported_by_model", "function_call"],
+  ] as const)
+    t.match(refusalOf({ messages, ...body }), { status: 400, code, param }, JSON.stringify(body));
 });
 
 t.test("embeddings take text alone", async (t) => {

@@ -23,6 +23,10 @@ const CLOCK_TOLERANCE_S = 5;
 const LOGOUT_TOKEN_LIFE_S = 120;
 /** As the realm has it. */
 const ACCESS_TOKEN_LIFE_S = 300;
+/** Of jose, where Keycloak's keys could not be had: it is away, has no realm yet, or says what is no set of keys. Nothing is known of the token. */
+const KEYS_UNREAD = ["ERR_JWKS_TIMEOUT", "ERR_JWKS_INVALID", "ERR_JOSE_GENERIC"];
+/** Of OAuth 2.0: the provider could not judge. RFC 6749, 4.1.2.1. */
+const NOT_JUDGED = ["server_error", "temporarily_unavailable"];
 const BACK_CHANNEL_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
 export type SignInRequest = {
@@ -260,7 +264,7 @@ export class OpenIdProvider {
       });
       return payload;
     } catch (error) {
-      if (error instanceof joseErrors.JOSEError && error.code !== "ERR_JWKS_TIMEOUT")
+      if (error instanceof joseErrors.JOSEError && !KEYS_UNREAD.includes(error.code))
         throw new SignInRefused(error.code.toLowerCase(), { cause: error });
       throw reachable(error);
     }
@@ -276,8 +280,9 @@ async function orRefused<T>(ask: () => Promise<T>): Promise<T> {
     return await ask();
   } catch (error) {
     if (
-      error instanceof openid.AuthorizationResponseError ||
-      error instanceof openid.ResponseBodyError
+      (error instanceof openid.AuthorizationResponseError ||
+        error instanceof openid.ResponseBodyError) &&
+      !NOT_JUDGED.includes(error.error)
     )
       throw new SignInRefused(wordOf(error.error), { cause: error });
     if (error instanceof openid.ClientError && !isUnreachable(error.cause))

@@ -1,0 +1,39 @@
+/** What the gateway says before it has heard of any key. */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import t from "tap";
+import { type GatewayParts, makeGateway } from "../src/gateway.ts";
+import { SILENT_LOG as log } from "./helper/silent-log.ts";
+
+t.test("no key is refused and no deployment missed before any is known", async (t) => {
+  const routes = { isFresh: false, find: () => null, all: () => [], keys: new Map() };
+  const server = makeGateway({ routes, numbers: { now: 0 }, log } as unknown as GatewayParts);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const ask = async (method: string, path: string) =>
+    await fetch(`http://127.0.0.1:${port}${path}`, {
+      ...{ method, headers: { authorization: "Bearer rpk_good", connection: "close" } },
+      ...(method === "POST" ? { body: "{}" } : {}),
+    });
+  for (const [method, path, isOpenAi] of [
+    ["POST", "/inference/job-1/predict", false],
+    ["GET", "/inference/job-1/health", false],
+    ["POST", "/inference/job-1/of-its-own", false],
+    ["GET", "/inference/job-1/of-its-own?a=1", false],
+    ["POST", "/inference/job-1/v1/of-its-own", true],
+    ["POST", "/inference/job-1/v1/chat/completions", true],
+    ["POST", "/v1/chat/completions", true],
+    ["GET", "/v1/models", true],
+    ["GET", "/v1/models/chat", true],
+  ] as const) {
+    const answer = await ask(method, path);
+    t.equal(answer.status, 503, `${method} ${path}`);
+    t.equal(answer.headers.get("retry-after"), "5", `${method} ${path}`);
+    const { error } = (await answer.json()) as { error: { type: string; code?: string } };
+    t.equal(isOpenAi ? error.code : error.type, "unavailable", `${method} ${path}`);
+  }
+  for (const path of ["/v1/slots", "/elsewhere"])
+    t.equal((await ask("GET", path)).status, 404, `${path} is nobody's in any case`);
+});
