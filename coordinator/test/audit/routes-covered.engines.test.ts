@@ -21,13 +21,11 @@ type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
 const alice = (await coordinator.control({
   verb: "add-user",
   username: CANARY,
-  admin: true,
 })) as Reply<"add-user">;
 const key = alice.platformKey;
 const bob = (await coordinator.control({
   verb: "add-user",
   username: "bob",
-  admin: false,
 })) as Reply<"add-user">;
 /** As people: an administrator, who leads the own project, and another one. */
 const person = await coordinator.signedIn(alice.userId, { roles: ["platform-admin"] });
@@ -223,7 +221,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
     (await asPerson("PUT", `/api/projects/${alice.project}/exports`, { byApproval: true })).status,
   "POST /api/projects/{id}/handover": async () => {
     const carl = (await coordinator.control({
-      ...{ verb: "add-user", username: "carl", admin: false },
+      ...{ verb: "add-user", username: "carl" },
     })) as Reply<"add-user">;
     const project = `/api/projects/${alice.project}`;
     await asPerson("POST", `${project}/members`, { username: "carl", role: "researcher" });
@@ -250,7 +248,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   // Over here all the same.
   "DELETE /api/people/{id}/sessions/{session}": async () => {
     const dana = (await coordinator.control({
-      ...{ verb: "add-user", username: "dana", admin: false },
+      ...{ verb: "add-user", username: "dana" },
     })) as Reply<"add-user">;
     await coordinator.signedIn(dana.userId);
     const path = `/api/people/${dana.userId}/sessions`;

@@ -33,12 +33,12 @@ const api = await makeTestApp(t.testdir(), noEngine, {
 t.teardown(() => api.close());
 const routes = api.app.declaredRoutes;
 
-async function keyFor(user: string, scopes: readonly KeyScope[], isAdmin = false): Promise<string> {
+async function keyFor(user: string, scopes: readonly KeyScope[]): Promise<string> {
   const key = formatPlatformKey("dev", randomBytes(32));
   const handle = { prefix: key.slice(0, 9), last4: key.slice(-4), name: user };
   await api.commit.run((db) => {
     const of = { userId: `u_${user}`, projectId: `p_${user}` };
-    insertUser(db, { ...of, username: user, isAdmin, bucket: `${user}-1`, quotaBytes: 1, now: 1 });
+    insertUser(db, { ...of, username: user, bucket: `${user}-1`, quotaBytes: 1, now: 1 });
     insertKey(db, {
       ...handle,
       ...of,
@@ -141,7 +141,7 @@ t.test(
 t.test(
   "another's row is answered as one that is not there, byte for byte, and leaves no more behind",
   async (t) => {
-    const stranger = await keyFor("stranger", KEY_SCOPES, true);
+    const stranger = await keyFor("stranger", KEY_SCOPES);
     const owner = await keyFor("owner", KEY_SCOPES);
     api.kernel.putRunning({ projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
     await putDeployment(api, { projectId: "p_owner", userId: "u_owner", bucket: "owner-1" });
@@ -259,7 +259,7 @@ t.test("a node acts for the members that it holds, and only by its certificate",
 
 t.test("every question of the S3 front has an action", async (t) => {
   for (const { properties } of FrontQuestion.anyOf)
-    for (const caller of [S3_FRONT, COORDINATOR, keyOf(KEY_SCOPES, true)])
+    for (const caller of [S3_FRONT, COORDINATOR, keyOf(KEY_SCOPES, "platform-admin")])
       t.equal(
         decide(caller, `front.${properties.ask.const}`, "every").effect,
         caller === S3_FRONT ? "allow" : "deny",

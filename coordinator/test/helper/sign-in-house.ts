@@ -14,6 +14,7 @@ import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
 import { ApprovalChanges } from "../../src/approvals/approval-changes.ts";
 import { Approvals } from "../../src/approvals/approvals.ts";
+import { RoleChanges } from "../../src/approvals/role-changes.ts";
 import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import { CoordinatorAdmin } from "../../src/identity/accounts/coordinator-admin.ts";
@@ -125,7 +126,12 @@ export class SignInHouse implements AsyncDisposable {
       { publicUrl: keycloak.address.origin, dashboard: pages },
       (deps) => {
         const requestRole = requestRoleOnRecord(deps.record, deps.now);
-        const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+        const sessions = new Sessions({
+          ...{ ...deps, provider, seal, accounts, requestRole },
+          onError: (error) => {
+            throw error;
+          },
+        });
         const quotaBytes = 1024 ** 3;
         const changes = new ApprovalChanges(deps);
         const signIn = new SignIn({
@@ -138,15 +144,19 @@ export class SignInHouse implements AsyncDisposable {
             throw error;
           },
         });
+        const roleChanges = new RoleChanges({ ...deps, links, sessions });
         const effects = new ApprovalEffects({
-          ...{ ...deps, links, sessions },
+          ...{ ...deps, links, sessions, roleChanges },
           policies: new ChangedPolicies(join(dir, "policies")),
         });
         const approvals = new Approvals({ ...deps, effects, changes });
         const clients = new ServiceClients(admin);
         const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
         const personSessions = new PersonSessions({ ...deps, sessions, accounts });
-        return { provider, sessions, signIn, links, approvals, serviceAccounts, personSessions };
+        return {
+          ...{ provider, sessions, signIn, links, approvals, roleChanges },
+          ...{ serviceAccounts, personSessions },
+        };
       },
     );
     stack.defer(() => api.identity?.links[Symbol.dispose]());
