@@ -333,6 +333,34 @@ t.test(
   },
 );
 
+t.test("who has a duty has no bucket and no key; the host takes a member out", async (t) => {
+  const aude = { username: "aude", duty: "compliance-auditor" } as const;
+  const { userId } = await asked({ verb: "add-person", ...aude });
+  t.equal((await asked({ verb: "add-person", ...aude })).userId, userId, "made once");
+  t.match(await coordinator.control({ verb: "add-user", username: "aude" }), {
+    code: "user_exists",
+  });
+  t.match(await asked({ verb: "user-show", username: "aude" }), {
+    user: { bucket: null, quotaBytes: null, isAdmin: false, livingKeys: 0 },
+    keys: [],
+  });
+  t.match(await coordinator.control({ verb: "user-quota", username: "aude", bytes: 1 }), {
+    code: "bucket_missing",
+  });
+  const project = alice.project;
+  const led = { verb: "project-add", name: "Of an auditor", lead: "aude" } as const;
+  t.match(await coordinator.control(led), { code: "duties_conflict" });
+  t.match(await coordinator.control({ verb: "member-remove", username: "bob", project }), {
+    code: "not_found",
+  });
+  t.match(await coordinator.control({ verb: "member-remove", username: "alice", project }), {
+    code: "last_lead",
+  });
+  t.match(await coordinator.control({ verb: "restore-administrator", username: "bob" }), {
+    code: "identity_unavailable",
+  });
+});
+
 t.test(
   "the operator sees a job's state and nothing that its owner wrote, and stops it with a reason that the owner reads",
   async (t) => {

@@ -262,14 +262,16 @@ export async function restoreAdministrator(
 ): Promise<Reply<"restore-administrator">> {
   const { userId } = deps.views.user(username);
   const { people } = deps;
-  if (people === null)
-    throw new ApiError("identity_unavailable", "this appliance has no identity provider");
   await byOperator(
     deps,
     "iam.role.change",
     { kind: "user", id: userId },
     { role: "platform-admin", change: "grant" },
-    ({ completeIn }) => people.roleChanges.restore(userId, completeIn),
+    async ({ completeIn }) => {
+      if (people === null)
+        throw new ApiError("identity_unavailable", "this appliance has no identity provider");
+      await people.roleChanges.restore(userId, completeIn);
+    },
   );
   return { ok: true, verb: "restore-administrator", username };
 }

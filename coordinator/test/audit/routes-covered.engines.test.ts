@@ -259,6 +259,11 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "PUT /api/me/ssh-keys": async () =>
     (await asPerson("PUT", "/api/me/ssh-keys", { keys: [] })).status,
+  // The row stands before Keycloak, which is not there, is asked.
+  "POST /api/people/{id}/acknowledge": async () => {
+    await coordinator.control({ verb: "restore-administrator", username: "bob" });
+    return (await asPerson("POST", `/api/people/${bob.userId}/acknowledge`)).status;
+  },
   "GET /api/people": async () => (await asPerson("GET", "/api/people")).status,
   "POST /api/approvals": async () => (await requested()).status,
   "POST /api/approvals/{id}/approve": async () => (await answered("approve")).status,
@@ -346,6 +351,7 @@ const ENDS: Record<string, number> = {
 const BY_KEYCLOAK = [
   ...["GET /auth/callback", "POST /auth/back-channel-logout", "POST /api/approvals/{id}/sign"],
   "DELETE /api/projects/{id}/service-accounts/{account}",
+  "POST /api/projects/{id}/service-accounts/{account}/adopt",
 ];
 
 /** Routes that say `event` and are driven by nobody, or are driven and say none. */

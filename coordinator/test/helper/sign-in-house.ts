@@ -200,10 +200,11 @@ export class SignInHouse implements AsyncDisposable {
     return { username, password, subject };
   }
 
-  /** Somebody who has set up a code generator. @property secret base32, for {@link timeCode} */
+  /** Somebody who has set up a code generator. @property secret base32, for {@link timeCode} @param hash SHA-256 of a release before */
   async addCodeAccount(
     username: string,
     roles: readonly string[],
+    hash: CodeHash = "sha1",
   ): Promise<Account & { subject: string; secret: string }> {
     const account = await this.addAccount(username, roles);
     const secret = Array.from(randomBytes(32), (byte) => BASE32[byte % 32]).join("");
@@ -215,7 +216,11 @@ export class SignInHouse implements AsyncDisposable {
         {
           ...{ type: "otp", secretData: JSON.stringify({ value: secret }) },
           credentialData: JSON.stringify({
-            ...{ ...settings, algorithm: "HmacSHA256", secretEncoding: "BASE32" },
+            ...{
+              ...settings,
+              algorithm: hash === "sha1" ? "HmacSHA1" : "HmacSHA256",
+              secretEncoding: "BASE32",
+            },
           }),
         },
       ],
@@ -313,11 +318,13 @@ export class SignInHouse implements AsyncDisposable {
   }
 }
 
-/** RFC 6238 as the realm asks for it. @param secret base32 */
-export function timeCode(secret: string, at = Date.now()): string {
+type CodeHash = "sha1" | "sha256";
+
+/** RFC 6238, by default as the realm asks for it. @param secret base32 */
+export function timeCode(secret: string, at = Date.now(), hash: CodeHash = "sha1"): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
-  const mac = createHmac("sha256", decodeBase32(secret)).update(counter).digest();
+  const mac = createHmac(hash, decodeBase32(secret)).update(counter).digest();
   const offset = mac.at(-1)! & 0xf;
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }
