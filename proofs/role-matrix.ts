@@ -39,7 +39,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
     if (!isRight) wrong.push(what);
   };
   const add = async (username: string) =>
-    (await coordinator.control({ verb: "add-user", username, admin: false })) as Added;
+    (await coordinator.control({ verb: "add-user", username })) as Added;
   const [alice, bob] = [await add("alice"), await add("bob")];
   const jobs: { id: string; userId: string; projectId: string }[] = [];
   for (const owner of [alice, bob]) {
@@ -122,6 +122,7 @@ async function everybody(
       headers: await coordinator.signedIn(user.userId, { roles }),
       caller: {
         ...{ kind: "session", sessionId: "of the proof", userId: user.userId },
+        holds: grants.map(({ role }) => role),
         ...{ projectId: user.project, grants, signIn: { acr: "2", at: Date.now() } },
       },
     });
@@ -138,7 +139,7 @@ async function everybody(
       headers: { authorization: `Bearer ${user.platformKey}` },
       caller: {
         ...{ kind: "key", keyId: "of the proof", userId: user.userId, projectId: user.project },
-        ...{ role: "project-lead", scopes, isAdmin: false },
+        ...{ role: "project-lead", scopes, holds: ["project-lead"] },
       },
     });
   }

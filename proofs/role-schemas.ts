@@ -25,7 +25,6 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
     const user = (await coordinator.control({
       verb: "add-user",
       username: `f-${name}`,
-      admin: false,
     })) as Added;
     const headers = await coordinator.signedIn(user.userId, { roles: role === null ? [] : [role] });
     const { code, output } = await trySchemas(coordinator, headers, examples);

@@ -59,7 +59,7 @@ import { collected, two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
-import { ensureFirstUser, publishAuditPolicy } from "./first-boot/first-boot.ts";
+import { ensureFirstPeople, publishAuditPolicy } from "./first-boot/first-boot.ts";
 import { applianceAdmin } from "./keycloak/appliance-admin.ts";
 import { ownRealm } from "./keycloak/own-realm.ts";
 import { replaceBootstrapAdmin } from "./keycloak/replace-bootstrap-admin.ts";
@@ -240,7 +240,7 @@ leaves(program.command("first-boot"), { event: "admin.install" })
         await replaceBootstrapAdmin(context);
         await applyRealm(await applianceAdmin(context), ownRealm(context));
       });
-      const credentials = await ensureFirstUser(context, options.username);
+      const credentials = await ensureFirstPeople(context, options.username);
       print({ credentials, auditPolicy: publishAuditPolicy(context) });
       return { result: null };
     });
@@ -253,13 +253,19 @@ leaves(program.command("add-user <username>"), {
   .description(
     "make a user with default project, bucket, S3 key pair and one platform key; each secret is shown once",
   )
-  .action(async (username: string) => {
+  .option(
+    "--auditor",
+    "make an auditor instead: no project, no bucket, no key pair and no platform key",
+    false,
+  )
+  .action(async (username: string, { auditor }: { auditor: boolean }) => {
+    const control = openContext(root()).layout.run("coordinator", "control");
     print(
-      await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
-        verb: "add-user",
-        username,
-        admin: false,
-      }),
+      auditor
+        ? await askCoordinator(control, {
+            ...{ verb: "add-person", username, duty: "compliance-auditor" },
+          })
+        : await askCoordinator(control, { verb: "add-user", username }),
     );
   });
 

@@ -52,6 +52,18 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
       show([(await getJson(settingsFrom(process.env), path)) as ApprovalReply], options.json);
     });
 
+  approvals
+    .command("acknowledge <user>")
+    .description(
+      "say that an administrator whom the host's root made is rightly one; needs a fresh sign-in of a second person",
+    )
+    .addHelpText("after", "\nExample:\n  resontech approvals acknowledge u_4f21…")
+    .action(async (userId: string) => {
+      const path = `/api/people/${encodeURIComponent(userId)}/acknowledge`;
+      await sendJson(settingsFrom(process.env), "POST", path, null);
+      say(`acknowledged ${userId}`);
+    });
+
   const request = approvals.command("request").description("ask for something");
   const ask = async (what: Requested, reason: string | undefined) => {
     const settings = settingsFrom(process.env);

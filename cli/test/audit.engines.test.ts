@@ -28,7 +28,6 @@ t.test(
     const alice = (await coordinator.control({
       verb: "add-user",
       username: "alice",
-      admin: false,
     })) as User;
     for (let i = 0; i < 5; i++) await coordinator.get("/api/keys", alice.platformKey);
     const dir = t.testdir();
@@ -114,14 +113,14 @@ t.test(
     t.test(
       "who touched a job: entries of the job and of its objects, and what can't be shown is said",
       async (t) => {
-        const [admin, bob] = [
+        const [officer, bob] = [
           (await coordinator.control({
             verb: "add-user",
-            username: "auditor",
-            admin: true,
+            username: "officer",
           })) as User,
-          (await coordinator.control({ verb: "add-user", username: "bob", admin: false })) as User,
+          (await coordinator.control({ verb: "add-user", username: "bob" })) as User,
         ];
+        coordinator.giveRoles(officer.userId, ["security-officer"]);
         await upload(coordinator.s3, alice.bucketAlias, "study", goodFiles());
         const submit = () =>
           coordinator.request("POST", "/api/tasks", alice.platformKey, goodBody("study"));
@@ -159,12 +158,12 @@ t.test(
           stdout.split("\n").filter((line) => line !== "");
         for (
           let tries = 0;
-          tries < 100 && !/data\.upload\.init.*completed/.test(report(admin).stdout);
+          tries < 100 && !/data\.upload\.init.*completed/.test(report(officer).stdout);
           tries++
         )
           await sleep(100);
 
-        const shown = report(admin);
+        const shown = report(officer);
         t.match(shown, { status: 0, stdout: /^ENTRY .* FROM +OBJECT\n/ });
         const submissions = linesOf(shown).filter((line) => line.includes("job.submit"));
         t.equal(submissions.length, 2, "asked for, and accepted");
@@ -176,7 +175,7 @@ t.test(
         t.match(shown.stderr, /Not shown: which object and which address/);
         t.notMatch(shown.stderr, /other jobs|not known/);
         t.equal(
-          report(admin, "--limit", "1").stderr.includes("there is more"),
+          report(officer, "--limit", "1").stderr.includes("there is more"),
           true,
           "nothing is left out without a word",
         );
@@ -198,10 +197,10 @@ t.test(
         });
         await coordinator.control({ verb: "job-cancel", job, reason: "the folder is used again" });
         const again = String((await submit()).body["id"]);
-        t.match(report(admin).stderr, new RegExp(`other jobs with the same folder: ${again}`));
+        t.match(report(officer).stderr, new RegExp(`other jobs with the same folder: ${again}`));
         t.match(
           resontech(
-            { ...env, RESON_API_KEY: admin.platformKey },
+            { ...env, RESON_API_KEY: officer.platformKey },
             "audit",
             "search",
             "--below",

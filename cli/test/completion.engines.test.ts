@@ -21,7 +21,7 @@ t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-tab-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 writeFileSync(join(dir, "ca.crt"), running.caPem);
-const user = await running.control({ verb: "add-user", username: "ada", admin: false });
+const user = await running.control({ verb: "add-user", username: "ada" });
 if (!user.ok || user.verb !== "add-user") throw new Error("no user");
 await upload(running.s3, user.bucketAlias, "digits", goodFiles());
 const submitted = await running.request("POST", "/api/tasks", user.platformKey, goodBody("digits"));

@@ -18,7 +18,7 @@ await gateway.open(running);
 const dir = mkdtempSync(join(tmpdir(), "rt-cli-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 writeFileSync(join(dir, "ca.crt"), running.caPem);
-const user = await running.control({ verb: "add-user", username: "ada", admin: false });
+const user = await running.control({ verb: "add-user", username: "ada" });
 if (!user.ok || user.verb !== "add-user") throw new Error("no user");
 const agent = await joinAgent(running, "node-a", 2);
 t.teardown(() => agent.close());

@@ -26,7 +26,7 @@ t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-cli-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 writeFileSync(join(dir, "ca.crt"), running.caPem);
-const user = await running.control({ verb: "add-user", username: "ada", admin: false });
+const user = await running.control({ verb: "add-user", username: "ada" });
 if (!user.ok || user.verb !== "add-user") throw new Error("no user");
 const env = {
   ...{ RESON_API_KEY: user.platformKey, RESON_BASE_URL: running.url },

@@ -97,10 +97,11 @@ async function openParts(
   const volume = new VolumeSync(volumePath);
   const now = () => Date.now();
   const passwords = new RegistryPasswords(now);
+  let front: FrontServer | null = null;
   const core = stack.use(
     await openCore({
       ...{ config, version: manifest.version, store, volume, passwords, alarms: alarmsOf(logger) },
-      serveFront: (read) => {
+      serveFront: async (read) => {
         const answer = answerFront({
           caller: S3_FRONT,
           read,
@@ -108,7 +109,8 @@ async function openParts(
           store,
           adminAccessKeyId: secrets.s3Admin.accessKeyId,
         });
-        return FrontServer.listen(config.frontSocket, answer, logger);
+        front = await FrontServer.listen(config.frontSocket, answer, logger);
+        return front;
       },
     }),
   );
@@ -152,7 +154,10 @@ async function openParts(
     }),
   );
   const users = new S3Users(transport);
-  const bucketKeys = new BucketKeys({ read, commit, record, store, users, now });
+  const bucketKeys = new BucketKeys({
+    ...{ read, commit, record, store, users, now },
+    onForgotten: (accessKeyIds) => front?.forget(accessKeyIds),
+  });
   await bucketKeys.sweep();
   const sweep = setInterval(() => {
     bucketKeys
@@ -164,7 +169,7 @@ async function openParts(
 
   const identity = await openIdentity(
     config,
-    { read, commit, gate, record, now, kernel, feed: core.feed },
+    { read, commit, gate, record, now, kernel, feed: core.feed, bucketKeys },
     logger,
   );
   if (identity !== null) stack.use(identity);

@@ -18,6 +18,7 @@ const parts = {
   pingStorage: async () => undefined,
   endingKeys: () => [],
   endingAccounts: () => [],
+  orphanedAccounts: () => [],
   hasApprover: () => true,
   people: () => ({ requested: [], left: [] }),
 } as unknown as OwnHealthParts;

@@ -36,7 +36,6 @@ type Added = Extract<ControlReply, { verb: "add-user" }>;
 const alice = (await coordinator.control({
   verb: "add-user",
   username: "alice",
-  admin: true,
 })) as Added;
 const key = alice.platformKey;
 const jobOf = async (id: string) =>
@@ -54,7 +53,7 @@ t.test("the operator is served on the control socket", async (t) => {
     generation: 1,
     policySet: policiesInForce().sha256,
   });
-  t.match(await coordinator.control({ verb: "add-user", username: "alice", admin: true }), {
+  t.match(await coordinator.control({ verb: "add-user", username: "alice" }), {
     ok: false,
     code: "user_exists",
   });
@@ -211,7 +210,7 @@ async function asked<V extends ControlRequest["verb"]>(
 t.test(
   "the operator lists, renews and revokes keys; a renewed key is the same secret",
   async (t) => {
-    const bob = await asked({ verb: "add-user", username: "bob", admin: false });
+    const bob = await asked({ verb: "add-user", username: "bob" });
     const [first] = (await asked({ verb: "key-list", username: "bob" })).keys;
     t.match(first, { username: "bob", state: "living", lastUsedAt: null });
     t.notOk(JSON.stringify(first).includes(bob.platformKey));
@@ -293,7 +292,7 @@ t.test("a group gives a role in a project, or asks for one of the whole applianc
 t.test(
   "a user who is disabled is refused over the API and at the store, and gets a new key pair when enabled",
   async (t) => {
-    const carol = await asked({ verb: "add-user", username: "carol", admin: false });
+    const carol = await asked({ verb: "add-user", username: "carol" });
     await asked({ verb: "user-quota", username: "carol", bytes: 1_000_000 });
     t.match(await asked({ verb: "user-show", username: "carol" }), {
       user: {
@@ -311,13 +310,15 @@ t.test(
       body: { code: "user_disabled" },
     });
     t.equal(await stores(carol), "InvalidAccessKeyId", "the engine has forgotten the pair");
-    t.match(await coordinator.control({ verb: "add-user", username: "carol", admin: false }), {
+    t.match(await coordinator.control({ verb: "add-user", username: "carol" }), {
       ok: false,
       code: "user_exists",
     });
     const enabled = await asked({ verb: "user-enable", username: "carol" });
     t.not(enabled.accessKeyId, carol.accessKeyId);
-    t.equal(await stores({ ...carol, ...enabled }), "ok");
+    const { accessKeyId, secretAccessKey } = enabled;
+    if (accessKeyId === null || secretAccessKey === null) throw new Error("carol has no pair");
+    t.equal(await stores({ ...carol, accessKeyId, secretAccessKey }), "ok");
     t.equal((await coordinator.get("/api/keys", carol.platformKey)).status, 200);
     t.match(await coordinator.control({ verb: "user-enable", username: "carol" }), {
       ok: false,
@@ -331,6 +332,34 @@ t.test(
     );
   },
 );
+
+t.test("who has a duty has no bucket and no key; the host takes a member out", async (t) => {
+  const aude = { username: "aude", duty: "compliance-auditor" } as const;
+  const { userId } = await asked({ verb: "add-person", ...aude });
+  t.equal((await asked({ verb: "add-person", ...aude })).userId, userId, "made once");
+  t.match(await coordinator.control({ verb: "add-user", username: "aude" }), {
+    code: "user_exists",
+  });
+  t.match(await asked({ verb: "user-show", username: "aude" }), {
+    user: { bucket: null, quotaBytes: null, isAdmin: false, livingKeys: 0 },
+    keys: [],
+  });
+  t.match(await coordinator.control({ verb: "user-quota", username: "aude", bytes: 1 }), {
+    code: "bucket_missing",
+  });
+  const project = alice.project;
+  const led = { verb: "project-add", name: "Of an auditor", lead: "aude" } as const;
+  t.match(await coordinator.control(led), { code: "duties_conflict" });
+  t.match(await coordinator.control({ verb: "member-remove", username: "bob", project }), {
+    code: "not_found",
+  });
+  t.match(await coordinator.control({ verb: "member-remove", username: "alice", project }), {
+    code: "last_lead",
+  });
+  t.match(await coordinator.control({ verb: "restore-administrator", username: "bob" }), {
+    code: "identity_unavailable",
+  });
+});
 
 t.test(
   "the operator sees a job's state and nothing that its owner wrote, and stops it with a reason that the owner reads",

@@ -9,6 +9,7 @@ import {
   OWN_ERRORS,
   quoted,
   refuse,
+  refuseAssertion,
   SERVING_ERRORS,
   SIGN_IN_ERRORS,
 } from "./refusals.ts";
@@ -200,6 +201,24 @@ function servingLines({ servingSocket }: DoorSettings): string[] {
   ];
 }
 
+/**
+ * Seconds from `iat` to `exp` of a client's assertion. Keycloak holds one to a minute after `iat`, whatever `exp` says, and takes it then: what is documented
+ * as refused is refused here. One without `iat` Keycloak measures from now.
+ */
+const MAX_ASSERTION_S = 60;
+const ASSERTION = "var(txn.assertion),jwt_payload_query";
+
+const ASSERTIONS = [
+  // A name that is written with escapes would be another name to Keycloak than to the door.
+  `http-request ${refuseAssertion("names of the form have no escapes")} if { path_end /protocol/openid-connect/token } { req.body -m reg ${quoted("(^|&)[^=&]*[%+][^=&]*=")} }`,
+  "http-request set-var(txn.assertion) req.body_param(client_assertion),url_dec(1)",
+  `http-request set-var(txn.exp) ${ASSERTION}('$.exp','int')`,
+  `http-request set-var(txn.iat) ${ASSERTION}('$.iat','int')`,
+  "acl has_assertion var(txn.assertion) -m found",
+  `http-request ${refuseAssertion("the assertion does not say when it ends")} if has_assertion !{ var(txn.exp) -m found }`,
+  `http-request ${refuseAssertion(`an assertion is good for ${MAX_ASSERTION_S} seconds at most: exp is too far from iat`)} if has_assertion { var(txn.iat) -m found } { var(txn.exp),sub(txn.iat) gt ${MAX_ASSERTION_S} }`,
+];
+
 function signInLines({ name, port, keycloak }: DoorSettings): string[] {
   return [
     `http-request set-header host ${name}:${port}`,
@@ -207,6 +226,7 @@ function signInLines({ name, port, keycloak }: DoorSettings): string[] {
     "http-request set-header x-forwarded-proto https",
     `http-request set-header x-forwarded-host ${name}:${port}`,
     `http-request set-header x-forwarded-port ${port}`,
+    ...ASSERTIONS,
     ...WITHOUT_SESSION,
     ...SIGN_IN_ERRORS,
     `server keycloak 127.0.0.1:${keycloak.port} ssl verify required ca-file ${quoted(keycloak.caFile)} crt ${quoted(keycloak.clientCertFile)} sni str(${name}) verifyhost ${name} ssl-min-ver TLSv1.2 maxconn 200`,

@@ -211,6 +211,28 @@ t.test("sign-in paths alone reach Keycloak", async (t) => {
     t.match(seenBy(await ask(at, path)), { server: "coordinator", url: path }, path);
 });
 
+t.test("an assertion of more than a minute never reaches Keycloak", async (t) => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const posted = (claims: object, name = "client_assertion") =>
+    ask(at, TOKEN, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: `grant_type=client_credentials&${name}=${part({ alg: "ES256" })}.${part(claims)}.c2ln`,
+    });
+  const iat = 1_800_000_000;
+  for (const claims of [{ iat, exp: iat + 60 }, { exp: iat + 60 }])
+    t.equal((await posted(claims)).status, 200, JSON.stringify(claims));
+  for (const [claims, said] of [
+    [{ iat, exp: iat + 61 }, /60 seconds at most/],
+    [{ iat, exp: iat + 86_400 }, /60 seconds at most/],
+    [{ iat }, /when it ends/],
+    [{ iat, exp: `${iat + 61}` }, /60 seconds at most/],
+    [{ iat: "now", exp: iat }, /60 seconds at most/],
+  ] as const)
+    t.match(await posted(claims), { status: 401, body: said }, JSON.stringify(claims));
+  t.equal((await posted({ iat, exp: iat + 86_400 }, "client%5Fassertion")).status, 401);
+});
+
 t.test("an address that two programs could read in two ways is refused", async (t) => {
   const tricks = [
     ...["/realms/resontech/../master", "/realms/resontech/device/..", "/realms/./resontech/device"],

@@ -23,6 +23,8 @@ import type { Step } from "./steps/step.ts";
 import { MAX_SWITCH_S } from "./upgrade/decisions/switch-limits.ts";
 import { describePlan, planUpgrade } from "./upgrade/decisions/upgrade-plan.ts";
 import { type EarlierRelease, upgradedRelease } from "./upgrade/earlier-release.ts";
+import { describeLostData } from "./upgrade/decisions/lost-data.ts";
+import { peopleWhoLoseData } from "./upgrade/people-who-lose-data.ts";
 import { requireUpgrade, type UpgradeMode } from "./upgrade/require-upgrade.ts";
 
 const LOCK_HELPER = "engines/rt-lock";
@@ -135,6 +137,7 @@ function showUpgrade(
   });
   say(`  upgrade of ${earlier.version}; running jobs go on`);
   for (const line of describePlan(plan, stepMs.get("start") ?? null)) say(`  ${line}`);
+  for (const line of lostData(root)) say(`  ${line}`);
   say("  a release that does not become healthy is replaced by the earlier one at once;");
   say(
     `  at most ${MAX_SWITCH_S} s from stop to return, and leases of jobs last ${MAX_MAINTENANCE_S} s`,
@@ -145,6 +148,17 @@ function showUpgrade(
 function showLogReserve({ disks }: HostFacts): void {
   for (const { path, logReserveBytes } of disks)
     if (logReserveBytes !== null) say(`  disk of ${path}: ${describeLogReserve(logReserveBytes)}`);
+}
+
+/** A database that can't be read keeps no upgrade waiting: the plan says so. */
+function lostData(root: string): string[] {
+  try {
+    return describeLostData(
+      peopleWhoLoseData(join(root, "data", "coordinator", "coordinator.db")) ?? [],
+    );
+  } catch (error) {
+    return [`people: whose keys lose data could not be read: ${String(error)}`];
+  }
 }
 
 function showSteps(steps: readonly Step[], done: ReadonlySet<string>): void {

@@ -68,7 +68,7 @@ export function addInstallOptions(command: Command): Command {
       "--cpu-workers <n>",
       "slots on this host when it has no accelerator (default: one per core)",
     )
-    .option("--username <name>", "login of the first user", "admin")
+    .option("--username <name>", "login of the first researcher", "researcher")
     .option("--key-kind <live|dev>", "prefix of platform keys", "live")
     .option("--engine <podman|docker>", "container engine of this host", "podman")
     .option(

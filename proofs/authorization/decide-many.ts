@@ -48,6 +48,7 @@ async function decideMany(decisions: number, seed: number): Promise<object> {
       row: { isOwn: true, place: [] },
       circumstances: {
         ...{ now: 0, zone: "users", singlePerson: false, approval: null, proof: null },
+        holds: ["researcher"],
         signIn: { level: 2, minutesAgo: n },
       },
     });
@@ -103,13 +104,15 @@ function callersOf(pick: Pick): readonly Known[] {
         isInAll,
         caller: {
           ...{ kind: "session", sessionId: `s${n}`, ...id, grants },
+          holds: [...new Set(grants.map(({ role }) => role))],
           signIn: { acr: "2", at: Date.now() - (n % 400) * 60_000 },
         },
       },
       {
         isInAll: false,
         caller: {
-          ...{ kind: "key", keyId: `k${n}`, ...id, isAdmin: n % 100 === 0 },
+          ...{ kind: "key", keyId: `k${n}`, ...id },
+          holds: n % 100 === 0 ? ["platform-admin", "project-lead"] : ["project-lead"],
           role: "project-lead",
           scopes: ["storage", "jobs:read", "jobs:write", "keys", "audit:read"],
         },

@@ -44,6 +44,7 @@ export async function rolesAndProofs(
     ];
     const caller: Caller = {
       ...{ kind: "session", sessionId: "of the proof", userId: user.userId },
+      holds: grants.map(({ role }) => role),
       ...{ projectId: user.project, grants, signIn: { acr: "2", at: Date.now() } },
     };
     const may = (action: string) => decide(caller, action as Action, "rows").effect === "allow";

@@ -23,7 +23,7 @@ export function addIdentityCommands(program: Command, shell: OperatorShell): voi
   const identity = program
     .command("identity")
     .description(
-      "sign-in: connect, ls, test, disconnect the customer's directory; map its groups; diff, apply the realm",
+      "sign-in: connect, ls, test, disconnect the customer's directory; map its groups; diff, apply the realm; restore an administrator",
     )
     .addHelpText(
       "after",
@@ -33,6 +33,21 @@ export function addIdentityCommands(program: Command, shell: OperatorShell): voi
   addConnectCommands(identity, shell);
   addConnectionCommands(identity, shell);
   addGroupCommands(identity, shell);
+
+  leaves(identity.command("restore-administrator <name>"), {
+    event: "iam.role.change",
+    loggedBy: "coordinator",
+  })
+    .description(
+      "make a user administrator without two people, where none is left; a finding tells of it until a second person acknowledges it",
+    )
+    .addHelpText("after", "\nExample:\n  appliance identity restore-administrator anna")
+    .action(async (username: string) => {
+      await shell.ask({ verb: "restore-administrator", username });
+      say(
+        `${username} is administrator from the next sign-in on, and appliance status tells of it`,
+      );
+    });
 
   leaves(identity.command("diff"), { none: "reads settings, and nothing of people" })
     .description("what of the realm differs from the release; exit code 3 where anything does")

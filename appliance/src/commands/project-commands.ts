@@ -13,7 +13,7 @@ export function addProjectCommands(
 ): void {
   const project = program
     .command("project")
-    .description("projects: list, add; their leads say who is a member")
+    .description("projects: list, add, remove-member; their leads say who is a member")
     .addHelpText(
       "after",
       '\nExamples:\n  appliance project add "lung screening" --team radiology --lead anna\n  appliance project ls',
@@ -28,6 +28,19 @@ export function addProjectCommands(
       const { projects } = await ask({ verb: "project-list" });
       if (json) print(projects);
       else table(HEAD, projects.map(row), "no project: make one with `appliance project add NAME`");
+    });
+
+  leaves(project.command("remove-member <project> <username>"), {
+    event: "iam.project.member",
+    loggedBy: "coordinator",
+  })
+    .description(
+      "take somebody out of a project; keys and key pair of it are refused at once, and its jobs go on",
+    )
+    .addHelpText("after", "\nExample:\n  appliance project remove-member p_4f… anna")
+    .action(async (id: string, username: string) => {
+      await ask({ verb: "member-remove", username, project: id });
+      say(`${username} is no member of ${id} any more`);
     });
 
   leaves(project.command("add <name>"), { event: "iam.project.create", loggedBy: "coordinator" })

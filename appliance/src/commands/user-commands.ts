@@ -112,12 +112,13 @@ function row({
   livingJobs,
   createdAt,
 }: UserFacts): string[] {
+  // Who has a duty alone has no bucket.
   const state = isDisabled ? "disabled" : isAdmin ? "admin" : "user";
   return [
     username,
     state,
-    bucket,
-    formatSize(quotaBytes),
+    bucket ?? "-",
+    quotaBytes === null ? "-" : formatSize(quotaBytes),
     String(livingKeys),
     String(livingJobs),
     formatInstant(createdAt),

@@ -1,6 +1,8 @@
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 
+/** Of the first researcher, with those of the administrator, who has no key. */
 export type FirstCredentials = {
+  administrator: { username: string; firstPassword: string };
   username: string;
   platformKey: string;
   /** For the first sign-in, which asks for another one. */
@@ -23,14 +25,22 @@ export function renderCredentials(
 ): string {
   const api = `https://${config.name}:${config.ports.api}`;
   const s3 = `https://${config.name}:${config.ports.s3}`;
-  return `# ResonTech sovereign appliance: credentials of ${first.username}. Keep this file to yourself; each secret stands only here.
+  return `# ResonTech sovereign appliance: credentials of its first two people. Keep this file to yourself; each secret stands only here.
 
-# In the browser. The password is good for one sign-in, which asks for a new one and for a second factor.
+# The administrator, in the browser. The password is good for one sign-in, which asks for a new one and for a second factor.
+# Who runs the appliance never sees data: there is no key and no S3 key pair for this name.
 [sign-in]
+url = ${api}/
+username = ${first.administrator.username}
+first_password = ${first.administrator.firstPassword}
+
+# The researcher, in the browser.
+[sign-in of the researcher]
 url = ${api}/
 username = ${first.username}
 first_password = ${first.firstPassword}
 
+# All that follows is the researcher's.
 [api]
 base_url = ${api}
 platform_api_key = ${first.platformKey}

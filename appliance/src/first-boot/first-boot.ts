@@ -34,8 +34,16 @@ function admitsNode(certificate: string, now: number): boolean {
   return now - Date.parse(validTo) <= RENEWAL_GRACE_MS;
 }
 
-/** Makes the first user and writes `data/credentials.txt` (0600). */
-export async function ensureFirstUser(
+/** Whoever runs the appliance is no reader of its data: the administrator is somebody beside the first researcher. */
+export function administratorBeside(researcher: string): string {
+  return researcher === "administrator" ? "appliance-administrator" : "administrator";
+}
+
+/**
+ * Makes the first two people and writes `data/credentials.txt` (0600): an administrator with a password alone, and a researcher with project, bucket and
+ * keys.
+ */
+export async function ensureFirstPeople(
   { config, layout }: PartContext,
   username: string,
 ): Promise<string> {
@@ -44,21 +52,19 @@ export async function ensureFirstUser(
     followNameInCredentials(file, config);
     return file;
   }
-  const user = await askCoordinator(layout.run("coordinator", "control"), {
-    verb: "add-user",
-    username,
-    admin: true,
+  const control = layout.run("coordinator", "control");
+  const administrator = administratorBeside(username);
+  await askCoordinator(control, {
+    ...{ verb: "add-person", username: administrator, duty: "platform-admin" },
   });
-  const { password } = await askCoordinator(layout.run("coordinator", "control"), {
-    verb: "user-password",
-    username,
-  });
-  writeOwned(
-    file,
-    renderCredentials(config, { ...user, firstPassword: password }, layout.trustCert),
-    ROOT,
-    0o600,
-  );
+  const user = await askCoordinator(control, { verb: "add-user", username });
+  const passwordOf = async (name: string) =>
+    (await askCoordinator(control, { verb: "user-password", username: name })).password;
+  const first = {
+    ...{ ...user, firstPassword: await passwordOf(username) },
+    administrator: { username: administrator, firstPassword: await passwordOf(administrator) },
+  };
+  writeOwned(file, renderCredentials(config, first, layout.trustCert), ROOT, 0o600);
   return file;
 }
 

@@ -12,7 +12,9 @@ export async function knownPeople(ask: AskOperator): Promise<string[] | null> {
     const { users } = await ask({ verb: "user-list" });
     const { projects } = await ask({ verb: "project-list" });
     return [
-      ...users.flatMap(({ username, bucket }) => [username, bucket]),
+      ...users.flatMap(({ username, bucket }) =>
+        bucket === null ? [username] : [username, bucket],
+      ),
       ...projects.flatMap(({ bucket, leads }) => [bucket, ...leads]),
     ];
   } catch {

@@ -5,6 +5,7 @@ import { renderCredentials } from "../../src/first-boot/credentials.ts";
 
 const FIRST = {
   ...{
+    administrator: { username: "administrator", firstPassword: "of-the-administrator" },
     firstPassword: "first-password",
     username: "first",
     platformKey: "rsk_live_x",

@@ -20,7 +20,7 @@ t.setTimeout(300_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const ask: AskOperator = (request) => askCoordinator(running.config.controlSocket, request);
-const user = await ask({ verb: "add-user", username: "ada", admin: false });
+const user = await ask({ verb: "add-user", username: "ada" });
 const dir = t.testdir({ a: { program: "a" }, b: { program: "b" } });
 const storageDir = join(dir, "registry");
 const archiveOf = async (name: string): Promise<string> => {

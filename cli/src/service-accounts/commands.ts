@@ -90,10 +90,27 @@ export function addServiceAccountCommands(program: Command, say: Say): void {
         );
       if (found.length === 0) say("the project has no service account");
       for (const one of found)
+        if (one.adoptBy !== null && one.adoptBy !== undefined)
+          say(
+            `nobody answers for ${one.name}; it ends at ${one.adoptBy}: resontech service-accounts adopt ${project} ${one.id}`,
+          );
+      for (const one of found)
         if (lifeLeft(one, now).isEnding)
           say(
             `${one.name} ${lifeLeft(one, now).state}: make another one, and give it to the program`,
           );
+    });
+
+  accounts
+    .command("adopt <project> <account>")
+    .description(
+      "answer for one in place of who made it; one that nobody answers for ends in seven days; needs a fresh sign-in",
+    )
+    .addHelpText("after", "\nExample:\n  resontech service-accounts adopt p_1c27… sa_7f3a…")
+    .action(async (project: string, account: string) => {
+      const path = `${pathOf(project)}/${encodeURIComponent(account)}/adopt`;
+      await sendJson(settingsFrom(process.env), "POST", path, null);
+      say(`you answer for ${account}`);
     });
 
   accounts

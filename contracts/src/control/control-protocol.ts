@@ -15,10 +15,22 @@ export const MAX_CONTROL_LINE_BYTES = 65_536;
 /** Longest planned stop: KERNEL "Leases". */
 export const MAX_MAINTENANCE_S = 900;
 
+/** Duties that somebody can be made with at the host. */
+export type FirstDuty = "platform-admin" | "compliance-auditor";
+
 export const ControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("status") }, closed),
   /** Makes user, default project, bucket, S3 key pair and one platform key of 30 days; each secret is answered once. */
-  Type.Object({ verb: Type.Literal("add-user"), username: Name, admin: Type.Boolean() }, closed),
+  Type.Object({ verb: Type.Literal("add-user"), username: Name }, closed),
+  /** Makes somebody with a duty on the whole appliance: no project, no bucket, no key pair and no platform key. */
+  Type.Object(
+    {
+      verb: Type.Literal("add-person"),
+      username: Name,
+      duty: Type.Enum(["platform-admin", "compliance-auditor"]),
+    },
+    closed,
+  ),
   Type.Object(
     {
       verb: Type.Literal("join-token"),
@@ -80,6 +92,7 @@ export type ControlReply =
       accessKeyId: string;
       secretAccessKey: string;
     }
+  | { ok: true; verb: "add-person"; userId: string; username: string; duty: FirstDuty }
   | { ok: true; verb: "join-token"; token: string; expiresAt: string }
   /** `until` is null when it was ended; `untold` are living nodes that did not answer, whose work stops with their lease. */
   | { ok: true; verb: "maintenance"; until: string | null; untold: string[] }

@@ -49,7 +49,22 @@ export type CoordinatorHealth = {
   /** Somebody could approve what needs a second person. */
   hasApprover: boolean;
   /** Roles of the whole appliance that groups ask for, and who left their directory; a release before does not tell. */
-  people?: { requested: { username: string; role: string }[]; left: string[] };
+  people?: {
+    requested: { username: string; role: string }[];
+    left: string[];
+    /** Groups of a directory that would make an auditor a member of a project, and give nothing. */
+    givenNothing?: { username: string; group: string; project: string }[];
+    /** Administrators whom the host's root made and nobody has acknowledged. */
+    restored?: { userId: string; username: string; restoredAt: string }[];
+  };
+  /** Service accounts that nobody answers for: each ends in seven days unless a lead adopts it. A release before does not tell. */
+  orphanedAccounts?: {
+    account: string;
+    name: string;
+    project: string;
+    projectId: string;
+    orphanedAt: string;
+  }[];
   /** The last time that the wall clock was set, since the start. */
   clockStep: { stepMs: number; agoMs: number } | null;
   nodes: NodeHealth[];

@@ -57,6 +57,10 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("user-disable"), username: Name }, closed),
   /** Platform keys that live are good again; the bucket gets a new key pair, whose secret is answered once. */
   Type.Object({ verb: verb("user-enable"), username: Name }, closed),
+  /** Takes somebody out of a project: keys and key pair of it are refused at once. */
+  Type.Object({ verb: verb("member-remove"), username: Name, project: Id }, closed),
+  /** Makes an administrator of a user without two people; a finding tells of it until a second person knows. */
+  Type.Object({ verb: verb("restore-administrator"), username: Name }, closed),
   Type.Object({ verb: verb("group-list") }, closed),
   /** A role of the whole appliance, without a project, is asked for and not given. */
   Type.Object(
@@ -178,8 +182,9 @@ export type UserFacts = {
   username: string;
   isAdmin: boolean;
   isDisabled: boolean;
-  bucket: string;
-  quotaBytes: number;
+  /** Null of somebody with a duty alone, who has no project of the own. */
+  bucket: string | null;
+  quotaBytes: number | null;
   livingKeys: number;
   livingJobs: number;
   createdAt: string;
@@ -303,9 +308,12 @@ export type OperatorReply =
       ok: true;
       verb: "user-enable";
       username: string;
-      accessKeyId: string;
-      secretAccessKey: string;
+      /** Null where a duty leaves the person no data, or there is no bucket. */
+      accessKeyId: string | null;
+      secretAccessKey: string | null;
     }
+  | { ok: true; verb: "member-remove"; username: string; project: string }
+  | { ok: true; verb: "restore-administrator"; username: string }
   | { ok: true; verb: "group-list"; groups: GroupFacts[] }
   | { ok: true; verb: "group-map"; group: string; role: string }
   | { ok: true; verb: "group-unmap"; group: string; taken: number }

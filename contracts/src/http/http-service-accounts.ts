@@ -58,6 +58,10 @@ export const ServiceAccountReply = Type.Object(
     /** SHA-256 of the public key, RFC 7638, base64url. */
     thumbprint: Type.String(),
     createdBy: Type.Object({ id: Type.String(), username: Type.String() }, closed),
+    /** Who made it, or the lead who adopted it. */
+    answeredBy: Type.Object({ id: Type.String(), username: Type.String() }, closed),
+    /** When it ends unless a lead adopts it; null while somebody answers for it. */
+    adoptBy: Nullable(Instant),
     createdAt: Instant,
     expiresAt: Instant,
     lastUsedAt: Nullable(Instant),

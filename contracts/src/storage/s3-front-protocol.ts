@@ -12,8 +12,23 @@ const closed = { additionalProperties: false } as const;
 const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Bucket = Type.String({ minLength: 1, maxLength: 63 });
 
-/** Version 2 has the question `export`: a coordinator of version 1 lets outputs leave as members like. */
-export const FRONT_PROTOCOL = { min: 1, max: 2 } as const;
+/**
+ * Version 2 has the question `export`: a coordinator of version 1 lets outputs leave as members like. From version 3 on the coordinator tells the front which
+ * key pairs are gone ({@link FrontForget}).
+ */
+export const FRONT_PROTOCOL = { min: 1, max: 3 } as const;
+
+/** Told and not asked for: whose these access keys were is to be remembered no more. */
+export const FrontForget = Type.Object(
+  {
+    forget: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      minItems: 1,
+      maxItems: 64,
+    }),
+  },
+  closed,
+);
+export type FrontForget = Static<typeof FrontForget>;
 
 /** Which versions the front speaks. One that says no hello speaks version 1. */
 export const FrontHello = Type.Object({ hello: ProtocolVersions }, closed);

@@ -1,26 +1,25 @@
 /** What happens once a request is approved. Each effect is safe to repeat: a kill between effect and answer leaves the request open. */
 import type { Requested } from "@resontech/contracts/http-approvals";
 import { ApiError } from "../api-error.ts";
-import type { ApplianceRole } from "../authorization/roles.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import { setProjectQuota } from "../identity/bucket-store.ts";
 import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
-import { holdersOf, rolesOf, setRoles } from "../identity/role-holders.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { PolicySetInvalid } from "../authorization/policy-files.ts";
 import { type ChangedPolicies, checkPolicies } from "../policy-trial/changed-policies.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { grantExport } from "../storage/export-grants.ts";
 import type { Approval } from "./approval-store.ts";
-import { requireRoleChange } from "./decisions/role-rules.ts";
+import type { RoleChanges } from "./role-changes.ts";
 
 export type ApprovalEffectsDeps = {
   read: ReadHandle;
   commit: GroupCommit;
-  links: Pick<AccountLinks, "setRole" | "resetSecondFactor">;
+  links: Pick<AccountLinks, "resetSecondFactor">;
+  roleChanges: Pick<RoleChanges, "require" | "change" | "inTurn">;
   sessions: Pick<Sessions, "endAll">;
   policies: ChangedPolicies;
   kernel: Pick<Kernel, "job" | "outputs">;
@@ -55,15 +54,9 @@ export class ApprovalEffects {
         throw new ApiError("not_found", "there is no such project");
       return;
     }
+    if (what.kind === "role") return this.#deps.roleChanges.require(what.userId, what);
     if (findPersonById(read, what.userId) === null)
       throw new ApiError("not_found", "there is no such user");
-    if (what.kind === "role")
-      requireRoleChange(
-        what,
-        rolesOf(read, what.userId),
-        holdersOf(read, "platform-admin"),
-        what.userId,
-      );
   }
 
   /** Of what the request is; null where it concerns the whole appliance. */
@@ -72,12 +65,17 @@ export class ApprovalEffects {
     return what.kind === "export" ? (this.#deps.kernel.job(what.jobId)?.projectId ?? null) : null;
   }
 
-  /** @throws ApiError, KeycloakUnreachableError */
+  /** Effects run one at a time: what one of them changes, the next one's checks see. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#deps.roleChanges.inTurn(work);
+  }
+
+  /** Inside a turn. @throws ApiError, KeycloakUnreachableError */
   async perform({ id, what, requesterId }: PerformedApproval): Promise<void> {
     this.require(what);
     switch (what.kind) {
       case "role":
-        return await this.#changeRole(what.userId, what.role, what.change === "grant");
+        return await this.#deps.roleChanges.change(what.userId, what);
       case "second-factor":
         await this.#deps.links.resetSecondFactor(what.userId);
         await this.#deps.sessions.endAll({ userId: what.userId }, "revoked");
@@ -119,15 +117,6 @@ export class ApprovalEffects {
     if (unknown !== undefined)
       throw new ApiError("export_files_unknown", `${unknown.key} is no output of this job so`);
     return { bucket: job.bucket, files };
-  }
-
-  /** Sessions end: the next sign-in has the roles of then. */
-  async #changeRole(userId: string, role: ApplianceRole, isGranted: boolean): Promise<void> {
-    const { read, commit, links, sessions } = this.#deps;
-    await links.setRole(userId, role, isGranted);
-    const held = rolesOf(read, userId).filter((one) => one !== role);
-    await commit.run((db) => setRoles(db, userId, isGranted ? [...held, role] : held));
-    await sessions.endAll({ userId }, "revoked");
   }
 }
 

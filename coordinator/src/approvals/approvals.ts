@@ -17,7 +17,7 @@ import type { ReadHandle } from "../db/open-database.ts";
 import { forgetOverGrants } from "../storage/export-grants.ts";
 import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
-import { holdersOf } from "../identity/role-holders.ts";
+import { holdersOf, rolesOf } from "../identity/role-holders.ts";
 import { findSignature, type KeptSignature } from "../identity/sign-in/step-up-signatures.ts";
 import type { ApplianceRole } from "../authorization/roles.ts";
 import type { ApprovalChanges } from "./approval-changes.ts";
@@ -139,15 +139,19 @@ export class Approvals {
         object: { kind: "approval", id: approval.id },
         detail: { kind: what.kind, single_person: singlePerson },
       },
-      async ({ completeIn }) => {
-        if (isDone) await this.#perform(audit, approval);
-        await commit.run((db) => {
-          insertApproval(db, approval);
-          changes.note(approval.id);
-          completeIn(db);
-        });
-        return approval;
-      },
+      ({ completeIn }) =>
+        effects.inTurn(async () => {
+          if (isDone) {
+            this.#requireStillAlone(approval);
+            await this.#perform(audit, approval);
+          }
+          await commit.run((db) => {
+            insertApproval(db, approval);
+            changes.note(approval.id);
+            completeIn(db);
+          });
+          return approval;
+        }),
     );
   }
 
@@ -158,10 +162,14 @@ export class Approvals {
     state: Extract<ApprovalState, "approved" | "denied" | "withdrawn">,
     { deciderId, reason }: { deciderId: string; reason: string | null },
   ): Promise<Approval> {
-    const { commit, changes, now, read } = this.#deps;
+    const { commit, changes, now, read, effects } = this.#deps;
     const approval = this.#open(id);
     if (this.#answering.has(id)) throw answered();
-    if (state === "approved") this.#requireSignatures(approval, deciderId);
+    if (state === "approved") {
+      requireNoBeneficiary(approval, deciderId);
+      this.#requireSignatures(approval, deciderId);
+    }
+    const mayAnswer = this.#answersByRow(approval, deciderId);
     this.#answering.add(id);
     try {
       return await audit.operation(
@@ -170,16 +178,19 @@ export class Approvals {
           object: { kind: "approval", id },
           detail: { kind: approval.what.kind, answer: state },
         },
-        async ({ completeIn }) => {
-          if (state === "approved") await this.#perform(audit, approval);
-          await commit.run((db) => {
-            if (!answerApproval(db, id, { state, deciderId, reason, decidedAt: now() }))
-              throw answered();
-            changes.note(id);
-            completeIn(db);
-          });
-          return findApproval(read, id)!;
-        },
+        ({ completeIn }) =>
+          effects.inTurn(async () => {
+            if (mayAnswer && !this.#answersByRow(approval, deciderId))
+              throw new ApiError("role_required", "who answers holds no role for it any more");
+            if (state === "approved") await this.#perform(audit, approval);
+            await commit.run((db) => {
+              if (!answerApproval(db, id, { state, deciderId, reason, decidedAt: now() }))
+                throw answered();
+              changes.note(id);
+              completeIn(db);
+            });
+            return findApproval(read, id)!;
+          }),
       );
     } finally {
       this.#answering.delete(id);
@@ -277,6 +288,18 @@ export class Approvals {
     return approval;
   }
 
+  /** Whether the rows say that this person may answer: what was so when the answer came must still be so in its turn. */
+  #answersByRow({ what }: Approval, deciderId: string): boolean {
+    const held = rolesOf(this.#deps.read, deciderId);
+    return ANSWERERS[what.kind].some((role) => held.includes(role));
+  }
+
+  /** Somebody else may have come to a role while this waited for its turn. @throws ApiError approval_required */
+  #requireStillAlone({ requesterId, what }: Approval): void {
+    if (!this.isSinglePerson(requesterId, what.kind))
+      throw new ApiError("approval_required", "somebody else can approve this by now");
+  }
+
   /** The effect is an operation of its own: the log says what changed, and by which request. */
   async #perform(audit: Audit, approval: Approval): Promise<void> {
     const { id, what } = approval;
@@ -341,6 +364,14 @@ export class Approvals {
         );
     }
   }
+}
+
+/** Who gains by a request does not approve it. @throws ApiError own_request */
+function requireNoBeneficiary({ what }: Approval, deciderId: string): void {
+  if (!(what.kind === "role" || what.kind === "second-factor")) return;
+  const gains = what.kind === "second-factor" || what.change === "grant";
+  if (gains && what.userId === deciderId)
+    throw new ApiError("own_request", "nobody approves what they gain by themselves");
 }
 
 function answered(): ApiError {

@@ -44,11 +44,15 @@ export const ACTIONS = {
   "exports.open": "project",
   "membership.list": "membership",
   "membership.change": "membership",
+  /** Takes somebody out of a project. */
+  "membership.end": "membership",
 
   /** Of a project. */
   "service-account.list": "project",
   "service-account.create": "project",
   "service-account.revoke": "project",
+  /** Somebody who leads the project answers for it from then on. */
+  "service-account.adopt": "project",
 
   "user.list": "user",
   "user.read": "user",
@@ -105,6 +109,9 @@ export const ACTIONS = {
   "audit.search": "log",
   "audit.read": "log",
 
+  /** A second person says that an administrator was rightly made at the host. */
+  "administrator.acknowledge": "appliance",
+
   "appliance.status": "appliance",
   "appliance.maintain": "appliance",
   /** Figures of the appliance, of no person and no one job. */
@@ -147,6 +154,16 @@ export const ACTIONS = {
   Record<`agent.${AgentVerb}` | `front.${FrontQuestion["ask"]}`, ResourceKind>;
 
 export type Action = keyof typeof ACTIONS;
+
+/**
+ * Actions that a set of the release before has no rule for, and what each was until then. Such a set decides them so, and loads.
+ * A line goes when no release that lacks the action can be upgraded from.
+ */
+export const STAND_INS: Partial<Record<Action, Action>> = {
+  "membership.end": "membership.change",
+  "service-account.adopt": "service-account.create",
+  "administrator.acknowledge": "policy.propose",
+};
 
 /** The attributes of a row that tell whose it is; a row that has more is one as well. */
 export type ResourceOf<A extends Action> = {

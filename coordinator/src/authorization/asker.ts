@@ -1,7 +1,7 @@
 /** A caller as policies see him: his class, what is his, and where he holds what. */
 import type { RowOwner } from "../db/row-filter.ts";
 import { type Action, ACTIONS } from "./actions.ts";
-import type { Caller, SessionCaller } from "./caller.ts";
+import { type Caller, isUserCaller, type SessionCaller } from "./caller.ts";
 import type { CallerClass, Circumstances, Place, RowClass, Zone } from "./question.ts";
 import { tells } from "./resources.ts";
 import type { ProjectRole } from "./roles.ts";
@@ -35,6 +35,7 @@ export function askerOf(caller: Caller, given: Given): Asker {
   const base = {
     ...{ now: given.now ?? Date.now(), singlePerson: given.singlePerson ?? false },
     ...{ signIn: null, approval: null, proof: null },
+    holds: isUserCaller(caller) ? sorted(caller.holds) : [],
   };
   const zoned = (zone: Zone): Circumstances => ({ ...base, zone: given.zone ?? zone });
   switch (caller.kind) {
@@ -44,7 +45,7 @@ export function askerOf(caller: Caller, given: Given): Asker {
           type: "PlatformKey",
           role: caller.role,
           scopes: caller.scopes.toSorted(),
-          isAdmin: caller.isAdmin,
+          isAdmin: caller.holds.includes("platform-admin"),
         },
         circumstances: zoned("users"),
         own: { userId: caller.userId },

@@ -1,6 +1,6 @@
 /** Who asks. Authentication makes a caller, at the edge where the credential arrives; nothing changes it afterwards. */
 import type { KeyScope } from "@resontech/contracts/http-identity";
-import type { ApplianceRole, NodeProof, ProjectRole, Service } from "./roles.ts";
+import type { ApplianceRole, NodeProof, ProjectRole, Role, Service } from "./roles.ts";
 
 /** A platform key: a program that acts for a user, in the one project that the key was minted for. */
 export type KeyCaller = {
@@ -11,8 +11,8 @@ export type KeyCaller = {
   /** What the user is in that project now: the key does no more than that. */
   role: ProjectRole;
   scopes: readonly KeyScope[];
-  /** The user administers the appliance. */
-  isAdmin: boolean;
+  /** All that the user holds anywhere: duties bind the person behind each credential. */
+  holds: readonly Role[];
 };
 
 /** A role of a person: on the whole appliance, or in one project. */
@@ -29,6 +29,8 @@ export type SessionCaller = {
   /** The project that the request is about: the one chosen on the page. */
   projectId: string;
   grants: readonly RoleGrant[];
+  /** All that the person holds anywhere, also what this sign-in does not show: a shell by password alone uses no duty, and is bound by it. */
+  holds: readonly Role[];
   /** How strongly the person signed in, `acr` of the identity token, and when, in Unix milliseconds. */
   signIn: { acr: string; at: number };
 };
@@ -42,6 +44,8 @@ export type ServiceAccountCaller = {
   /** At the identity provider. */
   clientId: string;
   scopes: readonly KeyScope[];
+  /** All that the person holds who answers for the account: who made it, or the lead who adopted it. */
+  holds: readonly Role[];
 };
 
 /** A process of the appliance, by the socket that only it can open. */

@@ -74,6 +74,18 @@ export function mayAskFor(caller: Caller): Action[] {
   });
 }
 
+/**
+ * Whether the caller may do it to this row. For what nobody asks for at the moment, as a pair of keys that the engine takes without a question: no decision
+ * is kept.
+ */
+export function wouldAllow<A extends Action>(
+  caller: Caller,
+  action: A,
+  row: ResourceOf<A>,
+): boolean {
+  return decideBy(policiesInForce(), askerOf(caller, {}), action, row).effect === "allow";
+}
+
 /** {@link decide} by policies that need not be in force. Pure. @param asked a row with what the action's kind of row tells */
 export function decideBy(
   policies: PolicySet,

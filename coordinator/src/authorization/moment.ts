@@ -3,13 +3,14 @@ import type { PolicyJson } from "@cedar-policy/cedar-wasm/nodejs";
 import type { Circumstances } from "./question.ts";
 
 export type CircumstanceName = keyof Circumstances;
-const NAMES: readonly CircumstanceName[] = [
+export const CIRCUMSTANCES: readonly CircumstanceName[] = [
   "now",
   "zone",
   "singlePerson",
   "signIn",
   "approval",
   "proof",
+  "holds",
 ];
 
 /** Members of `context` that a policy reads; all of them where it takes the context as a whole. */
@@ -23,7 +24,7 @@ export function circumstancesRead({ conditions }: PolicyJson): ReadonlySet<Circu
     if (typeof value !== "object" || value === null) return;
     const node = value as Record<string, unknown>;
     if (node["Var"] === "context")
-      for (const name of NAMES) if (member === null || member === name) read.add(name);
+      for (const name of CIRCUMSTANCES) if (member === null || member === name) read.add(name);
     for (const [operator, operand] of Object.entries(node)) {
       const { left, attr } = (operand ?? {}) as { left?: unknown; attr?: unknown };
       const reads = operator === "." || operator === "has";

@@ -7,8 +7,8 @@ import {
   validate,
 } from "@cedar-policy/cedar-wasm/nodejs";
 import { KEY_SCOPES, type KeyScope } from "@resontech/contracts/http-identity";
-import { type Action, ACTIONS } from "./actions.ts";
-import { type CircumstanceName, circumstancesRead } from "./moment.ts";
+import { type Action, ACTIONS, STAND_INS } from "./actions.ts";
+import { type CircumstanceName, CIRCUMSTANCES, circumstancesRead } from "./moment.ts";
 import { parsePolicies, type Policy, type Refusal } from "./parse-policies.ts";
 import { digestOf, type PolicyFiles, PolicySetInvalid, SCHEMA_FILE } from "./policy-files.ts";
 import { type CallerClass, cedarCallOf, type Question } from "./question.ts";
@@ -35,6 +35,8 @@ export class PolicySet {
   readonly policies: readonly PolicyFacts[];
   readonly #refusals: ReadonlyMap<string, Refusal>;
   readonly #actions: ReadonlyMap<string, ActionRules>;
+  /** Circumstances that its schema has. */
+  readonly #circumstances: ReadonlySet<string>;
   readonly #answers = new Map<string, Answer>();
 
   /** @throws PolicySetInvalid for a set that is not well formed, or that leaves an action without a rule */
@@ -46,7 +48,9 @@ export class PolicySet {
     this.sha256 = digestOf(files);
     const policies = parsePolicies(files);
     const schema = files.get(SCHEMA_FILE)!;
-    this.#actions = actionRules(schemaOf(schema), policies);
+    const parsed = schemaOf(schema);
+    this.#actions = actionRules(parsed, policies);
+    this.#circumstances = circumstancesOf(parsed);
     requireValid(schema, policies);
     this.policies = policies.map(({ id, file, json: { effect } }) => ({ id, file, effect }));
     this.#refusals = new Map(
@@ -92,8 +96,9 @@ export class PolicySet {
     throw new PolicyEvaluationFailed(`${action} is refused by no policy that has a code`);
   }
 
-  #ask(question: Question): Answer {
-    const call = cedarCallOf(question);
+  #ask({ action, ...question }: Question): Answer {
+    const asked = this.#rulesOf(action).decidedAs;
+    const call = cedarCallOf({ ...question, action: asked }, this.#circumstances);
     const { decision, by } = this.#authorize(call, this.sha256);
     if (decision === "allow") return { isAllowed: true, isGranted: true, by };
     if (by.length === 0) return { isAllowed: false, isGranted: false, by };
@@ -137,7 +142,9 @@ export class PolicySet {
   }
 }
 
+/** @property decidedAs the action that the set has rules for: itself, or its stand-in */
 type ActionRules = {
+  decidedAs: Action;
   callers: ReadonlySet<string>;
   scope: KeyScope | null;
   reads: ReadonlySet<CircumstanceName>;
@@ -162,9 +169,12 @@ function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, A
   const asked = Object.entries(schema.actions).filter(
     ([, { appliesTo }]) => appliesTo !== undefined && appliesTo.principalTypes.length > 0,
   );
-  const missing = [...known.keys()].find((action) => !asked.some(([name]) => name === action));
+  const isAsked = (action: string) => asked.some(([name]) => name === action);
+  const missing = [...known.keys()].find(
+    (action) => !isAsked(action) && !isAsked(STAND_INS[action as Action] ?? action),
+  );
   if (missing !== undefined) throw new PolicySetInvalid(SCHEMA_FILE, `has no action ${missing}`);
-  return new Map(
+  const rules = new Map(
     asked.map(([action, { appliesTo }]) => {
       const type = known.get(action);
       if (type === undefined)
@@ -176,6 +186,7 @@ function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, A
       if (!its.some(({ refusal }) => refusal === null))
         throw new PolicySetInvalid("policies", `no policy permits anybody ${action}`);
       const rules: ActionRules = {
+        decidedAs: action as Action,
         callers: new Set(appliesTo.principalTypes),
         scope: KEY_SCOPES.find((scope) => groups.has(scope)) ?? null,
         reads: new Set(its.flatMap(({ json }) => [...circumstancesRead(json)])),
@@ -183,6 +194,16 @@ function actionRules(schema: Schema, policies: readonly Policy[]): Map<string, A
       return [action, rules];
     }),
   );
+  for (const [action, standIn] of Object.entries(STAND_INS))
+    if (!rules.has(action)) rules.set(action, rules.get(standIn)!);
+  return rules;
+}
+
+/** Names of what the schema tells of the moment; a type of another name is one that this release wrote, with all of them. */
+function circumstancesOf({ commonTypes }: Schema): ReadonlySet<string> {
+  const told = commonTypes?.["Circumstances"];
+  const isRecord = told !== undefined && "attributes" in told && told.attributes !== undefined;
+  return new Set(isRecord ? Object.keys(told.attributes) : CIRCUMSTANCES);
 }
 
 /** The action itself and every group that it stands in. */

@@ -16,6 +16,7 @@ import {
   type NodeProof,
   PROJECT_ROLES,
   type ProjectRole,
+  type Role,
   type Service,
 } from "./roles.ts";
 
@@ -42,6 +43,8 @@ export type Circumstances = {
   /** Who agreed to this action: the caller himself, or somebody else. */
   approval: "own" | "others" | null;
   proof: NodeProof | null;
+  /** All roles of the person behind the credential, sorted, whether or not the credential shows them; none of who is no person. */
+  holds: readonly Role[];
 };
 
 export type Question = {
@@ -69,8 +72,14 @@ const GROUPS: Record<ProjectRole, string> = {
 const ROW_PROJECT = { type: "Project", id: "of the row" };
 const KEY_PROJECT = { type: "Project", id: "of the key" };
 
-/** The question as the engine reads it, about one caller and one row that stand for all like them. */
-export function cedarCallOf({ action, caller, row, circumstances }: Question): CedarCall {
+/**
+ * The question as the engine reads it, about one caller and one row that stand for all like them.
+ * @param known circumstances that the set's schema has: a set of the release before lacks what came later
+ */
+export function cedarCallOf(
+  { action, caller, row, circumstances }: Question,
+  known: ReadonlySet<string>,
+): CedarCall {
   const project = row.place === "of-key" ? KEY_PROJECT : ROW_PROJECT;
   const principal = principalOf(caller, row.place);
   const resource = resourceOf(action, row.isOwn, project);
@@ -86,7 +95,9 @@ export function cedarCallOf({ action, caller, row, circumstances }: Question): C
     principal: principal.uid,
     action: { type: "Action", id: action },
     resource: resource.uid,
-    context: contextOf(circumstances),
+    context: Object.fromEntries(
+      Object.entries(contextOf(circumstances)).filter(([name]) => known.has(name)),
+    ),
     entities: [...entities.values()],
   };
 }
@@ -161,10 +172,11 @@ function contextOf({
   signIn,
   approval,
   proof,
+  holds,
 }: Circumstances): Record<string, CedarValueJson> {
   return {
     now: { __extn: { fn: "datetime", arg: new Date(now).toISOString() } },
-    ...{ zone, singlePerson },
+    ...{ zone, singlePerson, holds: [...holds] },
     ...(signIn === null ? {} : { signIn }),
     ...(approval === null
       ? {}

@@ -11,6 +11,7 @@ export const APPLIANCE_ROLES = [
 export const PROJECT_ROLES = ["project-lead", "researcher", "viewer", "service-account"] as const;
 export type ApplianceRole = (typeof APPLIANCE_ROLES)[number];
 export type ProjectRole = (typeof PROJECT_ROLES)[number];
+export type Role = ApplianceRole | ProjectRole;
 
 /** Processes of the appliance; `coordinator` is this one, acting by itself. `prometheus`: whoever shows a token for metrics, also the customer's own. */
 export const SERVICES = ["coordinator", "s3-front", "prometheus"] as const;

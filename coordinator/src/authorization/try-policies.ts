@@ -50,7 +50,7 @@ export function changedDecisions(
 function wordsFor(set: PolicySet, asked: AskedDecision, now: number): string {
   const places = new Map(asked.places.map((place, at) => [`project ${at}`, place]));
   const asker: Asker = {
-    ...{ class: asked.caller, circumstances: { ...asked.moment, now }, places },
+    ...{ class: asked.caller, circumstances: momentOf(asked, now), places },
     own: ownOf(asked.caller.type),
   };
   try {
@@ -59,6 +59,13 @@ function wordsFor(set: PolicySet, asked: AskedDecision, now: number): string {
     if (error instanceof UnlistableReach) return `fails: ${error.message}`;
     throw error;
   }
+}
+
+/** A release before kept no `holds`: what it saw of the person stands in the caller. */
+function momentOf({ moment, caller }: AskedDecision, now: number): Asker["circumstances"] {
+  const kept: Partial<AskedDecision["moment"]> = moment;
+  const holds = kept.holds ?? (caller.type === "User" ? caller.roles : []);
+  return { ...moment, holds, now };
 }
 
 function ownOf(type: AskedDecision["caller"]["type"]): Asker["own"] {

@@ -35,8 +35,12 @@ import type { Feed } from "../feed/feed.ts";
 import { holdersOf } from "../identity/role-holders.ts";
 import { openRequests } from "../identity/directories/request-role.ts";
 import { endingKeys } from "../identity/key-store.ts";
-import { endingAccounts } from "../identity/service-accounts/service-account-store.ts";
-import { peopleWhoLeft } from "../identity/people-store.ts";
+import { standingRestored } from "../identity/restored-administrators.ts";
+import {
+  endingAccounts,
+  orphanedAccounts,
+} from "../identity/service-accounts/service-account-store.ts";
+import { groupsThatGiveNothing, peopleWhoLeft } from "../identity/people-store.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import { AttemptSigning } from "../nodes/attempt-signing.ts";
 import { CertificateAuthority } from "../nodes/certificate-authority.ts";
@@ -226,7 +230,15 @@ export async function openCore(options: CoreOptions): Promise<Core> {
         endingKeys: () => endingKeys(db, clock.now()),
         endingAccounts: () => endingAccounts(db, clock.now()),
         hasApprover: () => holdersOf(read, "security-officer").length > 0,
-        people: () => ({ requested: openRequests(db), left: peopleWhoLeft(db) }),
+        orphanedAccounts: () => orphanedAccounts(db, clock.now()),
+        people: () => ({
+          ...{ requested: openRequests(db), left: peopleWhoLeft(db) },
+          givenNothing: groupsThatGiveNothing(db),
+          restored: standingRestored(db).map(({ restoredAt, ...person }) => ({
+            ...person,
+            restoredAt: new Date(restoredAt).toISOString(),
+          })),
+        }),
       }),
     isReady: () => ({
       bus: link.isUp,

@@ -5,6 +5,8 @@ import type { SignInParts } from "../http/routes/sign-in.ts";
 import { ApprovalEffects, type ApprovalEffectsDeps } from "../approvals/approval-effects.ts";
 import { ApprovalChanges } from "../approvals/approval-changes.ts";
 import { Approvals } from "../approvals/approvals.ts";
+import { RoleChanges } from "../approvals/role-changes.ts";
+import type { BucketKeys } from "../identity/bucket-keys.ts";
 import { ChangedPolicies } from "../policy-trial/changed-policies.ts";
 import type { Feed } from "../feed/feed.ts";
 import { AccountLinks } from "../identity/accounts/account-links.ts";
@@ -30,9 +32,18 @@ const SWEEP_MS = 30_000;
 export async function openIdentity(
   config: CoordinatorConfig,
   deps: Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> &
-    Pick<ApprovalEffectsDeps, "kernel"> & { feed: Pick<Feed, "publish"> },
+    Pick<ApprovalEffectsDeps, "kernel"> & { feed: Pick<Feed, "publish"> } & {
+      bucketKeys: Pick<BucketKeys, "review">;
+    },
   logger: Logger,
-): Promise<(SignInParts & { links: AccountLinks; approvals: Approvals } & AsyncDisposable) | null> {
+): Promise<
+  | (SignInParts & {
+      links: AccountLinks;
+      approvals: Approvals;
+      roleChanges: RoleChanges;
+    } & AsyncDisposable)
+  | null
+> {
   if (config.identity === undefined) return null;
   const { port, caFile, dashboardKeyFile, coordinatorKeyFile, sessionKeyFile, idleS } =
     config.identity;
@@ -53,6 +64,7 @@ export async function openIdentity(
   const requestRole = requestRoleOnRecord(deps.record, deps.now);
   const sessions = new Sessions({
     ...{ ...deps, provider, seal, accounts, requestRole },
+    onError: (err, what) => logger.warn({ err }, what),
     idleMs: idleS === undefined ? undefined : idleS * 1_000,
   });
   const personSessions = new PersonSessions({ ...deps, sessions, accounts });
@@ -67,8 +79,9 @@ export async function openIdentity(
     onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
   });
   void links.linkAll();
+  const roleChanges = new RoleChanges({ ...deps, links, sessions });
   const effects = new ApprovalEffects({
-    ...{ ...deps, links, sessions },
+    ...{ ...deps, links, sessions, roleChanges },
     policies: ChangedPolicies.besideDatabase(config.databaseFile),
   });
   const approvals = new Approvals({ ...deps, effects, changes });
@@ -94,7 +107,16 @@ export async function openIdentity(
           onError: (err) => logger.warn({ err }, "a mail about the end of a job waits"),
         });
   return {
-    ...{ provider, sessions, signIn, links, approvals, serviceAccounts, personSessions },
+    ...{
+      provider,
+      sessions,
+      signIn,
+      links,
+      approvals,
+      roleChanges,
+      serviceAccounts,
+      personSessions,
+    },
     [Symbol.asyncDispose]: async () => {
       clearInterval(sweep);
       links[Symbol.dispose]();

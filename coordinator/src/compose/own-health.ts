@@ -21,6 +21,7 @@ export type OwnHealthParts = Pick<
   pingStorage: () => Promise<unknown>;
   endingKeys: () => CoordinatorHealth["endingKeys"];
   endingAccounts: () => NonNullable<CoordinatorHealth["endingAccounts"]>;
+  orphanedAccounts: () => NonNullable<CoordinatorHealth["orphanedAccounts"]>;
   hasApprover: () => boolean;
   people: () => NonNullable<CoordinatorHealth["people"]>;
 };
@@ -62,6 +63,7 @@ export class OwnHealth implements Disposable {
           : { stepMs: this.#step.stepMs, agoMs: Math.round(now - this.#step.at) },
       endingKeys: parts.endingKeys(),
       endingAccounts: parts.endingAccounts(),
+      orphanedAccounts: parts.orphanedAccounts(),
       hasApprover: parts.hasApprover(),
       people: parts.people(),
       nodes: fleetViews.nodeHealth(),

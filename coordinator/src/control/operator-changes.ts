@@ -3,15 +3,16 @@ import { KeycloakUnreachableError } from "@resontech/keycloak/address";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { OperatorReply } from "@resontech/contracts/operator-control";
 import { ApiError } from "../api-error.ts";
-import type { ReadHandle } from "../db/open-database.ts";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
-import { requireAnotherAdministrator } from "../approvals/decisions/role-rules.ts";
+import type { RoleChanges } from "../approvals/role-changes.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { setProjectQuota } from "../identity/bucket-store.ts";
 import { createProject, planProject } from "../identity/create-project.ts";
 import { findDefaultProject } from "../identity/project-store.ts";
-import { holdersOf } from "../identity/role-holders.ts";
+import { endMembership } from "../identity/memberships.ts";
+import { maySeeData } from "../identity/data-rights.ts";
 import { renewKey, revokeKey } from "../identity/key-store.ts";
 import { setDisabled } from "../identity/user-access.ts";
 import type { OpenOperation } from "../audited-operation.ts";
@@ -29,7 +30,11 @@ export type OperatorChangesDeps = ByOperatorDeps & {
   /** Of a new project's bucket. */
   quotaBytes: number;
   /** Null where the appliance has no identity provider. */
-  people: { links: AccountLinks; sessions: Pick<Sessions, "endAll"> } | null;
+  people: {
+    links: AccountLinks;
+    sessions: Pick<Sessions, "endAll">;
+    roleChanges: Pick<RoleChanges, "inTurn" | "requireAdministratorBeside" | "restore">;
+  } | null;
   kernel: Pick<Kernel, "requestStop" | "explainStop">;
   /** Takes a node out of placement for a reason, or back for null. */
   cordon: (node: string, reason: string | null) => void;
@@ -85,6 +90,9 @@ export async function changeQuota(
   bytes: number,
 ): Promise<Reply<"user-quota">> {
   const { userId } = deps.views.user(username);
+  const project = findDefaultProject(deps.read, userId);
+  if (project === null)
+    throw new ApiError("bucket_missing", `${username} has a duty alone, and no bucket`);
   const detail = { change: "quota", quota_bytes: bytes } as const;
   await byOperator(
     deps,
@@ -93,7 +101,7 @@ export async function changeQuota(
     detail,
     async ({ completeIn }) => {
       await deps.commit.run((db) => {
-        setProjectQuota(db, findDefaultProject(deps.read, userId) ?? "", bytes);
+        setProjectQuota(db, project, bytes);
         completeIn(db);
       });
     },
@@ -137,14 +145,18 @@ export async function disable(
   username: string,
 ): Promise<Reply<"user-disable">> {
   const { userId, livingJobs } = deps.views.user(username);
-  requireAnotherAdministrator(holdersOf(deps.read, "platform-admin"), userId);
+  // No other change of roles comes between the check and the row.
+  const inTurn = <T>(work: () => Promise<T>) => deps.people?.roleChanges.inTurn(work) ?? work();
   await byOperator(
     deps,
     "iam.user.change",
     { kind: "user", id: userId },
     { change: "disabled" },
     async ({ completeIn }) => {
-      await deps.commit.run((db) => setDisabled(db, userId, deps.now()));
+      await inTurn(async () => {
+        deps.people?.roleChanges.requireAdministratorBeside(userId);
+        await deps.commit.run((db) => setDisabled(db, userId, deps.now()));
+      });
       await deps.people?.sessions.endAll({ userId }, "disabled");
       // Nobody waits for Keycloak to be refused here: our own row already does that.
       await deps.people?.links.setEnabled(userId, false).catch(ignoreAway);
@@ -161,16 +173,23 @@ export async function enable(
 ): Promise<Reply<"user-enable">> {
   const { userId, bucket, isDisabled } = deps.views.user(username);
   if (!isDisabled) throw new ApiError("user_enabled", `the user ${username} is not disabled`);
+  const projectId = findDefaultProject(deps.read, userId);
+  const getsPair =
+    bucket !== null && projectId !== null && maySeeData(deps.read, { userId, projectId });
   const pair = await byOperator(
     deps,
     "iam.user.change",
     { kind: "user", id: userId },
     { change: "enabled" },
-    ({ completeIn }) =>
-      deps.bucketKeys.replace(bucket, userId, (db) => {
+    async ({ completeIn }) => {
+      const settle = (db: WriteHandle) => {
         setDisabled(db, userId, null);
         completeIn(db);
-      }),
+      };
+      if (getsPair) return await deps.bucketKeys.replace(bucket, userId, settle);
+      await deps.commit.run(settle);
+      return { accessKeyId: null, secretAccessKey: null };
+    },
   );
   await deps.people?.links.setEnabled(userId, true);
   return { ok: true, verb: "user-enable", username, ...pair };
@@ -215,6 +234,46 @@ export async function resetSecondFactor(
     },
   );
   return { ok: true, verb: "user-second-factor", username };
+}
+
+/** @throws ApiError last_lead; not_found for a user or a project that is not there, and for who is no member */
+export async function removeMember(
+  deps: OperatorChangesDeps,
+  { username, project }: { username: string; project: string },
+): Promise<Reply<"member-remove">> {
+  const { userId } = deps.views.user(username);
+  await byOperator(
+    deps,
+    "iam.project.member",
+    { kind: "project", id: project },
+    { change: "revoke", member: userId },
+    (operation) => endMembership(deps, { projectId: project, userId }, operation),
+  );
+  return { ok: true, verb: "member-remove", username, project };
+}
+
+/**
+ * At the host, on record: what two people do through a request otherwise, for an appliance whose administrators are gone.
+ * @throws ApiError identity_unavailable, user_disabled, duties_conflict
+ */
+export async function restoreAdministrator(
+  deps: OperatorChangesDeps,
+  username: string,
+): Promise<Reply<"restore-administrator">> {
+  const { userId } = deps.views.user(username);
+  const { people } = deps;
+  await byOperator(
+    deps,
+    "iam.role.change",
+    { kind: "user", id: userId },
+    { role: "platform-admin", change: "grant" },
+    async ({ completeIn }) => {
+      if (people === null)
+        throw new ApiError("identity_unavailable", "this appliance has no identity provider");
+      await people.roleChanges.restore(userId, completeIn);
+    },
+  );
+  return { ok: true, verb: "restore-administrator", username };
 }
 
 function ignoreAway(error: unknown): void {

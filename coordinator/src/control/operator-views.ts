@@ -29,11 +29,11 @@ type KeyRow = {
 type UserRow = {
   id: string;
   username: string;
-  is_admin: number;
+  holds_admin: number;
   disabled_at: number | null;
   created_at: number;
-  bucket: string;
-  quota_bytes: number;
+  bucket: string | null;
+  quota_bytes: number | null;
   living_keys: number;
   living_jobs: number;
 };
@@ -55,10 +55,12 @@ type JobRow = {
 const OVER = TERMINAL_JOB_STATES.map((state) => `'${state}'`).join(", ");
 const KEYS = `SELECT k.id, u.username, k.name, k.prefix, k.last4, k.expires_at, k.last_used_at, k.revoked_at
   FROM platform_keys k JOIN users u ON u.id = k.user_id`;
-const USERS = `SELECT u.id, u.username, u.is_admin, u.disabled_at, u.created_at, b.name AS bucket, b.quota_bytes,
+const USERS = `SELECT u.id, u.username, u.disabled_at, u.created_at, b.name AS bucket, b.quota_bytes,
     (SELECT count(*) FROM platform_keys k WHERE k.user_id = u.id AND k.revoked_at IS NULL AND k.expires_at > @now) AS living_keys,
-    (SELECT count(*) FROM jobs j WHERE j.user_id = u.id AND j.state NOT IN (${OVER})) AS living_jobs
-  FROM users u JOIN projects p ON p.owner_id = u.id AND p.is_default = 1 JOIN buckets b ON b.project_id = p.id`;
+    (SELECT count(*) FROM jobs j WHERE j.user_id = u.id AND j.state NOT IN (${OVER})) AS living_jobs,
+    EXISTS (SELECT 1 FROM role_holders h WHERE h.user_id = u.id AND h.role = 'platform-admin') AS holds_admin
+  FROM users u LEFT JOIN projects p ON p.owner_id = u.id AND p.is_default = 1 LEFT JOIN buckets b ON b.project_id = p.id
+  WHERE u.kind = 'person'`;
 const PROJECTS = `SELECT p.id AS project, p.name, t.name AS team, p.created_at, b.name AS bucket, b.quota_bytes AS quotaBytes,
     (SELECT count(*) FROM project_members m WHERE m.project_id = p.id) AS members,
     (SELECT json_group_array(u.username) FROM project_members m JOIN users u ON u.id = m.user_id
@@ -123,7 +125,7 @@ export class OperatorViews {
   /** @throws ApiError not_found */
   user(username: string): UserFacts {
     const row = this.#db
-      .prepare<{ now: number; username: string }, UserRow>(`${USERS} WHERE u.username = @username`)
+      .prepare<{ now: number; username: string }, UserRow>(`${USERS} AND u.username = @username`)
       .get({ now: this.#now(), username });
     if (row === undefined) throw new ApiError("not_found", `there is no user ${username}`);
     return userFacts(row);
@@ -264,7 +266,7 @@ function userFacts(row: UserRow): UserFacts {
     ...{
       userId: row.id,
       username: row.username,
-      isAdmin: row.is_admin === 1,
+      isAdmin: row.holds_admin === 1,
       isDisabled: row.disabled_at !== null,
     },
     ...{

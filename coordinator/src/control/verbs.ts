@@ -12,7 +12,7 @@ import type { Action } from "../authorization/actions.ts";
 import { policiesInForce } from "../authorization/policies-in-force.ts";
 import { findUser } from "../identity/bucket-store.ts";
 import { findDefaultProject, setSiteFiles } from "../identity/project-store.ts";
-import { addUser, type AddUserDeps } from "../identity/add-user.ts";
+import { addPerson, addUser, type AddUserDeps } from "../identity/add-user.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { RegistryPasswords } from "../identity/registry-passwords.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -43,8 +43,10 @@ import {
   givePassword,
   type OperatorChangesDeps,
   remove,
+  removeMember,
   renew,
   resetSecondFactor,
+  restoreAdministrator,
   revoke,
   undrain,
   upgradeNodes,
@@ -67,6 +69,7 @@ export type ControlDeps = AddUserDeps &
 export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: string }> = {
   status: { none: "status" },
   "add-user": { event: "iam.user.create" },
+  "add-person": { event: "iam.user.create" },
   "join-token": { event: "iam.node.join-token" },
   maintenance: { event: "admin.maintenance" },
   "registry-login": { event: "admin.control" },
@@ -81,6 +84,8 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "user-quota": { event: "iam.user.change" },
   "user-disable": { event: "iam.user.change" },
   "user-enable": { event: "iam.user.change" },
+  "member-remove": { event: "iam.project.member" },
+  "restore-administrator": { event: "iam.role.change" },
   "group-list": { none: "settings, and nothing of people" },
   "group-map": { event: "iam.group.map" },
   "group-unmap": { event: "iam.group.map" },
@@ -110,6 +115,7 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
 export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   status: "appliance.status",
   "add-user": "user.create",
+  "add-person": "user.create",
   "join-token": "node.invite",
   maintenance: "appliance.maintain",
   "registry-login": "registry.login",
@@ -124,6 +130,8 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "user-quota": "user.quota",
   "user-disable": "user.disable",
   "user-enable": "user.enable",
+  "member-remove": "membership.end",
+  "restore-administrator": "user.password",
   "group-list": "identity.diff",
   "group-map": "identity.apply",
   "group-unmap": "identity.apply",
@@ -165,7 +173,7 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         policySet: policiesInForce().sha256,
       };
     case "add-user": {
-      const added = await addUser(deps, request.username, request.admin);
+      const added = await addUser(deps, request.username);
       await deps.people?.links.linkAll();
       return {
         ...{
@@ -178,6 +186,12 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
         ...{ bucketAlias: added.bucket, platformKey: added.platformKey },
         ...{ accessKeyId: added.accessKeyId, secretAccessKey: added.secretAccessKey },
       };
+    }
+    case "add-person": {
+      const { username, duty } = request;
+      const userId = await addPerson(deps, username, duty);
+      await deps.people?.links.linkAll();
+      return { ok: true, verb: "add-person", userId, username, duty };
     }
     case "join-token": {
       requireNodeId(request.node);
@@ -288,6 +302,10 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await disable(deps, request.username);
     case "user-enable":
       return await enable(deps, request.username);
+    case "member-remove":
+      return await removeMember(deps, request);
+    case "restore-administrator":
+      return await restoreAdministrator(deps, request.username);
     case "job-cancel":
       return await cancelJob(deps, request.job, request.reason);
     case "node-drain":

@@ -28,6 +28,8 @@ import { ownImages } from "./migrations/0026-own-images.ts";
 import { nodeUpgrades } from "./migrations/0027-node-upgrades.ts";
 import { nodeRenewals } from "./migrations/0028-node-renewals.ts";
 import { toldMembers } from "./migrations/0029-told-members.ts";
+import { onePerson } from "./migrations/0030-one-person.ts";
+import { answerable } from "./migrations/0031-answerable.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -45,4 +47,6 @@ export const MIGRATIONS: readonly Migration[] = [
   nodeUpgrades,
   nodeRenewals,
   toldMembers,
+  onePerson,
+  answerable,
 ];

@@ -16,6 +16,7 @@ import { reader } from "@resontech/contracts/readable";
 import {
   FRONT_PROTOCOL,
   type FrontAnswer,
+  type FrontForget,
   FrontHello,
   type FrontHelloAnswer,
   FrontQuestion,
@@ -26,18 +27,29 @@ import type { FastifyBaseLogger } from "fastify";
 const readHello = reader(FrontHello);
 const readQuestion = reader(FrontQuestion);
 
+/** Version of the protocol from which on a front is told which pairs are gone. */
+const HEARS_FORGET = 3;
+const MAX_FORGOTTEN = 64;
+
 export type FrontHandler = (question: FrontQuestion) => Promise<FrontAnswer>;
 
 export class FrontServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Connections of fronts that are told which pairs are gone. */
+  readonly #hearing = new Set<Socket>();
 
   private constructor(handle: FrontHandler, logger: FastifyBaseLogger) {
     this.#server = createServer((socket) => {
       this.#sockets.add(socket);
-      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        this.#hearing.delete(socket);
+      });
       socket.on("error", (err) => logger.warn({ err }, "connection of the S3 front failed"));
-      serve(socket, handle, logger);
+      serve(socket, handle, logger, (protocol) => {
+        if (protocol >= HEARS_FORGET) this.#hearing.add(socket);
+      });
     });
   }
 
@@ -60,6 +72,15 @@ export class FrontServer implements AsyncDisposable {
     return front;
   }
 
+  /** Tells every front that these access keys are gone. One that is away forgets all that it remembers when it comes back. */
+  forget(accessKeyIds: readonly string[]): void {
+    for (let at = 0; at < accessKeyIds.length; at += MAX_FORGOTTEN) {
+      const told: FrontForget = { forget: accessKeyIds.slice(at, at + MAX_FORGOTTEN) };
+      for (const socket of this.#hearing)
+        if (socket.writable) socket.write(`${JSON.stringify(told)}\n`);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, "close");
     this.#server.close();
@@ -68,7 +89,13 @@ export class FrontServer implements AsyncDisposable {
   }
 }
 
-function serve(socket: Socket, handle: FrontHandler, logger: FastifyBaseLogger): void {
+/** @param onAgreed called with the protocol's version once it is agreed on */
+function serve(
+  socket: Socket,
+  handle: FrontHandler,
+  logger: FastifyBaseLogger,
+  onAgreed: (protocol: number) => void,
+): void {
   const lines = createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY });
   // The interface hands errors of its input on; the socket's own handler tells of them.
   lines.on("error", () => socket.destroy());
@@ -85,6 +112,7 @@ function serve(socket: Socket, handle: FrontHandler, logger: FastifyBaseLogger):
       if (isRefused)
         logger.warn({ answer }, "the S3 front speaks no version that this release does");
       socket.write(`${JSON.stringify(answer)}\n`);
+      if (answer.hello === "agreed") onAgreed(answer.protocol);
       if (isRefused) socket.end();
       return;
     }

@@ -4,6 +4,7 @@
  */
 import type { EventType } from "@resontech/contracts/audit-catalogue";
 import fp from "fastify-plugin";
+import { type TSchema, Type } from "typebox";
 import type { Action } from "../authorization/actions.ts";
 
 export type RouteAccess =
@@ -23,7 +24,13 @@ export type RouteAudit =
   /** Why nothing is logged. */
   | { none: string };
 
-export type DeclaredRoute = { name: string; access: RouteAccess; audit: RouteAudit };
+/** @property body what a route that changes something takes; null of one that reads */
+export type DeclaredRoute = {
+  name: string;
+  access: RouteAccess;
+  audit: RouteAudit;
+  body: TSchema | null;
+};
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -58,11 +65,21 @@ export const routeDeclarations = fp(
       if (access === undefined) throw new UndeclaredRoute(name, "access");
       if (audit === undefined) throw new UndeclaredRoute(name, "audit event");
       if (route.schema?.response === undefined) throw new UndeclaredRoute(name, "response schema");
-      routes.push({ name, access, audit });
+      if (changes(route.method)) route.schema.body ??= NO_BODY;
+      const body = route.schema.body ?? null;
+      routes.push({ name, access, audit, body });
     });
   },
   { name: "route-declarations" },
 );
+
+/** Of a route that takes nothing: a field that nobody reads is refused as it is everywhere else. */
+const NO_BODY = Type.Union([Type.Null(), Type.Object({}, { additionalProperties: false })]);
+const CHANGING: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+function changes(method: string | string[]): boolean {
+  return [method].flat().some((one) => CHANGING.has(one));
+}
 
 /** `POST /api/tasks/:id/cancel` */
 export function routeNameOf({

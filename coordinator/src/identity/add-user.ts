@@ -2,6 +2,7 @@
  * A user with default project, bucket, S3 key pair and first platform key. The first user and every further one come through
  * here, over the control socket: no route leads to it.
  */
+import type { FirstDuty } from "@resontech/contracts/control-protocol";
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import { ApiError } from "../api-error.ts";
 import type { OperationDeps } from "../audited-operation.ts";
@@ -10,7 +11,9 @@ import type { ReadHandle } from "../db/open-database.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { BucketKeys } from "./bucket-keys.ts";
 import { type Bucket, findBucketOfProject, findUser, noteMade } from "./bucket-store.ts";
-import { createUser } from "./create-user.ts";
+import { createPerson, createUser } from "./create-user.ts";
+import { subjectOf } from "./people-store.ts";
+import { rolesOf } from "./role-holders.ts";
 import { identityOperation } from "./identity-operation.ts";
 import type { KeyKind } from "./decisions/platform-key.ts";
 import { drawKey } from "./draw-key.ts";
@@ -45,20 +48,18 @@ export type AddedUser = {
  * Safe to repeat after a crash: a user who never got bucket and key is finished.
  * @throws ApiError username_invalid, user_exists
  */
-export async function addUser(
-  deps: AddUserDeps,
-  username: string,
-  isAdmin: boolean,
-): Promise<AddedUser> {
+export async function addUser(deps: AddUserDeps, username: string): Promise<AddedUser> {
   if (!isUsername(username)) throw new ApiError("username_invalid", "the user name is not valid");
   const known = findUser(deps.read, username);
   // A disabled user has no key pair, and is whole all the same.
   if (
     known?.isDisabled ||
+    // Who has a duty has no project and no key.
+    (known !== null && findDefaultProject(deps.read, known.id) === null) ||
     (known !== null && pairsOf(deps.read, known.id).length > 0 && hasAnyKey(deps.read, known.id))
   )
     throw new ApiError("user_exists", "there is a user of this name");
-  const userId = known?.id ?? (await createUser(deps, { username, isAdmin, subject: null }));
+  const userId = known?.id ?? (await createUser(deps, { username, subject: null }));
   const projectId = findDefaultProject(deps.read, userId);
   const bucket = projectId === null ? null : findBucketOfProject(deps.read, projectId);
   if (projectId === null || bucket === null)
@@ -66,6 +67,26 @@ export async function addUser(
   const pair = await createBucket(deps, userId, bucket);
   const platformKey = await mintFirstKey(deps, userId, projectId);
   return { userId, projectId, bucket: bucket.name, platformKey, ...pair };
+}
+
+/**
+ * Somebody with a duty on the whole appliance: no project, bucket, key pair or platform key.
+ * @throws ApiError username_invalid; user_exists, but not for who was made so and never got further
+ */
+export async function addPerson(
+  deps: AddUserDeps,
+  username: string,
+  duty: FirstDuty,
+): Promise<string> {
+  if (!isUsername(username)) throw new ApiError("username_invalid", "the user name is not valid");
+  const known = findUser(deps.read, username);
+  if (known === null) return await createPerson(deps, { username, duty });
+  const isSame =
+    findDefaultProject(deps.read, known.id) === null &&
+    rolesOf(deps.read, known.id).join() === duty &&
+    subjectOf(deps.read, known.id) === null;
+  if (!isSame) throw new ApiError("user_exists", "there is a user of this name");
+  return known.id;
 }
 
 async function createBucket(deps: AddUserDeps, userId: string, { name, logId }: Bucket) {

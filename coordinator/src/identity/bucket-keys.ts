@@ -15,13 +15,18 @@ import { BUCKET_RIGHTS, bucketPolicy } from "../storage/decisions/bucket-policy.
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { S3Credentials } from "../storage/s3-transport.ts";
 import type { S3Users } from "../storage/s3-users.ts";
+import { findBucket } from "./bucket-store.ts";
+import { maySeeData } from "./data-rights.ts";
+import { rolesOf } from "./role-holders.ts";
 import {
   bucketsWithOtherRights,
   findAccessKey,
   livingAccessKeys,
   notePendingPair,
   noteRights,
+  pairsBesideDuties,
   type PairOf,
+  type PairToWithdraw,
   pairsOf,
   pairsToWithdraw,
   promotePair,
@@ -36,6 +41,8 @@ export type BucketKeysDeps = {
   store: Pick<ObjectStore, "setBucketPolicy">;
   users: S3Users;
   record: RecordEvent;
+  /** Access keys that the engine has just forgotten: whoever remembers whose they are forgets it, too. */
+  onForgotten: (accessKeyIds: readonly string[]) => void;
   /** Unix milliseconds. */
   now: () => number;
 };
@@ -53,7 +60,7 @@ export class BucketKeys {
   /**
    * A new pair of the user for the bucket; the one before it is refused from the engine's next request on, and those of others stay good.
    * @param settled runs with the last change of the row, for the audit outcome and the caller's own rows
-   * @throws ApiError rotation_in_progress; not_found for a user who may have none
+   * @throws ApiError rotation_in_progress; not_found for a user who has no part in the bucket; role_conflict for one whose duty leaves no data
    */
   replace(
     bucket: string,
@@ -64,7 +71,10 @@ export class BucketKeys {
     return this.#once(of, async () => {
       const { read, commit, users, now } = this.#deps;
       const pair = newPair();
-      const isMember = await commit.run((db) => notePendingPair(db, of, pair.accessKeyId, now()));
+      const isMember = await commit.run((db) => {
+        requireNoDuty(db, of);
+        return notePendingPair(db, of, pair.accessKeyId, now());
+      });
       if (!isMember) throw new ApiError("not_found", "this user has no part in the bucket");
       await users.create(pair);
       const old = findAccessKey(read, of);
@@ -76,6 +86,7 @@ export class BucketKeys {
         settlePair(db, of);
         settled(db);
       });
+      this.#tellForgotten([retired]);
       return pair;
     });
   }
@@ -94,6 +105,7 @@ export class BucketKeys {
         settlePair(db, of);
         settled(db);
       });
+      this.#tellForgotten([retired]);
     });
   }
 
@@ -109,17 +121,31 @@ export class BucketKeys {
    * Called at start, before any port opens, and now and then.
    */
   async sweep(): Promise<void> {
-    const { read, now, record } = this.#deps;
+    const { read, now } = this.#deps;
     for (const { bucket } of unsettledPairs(read, null)) await this.#alone(bucket, async () => {});
-    for (const { bucket, userId, logId, why } of pairsToWithdraw(read, now()))
-      await this.withdraw(bucket, userId, (db) => {
-        if (why === "ended") return;
-        record(db, {
-          ...{ type: "key.bucket.withdraw", phase: "fact", op: randomUUID() },
-          ...{ actor: COORDINATOR_ACTOR, object: { kind: "bucket", id: logId } },
-          detail: { user: userId, reason: why },
-        });
+    for (const pair of pairsToWithdraw(read, now())) await this.#withdrawBecause(pair);
+    await this.review(null);
+  }
+
+  /**
+   * Takes away pairs of people whose duties leave them no data, by the policies in force. Called after each change of who holds which duty: the engine asks
+   * nobody. @param userId null: of everybody
+   */
+  async review(userId: string | null): Promise<void> {
+    const { read } = this.#deps;
+    for (const pair of pairsBesideDuties(read, userId))
+      if (!maySeeData(read, pair)) await this.#withdrawBecause({ ...pair, why: "duty" });
+  }
+
+  #withdrawBecause({ bucket, userId, logId, why }: PairToWithdraw): Promise<void> {
+    return this.withdraw(bucket, userId, (db) => {
+      if (why === "ended") return;
+      this.#deps.record(db, {
+        ...{ type: "key.bucket.withdraw", phase: "fact", op: randomUUID() },
+        ...{ actor: COORDINATOR_ACTOR, object: { kind: "bucket", id: logId } },
+        detail: { user: userId, reason: why },
       });
+    });
   }
 
   /**
@@ -183,7 +209,14 @@ export class BucketKeys {
       // The policy may already name the pending pair, whose secret nobody has seen.
       await this.#forget(of.bucket, [pending, retired]);
       await this.#deps.commit.run((db) => settlePair(db, of));
+      this.#tellForgotten([pending, retired]);
     }
+  }
+
+  /** After the row is settled: whoever asks from then on hears that nobody's key it is. */
+  #tellForgotten(accessKeyIds: readonly (string | null)[]): void {
+    const gone = accessKeyIds.filter((one) => one !== null);
+    if (gone.length > 0) this.#deps.onForgotten(gone);
   }
 
   /** No pair but the good ones opens the bucket from here on. */
@@ -200,6 +233,14 @@ export class BucketKeys {
   #setPolicy(bucket: string, accessKeyIds: readonly string[]): Promise<void> {
     return this.#deps.store.setBucketPolicy(bucket, bucketPolicy(bucket, accessKeyIds));
   }
+}
+
+/** @throws ApiError role_conflict for a person whose duty leaves no data */
+function requireNoDuty(db: WriteHandle, { bucket, userId }: PairOf): void {
+  if (rolesOf(db, userId).length === 0) return;
+  const projectId = findBucket(db, bucket)?.projectId;
+  if (projectId !== undefined && !maySeeData(db, { userId, projectId }))
+    throw new ApiError("role_conflict", "a duty of this person leaves no key pair for data");
 }
 
 function newPair(): S3Credentials {

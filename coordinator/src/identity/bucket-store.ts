@@ -31,7 +31,7 @@ export function findBucketOfProject(db: ReadHandle, projectId: string): Bucket |
   );
 }
 
-export function findBucket(db: ReadHandle, name: string): Bucket | null {
+export function findBucket(db: Pick<ReadHandle, "prepare">, name: string): Bucket | null {
   return bucketOf(db.prepare<[string], BucketRow>(`${BUCKETS} WHERE name = ?`).get(name));
 }
 
@@ -80,22 +80,20 @@ export function findUser(db: ReadHandle, username: string): UserRow | null {
     : { id: row.id, username: row.username, isDisabled: row.disabled_at !== null };
 }
 
-export type NewUser = {
-  userId: string;
-  username: string;
-  isAdmin: boolean;
-  projectId: string;
-  bucket: string;
-  quotaBytes: number;
-  now: number;
-};
+export type NewPerson = { userId: string; username: string; now: number };
+export type NewUser = NewPerson & { projectId: string; bucket: string; quotaBytes: number };
+
+/** Somebody with a duty on the whole appliance: no project, no bucket, no key. */
+export function insertPerson(db: WriteHandle, { userId, username, now }: NewPerson): void {
+  db.prepare("INSERT INTO users (id, username, is_admin, created_at) VALUES (?, ?, 0, ?)").run(
+    ...[userId, username, now],
+  );
+}
 
 /** With a first project of the own, and its bucket. */
 export function insertUser(db: WriteHandle, user: NewUser): void {
   const { userId, projectId, bucket, quotaBytes, now } = user;
-  db.prepare("INSERT INTO users (id, username, is_admin, created_at) VALUES (?, ?, ?, ?)").run(
-    ...[userId, user.username, user.isAdmin ? 1 : 0, now],
-  );
+  insertPerson(db, user);
   db.prepare(
     "INSERT INTO projects (id, owner_id, name, is_default, created_at) VALUES (?, ?, 'default', 1, ?)",
   ).run(projectId, userId, now);

@@ -3,6 +3,7 @@ import { FIRST_TEAM } from "@resontech/contracts/http-projects";
 import { ApiError } from "../api-error.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { bucketNameFor, usernameFor } from "./decisions/user-names.ts";
+import { requireMayBeMember } from "./memberships.ts";
 import { insertProject } from "./project-store.ts";
 
 export type ProjectWish = { name: string; team: string | undefined; leadId: string };
@@ -13,13 +14,14 @@ export function planProject({ team }: ProjectWish): PlannedProject {
   return { projectId: `p_${randomBytes(12).toString("hex")}`, team: team ?? FIRST_TEAM };
 }
 
-/** Rows of a project with lead and bucket, which the object store gets with the first key pair. Inside a transaction. @throws ApiError project_exists */
+/** Rows of a project with lead and bucket, which the object store gets with the first key pair. Inside a transaction. @throws ApiError project_exists, duties_conflict */
 export function createProject(
   db: WriteHandle,
   { projectId, team }: PlannedProject,
   { name, leadId }: ProjectWish,
   { quotaBytes, now }: { quotaBytes: number; now: number },
 ): void {
+  requireMayBeMember(db, leadId);
   const bucket = bucketNameFor(usernameFor(name), randomBytes(4).toString("hex"));
   const isNew = insertProject(db, { projectId, name, team, leadId, bucket, quotaBytes, now });
   if (!isNew) throw new ApiError("project_exists", `${team} has a project ${name} already`);

@@ -6,6 +6,7 @@ import type { ProjectRole } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 import { UNSEEN_MS } from "./decisions/unseen.ts";
+import { heldBy } from "./people-store.ts";
 
 /** More than this many living keys of one user are refused. */
 const MAX_KEYS_A_USER = 10;
@@ -51,14 +52,13 @@ export function findCaller(
       [Buffer, number],
       Pick<KeyRow, "id" | "user_id" | "project_id" | "scopes"> & {
         role: ProjectRole;
-        is_admin: number;
         disabled_at: number | null;
         left_at: number | null;
         source_kind: string | null;
         signed_in_at: number | null;
       }
     >(
-      `SELECT k.id, k.user_id, k.project_id, k.scopes, m.role, u.is_admin, u.disabled_at, u.left_at, u.source_kind, u.signed_in_at
+      `SELECT k.id, k.user_id, k.project_id, k.scopes, m.role, u.disabled_at, u.left_at, u.source_kind, u.signed_in_at
        FROM platform_keys k JOIN users u ON u.id = k.user_id
        JOIN project_members m ON m.project_id = k.project_id AND m.user_id = k.user_id
        WHERE k.hash = ? AND k.revoked_at IS NULL AND k.expires_at > ?`,
@@ -70,7 +70,7 @@ export function findCaller(
   if (row.source_kind === "broker" && (row.signed_in_at ?? 0) <= now - UNSEEN_MS) return "unseen";
   const scopes = JSON.parse(row.scopes) as KeyScope[];
   const { id: keyId, user_id: userId, project_id: projectId, role } = row;
-  return { kind: "key", keyId, userId, projectId, role, scopes, isAdmin: row.is_admin === 1 };
+  return { kind: "key", keyId, userId, projectId, role, scopes, holds: heldBy(db, userId) };
 }
 
 export function listKeys(db: ReadHandle, filter: RowFilter): Omit<KeyReply, "current">[] {

@@ -5,7 +5,9 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { BucketKeys } from "./bucket-keys.ts";
 import { findBucketOfProject } from "./bucket-store.ts";
+import { mayBeMember } from "./decisions/duties.ts";
 import { revokeKeysIn } from "./key-store.ts";
+import { rolesOf } from "./role-holders.ts";
 import { hasOtherLead, type MemberRole, removeMember, roleIn, setMember } from "./project-store.ts";
 
 export type MembershipDeps = {
@@ -17,7 +19,13 @@ export type MembershipDeps = {
 };
 type Of = { projectId: string; userId: string };
 
-/** Makes somebody a member, or gives a member another role: a viewer has no key pair. @throws ApiError last_lead */
+/** In the transaction of the change. @throws ApiError duties_conflict for an auditor, who is in no project */
+export function requireMayBeMember(db: WriteHandle, userId: string): void {
+  if (!mayBeMember(rolesOf(db, userId)))
+    throw new ApiError("duties_conflict", "an auditor can't be a member of a project as well");
+}
+
+/** Makes somebody a member, or gives a member another role: a viewer has no key pair. @throws ApiError last_lead, duties_conflict */
 export async function giveRole(
   { read, commit, bucketKeys, now }: MembershipDeps,
   of: Of,
@@ -25,6 +33,7 @@ export async function giveRole(
   operation: OpenOperation<"iam.project.member">,
 ): Promise<void> {
   await commit.run((db) => {
+    requireMayBeMember(db, of.userId);
     if (role !== "project-lead") requireLeadBeside(db, of);
     setMember(db, of.projectId, of.userId, role, now());
     if (role !== "viewer") operation.completeIn(db);

@@ -127,7 +127,7 @@ export function settlePair(db: WriteHandle, { bucket, userId }: PairOf): void {
 }
 
 /** `ended`: the operation that took the right is on record, and a kill came between that and taking the pair away. */
-export type PairToWithdraw = PairOf & { logId: string; why: "ended" | "left" | "unseen" };
+export type PairToWithdraw = PairOf & { logId: string; why: "ended" | "left" | "unseen" | "duty" };
 
 /** Good pairs of who may have none any more. They stop when the person's platform keys do. */
 export function pairsToWithdraw(db: ReadHandle, now: number): PairToWithdraw[] {
@@ -145,6 +145,22 @@ export function pairsToWithdraw(db: ReadHandle, now: number): PairToWithdraw[] {
        ) WHERE why IS NOT NULL`,
     )
     .all({ unseenBefore: now - UNSEEN_MS });
+}
+
+/** Good pairs of people with a duty on the whole appliance: whether the duty leaves them the data, the policies say. @param userId null: of everybody */
+export function pairsBesideDuties(
+  db: ReadHandle,
+  userId: string | null,
+): (PairOf & { logId: string; projectId: string })[] {
+  return db
+    .prepare<{ userId: string | null }, PairOf & { logId: string; projectId: string }>(
+      `SELECT k.bucket, k.user_id AS userId, b.log_id AS logId, b.project_id AS projectId
+       FROM bucket_pairs k JOIN buckets b ON b.name = k.bucket
+       WHERE coalesce(k.access_key_id, k.pending_access_key_id) IS NOT NULL AND k.user_id = coalesce(@userId, k.user_id)
+         AND EXISTS (SELECT 1 FROM role_holders h WHERE h.user_id = k.user_id)
+       ORDER BY k.bucket, k.user_id`,
+    )
+    .all({ userId });
 }
 
 /** Buckets that have a pair, and other rights than these. */

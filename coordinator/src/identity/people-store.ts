@@ -1,7 +1,9 @@
 /** Rows of people: which user Keycloak's subject is, and to which projects users belong. */
-import type { ProjectRole } from "../authorization/roles.ts";
+import type { ApplianceRole, ProjectRole, Role } from "../authorization/roles.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import { allHeld, givenBeside } from "./decisions/duties.ts";
 import { type Source, strongest } from "./directories/decisions/group-names.ts";
+import { rolesOf } from "./role-holders.ts";
 
 /** @property hasLeft the account is gone where it was kept; a sign-in takes that back @property source null of a user whom Keycloak itself keeps */
 export type Person = {
@@ -119,8 +121,12 @@ export function peopleWhoLeft(db: Pick<ReadHandle, "prepare">): string[] {
     .all();
 }
 
-/** Those of one's own first, then those that groups give. */
-export function membershipsOf(db: ReadHandle, userId: string): Membership[] {
+/** Those of one's own first, then those that groups give. @param shown roles of the whole appliance that a newer token than the rows names */
+export function membershipsOf(
+  db: Pick<ReadHandle, "prepare">,
+  userId: string,
+  shown: readonly ApplianceRole[] = [],
+): Membership[] {
   const all = db
     .prepare<[string, string], Membership>(
       `SELECT p.id AS projectId, p.name, given.role FROM (
@@ -131,7 +137,30 @@ export function membershipsOf(db: ReadHandle, userId: string): Membership[] {
        ORDER BY given.isGroup, p.created_at, p.id`,
     )
     .all(userId, userId);
-  return strongest(all);
+  return strongest(givenBeside([...rolesOf(db, userId), ...shown], all));
+}
+
+/** All roles that the person holds anywhere. @param shown as for {@link membershipsOf} */
+export function heldBy(
+  db: Pick<ReadHandle, "prepare">,
+  userId: string,
+  shown: readonly ApplianceRole[] = [],
+): Role[] {
+  return allHeld([...rolesOf(db, userId), ...shown], membershipsOf(db, userId, shown));
+}
+
+/** Groups that would make an auditor a member of a project: they give nothing, and somebody should mend the directory or the mapping. */
+export function groupsThatGiveNothing(
+  db: Pick<ReadHandle, "prepare">,
+): { username: string; group: string; project: string }[] {
+  return db
+    .prepare<[], { username: string; group: string; project: string }>(
+      `SELECT u.username, r.group_name AS "group", p.name AS project FROM user_groups g
+         JOIN group_roles r ON r.group_name = g.group_name JOIN projects p ON p.id = r.project_id
+         JOIN users u ON u.id = g.user_id JOIN role_holders h ON h.user_id = u.id
+       WHERE h.role = 'compliance-auditor' AND u.disabled_at IS NULL ORDER BY u.username, r.group_name, p.name LIMIT 50`,
+    )
+    .all();
 }
 
 export function listPeople(db: ReadHandle): {
@@ -170,12 +199,12 @@ export function listPeople(db: ReadHandle): {
 /** Users whom Keycloak does not know yet; a disabled one waits until the operator enables the user. */
 export function unlinkedUsers(
   db: ReadHandle,
-): { userId: string; username: string; isAdmin: boolean }[] {
+): { userId: string; username: string; roles: ApplianceRole[] }[] {
   return db
-    .prepare<[], { userId: string; username: string; isAdmin: number }>(
-      `SELECT id AS userId, username, is_admin AS isAdmin FROM users
+    .prepare<[], { userId: string; username: string }>(
+      `SELECT id AS userId, username FROM users
        WHERE kind = 'person' AND subject IS NULL AND disabled_at IS NULL ORDER BY created_at, id`,
     )
     .all()
-    .map((row) => ({ ...row, isAdmin: row.isAdmin === 1 }));
+    .map((user) => ({ ...user, roles: rolesOf(db, user.userId) }));
 }

@@ -130,6 +130,18 @@ export function roleIn(db: AnyHandle, projectId: string, userId: string): Member
   );
 }
 
+/** Whether the person is in a project beside the own first one. */
+export function isMemberBeyondOwn(db: AnyHandle, userId: string): boolean {
+  return (
+    db
+      .prepare(
+        `SELECT 1 FROM project_members m JOIN projects p ON p.id = m.project_id
+         WHERE m.user_id = ? AND NOT (p.is_default = 1 AND p.owner_id = m.user_id) LIMIT 1`,
+      )
+      .get(userId) !== undefined
+  );
+}
+
 /** One who is not disabled. */
 export function hasOtherLead(db: AnyHandle, projectId: string, userId: string): boolean {
   return (

@@ -29,16 +29,26 @@ class Person {
   readonly username: string;
   readonly #password: string;
   readonly #secret: string;
+  readonly #hash: "sha1" | "sha256";
   #window = 0;
 
-  private constructor(account: { username: string; password: string; secret: string }) {
+  private constructor(
+    account: { username: string; password: string; secret: string },
+    hash: "sha1" | "sha256",
+  ) {
+    this.#hash = hash;
     this.username = account.username;
     this.#password = account.password;
     this.#secret = account.secret;
   }
 
-  static async arrive(username: string, roles: readonly string[]): Promise<Person> {
-    const person = new Person(await house.addCodeAccount(username, roles));
+  /** @param hash of the code generator: SHA-256 is of one that was set up with a release before */
+  static async arrive(
+    username: string,
+    roles: readonly string[],
+    hash: "sha1" | "sha256" = "sha1",
+  ): Promise<Person> {
+    const person = new Person(await house.addCodeAccount(username, roles, hash), hash);
     const page = await person.browser.ask(`${origin}/auth/sign-in`);
     const back = await person.browser.submit(page, { username, password: person.#password });
     await person.showCode(back.headers.location ?? "");
@@ -57,7 +67,7 @@ class Person {
     const now = (): number => Math.floor(Date.now() / STEP_MS);
     this.#window = Math.max(this.#window + 1, now());
     while (this.#window > now() + 1) await sleep(250);
-    return timeCode(this.#secret, this.#window * STEP_MS);
+    return timeCode(this.#secret, this.#window * STEP_MS, this.#hash);
   }
 
   async ask(
@@ -101,7 +111,7 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   await say(gate, "u_gone", "10.0.0.1");
   await until(async () => (await vault.status()).sealed === 1);
   const steward = await Person.arrive("steward", ["data-steward"]);
-  const officer = await Person.arrive("officer", ["security-officer"]);
+  const officer = await Person.arrive("officer", ["security-officer"], "sha256");
   rmSync(pinnedFile);
   t.same(await pin(), { added: 1, retired: 0 });
   t.same(await pin(), { added: 0, retired: 0 }, "nothing changed, nothing is written");

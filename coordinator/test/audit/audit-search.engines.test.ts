@@ -23,16 +23,13 @@ t.test(
     const coordinator = await RunningCoordinator.create();
     t.teardown(() => coordinator[Symbol.asyncDispose]());
     const search = await coordinator.startSearch();
-    const user = async (username: string, admin: boolean) =>
-      (await coordinator.control({ verb: "add-user", username, admin })) as User;
-    const [alice, bob, auditor] = [
-      await user("alice", false),
-      await user("bob", false),
-      await user("auditor", true),
-    ];
+    const user = async (username: string) =>
+      (await coordinator.control({ verb: "add-user", username })) as User;
+    const [alice, bob, officer] = [await user("alice"), await user("bob"), await user("officer")];
+    coordinator.giveRoles(officer.userId, ["security-officer"]);
     for (const { platformKey } of [alice, bob])
       for (let i = 0; i < 7; i++) await coordinator.get("/api/keys", platformKey);
-    const look = async (query: string, { platformKey }: User = auditor) =>
+    const look = async (query: string, { platformKey }: User = officer) =>
       await coordinator.get(`/api/audit/events${query}`, platformKey);
     const page = async (query: string, by?: User) =>
       (await look(query, by)).body as AuditEventsReply;
@@ -43,7 +40,7 @@ t.test(
     )
       await sleep(50);
 
-    t.test("page by page all that an administrator may see, once and in order", async (t) => {
+    t.test("page by page all that a security officer may see, once and in order", async (t) => {
       const found: AuditEventRow[] = [];
       let at = await page("?type=key.list&limit=4&order=oldest");
       for (;;) {
@@ -147,7 +144,7 @@ t.test(
       "each look says which policy let it see what it saw: all that there is, or the caller's own",
       async (t) => {
         const { index } = (await page("?type=key.list&limit=1", alice)).events[0]!;
-        for (const { platformKey } of [alice, auditor])
+        for (const { platformKey } of [alice, officer])
           await coordinator.get(`/api/audit/events/${index}`, platformKey);
         const decided = async (type: string, by: User) => {
           for (let tries = 0; ; tries++) {
@@ -164,7 +161,7 @@ t.test(
         };
         for (const [by, policy] of [
           [alice, "audit-own"],
-          [auditor, "audit-all"],
+          [officer, "audit-all"],
         ] as const)
           for (const type of ["audit.search", "audit.read"]) {
             const decisions = await decided(type, by);

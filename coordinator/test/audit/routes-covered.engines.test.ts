@@ -21,13 +21,11 @@ type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
 const alice = (await coordinator.control({
   verb: "add-user",
   username: CANARY,
-  admin: true,
 })) as Reply<"add-user">;
 const key = alice.platformKey;
 const bob = (await coordinator.control({
   verb: "add-user",
   username: "bob",
-  admin: false,
 })) as Reply<"add-user">;
 /** As people: an administrator, who leads the own project, and another one. */
 const person = await coordinator.signedIn(alice.userId, { roles: ["platform-admin"] });
@@ -223,7 +221,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
     (await asPerson("PUT", `/api/projects/${alice.project}/exports`, { byApproval: true })).status,
   "POST /api/projects/{id}/handover": async () => {
     const carl = (await coordinator.control({
-      ...{ verb: "add-user", username: "carl", admin: false },
+      ...{ verb: "add-user", username: "carl" },
     })) as Reply<"add-user">;
     const project = `/api/projects/${alice.project}`;
     await asPerson("POST", `${project}/members`, { username: "carl", role: "researcher" });
@@ -250,7 +248,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   // Over here all the same.
   "DELETE /api/people/{id}/sessions/{session}": async () => {
     const dana = (await coordinator.control({
-      ...{ verb: "add-user", username: "dana", admin: false },
+      ...{ verb: "add-user", username: "dana" },
     })) as Reply<"add-user">;
     await coordinator.signedIn(dana.userId);
     const path = `/api/people/${dana.userId}/sessions`;
@@ -261,6 +259,11 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "PUT /api/me/ssh-keys": async () =>
     (await asPerson("PUT", "/api/me/ssh-keys", { keys: [] })).status,
+  // The row stands before Keycloak, which is not there, is asked.
+  "POST /api/people/{id}/acknowledge": async () => {
+    await coordinator.control({ verb: "restore-administrator", username: "bob" });
+    return (await asPerson("POST", `/api/people/${bob.userId}/acknowledge`)).status;
+  },
   "GET /api/people": async () => (await asPerson("GET", "/api/people")).status,
   "POST /api/approvals": async () => (await requested()).status,
   "POST /api/approvals/{id}/approve": async () => (await answered("approve")).status,
@@ -348,6 +351,7 @@ const ENDS: Record<string, number> = {
 const BY_KEYCLOAK = [
   ...["GET /auth/callback", "POST /auth/back-channel-logout", "POST /api/approvals/{id}/sign"],
   "DELETE /api/projects/{id}/service-accounts/{account}",
+  "POST /api/projects/{id}/service-accounts/{account}/adopt",
 ];
 
 /** Routes that say `event` and are driven by nobody, or are driven and say none. */

@@ -18,21 +18,21 @@ import {
 
 export const keyOf = (
   scopes: readonly KeyScope[] = KEY_SCOPES,
-  isAdmin = false,
+  duty: ApplianceRole | null = null,
   role: ProjectRole = "project-lead",
 ): KeyCaller => ({
   ...{ kind: "key", keyId: "k1", userId: "u1", projectId: "p1" },
-  ...{ role, scopes, isAdmin },
+  ...{ role, scopes, holds: duty === null ? [role] : [duty, role] },
 });
 
 export const sessionOf = (...grants: SessionCaller["grants"]): SessionCaller => ({
   ...{ kind: "session", sessionId: "s1", userId: "u1", projectId: "p1" },
-  ...{ grants, signIn: { acr: "1", at: 1 } },
+  ...{ grants, holds: grants.map(({ role }) => role), signIn: { acr: "1", at: 1 } },
 });
 
 export const SERVICE_ACCOUNT: ServiceAccountCaller = {
   ...{ kind: "service-account", userId: "u1", projectId: "p1" },
-  ...{ clientId: "service-account-u1", scopes: SERVICE_ACCOUNT_SCOPES },
+  ...{ clientId: "service-account-u1", scopes: SERVICE_ACCOUNT_SCOPES, holds: ["project-lead"] },
 };
 
 export const onAppliance = (role: ApplianceRole) => sessionOf({ role, projectId: null });

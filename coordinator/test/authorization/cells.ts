@@ -4,7 +4,7 @@ import type { Action } from "../../src/authorization/actions.ts";
 import type { Given } from "../../src/authorization/asker.ts";
 import type { Caller, SessionCaller } from "../../src/authorization/caller.ts";
 import { type Asked, decide, type Verdict } from "../../src/authorization/decide.ts";
-import { PROJECT_ROLES, type ProjectRole } from "../../src/authorization/roles.ts";
+import { APPLIANCE_ROLES, PROJECT_ROLES, type ProjectRole } from "../../src/authorization/roles.ts";
 import { keyOf, OTHERS, PEOPLE } from "./callers.ts";
 
 /** Rows by whose they are. Each has every attribute: an action looks at those of its kind. */
@@ -71,11 +71,11 @@ function needsOf(best: Caller, action: Action): string {
 
 /**
  * `jobs:read: project` of a lead's key, with what keys of other roles reach where that differs: `(researcher, service-account: own; viewer: -)`.
- * An administrator's key has a cell of its own where it reaches more.
+ * A key whose person has a duty on the whole appliance has a cell of its own where it reaches more; what a duty takes away stands in docs/auditor/duties.md.
  */
 function cellOfKeys(action: Action): string {
   const cells = KEY_SCOPES.flatMap((scope) => {
-    const reachAs = (role: ProjectRole) => reachOf(keyOf([scope], false, role), action);
+    const reachAs = (role: ProjectRole) => reachOf(keyOf([scope], null, role), action);
     const [lead, ...others] = PROJECT_ROLES;
     const plain = reachAs(lead);
     const differing = Map.groupBy(
@@ -86,10 +86,14 @@ function cellOfKeys(action: Action): string {
       ([reach, roles]) => `${roles.join(", ")}: ${reach ?? MISSING}`,
     );
     const note = notes.length === 0 ? "" : ` (${notes.join("; ")})`;
-    const admin = reachOf(keyOf([scope], true), action);
+    const ofDuty = APPLIANCE_ROLES.flatMap((duty) => {
+      const reach = reachOf(keyOf([scope], duty), action);
+      const isMore = reach !== plain && reach !== null && reach !== "role_conflict";
+      return isMore ? [`${scope} of a ${duty}: ${reach}`] : [];
+    });
     return [
       ...(plain === null && note === "" ? [] : [`${scope}: ${plain ?? MISSING}${note}`]),
-      ...(admin === plain ? [] : [`${scope} of an administrator: ${admin}`]),
+      ...ofDuty,
     ];
   });
   return cells.join(" · ") || MISSING;

@@ -8,7 +8,7 @@ const OWNERS = new Set(
   ),
 );
 /** What a caller may. They are read by the decision alone. */
-const RIGHTS = new Set(["isAdmin", "is_admin", "scopes", "roles", "grants"]);
+const RIGHTS = new Set(["isAdmin", "is_admin", "holds", "scopes", "roles", "grants"]);
 const EQUALITIES = new Set([
   ts.SyntaxKind.EqualsEqualsToken,
   ts.SyntaxKind.EqualsEqualsEqualsToken,

@@ -59,6 +59,7 @@ export function isPermitted(
     context: {
       now: { __extn: { fn: "datetime", arg: new Date(now).toISOString() } },
       ...{ zone: "users", singlePerson, ...context },
+      holds: "holds" in caller ? [...caller.holds] : [],
       ...(approval === undefined
         ? {}
         : { approval: { approver: ref("User", approval.approverId) } }),
@@ -86,7 +87,7 @@ function principalOf(caller: Caller, now: number): Principal {
           uid: uid("PlatformKey", caller.keyId),
           attrs: {
             ...{ user: ref("User", caller.userId), project: ref("Project", caller.projectId) },
-            ...{ scopes: [...caller.scopes], admin: caller.isAdmin },
+            ...{ scopes: [...caller.scopes], admin: caller.holds.includes("platform-admin") },
           },
           parents: [uid("ProjectRole", `${caller.projectId}/${caller.role}`)],
         },

@@ -10,6 +10,7 @@ import {
   NODE_PROOFS,
   PROJECT_ROLES,
   SERVICES,
+  type Role,
 } from "../../src/authorization/roles.ts";
 import { isInFilter } from "../../src/db/row-filter.ts";
 import { ask } from "./cells.ts";
@@ -23,20 +24,21 @@ const grant: fc.Arbitrary<RoleGrant> = fc.oneof(
   fc.constantFrom(...APPLIANCE_ROLES).map((role) => ({ role, projectId: null })),
   fc.record({ role: fc.constantFrom(...PROJECT_ROLES), projectId }),
 );
+const holds = fc.subarray<Role>([...APPLIANCE_ROLES, ...PROJECT_ROLES], { maxLength: 3 });
 const caller: fc.Arbitrary<Caller> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
       ...{ kind: fc.constant("key" as const), keyId: fc.constant("k1"), userId, projectId },
       role: fc.constantFrom(...PROJECT_ROLES),
-      ...{ scopes: fc.subarray([...KEY_SCOPES]), isAdmin: fc.boolean() },
+      ...{ scopes: fc.subarray([...KEY_SCOPES]), holds },
     }),
   },
   {
     weight: 6,
     arbitrary: fc.record({
       ...{ kind: fc.constant("session" as const), sessionId: fc.constant("s1"), userId, projectId },
-      grants: fc.array(grant, { maxLength: 4 }),
+      ...{ grants: fc.array(grant, { maxLength: 4 }), holds },
       signIn: fc.record({
         acr: fc.constantFrom("0", "1", "2", "3", "gold"),
         at: fc.integer({ min: 0, max: 600 }).map((seconds) => NOW - seconds * 1000),

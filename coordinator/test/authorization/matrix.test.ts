@@ -14,7 +14,16 @@ import { policiesInForce } from "../../src/authorization/policies-in-force.ts";
 import { tells } from "../../src/authorization/resources.ts";
 import { APPLIANCE_ROLES, PROJECT_ROLES } from "../../src/authorization/roles.ts";
 import { isInFilter } from "../../src/db/row-filter.ts";
-import { inProject, keyOf, onAppliance, OTHERS, PEOPLE, sessionOf } from "./callers.ts";
+import {
+  inProject,
+  keyOf,
+  onAppliance,
+  OTHERS,
+  PEOPLE,
+  SERVICE_ACCOUNT,
+  sessionOf,
+} from "./callers.ts";
+import { dutiesTable } from "./duties-table.ts";
 import { ask, cellsOf, ROWS, signedIn, symbolOf } from "./cells.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
@@ -23,9 +32,9 @@ const NAMES = Object.keys(ACTIONS) as Action[];
 
 const CALLERS: readonly (readonly [string, Caller])[] = [
   ["a key", keyOf()],
-  ["an administrator's key", keyOf(KEY_SCOPES, true)],
+  ["an administrator's key", keyOf(KEY_SCOPES, "platform-admin")],
   ["a key without scopes", keyOf([])],
-  ...PROJECT_ROLES.map((role) => [`a key of a ${role}`, keyOf(KEY_SCOPES, false, role)] as const),
+  ...PROJECT_ROLES.map((role) => [`a key of a ${role}`, keyOf(KEY_SCOPES, null, role)] as const),
   ["a session without roles", sessionOf()],
   ...PEOPLE,
   ...OTHERS,
@@ -141,7 +150,9 @@ t.test("refusals keep their words", async (t) => {
 
 t.test("what was allowed names its policy where the log asks for it", async (t) => {
   for (const action of ["audit.search", "audit.read"] as const) {
-    t.match(ask(keyOf(KEY_SCOPES, true), action, "rows"), { rows: "all", policies: ["audit-all"] });
+    t.match(ask(keyOf(KEY_SCOPES, "security-officer"), action, "rows"), {
+      ...{ rows: "all", policies: ["audit-all"] },
+    });
     t.match(ask(keyOf(), action, "rows"), { rows: [{ userId: "u1" }], policies: ["audit-own"] });
     t.match(ask(onAppliance("compliance-auditor"), action, "rows"), {
       rows: "all",
@@ -240,6 +251,38 @@ t.test("duties stay apart, whatever somebody was given", async (t) => {
       action,
     );
   t.equal(ask(admin, "job.cancel", ROWS.mine).effect, "allow");
+});
+
+t.test("the table of duties is the policy, cell by cell", async (t) => {
+  const document = readFileSync(join(ROOT, "docs", "auditor", "duties.md"), "utf8");
+  const stated = /\| action \|[\s\S]*?(?=\n\n)/.exec(document)?.[0].split("\n");
+  t.same(stated, dutiesTable().split("\n"));
+  t.ok((stated?.length ?? 0) > 30);
+});
+
+t.test("a duty binds its person by every credential, shown or not", async (t) => {
+  const refusalOf = (caller: Caller, action: Action): string => {
+    const verdict = ask(caller, action, ROWS.mine);
+    return verdict.effect === "allow" ? "allowed" : verdict.policies.join();
+  };
+  const held = ["platform-admin", "researcher"] as const;
+  const byPassword = { ...inProject("researcher"), holds: held };
+  const account = { ...SERVICE_ACCOUNT, holds: held };
+  for (const action of ["job.read", "job.list", "bucket.read", "bucket.write"] as const)
+    for (const caller of [keyOf(KEY_SCOPES, "platform-admin", "researcher"), byPassword, account])
+      t.equal(refusalOf(caller, action), "admin-sees-no-data", `${action} by ${caller.kind}`);
+  const key = keyOf(KEY_SCOPES, "platform-admin", "researcher");
+  t.equal(refusalOf(key, "bucket.key.rotate"), "admin-sees-no-data");
+  t.equal(refusalOf(byPassword, "user.list"), "no-grant", "and gives nothing that is not shown");
+  for (const action of ["job.list", "key.list", "audit.search", "fleet.read"] as const)
+    t.match(
+      ask(keyOf(KEY_SCOPES, "compliance-auditor"), action, "rows"),
+      { code: "role_conflict", message: /sign in, or take the log by the SIEM export/ },
+      action,
+    );
+  t.match(ask(signedIn(onAppliance("compliance-auditor"), 1), "key.mint", "rows"), {
+    ...{ code: "role_conflict", policies: ["auditor-mints-no-key"] },
+  });
 });
 
 t.test("roles add up, each in its own project", async (t) => {

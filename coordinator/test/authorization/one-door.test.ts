@@ -22,7 +22,7 @@ const BY_USER = "SQL user_id = ?";
 const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "control/operator-views.ts": {
     why: "members of a node; a column becomes a boolean",
-    texts: [BY_NODE, BY_NODE, BY_NODE, "row.is_admin"],
+    texts: [BY_NODE, BY_NODE, BY_NODE],
   },
   "front/answer-front.ts": {
     why: "finds out whose an access key is",
@@ -38,7 +38,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   },
   "identity/bucket-store.ts": {
     why: "a project's bucket, looked up; a user is written",
-    texts: [BY_PROJECT, BY_PROJECT, "user.isAdmin"],
+    texts: [BY_PROJECT, BY_PROJECT],
   },
   "http/model-sources.ts": {
     why: "whether a model would leave its project; it refuses more, and lets nothing through",
@@ -55,8 +55,8 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "identity/project-store.ts": {
     why: "a user's first project and a project's members, looked up and written",
     texts: [
-      ...[BY_OWNER, BY_PROJECT, BY_PROJECT, BY_USER, BY_PROJECT, BY_USER, BY_PROJECT],
-      ...["SQL user_id <> ?", BY_PROJECT, BY_USER],
+      ...[BY_OWNER, BY_PROJECT, BY_PROJECT, BY_USER, BY_PROJECT, BY_USER, BY_USER],
+      ...[BY_PROJECT, "SQL user_id <> ?", BY_PROJECT, BY_USER],
     ],
   },
   "identity/hand-over.ts": {
@@ -71,13 +71,18 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a key has no profile to change",
     texts: ['caller?.kind !== "session"'],
   },
-  "approvals/decisions/role-rules.ts": {
-    why: "whether anybody else is administrator",
-    texts: ["one === userId"],
+  "approvals/approvals.ts": {
+    why: "who gains by a request does not approve it",
+    texts: ["what.userId === deciderId"],
   },
+  "identity/restored-administrators.ts": {
+    why: "an administrator whom the host made, and who acknowledges",
+    texts: ["SQL user_id = @", "userId === by", BY_USER],
+  },
+  "metrics/decisions/samples.ts": { why: "a sentence of a metric", texts: ["disk.holds"] },
   "identity/role-holders.ts": {
     why: "roles of a person, read and written",
-    texts: ["SQL user_id = ?", "SQL user_id = ?"],
+    texts: ["SQL user_id = ?", "SQL user_id = ?", "SQL user_id <> ?"],
   },
   "http/routes/keys.ts": {
     why: "a new key's scopes, as its person wants them",
@@ -107,8 +112,8 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     ],
   },
   "identity/accounts/account-links.ts": {
-    why: "a user is looked up by id; the first administrator's account gets the role",
-    texts: ["one.userId === userId", "user.isAdmin"],
+    why: "a user is looked up by id; a new account gets the roles that its person holds here",
+    texts: ["one.userId === userId", "user.roles"],
   },
   "identity/accounts/keycloak-accounts.ts": {
     why: "an account is linked to the user whose id it carries, and to nobody else",
@@ -122,7 +127,6 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "an account becomes a caller",
     texts: ["{ scopes }"],
   },
-  "identity/create-user.ts": { why: "a user is written", texts: ["{ isAdmin }"] },
   "identity/directories/group-store.ts": {
     why: "what a group gives in a project is taken back; groups of a person are written",
     texts: [
@@ -132,8 +136,8 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     ],
   },
   "identity/people-store.ts": {
-    why: "projects of a person become grants of a caller; a column becomes a boolean",
-    texts: ["SQL user_id = ?", "SQL user_id = ?", "{ roles }", "row.isAdmin"],
+    why: "projects of a person become grants of a caller",
+    texts: ["SQL user_id = ?", "SQL user_id = ?", "{ roles }"],
   },
   "identity/sign-in/open-id-provider.ts": {
     why: "claims of a token are handed on",
@@ -146,11 +150,9 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "identity/sign-in/sessions.ts": {
     why: "a session becomes a caller",
     texts: [
-      "signedIn.roles",
-      "session.roles",
-      "{ roles }",
+      ...["session.roles", "signedIn.roles", "session.roles", "{ roles }"],
       "session.id !== sessionId",
-      "session.roles",
+      ...["session.roles", "session.roles", "session.roles"],
       "fresh.roles",
     ],
   },
@@ -174,7 +176,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "a key's row becomes a caller or is shown; how many keys a user has; a key is written",
     texts: [
       "row.scopes",
-      "row.is_admin",
+
       "row.scopes",
       BY_USER,
       BY_USER,

@@ -9,6 +9,13 @@ import {
   readPolicyFiles,
 } from "../../src/authorization/policy-files.ts";
 import { PolicySet } from "../../src/authorization/policy-set.ts";
+import { KEY_SCOPES } from "@resontech/contracts/http-identity";
+import type { Action } from "../../src/authorization/actions.ts";
+import { askerOf } from "../../src/authorization/asker.ts";
+import type { Caller } from "../../src/authorization/caller.ts";
+import { decideBy } from "../../src/authorization/decide.ts";
+import { inProject, keyOf, onAppliance } from "./callers.ts";
+import { signedIn } from "./cells.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "policies", "cedar");
 const files = readPolicyFiles(FOLDER);
@@ -31,6 +38,20 @@ t.test("the set of the release is whole", async (t) => {
   const set = PolicySet.load(files);
   t.match(set.sha256, /^[0-9a-f]{64}$/);
   t.ok(set.policies.length > 60);
+});
+
+t.test("a set of the release before loads, and decides as it did", async (t) => {
+  const older = PolicySet.load(readPolicyFiles(join(import.meta.dirname, "older-policies")));
+  const verdict = (caller: Caller, action: Action, row: "rows" | "every" = "rows") =>
+    decideBy(older, askerOf(caller, {}), action, row).effect;
+  t.equal(verdict(keyOf(KEY_SCOPES, "platform-admin"), "node.list"), "allow", "by the attribute");
+  t.equal(verdict(keyOf(), "node.list"), "deny");
+  t.equal(verdict(onAppliance("platform-admin"), "people.read"), "allow");
+  const lead = signedIn(inProject("project-lead"), 1);
+  t.equal(verdict(lead, "membership.end"), "allow", "as it decides about members");
+  t.equal(verdict(signedIn(onAppliance("security-officer"), 1), "membership.end"), "deny");
+  t.equal(verdict(lead, "service-account.adopt"), "allow");
+  t.equal(verdict({ kind: "operator", person: null }, "membership.end", "every"), "deny");
 });
 
 t.test("any change makes another set, and the order of files none", async (t) => {

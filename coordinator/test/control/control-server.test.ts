@@ -58,7 +58,7 @@ t.test("requests are answered in order, bad ones included", async (t) => {
     "not json",
     '{"verb":"format-disk"}',
     '{"verb":"status","extra":1}',
-    '{"verb":"add-user","username":"alice","admin":false}',
+    '{"verb":"add-user","username":"alice"}',
     '{"verb":"maintenance","forS":60}',
     '{"verb":"status"}',
   ]);

@@ -126,3 +126,28 @@ function memberRow(id: string, role: string, site: string | null, replaces: stri
     VALUES ('${id}', 'job-1-a1', 'job-1', '${role}', ${text(site)}, ${site === null ? "NULL" : 0}, 'node-1', 'RUNNING', 1, 'run', 1, 1, '{}', 1, 1,
       ${text(replaces)});`;
 }
+
+t.test(
+  "who was administrator by the column alone holds the role, but nobody from whom two people took it",
+  async (t) => {
+    const db = new Database(join(t.testdir(), "c.db"));
+    t.teardown(() => db.close());
+    migrate(db, MIGRATIONS.slice(0, 29));
+    db.exec(`
+    INSERT INTO users (id, username, is_admin, created_at, signed_in_at) VALUES
+      ('u_new', 'new', 1, 1, NULL), ('u_taken', 'taken', 1, 1, NULL), ('u_seen', 'seen', 1, 1, 5), ('u_made', 'made', 0, 1, 5);
+    INSERT INTO role_holders (user_id, role) VALUES ('u_made', 'platform-admin');
+    INSERT INTO approvals (id, kind, what, requester_id, state, decider_id, single_person, created_at, expires_at, decided_at) VALUES
+      ('a_1', 'role', '{"kind":"role","userId":"u_taken","role":"platform-admin","change":"revoke"}', 'u_made', 'approved', 'u_seen', 0, 1, 2, 2);
+  `);
+    migrate(db, MIGRATIONS);
+    t.same(db.prepare("SELECT user_id FROM role_holders ORDER BY user_id").pluck().all(), [
+      "u_made",
+      "u_new",
+    ]);
+    t.same(db.prepare("SELECT id FROM users WHERE is_admin = 1 ORDER BY id").pluck().all(), [
+      "u_made",
+      "u_new",
+    ]);
+  },
+);

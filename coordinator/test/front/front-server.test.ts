@@ -25,7 +25,6 @@ t.teardown(() => {
 const user = {
   userId: "u_1",
   username: "alice",
-  isAdmin: false,
   projectId: "p_1",
   bucket: "alice-1",
   quotaBytes: 1000,
@@ -133,7 +132,7 @@ t.test(
   async (t) => {
     const question = { id: 7, ask: "owner", bucket: "alice-1", ofANewerRelease: { deep: true } };
     t.same(await said({ hello: { min: 1, max: 9 }, ofANewerRelease: 1 }, question), [
-      { hello: "agreed", protocol: 2 },
+      { hello: "agreed", protocol: 3 },
       { id: 7, ok: true, ask: "owner", owner: "u_1" },
     ]);
     t.match(await said({ hello: 1 }), [{ hello: "agreed", protocol: 1 }]);
@@ -142,17 +141,34 @@ t.test(
 
 t.test("a front without a common version is told so, and answered nothing", async (t) => {
   const refused = await said(
-    { hello: { min: 3, max: 4 } },
+    { hello: { min: 4, max: 5 } },
     { id: 7, ask: "owner", bucket: "alice-1" },
   );
   t.match(refused, [
     {
       hello: "refused",
       code: "protocol_unsupported",
-      message: /speaks front protocol 3 to 4, the coordinator 1 to 2: upgrade the coordinator/,
+      message: /speaks front protocol 4 to 5, the coordinator 1 to 3: upgrade the coordinator/,
     },
   ]);
   t.equal(refused.length, 1);
+});
+
+t.test("a front that hears it is told which pairs are gone, an older one is not", async (t) => {
+  const heard = async (max: number): Promise<unknown[]> => {
+    const socket = connect(path);
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    const next = async () => JSON.parse((await lines.next()).value as string) as unknown;
+    socket.write(`${JSON.stringify({ hello: { min: 1, max } })}\n`);
+    const hello = await next();
+    server.forget(["RTGONE"]);
+    socket.write(`${JSON.stringify({ id: 9, ask: "owner", bucket: "alice-1" })}\n`);
+    const told = [hello, await next()];
+    socket.destroy();
+    return told;
+  };
+  t.match(await heard(3), [{ protocol: 3 }, { forget: ["RTGONE"] }]);
+  t.match(await heard(2), [{ protocol: 2 }, { id: 9, owner: "u_1" }]);
 });
 
 t.test("no other service is answered", async (t) => {

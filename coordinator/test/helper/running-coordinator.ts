@@ -17,6 +17,7 @@ import { VaultFixture } from "../../../audit/test/vault/helper.ts";
 import Database from "better-sqlite3";
 import type { ApplianceRole } from "../../src/authorization/roles.ts";
 import { Seal } from "../../src/identity/sign-in/seal.ts";
+import { setRoles } from "../../src/identity/role-holders.ts";
 import { insertSession } from "../../src/identity/sign-in/session-store.ts";
 import { type NatsFixture, startNats } from "../bus/nats-fixture.ts";
 import { makeTestCa } from "../nodes/test-ca.ts";
@@ -316,6 +317,16 @@ export class RunningCoordinator implements AsyncDisposable {
       "sec-fetch-site": "same-origin",
       "x-rt-csrf": seal.derive("csrf", cookie).toString("base64url"),
     };
+  }
+
+  /** All that the user holds on the whole appliance from now on. */
+  giveRoles(userId: string, roles: readonly ApplianceRole[]): void {
+    const db = new Database(this.config.databaseFile, { timeout: 5_000 });
+    try {
+      db.transaction(() => setRoles(db, userId, roles)).immediate();
+    } finally {
+      db.close();
+    }
   }
 
   async control(request: ControlRequest): Promise<ControlReply> {

@@ -16,7 +16,7 @@ export type Schema = {
 
 /** Tried in order against a pattern. A route whose pattern takes none of them needs one more here. */
 const TEXTS = [
-  ...["sample", "A".repeat(43), "2026-01-01T00:00:00Z", "/jobs/sample", "1"],
+  ...["sample", "A".repeat(43), "2026-01-01T00:00:00Z", "/jobs/sample", "1", "lab/sample"],
   "0".repeat(64),
 ];
 

@@ -14,6 +14,7 @@ import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
 import { ApprovalChanges } from "../../src/approvals/approval-changes.ts";
 import { Approvals } from "../../src/approvals/approvals.ts";
+import { RoleChanges } from "../../src/approvals/role-changes.ts";
 import { ChangedPolicies } from "../../src/policy-trial/changed-policies.ts";
 import { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import { CoordinatorAdmin } from "../../src/identity/accounts/coordinator-admin.ts";
@@ -128,7 +129,12 @@ export class SignInHouse implements AsyncDisposable {
       { publicUrl: keycloak.address.origin, dashboard: pages },
       (deps) => {
         const requestRole = requestRoleOnRecord(deps.record, deps.now);
-        const sessions = new Sessions({ ...deps, provider, seal, accounts, requestRole });
+        const sessions = new Sessions({
+          ...{ ...deps, provider, seal, accounts, requestRole },
+          onError: (error) => {
+            throw error;
+          },
+        });
         const quotaBytes = 1024 ** 3;
         const changes = new ApprovalChanges(deps);
         const signIn = new SignIn({
@@ -141,15 +147,19 @@ export class SignInHouse implements AsyncDisposable {
             throw error;
           },
         });
+        const roleChanges = new RoleChanges({ ...deps, links, sessions });
         const effects = new ApprovalEffects({
-          ...{ ...deps, links, sessions },
+          ...{ ...deps, links, sessions, roleChanges },
           policies: new ChangedPolicies(join(dir, "policies")),
         });
         const approvals = new Approvals({ ...deps, effects, changes });
         const clients = new ServiceClients(admin);
         const serviceAccounts = new ServiceAccounts({ ...deps, clients, seal });
         const personSessions = new PersonSessions({ ...deps, sessions, accounts });
-        return { provider, sessions, signIn, links, approvals, serviceAccounts, personSessions };
+        return {
+          ...{ provider, sessions, signIn, links, approvals, roleChanges },
+          ...{ serviceAccounts, personSessions },
+        };
       },
     );
     stack.defer(() => api.identity?.links[Symbol.dispose]());
@@ -193,10 +203,11 @@ export class SignInHouse implements AsyncDisposable {
     return { username, password, subject };
   }
 
-  /** Somebody who has set up a code generator. @property secret base32, for {@link timeCode} */
+  /** Somebody who has set up a code generator. @property secret base32, for {@link timeCode} @param hash SHA-256 of a release before */
   async addCodeAccount(
     username: string,
     roles: readonly string[],
+    hash: CodeHash = "sha1",
   ): Promise<Account & { subject: string; secret: string }> {
     const account = await this.addAccount(username, roles);
     const secret = Array.from(randomBytes(32), (byte) => BASE32[byte % 32]).join("");
@@ -208,7 +219,11 @@ export class SignInHouse implements AsyncDisposable {
         {
           ...{ type: "otp", secretData: JSON.stringify({ value: secret }) },
           credentialData: JSON.stringify({
-            ...{ ...settings, algorithm: "HmacSHA256", secretEncoding: "BASE32" },
+            ...{
+              ...settings,
+              algorithm: hash === "sha1" ? "HmacSHA1" : "HmacSHA256",
+              secretEncoding: "BASE32",
+            },
           }),
         },
       ],
@@ -306,11 +321,13 @@ export class SignInHouse implements AsyncDisposable {
   }
 }
 
-/** RFC 6238 as the realm asks for it. @param secret base32 */
-export function timeCode(secret: string, at = Date.now()): string {
+type CodeHash = "sha1" | "sha256";
+
+/** RFC 6238, by default as the realm asks for it. @param secret base32 */
+export function timeCode(secret: string, at = Date.now(), hash: CodeHash = "sha1"): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)));
-  const mac = createHmac("sha256", decodeBase32(secret)).update(counter).digest();
+  const mac = createHmac(hash, decodeBase32(secret)).update(counter).digest();
   const offset = mac.at(-1)! & 0xf;
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }

@@ -10,6 +10,7 @@ import { HeardNumbers } from "../../src/inference/heard-numbers.ts";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase, type OpenedDatabase } from "../../src/db/open-database.ts";
 import { addUser, type AddedUser } from "../../src/identity/add-user.ts";
+import type { RoleChanges } from "../../src/approvals/role-changes.ts";
 import type { Approvals } from "../../src/approvals/approvals.ts";
 import type { AccountLinks } from "../../src/identity/accounts/account-links.ts";
 import type { SignInParts } from "../../src/http/routes/sign-in.ts";
@@ -48,10 +49,15 @@ export const TEST_IMAGE: JobImage = {
   pythonVersion: "3.11.2",
 };
 
-export type IdentityParts = SignInParts & { links: AccountLinks; approvals: Approvals };
+export type IdentityParts = SignInParts & {
+  links: AccountLinks;
+  approvals: Approvals;
+  roleChanges: RoleChanges;
+};
 type SignInBase = Pick<SessionsDeps, "read" | "commit" | "gate" | "record" | "now"> & {
   kernel: FakeKernel;
   feed: Feed;
+  bucketKeys: BucketKeys;
 };
 
 export type TestApp = {
@@ -103,6 +109,7 @@ export async function makeTestApp(
   const kernel = new FakeKernel(now);
   const feed = new Feed();
   const bucketKeys = new BucketKeys({
+    onForgotten: () => {},
     read: database.read,
     commit,
     store: engine.store,
@@ -114,7 +121,10 @@ export async function makeTestApp(
   const logLines: string[] = [];
   const { read } = database;
   const identity =
-    signIn?.({ read, commit, gate: audit.gate, record: audit.record, now, kernel, feed }) ?? null;
+    signIn?.({
+      ...{ read, commit, gate: audit.gate, record: audit.record },
+      ...{ now, kernel, feed, bucketKeys },
+    }) ?? null;
   const { endpoint, region, admin: credentials } = engine;
   const ca = engine.caFile === undefined ? "" : readFileSync(engine.caFile, "utf8");
   const logSearches = new LogSearches({ endpoint, region, ca, credentials });
@@ -191,7 +201,7 @@ export async function makeTestApp(
   };
   return {
     ...{ app, identity, database, commit, audit, kernel, bucketKeys, passwords, clock, logLines },
-    addUser: (username) => addUser(userDeps, username, false),
+    addUser: (username) => addUser(userDeps, username),
     async call(user, options) {
       const headers = { authorization: `Bearer ${user.platformKey}`, ...options.headers };
       const reply = await app.inject({ ...options, headers });

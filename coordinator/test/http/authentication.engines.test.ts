@@ -172,7 +172,9 @@ t.test("a key without the scope is refused", async (t) => {
     body: { code: "role_required" },
   });
   await api.commit.run((db) =>
-    db.prepare("UPDATE users SET is_admin = 1 WHERE id = ?").run(bob.userId),
+    db
+      .prepare("INSERT INTO role_holders (user_id, role) VALUES (?, 'platform-admin')")
+      .run(bob.userId),
   );
   t.match(await api.call(bob, { url: "/api/nodes" }), { status: 200, body: [{ node: "node-a" }] });
   const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused");

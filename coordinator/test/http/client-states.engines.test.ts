@@ -11,7 +11,6 @@ t.teardown(() => coordinator[Symbol.asyncDispose]());
 const alice = (await coordinator.control({
   verb: "add-user",
   username: "alice",
-  admin: false,
 })) as Extract<ControlReply, { verb: "add-user" }>;
 
 /** The real kernel's rows, put by hand into each state: no run of a job stands still in all of them. */

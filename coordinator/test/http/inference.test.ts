@@ -20,7 +20,7 @@ async function keyOf(user: string): Promise<string> {
   const of = { userId: `u_${user}`, projectId: `p_${user}` };
   await api.commit.run((db) => {
     insertUser(db, {
-      ...{ ...of, username: user, isAdmin: false, bucket: `${user}-1`, quotaBytes: 1, now: 1 },
+      ...{ ...of, username: user, bucket: `${user}-1`, quotaBytes: 1, now: 1 },
     });
     insertKey(db, {
       ...{ ...row, ...of, name: user, scopes: ["jobs:read", "jobs:write"] },

@@ -12,7 +12,7 @@ t.setTimeout(300_000);
 const running = await RunningCoordinator.create({ identity: true });
 t.teardown(() => running[Symbol.asyncDispose]());
 const addUser = async (username: string) => {
-  const reply = await running.control({ verb: "add-user", username, admin: false });
+  const reply = await running.control({ verb: "add-user", username });
   return reply as unknown as { userId: string; platformKey: string };
 };
 const ada = await addUser("ada");

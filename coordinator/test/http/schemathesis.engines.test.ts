@@ -11,7 +11,7 @@ t.setTimeout(600_000);
 const coordinator = await RunningCoordinator.create({ identity: true });
 t.teardown(() => coordinator[Symbol.asyncDispose]());
 await coordinator.startSearch();
-const added = await coordinator.control({ verb: "add-user", username: "fuzzed", admin: true });
+const added = await coordinator.control({ verb: "add-user", username: "fuzzed" });
 const { platformKey, userId } = added as Extract<ControlReply, { verb: "add-user"; ok: true }>;
 
 /** Who asks, with which headers, and how many requests of each kind for an operation. Nearly all of a stranger's end at the first check. */

@@ -36,6 +36,7 @@ const { read } = api.database;
 // Nobody leaves here.
 const record = () => {};
 const bucketKeys = new BucketKeys({
+  onForgotten: () => {},
   read,
   commit,
   record,
@@ -116,6 +117,7 @@ t.test("a store that is not up yet is waited for, and keeps nothing else waiting
   const options = { endpoint: `https://localhost:${port}`, region, ca, credentials: admin };
   using away = new S3Transport(options);
   const keys = new BucketKeys({
+    onForgotten: () => {},
     record,
     read,
     commit,
@@ -151,6 +153,7 @@ t.test("one bucket that fails keeps no other from its rights", async (t) => {
     },
   };
   const keys = new BucketKeys({
+    onForgotten: () => {},
     ...{ read, commit, record, store: failing, users: engine.users },
     now: Date.now,
   });

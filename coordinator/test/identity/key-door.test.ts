@@ -1,10 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import t from "tap";
+import { askerOf } from "../../src/authorization/asker.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { insertUser } from "../../src/identity/bucket-store.ts";
 import { findCaller, insertKey } from "../../src/identity/key-store.ts";
-import { linkSource, noteLeft, noteSignIn } from "../../src/identity/people-store.ts";
+import {
+  linkSource,
+  noteLeft,
+  noteSignIn,
+  unlinkedUsers,
+} from "../../src/identity/people-store.ts";
+import { setRoles } from "../../src/identity/role-holders.ts";
 
 const NOW = Date.parse("2026-11-26T12:00:00Z");
 const DAY = 86_400_000;
@@ -14,7 +21,7 @@ t.test("whose keys are good, as long as anybody knows that the person is there",
   const { read, write } = database;
   const keyOf = (userId: string) => {
     insertUser(write, {
-      ...{ userId, username: userId.slice(2), isAdmin: false, projectId: `p${userId.slice(1)}` },
+      ...{ userId, username: userId.slice(2), projectId: `p${userId.slice(1)}` },
       ...{ bucket: userId.slice(2), quotaBytes: 1, now: NOW },
     });
     const hash = randomBytes(32);
@@ -49,4 +56,35 @@ t.test("whose keys are good, as long as anybody knows that the person is there",
   t.throws(() => linkSource(write, "u_local", { name: "uni", subject: "1", kind: "broker" }), {
     code: "SQLITE_CONSTRAINT_UNIQUE",
   });
+});
+
+t.test("a key's person holds what the rows say, and nothing that a column kept", async (t) => {
+  using database = openDatabase(join(t.testdir(), "coordinator.db"));
+  const { read, write } = database;
+  insertUser(write, {
+    ...{ userId: "u_first", username: "first", projectId: "p_first", bucket: "first" },
+    ...{ quotaBytes: 1, now: NOW },
+  });
+  const hash = randomBytes(32);
+  insertKey(write, {
+    ...{ id: "k_first", hash, prefix: "rsk_dev_ab", last4: "wxyz", name: "key" },
+    ...{ userId: "u_first", projectId: "p_first", scopes: ["nodes:read"] },
+    ...{ createdAt: NOW, expiresAt: NOW + DAY },
+  });
+  const isAdministrator = () => {
+    const found = findCaller(read, hash, NOW);
+    if (found === null || typeof found === "string") throw new Error("the key is not good");
+    return askerOf(found, {}).class;
+  };
+  setRoles(write, "u_first", ["platform-admin"]);
+  t.match(isAdministrator(), { isAdmin: true });
+  // As the release before left it, whose column nobody took back.
+  setRoles(write, "u_first", []);
+  write.prepare("UPDATE users SET is_admin = 1").run();
+  t.match(isAdministrator(), { isAdmin: false });
+  t.same(
+    unlinkedUsers(read).map(({ roles }) => roles),
+    [[]],
+    "a new link to Keycloak gives nothing back",
+  );
 });

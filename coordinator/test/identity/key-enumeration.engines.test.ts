@@ -24,7 +24,7 @@ const living = await api.commit.run((db) =>
     const of = { userId: `u_${index}`, projectId: `p_${index}` };
     const { key, row } = drawKey("dev");
     insertUser(db, {
-      ...{ ...of, username: `user${index}`, isAdmin: false, bucket: `user${index}-1` },
+      ...{ ...of, username: `user${index}`, bucket: `user${index}-1` },
       ...{ quotaBytes: 1, now: 1 },
     });
     insertKey(db, {

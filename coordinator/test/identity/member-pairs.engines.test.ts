@@ -89,6 +89,7 @@ t.test("a kill between any two steps leaves no stray pair behind the next start"
       return await work();
     };
     const killed = new BucketKeys({
+      onForgotten: () => {},
       read,
       now: Date.now,
       record: api.audit.record,

@@ -120,6 +120,57 @@ t.test("the first upload by a page makes the project's bucket, for who may write
   t.equal(api.audit.drafts.filter(({ type }) => type === "data.bucket.create").length, 2);
 });
 
+t.test("a researcher who becomes administrator sees no data, by no credential", async (t) => {
+  const carl = await person("carl");
+  await lead.ask("POST", members, { username: "carl", role: "researcher" });
+  const key = await keyOf(carl);
+  const bucket = { url: "/api/users/storage/bucket" };
+  const pair = (await withKey(key, { ...bucket, method: "PATCH", url: `${bucket.url}/rotate-key` }))
+    .body as unknown as S3Credentials & { bucketAlias: string };
+  const { bucketAlias } = (await withKey(key, bucket)).body as { bucketAlias: string };
+  t.equal(await listBucket(bucketAlias, pair), "ok");
+  const session = await house.signedIn(carl.userId, { roles: ["platform-admin"] });
+  const refused = { status: 403, body: { code: "role_conflict" } };
+  const here = { "x-rt-project": projectId };
+  t.match(await session("GET", bucket.url, undefined, here), refused);
+  t.match(await withKey(key, bucket), refused);
+  t.match(await withKey(key, { url: "/api/users/storage/usage" }), refused);
+  t.match(await withKey(key, { method: "PATCH", url: `${bucket.url}/rotate-key` }), refused);
+  const minted = await keyOf({ ...carl, ask: session });
+  t.match(await withKey(minted, bucket), refused, "a key that is minted then");
+  t.equal(await listBucket(bucketAlias, pair), "InvalidAccessKeyId");
+  t.match(
+    api.audit.drafts.filter(({ type }) => type === "key.bucket.withdraw"),
+    [{ detail: { user: carl.userId, reason: "duty" } }],
+  );
+});
+
+t.test("no lead makes an auditor a member, and an officer takes anybody out", async (t) => {
+  const aude = await person("aude", ["compliance-auditor"]);
+  for (const role of ["researcher", "project-lead", "viewer"])
+    t.match(await lead.ask("POST", members, { username: "aude", role }), {
+      ...{ status: 409, body: { code: "duties_conflict" } },
+    });
+  t.equal((await aude.ask("GET", "/api/people")).status, 200, "and the auditor still sees");
+  t.match(
+    await aude.ask("POST", "/api/keys", {
+      ...{ name: "k", projectId, expiresInDays: 1, scopes: ["audit:read"] },
+    }),
+    {
+      ...{
+        status: 403,
+        body: { code: "role_conflict", message: /sign in, or take the log by the SIEM/ },
+      },
+    },
+  );
+  const olga = await person("olga", ["security-officer"]);
+  const dora = await person("dora");
+  await lead.ask("POST", members, { username: "dora", role: "researcher" });
+  t.match(await dora.ask("DELETE", `${members}/${dora.userId}`), { status: 404 });
+  t.match(await olga.ask("DELETE", `${members}/${dora.userId}`), { status: 200 });
+  t.match(await olga.ask("POST", members, { username: "dora", role: "viewer" }), { status: 404 });
+});
+
 t.test("the last lead stays", async (t) => {
   const refused = { status: 409, body: { code: "last_lead" } };
   t.match(await lead.ask("DELETE", `${members}/${lead.userId}`), refused);

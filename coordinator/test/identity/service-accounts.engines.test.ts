@@ -161,7 +161,7 @@ t.test("only a lead who has just shown a second factor makes one", async (t) => 
     roles: ["compliance-auditor"],
   });
   t.match(await auditor("GET", accounts), { status: 200 });
-  t.match(await auditor("DELETE", `${accounts}/sa_x`), { status: 404 });
+  t.match(await auditor("DELETE", `${accounts}/sa_x`), { status: 403 });
 });
 
 t.test("a key that is none, or a private one, is refused with a word for it", async (t) => {
@@ -345,4 +345,40 @@ t.test("ten living ones of a project are the most", async (t) => {
   const carla = await person("carla");
   for (let count = 0; count < 10; count += 1) await make(carla.ask, carla.projectId, ["jobs:read"]);
   await t.rejects(make(carla.ask, carla.projectId), /too_many_service_accounts/);
+});
+
+t.test("one whose maker gets a duty sees no data, and a lead adopts it or it ends", async (t) => {
+  const maker = await person("maker");
+  const { projectId } = maker;
+  const heir = await person("heir");
+  const members = `/api/projects/${projectId}/members`;
+  await maker.ask("POST", members, { username: "heir", role: "project-lead" });
+  const [kept, left] = [await make(maker.ask, projectId), await make(maker.ask, projectId)];
+  const [token, other] = [await tokenOf(kept), await tokenOf(left)];
+  const projects = { url: "/api/projects" };
+  const usage = { url: "/api/users/storage/objects" };
+  await house.signedIn(maker.userId, { roles: ["platform-admin"] });
+  t.match(await withToken(token, usage), { status: 403, body: { code: "role_conflict" } });
+  t.equal((await withToken(token, projects)).status, 200, "and is good for the rest");
+  await serviceAccounts.look();
+  t.equal(draftsOf("iam.service-account.orphan").length, 2);
+  const its = `/api/projects/${projectId}/service-accounts`;
+  const listed = async () =>
+    (await heir.ask("GET", its)).body as unknown as { id: string; adoptBy: string | null }[];
+  t.ok((await listed()).every(({ adoptBy }) => adoptBy !== null));
+  const administrator = await house.signedIn(maker.userId, { roles: ["platform-admin"] });
+  t.match(await administrator("POST", `${its}/${kept.id}/adopt`), {
+    ...{ status: 403, body: { code: "role_conflict" } },
+  });
+  t.match(await heir.ask("POST", `${its}/${kept.id}/adopt`), {
+    ...{ status: 200, body: { adoptBy: null, answeredBy: { username: "heir" } } },
+  });
+  t.not((await withToken(token, usage)).status, 403, "who answers for it may see the data");
+  api.clock.now += 7 * DAY_MS - 1;
+  await serviceAccounts.look();
+  t.equal(draftsOf("iam.service-account.end").length, 0);
+  api.clock.now += 1;
+  await serviceAccounts.look();
+  t.match(draftsOf("iam.service-account.end"), [{ object: { id: left.id } }]);
+  t.match(await withToken(other, projects), { body: { code: "service_account_over" } });
 });

@@ -51,7 +51,7 @@ t.test("everybody sets the own wishes, of jobs that one may read", async (t) => 
   const coordinator = await RunningCoordinator.create();
   t.teardown(() => coordinator[Symbol.asyncDispose]());
   const made = async (username: string) => {
-    const reply = await coordinator.control({ verb: "add-user", username, admin: false });
+    const reply = await coordinator.control({ verb: "add-user", username });
     if (!reply.ok || reply.verb !== "add-user") throw new Error(JSON.stringify(reply));
     return reply;
   };

@@ -52,7 +52,7 @@ export class DashboardHouse implements AsyncDisposable {
   }
 
   async addUser(username: string): Promise<AddedUser> {
-    return (await this.running.control({ verb: "add-user", username, admin: false })) as AddedUser;
+    return (await this.running.control({ verb: "add-user", username })) as AddedUser;
   }
 
   /** A node with so many CPU workers. */

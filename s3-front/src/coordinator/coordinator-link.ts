@@ -5,6 +5,7 @@ import { reader } from "@resontech/contracts/readable";
 import {
   FRONT_PROTOCOL,
   FrontAnswer,
+  FrontForget,
   type FrontHello,
   FrontHelloAnswer,
   type FrontQuestion,
@@ -28,12 +29,15 @@ type Waiting = {
 
 const readHelloAnswer = reader(FrontHelloAnswer);
 const readAnswer = reader(FrontAnswer);
+const readForget = reader(FrontForget);
 const HELLO: FrontHello = { hello: versionsOf(FRONT_PROTOCOL) };
 
 export class CoordinatorLink implements Disposable {
   readonly #path: string;
+  readonly #onForget = new Set<(accessKeyIds: readonly string[] | "all") => void>();
   readonly #waiting = new Map<number, Waiting>();
   #socket: Socket | null = null;
+  #hasMet = false;
   #pending = "";
   #nextId = 1;
   /** Of the connection that there is. */
@@ -71,6 +75,11 @@ export class CoordinatorLink implements Disposable {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Calls `forget` for access keys that are gone, and with `all` where a connection comes after another one: what was told between them was not heard. */
+  onForget(forget: (accessKeyIds: readonly string[] | "all") => void): void {
+    this.#onForget.add(forget);
   }
 
   [Symbol.dispose](): void {
@@ -118,6 +127,13 @@ export class CoordinatorLink implements Disposable {
       if (hello?.hello === "refused") throw new TypeError(`${hello.code}: ${hello.message}`);
       if (hello !== null) {
         this.#agreed.resolve(hello.protocol);
+        if (this.#hasMet) this.#forget("all");
+        this.#hasMet = true;
+        continue;
+      }
+      const told = readForget(value);
+      if (told !== null) {
+        this.#forget(told.forget);
         continue;
       }
       const answer = readAnswer(value);
@@ -129,6 +145,10 @@ export class CoordinatorLink implements Disposable {
         throw new TypeError("the coordinator answered another question");
       else this.#settle(answer.id)?.resolve(answer);
     }
+  }
+
+  #forget(accessKeyIds: readonly string[] | "all"): void {
+    for (const forget of this.#onForget) forget(accessKeyIds);
   }
 
   #fail(id: number, why: string): void {

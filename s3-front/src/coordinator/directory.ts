@@ -1,4 +1,4 @@
-/** Whose keys and buckets they are, as the coordinator says; remembered, because a key id and a bucket never change hands. */
+/** Whose keys and buckets they are, as the coordinator says; remembered, because they never change hands, until the coordinator says that a key is gone. */
 import type { Principal } from "../decisions/principal.ts";
 import type { CoordinatorLink } from "./coordinator-link.ts";
 
@@ -17,6 +17,10 @@ export class Directory {
 
   constructor(link: CoordinatorLink) {
     this.#link = link;
+    link.onForget((gone) => {
+      if (gone === "all") this.#principals.clear();
+      else for (const accessKeyId of gone) this.#principals.delete(accessKeyId);
+    });
   }
 
   /** @throws CoordinatorUnavailable for a key that is not remembered while the coordinator is away */
@@ -76,6 +80,15 @@ type Found<T> = { value: T; isKnown: boolean };
 /** The oldest entries go first; questions under way are shared. */
 class Remembered<T> {
   readonly #entries = new Map<string, { answer: Promise<Found<T>>; validUntil: number }>();
+
+  /** A question that is under way is answered to who asked it, and to nobody after. */
+  delete(name: string): void {
+    this.#entries.delete(name);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
 
   async get(name: string, find: () => Promise<Found<T>>): Promise<T> {
     const entry = this.#entries.get(name);

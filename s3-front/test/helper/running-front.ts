@@ -181,7 +181,6 @@ export class RunningFront implements AsyncDisposable {
     const user = {
       userId,
       username: `canary${this.#users}`,
-      isAdmin: false,
       projectId: `p_${userId}`,
       bucket,
       quotaBytes,

@@ -170,8 +170,22 @@ function overdueFindings({ target, isOverdue, takenAtMs, failure }: BackupFacts)
 }
 
 function peopleFindings(health: CoordinatorHealth | null): Finding[] {
-  const { requested = [], left = [] } = health?.people ?? {};
+  const { requested = [], left = [], givenNothing = [], restored = [] } = health?.people ?? {};
   return [
+    ...restored.map(({ userId, username, restoredAt }) =>
+      warning(
+        "administrator_restored",
+        `${username} was made administrator at this host at ${restoredAt}, without two people`,
+        `a second person with a role of the whole appliance says that it was right: resontech approvals acknowledge ${userId}`,
+      ),
+    ),
+    ...givenNothing.map(({ username, group, project }) =>
+      warning(
+        "group_conflict",
+        `the group ${group} would make the auditor ${username} a member of project ${project}, and gives nothing`,
+        `take the person out of the group, or the mapping away: appliance identity unmap ${group}`,
+      ),
+    ),
     ...requested.map(({ username, role }) =>
       warning(
         "role_requested",
@@ -358,6 +372,7 @@ function coordinatorFindings(health: CoordinatorHealth): Finding[] {
     );
   found.push(...health.endingKeys.map(keyFinding));
   found.push(...(health.endingAccounts ?? []).map(accountFinding));
+  found.push(...(health.orphanedAccounts ?? []).map(orphanFinding));
   if (!health.hasApprover)
     found.push(
       warning(
@@ -539,6 +554,22 @@ function accountFinding({
     "service_account_expiring",
     daysLeft <= 0 ? `${what} has expired` : `${what} expires in ${Math.floor(daysLeft)} days`,
     "a lead of the project makes a new one: resontech service-accounts create",
+  );
+}
+
+/** Who answered for it has left, or has a duty that leaves no data. */
+function orphanFinding({
+  account,
+  name,
+  project,
+  projectId,
+  orphanedAt,
+}: NonNullable<CoordinatorHealth["orphanedAccounts"]>[number]): Finding {
+  const endsAt = new Date(Date.parse(orphanedAt) + 7 * DAY_MS).toISOString();
+  return warning(
+    "service_account_orphaned",
+    `nobody answers for service account ${name} (${account}) of project ${project}; it ends at ${endsAt}`,
+    `a lead of the project answers for it: resontech service-accounts adopt ${projectId} ${account}`,
   );
 }
 

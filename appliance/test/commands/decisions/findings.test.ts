@@ -216,6 +216,38 @@ t.test("each thing that can be wrong is named with what to do", async (t) => {
       }),
     ],
     ["warning person_left", inHealth({ people: { requested: [], left: ["max"] } })],
+    [
+      "warning administrator_restored",
+      inHealth({
+        people: {
+          ...{ requested: [], left: [] },
+          restored: [{ userId: "u_1", username: "anna", restoredAt: inDays(-1) }],
+        },
+      }),
+    ],
+    [
+      "warning group_conflict",
+      inHealth({
+        people: {
+          ...{ requested: [], left: [] },
+          givenNothing: [{ username: "aude", group: "corp/doctors", project: "screening" }],
+        },
+      }),
+    ],
+    [
+      "warning service_account_orphaned",
+      inHealth({
+        orphanedAccounts: [
+          {
+            account: "sa_1",
+            name: "nightly",
+            project: "p",
+            projectId: "p_1",
+            orphanedAt: inDays(-1),
+          },
+        ],
+      }),
+    ],
   ];
   for (const [expected, found] of cases) t.same(found, [expected]);
 });

@@ -93,8 +93,14 @@ export const IDENTITY_EVENTS = {
   "auth.host.logout": observed("appliance", "A session at the host itself ended.", { pid: Count }),
   "iam.user.create": operation(
     "user",
-    "A user was made, with default project.",
-    Type.Object({ admin: Type.Optional(Type.Boolean()) }, closed),
+    "A user was made: with a default project, or with a duty on the whole appliance and without one.",
+    Type.Object(
+      {
+        admin: Type.Optional(Type.Boolean()),
+        duty: Type.Optional(Type.Enum(["platform-admin", "compliance-auditor"])),
+      },
+      closed,
+    ),
   ),
   "iam.user.change": operation(
     "user",
@@ -146,8 +152,20 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.role.change": operation(
     "user",
-    "A person was given a role of the whole appliance, or lost it; `approval` names the request.",
-    Type.Object({ role: Code, change: Type.Enum(["grant", "revoke"]), approval: PlainId }, closed),
+    "A person was given a role of the whole appliance, or lost it; `approval` names the request. Without one the host's root made an administrator.",
+    Type.Object(
+      {
+        role: Code,
+        change: Type.Enum(["grant", "revoke"]),
+        approval: Type.Optional(PlainId),
+      },
+      closed,
+    ),
+  ),
+  "iam.role.acknowledge": operation(
+    "user",
+    "A second person acknowledged an administrator whom the host's root made.",
+    Type.Object({ role: Code }, closed),
   ),
   "iam.people.read": fact(
     "appliance",
@@ -196,6 +214,21 @@ export const IDENTITY_EVENTS = {
   "iam.service-account.revoke": operation(
     "user",
     "A service account was revoked: its tokens are refused at once, and it gets no new one.",
+    Type.Object({ project: PlainId }, closed),
+  ),
+  "iam.service-account.adopt": operation(
+    "user",
+    "A lead answers for a service account from now on, in place of who made it.",
+    Type.Object({ project: PlainId }, closed),
+  ),
+  "iam.service-account.orphan": fact(
+    "user",
+    "Nobody answers for a service account any more: who did has left, or has a duty that leaves no data. It ends in seven days unless a lead adopts it.",
+    Type.Object({ project: PlainId }, closed),
+  ),
+  "iam.service-account.end": fact(
+    "user",
+    "A service account ended: nobody had answered for it for seven days.",
     Type.Object({ project: PlainId }, closed),
   ),
   "iam.service-account.list": fact(

@@ -34,7 +34,7 @@ export const KEY_EVENTS = {
   "key.bucket.withdraw": fact(
     "bucket",
     "The key pair of somebody who left the directory, or of whom nobody knows since seven days, was taken away.",
-    Type.Object({ user: PlainId, reason: Type.Enum(["left", "unseen"]) }, closed),
+    Type.Object({ user: PlainId, reason: Type.Enum(["left", "unseen", "duty"]) }, closed),
   ),
   "key.predict.rotate": operation(
     "job",

@@ -17,10 +17,12 @@ import { ApiError } from "../../api-error.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
 import { type Approval, findApproval, listApprovals } from "../../approvals/approval-store.ts";
 import type { Action } from "../../authorization/actions.ts";
+import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { projectName } from "../../identity/project-store.ts";
 import { listPeople } from "../../identity/people-store.ts";
+import { acknowledgeRestored } from "../../identity/restored-administrators.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
 import { readSessionCookie, setPendingCookie } from "../session-cookie.ts";
@@ -29,6 +31,9 @@ import type { SignInParts } from "./sign-in.ts";
 /** @property approvals null where the appliance has no identity provider: nobody could ask or answer */
 export type ApprovalRoutesDeps = {
   read: ReadHandle;
+  commit: GroupCommit;
+  /** Unix milliseconds. */
+  now: () => number;
   approvals: Approvals | null;
   identity: SignInParts | null;
   kernel: Pick<Kernel, "job">;
@@ -63,7 +68,7 @@ const DECIDE = {
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
   app,
-  { read, approvals, identity, kernel },
+  { read, commit, now, approvals, identity, kernel },
 ) => {
   app.get(
     "/api/approvals",
@@ -219,6 +224,42 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
         ...person,
         createdAt: new Date(createdAt).toISOString(),
       }));
+    },
+  );
+
+  app.post(
+    "/api/people/:id/acknowledge",
+    {
+      schema: {
+        summary: "Say that an administrator whom the host's root made is rightly one",
+        ...{
+          tags,
+          params: Params,
+          response: responses(200, Type.Object({}, { additionalProperties: false })),
+        },
+      },
+      config: {
+        access: { action: "administrator.acknowledge" },
+        audit: { event: "iam.role.acknowledge" },
+      },
+    },
+    async (request) => {
+      const { id: userId } = request.params;
+      await authorize(request, "administrator.acknowledge", "every");
+      const { userId: by } = callerOfRequest(request);
+      await request.audit.operation(
+        {
+          type: "iam.role.acknowledge",
+          object: { kind: "user", id: userId },
+          detail: { role: "platform-admin" },
+        },
+        ({ completeIn }) =>
+          commit.run((db) => {
+            acknowledgeRestored(db, { userId, by, now: now() });
+            completeIn(db);
+          }),
+      );
+      return {};
     },
   );
 

@@ -147,14 +147,15 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
     "/api/projects/:id/members/:user",
     {
       schema: {
-        summary: "Take a member out: keys and key pair of the project are refused at once",
+        summary:
+          "Take a member out, as a lead or a security officer: keys and key pair of the project are refused at once",
         ...{ tags, params: MemberParams, response: responses(200, Type.Object({}, closed)) },
       },
-      config: { access: { action: "membership.change" }, audit: { event: "iam.project.member" } },
+      config: { access: { action: "membership.end" }, audit: { event: "iam.project.member" } },
     },
     async (request) => {
       const { id, user } = request.params;
-      await authorize(request, "membership.change", anyMemberOf(id));
+      await authorize(request, "membership.end", anyMemberOf(id));
       // Whoever was never there leaves no operation behind.
       if (roleIn(deps.read, id, user) === null)
         throw new ApiError("not_found", "there is no such member");

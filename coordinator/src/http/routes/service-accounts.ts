@@ -11,6 +11,7 @@ import { ApiError } from "../../api-error.ts";
 import type { Action } from "../../authorization/actions.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { projectName } from "../../identity/project-store.ts";
+import { ADOPTION_MS } from "../../identity/service-accounts/decisions/account-standing.ts";
 import {
   accountsOfProject,
   findAccount,
@@ -126,6 +127,36 @@ export const serviceAccountRoutes: FastifyPluginAsyncTypebox<ServiceAccountRoute
     },
   );
 
+  app.post(
+    "/api/projects/:id/service-accounts/:account/adopt",
+    {
+      schema: {
+        summary: "Answer for a service account, in place of who made it",
+        ...{ tags, params: AccountParams, response: responses(200, ServiceAccountReply) },
+      },
+      config: {
+        access: { action: "service-account.adopt" },
+        audit: { event: "iam.service-account.adopt" },
+      },
+    },
+    async (request) => {
+      const { id: projectId, account } = request.params;
+      await authorizeIn(request, "service-account.adopt", projectId);
+      const { serviceAccounts } = required();
+      const found = requireAccount(projectId, account);
+      const { userId } = callerOfRequest(request);
+      await request.audit.operation(
+        {
+          type: "iam.service-account.adopt",
+          object: { kind: "user", id: found.id },
+          detail: { project: projectId },
+        },
+        (operation) => serviceAccounts.adopt(found, userId, operation.completeIn),
+      );
+      return accountReply(requireAccount(projectId, found.id));
+    },
+  );
+
   async function authorizeIn(
     request: FastifyRequest,
     action: Extract<Action, `service-account.${string}`>,
@@ -153,10 +184,12 @@ function accountReply({
   expiresAt,
   lastUsedAt,
   revokedAt,
+  orphanedAt,
   scopes,
   ...account
 }: ServiceAccount): ServiceAccountReply {
   return {
+    adoptBy: orphanedAt === null ? null : instant(orphanedAt + ADOPTION_MS),
     ...account,
     scopes: [...scopes],
     ...{ createdAt: instant(createdAt), expiresAt: instant(expiresAt) },

@@ -82,13 +82,13 @@ export class AccountLinks implements Disposable {
     return await this.#link(user);
   }
 
-  async #link(user: { userId: string; username: string; isAdmin: boolean }): Promise<string> {
+  async #link(user: {
+    userId: string;
+    username: string;
+    roles: readonly ApplianceRole[];
+  }): Promise<string> {
     const { commit, accounts } = this.#deps;
-    const subject = await accounts.ensure(
-      user.userId,
-      user.username,
-      user.isAdmin ? ["platform-admin"] : [],
-    );
+    const subject = await accounts.ensure(user.userId, user.username, user.roles);
     await commit.run((db) => linkPerson(db, user.userId, subject));
     return subject;
   }

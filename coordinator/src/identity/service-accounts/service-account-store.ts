@@ -6,7 +6,7 @@ import {
 import { ApiError } from "../../api-error.ts";
 import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 
-/** @property clientId at Keycloak, which names it in tokens @property createdBy who made it */
+/** @property clientId at Keycloak, which names it in tokens @property createdBy who made it @property answeredBy who made it, or who adopted it */
 export type ServiceAccount = {
   id: string;
   projectId: string;
@@ -15,6 +15,9 @@ export type ServiceAccount = {
   scopes: readonly ServiceAccountScope[];
   thumbprint: string;
   createdBy: { id: string; username: string };
+  answeredBy: { id: string; username: string };
+  /** Since when nobody answers for it; null while somebody does. */
+  orphanedAt: number | null;
   createdAt: number;
   expiresAt: number;
   lastUsedAt: number | null;
@@ -23,7 +26,7 @@ export type ServiceAccount = {
 /** @property subject Keycloak's id of the client's own user @property registration sealed */
 export type NewServiceAccount = Omit<
   ServiceAccount,
-  "createdBy" | "createdAt" | "lastUsedAt" | "revokedAt"
+  "createdBy" | "answeredBy" | "orphanedAt" | "createdAt" | "lastUsedAt" | "revokedAt"
 > & { subject: string; registration: Buffer; createdBy: string; createdAt: number };
 
 type AnyHandle = Pick<WriteHandle, "prepare">;
@@ -35,6 +38,9 @@ type Row = {
   scopes: string;
   thumbprint: string;
   createdBy: string;
+  answerableId: string;
+  answerable: string;
+  orphanedAt: number | null;
   creator: string;
   createdAt: number;
   expiresAt: number;
@@ -43,15 +49,23 @@ type Row = {
 };
 
 const ACCOUNTS = `SELECT a.id, a.project_id AS projectId, a.name, a.client_id AS clientId, a.scopes, a.thumbprint,
-    a.created_by AS createdBy, c.username AS creator, a.created_at AS createdAt, a.expires_at AS expiresAt,
+    a.created_by AS createdBy, r.id AS answerableId, r.username AS answerable, a.orphaned_at AS orphanedAt, c.username AS creator, a.created_at AS createdAt, a.expires_at AS expiresAt,
     a.last_used_at AS lastUsedAt, a.revoked_at AS revokedAt
-  FROM service_accounts a JOIN users c ON c.id = a.created_by`;
+  FROM service_accounts a JOIN users c ON c.id = a.created_by JOIN users r ON r.id = coalesce(a.answerable_id, a.created_by)`;
 
-function accountOf({ creator, createdBy, scopes, ...row }: Row): ServiceAccount {
+function accountOf({
+  creator,
+  createdBy,
+  answerableId,
+  answerable,
+  scopes,
+  ...row
+}: Row): ServiceAccount {
   return {
     ...row,
     scopes: JSON.parse(scopes) as ServiceAccountScope[],
     createdBy: { id: createdBy, username: creator },
+    answeredBy: { id: answerableId, username: answerable },
   };
 }
 
@@ -127,6 +141,47 @@ export function noteRevoked(db: WriteHandle, id: string, now: number): void {
 
 export function noteAccountUse(db: WriteHandle, id: string, now: number): void {
   db.prepare("UPDATE service_accounts SET last_used_at = ? WHERE id = ?").run(now, id);
+}
+
+/** All that may still come in. */
+export function livingAccounts(db: AnyHandle, now: number): ServiceAccount[] {
+  return db
+    .prepare<[number], Row>(
+      `${ACCOUNTS} WHERE a.revoked_at IS NULL AND a.expires_at > ? ORDER BY a.id`,
+    )
+    .all(now)
+    .map(accountOf);
+}
+
+/** @param at since when nobody answers for it; null where somebody does again */
+export function noteOrphaned(db: WriteHandle, id: string, at: number | null): void {
+  db.prepare("UPDATE service_accounts SET orphaned_at = ? WHERE id = ?").run(at, id);
+}
+
+/** This person answers for it from now on. */
+export function noteAdopted(db: WriteHandle, id: string, userId: string): void {
+  db.prepare("UPDATE service_accounts SET answerable_id = ?, orphaned_at = NULL WHERE id = ?").run(
+    userId,
+    id,
+  );
+}
+
+/** Those that end unless a lead adopts them, the oldest first. */
+export function orphanedAccounts(
+  db: AnyHandle,
+  now: number,
+): { account: string; name: string; project: string; projectId: string; orphanedAt: string }[] {
+  return db
+    .prepare<
+      [number, number],
+      { account: string; name: string; project: string; projectId: string; orphanedAt: number }
+    >(
+      `SELECT a.id AS account, a.name, p.name AS project, p.id AS projectId, a.orphaned_at AS orphanedAt
+       FROM service_accounts a JOIN projects p ON p.id = a.project_id
+       WHERE a.orphaned_at IS NOT NULL AND a.revoked_at IS NULL AND a.expires_at > ? ORDER BY a.orphaned_at LIMIT ?`,
+    )
+    .all(now, MAX_ENDING)
+    .map((row) => ({ ...row, orphanedAt: new Date(row.orphanedAt).toISOString() }));
 }
 
 /** Clients that Keycloak has to forget: of accounts that are over. */

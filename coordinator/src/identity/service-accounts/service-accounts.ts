@@ -1,26 +1,35 @@
 /** Service accounts: made at Keycloak and here, known by their tokens, ended here first. */
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   type PublicKey,
   SERVICE_ACCOUNT_CLIENT_PREFIX,
   SERVICE_ACCOUNT_DAYS,
   type ServiceAccountScope,
 } from "@resontech/contracts/http-service-accounts";
+import { ApiError } from "../../api-error.ts";
+import type { RecordEvent } from "../../audit-ports.ts";
 import type { ServiceAccountCaller } from "../../authorization/caller.ts";
+import { COORDINATOR_ACTOR } from "../../authorization/in-the-log.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 import type { ServiceClients } from "../accounts/service-clients.ts";
+import { maySeeData } from "../data-rights.ts";
+import { findPersonById, heldBy } from "../people-store.ts";
 import type { Seal } from "../sign-in/seal.ts";
 import { type AccountKey, accountKey } from "./decisions/account-key.ts";
-import { accountStanding } from "./decisions/account-standing.ts";
+import { accountStanding, nextOfAccount } from "./decisions/account-standing.ts";
 import {
   accountsToRemove,
   findAccountOfClient,
   insertAccount,
   isKnownClient,
+  livingAccounts,
+  noteAdopted,
+  noteOrphaned,
   noteRemoved,
   noteRevoked,
   requireRoom,
+  type ServiceAccount,
 } from "./service-account-store.ts";
 
 const REGISTRATION = "client-registration";
@@ -33,6 +42,7 @@ export type ServiceAccountsDeps = {
   commit: GroupCommit;
   clients: ServiceClients;
   seal: Seal;
+  record: RecordEvent;
   /** Unix milliseconds. */
   now: () => number;
 };
@@ -117,18 +127,62 @@ export class ServiceAccounts {
     });
   }
 
+  /**
+   * This person answers for the account from then on. Asked by a lead for the own name alone.
+   * @param settled joins the transaction
+   * @throws ApiError role_conflict for whom a duty leaves no data
+   */
+  async adopt(
+    { id, projectId }: Pick<ServiceAccount, "id" | "projectId">,
+    userId: string,
+    settled: (db: WriteHandle) => void,
+  ): Promise<void> {
+    await this.#deps.commit.run((db) => {
+      if (!maySeeData(db, { userId, projectId }))
+        throw new ApiError("role_conflict", "who answers for a program may see what it sees");
+      noteAdopted(db, id, userId);
+      settled(db);
+    });
+  }
+
+  /** Finds accounts that nobody answers for any more, and ends those that nobody adopted in time. */
+  async look(): Promise<void> {
+    const { read, commit, now, record } = this.#deps;
+    const at = now();
+    const found = livingAccounts(read, at).flatMap((account) => {
+      const next = nextOfAccount({ ...account, isAnswered: isAnswered(read, account) }, at);
+      return next === null ? [] : [{ account, next }];
+    });
+    if (found.length === 0) return;
+    await commit.run((db) => {
+      for (const { account, next } of found) {
+        const { id, projectId } = account;
+        if (next === "end") noteRevoked(db, id, at);
+        else noteOrphaned(db, id, next === "orphan" ? at : null);
+        if (next === "return") continue;
+        record(db, {
+          type: next === "end" ? "iam.service-account.end" : "iam.service-account.orphan",
+          ...{ phase: "fact", op: randomUUID(), actor: COORDINATOR_ACTOR },
+          ...{ object: { kind: "user", id }, detail: { project: projectId } },
+        });
+      }
+    });
+  }
+
   /** Who sends such a token: `over` for one that was revoked or has expired, null for one that is none of ours. */
   callerOf(claims: ServiceAccountClaims): ServiceAccountCaller | "over" | null {
     const { read, now } = this.#deps;
     const account = findAccountOfClient(read, claims);
     if (account === null) return null;
     if (accountStanding(account, now()) === "over") return "over";
-    const { id: userId, projectId, clientId, scopes } = account;
-    return { kind: "service-account", userId, projectId, clientId, scopes };
+    const { id: userId, projectId, clientId, scopes, answeredBy } = account;
+    const holds = heldBy(read, answeredBy.id);
+    return { kind: "service-account", userId, projectId, clientId, scopes, holds };
   }
 
   /** Takes clients of accounts that are over from Keycloak, and tokens from those that a kill left behind. */
   async sweep(): Promise<void> {
+    await this.look();
     const { read, commit, clients, seal, now } = this.#deps;
     for (const { id, clientId, registration } of accountsToRemove(read, now())) {
       await clients.remove(clientId, seal.open(REGISTRATION, registration) as string | null);
@@ -142,4 +196,14 @@ export class ServiceAccounts {
         await clients.disable(clientId);
     this.#lookedAt = now();
   }
+}
+
+/** Whoever answers for a program is here and may see what it sees. */
+function isAnswered(
+  read: ReadHandle,
+  { answeredBy, projectId }: Pick<ServiceAccount, "answeredBy" | "projectId">,
+): boolean {
+  const person = findPersonById(read, answeredBy.id);
+  if (person === null || person.isDisabled || person.hasLeft) return false;
+  return maySeeData(read, { userId: person.userId, projectId });
 }

@@ -23,6 +23,7 @@ import type { RequestRole } from "../directories/request-role.ts";
 import {
   findPerson,
   findPersonById,
+  heldBy,
   membershipsOf,
   noteSignIn,
   subjectOf,
@@ -35,7 +36,9 @@ import {
   SessionGone,
   type SignedIn,
 } from "./open-id-provider.ts";
-import { setRoles } from "../role-holders.ts";
+import { rolesTaken } from "../decisions/duties.ts";
+import { rolesOf, setRoles } from "../role-holders.ts";
+import type { BucketKeys } from "../bucket-keys.ts";
 import type { Seal } from "./seal.ts";
 import {
   deleteOverSessions,
@@ -67,6 +70,9 @@ export type SessionsDeps = {
   seal: Seal;
   accounts: Pick<KeycloakAccounts, "lookAt">;
   requestRole: RequestRole;
+  /** Key pairs follow the duties that a token names. */
+  bucketKeys: Pick<BucketKeys, "review">;
+  onError: (error: unknown, what: string) => void;
   now: () => number;
   /** Milliseconds. @default IDLE_MS */
   idleMs?: number | undefined;
@@ -107,7 +113,7 @@ export class Sessions {
       id: `s_${randomBytes(12).toString("hex")}`,
       userId,
       sid: signedIn.sid,
-      roles: applianceRoles(signedIn.roles),
+      roles: [],
       acr: signedIn.acr,
       signedInAt: at,
       // A step-up makes no session longer.
@@ -119,12 +125,14 @@ export class Sessions {
     };
     await commit.run((db) => {
       if (old !== null) deleteSession(db, old.hash);
+      session.roles = rolesTaken(applianceRoles(signedIn.roles), rolesOf(db, userId));
       insertSession(db, session);
       setRoles(db, userId, session.roles);
       noteSignIn(db, userId, at);
       this.#noteGroups(db, userId, signedIn.groups);
       write(db, this.#callerIn(session));
     });
+    await this.#reviewPairs(userId);
     return cookie;
   }
 
@@ -157,13 +165,15 @@ export class Sessions {
     if (hasEnded(read, sid)) return null;
     const person = findPerson(read, subject);
     if (person === null || person.isDisabled || person.hasLeft) return null;
-    const memberships = membershipsOf(read, person.userId);
+    const named = applianceRoles(roles);
+    const memberships = membershipsOf(read, person.userId, named);
     return {
       kind: "session",
       sessionId: sid,
       userId: person.userId,
       projectId: memberships[0]?.projectId ?? "",
-      grants: grantsOf(rolesShown(applianceRoles(roles), acr), memberships),
+      grants: grantsOf(rolesShown(named, acr), memberships),
+      holds: heldBy(read, person.userId, named),
       signIn: { acr, at: authenticatedAt },
     };
   }
@@ -249,13 +259,15 @@ export class Sessions {
   }
 
   #callerIn(session: Session): SessionCaller {
-    const memberships = membershipsOf(this.#deps.read, session.userId);
+    const { read } = this.#deps;
+    const memberships = membershipsOf(read, session.userId, session.roles);
     return {
       kind: "session",
       sessionId: session.id,
       userId: session.userId,
       projectId: memberships[0]?.projectId ?? "",
       grants: grantsOf(session.roles, memberships),
+      holds: heldBy(read, session.userId, session.roles),
       signIn: { acr: session.acr, at: session.signedInAt },
     };
   }
@@ -278,13 +290,15 @@ export class Sessions {
     }
     try {
       const fresh = await provider.refresh(tokens);
-      const roles = applianceRoles(fresh.roles);
       const sealed = seal.seal(TOKENS, fresh.tokens);
-      await commit.run((db) => {
+      const roles = await commit.run((db) => {
+        const roles = rolesTaken(applianceRoles(fresh.roles), rolesOf(db, session.userId));
         noteCheck(db, session.hash, { roles, tokens: sealed, now: now() });
         setRoles(db, session.userId, roles);
         this.#noteGroups(db, session.userId, fresh.groups);
+        return roles;
       });
+      await this.#reviewPairs(session.userId);
       this.#openUntil.delete(session.id);
       return { ...session, roles };
     } catch (error) {
@@ -305,6 +319,14 @@ export class Sessions {
     if (person?.source?.kind !== "storage" || subject === null) return false;
     const looked = await accounts.lookAt(subject, person.source).catch(() => null);
     return looked === null || looked.standing === "unknown";
+  }
+
+  /** A store that is away keeps nobody out of a page; the next sweep asks again. */
+  async #reviewPairs(userId: string): Promise<void> {
+    const { bucketKeys, onError } = this.#deps;
+    await bucketKeys
+      .review(userId)
+      .catch((error: unknown) => onError(error, "key pairs of a person were not reviewed"));
   }
 
   #noteGroups(db: WriteHandle, userId: string, claims: GroupClaims): void {

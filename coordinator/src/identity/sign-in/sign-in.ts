@@ -145,7 +145,7 @@ export class SignIn {
     if (findUser(read, username) !== null) throw new SignInRefused("name_taken");
     return await createUser(
       { ...this.#deps, caller: COORDINATOR },
-      { username, isAdmin: false, subject: signedIn.subject, source },
+      { username, subject: signedIn.subject, source },
     );
   }
 

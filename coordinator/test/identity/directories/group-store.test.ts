@@ -13,14 +13,19 @@ import {
   openRequests,
   requestRoleOnRecord,
 } from "../../../src/identity/directories/request-role.ts";
-import { membershipsOf } from "../../../src/identity/people-store.ts";
+import {
+  groupsThatGiveNothing,
+  heldBy,
+  membershipsOf,
+} from "../../../src/identity/people-store.ts";
+import { setRoles } from "../../../src/identity/role-holders.ts";
 
 function opened(t: Test) {
   const database = openDatabase(join(t.testdir(), "coordinator.db"));
   t.teardown(() => database[Symbol.dispose]());
   for (const name of ["erika", "owner"])
     insertUser(database.write, {
-      ...{ userId: `u_${name}`, username: name, isAdmin: false, projectId: `p_${name}` },
+      ...{ userId: `u_${name}`, username: name, projectId: `p_${name}` },
       ...{ bucket: name, quotaBytes: 1, now: 1 },
     });
   return database;
@@ -50,6 +55,26 @@ t.test("a group gives one role in a project, and takes it with its mapping", asy
   t.equal(unmapGroup(write, "corp/doctors", "p_owner"), 1);
   t.equal(unmapGroup(write, "corp/doctors", "p_owner"), 0);
   t.same(roles(), ["p_erika project-lead"]);
+});
+
+t.test("a group makes no auditor a member, and a finding names it", async (t) => {
+  const { read, write } = opened(t);
+  mapGroup(write, { group: "corp/doctors", project: "p_owner", role: "researcher" });
+  noteGroups(write, "u_erika", ["corp/doctors"]);
+  t.same(groupsThatGiveNothing(read), []);
+  t.ok(heldBy(read, "u_erika").includes("researcher"));
+  setRoles(write, "u_erika", ["compliance-auditor"]);
+  t.same(membershipsOf(read, "u_erika"), []);
+  t.same(heldBy(read, "u_erika"), ["compliance-auditor"], "nothing blinds the auditor");
+  t.same(groupsThatGiveNothing(read), [
+    { username: "erika", group: "corp/doctors", project: "default" },
+  ]);
+  setRoles(write, "u_erika", []);
+  t.same(
+    membershipsOf(read, "u_erika", ["compliance-auditor"]),
+    [],
+    "nor one whom a newer token names auditor",
+  );
 });
 
 t.test("a role of the whole appliance is asked for, once", async (t) => {

@@ -1,0 +1,127 @@
+/**
+ * Who holds which duty changes here, one change at a time: each is checked, made at Keycloak, and checked again in the transaction that writes it. What the
+ * second check refuses is taken back at Keycloak.
+ */
+import { Turns } from "@resontech/daemon/turns";
+import { ApiError } from "../api-error.ts";
+import type { GroupCommit } from "../db/group-commit.ts";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
+import type { AccountLinks } from "../identity/accounts/account-links.ts";
+import type { BucketKeys } from "../identity/bucket-keys.ts";
+import { isMemberBeyondOwn } from "../identity/project-store.ts";
+import { findPersonById } from "../identity/people-store.ts";
+import { noteRestored } from "../identity/restored-administrators.ts";
+import { otherHoldersOf, rolesOf, setRoles } from "../identity/role-holders.ts";
+import type { Sessions } from "../identity/sign-in/sessions.ts";
+import {
+  requireAllowed,
+  requireAnotherAdministrator,
+  requireRoleChange,
+  type RoleChange,
+  type RoleFacts,
+  rolesAfter,
+} from "./decisions/role-rules.ts";
+
+export type RoleChangesDeps = {
+  read: ReadHandle;
+  commit: GroupCommit;
+  links: Pick<AccountLinks, "setRole">;
+  sessions: Pick<Sessions, "endAll">;
+  bucketKeys: Pick<BucketKeys, "review">;
+  /** Unix milliseconds. */
+  now: () => number;
+};
+type AnyHandle = Pick<WriteHandle, "prepare">;
+
+export class RoleChanges {
+  readonly #deps: RoleChangesDeps;
+  readonly #turns = new Turns();
+
+  constructor(deps: RoleChangesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Runs what changes who may do what, or depends on it, after whatever came before. */
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(work);
+  }
+
+  /** Whether it could be done now. @throws ApiError not_found, role_unchanged, duties_conflict, last_admin */
+  require(userId: string, wanted: RoleChange): void {
+    const { read } = this.#deps;
+    requirePerson(read, userId);
+    requireRoleChange(wanted, factsOf(read, userId));
+  }
+
+  /** Inside a turn. Sessions end: the next sign-in has the roles of then. @throws ApiError as {@link require}; KeycloakUnreachableError */
+  async change(userId: string, wanted: RoleChange): Promise<void> {
+    const { commit, links } = this.#deps;
+    this.require(userId, wanted);
+    const isGranted = wanted.change === "grant";
+    await links.setRole(userId, wanted.role, isGranted);
+    try {
+      await commit.run((db) => {
+        // A token may have brought the new role here meanwhile: that is no other change.
+        const facts = factsOf(db, userId);
+        requireAllowed(wanted, facts);
+        setRoles(db, userId, rolesAfter(wanted, facts.held));
+      });
+    } catch (error) {
+      await links.setRole(userId, wanted.role, !isGranted);
+      throw error;
+    }
+    await this.#settle(userId);
+  }
+
+  /**
+   * Makes an administrator of somebody at the host's word. The row of the finding is written with the role and before Keycloak hears of it: a kill between
+   * leaves the finding, and the same command goes on from there. In a turn of its own.
+   * @param settled joins the last transaction
+   * @throws ApiError not_found, user_disabled, duties_conflict; KeycloakUnreachableError: then role and finding stand here, and the same command goes on
+   */
+  restore(userId: string, settled: (db: WriteHandle) => void): Promise<void> {
+    return this.inTurn(async () => {
+      const { commit, links, now } = this.#deps;
+      const restoredAt = now();
+      await commit.run((db) => {
+        const person = requirePerson(db, userId);
+        if (person.isDisabled) throw new ApiError("user_disabled", "the user is disabled");
+        const facts = factsOf(db, userId);
+        const wanted: RoleChange = { role: "platform-admin", change: "grant" };
+        requireAllowed(wanted, facts);
+        setRoles(db, userId, rolesAfter(wanted, facts.held));
+        noteRestored(db, userId, restoredAt);
+      });
+      await links.setRole(userId, "platform-admin", true);
+      await this.#settle(userId);
+      await commit.run(settled);
+    });
+  }
+
+  /** Inside a turn: nobody takes the last administrator away. @throws ApiError last_admin */
+  requireAdministratorBeside(userId: string): void {
+    const { read } = this.#deps;
+    if (rolesOf(read, userId).includes("platform-admin"))
+      requireAnotherAdministrator(otherHoldersOf(read, ["platform-admin"], userId));
+  }
+
+  async #settle(userId: string): Promise<void> {
+    const { sessions, bucketKeys } = this.#deps;
+    await sessions.endAll({ userId }, "revoked");
+    await bucketKeys.review(userId);
+  }
+}
+
+function requirePerson(db: AnyHandle, userId: string) {
+  const person = findPersonById(db, userId);
+  if (person === null) throw new ApiError("not_found", "there is no such user");
+  return person;
+}
+
+function factsOf(db: AnyHandle, userId: string): RoleFacts {
+  return {
+    held: rolesOf(db, userId),
+    isMember: isMemberBeyondOwn(db, userId),
+    otherAdministrators: otherHoldersOf(db, ["platform-admin"], userId),
+  };
+}
