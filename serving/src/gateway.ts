@@ -34,8 +34,12 @@ const NOTHING_KNOWN = {
   ...{ status: 503, type: "unavailable", retryAfterS: 5 },
   message: "the gateway does not know now which keys and deployments there are; try again",
 } as const;
+const WRONG_KEY = {
+  ...{ status: 401, type: "auth_error", message: "the key is not one of this deployment" },
+} as const;
+
 export type GatewayParts = {
-  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
+  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh" | "isTold">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   budgets: Pick<KeyBudgets, "enter">;
   numbers: Pick<GatewayNumbers, "begin" | "now">;
@@ -75,9 +79,7 @@ async function answer(
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
   const shown = shownKey(keyOf(request.headers), routes.keys, Date.now());
   if (call.kind !== "health" && !mayCall(route, shown))
-    return refuse(request, response, {
-      ...{ status: 401, type: "auth_error", message: "the key is not one of this deployment" },
-    });
+    return refuse(request, response, routes.isTold || shown === null ? WRONG_KEY : NOTHING_KNOWN);
   if (route === null)
     return refuse(request, response, {
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },

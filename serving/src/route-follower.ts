@@ -42,6 +42,8 @@ export class RouteFollower implements Disposable {
   #keys = new Map<string, CallerKey>();
   /** By the monotonic clock; -Infinity before the first word. */
   #heardAt = Number.NEGATIVE_INFINITY;
+  /** Over the connection that is open now. */
+  #isTold = false;
   readonly #first = new EventEmitter();
   #socket: Socket | null = null;
   #retry: NodeJS.Timeout | undefined;
@@ -83,6 +85,11 @@ export class RouteFollower implements Disposable {
 
   get isFresh(): boolean {
     return performance.now() - this.#heardAt < ROUTES_LIFE_MS;
+  }
+
+  /** The coordinator tells of each change as it comes: a key that is in no table is nobody's. While it is away, a newer key may be in none. */
+  get isTold(): boolean {
+    return this.#isTold;
   }
 
   [Symbol.dispose](): void {
@@ -133,6 +140,7 @@ export class RouteFollower implements Disposable {
     });
     socket.on("error", (err) => this.#log.debug({ err }, "the coordinator is not there"));
     socket.once("close", () => {
+      this.#isTold = false;
       if (!this.#isClosed) this.#retry = setTimeout(() => this.#connect(), RETRY_MS);
     });
   }
@@ -156,6 +164,7 @@ export class RouteFollower implements Disposable {
     );
     this.#keys = new Map((table.keys ?? []).map((key) => [key.sha256, key]));
     this.#heardAt = performance.now();
+    this.#isTold = true;
     this.#first.emit("heard");
     this.#follower.follow(table.routes);
   }

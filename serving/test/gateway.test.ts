@@ -1,22 +1,29 @@
 /** What the gateway says before it has heard of any key. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import t from "tap";
+import t, { type Test } from "tap";
 import { type GatewayParts, makeGateway } from "../src/gateway.ts";
 import { SILENT_LOG as log } from "./helper/silent-log.ts";
 
-t.test("no key is refused and no deployment missed before any is known", async (t) => {
-  const routes = { isFresh: false, find: () => null, all: () => [], keys: new Map() };
-  const server = makeGateway({ routes, numbers: { now: 0 }, log } as unknown as GatewayParts);
+type KnownRoutes = GatewayParts["routes"];
+
+async function askedOf(t: Test, routes: Partial<KnownRoutes>) {
+  const known = { find: () => null, all: () => [], keys: new Map(), ...routes };
+  const parts = { routes: known, numbers: { now: 0 }, log };
+  const server = makeGateway(parts as unknown as GatewayParts);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const ask = async (method: string, path: string) =>
+  return async (method: string, path: string, key = "rpk_good") =>
     await fetch(`http://127.0.0.1:${port}${path}`, {
-      ...{ method, headers: { authorization: "Bearer rpk_good", connection: "close" } },
+      ...{ method, headers: { authorization: `Bearer ${key}`, connection: "close" } },
       ...(method === "POST" ? { body: "{}" } : {}),
     });
+}
+
+t.test("no key is refused and no deployment missed before any is known", async (t) => {
+  const ask = await askedOf(t, { isFresh: false, isTold: false });
   for (const [method, path, isOpenAi] of [
     ["POST", "/inference/job-1/predict", false],
     ["GET", "/inference/job-1/health", false],
@@ -37,3 +44,21 @@ t.test("no key is refused and no deployment missed before any is known", async (
   for (const path of ["/v1/slots", "/elsewhere"])
     t.equal((await ask("GET", path)).status, 404, `${path} is nobody's in any case`);
 });
+
+t.test(
+  "while the coordinator is away, a key that is in no table may be a newer one, and is not refused",
+  async (t) => {
+    const calls = [
+      ["POST", "/inference/job-1/predict"],
+      ["POST", "/inference/job-1/v1/chat/completions"],
+      ["POST", "/v1/chat/completions"],
+      ["GET", "/v1/models"],
+    ] as const;
+    const away = await askedOf(t, { isFresh: true, isTold: false });
+    for (const [method, path] of calls)
+      t.equal((await away(method, path)).status, 503, `${method} ${path}, away`);
+    const there = await askedOf(t, { isFresh: true, isTold: true });
+    for (const [method, path] of calls)
+      t.equal((await there(method, path)).status, 401, `${method} ${path}, there`);
+  },
+);

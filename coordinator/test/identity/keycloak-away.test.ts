@@ -40,7 +40,10 @@ t.test("what Keycloak has not judged is not refused", async (t) => {
   const origin = `https://localhost:${(server.address() as AddressInfo).port}`;
   const open = async () =>
     await OpenIdProvider.open({
-      address: { port: (server.address() as AddressInfo).port, origin, caPem: pki.rootPem },
+      address: {
+        ...{ port: (server.address() as AddressInfo).port, origin, caPem: pki.rootPem },
+        client: { certFile: pki.serverCertFile, keyFile: pki.serverKeyFile },
+      },
       realm: "r",
       clientKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }),
     });

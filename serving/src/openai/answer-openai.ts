@@ -26,7 +26,7 @@ import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
 import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
-  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh">;
+  routes: Pick<RouteFollower, "find" | "all" | "keys" | "isFresh" | "isTold">;
   admissions: Pick<Admissions, "enter" | "leave" | "noteUnreached" | "noteAnswer">;
   budgets: Pick<KeyBudgets, "enter">;
   numbers: Pick<GatewayNumbers, "begin" | "now">;
@@ -68,23 +68,21 @@ async function answer(
   exchange: Exchange,
 ): Promise<void> {
   // Below a deployment's own address any path may be one of its program's.
-  if (!parts.routes.isFresh && (wish.kind !== "none" || deployment !== null))
-    throw unavailable(
-      "the gateway does not know now which keys and deployments there are; try again",
-    );
+  if (!parts.routes.isFresh && (wish.kind !== "none" || deployment !== null)) throw nothingKnown();
   if (wish.kind === "none") throw noSuchCall(wish.status, exchange.request);
   const { routes } = parts;
   const shown = shownKey(keyOf(exchange.request.headers), routes.keys, Date.now());
+  const wrongKey = () => (routes.isTold || shown === null ? badKey() : nothingKnown());
   // An address that was taken over is its successor's.
   const addressed = deployment === null ? null : routes.find(deployment);
-  if (deployment !== null && addressed === null) throw badKey();
+  if (deployment !== null && addressed === null) throw wrongKey();
   const callable = routes
     .all()
     .filter((route) => mayCall(route, shown))
     .filter((route) => addressed === null || route.deployment === addressed.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same. A platform key is good where nothing is deployed, too.
   if (shown === null || (callable.length === 0 && (shown.platform === null || deployment !== null)))
-    throw badKey();
+    throw wrongKey();
   if (wish.kind === "models")
     return sendJson(exchange.response, {
       object: "list",
@@ -104,6 +102,12 @@ async function answer(
       ...{ route, shown, call: wish.call, asked, body, ended },
       answering: () => counted.answering(),
     }),
+  );
+}
+
+function nothingKnown(): OpenAiError {
+  return unavailable(
+    "the gateway does not know now which keys and deployments there are; try again",
   );
 }
 
