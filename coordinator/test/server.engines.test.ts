@@ -109,10 +109,10 @@ t.test("a node joins by its token, once", async (t) => {
     await coordinator.request("POST", "/api/nodes/join", undefined, { token: "x", csr: "y" }),
     { status: 401 },
   );
-  t.match(await coordinator.get("/api/nodes", key), {
-    status: 200,
-    body: [{ node: "node-a", state: "JOINED", workers: 0 }],
+  t.match(await coordinator.control({ verb: "node-list" }), {
+    nodes: [{ node: "node-a", state: "JOINED", workers: 0 }],
   });
+  t.match(await coordinator.get("/api/nodes", key), { body: { code: "role_required" } });
 });
 
 let submitted = "";

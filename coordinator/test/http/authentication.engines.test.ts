@@ -177,6 +177,9 @@ t.test("a key without the scope is refused", async (t) => {
       .run(bob.userId),
   );
   t.match(await api.call(bob, { url: "/api/nodes" }), { status: 200, body: [{ node: "node-a" }] });
+  await api.commit.run((db) =>
+    db.prepare("DELETE FROM role_holders WHERE user_id = ?").run(bob.userId),
+  );
   const refused = api.audit.drafts.filter(({ type }) => type === "auth.refused");
   t.same(
     refused.slice(-2).map(({ detail, decision }) => {

@@ -1,19 +1,26 @@
 /** Platform keys, key pairs of buckets, certificates, tokens of the registry. */
 import { Type } from "typebox";
+import { KEY_SCOPES } from "../../http/http-identity.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, NoDetail, operation } from "./entry.ts";
 import { Fenced } from "./fields.ts";
 
+/** `scopes`: a release before did not say. */
+const Minted = Type.Object(
+  {
+    expires_in_s: Type.Optional(Count),
+    project: Type.Optional(PlainId),
+    scopes: Type.Optional(Type.Array(Type.Enum([...KEY_SCOPES]), { maxItems: KEY_SCOPES.length })),
+  },
+  closed,
+);
+
 export const KEY_EVENTS = {
-  "key.mint": operation(
-    "key",
-    "A platform key was made.",
-    Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
-  ),
+  "key.mint": operation("key", "A platform key was made, for what `scopes` name.", Minted),
   "key.bootstrap": operation(
     "key",
-    "The first platform key of a user was made by the operator.",
-    Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
+    "The first platform key of a user was made by the operator, for what `scopes` name.",
+    Minted,
   ),
   "key.renew": operation(
     "key",
@@ -33,7 +40,7 @@ export const KEY_EVENTS = {
   ),
   "key.bucket.withdraw": fact(
     "bucket",
-    "The key pair of somebody who left the directory, or of whom nobody knows since seven days, was taken away.",
+    "The key pair of somebody who left the directory, of whom nobody knows since seven days, or whose duty leaves no data, was taken away.",
     Type.Object({ user: PlainId, reason: Type.Enum(["left", "unseen", "duty"]) }, closed),
   ),
   "key.predict.rotate": operation(
