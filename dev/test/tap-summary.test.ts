@@ -56,6 +56,23 @@ t.test(
   },
 );
 
+t.test("a file that ran out of time is named", async (t) => {
+  const { failures } = summarizeTap(`TAP version 14
+1..1
+# Subtest: a/test/slow.test.ts
+    ok 1 - begins
+    1..1
+not ok 1 - timeout!
+  ---
+  expired: a/test/slow.test.ts
+  ...
+`);
+  t.strictSame(
+    failures.map(({ fullname }) => fullname),
+    ["a/test/slow.test.ts > timeout!"],
+  );
+});
+
 t.test("a directive excuses nothing that failed or is yet to be written", async (t) => {
   const { passed, skipped, failures } = summarizeTap(`TAP version 14
 ok 1 - unwritten # TODO

@@ -24,8 +24,16 @@ export function summarizeTap(text: string): TapSummary {
   return {
     passed: good.length - skipped,
     skipped,
-    failures: failed.map(({ fullname, diag }) => ({ fullname, diagnostics: diag })),
+    failures: failed.map((result) => ({ fullname: nameOf(result), diagnostics: result.diag })),
   };
+}
+
+/** A file that ran out of time is named below the line alone: `timeout!` by itself tells nobody which. */
+function nameOf({ fullname, diag }: Result): string {
+  const expired: unknown = (diag as { expired?: unknown } | null)?.expired;
+  return fullname === "timeout!" && typeof expired === "string"
+    ? `${expired} > ${fullname}`
+    : fullname;
 }
 
 function isAssertion(event: unknown): event is ["assert", Result] {
