@@ -184,8 +184,12 @@ export function logFamilies({ size, checkpointSize, draining, clock }: LogStatus
 export function applianceFamilies(facts: ApplianceFacts, now: number): Family[] {
   const ofParts = (valueOf: (part: ApplianceFacts["parts"][number]) => number): Sample[] =>
     facts.parts.map((part) => ({ labels: { part: part.part }, value: valueOf(part) }));
-  const ofDisks = (valueOf: (disk: ApplianceFacts["disks"][number]) => number): Sample[] =>
-    facts.disks.map((disk) => ({ labels: { holds: disk.holds }, value: valueOf(disk) }));
+  /** @param valueOf undefined: the disk has none */
+  const ofDisks = (valueOf: (disk: ApplianceFacts["disks"][number]) => number | undefined) =>
+    facts.disks.flatMap((disk): Sample[] => {
+      const value = valueOf(disk);
+      return value === undefined ? [] : [{ labels: { holds: disk.holds }, value }];
+    });
   return [
     [
       "supervisor_facts_age_seconds",
@@ -215,9 +219,7 @@ export function applianceFamilies(facts: ApplianceFacts, now: number): Family[] 
     [
       "disk_log_refuses_below_bytes",
       "Of the audit log's disk: with less free, new jobs are refused.",
-      facts.disks.flatMap(({ holds, refusesBelowBytes: value }) =>
-        value === undefined ? [] : [{ labels: { holds }, value }],
-      ),
+      ofDisks(({ refusesBelowBytes }) => refusesBelowBytes),
     ],
     ["disk_size_bytes", "Size of the file system.", ofDisks(({ totalBytes }) => totalBytes)],
     ["disk_free_bytes", "Room that is left on it.", ofDisks(({ freeBytes }) => freeBytes)],
