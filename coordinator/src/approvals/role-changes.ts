@@ -28,6 +28,7 @@ export type RoleChangesDeps = {
   links: Pick<AccountLinks, "setRole">;
   sessions: Pick<Sessions, "endAll">;
   bucketKeys: Pick<BucketKeys, "review">;
+  onError: (error: unknown, what: string) => void;
   /** Unix milliseconds. */
   now: () => number;
 };
@@ -106,9 +107,12 @@ export class RoleChanges {
   }
 
   async #settle(userId: string): Promise<void> {
-    const { sessions, bucketKeys } = this.#deps;
+    const { sessions, bucketKeys, onError } = this.#deps;
     await sessions.endAll({ userId }, "revoked");
-    await bucketKeys.review(userId);
+    // The role has changed: a store that is away undoes nothing of it, and the next sweep asks again.
+    await bucketKeys
+      .review(userId)
+      .catch((error: unknown) => onError(error, "key pairs of a person were not reviewed"));
   }
 }
 

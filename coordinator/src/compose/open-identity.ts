@@ -79,7 +79,10 @@ export async function openIdentity(
     onError: (err) => logger.warn({ err }, "a user has no account at Keycloak yet"),
   });
   void links.linkAll();
-  const roleChanges = new RoleChanges({ ...deps, links, sessions });
+  const roleChanges = new RoleChanges({
+    ...{ ...deps, links, sessions },
+    onError: (err, what) => logger.warn({ err }, what),
+  });
   const effects = new ApprovalEffects({
     ...{ ...deps, links, sessions, roleChanges },
     policies: ChangedPolicies.besideDatabase(config.databaseFile),

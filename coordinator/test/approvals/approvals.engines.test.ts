@@ -114,6 +114,17 @@ t.test("duties stay apart, and the last administrator stays", async (t) => {
   });
 });
 
+t.test("who gains by a request does not approve it", async (t) => {
+  const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
+  const asked = await root.ask("POST", "/api/approvals", roleChange(olga.userId, "data-steward"));
+  const path = `/api/approvals/${String(asked.body["id"])}`;
+  t.match(await officer("POST", `${path}/approve`, {}), {
+    ...{ status: 403, body: { code: "own_request" } },
+  });
+  t.same(await rolesAtKeycloak(olga.subject), ["security-officer"]);
+  t.match(await officer("POST", `${path}/deny`, {}), { body: { state: "denied" } });
+});
+
 t.test("a lost second factor is taken away by two people", async (t) => {
   const officer = await house.signedIn(olga.userId, { roles: ["security-officer"] });
   const bert = await person("bert");

@@ -41,6 +41,7 @@ function opened(t: Test, held: Record<string, readonly ApplianceRole[]>) {
       },
       sessions: { endAll: async () => 0 },
       bucketKeys: { review: async (userId) => void reviewed.push(userId) },
+      onError: (error) => t.fail(String(error)),
     }),
     atOnce: async (wanted: readonly (readonly [string, ApplianceRole, "grant" | "revoke"])[]) => {
       const settled = await Promise.allSettled(

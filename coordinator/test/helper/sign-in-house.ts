@@ -131,9 +131,7 @@ export class SignInHouse implements AsyncDisposable {
         const requestRole = requestRoleOnRecord(deps.record, deps.now);
         const sessions = new Sessions({
           ...{ ...deps, provider, seal, accounts, requestRole },
-          onError: (error) => {
-            throw error;
-          },
+          onError: (error, what) => process.emitWarning(`${what}: ${String(error)}`),
         });
         const quotaBytes = 1024 ** 3;
         const changes = new ApprovalChanges(deps);
@@ -147,7 +145,10 @@ export class SignInHouse implements AsyncDisposable {
             throw error;
           },
         });
-        const roleChanges = new RoleChanges({ ...deps, links, sessions });
+        const roleChanges = new RoleChanges({
+          ...{ ...deps, links, sessions },
+          onError: (error, what) => process.emitWarning(`${what}: ${String(error)}`),
+        });
         const effects = new ApprovalEffects({
           ...{ ...deps, links, sessions, roleChanges },
           policies: new ChangedPolicies(join(dir, "policies")),

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import t from "tap";
 import { UNSEEN_MS } from "../../src/identity/decisions/unseen.ts";
 import { insertKey, revokeKey } from "../../src/identity/key-store.ts";
+import { setRoles } from "../../src/identity/role-holders.ts";
 import { CallerKeys } from "../../src/inference/caller-keys.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 
@@ -54,6 +55,14 @@ t.test("living keys with the scope, of people who are there", async (t) => {
     world.nowMs += 1_000;
     t.same(ids(), ["k_calls-2"], back);
   }
+  for (const duty of ["platform-admin", "compliance-auditor"] as const) {
+    setRoles(db, "user-a", [duty]);
+    world.nowMs += 1_000;
+    t.same(ids(), [], `${duty} sees no data, and a model answers from data`);
+  }
+  setRoles(db, "user-a", ["security-officer"]);
+  world.nowMs += 1_000;
+  t.same(ids(), ["k_calls-2"], "another duty leaves it");
   db.exec("DELETE FROM project_members");
   world.nowMs += 1_000;
   t.same(ids(), [], "who left the project has no key in it");
