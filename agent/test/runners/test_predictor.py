@@ -40,6 +40,16 @@ class EchoPredictor:
 """
 
 
+# A call tells that it is under way, and ends when it may.
+HELD = ECHO.replace(
+    "await asyncio.sleep(self.slow)",
+    """import os
+        open(self.prefix + "/begun", "w").close()
+        while not os.path.exists(self.prefix + "/may-end"):
+            await asyncio.sleep(0.01)""",
+)
+
+
 class Replica:
     """A real process of predict.py, with a root of its own."""
 
@@ -135,12 +145,17 @@ class Serving(unittest.TestCase):
         self.assertEqual(replica.ask("/other", b"")[0], 404)
 
     def test_more_requests_than_it_takes_are_refused(self):
-        replica = self.replica(init_args={"slow": 1.5}, most=1).ready()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        replica = self.replica(script=HELD, init_args={"prefix": folder.name}, most=1).ready()
         first = subprocess.Popen(
             [sys.executable, "-c", f"import urllib.request; urllib.request.urlopen('http://127.0.0.1:{replica.port}/predict', b'a').read()"]
         )
-        time.sleep(0.8)
+        while not (Path(folder.name) / "begun").exists():
+            self.assertIsNone(first.poll())
+            time.sleep(0.01)
         self.assertEqual(replica.ask("/predict", b"b")[0], 503)
+        (Path(folder.name) / "may-end").touch()
         self.assertEqual(first.wait(), 0)
         self.assertEqual(replica.ask("/predict", b"c")[0], 200)
 
