@@ -31,5 +31,18 @@ export const ApprovedBy = {
   /** Nobody else was there who could have agreed. */
   single_person: Type.Optional(Type.Boolean()),
 };
-/** People were named, and nothing proves that they agreed: nobody could sign in. */
+/** Entries of older releases: people were named beside it, and nothing proves that they agreed. */
 export const Unproven = { unproven: Type.Optional(Type.Literal(true)) };
+/** People whose names somebody typed at the host: nothing proves that they asked or agreed. The entry's actor is who gave the command. */
+export const ClaimedPeople = {
+  claimed: Type.Optional(
+    Type.Object(
+      {
+        requester: Type.Optional(PlainId),
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 })),
+        proof: Type.Literal("unproven"),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+};
