@@ -11,7 +11,7 @@ import {
   Sha256Hex,
 } from "../audit-event.ts";
 import { type CatalogueEntry, closed, DAY, fact, HOUR, NoDetail, operation } from "./entry.ts";
-import { ApprovedBy, ClaimedPeople, Unproven } from "./fields.ts";
+import { ApprovedBy, ClaimedApprovers, ClaimedPeople, Unproven } from "./fields.ts";
 
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
@@ -138,7 +138,7 @@ export const LOG_EVENTS = {
         /** Of older releases, beside `unproven`. */
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
         ...Unproven,
-        ...ClaimedPeople,
+        ...ClaimedApprovers,
       },
       closed,
     ),
