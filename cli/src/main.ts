@@ -1,16 +1,23 @@
 /** `resontech`: the appliance's API from a shell. */
 import { Command, InvalidArgumentError } from "commander";
-import { isReportName, REPORTS } from "./audit/reports.ts";
-import { JOB_HEAD, jobRows, reportJob } from "./audit/job-report.ts";
+import { type QuestionId, QUESTIONS } from "@resontech/contracts/audit-questions";
+import { JOB_HEAD, JOB_NOTES, jobRows } from "./audit/job-rows.ts";
+import {
+  type Asked,
+  askQuestion,
+  questionOf,
+  questionOfReport,
+  questionRows,
+  REPORT_NAMES,
+} from "./audit/questions.ts";
 import {
   type Found,
+  type Paged,
   rowOf,
   SEARCH_HEAD,
   searchAudit,
-  searchMany,
   type SearchOptions,
 } from "./audit/search.ts";
-import { queriesOf } from "./audit/search-query.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
 import { addApprovalCommands } from "./approvals.ts";
@@ -38,6 +45,7 @@ const USAGE: ReadonlySet<string> = new Set([
   "search_invalid",
   "report_unknown",
   "report_invalid",
+  "question_unknown",
   "entry_invalid",
 ]);
 
@@ -93,6 +101,8 @@ audit
   .option("--kind <kind>", "what it was done to: job, object, key, user, …")
   .option("--object <id>", "the id of what it was done to, or how it begins: job-7f*")
   .option("--below <prefix>", "entries of objects in a folder, at any depth: bucket/jobs/study/")
+  .option("--concerns <id>", "entries about a person: whose rights changed, who asked, who agreed")
+  .option("--approval <id>", "the request, its answer and its effect")
   .option("--op <uuid>", "the entries of one operation")
   .option("--prod <name>", "the process that said so")
   .option(
@@ -101,7 +111,7 @@ audit
   )
   .option(
     "--from <time>",
-    "not before: 2026-01-31, 2026-01-31T08:00:00Z, 2026-01-31T09:00:00+01:00",
+    "not before: 2026-01-31, 2026-01-31 08:00, 2026-01-31T09:00:00+01:00, yesterday, 7d",
   )
   .option("--to <time>", "before that time; a day counts whole")
   .option("--oldest", "oldest first", false)
@@ -118,11 +128,35 @@ audit
   });
 
 audit
+  .command("questions")
+  .description("the questions that the log answers")
+  .action(() => table(["QUESTION", "ABOUT", "ASKS"], questionRows()));
+
+audit
+  .command("ask <question>")
+  .description("entries that answer a question; resontech audit questions lists them")
+  .option("--data <path>", "a folder or an object: bucket/study/, bucket/study/scan.nii")
+  .option("--person <id>", "a person's pseudonym: u_4f…")
+  .option("--job <id>", "a job's id")
+  .option("--deployment <id>", "a deployment's id")
+  .option("--from <time>", "not before: 2026-01-31, 2026-01-31 08:00, yesterday, 7d")
+  .option("--to <time>", "before that time; a day counts whole")
+  .option("--oldest", "oldest first", false)
+  .option("--limit <n>", "rows in all", countOf, 1_000)
+  .option("--cursor <cursor>", "go on where an answer to the same question ended")
+  .option("--json", "one JSON line for each entry", false)
+  .addHelpText(
+    "after",
+    "\nExamples:\n  resontech audit ask data-read --data hospital/study/ --from 7d\n  resontech audit ask rights --person u_4f0c --json\n  resontech audit ask job --job job-7f3a --oldest",
+  )
+  .action(async (question: string, { json, ...asked }: Asked & Paged & { json: boolean }) =>
+    answer(questionOf(question), asked, json),
+  );
+
+audit
   .command("report <name> [job]")
   .description(
-    `an auditor's question over a period: ${Object.entries(REPORTS)
-      .map(([name, { title }]) => `${name}: ${title}`)
-      .join("; ")}`,
+    `the older name of a question, oldest entry first: ${REPORT_NAMES.join(", ")}; see audit ask`,
   )
   .option("--from <time>", "not before: 2026-01-31, or a time")
   .option("--to <time>", "before that time; a day counts whole")
@@ -136,48 +170,40 @@ audit
     async (
       name: string,
       job: string | undefined,
-      options: { from?: string; to?: string; limit: number; json: boolean },
+      { json, ...asked }: { from?: string; to?: string; limit: number; json: boolean },
     ) => {
-      if (!isReportName(name))
-        throw new CliError(
-          "report_unknown",
-          `there is no report ${name}`,
-          `There are ${Object.keys(REPORTS).join(", ")}.`,
-        );
+      const question = questionOfReport(name);
       if ((name === "job") !== (job !== undefined))
         throw new CliError(
           "report_invalid",
           "a job's id goes with the report job alone",
           "resontech audit report job job-7f3a",
         );
-      const { from, to, limit, json } = options;
-      const period = {
-        ...(from === undefined ? {} : { from }),
-        ...(to === undefined ? {} : { to }),
-      };
-      const queries = REPORTS[name]
-        .queries(job ?? null)
-        .flatMap((query) => queriesOf({ ...query, ...period }));
-      const settings = settingsFrom(process.env);
-      if (job === undefined) {
-        const found = await searchMany(settings, queries, { oldest: true, limit });
-        show(found, json, SEARCH_HEAD, found.events.map(rowOf));
-      } else {
-        const report = await reportJob(settings, queries, limit);
-        show(report, json, JOB_HEAD, jobRows(report.events));
-        if (!report.areObjectsKnown)
-          say(`which objects are those of ${job} is not known: entries of the job alone`);
-        if (report.sameFolder.length > 0)
-          say(
-            `entries of objects may be of other jobs with the same folder: ${report.sameFolder.join(", ")}`,
-          );
-      }
-      if (REPORTS[name].limits !== null) say(REPORTS[name].limits);
+      await answer(
+        question,
+        { ...asked, ...(job === undefined ? {} : { job }), oldest: true },
+        json,
+      );
     },
   );
 
+async function answer(question: QuestionId, asked: Asked & Paged, json: boolean): Promise<void> {
+  const found = await askQuestion(settingsFrom(process.env), question, asked);
+  const { job } = asked;
+  if (question === "job") show(found, json, JOB_HEAD, jobRows(found.events));
+  else show(found, json, SEARCH_HEAD, found.events.map(rowOf));
+  if (!found.areObjectsKnown)
+    say(`which objects are those of ${job} is not known: entries of the job alone`);
+  if (found.sameFolder.length > 0)
+    say(
+      `entries of objects may be of other jobs with the same folder: ${found.sameFolder.join(", ")}`,
+    );
+  if (question === "job") say(JOB_NOTES);
+  say(QUESTIONS[question].limits);
+}
+
 function show(
-  { events, cursor, isCut, behind, incomplete }: Found,
+  { events, cursor, behind, incomplete }: Found,
   json: boolean,
   head: string[],
   rows: string[][],
@@ -187,10 +213,6 @@ function show(
     process.stdout.write(asTable(head, rows, process.stdout.isTTY ? process.stdout.columns : null));
   if (events.length === 0) say("no entry that you may see matches");
   if (cursor !== null) say(`there is more: the same command with --cursor ${cursor}`);
-  else if (isCut)
-    say(
-      "there is more: the same command with a larger --limit, or a shorter time between --from and --to",
-    );
   if (behind > 0) say(`the newest ${behind} entries are not searched yet`);
   if (incomplete.length > 0)
     say(

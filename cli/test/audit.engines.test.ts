@@ -74,16 +74,31 @@ t.test(
       stdout: "",
       stderr: /no entry that you may see matches/,
     });
-    t.match(search("--from", "yesterday"), { status: 2, stderr: /search_invalid.*\n.*2026-11-25/ });
+    t.match(search("--from", "next week"), {
+      ...{ status: 2, stderr: /search_invalid.*yesterday, now/ },
+    });
     t.match(search("--type", "job.sumbit"), {
       status: 2,
-      stderr: /there is no such one\n.*job\.submit/,
+      stderr: /search_invalid.*there is no such one; there are .*job\.submit/,
     });
     t.match(search("--outcome", "refused", "--from", "2026-01-01"), {
       status: 0,
       stderr: /no entry that you may see matches/,
     });
+    t.match(search("--from", "yesterday", "--limit", "2"), {
+      ...{ status: 0, stdout: /key\.list/, stderr: /--cursor \S+\.\w+\./ },
+    });
     t.match(resontech(env, "audit", "report", "admin", "--json"), { status: 0 });
+    t.match(resontech(env, "audit", "questions"), { status: 0, stdout: /data-read +\[--data\]/ });
+    t.match(resontech(env, "audit", "ask", "person", "--from", "7d"), {
+      ...{ status: 2, stderr: /search_invalid.*person needs person/ },
+    });
+    t.match(resontech(env, "audit", "ask", "person", "--person", alice.userId), {
+      ...{ status: 0, stdout: /key\.list/, stderr: /administrators' actions/ },
+    });
+    t.match(resontech(env, "audit", "ask", "gossip"), {
+      ...{ status: 2, stderr: /question_unknown.*\n.*data-read, person/ },
+    });
     t.match(resontech(env, "audit", "report", "gossip"), {
       status: 2,
       stderr: /There are job, refused, exports, admin/,

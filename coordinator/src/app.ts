@@ -24,6 +24,7 @@ import { type AuditDeps, requestAudit } from "./http/request-audit.ts";
 import { type RouteAudit, routeDeclarations } from "./http/route-config.ts";
 import { applianceRoutes, type ApplianceRoutesDeps } from "./http/routes/appliance.ts";
 import { approvalRoutes, type ApprovalRoutesDeps } from "./http/routes/approvals.ts";
+import { auditQuestionRoutes } from "./http/routes/audit-questions.ts";
 import { auditRoutes, type AuditRoutesDeps } from "./http/routes/audit.ts";
 import { bucketRoutes, type BucketRoutesDeps } from "./http/routes/bucket.ts";
 import { dashboardRoutes } from "./http/routes/dashboard.ts";
@@ -195,6 +196,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(projectRoutes, deps);
   await app.register(serviceAccountRoutes, deps);
   await app.register(auditRoutes, deps);
+  await app.register(auditQuestionRoutes, deps);
   await app.register(nodeRoutes, deps);
   await app.register(applianceRoutes, deps);
   await app.register(metricsRoutes, deps);

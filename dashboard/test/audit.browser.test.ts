@@ -38,6 +38,13 @@ t.test(
 
     await page.goto(`${house.running.url}/dashboard`);
     await page.waitForURL(`${house.running.url}/dashboard/audit`);
+    const questions = page.getByRole("form", { name: "A question to the log" });
+    await questions.getByRole("combobox").selectOption("person");
+    await questions.getByRole("textbox", { name: /^Person/ }).fill(ada.userId);
+    await questions.getByRole("textbox", { name: /^From/ }).fill("24h");
+    await questions.getByRole("button", { name: "Ask" }).click();
+    await page.getByText("What somebody did as root at the host").waitFor();
+    await page.getByRole("cell", { name: "iam.user.create completed" }).first().waitFor();
     await page.getByLabel("Kind of event").fill("key.list");
     const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
     // An entry is indexed a moment after it is signed.

@@ -10,7 +10,14 @@ import {
 const ENTRY: FoundEntry = {
   ...{ shard: "2026", index: 7, t_log: "2026-11-26T10:00:00.000Z", type: "job.submit" },
   ...{ prod: "coordinator", phase: "fact", op: "op", sub: "u_1", onBehalfOf: null, kind: "job" },
-  ...{ object: "job-1", outcome: "ok", source: null, leafHash: "ab", proof: "c2sp" },
+  ...{
+    object: "job-1",
+    outcome: "ok",
+    approval: null,
+    source: null,
+    leafHash: "ab",
+    proof: "c2sp",
+  },
 };
 const FACTS: FoundFacts = {
   ...{ askedBy: "otto", origin: "https://box:8000", askedAt: "2026-11-26T10:00:00.000Z" },

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EVENT_TYPES } from "@resontech/contracts/audit-catalogue";
+import { EVENT_ANSWERS } from "@resontech/contracts/audit-answers";
+import { CONTROLS } from "@resontech/contracts/audit-controls";
 import t from "tap";
+import { ANSWERS_FILE, answersPage, CONTROLS_FILE, controlsText } from "../build/event-answers.ts";
 
 type ControlMap = Record<
   string,
@@ -69,5 +72,45 @@ t.test(
       ])
         t.ok(types.includes(type), `${framework} ${control}: ${type}`);
     }
+  },
+);
+
+t.test(
+  "each type of event says which questions and controls it answers, or why none; files and documents say the same",
+  async (t) => {
+    for (const type of EVENT_TYPES)
+      for (const answered of Object.values(EVENT_ANSWERS[type]))
+        if ("none" in answered) t.match(answered.none, /^[A-Z].{20,}\.$/, type);
+        else {
+          t.ok(answered.length > 0, type);
+          t.equal(new Set(answered).size, answered.length, type);
+        }
+    const mapped = Object.entries(map).flatMap(([framework, { controls }]) =>
+      controls.map(({ id }) => `${framework} ${id}`),
+    );
+    t.same([...CONTROLS].sort(), mapped.sort());
+    const [controls, page] = [CONTROLS_FILE, ANSWERS_FILE].map((file) =>
+      readFileSync(file, "utf8"),
+    );
+    t.same(
+      JSON.parse(controls!),
+      JSON.parse(controlsText(controls!)),
+      "else: node policies/build/event-answers.ts",
+    );
+    t.ok(page === answersPage(page!), "else: node policies/build/event-answers.ts");
+  },
+);
+
+t.test(
+  "what people do with rights, data and keys is in a control; what leaves is in an answer",
+  async (t) => {
+    const controlled = new Set(
+      Object.values(map).flatMap(({ controls }) => controls.flatMap(({ types }) => types)),
+    );
+    t.same(
+      EVENT_TYPES.filter((type) => !controlled.has(type)),
+      [],
+      "types in no control",
+    );
   },
 );

@@ -65,7 +65,13 @@ export async function exportAudit(
     ...(nonce === undefined ? {} : { nonce }),
     ...(disclosure === undefined
       ? {}
-      : { receiver: disclosure.receiver, approvers: disclosure.approvers }),
+      : {
+          receiver: disclosure.receiver,
+          claimed: {
+            ...{ requester: disclosure.requester, approvers: disclosure.approvers },
+            proof: "unproven" as const,
+          },
+        }),
   };
   return await logged(
     context,

@@ -248,7 +248,10 @@ t.test(
         {
           type: "audit.export",
           phase: "requested",
-          detail: { receiver: "auditor-1", approvers: ["usr-a", "usr-b"] },
+          detail: {
+            receiver: "auditor-1",
+            claimed: { approvers: ["usr-a", "usr-b"], proof: "unproven" },
+          },
         },
         { type: "privacy.disclose", phase: "requested", detail: { receiver: "auditor-1" } },
         { type: "privacy.disclose", phase: "completed", detail: { commitments: 6 } },

@@ -15,6 +15,9 @@ import { silent } from "./helper.ts";
 /** Names the key of the vault's that made the tokens. */
 const TOKEN_KEY = "k";
 
+/** Of an entry that is about nobody. */
+export const UNMARKED = { isRefused: false, isByAdministrator: false, approval: null, marks: [] };
+
 /** One entry with a token of two fields of its own each. @param object of each entry: the longer, the larger the file */
 export function withTokens(
   stateDir: string,
@@ -31,7 +34,10 @@ export function withTokens(
     kind: "user",
     object,
   };
-  const row = () => ({ ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, outcome: null });
+  const row = () => ({
+    ...{ ...names, ...UNMARKED, atMs: 0, op: randomUUID() },
+    ...{ onBehalfOf: null, outcome: null },
+  });
   index.add("2026", 0, Array.from({ length: entries }, row));
   const tokens = Array.from({ length: entries }, () => ({
     addr: randomBytes(16).toString("hex"),

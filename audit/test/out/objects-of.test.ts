@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import type { EventRow } from "../../src/out/search/row-of-leaf.ts";
 import { SearchIndex } from "../../src/out/search/search-index.ts";
 import { temporaryFolder } from "../helper.ts";
-import { holding } from "./indexed-tokens.ts";
+import { holding, UNMARKED } from "./indexed-tokens.ts";
 
 const [PATH, FOLDER, OTHER, ADDRESS] = ["a", "b", "c", "d"].map((digit) => digit.repeat(32)) as [
   string,
@@ -17,7 +17,8 @@ const order = "oldest";
 
 function entry(phase: string, object: string, outcome: string | null = null): EventRow {
   const names = { type: "data.object.write", prod: "s3-front", sub: "u_1", kind: "object" };
-  return { ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, phase, object, outcome };
+  const row = { ...names, atMs: 0, op: randomUUID(), onBehalfOf: null, phase, object, outcome };
+  return { ...row, ...UNMARKED };
 }
 
 function opened(t: Test): {

@@ -45,15 +45,21 @@ t.test(
   async (t) => {
     const [auditd, vault] = await startedBoth(t);
     let known = 0;
-    const refused = async (request: object, action: string, reason: string, sub: string) => {
+    const refused = async (request: object, action: string, reason: string, named: string) => {
       t.match(await vault.ask(request), { error: { code: reason } });
       const said = await entriesOf(auditd);
       t.match(
         said.slice(known),
         [
           {
-            ...{ type: "admin.refused", phase: "fact", action, detail: { reason } },
-            ...{ actor: { sub, kind: "operator" }, object: { kind: "appliance", id: "vault" } },
+            ...{ type: "admin.refused", phase: "fact", action },
+            ...{ object: { kind: "appliance", id: "vault" } },
+            ...(named === STEWARD.by || named === "appliance"
+              ? { actor: { sub: named, kind: "operator" }, detail: { reason } }
+              : {
+                  actor: { sub: "appliance", kind: "operator" },
+                  detail: { reason, claimed: { requester: named, proof: "unproven" } },
+                }),
           },
         ],
         `${action}: ${reason}`,
@@ -68,7 +74,7 @@ t.test(
     const equal = ["usr-a", "usr-a"];
     await refused(
       { ...erase("usr-1"), approval: erase("usr-2").approval },
-      ...(["vault erase", "step_up_nonce", "operator"] as const),
+      ...(["vault erase", "step_up_nonce", "appliance"] as const),
     );
     await refused(erase("anonymous"), "vault erase", "subject_anonymous", STEWARD.by);
     await refused(
@@ -102,19 +108,49 @@ t.test(
     );
     await refused(
       { ...erase("usr-1"), approvers: ["usr-a"] },
-      ...(["vault erase", "request_invalid", "operator"] as const),
+      ...(["vault erase", "request_invalid", "appliance"] as const),
     );
-    await refused({ ...hold, requester: "Ann Smith" }, "vault hold", "request_invalid", "operator");
+    await refused(
+      { ...hold, requester: "Ann Smith" },
+      "vault hold",
+      "request_invalid",
+      "appliance",
+    );
     await refused(
       { verb: "drop-everything", requester: "usr-x" },
       "vault",
       "request_invalid",
       "usr-x",
     );
-    await refused(["erase"], "vault", "request_invalid", "operator");
+    await refused(["erase"], "vault", "request_invalid", "appliance");
     t.match(await verified(auditd), {
       verdicts: { INTEGRITY: { verdict: "PASS" }, COMPLETENESS: { verdict: "PASS" } },
     });
+  },
+);
+
+t.test(
+  "a name typed at the host is claimed and unproven in every entry; the actor is who gave the command",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    for (const request of [hold, { ...hold, lift: true }, refuse, disclose(auditd)])
+      t.notMatch(await vault.ask(request), { error: {} });
+    const said = (await entriesOf(auditd)).filter(({ phase }) => phase !== "completed");
+    const two = { requester: "usr-law", approvers: ["usr-a"], proof: "unproven" };
+    t.same(
+      said.map(({ type, actor, detail }) => [type, actor.sub, detail?.["claimed"]]),
+      [
+        ["privacy.hold", "appliance", two],
+        ["privacy.hold", "appliance", two],
+        ["privacy.refusal", "appliance", { requester: "usr-dpo", proof: "unproven" }],
+        [
+          ...["privacy.disclose", "appliance"],
+          { requester: "usr-dpo", approvers: ["usr-a", "usr-b"], proof: "unproven" },
+        ],
+      ],
+    );
+    for (const { detail } of said)
+      t.notMatch(Object.keys(detail ?? {}), ["requester"], "no proven field holds a typed name");
   },
 );
 

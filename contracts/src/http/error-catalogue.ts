@@ -7,6 +7,10 @@ type ErrorEntry = { status: number; hint: string };
 export const ERROR_CATALOGUE = {
   // 400: the request itself
   validation_failed: { status: 400, hint: "Correct the named field and send the request again." },
+  search_invalid: {
+    status: 400,
+    hint: "Correct the search as the message says; docs/auditor/questions.md lists filters and questions.",
+  },
   malformed_request: { status: 400, hint: "Speak HTTP/1.1 over TLS to this port." },
   malformed_body: { status: 400, hint: "Send a JSON body with `Content-Type: application/json`." },
   idempotency_key_invalid: {

@@ -11,17 +11,17 @@ import {
   Sha256Hex,
   Uuid,
 } from "../audit/audit-event.ts";
+import { QUESTION_IDS } from "../audit/questions/questions.ts";
 import { closed, Nullable } from "./http-common.ts";
+
+/** Characters of what a person writes into a filter. */
+const MAX_WRITTEN = 1_088;
+const Written = Type.String({ minLength: 1, maxLength: MAX_WRITTEN });
+/** As people write it; {@link AuditEventsQuery} says how. */
+const WrittenTime = Type.String({ minLength: 1, maxLength: 40 });
 
 /** Entries of one answer. */
 export const MAX_EVENTS_PAGE = 1_000;
-/** Whether a text in the form of {@link Instant} names a day and a second that there is: 30 February does not. */
-export function isInstant(text: string): boolean {
-  const whole = text.includes(".") ? text : text.replace("Z", ".000Z");
-  const at = Date.parse(whole);
-  return !Number.isNaN(at) && new Date(at).toISOString() === whole && at >= 0;
-}
-
 /** UTC; milliseconds may be left out. */
 const Instant = Type.String({
   pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{3})?Z$",
@@ -42,7 +42,8 @@ export const HOLDS_FIELDS = [
   ...PII_FIELDS.map((field) => `pii.${field}` as const),
 ] as const;
 
-export const AuditEventsQuery = Type.Object(
+/** What may be asked of the log's index: exact forms. How people write it is {@link AuditEventsQuery}. */
+export const AuditIndexQuery = Type.Object(
   {
     type: Type.Optional(Type.Enum(EVENT_TYPES)),
     prod: Type.Optional(ProducerName),
@@ -51,6 +52,10 @@ export const AuditEventsQuery = Type.Object(
     op: Type.Optional(Uuid),
     /** Who acted. */
     actor: Type.Optional(PlainId),
+    /** A person whom the entry is about: the one whose rights changed, or who asked or agreed. */
+    concerns: Type.Optional(PlainId),
+    /** The approval that the entry is of, or that its effect rests on. */
+    approval: Type.Optional(PlainId),
     kind: Type.Optional(Type.Enum([...OBJECT_KINDS])),
     /** Id of what it was done to. */
     object: Type.Optional(PlainId),
@@ -60,10 +65,7 @@ export const AuditEventsQuery = Type.Object(
     from: Type.Optional(Instant),
     /** Before. */
     to: Type.Optional(Instant),
-    /**
-     * A personal value that the entry holds as a commitment, `FIELD=VALUE`: `pii.username=anna`, `src.addr=10.0.0.7`, `object.id=bucket/key`.
-     * It is looked up by the vault, and written nowhere.
-     */
+    /** A personal value that the entry holds as a commitment, `FIELD=VALUE`. It is looked up by the vault, and written nowhere. */
     holds: Type.Optional(
       Type.String({
         pattern: `^(?:${HOLDS_FIELDS.map((field) => field.replace(".", "\\.")).join("|")})=`,
@@ -73,10 +75,8 @@ export const AuditEventsQuery = Type.Object(
     ),
     /** A folder, `bucket/jobs/study/`: entries of objects that lie in it, at any depth. It is looked up by the vault as well. */
     below: Type.Optional(
-      Type.String({ pattern: "^[^/]+/(?:.*/)?$", minLength: 2, maxLength: 1_088 }),
+      Type.String({ pattern: "^[^/]+/(?:.*/)?$", minLength: 2, maxLength: MAX_WRITTEN }),
     ),
-    /** A job that the caller may see: entries of the objects in its folder, of its logs and rounds, and of its inputs elsewhere. */
-    objectsOf: Type.Optional(PlainId),
     order: Type.Enum(["newest", "oldest"], { default: "newest" }),
     limit: Type.Integer({ minimum: 1, maximum: MAX_EVENTS_PAGE, default: 100 }),
     /** Of the page before, with the very same filters. */
@@ -84,7 +84,85 @@ export const AuditEventsQuery = Type.Object(
   },
   closed,
 );
+export type AuditIndexQuery = Static<typeof AuditIndexQuery>;
+
+/** How an answer is arranged, and the period that it is about. */
+const Paging = {
+  /** Not before: a day in UTC, `2026-11-28`, a time, `2026-11-28 14:00` or with `Z` or an offset, `yesterday`, or how long ago, `7d`, `24h`, `30m`. */
+  from: Type.Optional(WrittenTime),
+  /** Before that time, in the same forms; a day counts whole. */
+  to: Type.Optional(WrittenTime),
+  order: AuditIndexQuery.properties.order,
+  limit: AuditIndexQuery.properties.limit,
+  /** Of the page before, with the very same filters. */
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 240 })),
+};
+
+/** A search as people write it. What can match no entry is refused as `search_invalid`, with what is allowed. */
+export const AuditEventsQuery = Type.Object(
+  {
+    /** A type of `docs/auditor/events.md`. */
+    type: Type.Optional(Written),
+    prod: Type.Optional(Written),
+    phase: Type.Optional(Written),
+    /** `ok`, a code, or `refused` for all that was refused. */
+    outcome: Type.Optional(Written),
+    op: Type.Optional(Written),
+    actor: Type.Optional(Written),
+    /** A person whom the entry is about. */
+    concerns: Type.Optional(Written),
+    approval: Type.Optional(Written),
+    kind: Type.Optional(Written),
+    /** An id, or how it begins: `job-7f*`. */
+    object: Type.Optional(Written),
+    objectPrefix: Type.Optional(Written),
+    /** `FIELD=VALUE`: `pii.username=anna`, `object.id=bucket/key`, `src.addr=10.0.0.7` or a range of at most 256 addresses, `src.addr=10.0.0.0/28`. */
+    holds: Type.Optional(Written),
+    below: Type.Optional(Written),
+    /** A job that the caller may see: entries of the objects in its folder, of its logs and rounds, and of its inputs elsewhere. */
+    objectsOf: Type.Optional(PlainId),
+    ...Paging,
+  },
+  closed,
+);
 export type AuditEventsQuery = Static<typeof AuditEventsQuery>;
+
+export const AuditQuestionParams = Type.Object({ id: Type.Enum(QUESTION_IDS) }, closed);
+export const AuditQuestionQuery = Type.Object(
+  {
+    data: Type.Optional(Written),
+    person: Type.Optional(Written),
+    job: Type.Optional(Written),
+    deployment: Type.Optional(Written),
+    ...Paging,
+  },
+  closed,
+);
+export type AuditQuestionQuery = Static<typeof AuditQuestionQuery>;
+
+/** The catalogue of questions: what each needs, what it takes beside a period, and what no entry shows of it. */
+export const AuditQuestionsReply = Type.Object(
+  {
+    questions: Type.Array(
+      Type.Object(
+        {
+          id: Type.Enum(QUESTION_IDS),
+          title: Type.String(),
+          needs: Type.Array(Type.String()),
+          takes: Type.Array(Type.String()),
+          limits: Type.String(),
+          /** Types of event that bear on it by themselves. */
+          types: Type.Array(Type.String()),
+        },
+        closed,
+      ),
+    ),
+    /** What each parameter is. */
+    parameters: Type.Record(Type.String(), Type.String()),
+  },
+  closed,
+);
+export type AuditQuestionsReply = Static<typeof AuditQuestionsReply>;
 
 export const AuditEventParams = Type.Object(
   { index: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) },
@@ -113,6 +191,8 @@ export const AuditEventRow = Type.Object(
     kind: Type.String(),
     object: Type.String(),
     outcome: Nullable(Type.String()),
+    /** The approval that it is of, or that its effect rests on. */
+    approval: Nullable(Type.String()),
     /** Stands for the address that it came from, the same for the same address; null where none is known, or its opening was erased. */
     source: Nullable(Type.String()),
   },
@@ -130,7 +210,9 @@ export const AuditEventsReply = Type.Object(
     behind: Type.Integer({ minimum: 0 }),
     /** Shards of which entries may be missing here: they are damaged, or can't be read, and the operator's `GET /status` says why. */
     incomplete: Type.Array(Shard),
-    /** Of an answer to `objectsOf`: jobs with the same folder, whose entries can't be told from this one's. */
+    /** Of a question about a job: false where nobody knows which objects are its own, and entries of them may be missing. */
+    areObjectsKnown: Type.Optional(Type.Boolean()),
+    /** Of an answer to `objectsOf`, or about a job: jobs with the same folder, whose entries can't be told from this one's. */
     sameFolder: Type.Optional(Type.Array(Type.String())),
   },
   closed,

@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import type {
   AuditEventReply,
-  AuditEventsQuery,
   AuditEventsReply,
+  AuditIndexQuery,
 } from "@resontech/contracts/http-audit";
 import { ApiError } from "../api-error.ts";
 import type { RowFilter } from "../db/row-filter.ts";
+import type { ReadFilters } from "./decisions/read-filters.ts";
 
 /** audit-out looks for a second at most. */
 const TIMEOUT_MS = 5_000;
@@ -29,6 +30,10 @@ export function viewOf(rows: RowFilter): AuditView {
 /** Folders, `bucket/folder/`, and single objects, `bucket/key`. */
 export type AuditedObjects = { folders: string[]; paths: string[] };
 
+/** What an entry has to match. */
+export type IndexSearch = ReadFilters;
+export type SearchPage = Pick<AuditIndexQuery, "order" | "limit" | "cursor" | "from" | "to">;
+
 type Answer = { status: number; body: unknown };
 
 export class AuditSearch {
@@ -39,18 +44,23 @@ export class AuditSearch {
   }
 
   /**
-   * @param objects of which the entries are to be; null: of whatever
-   * @throws ApiError `cursor_invalid`, `audit_search_unavailable`
+   * Entries that match the filters and one alternative at least.
+   * @param objects those of the job that an alternative asks for; null: nobody knows them, and none of them is found
+   * @throws ApiError `cursor_invalid`, `search_invalid`, `audit_search_unavailable`
    */
   async events(
-    { objectsOf: _objectsOf, ...query }: AuditEventsQuery,
+    { filters, any, holdsAny }: IndexSearch,
+    { order, limit, cursor, from, to }: SearchPage,
     view: AuditView,
     objects: AuditedObjects | null = null,
   ): Promise<AuditEventsReply> {
-    const bounded = { ...query, ...view };
-    if (objects === null) return (await this.#ask("/events", bounded)) as AuditEventsReply;
-    const { folders, paths } = objects;
-    return (await this.#ask("/events", {}, { query: bounded, folders, paths })) as AuditEventsReply;
+    const { folders, paths } = objects ?? { folders: [], paths: [] };
+    const alternatives = any.map(({ objectsOf, ...one }) =>
+      objectsOf === undefined ? one : { ...one, isOfObjects: true },
+    );
+    const query = { ...filters, order, limit, cursor, from, to, ...view };
+    const asked = { query, any: alternatives, holdsAny, folders, paths };
+    return (await this.#ask("/events", {}, asked)) as AuditEventsReply;
   }
 
   /** @throws ApiError `not_found` also for an entry outside the view, `audit_search_unavailable` */
@@ -81,7 +91,8 @@ export class AuditSearch {
     if (status === 200) return body;
     const { code, message } = body as { code?: unknown; message?: unknown };
     if (code === "event_unknown") throw new ApiError("not_found", String(message));
-    if (code === "cursor_invalid") throw new ApiError("cursor_invalid", String(message));
+    if (code === "cursor_invalid" || code === "search_invalid")
+      throw new ApiError(code, String(message));
     throw new ApiError(
       "audit_search_unavailable",
       `the search of the audit log answered ${String(code)}`,

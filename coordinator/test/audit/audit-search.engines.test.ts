@@ -123,6 +123,53 @@ t.test(
     });
 
     t.test(
+      "the API itself knows what refused means; what can match nothing is refused",
+      async (t) => {
+        const refused = (await coordinator.control({
+          verb: "add-user",
+          username: "eve",
+          admin: false,
+        })) as User;
+        t.match(
+          await coordinator.get(`/api/people/${alice.userId}/sessions`, refused.platformKey),
+          { status: 403 },
+        );
+        let found: AuditEventRow[] = [];
+        for (let tries = 0; tries < 100 && found.length === 0; tries++, await sleep(20))
+          found = (await page("?outcome=refused&from=1h&limit=10")).events;
+        t.match(found[0], { type: "auth.refused", onBehalfOf: refused.userId });
+        for (const [query, said] of [
+          ["?type=job.sumbit", /job\.submit/],
+          ["?outcome=quota_exeeded", /no entry has the outcome quota_exeeded: .*ok/],
+          ["?holds=src.adr=10.0.0.1", /src\.addr/],
+          ["?from=next%20week", /yesterday, now/],
+        ] as const)
+          t.match(await look(query), {
+            status: 400,
+            body: { code: "search_invalid", message: said },
+          });
+        t.match(await page("?outcome=quota_exceeded"), { events: [] }, "a code that may come yet");
+      },
+    );
+
+    t.test("a question is answered within what its asker may see", async (t) => {
+      const ask = async (path: string, { platformKey }: User) =>
+        await coordinator.get(`/api/audit/questions${path}`, platformKey);
+      const { body } = await ask("", alice);
+      t.match((body as { questions: object[] }).questions[0], { id: "data-read", needs: [] });
+      const of = `/person?person=${bob.userId}&limit=1000`;
+      const seen = (await ask(of, auditor)).body as AuditEventsReply;
+      t.ok(
+        seen.events.some(({ type }) => type === "iam.user.create"),
+        "what was done for him",
+      );
+      t.equal(seen.events.filter(({ type }) => type === "key.list").length, 7);
+      t.same(((await ask(of, alice)).body as AuditEventsReply).events, []);
+      t.match(await ask("/person", auditor), { status: 400, body: { code: "search_invalid" } });
+      t.match(await ask("/gossip", auditor), { status: 400 });
+    });
+
+    t.test(
       "each look is on record before it is answered: which filters, not their values",
       async (t) => {
         await look("?type=key.mint&object=canary-1&from=2026-01-01T00:00:00Z", alice);

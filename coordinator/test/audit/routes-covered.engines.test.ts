@@ -4,17 +4,24 @@
  */
 import { generateKeyPairSync } from "node:crypto";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { QUESTION_IDS, QUESTIONS } from "@resontech/contracts/audit-questions";
+import { exportLog } from "../../../audit/src/log/export/export-log.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";
 import { fetchWithCa } from "../helper/fetch-with-ca.ts";
 import { RunningCoordinator } from "../helper/running-coordinator.ts";
 import { joinAgent } from "../helper/join-agent.ts";
 import { goodBody, goodFiles, upload, uploadPredictor } from "../helper/workspace.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
+import { askQuestion } from "../../../cli/src/audit/questions.ts";
+import { countAnswers } from "./count-answers.ts";
+
+const ANSWERS = join(import.meta.dirname, "../../../docs/auditor/answers.md");
 
 const CANARY = "canary7f3a";
-const coordinator = await RunningCoordinator.create({ identity: true });
+const coordinator = await RunningCoordinator.create({ identity: true, vault: true });
 t.teardown(() => coordinator[Symbol.asyncDispose]());
 await coordinator.startSearch();
 type Reply<V> = Extract<ControlReply, { ok: true; verb: V }>;
@@ -300,6 +307,8 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "GET /api/audit/events": async () =>
     (await call("GET", "/api/audit/events?type=key.list")).status,
+  "GET /api/audit/questions/{id}": async () =>
+    (await call("GET", "/api/audit/questions/refused?from=7d&limit=1")).status,
   "GET /api/audit/proofs": async () => (await call("GET", "/api/audit/proofs?limit=1")).status,
   "GET /api/audit/events/{index}": async () => {
     // Its own entries are indexed a moment after they are signed.
@@ -379,6 +388,54 @@ t.test(
   },
 );
 
+/** Entries of an answer, but for a job's objects: whose they are, an export without opened values does not say. */
+const countOf = (events: readonly { kind: string }[], id: string): number =>
+  events.filter(({ kind }) => id !== "job" || kind !== "object").length;
+
+/** Every question, asked of the API by a person and of the shell by a key, about what came before a moment. */
+async function answeredQuestions() {
+  const before = new Date().toISOString();
+  // A look is itself an entry: once one of after that moment is found, all of before are.
+  const auditor = (await coordinator.control({
+    verb: "add-user",
+    username: "shell",
+    admin: true,
+  })) as Reply<"add-user">;
+  const looking = await coordinator.signedIn(auditor.userId, { roles: ["compliance-auditor"] });
+  const look = (path: string) => call("GET", path, undefined, undefined, looking);
+  type Events = { events: { t_log: string; kind: string; object: string; type: string }[] };
+  const search = async (query: string) =>
+    (await look(`/api/audit/events?${query}`)).body as unknown as Events;
+  for (let newest = ""; newest <= before; await sleep(20))
+    newest = (await search("limit=1")).events[0]?.t_log ?? "";
+  const [job] = (await search("type=job.accepted&limit=1")).events;
+  const [deployment] = (await search("type=key.predict.rotate&limit=1")).events;
+  const about = { person: bob.userId, job: job!.object, deployment: deployment!.object, before };
+  const settings = {
+    ...{ baseUrl: new URL(coordinator.url), credential: async () => auditor.platformKey },
+    ca: coordinator.caPem,
+  };
+  const byApi: Record<string, number> = {};
+  const byShell: Record<string, number> = {};
+  for (const id of QUESTION_IDS) {
+    const { needs, takes }: { needs: readonly string[]; takes: readonly string[] } = QUESTIONS[id];
+    const values = Object.fromEntries(
+      Object.entries({ person: about.person, job: about.job, deployment: about.deployment }).filter(
+        ([name]) => needs.includes(name) || (id !== "refused" && takes.includes(name)),
+      ),
+    );
+    const query = new URLSearchParams({ ...values, to: before, limit: "1000" }).toString();
+    const { status, body } = await look(`/api/audit/questions/${id}?${query}`);
+    if (status !== 200) throw new Error(`${id}: ${JSON.stringify(body)}`);
+    byApi[id] = countOf((body as unknown as Events).events, id);
+    const shown = await askQuestion(settings, id, {
+      ...{ ...values, to: before, oldest: true, limit: 100_000 },
+    });
+    byShell[id] = countOf(shown.events, id);
+  }
+  return { about, byApi, byShell };
+}
+
 t.test("the leaf of each is found, and none holds what a caller wrote", async (t) => {
   for (const name of Object.keys(DRIVES)) t.equal(await DRIVES[name]!(), ENDS[name] ?? 200, name);
   // Whatever else a caller may write: places that are refused, and all that declare no event.
@@ -393,8 +450,21 @@ t.test("the leaf of each is found, and none holds what a caller wrote", async (t
     await call(method, url, body, `Bearer rsk_${CANARY}`);
     await call(method, url, body, `Basic ${Buffer.from(`${CANARY}:${CANARY}`).toString("base64")}`);
   }
+  const answered = await answeredQuestions();
   t.equal(await coordinator.stop("SIGTERM"), 0);
   await coordinator.auditd.stop();
+  const archive = join(t.testdir(), "audit.tar");
+  await exportLog({ logDir: coordinator.auditd.logDir, file: archive, witnessedFor: "all" });
+  const counted = countAnswers(archive, ANSWERS, answered.about);
+  for (const id of QUESTION_IDS) {
+    t.ok(counted[id]! > 0, `${id} is asked of entries`);
+    t.equal(answered.byApi[id], counted[id], `${id}: the API's answer, and a count of the export`);
+    t.equal(
+      answered.byShell[id],
+      counted[id],
+      `${id}: the shell's answer, and a count of the export`,
+    );
+  }
   const leaves = await readLeaves(coordinator.auditd.logDir);
   for (const { name, audit } of routes) {
     if ("none" in audit || BY_KEYCLOAK.includes(name)) continue;

@@ -264,7 +264,7 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   const confirmed: Leaf = {
     type: "privacy.holds.confirm",
     phase: "fact",
-    detail: { holds: 0, approvers: APPROVERS, unproven: true },
+    detail: { holds: 0, claimed: { approvers: APPROVERS, proof: "unproven" } },
   };
   await operator.give({ command: confirm, leaves: [confirmed] });
 }

@@ -91,6 +91,7 @@ async function requestsFor(
     "GET /api/users/storage/bucket": {},
     "GET /api/users/storage/usage": {},
     "GET /api/audit/events": {},
+    "GET /api/audit/questions/{id}": { path: "/api/audit/questions/refused" },
     "GET /api/audit/events/{index}": { path: "/api/audit/events/0" },
     "POST /api/users/storage/upload/init": {
       body: { key: `jobs/${name}/opened`, size: CONTENT.length },

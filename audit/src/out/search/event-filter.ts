@@ -1,4 +1,5 @@
 /** What a search asks for. Pure. */
+import type { Mark } from "./marks-of-event.ts";
 
 export type EventFilter = {
   order: "newest" | "oldest";
@@ -10,6 +11,15 @@ export type EventFilter = {
   actor?: string;
   kind?: string;
   object?: string;
+  on_behalf_of?: string;
+  approval?: string;
+  /** `"1"`: only what was refused, or what an administrator did. */
+  refused?: "1";
+  administrator?: "1";
+  /** A person whom it is about, or a deployment that was called. */
+  mark?: Mark;
+  /** Entries of this object, and all others of an operation that has one. */
+  opsOf?: string;
   /** With what the object's id begins. */
   objectPrefix?: string;
   /** Only entries in which this subject acted, or was acted for: the bound that a caller sets for somebody who may see no others. */
@@ -26,8 +36,12 @@ export type EventFilter = {
 export const LEADING_COLUMNS = [
   "op",
   "object",
+  "approval",
+  "on_behalf_of",
   "actor",
   "outcome",
+  "refused",
+  "administrator",
   "type",
   "phase",
   "prod",

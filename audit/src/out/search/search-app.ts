@@ -18,6 +18,7 @@ import type { LogFollower } from "../follow/log-follower.ts";
 import type { Position } from "../follow/position.ts";
 import { proveEvent } from "../proof/prove-event.ts";
 import {
+  type Alternative,
   EventParams,
   EventQuery,
   EventsQuery,
@@ -28,6 +29,8 @@ import {
 import { decodeCursor, encodeCursor } from "./cursor.ts";
 import type { EventFilter } from "./event-filter.ts";
 import type { Indexer } from "./indexer.ts";
+import { isKnownOutcome } from "./known-outcomes.ts";
+import type { Mark } from "./marks-of-event.ts";
 import { searchEvents } from "./search-events.ts";
 import { SearchError } from "./search-error.ts";
 import type { SearchIndex } from "./search-index.ts";
@@ -78,11 +81,11 @@ export function buildSearchApp({
   const readEventQuery = reader(EventQuery);
   const readStats = reader(StatsQuery, ["days"]);
 
-  app.get("/events", async (request) => await found(readEvents(request.query)));
+  app.get("/events", async (request) => await found(readEvents(request.query), [{}]));
 
   app.post("/events", { bodyLimit: MAX_OBJECTS_BYTES }, async (request) => {
-    const { query, folders, paths } = readObjects(request.body);
-    return await found(query, { folders, paths });
+    const { query, any, holdsAny, folders, paths } = readObjects(request.body);
+    return await found(query, any, { folders, paths }, holdsAny);
   });
 
   app.get("/events/:index", async (request) => {
@@ -138,12 +141,22 @@ export function buildSearchApp({
   );
   return app;
 
-  async function found(query: EventsQuery, objects?: Objects) {
-    const filter = await filterOf(query, objects, tokens);
+  async function found(
+    query: EventsQuery,
+    any: readonly Alternative[],
+    objects?: Objects,
+    holdsAny?: readonly string[],
+  ) {
+    requireOutcome(index, query.outcome);
+    const filters: EventFilter[] = [];
+    for (const alternative of any)
+      filters.push(...(await filtersOf(query, alternative, { objects, holdsAny }, tokens)));
+    const [first, ...more] = filters;
+    if (first === undefined) throw new SearchError("query_invalid", "/any is empty");
     const page = await searchEvents(
       index,
-      filter,
-      placeOf(index, query.cursor, filter),
+      [first, ...more],
+      placeOf(index, query.cursor, filters),
       query.limit,
     );
     return {
@@ -151,10 +164,10 @@ export function buildSearchApp({
         ...{ shard: slug, ...event, t_log: new Date(atMs).toISOString() },
         source: index.sourceOf({ slug, index: event.index }),
       })),
-      cursor: page.at === null ? null : encodeCursor(page.at, filter),
+      cursor: page.at === null ? null : encodeCursor(page.at, filters),
       more: page.more,
       behind:
-        filter.tokens === undefined || tokens === null
+        filters.every((filter) => filter.tokens === undefined) || tokens === null
           ? indexer.behind
           : Math.max(indexer.behind, tokens.behind),
       incomplete: follower.incomplete,
@@ -203,24 +216,66 @@ function numberOf(text: unknown): unknown {
   return typeof text === "string" && /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : text;
 }
 
-async function filterOf(
-  { from, to, holds, below, limit: _limit, cursor: _cursor, ...rest }: EventsQuery,
-  objects: Objects | undefined,
+/** An outcome that no entry has, and no code of the product is, is a slip of the pen. */
+function requireOutcome(index: SearchIndex, outcome: string | undefined): void {
+  if (outcome === undefined || isKnownOutcome(outcome)) return;
+  const { outcomes } = index;
+  if (!outcomes.includes(outcome))
+    throw new SearchError(
+      "search_invalid",
+      `no entry has the outcome ${outcome}: it is refused, or one of ${outcomes.join(", ")}`,
+    );
+}
+
+/** One filter, or one for each type. */
+async function filtersOf(
+  { from, to, holds, below, concerns, limit: _limit, cursor: _cursor, ...rest }: EventsQuery,
+  { types, ...alternative }: Alternative,
+  { objects, holdsAny }: { objects: Objects | undefined; holdsAny: readonly string[] | undefined },
   tokens: TokenFeed | null,
-): Promise<EventFilter> {
+): Promise<EventFilter[]> {
+  const marks = marksIn(concerns, alternative);
+  const [mark, ...others] = marks;
+  const { type, actor } = rest;
+  const isNone =
+    others.length > 0 ||
+    (alternative.actor !== undefined && actor !== undefined && actor !== alternative.actor);
+  if (isNone)
+    throw new SearchError("query_invalid", "two people or deployments are asked for at once");
+  const isOfObjects = objects !== undefined && alternative.isOfObjects === true;
+  if (isOfObjects && objects.folders.length === 0 && objects.paths.length === 0) return [];
   const lists = [
     ...(holds === undefined ? [] : [[fieldAndValue(holds)]]),
+    ...(holdsAny === undefined ? [] : [holdsAny.map(fieldAndValue)]),
     ...(below === undefined ? [] : [[folder(below)]]),
-    ...(objects === undefined
-      ? []
-      : [[...objects.folders.map(folder), ...objects.paths.map(path)]]),
+    ...(isOfObjects ? [[...objects.folders.map(folder), ...objects.paths.map(path)]] : []),
   ];
-  return {
+  const filter: EventFilter = {
     ...rest,
+    ...(alternative.actor === undefined ? {} : { actor: alternative.actor }),
+    ...(alternative.onBehalfOf === undefined ? {} : { on_behalf_of: alternative.onBehalfOf }),
+    ...(alternative.opsOf === undefined ? {} : { opsOf: alternative.opsOf }),
+    ...(alternative.refused === undefined ? {} : { refused: "1" as const }),
+    ...(alternative.byAdministrator === undefined ? {} : { administrator: "1" as const }),
+    ...(mark === undefined ? {} : { mark }),
     ...(lists.length === 0 ? {} : { tokens: await tokensOf(lists, tokens) }),
     ...(from === undefined ? {} : { fromMs: timeOf(from) }),
     ...(to === undefined ? {} : { toMs: timeOf(to) }),
   };
+  return types === undefined
+    ? [filter]
+    : types
+        .filter((one) => type === undefined || one === type)
+        .map((one) => ({ ...filter, type: one }));
+}
+
+function marksIn(concerns: string | undefined, alternative: Alternative): Mark[] {
+  const people = new Set([concerns, alternative.concerns].filter((one) => one !== undefined));
+  const { deployment } = alternative;
+  return [
+    ...[...people].map((id): Mark => `concerns ${id}`),
+    ...(deployment === undefined ? [] : [`deployment ${deployment}` as const]),
+  ];
 }
 
 /** @param holds `FIELD=VALUE` */
@@ -259,10 +314,10 @@ function timeOf(text: string): number {
 function placeOf(
   index: SearchIndex,
   cursor: string | undefined,
-  filter: EventFilter,
+  filters: readonly EventFilter[],
 ): Position | null {
   if (cursor === undefined) return null;
-  const place = decodeCursor(cursor, filter);
+  const place = decodeCursor(cursor, filters);
   if (place === null)
     throw new SearchError(
       "cursor_invalid",

@@ -1,6 +1,7 @@
 /** What a search is refused for. Codes never change meaning. */
 const STATUS = {
   query_invalid: 400,
+  search_invalid: 400,
   cursor_invalid: 400,
   not_found: 404,
   event_unknown: 404,

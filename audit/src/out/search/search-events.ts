@@ -20,19 +20,20 @@ export type Page = {
   more: boolean;
 };
 
-/** @param after the last entry that an earlier page looked at */
+/** @param filters of which an entry matches one at least: of one order and one period @param after the last entry that an earlier page looked at */
 export async function searchEvents(
   index: SearchIndex,
-  filter: EventFilter,
+  filters: readonly [EventFilter, ...EventFilter[]],
   after: Position | null,
   limit: number,
 ): Promise<Page> {
   const endsAt = performance.now() + BUDGET_MS;
   const events: IndexedEvent[] = [];
   let at = after;
+  const [filter] = filters;
   for (const window of windowsOf(index, filter, after)) {
     if (events.length === limit || performance.now() > endsAt) return { events, at, more: true };
-    const found = index.find(filter, window, limit - events.length);
+    const found = index.findAny(filters, window, limit - events.length);
     events.push(...found);
     const isCut = events.length === limit;
     const last = found.at(-1);

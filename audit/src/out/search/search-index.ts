@@ -21,15 +21,17 @@ import {
 import type { EventRow } from "./row-of-leaf.ts";
 
 /** Raised with every change of the tables: another version is made anew from the log. */
-const SCHEMA_VERSION = 5;
+const SCHEMA_VERSION = 6;
 const SHARD_SPAN = 2 ** 40;
 const SCHEMA = `
   CREATE TABLE shards (no INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, size INTEGER NOT NULL) STRICT;
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE events (
     n INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, type INTEGER NOT NULL, prod INTEGER NOT NULL, phase INTEGER NOT NULL, op BLOB NOT NULL,
-    actor TEXT NOT NULL, on_behalf_of TEXT, kind INTEGER NOT NULL, object TEXT NOT NULL, outcome INTEGER
+    actor TEXT NOT NULL, on_behalf_of TEXT, kind INTEGER NOT NULL, object TEXT NOT NULL, outcome INTEGER,
+    refused INTEGER, administrator INTEGER, approval TEXT
   ) STRICT;
+  CREATE TABLE marks (mark TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (mark, n)) STRICT, WITHOUT ROWID;
   CREATE TABLE days (day TEXT NOT NULL, type INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, type)) STRICT, WITHOUT ROWID;
   CREATE TABLE tokens (token BLOB NOT NULL, n INTEGER NOT NULL, field INTEGER NOT NULL, PRIMARY KEY (token, n, field)) STRICT, WITHOUT ROWID;
   CREATE TABLE token_places (no INTEGER PRIMARY KEY, idx INTEGER NOT NULL, field TEXT NOT NULL) STRICT;
@@ -43,6 +45,9 @@ const SCHEMA = `
   CREATE INDEX events_actor ON events (actor);
   CREATE INDEX events_on_behalf_of ON events (on_behalf_of) WHERE on_behalf_of IS NOT NULL;
   CREATE INDEX events_outcome ON events (outcome) WHERE outcome IS NOT NULL;
+  CREATE INDEX events_refused ON events (refused) WHERE refused IS NOT NULL;
+  CREATE INDEX events_administrator ON events (administrator) WHERE administrator IS NOT NULL;
+  CREATE INDEX events_approval ON events (approval) WHERE approval IS NOT NULL;
   CREATE INDEX events_type ON events (type);
   CREATE INDEX events_phase ON events (phase);
   CREATE INDEX events_prod ON events (prod);
@@ -56,7 +61,11 @@ const RARE_PREFIX =
 const SOURCE_CHARACTERS = 12;
 /** How an operation ends. What it was done to is said once, in its first entry: the last one repeats the commitment, and nothing opens it there. */
 const ENDING_PHASES: ReadonlySet<string> = new Set(["completed", "failed", "denied"]);
-const COLUMNS = "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, object, outcome";
+const COLUMNS =
+  "n, at_ms, type, prod, phase, op, actor, on_behalf_of, kind, object, outcome, approval";
+const MARKED = "n IN (SELECT n FROM marks WHERE mark = ? AND n BETWEEN ? AND ?)";
+/** An object's operations are few; entries of them are found by the operation. */
+const OF_ITS_OPERATIONS = "op IN (SELECT op FROM events WHERE object = ?)";
 /** Columns whose values are few: kept once, in `words`. */
 const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set([
   "type",
@@ -66,7 +75,10 @@ const WORD_COLUMNS: ReadonlySet<LeadingColumn> = new Set([
   "outcome",
 ]);
 
-export type IndexedEvent = EventRow & Position;
+/** Columns that hold 1 or nothing. */
+const FLAG_COLUMNS: ReadonlySet<LeadingColumn> = new Set(["refused", "administrator"]);
+
+export type IndexedEvent = Omit<EventRow, "isRefused" | "isByAdministrator" | "marks"> & Position;
 /** Behind this field of this entry. */
 export type TokenPlace = { index: number; field: string };
 export type FieldOfEntry = Position & { field: string };
@@ -87,6 +99,7 @@ type StoredRow = {
   kind: number;
   object: string;
   outcome: number | null;
+  approval: string | null;
 };
 
 export class SearchIndex implements Disposable {
@@ -308,12 +321,29 @@ export class SearchIndex implements Disposable {
     this.#db.prepare("INSERT INTO token_remnants (one) VALUES (1) ON CONFLICT DO NOTHING").run();
   }
 
+  /** At most `limit` entries of a span that match any of these filters, which have one order, each once and in that order. */
+  findAny(filters: readonly EventFilter[], span: Span, limit: number): IndexedEvent[] {
+    const [only, ...more] = filters;
+    if (only === undefined) return [];
+    if (more.length === 0) return this.find(only, span, limit);
+    const found = new Map<number, IndexedEvent>();
+    for (const filter of filters)
+      for (const event of this.find(filter, span, limit))
+        found.set(this.numberOf(event) ?? -1, event);
+    const direction = only.order === "newest" ? -1 : 1;
+    return [...found]
+      .sort(([a], [b]) => direction * (a - b))
+      .slice(0, limit)
+      .map(([, event]) => event);
+  }
+
   /** At most `limit` entries of a span that match, in the filter's order. */
   find(filter: EventFilter, { first, last }: Span, limit: number): IndexedEvent[] {
     const isRare = this.#isRarePrefix(filter);
     const [sql, values] = selectionOf(filter, isRare);
     const bound = values.map(({ column, text }) => {
       if (column === "op") return Buffer.from(text.replaceAll("-", ""), "hex");
+      if (FLAG_COLUMNS.has(column)) return 1;
       return WORD_COLUMNS.has(column) ? (this.#wordIds.get(text) ?? -1) : text;
     });
     const subject = filter.sub === undefined ? [] : [filter.sub];
@@ -326,6 +356,8 @@ export class SearchIndex implements Disposable {
     const half = [
       ...subject,
       ...token,
+      ...(filter.mark === undefined ? [] : [filter.mark, first, last]),
+      ...(filter.opsOf === undefined ? [] : [filter.opsOf]),
       ...prefix,
       ...(isRare ? [first, last] : []),
       ...bound,
@@ -373,6 +405,19 @@ export class SearchIndex implements Disposable {
       .prepare<unknown[], { type: string; count: number }>(
         "SELECT text AS type, sum(count) AS count FROM days JOIN words ON id = type GROUP BY text ORDER BY text",
       )
+      .all();
+  }
+
+  /** Outcomes that some entry has, in order; each is found by its index alone. */
+  get outcomes(): string[] {
+    return this.#db
+      .prepare<[], string>(
+        `WITH RECURSIVE each (id) AS (
+           SELECT min(outcome) FROM events WHERE outcome IS NOT NULL
+           UNION ALL SELECT (SELECT min(outcome) FROM events WHERE outcome > each.id) FROM each WHERE each.id IS NOT NULL)
+         SELECT text FROM each JOIN words USING (id) ORDER BY text`,
+      )
+      .pluck()
       .all();
   }
 
@@ -459,8 +504,9 @@ export class SearchIndex implements Disposable {
       this.#shards.set(slug, { no, size: 0 });
     }
     const insert = this.#db.prepare(
-      `INSERT INTO events (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO events (${COLUMNS}, refused, administrator) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    const mark = this.#db.prepare("INSERT INTO marks (mark, n) VALUES (?, ?)");
     const count = this.#db.prepare(
       "INSERT INTO days (day, type, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
     );
@@ -488,7 +534,9 @@ export class SearchIndex implements Disposable {
           row.object,
         ],
         row.outcome === null ? null : this.#idOf(row.outcome),
+        ...[row.approval, row.isRefused ? 1 : null, row.isByAdministrator ? 1 : null],
       );
+      for (const one of row.marks) mark.run(one, no * SHARD_SPAN + firstIndex + at);
       if (path !== undefined && row.kind === "object" && ENDING_PHASES.has(row.phase))
         repeat.run({ n: no * SHARD_SPAN + firstIndex + at, object: row.object, path });
       const day = `${new Date(row.atMs).toISOString().slice(0, 10)} ${type}`;
@@ -529,6 +577,7 @@ export class SearchIndex implements Disposable {
       },
       ...{ sub: row.actor, onBehalfOf: row.on_behalf_of, kind: word(row.kind), object: row.object },
       outcome: row.outcome === null ? null : word(row.outcome),
+      approval: row.approval,
     };
   }
 }
@@ -550,13 +599,16 @@ function selectionOf(
   const direction = filter.order === "newest" ? "DESC" : "ASC";
   // What is found elsewhere, as a list of numbers.
   const tokens = filter.tokens ?? [];
-  const isListed = tokens.length > 0 || isRarePrefix;
+  const isListed =
+    tokens.length > 0 || isRarePrefix || filter.mark !== undefined || filter.opsOf !== undefined;
   const leads = !isListed && (filter.sub === undefined || filter.op !== undefined);
   const conditions = [
     ...tokens.map(
       (list) =>
         `n IN (SELECT n FROM tokens WHERE token IN (${list.map(() => "?").join(", ")}) AND n BETWEEN ? AND ?)`,
     ),
+    ...(filter.mark === undefined ? [] : [MARKED]),
+    ...(filter.opsOf === undefined ? [] : [OF_ITS_OPERATIONS]),
     ...(filter.objectPrefix === undefined
       ? []
       : [isRarePrefix ? RARE_PREFIX : "+object >= ? AND +object < ?"]),

@@ -8,6 +8,7 @@ import type {
 import { approvalObjection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
+import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";
 import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import { isStated } from "./destruction.ts";
@@ -135,8 +136,8 @@ function draftOf(
 ): OperationDraft {
   return {
     ...({ type: "privacy.disclose", op: randomUUID(), action: "vault disclose" } as const),
-    actor: { sub: requester, kind: "operator" },
+    actor: HOST_OPERATOR,
     object: { kind: "user", id: subject },
-    detail: { receiver, requester, approvers },
+    detail: { receiver, ...claimedPeople({ requester, approvers }) },
   };
 }

@@ -6,7 +6,8 @@ import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/a
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
-import { grantedInTurn, refusedInTurn, UNNAMED } from "../record/refusals.ts";
+import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";
+import { grantedInTurn, refusedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
@@ -46,8 +47,7 @@ export class Erasures {
       Date.now(),
     );
     // Whom a forged proof names did not ask.
-    if ("code" in judged)
-      return await refusedInTurn(this.#parts, { verb, requester: UNNAMED }, judged);
+    if ("code" in judged) return await refusedInTurn(this.#parts, { verb }, judged);
     const asked: AskedNow = { ...named, approved: judged };
     let act = await this.#eraseOnce(asked);
     const done = [act];
@@ -77,7 +77,7 @@ export class Erasures {
     // Of two at once the second finds the first.
     await grantedInTurn(
       this.#parts,
-      { verb: "erase", requester: asked.approved.requester },
+      { verb: "erase", proven: asked.approved.requester },
       objection,
       () =>
         opened(
@@ -141,10 +141,10 @@ export class Erasures {
 function draftOf(op: string, asked: Asked): OperationDraft {
   return {
     ...({ type: "privacy.erasure", op, action: "vault erase" } as const),
-    actor: {
-      sub: asked.approved === undefined ? asked.requester : asked.approved.requester,
-      kind: "operator",
-    },
+    actor:
+      asked.approved === undefined
+        ? HOST_OPERATOR
+        : { sub: asked.approved.requester, kind: "operator" },
     object: { kind: "user", id: asked.subject },
     detail: detailOf(asked),
   };
@@ -152,8 +152,7 @@ function draftOf(op: string, asked: Asked): OperationDraft {
 
 function detailOf(asked: Asked) {
   const named = { request: asked.request, legal_basis: asked.legalBasis };
-  if (asked.approved === undefined)
-    return { ...named, requester: asked.requester, approvers: asked.approvers };
+  if (asked.approved === undefined) return { ...named, ...claimedPeople(asked) };
   const { singlePerson, ...approved } = asked.approved;
   return { ...named, ...approved, single_person: singlePerson };
 }

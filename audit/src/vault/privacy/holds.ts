@@ -8,6 +8,7 @@ import type {
 import { approvalObjection, type Objection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
+import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";
 import { grantedInTurn } from "../record/refusals.ts";
 
 /** @throws VaultRefused, AuditUnavailable */
@@ -20,9 +21,9 @@ export async function setOrLiftHold(
   const op = randomUUID();
   const draft: OperationDraft = {
     ...({ type: "privacy.hold", op, action: "vault hold" } as const),
-    actor: { sub: requester, kind: "operator" },
+    actor: HOST_OPERATOR,
     object: { kind: "user", id: subject },
-    detail: { hold, lifted: lift, requester, approvers: [approver] },
+    detail: { hold, lifted: lift, ...claimedPeople({ requester, approvers: [approver] }) },
   };
   const objection = (): Objection | null =>
     approvalObjection({ requester, approvers: [approver] }) ??
@@ -45,7 +46,6 @@ export async function confirmHolds(
   asked: ConfirmHoldsRequest,
 ): Promise<{ op: string; holds: number }> {
   const { acts, outbox, record } = parts;
-  const { requester, approvers } = asked;
   const objection = (): Objection | null =>
     approvalObjection(asked) ??
     (outbox.holdsInDoubt
@@ -62,8 +62,8 @@ export async function confirmHolds(
         op,
         action: "vault confirm-holds",
       } as const),
-      ...{ actor: { sub: requester, kind: "operator" }, object: { kind: "log", id: "vault" } },
-      detail: { holds, requester, approvers, unproven: true },
+      ...{ actor: HOST_OPERATOR, object: { kind: "log", id: "vault" } },
+      detail: { holds, ...claimedPeople(asked) },
     });
     await record.durableInTime(op, "fact");
     return { op, holds };
@@ -85,9 +85,9 @@ export async function refuse(parts: VaultParts, asked: RefuseRequest): Promise<{
       { op, kind: "refusal", subject, request: { request, legalBasis, until } },
       {
         ...({ type: "privacy.refusal", phase: "fact", op, action: "vault refuse" } as const),
-        actor: { sub: requester, kind: "operator" },
+        actor: HOST_OPERATOR,
         object: { kind: "user", id: subject },
-        detail: { request, legal_basis: legalBasis, until, requester },
+        detail: { request, legal_basis: legalBasis, until, ...claimedPeople({ requester }) },
       },
     );
     await record.durableInTime(op, "fact");

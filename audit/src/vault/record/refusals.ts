@@ -8,12 +8,12 @@ import { AuditUnavailable } from "../../log/producer/producer.ts";
 import type { Objection } from "../decisions/approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { VaultRefused } from "../vault-refused.ts";
+import { claimedPeople, HOST_OPERATOR } from "./host-command.ts";
 
 type Recording = Pick<VaultParts, "acts" | "outbox" | "record" | "turns">;
-type Asked = { verb: VaultControlRequest["verb"]; requester: string };
+/** @property proven whose signature was checked @property requester a name that somebody typed */
+type Asked = { verb: VaultControlRequest["verb"]; proven?: string; requester?: string };
 
-/** Who gave a command that names nobody, or nobody whom the log may name. */
-export const UNNAMED = "operator";
 const hasVerb = Compile(
   Type.Object({
     verb: Type.Enum(VaultControlRequest.anyOf.map(({ properties }) => properties.verb.const)),
@@ -55,14 +55,14 @@ export function lineRefusedInTurn(
 ): Promise<never> {
   const asked = {
     verb: hasVerb.Check(line) ? line.verb : null,
-    requester: hasRequester.Check(line) ? line.requester : UNNAMED,
+    ...(hasRequester.Check(line) ? { requester: line.requester } : {}),
   };
   return parts.turns.run(() => refused(parts, asked, objection));
 }
 
 async function refused(
   { acts, outbox, record }: Recording,
-  { verb, requester }: Omit<Asked, "verb"> & { verb: Asked["verb"] | null },
+  { verb, proven, requester }: Omit<Asked, "verb"> & { verb: Asked["verb"] | null },
   { code, message }: Objection,
 ): Promise<never> {
   const op = randomUUID();
@@ -74,10 +74,10 @@ async function refused(
         ...({ type: "admin.refused", phase: "fact", op } as const),
         action: verb === null ? "vault" : `vault ${verb}`,
         ...{
-          actor: { sub: requester, kind: "operator" },
+          actor: proven === undefined ? HOST_OPERATOR : { ...HOST_OPERATOR, sub: proven },
           object: { kind: "appliance", id: "vault" },
         },
-        detail: { reason: code },
+        detail: { reason: code, ...claimedPeople(requester === undefined ? {} : { requester }) },
       }),
     );
     await record.durableInTime(op, "fact");

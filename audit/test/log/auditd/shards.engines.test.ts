@@ -542,7 +542,7 @@ t.test(
         prev_size: kept,
         seen_size: size,
         seen_root: "a".repeat(64),
-        ...{ approvers: ["ann", "bob"], unproven: true },
+        claimed: { approvers: ["ann", "bob"], proof: "unproven" },
       },
     });
     t.match(

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { OutboundName } from "../../config/outbound.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation } from "./entry.ts";
+import { ClaimedPeople } from "./fields.ts";
 
 /** What one part runs. */
 export const MAX_MEASURED_FILES = 48;
@@ -173,7 +174,7 @@ export const ADMIN_EVENTS = {
   "admin.refused": fact(
     "appliance",
     "An operator's command was refused before it did anything; `action` says which, `reason` why.",
-    Type.Object({ reason: Code }, closed),
+    Type.Object({ reason: Code, ...ClaimedPeople }, closed),
   ),
   "admin.clock.step": fact(
     "appliance",

@@ -31,5 +31,26 @@ export const ApprovedBy = {
   /** Nobody else was there who could have agreed. */
   single_person: Type.Optional(Type.Boolean()),
 };
-/** People were named, and nothing proves that they agreed: nobody could sign in. */
+/** Entries of older releases: people were named beside it, and nothing proves that they agreed. */
 export const Unproven = { unproven: Type.Optional(Type.Literal(true)) };
+const UnprovenNames = { proof: Type.Literal("unproven") };
+const Approvers = Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 }));
+/** As {@link ClaimedPeople}, of what nobody asks for by name. */
+export const ClaimedApprovers = {
+  claimed: Type.Optional(
+    Type.Object({ approvers: Approvers, ...UnprovenNames }, { additionalProperties: false }),
+  ),
+};
+/** People whose names somebody typed at the host: nothing proves that they asked or agreed. The entry's actor is who gave the command. */
+export const ClaimedPeople = {
+  claimed: Type.Optional(
+    Type.Object(
+      {
+        requester: Type.Optional(PlainId),
+        approvers: Approvers,
+        ...UnprovenNames,
+      },
+      { additionalProperties: false },
+    ),
+  ),
+};

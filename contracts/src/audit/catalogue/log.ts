@@ -11,7 +11,7 @@ import {
   Sha256Hex,
 } from "../audit-event.ts";
 import { type CatalogueEntry, closed, DAY, fact, HOUR, NoDetail, operation } from "./entry.ts";
-import { ApprovedBy, Unproven } from "./fields.ts";
+import { ApprovedBy, ClaimedApprovers, ClaimedPeople, Unproven } from "./fields.ts";
 
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
@@ -32,8 +32,10 @@ export const LOG_EVENTS = {
         bundle_sha256: Type.Optional(Sha256Hex),
         /** The auditor's 32 bytes: an export that covers this leaf is no older than they are. */
         nonce: Type.Optional(Sha256Hex),
-        /** Commitments opened in the export; only with two approvers and a receiver. */
+        /** Commitments opened in the export; only with two named approvers and a receiver. */
         disclosed: Type.Optional(Count),
+        ...ClaimedPeople,
+        /** Of older releases: names that nothing proved. */
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
         receiver: Type.Optional(PlainId),
         /** It is an evidence pack for this one; size, bytes and hash are those of the log's bundle in it. */
@@ -133,8 +135,10 @@ export const LOG_EVENTS = {
         ),
         /** The coordinator's highest generation so far. */
         generation: Count,
+        /** Of older releases, beside `unproven`. */
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
         ...Unproven,
+        ...ClaimedApprovers,
       },
       closed,
     ),

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Code, Count, Instant, Origin, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, HOUR, operation, OPERATION_OR_FACT } from "./entry.ts";
-import { ApprovedBy, Unproven } from "./fields.ts";
+import { ApprovedBy, ClaimedPeople, Unproven } from "./fields.ts";
 
 /** What can't be opened any more, by shard: count, and RFC 6962 root over `index ‖ 0x0A ‖ field ‖ 0x0A ‖ commitment` in order of index and field. */
 const Erased = Type.Array(
@@ -23,6 +23,7 @@ export const PRIVACY_EVENTS = {
         request: Type.Optional(PlainId),
         legal_basis: Type.Optional(Code),
         ...ApprovedBy,
+        ...ClaimedPeople,
         erased: Type.Optional(Erased),
         /** From this time on no backup can open them. */
         final_after: Type.Optional(Instant),
@@ -44,7 +45,9 @@ export const PRIVACY_EVENTS = {
         request: Type.Optional(PlainId),
         legal_basis: Code,
         until: Instant,
+        /** Of older releases: a name that nothing proved. */
         requester: Type.Optional(PlainId),
+        ...ClaimedPeople,
       },
       closed,
     ),
@@ -56,8 +59,10 @@ export const PRIVACY_EVENTS = {
       {
         hold: PlainId,
         lifted: Type.Boolean(),
+        /** Of older releases, as `approvers`: names that nothing proved. */
         requester: Type.Optional(PlainId),
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 })),
+        ...ClaimedPeople,
       },
       closed,
     ),
@@ -68,9 +73,11 @@ export const PRIVACY_EVENTS = {
     Type.Object(
       {
         holds: Count,
-        requester: PlainId,
-        approvers: Type.Array(PlainId, { minItems: 2, maxItems: 2 }),
+        /** Of older releases, as `approvers`: names that nothing proved. */
+        requester: Type.Optional(PlainId),
+        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
         ...Unproven,
+        ...ClaimedPeople,
       },
       closed,
     ),
@@ -82,8 +89,10 @@ export const PRIVACY_EVENTS = {
       {
         commitments: Type.Optional(Count),
         receiver: PlainId,
+        /** Of older releases, as `approvers`: names that nothing proved. */
         requester: Type.Optional(PlainId),
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+        ...ClaimedPeople,
       },
       closed,
     ),

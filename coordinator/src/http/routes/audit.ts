@@ -7,14 +7,15 @@ import {
   AuditEventsReply,
   AuditProofsQuery,
   AuditProofsReply,
-  isInstant,
 } from "@resontech/contracts/http-audit";
 import type { FastifyRequest } from "fastify";
-import { ApiError } from "../../api-error.ts";
 import { type AuditSearch, type AuditView, viewOf } from "../../audit/audit-search.ts";
+import { readFilters } from "../../audit/decisions/read-filters.ts";
+import { readPeriod } from "../../audit/decisions/read-period.ts";
 import { findJobObjects } from "../../audit/job-objects.ts";
 import { decisionOf } from "../../authorization/in-the-log.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
+import { asWritten, definedOf, looked } from "../audit-look.ts";
 import { authorize, authorizedRow } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
@@ -123,40 +124,21 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = async (
 
   async function find(
     request: FastifyRequest,
-    query: AuditEventsQuery,
+    { from, to, cursor, order, limit, ...written }: AuditEventsQuery,
     view: AuditView,
   ): Promise<AuditEventsReply> {
-    for (const name of ["from", "to"] as const)
-      if (query[name] !== undefined && !isInstant(query[name]))
-        throw new ApiError(
-          "validation_failed",
-          `querystring.${name} is no instant, like 2026-11-25T14:03:00Z`,
-        );
-    if (query.objectsOf === undefined) return await auditSearch.events(query, view);
-    const objects = await authorizedRow(
-      request,
-      "audit.search",
-      findJobObjects(read, query.objectsOf),
-    );
+    const search = asWritten(() => readFilters(written));
+    const period = asWritten(() => readPeriod(definedOf({ from, to, cursor }), Date.now()));
+    const { objectsOf } = written;
+    const objects =
+      objectsOf === undefined
+        ? null
+        : await authorizedRow(request, "audit.search", findJobObjects(read, objectsOf));
+    const page = await auditSearch.events(search, { ...period, order, limit }, view, objects);
     return {
-      ...(await auditSearch.events(query, view, objects)),
-      sameFolder: objects.sameFolder,
+      ...page,
+      cursor: period.seal(page.cursor),
+      ...(objects === null ? {} : { sameFolder: objects.sameFolder }),
     };
   }
 };
-
-/** @param record told what is shown; null for a refusal, which says something as well: that an entry is not there, or not the caller's */
-async function looked<T>(
-  look: () => Promise<T>,
-  record: (shown: T | null) => Promise<void>,
-): Promise<T> {
-  let shown: T;
-  try {
-    shown = await look();
-  } catch (error) {
-    await record(null);
-    throw error;
-  }
-  await record(shown);
-  return shown;
-}

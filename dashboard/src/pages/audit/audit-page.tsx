@@ -1,4 +1,5 @@
 import type { AuditEventRow, AuditEventsReply } from "@resontech/contracts/http-audit";
+import { QUESTION_PARAMETERS } from "@resontech/contracts/audit-questions";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
@@ -10,11 +11,14 @@ import { utcInstant } from "../../ui/instants.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { ExportFound } from "./export-found.tsx";
+import { limitsOf, QuestionForm } from "./question-form.tsx";
 import styles from "./audit.module.css";
 
 const FILTERS = [
   "type",
   "actor",
+  "concerns",
+  "approval",
   "object",
   "objectsOf",
   "outcome",
@@ -55,16 +59,21 @@ export function AuditPage() {
     }),
   );
   const isAsked = search.has("asked");
+  const question = search.get("question");
+  const about =
+    question === null
+      ? asked
+      : Object.fromEntries(
+          [...Object.keys(QUESTION_PARAMETERS), "from", "to"].flatMap((name) => {
+            const value = search.get(name);
+            return value === null ? [] : [[name, value]];
+          }),
+        );
+  const path = question === null ? "/api/audit/events" : `/api/audit/questions/${question}`;
   const events = useInfiniteQuery({
-    queryKey: ["audit", asked, search.get("asked")],
+    queryKey: ["audit", path, about, search.get("asked")],
     queryFn: ({ pageParam: cursor, signal }) =>
-      ask<AuditEventsReply>(
-        "GET",
-        withQuery("/api/audit/events", { ...asked, cursor, limit: 100 }),
-        {
-          signal,
-        },
-      ),
+      ask<AuditEventsReply>("GET", withQuery(path, { ...about, cursor, limit: 100 }), { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ cursor, more }) => (more ? (cursor ?? undefined) : undefined),
     enabled: isAsked,
@@ -79,10 +88,19 @@ export function AuditPage() {
         Each look is itself an entry of the log. People see what they may: auditors all, everybody
         their own.
       </p>
+      <QuestionForm
+        initial={question === null ? {} : { ...about, question }}
+        onAsk={(wanted) => setSearch({ ...wanted, asked: String(Date.now()) })}
+      />
+      <h2>Search for entries</h2>
       <Search
         initial={asked}
         onSearch={(wanted) => setSearch({ ...wanted, asked: String(Date.now()) })}
       />
+      {question !== null && limitsOf(question) !== null ? <p>{limitsOf(question)}</p> : null}
+      {first?.areObjectsKnown === false ? (
+        <Warning>Which objects are the job's is not known: entries of the job alone.</Warning>
+      ) : null}
       {isAsked && events.isPending ? <Skeleton /> : null}
       {events.isError ? <Failure error={events.error} /> : null}
       {first !== undefined && first.incomplete.length > 0 ? (
@@ -107,7 +125,7 @@ export function AuditPage() {
           keyOf={({ shard, index }) => `${shard}/${index}`}
         />
       )}
-      {rows.length === 0 ? null : <ExportFound filters={asked} />}
+      {rows.length === 0 || question !== null ? null : <ExportFound filters={asked} />}
       {events.hasNextPage ? (
         <div>
           <Button
@@ -124,14 +142,16 @@ export function AuditPage() {
 
 const LABELS: Record<Filter, [label: string, hint: string]> = {
   type: ["Kind of event", "such as job.submit"],
+  concerns: ["About whom", "a person's pseudonym: whose rights changed, who asked, who agreed"],
+  approval: ["Approval", "a request's id: the request, its answer, its effect"],
   actor: ["Who", "a pseudonym, a key, a node"],
   object: ["To what", "an id"],
   objectsOf: ["Who touched job", "a job's id: entries of its objects, logs and rounds"],
   outcome: ["Outcome", "ok, refused, or a code"],
   holds: ["Holds", "pii.username=anna, src.addr=10.0.0.7"],
   below: ["Objects below", "a folder: bucket/jobs/study/"],
-  from: ["Not before", "2026-01-31T00:00:00Z"],
-  to: ["Before", "2026-02-01T00:00:00Z"],
+  from: ["Not before", "2026-01-31, 2026-01-31 08:00, yesterday, 7d"],
+  to: ["Before", "the same forms; a day counts whole"],
 };
 
 function Search({

@@ -53,7 +53,7 @@ export function firstLeaves(beginning: Beginning): OwnDraft[] {
         ? { lost: [...beginning.lost] }
         : {}),
       ...(beginning.reason === "restore"
-        ? { approvers: beginning.approvers, unproven: true as const }
+        ? { claimed: { approvers: beginning.approvers, proof: "unproven" as const } }
         : {}),
     },
   };

@@ -1,6 +1,6 @@
 import type { AuditEventRow } from "@resontech/contracts/http-audit";
 import t from "tap";
-import { JOB_HEAD, jobRows } from "../src/audit/job-report.ts";
+import { JOB_HEAD, jobRows } from "../src/audit/job-rows.ts";
 
 const entry = (index: number, op: string, phase: string, source: string | null): AuditEventRow => ({
   ...{
@@ -18,6 +18,7 @@ const entry = (index: number, op: string, phase: string, source: string | null):
     kind: "object",
     object: "ab".repeat(32),
     outcome: phase === "requested" ? null : "ok",
+    approval: null,
     source,
   },
 });

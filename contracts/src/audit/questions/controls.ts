@@ -1,0 +1,25 @@
+/** Controls of the frameworks that an evidence pack is made for, as `framework id`: `policies/controls.json` has their titles and limits. */
+export const CONTROLS = [
+  "hipaa 164.312(a)(1)",
+  "hipaa 164.312(a)(2)(i)",
+  "hipaa 164.312(b)",
+  "hipaa 164.308(a)(1)(ii)(D)",
+  "hipaa 164.312(c)(1)",
+  "hipaa 164.312(d)",
+  "soc2 CC6.1",
+  "soc2 CC6.2",
+  "soc2 CC6.3",
+  "soc2 CC7.2",
+  "soc2 CC8.1",
+  "gdpr Article 15",
+  "gdpr Article 17",
+  "gdpr Article 30",
+  "gdpr Article 32",
+  "dora Article 9",
+  "dora Article 10",
+  "dora Delegated Regulation (EU) 2024/1774, Article 12",
+  "ai-act Article 12",
+  "ai-act Article 19",
+  "ai-act Article 26",
+] as const;
+export type Control = (typeof CONTROLS)[number];
