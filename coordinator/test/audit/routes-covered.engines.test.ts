@@ -396,12 +396,12 @@ const countOf = (events: readonly { kind: string }[], id: string): number =>
 async function answeredQuestions() {
   const before = new Date().toISOString();
   // A look is itself an entry: once one of after that moment is found, all of before are.
-  const auditor = (await coordinator.control({
+  const officer = (await coordinator.control({
     verb: "add-user",
     username: "shell",
-    admin: true,
   })) as Reply<"add-user">;
-  const looking = await coordinator.signedIn(auditor.userId, { roles: ["compliance-auditor"] });
+  coordinator.giveRoles(officer.userId, ["security-officer"]);
+  const looking = await coordinator.signedIn(officer.userId, { roles: ["security-officer"] });
   const look = (path: string) => call("GET", path, undefined, undefined, looking);
   type Events = { events: { t_log: string; kind: string; object: string; type: string }[] };
   const search = async (query: string) =>
@@ -412,7 +412,7 @@ async function answeredQuestions() {
   const [deployment] = (await search("type=key.predict.rotate&limit=1")).events;
   const about = { person: bob.userId, job: job!.object, deployment: deployment!.object, before };
   const settings = {
-    ...{ baseUrl: new URL(coordinator.url), credential: async () => auditor.platformKey },
+    ...{ baseUrl: new URL(coordinator.url), credential: async () => officer.platformKey },
     ca: coordinator.caPem,
   };
   const byApi: Record<string, number> = {};
