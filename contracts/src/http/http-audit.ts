@@ -127,7 +127,7 @@ export const AuditEventsQuery = Type.Object(
 );
 export type AuditEventsQuery = Static<typeof AuditEventsQuery>;
 
-export const AuditQuestionParams = Type.Object({ id: Type.Enum(QUESTION_IDS) }, closed);
+export const AuditQuestionParams = Type.Object({ question: Type.Enum(QUESTION_IDS) }, closed);
 export const AuditQuestionQuery = Type.Object(
   {
     data: Type.Optional(Written),

@@ -20,6 +20,14 @@ const BY_PROJECT = "SQL project_id = ?";
 const BY_USER = "SQL user_id = ?";
 /** What looks like a right and is none. A line more here needs a reason as good as these. */
 const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
+  "audit/decisions/read-filters.ts": {
+    why: "what an entry of the log holds, as a search names it",
+    texts: ["{ holds }"],
+  },
+  "http/routes/audit-questions.ts": {
+    why: "what an entry of the log holds, as a question names it",
+    texts: ["{ holds }"],
+  },
   "control/operator-views.ts": {
     why: "members of a node; a column becomes a boolean",
     texts: [BY_NODE, BY_NODE, BY_NODE],

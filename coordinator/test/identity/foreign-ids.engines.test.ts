@@ -90,7 +90,7 @@ const ELSEWHERE: Record<string, string> = {
     ].map((name) => [name, "hub/hub.engines.test.ts"]),
   ),
   "GET /api/audit/events/:index": "audit/audit-search.engines.test.ts",
-  "GET /api/audit/questions/:id": "audit/audit-search.engines.test.ts",
+  "GET /api/audit/questions/:question": "audit/audit-search.engines.test.ts",
   // The key is a name in the caller's own bucket, whatever it looks like.
   "POST /api/users/storage/upload/init": "identity/projects.engines.test.ts",
 };

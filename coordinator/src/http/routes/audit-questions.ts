@@ -56,7 +56,7 @@ export const auditQuestionRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = a
   );
 
   app.get(
-    "/api/audit/questions/:id",
+    "/api/audit/questions/:question",
     {
       schema: {
         summary: "Entries of the audit log that answer a question, newest first, by cursor",
@@ -69,14 +69,14 @@ export const auditQuestionRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = a
       const { params, query } = request;
       const verdict = await authorize(request, "audit.search", "rows");
       return await looked(
-        () => answer(request, params.id, query),
+        () => answer(request, params.question, query),
         async (page) => {
           const given = Object.keys(definedOf(query)).filter((name) => !ARRANGED.has(name));
           await request.audit.fact({
             ...{ type: "audit.search", object: { kind: "log", id: "appliance" } },
             decision: decisionOf(verdict),
             detail: {
-              filters: [...given, `question.${params.id}`].sort(),
+              filters: [...given, `question.${params.question}`].sort(),
               entries: page?.events.length ?? 0,
               more: page?.more ?? false,
             },
@@ -86,7 +86,7 @@ export const auditQuestionRoutes: FastifyPluginAsyncTypebox<AuditRoutesDeps> = a
 
       async function answer(
         of: FastifyRequest,
-        id: typeof params.id,
+        id: typeof params.question,
         { from, to, cursor, order, limit, ...values }: typeof query,
       ): Promise<AuditEventsReply> {
         const given = definedOf(values);
