@@ -90,7 +90,10 @@ async function createBucket(deps: AddUserDeps, userId: string, { name, logId }: 
 async function mintFirstKey(deps: AddUserDeps, userId: string, projectId: string): Promise<string> {
   const { key, row } = drawKey(deps.keyKind);
   const object = { kind: "key", id: row.id } as const;
-  const detail = { expires_in_s: FIRST_KEY_LIFE_S, project: projectId };
+  const detail = {
+    ...{ expires_in_s: FIRST_KEY_LIFE_S, project: projectId },
+    scopes: [...KEY_SCOPES].sort(),
+  };
   await identityOperation(deps, "key.bootstrap", object, detail, {}, (close) =>
     deps.commit.run((db) => {
       const createdAt = deps.now();

@@ -61,7 +61,10 @@ t.test("a person mints a key that works, is shown once and stands in the log", a
     [
       {
         ...{ phase: "requested", object: { kind: "key", id }, actor: { sub: anna.userId } },
-        detail: { expires_in_s: 90 * 86_400, project: anna.projectId },
+        detail: {
+          ...{ expires_in_s: 90 * 86_400, project: anna.projectId },
+          scopes: wish("").scopes.toSorted(),
+        },
       },
       { phase: "completed" },
     ],

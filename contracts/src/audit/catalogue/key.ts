@@ -4,16 +4,19 @@ import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, NoDetail, operation } from "./entry.ts";
 import { Fenced } from "./fields.ts";
 
+const MintedKey = {
+  expires_in_s: Type.Optional(Count),
+  project: Type.Optional(PlainId),
+  /** What it may be used for. */
+  scopes: Type.Optional(Type.Array(PlainId, { maxItems: 32 })),
+};
+
 export const KEY_EVENTS = {
-  "key.mint": operation(
-    "key",
-    "A platform key was made.",
-    Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
-  ),
+  "key.mint": operation("key", "A platform key was made.", Type.Object(MintedKey, closed)),
   "key.bootstrap": operation(
     "key",
     "The first platform key of a user was made by the operator.",
-    Type.Object({ expires_in_s: Type.Optional(Count), project: Type.Optional(PlainId) }, closed),
+    Type.Object(MintedKey, closed),
   ),
   "key.renew": operation(
     "key",

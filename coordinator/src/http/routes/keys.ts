@@ -77,7 +77,7 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
         {
           type: "key.mint",
           object: { kind: "key", id: row.id },
-          detail: { expires_in_s: seconds, project: projectId },
+          detail: { expires_in_s: seconds, project: projectId, scopes: [...scopes].sort() },
         },
         (operation) =>
           deps.commit.run((db) => {
