@@ -45,6 +45,7 @@ t.test(
     await questions.getByRole("button", { name: "Ask" }).click();
     await page.getByText("What somebody did as root at the host").waitFor();
     await page.getByRole("cell", { name: "iam.user.create completed" }).first().waitFor();
+    await page.goto(`${house.running.url}/dashboard/audit`);
     await page.getByLabel("Kind of event").fill("key.list");
     const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
     // An entry is indexed a moment after it is signed.

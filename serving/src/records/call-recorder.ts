@@ -7,6 +7,7 @@ import { type AuditProducer, AuditUnavailable } from "@resontech/audit/producer"
 import { Frontier, hashLeaf } from "@resontech/audit/merkle";
 import type { BatchHead, CallBegun, CallEnded, CallLine, OutLine } from "./call-line.ts";
 import type { CallJournal } from "./call-journal.ts";
+import { calledBy } from "./called-by.ts";
 import type { EndNotes } from "./end-notes.ts";
 
 const MAX_LINES = 256;
@@ -16,7 +17,7 @@ const ENDS_MS = 500;
 const MAX_ENDS = 100_000;
 
 /** A line as the journal and the tree of its batch have it. */
-type Written = { kind: CallLine["kind"]; text: string };
+type Written = { kind: CallLine["kind"]; text: string; call: CallBegun | null };
 type Begun = Written & { resolve: () => void; reject: (error: unknown) => void };
 type Producer = Pick<AuditProducer, "fact" | "connected">;
 
@@ -90,6 +91,8 @@ export class CallRecorder implements AsyncDisposable {
     this.#timer = undefined;
     this.#running ??= this.#writeAll().finally(() => {
       this.#running = null;
+      // Whoever begins at once when an earlier call is on record comes too late for that turn.
+      if (this.#begun.length > 0) this.#run();
       if (this.#ended.length > 0 && !this.#isClosed)
         this.#timer ??= setTimeout(() => this.#run(), ENDS_MS);
     });
@@ -116,7 +119,8 @@ export class CallRecorder implements AsyncDisposable {
   }
 
   async #write(lines: readonly Written[]): Promise<void> {
-    const calls = lines.filter(({ kind }) => kind === "call").length;
+    const begun = lines.flatMap(({ call }) => call ?? []);
+    const calls = begun.length;
     const ends = lines.filter(({ kind }) => kind === "end").length;
     const texts = lines.map(({ text }) => text);
     const tree = new Frontier();
@@ -129,11 +133,15 @@ export class CallRecorder implements AsyncDisposable {
       ...{ type: "model.calls", op: id, action: "calls of deployments" },
       actor: { sub: "serving", kind: "system" },
       object: { kind: "appliance", id },
-      detail: { batch: id, root, lines: lines.length, calls, ends },
+      detail: { batch: id, root, lines: lines.length, calls, ends, ...calledBy(begun) },
     });
   }
 }
 
 function writtenOf(line: CallLine): Written {
-  return { kind: line.kind, text: JSON.stringify(line) };
+  return {
+    kind: line.kind,
+    text: JSON.stringify(line),
+    call: line.kind === "call" ? line : null,
+  };
 }

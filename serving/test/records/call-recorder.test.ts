@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import type { CallBegun, CallEnded } from "../../src/records/call-line.ts";
 import { CallJournal } from "../../src/records/call-journal.ts";
 import { EndNotes } from "../../src/records/end-notes.ts";
+import { calledBy } from "../../src/records/called-by.ts";
 import { CallRecorder } from "../../src/records/call-recorder.ts";
 
 const begun = (id: string): CallBegun => ({
@@ -78,3 +79,33 @@ t.test(
     t.match(seen[0]?.detail, { calls: 1, ends: 1 });
   },
 );
+
+t.test("the log's record of a batch says which deployment was called by whose key", async (t) => {
+  const seen: { detail?: Record<string, unknown> }[] = [];
+  const recorder = await recorderOf(t, async (draft) => void seen.push(draft));
+  const [one, two] = ["1".repeat(64), "2".repeat(64)];
+  const of = (id: string, deployment: string, keySha256: string) =>
+    recorder.begin({ ...begun(id), deployment, keySha256 });
+  await of("a", "job-1", one);
+  await Promise.all([of("b", "job-1", one), of("c", "job-1", two), of("d", "job-1", one)]);
+  const lists = seen.map(({ detail }) => detail?.["called"]);
+  t.same(lists[0], [{ deployment: "job-1", key_sha256: one, calls: 1 }]);
+  const calls = lists.slice(1).flat() as { key_sha256: string; calls: number }[];
+  const sum = (key: string) =>
+    calls.filter(({ key_sha256 }) => key_sha256 === key).reduce((all, { calls: n }) => all + n, 0);
+  t.same([sum(one), sum(two)], [2, 1]);
+});
+
+t.test("a record names so many pairs as fit into an entry, and counts the rest", async (t) => {
+  const calls = Array.from({ length: 20 }, (_, at) => ({
+    ...{ deployment: `job-${at % 18}`, keySha256: "0".repeat(64) },
+  }));
+  const { called = [], called_beyond: beyond } = calledBy(calls);
+  t.equal(called.length, 16);
+  t.same(
+    called.slice(0, 3).map(({ calls: n }) => n),
+    [2, 2, 1],
+  );
+  t.equal(beyond, 2);
+  t.same(calledBy([]), {});
+});

@@ -3,6 +3,9 @@ import { Type } from "typebox";
 import { Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, operation } from "./entry.ts";
 
+/** Pairs of deployment and key that a record of calls names. */
+export const MAX_CALLED = 16;
+
 export const MODEL_EVENTS = {
   "model.add": operation(
     "project",
@@ -35,6 +38,15 @@ export const MODEL_EVENTS = {
         lines: Count,
         calls: Count,
         ends: Count,
+        /** Which deployment was called how often by whom, told by SHA-256 of the key that was shown; of the first {@link MAX_CALLED} pairs. */
+        called: Type.Optional(
+          Type.Array(
+            Type.Object({ deployment: PlainId, key_sha256: Sha256Hex, calls: Count }, closed),
+            { maxItems: MAX_CALLED },
+          ),
+        ),
+        /** Calls of pairs beyond those: the journal has them all. */
+        called_beyond: Type.Optional(Count),
       },
       closed,
     ),
