@@ -3,10 +3,12 @@
  * what engines do at their start, under the same PID 1 and the same seccomp profile.
  */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
+import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
 import {
   PREDICTOR_COMMAND,
   PREDICTOR_PORT,
@@ -14,6 +16,7 @@ import {
   type PredictorSpec,
 } from "@resontech/contracts/predictor-spec";
 import t from "tap";
+import { llamaPython } from "../../serving/test/helper/llama-python.ts";
 import { until } from "./helper/engine-process.ts";
 import { newestLayout } from "./helper/job-image-root.ts";
 import { lockedWheels } from "./helper/locked-wheels.ts";
@@ -165,6 +168,24 @@ t.test("what engines do at their start is done under PID 1 and its filters", asy
   t.equal(status, 200, text);
   t.strictSame(JSON.parse(text), { zmq: "a", uvloop: "b", openmp: 3 });
   peer.want({ ...member, desired: "stop", stopReason: "user_cancelled" });
+  t.equal(await ended(member), undefined);
+});
+
+t.test("llama.cpp gives its first token under PID 1 and its filters", async (t) => {
+  const { weights } = await llamaPython();
+  const spec: LlamaSpec = {
+    ...{ formatVersion: 1, name: "chat", modelPath: "/app/model/chat.gguf", task: "generate" },
+    ...{ pooling: null, replica: "r-1", port: PREDICTOR_PORT, slots: 1, contextTokens: 128 },
+    ...{ maxBodyBytes: MIB, allowed: { "/v1/completions": ["prompt", "max_tokens"] } },
+  };
+  const model = await node.input("model", "model/chat.gguf", readFileSync(weights));
+  const room = { memoryBytes: 1024 * MIB, diskBytes: 256 * MIB };
+  const member = { ...liar("llama", room), inputs: [model] };
+  const payload = { ...member.payload, command: [...LLAMA_COMMAND] };
+  payload.files = [{ name: LLAMA_SPEC, text: JSON.stringify(spec) }];
+  peer.want({ ...member, payload });
+  await peer.event(member.member, "ready");
+  peer.want({ ...member, payload, desired: "stop", stopReason: "user_cancelled" });
   t.equal(await ended(member), undefined);
 });
 

@@ -9,7 +9,9 @@ import type { ReplicaPool } from "../../src/replica-pool.ts";
 
 const USAGE = '{"prompt_tokens":3,"completion_tokens":2}';
 const DONE = `data: {"choices":[],"usage":${USAGE}}\n\ndata: [DONE]\n\n`;
-const WHOLE = `{"choices":[],"usage":${USAGE}}`;
+// Fields of a newer engine's own pass, as vLLM's from 0.33 on.
+const WHOLE = `{"choices":[{"index":0,"weight_versions":["1"]}],"usage":${USAGE}}`;
+const CHUNK = 'data: {"choices":[{"index":0,"delta":{},"weight_versions":["1"]}]}\n\n';
 
 type Seen = CallEnd & { wasEnded: boolean };
 
@@ -58,11 +60,11 @@ t.test("an answer's end is noted before its last piece leaves, in each form", as
     [
       "a stream",
       (_, answer) => {
-        answer.write("data: {}\n\n");
+        answer.write(CHUNK);
         setTimeout(() => answer.end(DONE), 20);
       },
       true,
-      `data: {}\n\n${DONE}`,
+      `${CHUNK}${DONE}`,
     ],
     [
       "with a length",
