@@ -15,10 +15,12 @@ import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { forgetOverGrants } from "../storage/export-grants.ts";
+import { projectQuota } from "../identity/bucket-store.ts";
 import { projectName } from "../identity/project-store.ts";
 import { findPersonById } from "../identity/people-store.ts";
 import { holdersOf, rolesOf } from "../identity/role-holders.ts";
 import { findSignature, type KeptSignature } from "../identity/sign-in/step-up-signatures.ts";
+import { policiesInForce } from "../authorization/policies-in-force.ts";
 import type { ApplianceRole } from "../authorization/roles.ts";
 import type { ApprovalChanges } from "./approval-changes.ts";
 import { type ApprovalEffects, EXPORT_MS } from "./approval-effects.ts";
@@ -143,7 +145,7 @@ export class Approvals {
         effects.inTurn(async () => {
           if (isDone) {
             this.#requireStillAlone(approval);
-            await this.#perform(audit, approval);
+            await this.#perform(audit, approval, null);
           }
           await commit.run((db) => {
             insertApproval(db, approval);
@@ -182,7 +184,7 @@ export class Approvals {
           effects.inTurn(async () => {
             if (mayAnswer && !this.#answersByRow(approval, deciderId))
               throw new ApiError("role_required", "who answers holds no role for it any more");
-            if (state === "approved") await this.#perform(audit, approval);
+            if (state === "approved") await this.#perform(audit, approval, deciderId);
             await commit.run((db) => {
               if (!answerApproval(db, id, { state, deciderId, reason, decidedAt: now() }))
                 throw answered();
@@ -300,10 +302,17 @@ export class Approvals {
       throw new ApiError("approval_required", "somebody else can approve this by now");
   }
 
-  /** The effect is an operation of its own: the log says what changed, and by which request. */
-  async #perform(audit: Audit, approval: Approval): Promise<void> {
-    const { id, what } = approval;
-    const { effects, now } = this.#deps;
+  /**
+   * The effect is an operation of its own: the log says what changed, from what, by which request, who asked and who agreed.
+   * @param approverId null: nobody else was there
+   */
+  async #perform(audit: Audit, approval: Approval, approverId: string | null): Promise<void> {
+    const { id, what, requesterId } = approval;
+    const { effects, now, read } = this.#deps;
+    const by = {
+      ...{ approval: id, requester: requesterId },
+      ...(approverId === null ? { single_person: true } : { approvers: [approverId] }),
+    };
     const effect = async (operation: OpenOperation) => {
       await effects.perform(approval);
       await this.#deps.commit.run((db) => operation.completeIn(db));
@@ -320,7 +329,7 @@ export class Approvals {
             type: "data.output.release",
             object: { kind: "job", id: what.jobId },
             detail: {
-              ...{ approval: id, files: what.files.length },
+              ...{ ...by, files: what.files.length },
               until: instant(now() + EXPORT_MS),
             },
           },
@@ -331,7 +340,7 @@ export class Approvals {
           {
             type: "iam.role.change",
             object: { kind: "user", id: what.userId },
-            detail: { role: what.role, change: what.change, approval: id },
+            detail: { role: what.role, change: what.change, ...by },
           },
           effect,
         );
@@ -340,7 +349,7 @@ export class Approvals {
           {
             type: "iam.user.change",
             object: { kind: "user", id: what.userId },
-            detail: { change: "second-factor", approval: id },
+            detail: { change: "second-factor", ...by },
           },
           effect,
         );
@@ -349,19 +358,29 @@ export class Approvals {
           {
             type: "admin.policy",
             object: { kind: "appliance", id: "appliance" },
-            detail: { policy_set_sha256: checkPolicies(what.files).set.sha256, approval: id },
+            detail: {
+              policy_set_sha256: checkPolicies(what.files).set.sha256,
+              policy_set_sha256_before: policiesInForce().sha256,
+              ...by,
+            },
           },
           effect,
         );
-      case "quota":
+      case "quota": {
+        const before = projectQuota(read, what.projectId);
         return await audit.operation(
           {
             type: "iam.project.change",
             object: { kind: "project", id: what.projectId },
-            detail: { change: "quota", quota_bytes: what.bytes, approval: id },
+            detail: {
+              ...{ change: "quota", quota_bytes: what.bytes },
+              ...(before === null ? {} : { quota_bytes_before: before }),
+              ...by,
+            },
           },
           effect,
         );
+      }
     }
   }
 }

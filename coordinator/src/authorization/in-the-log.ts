@@ -4,6 +4,7 @@ import type { Decision } from "@resontech/contracts/policies";
 import {
   COORDINATOR,
   type Caller,
+  isUserCaller,
   type KeyCaller,
   type NodeCaller,
   type ServiceCaller,
@@ -64,6 +65,12 @@ export const COORDINATOR_ACTOR = actorOf(COORDINATOR);
 /** The user for whom a program acted: `on_behalf_of`. A person who acts is the actor. */
 export function behalfOf(caller: Caller | null): string | undefined {
   return caller?.kind === "key" ? caller.userId : undefined;
+}
+
+/** Of the project that the caller came with; empty where it came with none. */
+export function projectDetail(caller: Caller | null): { project?: string } {
+  const project = caller !== null && isUserCaller(caller) ? caller.projectId : "";
+  return project.length > 0 ? { project } : {};
 }
 
 /** @param policySet digest of the policies that decided */

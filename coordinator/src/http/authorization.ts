@@ -8,7 +8,7 @@ import { ApiError } from "../api-error.ts";
 import type { Given } from "../authorization/asker.ts";
 import { isUserCaller, type UserCaller } from "../authorization/caller.ts";
 import { type Allowed, type Asked, decide, type Refused } from "../authorization/decide.ts";
-import { decisionOf } from "../authorization/in-the-log.ts";
+import { decisionOf, projectDetail } from "../authorization/in-the-log.ts";
 import { type Action, ACTIONS, type ResourceOf } from "../authorization/actions.ts";
 import { type RouteAccess, routeNameOf } from "./route-config.ts";
 
@@ -84,7 +84,7 @@ async function refuse(request: FastifyRequest, refused: Refused): Promise<never>
       type: "auth.refused",
       object: { kind: "appliance", id: "appliance" },
       decision: decisionOf(refused),
-      detail: { reason: code },
+      detail: { reason: code, ...projectDetail(request.caller) },
     });
   throw new ApiError(code, message);
 }

@@ -64,6 +64,16 @@ export function noteMade(db: WriteHandle, bucket: string, now: number): void {
   db.prepare("UPDATE buckets SET made_at = coalesce(made_at, ?) WHERE name = ?").run(now, bucket);
 }
 
+/** Bytes; null where the project has no bucket. */
+export function projectQuota(read: ReadHandle, projectId: string): number | null {
+  const row = read
+    .prepare<[string], { quota_bytes: number }>(
+      "SELECT quota_bytes FROM buckets WHERE project_id = ? LIMIT 1",
+    )
+    .get(projectId);
+  return row?.quota_bytes ?? null;
+}
+
 export function setProjectQuota(db: WriteHandle, projectId: string, bytes: number): void {
   db.prepare("UPDATE buckets SET quota_bytes = ? WHERE project_id = ?").run(bytes, projectId);
 }

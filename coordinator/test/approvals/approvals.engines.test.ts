@@ -55,7 +55,10 @@ t.test("while nobody else could approve, the first officer is made at once, mark
         phase: "requested",
         detail: { kind: "role", single_person: true },
       },
-      { type: "iam.role.change", phase: "requested", detail: { role: "security-officer" } },
+      {
+        ...{ type: "iam.role.change", phase: "requested" },
+        detail: { role: "security-officer", requester: root.userId, single_person: true },
+      },
       { type: "iam.role.change", phase: "completed" },
       { type: "iam.approval.request", phase: "completed" },
     ],
@@ -82,6 +85,19 @@ t.test("from then on a request waits for the officer, who is somebody else", asy
     body: { state: "approved", decider: { username: "olga" } },
   });
   t.same(await rolesAtKeycloak(anna.subject), ["data-steward"]);
+  t.match(
+    house.api.audit.drafts.findLast(
+      ({ type, phase }) => type === "iam.role.change" && phase === "requested",
+    ),
+    {
+      object: { kind: "user", id: anna.userId },
+      detail: {
+        ...{ role: "data-steward", change: "grant", approval: asked.body["id"] },
+        ...{ requester: root.userId, approvers: [olga.userId] },
+      },
+    },
+    "the effect tells who asked and who agreed",
+  );
   t.match(await officer("POST", `${path}/deny`, {}), {
     status: 409,
     body: { code: "approval_answered" },
@@ -158,6 +174,18 @@ t.test(
       status: 200,
       body: { state: "approved" },
     });
+    t.match(
+      house.api.audit.drafts.findLast(
+        ({ type, phase }) => type === "iam.project.change" && phase === "requested",
+      ),
+      {
+        detail: {
+          ...{ quota_bytes: 5_000_000, quota_bytes_before: Number, approval: second.body["id"] },
+          ...{ requester: lena.userId, approvers: [root.userId] },
+        },
+      },
+      "from what, to what, for whom, by whom",
+    );
     t.match((await lena.ask("GET", "/api/approvals")).body, { length: 2 });
   },
 );

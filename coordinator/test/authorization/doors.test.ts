@@ -184,7 +184,7 @@ t.test(
             ...{ effect: "deny", policy_ids: [policy] },
             policy_set_sha256: policiesInForce().sha256,
           },
-          detail: { reason: code },
+          detail: { reason: code, project: "p_bare" },
         },
       });
     }

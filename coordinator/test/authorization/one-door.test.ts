@@ -46,7 +46,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   },
   "identity/bucket-store.ts": {
     why: "a project's bucket, looked up; a user is written",
-    texts: [BY_PROJECT, BY_PROJECT],
+    texts: [BY_PROJECT, BY_PROJECT, BY_PROJECT],
   },
   "http/model-sources.ts": {
     why: "whether a model would leave its project; it refuses more, and lets nothing through",

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { OutboundName } from "../../config/outbound.ts";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, HOUR, NoDetail, operation } from "./entry.ts";
-import { ClaimedPeople } from "./fields.ts";
+import { ByRequest, ClaimedPeople } from "./fields.ts";
 
 /** What one part runs. */
 export const MAX_MEASURED_FILES = 48;
@@ -44,7 +44,16 @@ export const ADMIN_EVENTS = {
   "admin.policy": operation(
     "appliance",
     "Other policies were put in force; `approval` names the request.",
-    Type.Object({ policy_set_sha256: Sha256Hex, approval: PlainId }, closed),
+    Type.Object(
+      {
+        policy_set_sha256: Sha256Hex,
+        /** Those in force before. */
+        policy_set_sha256_before: Type.Optional(Sha256Hex),
+        ...ByRequest,
+        approval: PlainId,
+      },
+      closed,
+    ),
   ),
   "admin.identity": operation(
     "appliance",

@@ -10,7 +10,7 @@ import {
   operation,
   OPERATION_OR_FACT,
 } from "./entry.ts";
-import { Fenced, OfUpload, OfUrl } from "./fields.ts";
+import { ByRequest, Fenced, OfUpload, OfUrl } from "./fields.ts";
 
 export const DATA_EVENTS = {
   "data.bucket.create": operation(
@@ -58,7 +58,7 @@ export const DATA_EVENTS = {
   "data.output.release": operation(
     "job",
     "Outputs of a job were released by an approval: who asked for it may read these versions until then.",
-    Type.Object({ approval: PlainId, files: Count, until: Instant }, closed),
+    Type.Object({ ...ByRequest, approval: PlainId, files: Count, until: Instant }, closed),
   ),
   "data.stage": fact(
     "object",

@@ -19,17 +19,21 @@ export const OfUpload = { upload_sha256: Type.Optional(Sha256Hex) };
  */
 export const Claimed = { claimed: Type.Optional(PlainId) };
 
-/**
- * Two people agreed, and whoever did it has checked their signatures: by which approval, who asked, who agreed, SHA-256 of both tokens. Older entries
- * have two approvers whose names nothing proved.
- */
-export const ApprovedBy = {
+/** What was done for a request: which one, who asked, who agreed. Entries of older releases name the request alone. */
+export const ByRequest = {
   approval: Type.Optional(PlainId),
   requester: Type.Optional(PlainId),
   approvers: Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 })),
-  signatures: Type.Optional(Type.Array(Sha256Hex, { minItems: 1, maxItems: 2 })),
   /** Nobody else was there who could have agreed. */
   single_person: Type.Optional(Type.Boolean()),
+};
+/**
+ * Two people agreed, and whoever did it has checked their signatures: as {@link ByRequest}, and SHA-256 of both tokens. Older entries have two approvers
+ * whose names nothing proved.
+ */
+export const ApprovedBy = {
+  ...ByRequest,
+  signatures: Type.Optional(Type.Array(Sha256Hex, { minItems: 1, maxItems: 2 })),
 };
 /** Entries of older releases: people were named beside it, and nothing proves that they agreed. */
 export const Unproven = { unproven: Type.Optional(Type.Literal(true)) };

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, NoDetail, observed, operation } from "./entry.ts";
-import { Claimed } from "./fields.ts";
+import { ByRequest, Claimed } from "./fields.ts";
 
 export const IDENTITY_EVENTS = {
   "auth.failure": fact(
@@ -12,8 +12,8 @@ export const IDENTITY_EVENTS = {
   ),
   "auth.refused": fact(
     "appliance",
-    "A known actor asked for something that its role or project does not allow.",
-    Type.Object({ reason: Code, ...Claimed }, closed),
+    "A known actor asked for something that its role or project does not allow; `project` is the one that the actor came with.",
+    Type.Object({ reason: Code, project: Type.Optional(PlainId), ...Claimed }, closed),
   ),
   "auth.session.begin": fact(
     "user",
@@ -110,7 +110,7 @@ export const IDENTITY_EVENTS = {
         change: Type.Enum([
           ...["disabled", "enabled", "quota", "password", "second-factor", "ssh-keys"],
         ]),
-        approval: Type.Optional(PlainId),
+        ...ByRequest,
         quota_bytes: Type.Optional(Count),
         keys: Type.Optional(Count),
       },
@@ -157,7 +157,7 @@ export const IDENTITY_EVENTS = {
       {
         role: Code,
         change: Type.Enum(["grant", "revoke"]),
-        approval: Type.Optional(PlainId),
+        ...ByRequest,
       },
       closed,
     ),
@@ -180,7 +180,9 @@ export const IDENTITY_EVENTS = {
         change: Type.Enum(["quota", "handover", "exports"]),
         by_approval: Type.Optional(Type.Boolean()),
         quota_bytes: Type.Optional(Count),
-        approval: Type.Optional(PlainId),
+        /** Before the change. */
+        quota_bytes_before: Type.Optional(Count),
+        ...ByRequest,
         from: Type.Optional(PlainId),
         to: Type.Optional(PlainId),
         jobs: Type.Optional(Count),

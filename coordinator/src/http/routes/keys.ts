@@ -10,6 +10,7 @@ import type { KeyKind } from "../../identity/decisions/platform-key.ts";
 import { drawKey } from "../../identity/draw-key.ts";
 import { findKeyOwner, insertKey, listKeys, revokeKey } from "../../identity/key-store.ts";
 import { credentialOf } from "../../authorization/caller.ts";
+import { projectDetail } from "../../authorization/in-the-log.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
@@ -131,7 +132,7 @@ async function requireBrowser(request: FastifyRequest): Promise<void> {
     type: "auth.refused",
     object: { kind: "appliance", id: "appliance" },
     decision: { effect: "deny", policy_ids: ["key-by-session"] },
-    detail: { reason: "session_only" },
+    detail: { reason: "session_only", ...projectDetail(request.caller) },
   });
   throw new ApiError("session_only", "a platform key is minted in a browser");
 }
