@@ -70,7 +70,9 @@ t.test(
       const isProven = phase !== "requested";
       t.match(
         actor,
-        isProven ? { sub: alice.userId, kind: "user" } : { sub: "unproven", kind: "anonymous" },
+        isProven
+          ? { sub: alice.userId, kind: "user", azp: alice.keys.accessKeyId }
+          : { sub: "unproven", kind: "anonymous" },
         type,
       );
       t.equal(detail?.["claimed"], isProven ? undefined : alice.userId, type);

@@ -31,7 +31,7 @@ export class Directory {
       if (kind === "user")
         return subject === null
           ? { value: { kind: "unknown" }, isKnown: false }
-          : { value: { kind, subject, bucket }, isKnown: true };
+          : { value: { kind, subject, accessKeyId, bucket }, isKnown: true };
       return { value: { kind }, isKnown: kind !== "unknown" };
     });
   }

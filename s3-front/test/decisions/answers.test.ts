@@ -7,7 +7,10 @@ import { askerOf, type Principal } from "../../src/decisions/principal.ts";
 import { endOfDeletions, readRecord } from "../../src/decisions/records.ts";
 import { plainEncoding, withoutTalk } from "../../src/decisions/request-headers.ts";
 
-const user: Principal = { kind: "user", subject: "u_1", bucket: { name: "alice-1", createdAt: 0 } };
+const user: Principal = {
+  ...{ kind: "user", subject: "u_1", accessKeyId: "RT01" },
+  bucket: { name: "alice-1", createdAt: 0 },
+};
 const signed = [
   "authorization",
   "AWS4-HMAC-SHA256 Credential=RTKEY/20260101/garage/s3/aws4_request, Signature=0",
@@ -80,7 +83,9 @@ t.test("a read that was refused is none, whatever was asked", async (t) => {
 });
 
 t.test("whose signature was not proven is no actor", async (t) => {
-  t.strictSame(askerOf(user, true), { actor: { sub: "u_1", kind: "user" }, claimed: null });
+  t.strictSame(askerOf(user, true), {
+    ...{ actor: { sub: "u_1", kind: "user", azp: "RT01" }, claimed: null },
+  });
   t.strictSame(askerOf(user, false), {
     actor: { sub: "unproven", kind: "anonymous" },
     claimed: "u_1",
