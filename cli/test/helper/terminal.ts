@@ -23,6 +23,8 @@ export class Terminal implements Disposable {
     this.#tmux(
       ...["-f", "/dev/null", "new-session", "-d", "-x", String(columns), "-y", String(lines)],
       ...["env", "-i", "TERM=screen", "LANG=C.UTF-8"],
+      // A shell that ends writes its history: nobody removes the folder meanwhile.
+      "HISTFILE=/dev/null",
       ...[...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...command],
     );
     this.#tmux("set-option", "-g", "remain-on-exit", "on");

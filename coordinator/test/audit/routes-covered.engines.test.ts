@@ -307,7 +307,7 @@ const DRIVES: Record<string, () => Promise<number>> = {
   },
   "GET /api/audit/events": async () =>
     (await call("GET", "/api/audit/events?type=key.list")).status,
-  "GET /api/audit/questions/{id}": async () =>
+  "GET /api/audit/questions/{question}": async () =>
     (await call("GET", "/api/audit/questions/refused?from=7d&limit=1")).status,
   "GET /api/audit/proofs": async () => (await call("GET", "/api/audit/proofs?limit=1")).status,
   "GET /api/audit/events/{index}": async () => {

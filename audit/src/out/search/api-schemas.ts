@@ -44,7 +44,8 @@ export type Alternative = Static<typeof Alternative>;
 export const ObjectsQuery = Type.Object(
   {
     query: EventsQuery,
-    any: Type.Array(Alternative, { minItems: 1, maxItems: 8, default: [{}] }),
+    /** Without: entries of any of the objects, as releases before ask. */
+    any: Type.Array(Alternative, { minItems: 1, maxItems: 8, default: [{ isOfObjects: true }] }),
     /** One of these values, each as `holds` has one. */
     holdsAny: Type.Optional(
       Type.Array(AuditIndexQuery.properties.holds, { minItems: 1, maxItems: MAX_HELD }),
