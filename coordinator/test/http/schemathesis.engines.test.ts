@@ -16,7 +16,7 @@ const { platformKey, userId } = added as Extract<ControlReply, { verb: "add-user
 
 /** Who asks, with which headers, and how many requests of each kind for an operation. Nearly all of a stranger's end at the first check. */
 for (const [who, headers, examples] of [
-  ["with a key", { authorization: `Bearer ${platformKey}` }, 5],
+  ["with a key", { authorization: `Bearer ${platformKey}` }, 12],
   ["without a key", {}, 2],
   ["as an administrator", await coordinator.signedIn(userId, { roles: ["platform-admin"] }), 5],
 ] as const)
