@@ -45,6 +45,14 @@ t.test(
     await questions.getByRole("button", { name: "Ask" }).click();
     await page.getByText("What somebody did as root at the host").waitFor();
     await page.getByRole("cell", { name: "iam.user.create completed" }).first().waitFor();
+    await page.setViewportSize({ width: 360, height: 720 });
+    const overflow = await page.evaluate(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    t.equal(overflow, 0, "a narrow page is no wider than its window, whatever the questions are");
+    if (process.env["RT_LOOK"] !== undefined)
+      await page.screenshot({ path: process.env["RT_LOOK"], fullPage: true });
+    await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(`${house.running.url}/dashboard/audit`);
     await page.getByLabel("Kind of event").fill("key.list");
     const found = page.getByRole("link", { name: /^\d{4}\/\d+$/ }).first();
