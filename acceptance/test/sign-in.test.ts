@@ -59,6 +59,16 @@ const CLICKS = 10;
 const CLICK_MS = 5_000;
 const PASSWORD = `a-better-password-${randomUUID()}`;
 
+/** A click before the page's script is there does nothing: again, until the button is gone. */
+async function clickThrough(page: Page, selector: string): Promise<void> {
+  const button = page.locator(selector);
+  await button.waitFor();
+  for (let tries = 0; tries < CLICKS && (await button.isVisible()); tries++) {
+    await button.click({ timeout: CLICK_MS }).catch(() => undefined);
+    await button.waitFor({ state: "hidden", timeout: CLICK_MS }).catch(() => undefined);
+  }
+}
+
 t.test(
   "the first administrator changes the password, sets up a code, then a passkey",
   async (t) => {
@@ -100,24 +110,18 @@ t.test(
     // The code of this half minute is used up.
     await page.fill("#otp", timeCode(secret, Date.now() + 30_000));
     await page.click("#kc-login");
-    // A click before the page's script is there does nothing.
-    const register = page.locator("#registerWebAuthn");
-    await register.waitFor();
-    for (let tries = 0; tries < CLICKS && (await register.isVisible()); tries++) {
-      await register.click({ timeout: CLICK_MS }).catch(() => undefined);
-      await register.waitFor({ state: "hidden", timeout: CLICK_MS }).catch(() => undefined);
-    }
+    await clickThrough(page, "#registerWebAuthn");
     t.equal(await roles(page), "platform-admin");
 
     await page.click("#sign-out");
     await page.waitForSelector("#username[name=username]");
     await signIn(page, username, PASSWORD);
-    await page.click("#authenticateWebAuthnButton");
+    await clickThrough(page, "#authenticateWebAuthnButton");
     t.equal(await roles(page), "platform-admin");
     t.match(await page.textContent("#acr"), /with a second factor/, "by the passkey");
 
     await page.goto(`${base}/auth/step-up?return=/dashboard/jobs/x`);
-    await page.click("#authenticateWebAuthnButton");
+    await clickThrough(page, "#authenticateWebAuthnButton");
     await page.waitForURL(`${base}/dashboard/jobs/x`);
     t.pass("a step-up asks for the passkey again");
   },
