@@ -106,7 +106,7 @@ function ofSignIn(
     signIn: {
       level: /^\d{1,3}$/.test(signIn.acr) ? Number(signIn.acr) : 0,
       // One from the future shows nothing: the oldest there is.
-      minutesAgo: minutes < 0 || minutes > MAX_MINUTES ? MAX_MINUTES : minutes,
+      minutesAgo: signIn.at > now || minutes > MAX_MINUTES ? MAX_MINUTES : minutes,
     },
     approval: approval === undefined ? null : approval.approverId === userId ? "own" : "others",
   };

@@ -192,7 +192,11 @@ t.test(
     t.equal(code(signedIn(researcher, 5.01), "key.mint"), "step_up_required step-up");
     t.equal(code(signedIn(researcher, 1, "1"), "key.mint"), "step_up_required step-up");
     t.equal(code(signedIn(researcher, 1, "gold"), "key.mint"), "step_up_required step-up");
-    t.equal(code(signedIn(researcher, -1), "key.mint"), "step_up_required step-up", "of tomorrow");
+    t.equal(
+      code(signedIn(researcher, -0.5), "key.mint"),
+      "step_up_required step-up",
+      "half a minute from now",
+    );
     t.equal(code(signedIn(inProject("viewer"), 9), "key.mint"), "role_required no-grant");
     t.equal(code(signedIn(researcher, 1), "key.mint", ROWS.strangers), "not_found ");
     t.equal(code(signedIn(researcher, 9), "job.read"), "ok", "what doesn't needs none");

@@ -188,8 +188,18 @@ t.test("a key without the scope is refused", async (t) => {
       return { ...detail, ...rest };
     }),
     [
-      { reason: "scope_missing", effect: "deny", policy_ids: ["key-scope"] },
-      { reason: "role_required", effect: "deny", policy_ids: ["admin-role"] },
+      {
+        reason: "scope_missing",
+        project: bob.projectId,
+        effect: "deny",
+        policy_ids: ["key-scope"],
+      },
+      {
+        reason: "role_required",
+        project: bob.projectId,
+        effect: "deny",
+        policy_ids: ["admin-role"],
+      },
     ],
   );
 });
