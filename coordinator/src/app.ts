@@ -45,6 +45,7 @@ import { metricsRoutes, type MetricsRoutesDeps } from "./http/routes/metrics.ts"
 import { nodeFileRoutes, type NodeFileRoutesDeps } from "./http/routes/node-files.ts";
 import { nodeRoutes, type NodeRoutesDeps } from "./http/routes/nodes.ts";
 import { personSessionRoutes } from "./http/routes/person-sessions.ts";
+import { personalDataRoutes } from "./http/routes/personal-data.ts";
 import { projectRoutes, type ProjectRoutesDeps } from "./http/routes/projects.ts";
 import { serviceAccountRoutes } from "./http/routes/service-accounts.ts";
 import { registryTokenRoutes, type RegistryTokenRoutesDeps } from "./http/routes/registry-token.ts";
@@ -205,6 +206,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(registryTokenRoutes, deps.registry);
   await app.register(signInRoutes, deps);
   await app.register(personSessionRoutes, deps);
+  await app.register(personalDataRoutes, deps);
   await app.register(sshKeyRoutes, deps);
   await app.register(approvalRoutes, deps);
   await app.register(pageRoutes, deps);

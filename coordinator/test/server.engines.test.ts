@@ -330,6 +330,24 @@ t.test(
       ),
       ["alice false", "bob false", "carol false"],
     );
+    const forget = (withBucket: boolean, username = "carol") =>
+      coordinator.control({ verb: "user-forget", username, withBucket });
+    t.match(await forget(true), { ok: false, code: "user_not_disabled" });
+    const traces = await asked({ verb: "user-traces", username: "carol" });
+    t.match(traces, {
+      ...{ username: "carol", hasAccount: false, directory: null },
+      bucket: { name: /^carol-/, objects: 1 },
+      rows: [{ part: "project" }, { part: "project-founded" }, { part: "platform-key", count: 1 }],
+    });
+    await asked({ verb: "user-disable", username: "carol" });
+    const kept = await asked({ verb: "user-forget", username: "carol", withBucket: false });
+    const { username } = kept;
+    t.match(kept, { username: /^forgotten-/, bucket: traces.bucket?.name, userId: traces.userId });
+    t.match(await asked({ verb: "user-forget", username, withBucket: true }), { bucket: null });
+    t.match(await asked({ verb: "user-traces", username }), {
+      bucket: { name: /^forgotten-/, usedBytes: 0, objects: 0 },
+    });
+    t.match(await forget(true), { ok: false, code: "not_found" });
   },
 );
 

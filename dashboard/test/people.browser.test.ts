@@ -77,6 +77,28 @@ t.test("an administrator makes a project, asks for people, and sees how jobs are
   t.notMatch(await page.locator("main").innerText(), "secret-name", "a job's name is its people's");
 });
 
+t.test("an officer ends what a lead gave, and answers who asks what is held", async (t) => {
+  const lead = await pageOf(ada.userId, "/people");
+  const members = lead.getByRole("region", { name: "Members of screening" });
+  await members.getByRole("button", { name: "Show the members" }).click();
+  await members.getByLabel("User name").fill("bob");
+  await members.getByRole("button", { name: "Make a member" }).click();
+  await members.getByRole("button", { name: "Take bob out" }).waitFor();
+  const page = await pageOf(root.userId, "/people", ["security-officer"]);
+  const panel = page.getByRole("region", { name: "One person" });
+  await panel.getByLabel("Whose projects and data").selectOption({ label: "bob" });
+  t.equal(await panel.getByRole("cell", { name: "researcher" }).count(), 1);
+  t.match(
+    await panel.getByRole("link", { name: "Download what is held about bob" }).getAttribute("href"),
+    /^\/api\/people\/u_[0-9a-f]+\/data$/,
+  );
+  await panel.getByRole("button", { name: "Take bob out of screening" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Take out" }).click();
+  await panel.getByText("bob is out of screening.").waitFor();
+  await panel.getByText("bob is in no project of a team").waitFor();
+  t.same(await accessibilityFaults(page), []);
+});
+
 t.test("a lead takes somebody in and out, hands jobs over, and asks for room", async (t) => {
   const page = await pageOf(ada.userId, "/people");
   const members = page.getByRole("region", { name: "Members of screening" });

@@ -1,18 +1,39 @@
 /** `appliance user …`: who has a bucket and keys here. */
-import type { UserFacts } from "@resontech/contracts/operator-control";
+import type { TraceFacts, UserFacts } from "@resontech/contracts/operator-control";
+import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import type { OperatorShell } from "./ask-operator.ts";
+import { askVault, VaultRefusedError } from "./ask-vault.ts";
 import { formatInstant, formatSize, parseSize } from "./decisions/quantities.ts";
 import { KEY_HEAD, keyRows } from "./key-commands.ts";
 
+const TRACE_HEAD = ["WHAT", "ROWS", "WHEN FORGOTTEN"];
 const HEAD = ["USER", "STATE", "BUCKET", "QUOTA", "KEYS", "JOBS", "SINCE"];
 
-export function addUserCommands(program: Command, { ask, print, table, say }: OperatorShell): void {
+export function addUserCommands(
+  program: Command,
+  { openContext, ask, print, table, say }: OperatorShell,
+): void {
+  /** A hold protects what is known of a person: whoever forgets somebody has looked. @throws VaultRefusedError legal_hold */
+  const requireNoHold = async (): Promise<void> => {
+    const { holds, holdsInDoubt } = await askVault<VaultStatus>(
+      openContext().layout.run("vault", "sock"),
+      { verb: "status" },
+    );
+    if (holds === 0 && !holdsInDoubt) return;
+    const standing = holdsInDoubt
+      ? "the vault's legal holds are in doubt"
+      : `${holds} legal holds stand`;
+    throw new VaultRefusedError({
+      code: "legal_hold",
+      message: `${standing}: look with \`resontech audit search --type privacy.hold\`, and say --despite-holds where none is this person's`,
+    });
+  };
   const user = program
     .command("user")
     .description(
-      "users: list, show, password, reset-second-factor, quota, disable, enable; `add-user` makes one",
+      "users: list, show, password, reset-second-factor, quota, disable, traces, forget, enable; `add-user` makes one",
     )
     .addHelpText(
       "after",
@@ -95,11 +116,72 @@ export function addUserCommands(program: Command, { ask, print, table, say }: Op
         );
     });
 
+  leaves(user.command("traces <name>"), { event: "admin.control", loggedBy: "coordinator" })
+    .description("what is known of a user by name, and what of it stays once the user is forgotten")
+    .option("--json", "one JSON line", false)
+    .action(async (username: string, { json }: { json: boolean }) => {
+      const traces = await ask({ verb: "user-traces", username });
+      if (json) return print(traces);
+      say(`pseudonym in the log: ${traces.userId}`);
+      say(`account at Keycloak: ${traces.hasAccount ? "yes" : "none"}`);
+      say(
+        `directory: ${traces.directory ?? "none"}${traces.directory === null ? "" : ", which keeps the person"}`,
+      );
+      say(
+        traces.bucket === null
+          ? "own bucket: none"
+          : `own bucket: ${traces.bucket.name}, ${traces.bucket.objects} objects, ${formatSize(traces.bucket.usedBytes)}`,
+      );
+      say("");
+      table(TRACE_HEAD, traces.rows.map(traceRow), "no row");
+    });
+
+  leaves(user.command("forget <name>"), { event: "iam.user.change", loggedBy: "coordinator" })
+    .description(
+      "take away the account and the name of a disabled user; the pseudonym stays in the log. Nothing brings the name back",
+    )
+    .option("--with-bucket", "the own bucket too, with all that lies in it", false)
+    .option("--despite-holds", "you looked: none of the legal holds is this person's", false)
+    .option("--json", "one JSON line", false)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  appliance user traces anna\n  appliance user disable anna\n  appliance user forget anna --with-bucket",
+    )
+    .action(
+      async (
+        username: string,
+        {
+          withBucket,
+          despiteHolds,
+          json,
+        }: { withBucket: boolean; despiteHolds: boolean; json: boolean },
+      ) => {
+        if (!despiteHolds) await requireNoHold();
+        const gone = await ask({ verb: "user-forget", username, withBucket });
+        if (json) return print(gone);
+        say(`${username} is forgotten; lists show ${gone.username}`);
+        if (gone.bucket !== null)
+          say(
+            `the bucket ${gone.bucket} still has the name: appliance user forget ${gone.username} --with-bucket`,
+          );
+        if (gone.directory !== null)
+          say(`the directory ${gone.directory} keeps the person: take the account away there`);
+        if (gone.rows.length > 0) {
+          say("");
+          table(TRACE_HEAD, gone.rows.map(traceRow), "");
+        }
+      },
+    );
+
   leaves(user.command("enable <name>"), { event: "iam.user.change", loggedBy: "coordinator" })
     .description(
       "let the user's keys be good again; the bucket gets a new key pair, whose secret is shown once",
     )
     .action(async (username: string) => print(await ask({ verb: "user-enable", username })));
+}
+
+function traceRow({ part, count, stays }: TraceFacts): string[] {
+  return [part, String(count), stays === null ? "goes" : `stays. ${stays}`];
 }
 
 function row({

@@ -57,6 +57,10 @@ export const OPERATOR_REQUESTS = [
   Type.Object({ verb: verb("user-disable"), username: Name }, closed),
   /** Platform keys that live are good again; the bucket gets a new key pair, whose secret is answered once. */
   Type.Object({ verb: verb("user-enable"), username: Name }, closed),
+  /** What is known of a user by name, and what of it stays once the user is forgotten. */
+  Type.Object({ verb: verb("user-traces"), username: Name }, closed),
+  /** The account at Keycloak, the name and what is personal go; with the bucket all that lies in it. The user must be disabled. */
+  Type.Object({ verb: verb("user-forget"), username: Name, withBucket: Type.Boolean() }, closed),
   /** Takes somebody out of a project: keys and key pair of it are refused at once. */
   Type.Object({ verb: verb("member-remove"), username: Name, project: Id }, closed),
   /** Makes an administrator of a user without two people; a finding tells of it until a second person knows. */
@@ -189,6 +193,8 @@ export type UserFacts = {
   livingJobs: number;
   createdAt: string;
 };
+/** Rows about a user. @property stays why they are kept, by the pseudonym alone; null of those that go */
+export type TraceFacts = { part: string; count: number; stays: string | null };
 /** @property project null of a role of the whole appliance, which is asked for */
 export type GroupFacts = { group: string; project: string | null; role: string };
 export type JobFacts = {
@@ -311,6 +317,32 @@ export type OperatorReply =
       /** Null where a duty leaves the person no data, or there is no bucket. */
       accessKeyId: string | null;
       secretAccessKey: string | null;
+    }
+  | {
+      ok: true;
+      verb: "user-traces";
+      userId: string;
+      username: string;
+      livingJobs: number;
+      /** At Keycloak. */
+      hasAccount: boolean;
+      /** The connected directory that knows the person, whatever is forgotten here. */
+      directory: string | null;
+      /** Of the own first project, and named after the user. */
+      bucket: { name: string; usedBytes: number; objects: number } | null;
+      rows: TraceFacts[];
+    }
+  | {
+      ok: true;
+      verb: "user-forget";
+      userId: string;
+      /** Under which the user is listed from now on. */
+      username: string;
+      /** One that still has the old name; null where none has. */
+      bucket: string | null;
+      directory: string | null;
+      /** What stays, with the reason. */
+      rows: TraceFacts[];
     }
   | { ok: true; verb: "member-remove"; username: string; project: string }
   | { ok: true; verb: "restore-administrator"; username: string }

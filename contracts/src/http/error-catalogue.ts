@@ -454,6 +454,18 @@ export const ERROR_CATALOGUE = {
     status: 409,
     hint: "Wait for the other rotation of this bucket's key, then try again.",
   },
+  user_not_disabled: {
+    status: 409,
+    hint: "Disable the user first: `appliance user disable NAME`.",
+  },
+  user_busy: {
+    status: 409,
+    hint: "Wait for the user's jobs, or end them: `appliance job ls`, `appliance job cancel JOB`.",
+  },
+  bucket_shared: {
+    status: 409,
+    hint: "Take the other members out and remove the hub's models of this bucket, or leave the bucket as it is.",
+  },
   user_enabled: { status: 409, hint: "Nothing has to be done: this user's keys are good." },
   user_exists: { status: 409, hint: "Choose another user name." },
   username_invalid: {

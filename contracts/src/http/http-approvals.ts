@@ -158,6 +158,10 @@ export const PersonReply = Type.Object(
     id: Type.String(),
     username: Type.String(),
     roles: Type.Array(Type.String()),
+    /** Projects of teams of which the person is a member by a lead's word. */
+    projects: Type.Array(
+      Type.Object({ projectId: Type.String(), name: Type.String(), role: Type.String() }, closed),
+    ),
     isDisabled: Type.Boolean(),
     /** Keycloak knows the person. */
     canSignIn: Type.Boolean(),

@@ -62,6 +62,8 @@ export const ACTIONS = {
   "user.disable": "user",
   "user.enable": "user",
   "people.read": "user",
+  /** All that is held about a person. */
+  "person.data": "user",
   "session.list": "session",
   "session.end": "session",
   "identity.diff": "appliance",
@@ -163,6 +165,8 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "membership.end": "membership.change",
   "service-account.adopt": "service-account.create",
   "administrator.acknowledge": "policy.propose",
+  // Permitted to no person: a set that does not know the question gives nobody's data out.
+  "person.data": "user.disable",
 };
 
 /** The attributes of a row that tell whose it is; a row that has more is one as well. */

@@ -119,6 +119,7 @@ export async function openIdentity(
       roleChanges,
       serviceAccounts,
       personSessions,
+      accounts,
     },
     [Symbol.asyncDispose]: async () => {
       clearInterval(sweep);

@@ -7,6 +7,7 @@ import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { BucketKeys } from "../identity/bucket-keys.ts";
 import type { RoleChanges } from "../approvals/role-changes.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
+import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { setProjectQuota } from "../identity/bucket-store.ts";
 import { createProject, planProject } from "../identity/create-project.ts";
@@ -33,6 +34,7 @@ export type OperatorChangesDeps = ByOperatorDeps & {
   people: {
     links: AccountLinks;
     sessions: Pick<Sessions, "endAll">;
+    accounts: Pick<KeycloakAccounts, "remove">;
     roleChanges: Pick<RoleChanges, "inTurn" | "requireAdministratorBeside" | "restore">;
   } | null;
   kernel: Pick<Kernel, "requestStop" | "explainStop">;

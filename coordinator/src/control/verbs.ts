@@ -31,6 +31,7 @@ import {
 } from "./image-changes.ts";
 import { byOperator } from "./by-operator.ts";
 import type { ControlHandler } from "./control-server.ts";
+import { forgetUser, type ForgetUserDeps, tracesOf } from "./forget-user.ts";
 import { mapToRole, unmapFromRoles } from "./group-changes.ts";
 import {
   addProject,
@@ -41,7 +42,6 @@ import {
   enable,
   evict,
   givePassword,
-  type OperatorChangesDeps,
   remove,
   removeMember,
   renew,
@@ -53,7 +53,7 @@ import {
 } from "./operator-changes.ts";
 
 export type ControlDeps = AddUserDeps &
-  OperatorChangesDeps & {
+  ForgetUserDeps & {
     kernel: Pick<Kernel, "status">;
     health: () => Promise<CoordinatorHealth>;
     passwords: RegistryPasswords;
@@ -84,6 +84,8 @@ export const CONTROL_AUDIT: Record<ControlVerb, { event: EventType } | { none: s
   "user-quota": { event: "iam.user.change" },
   "user-disable": { event: "iam.user.change" },
   "user-enable": { event: "iam.user.change" },
+  "user-traces": { event: "admin.control" },
+  "user-forget": { event: "iam.user.change" },
   "member-remove": { event: "iam.project.member" },
   "restore-administrator": { event: "iam.role.change" },
   "group-list": { none: "settings, and nothing of people" },
@@ -130,6 +132,8 @@ export const CONTROL_ACTIONS: Record<ControlVerb, Action> = {
   "user-quota": "user.quota",
   "user-disable": "user.disable",
   "user-enable": "user.enable",
+  "user-traces": "user.read",
+  "user-forget": "user.disable",
   "member-remove": "membership.end",
   "restore-administrator": "user.password",
   "group-list": "identity.diff",
@@ -302,6 +306,12 @@ async function dispatch(deps: ControlDeps, request: ControlRequest): Promise<Con
       return await disable(deps, request.username);
     case "user-enable":
       return await enable(deps, request.username);
+    case "user-traces": {
+      const traces = await tracesOf(deps, request.username);
+      return await looked(deps, request.verb, () => traces);
+    }
+    case "user-forget":
+      return await forgetUser(deps, request);
     case "member-remove":
       return await removeMember(deps, request);
     case "restore-administrator":

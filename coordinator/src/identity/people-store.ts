@@ -163,10 +163,12 @@ export function groupsThatGiveNothing(
     .all();
 }
 
+/** @property projects of teams, in which the person's own row makes a member: what a group gives ends in the directory */
 export function listPeople(db: ReadHandle): {
   id: string;
   username: string;
   roles: string[];
+  projects: Membership[];
   isDisabled: boolean;
   canSignIn: boolean;
   createdAt: number;
@@ -178,19 +180,25 @@ export function listPeople(db: ReadHandle): {
         id: string;
         username: string;
         roles: string;
+        projects: string;
         disabledAt: number | null;
         subject: string | null;
         createdAt: number;
       }
     >(
       `SELECT u.id, u.username, u.disabled_at AS disabledAt, u.subject, u.created_at AS createdAt,
-         (SELECT json_group_array(role) FROM role_holders h WHERE h.user_id = u.id) AS roles
+         (SELECT json_group_array(role) FROM role_holders h WHERE h.user_id = u.id) AS roles,
+         (SELECT json_group_array(json_object('projectId', p.id, 'name', p.name, 'role', m.role)) FROM project_members m
+            JOIN projects p ON p.id = m.project_id WHERE m.user_id = u.id AND p.is_default = 0) AS projects
        FROM users u WHERE u.kind = 'person' ORDER BY u.username`,
     )
     .all()
-    .map(({ roles, disabledAt, subject, ...person }) => ({
+    .map(({ roles, projects, disabledAt, subject, ...person }) => ({
       ...person,
       roles: (JSON.parse(roles) as string[]).toSorted(),
+      projects: (JSON.parse(projects) as Membership[]).toSorted((a, b) =>
+        a.name.localeCompare(b.name),
+      ),
       isDisabled: disabledAt !== null,
       canSignIn: subject !== null && disabledAt === null,
     }));

@@ -64,6 +64,8 @@ export interface ObjectStore {
     body: string | Uint8Array,
     contentType: string,
   ): Promise<ObjectVersion>;
+  /** An empty one; one that is gone already is fine. */
+  removeBucket(bucket: string): Promise<void>;
   /** Without `versionId` a delete marker is set, with it the version is gone. */
   remove(bucket: string, key: string, versionId?: string): Promise<void>;
   presignGet(bucket: string, key: string, versionId: string, expiresS: number): Promise<string>;
@@ -311,6 +313,14 @@ export class S3ObjectStore implements ObjectStore {
       path: [bucket, key],
       ...(versionId === undefined ? {} : { query: { versionId } }),
     });
+  }
+
+  async removeBucket(bucket: string): Promise<void> {
+    try {
+      await this.#s3.send({ method: "DELETE", path: [bucket] });
+    } catch (error) {
+      if (!(error instanceof S3ResponseError && error.code === "NoSuchBucket")) throw error;
+    }
   }
 
   presignGet(bucket: string, key: string, versionId: string, expiresS: number): Promise<string> {

@@ -6,6 +6,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { PersonalDataLine } from "@resontech/contracts/http-personal-data";
 import t from "tap";
 import { QUESTION_IDS, QUESTIONS } from "@resontech/contracts/audit-questions";
 import { exportLog } from "../../../audit/src/log/export/export-log.ts";
@@ -271,6 +272,8 @@ const DRIVES: Record<string, () => Promise<number>> = {
     await coordinator.control({ verb: "restore-administrator", username: "bob" });
     return (await asPerson("POST", `/api/people/${bob.userId}/acknowledge`)).status;
   },
+  "GET /api/people/{id}/data": async () =>
+    (await asPerson("GET", `/api/people/${alice.userId}/data`)).status,
   "GET /api/people": async () => (await asPerson("GET", "/api/people")).status,
   "POST /api/approvals": async () => (await requested()).status,
   "POST /api/approvals/{id}/approve": async () => (await answered("approve")).status,
@@ -433,7 +436,21 @@ async function answeredQuestions() {
     });
     byShell[id] = countOf(shown.events, id);
   }
-  return { about, byApi, byShell };
+  return { about, byApi, byShell, held: await heldAbout(bob.userId, looking) };
+}
+
+/** The lines of all that is held about a person. */
+async function heldAbout(userId: string, session: Record<string, string>) {
+  const reply = await fetchWithCa(
+    coordinator.caPem,
+    `${coordinator.url}/api/people/${userId}/data`,
+    { headers: session },
+  );
+  const text = await reply.text();
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as PersonalDataLine);
 }
 
 t.test("the leaf of each is found, and none holds what a caller wrote", async (t) => {
@@ -465,6 +482,18 @@ t.test("the leaf of each is found, and none holds what a caller wrote", async (t
       `${id}: the shell's answer, and a count of the export`,
     );
   }
+  const { held, about } = answered;
+  t.match(held[0], { part: "about", person: bob.userId, entries: "all" });
+  t.match(held.at(-1), { part: "end", lines: held.length - 1 });
+  const parts = Map.groupBy(held, ({ part }) => part);
+  t.match(parts.get("user"), [{ username: "bob" }]);
+  t.equal(parts.get("platform-key")?.length, 1);
+  const known = (parts.get("entry") ?? []) as Extract<PersonalDataLine, { part: "entry" }>[];
+  t.equal(
+    known.filter(({ entry }) => entry.t_log < about.before).length,
+    counted["person"],
+    "entries about the person, and a count of the export",
+  );
   const leaves = await readLeaves(coordinator.auditd.logDir);
   for (const { name, audit } of routes) {
     if ("none" in audit || BY_KEYCLOAK.includes(name)) continue;

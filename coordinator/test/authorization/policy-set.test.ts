@@ -52,6 +52,8 @@ t.test("a set of the release before loads, and decides as it did", async (t) => 
   t.equal(verdict(signedIn(onAppliance("security-officer"), 1), "membership.end"), "deny");
   t.equal(verdict(lead, "service-account.adopt"), "allow");
   t.equal(verdict({ kind: "operator", person: null }, "membership.end", "every"), "deny");
+  t.equal(verdict(onAppliance("platform-admin"), "person.data"), "deny", "to nobody");
+  t.equal(verdict(lead, "person.data"), "deny");
 });
 
 t.test("any change makes another set, and the order of files none", async (t) => {

@@ -159,7 +159,7 @@ export class SignInHouse implements AsyncDisposable {
         const personSessions = new PersonSessions({ ...deps, sessions, accounts });
         return {
           ...{ provider, sessions, signIn, links, approvals, roleChanges },
-          ...{ serviceAccounts, personSessions },
+          ...{ serviceAccounts, personSessions, accounts },
         };
       },
     );

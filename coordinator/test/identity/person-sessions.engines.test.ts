@@ -126,3 +126,31 @@ t.test("an administrator ends a user's session, and the log says who did", async
   const auditor = await house.signedIn(bert.userId, { roles: ["compliance-auditor"] });
   t.match(await auditor("GET", path), { status: 404 });
 });
+
+t.test(
+  "what Keycloak holds of a person is told without a credential, and can be taken away",
+  async (t) => {
+    const { accounts } = house.parts;
+    const gone = await house.addAccount("gone");
+    t.match(await accounts.heldAbout(gone.subject), {
+      ...{ username: "gone", email: null, createdAt: /^20/ },
+      credentials: [{ type: "password", createdAt: /^20/ }],
+    });
+    t.notMatch(JSON.stringify(await accounts.heldAbout(gone.subject)), /secret|hash|salt/i);
+    await accounts.remove(gone.subject);
+    await accounts.remove(gone.subject);
+    t.equal(await accounts.heldAbout(gone.subject), null);
+  },
+);
+
+t.test("nobody is given what is held about another, but by an officer", async (t) => {
+  const path = `/api/people/${anna.userId}/data`;
+  const asked = async (who: string, roles: readonly string[] = []) =>
+    (await (await house.signedIn(who, { roles }))("GET", path)).body["code"];
+  t.equal(await asked(bert.userId), "not_found");
+  t.equal(await asked(bert.userId, ["platform-admin"]), "not_found");
+  t.equal(await asked(bert.userId, ["compliance-auditor"]), "not_found");
+  // The door lets these through: there is no search of the log here, and nothing is given without it.
+  t.equal(await asked(bert.userId, ["security-officer"]), "audit_search_unavailable");
+  t.equal(await asked(anna.userId), "audit_search_unavailable");
+});

@@ -104,11 +104,11 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.user.change": operation(
     "user",
-    "A user was disabled or enabled, was given another quota or a password for one sign-in, lost the second factor, or changed the own SSH keys.",
+    "A user was disabled, enabled or forgotten, was given another quota or a password for one sign-in, lost the second factor, or changed the own SSH keys.",
     Type.Object(
       {
         change: Type.Enum([
-          ...["disabled", "enabled", "quota", "password", "second-factor", "ssh-keys"],
+          ...["disabled", "enabled", "forgotten", "quota", "password", "second-factor", "ssh-keys"],
         ]),
         ...ByRequest,
         quota_bytes: Type.Optional(Count),

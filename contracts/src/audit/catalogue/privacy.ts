@@ -37,6 +37,18 @@ export const PRIVACY_EVENTS = {
     maxOpenMs: HOUR,
     whileDraining: true,
   },
+  "privacy.access": fact(
+    "user",
+    "A person, or a security officer for one, was given what the appliance holds about the person.",
+    Type.Object(
+      {
+        /** Rows of the coordinator, and whether Keycloak has an account. */
+        rows: Count,
+        account: Type.Boolean(),
+      },
+      closed,
+    ),
+  ),
   "privacy.refusal": fact(
     "user",
     "An erasure was refused for a reason in law, until a date.",

@@ -236,6 +236,7 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "admin.image.trust": { questions: ["administrators"], controls: CHANGED },
 
   "privacy.erasure": { questions: ["administrators"], controls: ERASED },
+  "privacy.access": { questions: ["person", "left"], controls: DISCLOSED },
   "privacy.refusal": { questions: ["administrators"], controls: ERASED },
   "privacy.hold": { questions: ["administrators"], controls: ERASED },
   "privacy.holds.confirm": { questions: ["administrators"], controls: ERASED },

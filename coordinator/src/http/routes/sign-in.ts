@@ -14,6 +14,7 @@ import { findPerson, findPersonById, membershipsOf } from "../../identity/people
 import { projectName } from "../../identity/project-store.ts";
 import { type OpenIdProvider, SignInRefused } from "../../identity/sign-in/open-id-provider.ts";
 import type { PersonSessions } from "../../identity/sign-in/person-sessions.ts";
+import type { KeycloakAccounts } from "../../identity/accounts/keycloak-accounts.ts";
 import type { Sessions } from "../../identity/sign-in/sessions.ts";
 import type { ServiceAccounts } from "../../identity/service-accounts/service-accounts.ts";
 import type { SignIn, SignInStep } from "../../identity/sign-in/sign-in.ts";
@@ -37,6 +38,7 @@ export type SignInParts = {
   links: Pick<AccountLinks, "endSessions">;
   serviceAccounts: ServiceAccounts;
   personSessions: PersonSessions;
+  accounts: Pick<KeycloakAccounts, "heldAbout" | "remove">;
 };
 /** @property identity null where the appliance has no identity provider: nobody signs in */
 export type SignInRoutesDeps = {

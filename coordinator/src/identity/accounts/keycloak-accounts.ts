@@ -20,6 +20,25 @@ type Account = {
 };
 /** Whether the person of an account is still there. @property groups paths of Keycloak's own groups */
 export type LookedAt = { standing: AccountStanding; groups: string[] };
+type HeldUser = Account & {
+  username: string;
+  email?: string;
+  emailVerified?: boolean;
+  firstName?: string;
+  lastName?: string;
+  createdTimestamp?: number;
+};
+/** What Keycloak holds about a person; instants in RFC 3339, and no credential itself. */
+export type HeldAccount = {
+  username: string;
+  email: string | null;
+  emailVerified: boolean;
+  firstName: string | null;
+  lastName: string | null;
+  attributes: Record<string, string[]>;
+  createdAt: string | null;
+  credentials: { type: string; label: string | null; createdAt: string | null }[];
+};
 type Role = { id: string; name: string };
 /** @property clients whose sessions they are, by name */
 export type AccountSession = {
@@ -111,6 +130,31 @@ export class KeycloakAccounts {
     return found?.email ?? null;
   }
 
+  /** What Keycloak holds about the person of an account; null where it is no more. */
+  async heldAbout(subject: string): Promise<HeldAccount | null> {
+    const admin = await this.#client();
+    const found = await admin.find<HeldUser>(this.#path(`users/${subject}`));
+    if (found === null) return null;
+    const { username, email, emailVerified, firstName, lastName, attributes = {} } = found;
+    const credentials = await admin.get<
+      { type: string; userLabel?: string; createdDate?: number }[]
+    >(this.#path(`users/${subject}/credentials`));
+    return {
+      ...{ username, email: email ?? null, emailVerified: emailVerified === true },
+      ...{ firstName: firstName ?? null, lastName: lastName ?? null, attributes },
+      createdAt: instantOf(found.createdTimestamp),
+      credentials: credentials.map(({ type, userLabel, createdDate }) => ({
+        ...{ type, label: userLabel ?? null, createdAt: instantOf(createdDate) },
+      })),
+    };
+  }
+
+  /** The account is gone, with sessions and credentials; one that is gone already is fine. A directory's own account stays in the directory. */
+  async remove(subject: string): Promise<void> {
+    const admin = await this.#client();
+    await admin.delete(this.#path(`users/${subject}`));
+  }
+
   /** The account's sessions. Instants in Unix milliseconds. */
   async sessionsOf(subject: string): Promise<AccountSession[]> {
     const admin = await this.#client();
@@ -193,4 +237,8 @@ export class KeycloakAccounts {
   #client(): Promise<KeycloakAdmin> {
     return this.#admin.get();
   }
+}
+
+function instantOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
 }

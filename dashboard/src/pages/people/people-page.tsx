@@ -16,6 +16,7 @@ import { SessionsOf } from "../profile/sessions-of.tsx";
 import { AskForSecondFactor } from "./ask-for-second-factor.tsx";
 import { Asked } from "./asked.tsx";
 import { Members } from "./members.tsx";
+import { OnePerson } from "./one-person.tsx";
 import { NewProject } from "./new-project.tsx";
 
 const COLUMNS: Column<PersonReply>[] = [
@@ -31,11 +32,12 @@ const COLUMNS: Column<PersonReply>[] = [
 
 /** Who may? */
 export function PeoplePage() {
-  const { projects } = useSession();
+  const { projects, roles } = useSession();
   const mayRead = useMay("people.read");
   const mayRequest = useMay("role.request");
   const mayFactor = useMay("factor.request");
   const mayEnd = useMay("session.list");
+  const isOfficer = mayRead && roles.includes("security-officer");
   const mayCreate = useMay("project.create");
   const mayMembers = useMay("membership.list");
   const people = useQuery({
@@ -57,6 +59,9 @@ export function PeoplePage() {
       {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
       {mayFactor && people.data !== undefined ? <AskForSecondFactor people={people.data} /> : null}
       {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}
+      {isOfficer && people.data !== undefined ? (
+        <OnePerson people={people.data} again={() => void people.refetch()} />
+      ) : null}
       {mayCreate ? <NewProject /> : null}
       {mayMembers ? led.map((project) => <Members key={project.id} project={project} />) : null}
       {!mayRead && led.length === 0 ? (

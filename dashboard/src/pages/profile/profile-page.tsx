@@ -10,6 +10,7 @@ import { Panel } from "../../ui/panel.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
+import { PersonalDataLink } from "./personal-data-link.tsx";
 import { SessionsOf } from "./sessions-of.tsx";
 
 type SshKey = SshKeysReply["keys"][number];
@@ -25,6 +26,15 @@ export function ProfilePage() {
         <SessionsOf userId={user.id} name={user.username} />
       </Panel>
       <SshKeys />
+      <Panel title="What is held about you">
+        <p>
+          One file of JSON lines: your account, roles, projects, keys, jobs, and what the audit log
+          has of you. That you took it is on record.
+        </p>
+        <p>
+          <PersonalDataLink userId={user.id}>Download what is held about you</PersonalDataLink>
+        </p>
+      </Panel>
     </>
   );
 }

@@ -132,6 +132,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "privacy.refusal": as("entity", "Other"),
   "privacy.hold": as("entity", "Suspend"),
   "privacy.holds.confirm": as("entity", "Other"),
+  "privacy.access": as("entity", "Read"),
   "privacy.disclose": as("entity", "Read"),
   "privacy.retention": as("entity", "Delete"),
   "privacy.spool": as("entity", "Other"),

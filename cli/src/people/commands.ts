@@ -1,0 +1,34 @@
+/** `resontech personal-data`: what is held about a person. */
+import type { CallerReply } from "@resontech/contracts/http-identity";
+import type { Command } from "commander";
+import { getJson } from "../api-client.ts";
+import { settingsFrom } from "../settings.ts";
+import { getPersonalData } from "./get-personal-data.ts";
+
+/** @param say to the person, beside what a script reads */
+export function addPeopleCommands(program: Command, say: (text: string) => void): void {
+  program
+    .command("personal-data")
+    .description(
+      "all that the appliance holds about you, as JSON lines in a file; that you asked is on record",
+    )
+    .requiredOption("--out <file>", "a new file, which you alone can read")
+    .option("--user <id>", "about somebody else, by the pseudonym; security officers may ask")
+    .option("--json", "one JSON line about the file", false)
+    .addHelpText(
+      "after",
+      "\nExamples:\n  resontech personal-data --out mine.jsonl\n  resontech personal-data --user u_4f… --out anna.jsonl",
+    )
+    .action(async ({ out, user, json }: { out: string; user?: string; json: boolean }) => {
+      const settings = settingsFrom(process.env);
+      const person = user ?? ((await getJson(settings, "/api/me")) as CallerReply).user.id;
+      const { lines, entries, whose } = await getPersonalData(settings, person, out);
+      if (json) {
+        process.stdout.write(`${JSON.stringify({ file: out, lines, entries, whose })}\n`);
+        return;
+      }
+      say(`${out}: ${lines} lines, ${entries} of them entries of the audit log`);
+      if (whose === "own")
+        say("what others did about you is not in it: a security officer can ask for that");
+    });
+}

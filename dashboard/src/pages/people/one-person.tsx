@@ -1,0 +1,106 @@
+import type { PersonReply } from "@resontech/contracts/http-approvals";
+import { useState } from "react";
+import { ask } from "../../api/ask.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Failure } from "../../ui/notice.tsx";
+import { Panel } from "../../ui/panel.tsx";
+import { Question } from "../../ui/question.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useAction } from "../../ui/use-action.ts";
+import { PersonalDataLink } from "../profile/personal-data-link.tsx";
+
+type Project = PersonReply["projects"][number];
+
+/** For a security officer: what a lead gave somebody by mistake ends here, and a person's own request is answered. */
+export function OnePerson({
+  people,
+  again,
+}: {
+  people: readonly PersonReply[];
+  again: () => void;
+}) {
+  const [userId, setUserId] = useState("");
+  const person = people.find(({ id }) => id === userId);
+  return (
+    <Panel title="One person">
+      <Field label="Whose projects and data">
+        <select value={userId} onChange={({ target }) => setUserId(target.value)}>
+          <option value="">Choose a person</option>
+          {people.map(({ id, username }) => (
+            <option key={id} value={id}>
+              {username}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {person === undefined ? null : (
+        <>
+          <Memberships key={person.id} person={person} again={again} />
+          <p>
+            <PersonalDataLink userId={person.id}>
+              Download what is held about {person.username}
+            </PersonalDataLink>
+          </p>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function Memberships({ person, again }: { person: PersonReply; again: () => void }) {
+  const [leaving, setLeaving] = useState<Project | null>(null);
+  const [said, setSaid] = useState("");
+  const end = useAction(async ({ projectId, name }: Project) => {
+    await ask("DELETE", `/api/projects/${projectId}/members/${person.id}`);
+    setLeaving(null);
+    setSaid(`${person.username} is out of ${name}.`);
+    again();
+  });
+  return (
+    <>
+      {person.projects.length === 0 ? (
+        <p>
+          {person.username} is in no project of a team by a lead's word. What a directory's group
+          gives ends in the directory.
+        </p>
+      ) : (
+        <Table
+          caption={`Projects of ${person.username}`}
+          rows={person.projects}
+          keyOf={({ projectId }) => projectId}
+          columns={[
+            { title: "Project", of: ({ name }) => name },
+            { title: "Role", of: ({ role }) => role },
+            {
+              title: "Take out",
+              of: (project) => (
+                <Button
+                  look="danger"
+                  aria-label={`Take ${person.username} out of ${project.name}`}
+                  onPress={() => setLeaving(project)}
+                >
+                  Take out
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      <Question
+        title={`Take ${person.username} out of ${leaving?.name ?? ""}?`}
+        act="Take out"
+        isOpen={leaving !== null}
+        isBusy={end.isBusy}
+        onAct={() => {
+          if (leaving !== null) end.run(leaving);
+        }}
+        onClose={() => setLeaving(null)}
+      >
+        <p>Keys and the key pair of the project are refused at once. Jobs and files stay.</p>
+        {end.error === null ? null : <Failure error={end.error} />}
+      </Question>
+      <p role="status">{said}</p>
+    </>
+  );
+}
