@@ -16,6 +16,7 @@ import {
   type ApplianceRole,
   PROJECT_ROLES,
 } from "../coordinator/src/authorization/roles.ts";
+import { givenBeside } from "../coordinator/src/identity/decisions/duties.ts";
 import { CONTROL_ACTIONS } from "../coordinator/src/control/verbs.ts";
 import { isInFilter } from "../coordinator/src/db/row-filter.ts";
 import { fetchWithCa } from "../coordinator/test/helper/fetch-with-ca.ts";
@@ -112,10 +113,13 @@ async function everybody(
   ) => {
     const user = await add(`p-${name}`);
     if (member !== null) join(coordinator, user.userId, alice.project, member);
+    const memberships = givenBeside(roles, [
+      { role: "project-lead" as const, projectId: user.project },
+      ...(member === null ? [] : [{ role: member, projectId: alice.project }]),
+    ]);
     const grants: RoleGrant[] = [
       ...roles.map((role) => ({ role, projectId: null })),
-      { role: "project-lead", projectId: user.project },
-      ...(member === null ? [] : [{ role: member, projectId: alice.project }]),
+      ...memberships,
     ];
     people.push({
       name,
@@ -123,7 +127,11 @@ async function everybody(
       caller: {
         ...{ kind: "session", sessionId: "of the proof", userId: user.userId },
         holds: grants.map(({ role }) => role),
-        ...{ projectId: user.project, grants, signIn: { acr: "2", at: Date.now() } },
+        ...{
+          projectId: memberships[0]?.projectId ?? "",
+          grants,
+          signIn: { acr: "2", at: Date.now() },
+        },
       },
     });
   };
