@@ -30,6 +30,11 @@ const EARLIER = [
     what: "the last one before workloads, which knows federations alone",
     told: 8,
   },
+  {
+    commit: "b8f982c2",
+    what: "the last one before duties bound the person behind each credential",
+    told: null,
+  },
 ] as const;
 
 const START_MS = Date.UTC(2026, 0, 1);
