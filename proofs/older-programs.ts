@@ -18,22 +18,14 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, "..");
 
-/** `told`: it refuses every newer schema, for it is from before files said who may read them; it is told its own version instead. */
 const EARLIER = [
   {
-    commit: "33c97be",
-    what: "the last one before agents and coordinator agreed on a version",
-    told: null,
-  },
-  {
-    commit: "ae53d13",
-    what: "the last one before workloads, which knows federations alone",
-    told: 8,
+    commit: "c4b94a14",
+    what: "the first one with signatures of people: none before it can read what stands there",
   },
   {
     commit: "b8f982c2",
     what: "the last one before duties bound the person behind each credential",
-    told: null,
   },
 ] as const;
 
@@ -69,10 +61,7 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   }
 }
 
-async function judge(
-  { commit, what, told }: (typeof EARLIER)[number],
-  folder: string,
-): Promise<Row> {
+async function judge({ commit, what }: (typeof EARLIER)[number], folder: string): Promise<Row> {
   const faults: string[] = [];
   const expect = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
   const tree = join(folder, "tree");
@@ -89,9 +78,7 @@ async function judge(
   const begun = readRows(file);
   const schema = versionOf(file);
 
-  if (told !== null) setVersion(file, told);
   const older = await step(tree, "one", "two", START_MS + SECOND_MS);
-  if (told !== null) setVersion(file, schema);
   expect(
     older.listed["one"]?.state === "SUCCEEDED",
     `the earlier one finishes it: ${JSON.stringify(older)}`,
@@ -179,10 +166,4 @@ function versionOf(file: string): number {
   } finally {
     db.close();
   }
-}
-
-function setVersion(file: string, version: number): void {
-  const db = new Database(file);
-  db.pragma(`user_version = ${version}`);
-  db.close();
 }

@@ -135,3 +135,17 @@ t.test("the private part of a program's key stays in the page", async (t) => {
   t.same((sent.postDataJSON() as { publicKey: object }).publicKey, { kty, crv, x, y });
   t.notMatch(sent.postData(), d);
 });
+
+t.test(
+  "an administrator made at the host stands on the page until a second person says so",
+  async (t) => {
+    await house.addUser("rita");
+    // The row stands before Keycloak, which is not there, is asked.
+    await running.control({ verb: "restore-administrator", username: "rita" });
+    const page = await pageOf(root.userId, "/people", ["security-officer"]);
+    await page.getByText(/Root made rita an administrator, without two people/).waitFor();
+    t.same(await accessibilityFaults(page), []);
+    await page.getByRole("button", { name: "It is right that rita is an administrator" }).click();
+    await page.getByText(/Root made rita/).waitFor({ state: "detached" });
+  },
+);

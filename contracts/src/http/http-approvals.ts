@@ -163,6 +163,8 @@ export const PersonReply = Type.Object(
       Type.Object({ projectId: Type.String(), name: Type.String(), role: Type.String() }, closed),
     ),
     isDisabled: Type.Boolean(),
+    /** When the host's root made an administrator of the person; null once a second person has acknowledged it. */
+    restoredAt: Nullable(Instant),
     /** Keycloak knows the person. */
     canSignIn: Type.Boolean(),
     createdAt: Instant,

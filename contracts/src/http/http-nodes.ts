@@ -109,6 +109,21 @@ export const ApplianceReply = Type.Object(
     endingKeys: Type.Array(
       Type.Object({ key: Type.String(), username: Type.String(), expiresAt: Instant }, closed),
     ),
+    /** Administrators whom the host's root made and nobody has acknowledged. */
+    restored: Type.Array(
+      Type.Object({ userId: Type.String(), username: Type.String(), restoredAt: Instant }, closed),
+    ),
+    /** Service accounts that nobody answers for: each ends seven days after that unless a lead adopts it. */
+    orphanedAccounts: Type.Array(
+      Type.Object({ name: Type.String(), project: Type.String(), orphanedAt: Instant }, closed),
+    ),
+    /** Groups of a directory that would make an auditor a member of a project, and give nothing. */
+    givenNothing: Type.Array(
+      Type.Object(
+        { username: Type.String(), group: Type.String(), project: Type.String() },
+        closed,
+      ),
+    ),
     nodes: Type.Array(NodeReply),
   },
   closed,

@@ -36,6 +36,11 @@ export const applianceRoutes: FastifyPluginAsyncTypebox<ApplianceRoutesDeps> = a
         ...{ bus, database, storage, loopLagMs, brake, plannedStopUntil },
         audit: { state, waiting, oldestWaitMs },
         ...{ hasApprover: rest.hasApprover, endingKeys: rest.endingKeys, nodes: nodes.list() },
+        restored: rest.people?.restored ?? [],
+        givenNothing: rest.people?.givenNothing ?? [],
+        orphanedAccounts: (rest.orphanedAccounts ?? []).map(({ name, project, orphanedAt }) => ({
+          ...{ name, project, orphanedAt },
+        })),
       };
     },
   );

@@ -22,8 +22,9 @@ import type { ReadHandle } from "../../db/open-database.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { projectName } from "../../identity/project-store.ts";
 import { listPeople } from "../../identity/people-store.ts";
-import { acknowledgeRestored } from "../../identity/restored-administrators.ts";
+import { acknowledgeRestored, standingRestored } from "../../identity/restored-administrators.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { instant } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
 import { readSessionCookie, setPendingCookie } from "../session-cookie.ts";
 import type { SignInParts } from "./sign-in.ts";
@@ -215,6 +216,9 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
     async (request) => {
       await authorize(request, "people.read", "every");
       const people = listPeople(read);
+      const restored = new Map(
+        standingRestored(read).map(({ userId, restoredAt }) => [userId, restoredAt]),
+      );
       await request.audit.fact({
         type: "iam.people.read",
         object: { kind: "appliance", id: "appliance" },
@@ -222,7 +226,8 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
       });
       return people.map(({ createdAt, ...person }) => ({
         ...person,
-        createdAt: new Date(createdAt).toISOString(),
+        restoredAt: restored.has(person.id) ? instant(restored.get(person.id)!) : null,
+        createdAt: instant(createdAt),
       }));
     },
   );

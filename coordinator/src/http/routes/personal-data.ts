@@ -47,10 +47,13 @@ export const personalDataRoutes: FastifyPluginAsyncTypebox<PersonalDataRoutesDep
         ...{
           tags: ["approvals"],
           params: Type.Object({ id: IdParam }, { additionalProperties: false }),
-          response: responses(
-            200,
-            Type.String({ description: "JSON lines, see PersonalDataLine." }),
-          ),
+          response: {
+            ...responses(200, Type.String()),
+            200: {
+              description: "JSON lines, each a PersonalDataLine.",
+              content: { "application/jsonl": { schema: Type.String() } },
+            },
+          },
         },
       },
       config: { access: { action: "person.data" }, audit: { event: "privacy.access" } },

@@ -67,8 +67,32 @@ function nodes({ nodes: all }: ApplianceReply): BoxProblem[] {
   });
 }
 
-function people({ hasApprover, endingKeys }: ApplianceReply): BoxProblem[] {
+function people({
+  hasApprover,
+  endingKeys,
+  restored,
+  orphanedAccounts,
+  givenNothing,
+}: ApplianceReply): BoxProblem[] {
   return [
+    ...restored.map(({ username, restoredAt }) =>
+      fault(
+        `${username} was made an administrator at the host on ${restoredAt.slice(0, 10)}, without two people`,
+        "Somebody else with a role of the whole appliance says on the page People that this was right, or asks there to take the role.",
+      ),
+    ),
+    ...orphanedAccounts.map(({ name, project, orphanedAt }) =>
+      warning(
+        `Nobody answers for the service account ${name} of ${project} since ${orphanedAt.slice(0, 10)}: it ends after seven days`,
+        "A lead of the project adopts it on the page People.",
+      ),
+    ),
+    ...givenNothing.map(({ username, group, project }) =>
+      warning(
+        `The group ${group} would make the auditor ${username} a member of ${project}, and gives nothing`,
+        "Take the person out of the group in the directory, or end what the group gives: `appliance identity groups`.",
+      ),
+    ),
     ...(hasApprover
       ? []
       : [

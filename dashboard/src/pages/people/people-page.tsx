@@ -13,6 +13,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { SessionsOf } from "../profile/sessions-of.tsx";
+import { Acknowledge } from "./acknowledge.tsx";
 import { AskForSecondFactor } from "./ask-for-second-factor.tsx";
 import { Asked } from "./asked.tsx";
 import { Members } from "./members.tsx";
@@ -34,6 +35,7 @@ const COLUMNS: Column<PersonReply>[] = [
 export function PeoplePage() {
   const { projects, roles } = useSession();
   const mayRead = useMay("people.read");
+  const mayAcknowledge = useMay("administrator.acknowledge");
   const mayRequest = useMay("role.request");
   const mayFactor = useMay("factor.request");
   const mayEnd = useMay("session.list");
@@ -56,6 +58,9 @@ export function PeoplePage() {
       {people.data === undefined ? null : (
         <Table caption="People" columns={COLUMNS} rows={people.data} keyOf={({ id }) => id} />
       )}
+      {mayAcknowledge && people.data !== undefined ? (
+        <Acknowledge people={people.data} again={() => void people.refetch()} />
+      ) : null}
       {mayRequest && people.data !== undefined ? <AskForRole people={people.data} /> : null}
       {mayFactor && people.data !== undefined ? <AskForSecondFactor people={people.data} /> : null}
       {mayEnd && people.data !== undefined ? <Sessions people={people.data} /> : null}

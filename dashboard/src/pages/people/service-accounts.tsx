@@ -40,6 +40,10 @@ export function ServiceAccounts({ project }: { project: Project }) {
     await ask("DELETE", `${path}/${id}`);
     await again();
   });
+  const adopt = useAction(async (id: string) => {
+    await ask("POST", `${path}/${id}/adopt`);
+    await again();
+  });
   if (!isOpen)
     return (
       <div>
@@ -69,6 +73,24 @@ export function ServiceAccounts({ project }: { project: Project }) {
               of: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <Ago at={lastUsedAt} />),
             },
             {
+              title: "Answered for",
+              of: ({ id, name, adoptBy }) =>
+                adoptBy === null ? (
+                  "yes"
+                ) : (
+                  <>
+                    by nobody: it ends <At at={adoptBy} />{" "}
+                    <Button
+                      aria-label={`Adopt ${name}`}
+                      isDisabled={adopt.isBusy}
+                      onPress={() => adopt.run(id)}
+                    >
+                      Adopt it
+                    </Button>
+                  </>
+                ),
+            },
+            {
               title: "Revoke",
               of: ({ id, name }) => (
                 <Button
@@ -85,6 +107,7 @@ export function ServiceAccounts({ project }: { project: Project }) {
         />
       )}
       {revoke.error === null ? null : <Failure error={revoke.error} />}
+      {adopt.error === null ? null : <Failure error={adopt.error} />}
       <MakeAccount path={path} kept={`rt-account-${project.id}`} onDone={again} />
     </>
   );
