@@ -79,7 +79,12 @@ const HERE: Enter = (program, args) => ["env", ["--unset=NODE_OPTIONS", program,
 const LOOPBACK = { name: "localhost", address: "127.0.0.1" };
 
 /** As far as `appliance add-user` is read here. */
-type AddedUser = { platformKey: string; accessKeyId: string; secretAccessKey: string };
+type AddedUser = {
+  platformKey: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  bucketAlias: string;
+};
 
 /** What install.sh is told on a developer's machine. */
 export function installFlags({
@@ -222,10 +227,11 @@ export class LocalAppliance {
       if (pair?.[1] !== undefined) values[pair[1]] = pair[2] ?? pair[3] ?? pair[4] ?? "";
     }
     if (this.#user === null) return values;
-    const { platformKey, accessKeyId, secretAccessKey } = this.#user;
+    const { platformKey, accessKeyId, secretAccessKey, bucketAlias } = this.#user;
     return {
       ...{ ...values, RESON_API_KEY: platformKey },
       ...{ RESON_S3_ACCESS_KEY_ID: accessKeyId, RESON_S3_SECRET_ACCESS_KEY: secretAccessKey },
+      RESON_S3_BUCKET: bucketAlias,
     };
   }
 

@@ -1,6 +1,6 @@
 /**
- * One appliance through its releases: N−1, which is a commit from before upgrades were built, then this tree as N, a test release with one more migration
- * as N+1, back to N, and N+1 again. A federated job, a chat endpoint under streams and an open page live through every switch.
+ * One appliance through its releases: N−1, an earlier commit, then this tree as N, a test release with one more migration as N+1, back to N, and N+1
+ * again. A federated job, a chat endpoint under streams, an open page, a person's key and pair and a second factor live through every switch.
  *
  *     npm run prove -- upgrade-chain
  *
@@ -11,6 +11,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { S3ObjectStore } from "../coordinator/src/storage/object-store.ts";
+import { S3ResponseError, S3Transport } from "../coordinator/src/storage/s3-transport.ts";
 import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { launchBrowser } from "../acceptance/test/helper/launch-browser.ts";
 import { Person } from "../acceptance/test/helper/person.ts";
@@ -26,8 +28,8 @@ import { ApplianceApi } from "../dev/appliance-api.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
-/** The last commit before the first line of an upgrade. */
-const BEFORE = "d09ff1b4^";
+/** The last one before duties bound the person behind each credential: its first administrator has a key and a pair. */
+const BEFORE = "b8f982c2";
 const ROUNDS = 300;
 const CPU_WORKERS = 4;
 const STREAMS = 2;
@@ -58,9 +60,16 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
       ok:
         job.state === "FINISHED" &&
         job.attempt === 1 &&
-        switches.every(({ answers, row, bucket }) => answers && row && bucket) &&
-        // The door of N−1 can't stay open.
-        switches.slice(1).every(({ strange }) => strange === 0) &&
+        switches.every(
+          ({ answers, row, bucket, pair, administrator }) =>
+            answers &&
+            row &&
+            bucket &&
+            pair === "ok" &&
+            administrator.key === "role_conflict" &&
+            administrator.pair === "InvalidAccessKeyId",
+        ) &&
+        switches.every(({ strange }) => strange === 0) &&
         switches.every(({ kind, seconds }) => kind !== "rollback" || seconds < MAX_ROLLBACK_S) &&
         switches.every(({ disk_ratio: ratio }) => ratio === null || ratio <= MAX_DISK_RATIO) &&
         nothing < MAX_NOTHING_S &&
@@ -99,12 +108,14 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
   const users = await appliance.addUser("of-before");
   const file = join(installed.folder("kept"), "kept.txt");
   writeFileSync(file, "of the release before");
-  const shell = (...words: string[]) =>
+  const shellOf = (of: LocalAppliance, ...words: string[]) =>
     runChild(join(appliance.root, "current", "bin", "resontech"), words, {
-      ...{ env: { PATH: process.env["PATH"], ...appliance.quickstart() }, quiet: true },
+      ...{ env: { PATH: process.env["PATH"], ...of.quickstart() }, quiet: true },
     });
+  const shell = (...words: string[]) => shellOf(users, ...words);
   await shell("storage", "put", file, "kept/kept.txt");
-  const chat = await ChatDeployment.make(appliance, installed.folder("chat"), { slots: 4 });
+  await shellOf(appliance, "storage", "put", file, "kept/administrators.txt");
+  const chat = await ChatDeployment.make(users, installed.folder("chat"), { slots: 4 });
   const deployed = await chat.deploy();
   const said = await chat.answer();
   const digits = await Workstation.open(users, installed.folder("digits"));
@@ -159,6 +170,12 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
       ...{ answers, disk_ratio: diskRatio },
       row: listed.some(({ username }) => username === "of-before"),
       bucket: (await shell("storage", "ls", "kept/", "--json")).includes("kept/kept.txt"),
+      pair: await listsByPair(users),
+      // Who administers loses the data, by key and by pair, and keeps the key itself.
+      administrator: {
+        key: await refusalOf(shellOf(appliance, "storage", "ls", "kept/", "--json")),
+        pair: await listsByPair(appliance),
+      },
       status: (body as TaskReply).status,
     });
     progress(`  ${JSON.stringify(switches.at(-1))}`);
@@ -192,6 +209,37 @@ async function live(installed: ProofAppliance, bundles: Bundles, progress: (line
     audit: verdictsOf(report),
     starts_compared: report.binaries.compared,
   };
+}
+
+/** How the store answers a listing by the user's own pair: `ok`, or its code. */
+async function listsByPair(of: LocalAppliance): Promise<string> {
+  const values = of.quickstart();
+  using transport = new S3Transport({
+    endpoint: values["RESON_S3_ENDPOINT"] ?? "",
+    region: values["RESON_S3_REGION"] ?? "",
+    ca: readFileSync(values["SSL_CERT_FILE"] ?? "", "utf8"),
+    credentials: {
+      accessKeyId: values["RESON_S3_ACCESS_KEY_ID"] ?? "",
+      secretAccessKey: values["RESON_S3_SECRET_ACCESS_KEY"] ?? "",
+    },
+  });
+  try {
+    const page = { limit: 10, after: null };
+    await new S3ObjectStore(transport).listFolder(values["RESON_S3_BUCKET"] ?? "", "", page);
+    return "ok";
+  } catch (error) {
+    return error instanceof S3ResponseError ? error.code : String(error);
+  }
+}
+
+/** The code with which a command of the shell ends; `none` where it is done. */
+async function refusalOf(asked: Promise<string>): Promise<string> {
+  try {
+    await asked;
+    return "none";
+  } catch (error) {
+    return /\b(role_conflict|[a-z]+_[a-z_]+)\b/.exec(String(error))?.[0] ?? String(error);
+  }
 }
 
 async function untilAnswers(chat: ChatDeployment, said: string): Promise<boolean> {
