@@ -23,7 +23,7 @@ import { epochsIn, KeptCopies, type KeyCopy, snapshot } from "./audit/erasure/ke
 import type { Said } from "./audit/erasure/said.ts";
 import { type Site, startSite } from "./audit/erasure/site.ts";
 import { type Remnants, Sought } from "./audit/remnants.ts";
-import { erasureOf } from "./audit/vault-instance.ts";
+import { disclosureOf, erasureOf } from "./audit/vault-instance.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const ERASED = ["usr-gone-1", "usr-gone-2", "usr-gone-3", "usr-gone-4"];
@@ -37,7 +37,6 @@ const ONE_LONG_IN = 50;
 /** Of so many events one is the coordinator's. */
 const ONE_RECORD_IN = 5;
 const SEARCHES_AT_ONCE = 50;
-const PEOPLE = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
 
 type Erasure = {
   erased?: { count: number }[];
@@ -129,13 +128,7 @@ async function eraseAndAttack(
   );
   progress(`searches by value find ${foundBefore} of ${findable.length}`);
 
-  const bundle = await vault.askAll({
-    verb: "disclose",
-    origin,
-    subjects: ERASED,
-    receiver: "auditor-1",
-    ...PEOPLE,
-  });
+  const bundle = await vault.askAll(disclosureOf(origin, ERASED));
   writeFileSync(
     join(handedOut, "disclosed.jsonl"),
     bundle.map((line) => `${JSON.stringify(line)}\n`).join(""),

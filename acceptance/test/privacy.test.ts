@@ -7,6 +7,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
+import { findLogShard } from "@resontech/audit/export";
+import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import { StepUpPeople } from "../../audit/test/step-up-people.ts";
 import { LocalAppliance } from "../../dev/local-appliance.ts";
 
@@ -57,18 +59,26 @@ t.test(
     });
     const subject = made?.object ?? "";
     t.match(subject, /^u_[0-9a-f]{24}$/);
-    const people = ["--requester", "dpo", "--approver", "ann"];
+    const signers = StepUpPeople.besideRealm(appliance);
+    const files = t.testdir();
+    const signed = (name: string, proof: ApprovalProof): string[] => {
+      const file = join(files, `${name}.json`);
+      writeFileSync(file, JSON.stringify({ proof }));
+      return ["--proof", file];
+    };
 
-    const out = join(t.testdir(), "audit.tar");
-    const disclose = [
-      "--disclose",
-      subject,
-      "--receiver",
-      "auditor-1",
-      ...people,
-      "--approver",
-      "bob",
-    ];
+    const out = join(files, "audit.tar");
+    const { logDir } = await findLogShard(join(root, "data", "audit"));
+    const [origin = ""] = readFileSync(join(logDir, "checkpoint"), "utf8").split("\n", 1);
+    const receiver = "auditor-1";
+    const opening = { origin, subjects: [subject], receiver };
+    const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
+    // All at once: what is signed before the supervisor gives the key up stays good.
+    const disclosure = signed("disclosure", signers.disclosureProof(opening));
+    const hold = signed("hold", signers.holdProof(subject, "case-1"));
+    const lift = signed("lift", signers.liftProof(subject, "case-1"));
+    const erasure = signed("erasure", signers.erasureProof(asked));
+    const disclose = ["--disclose", subject, "--receiver", receiver, ...disclosure];
     const exported = JSON.parse(
       await appliance.command(["audit", "export", "--out", out, ...disclose]),
     ) as object;
@@ -83,17 +93,16 @@ t.test(
       verdicts: { INTEGRITY: { verdict: "PASS" }, DISCLOSURES: { verdict: "PASS" } },
     });
 
-    t.match(privacy("hold", subject, "--hold", "case-1", ...people), { status: 0 });
-    const signers = StepUpPeople.besideRealm(appliance);
-    const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
-    const proof = join(t.testdir(), "proof.json");
-    writeFileSync(proof, JSON.stringify({ proof: signers.erasureProof(asked) }));
+    const held = [subject, "--hold", "case-1"];
+    t.match(privacy("hold", ...held), { status: 1, stderr: /approval_required/ });
+    t.match(privacy("hold", ...held, ...hold), { status: 0 });
     const erase = ["erase", subject, "--request", "req-1", "--legal-basis", "gdpr-17"];
-    t.match(privacy(...erase, "--proof", proof), { status: 1, stderr: /legal_hold/ });
+    t.match(privacy(...erase, ...erasure), { status: 1, stderr: /legal_hold/ });
     t.match(privacy(...erase), { status: 1, stderr: /approval_required/ });
     t.match(privacy(...erase, "--approval", "a_none"), { status: 1, stderr: /not_found/ });
-    t.match(privacy("lift", subject, "--hold", "case-1", ...people), { status: 0 });
-    const erased = privacy(...erase, "--proof", proof);
+    t.match(privacy("lift", ...held, ...hold), { status: 1, stderr: /step_up_nonce/ });
+    t.match(privacy("lift", ...held, ...lift), { status: 0 });
+    const erased = privacy(...erase, ...erasure);
     const said = readFileSync(join(root, "log", "vault.log"), "utf8").slice(-2_000);
     t.equal(erased.status, 0, `${erased.stderr}${said}`);
     t.match(JSON.parse(erased.stdout), { handedOut: 1, confirmed: true });

@@ -384,7 +384,7 @@ withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
   )
   .action(async (options: { out: string; shard?: string; nonce?: string } & DiscloseOptions) => {
     const { out, shard, nonce } = options;
-    const disclosure = disclosureOf(audit, options);
+    const disclosure = await disclosureOf(audit, shell.ask, options);
     print(
       await exportAudit(openContext(root()), out, {
         ...(shard === undefined ? {} : { shard }),

@@ -156,6 +156,31 @@ export class StepUpPeople {
       { requester: STEWARD, approver: OFFICER },
     );
   }
+
+  /** An officer's own word. */
+  holdProof(subject: string, hold: string): ApprovalProof {
+    return this.proof({ kind: "hold", subject, hold }, { requester: OFFICER, approver: null });
+  }
+
+  liftProof(subject: string, hold: string): ApprovalProof {
+    return this.proof({ kind: "lift", subject, hold }, { requester: STEWARD, approver: OFFICER });
+  }
+
+  /** @param origin of the shard */
+  disclosureProof(asked: {
+    origin: string;
+    subjects: readonly string[];
+    receiver: string;
+  }): ApprovalProof {
+    const { origin, subjects, receiver } = asked;
+    return this.proof(
+      {
+        ...{ kind: "disclosure", shard: origin.slice(origin.indexOf("/") + 1) },
+        ...{ subjects: [...subjects].sort(), receiver },
+      },
+      { requester: STEWARD, approver: OFFICER },
+    );
+  }
 }
 
 /** Whom the fixtures of auditd and vault believe. */

@@ -113,6 +113,28 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
         return ask({ kind: "erasure", subject, request: name, legalBasis }, reason);
       },
     );
+  for (const [kind, description] of [
+    ["hold", "have nothing of a person erased while a legal hold stands; your signature is enough"],
+    ["lift", "have a legal hold end; a second person must agree"],
+  ] as const)
+    request
+      .command(`${kind} <pseudonym>`)
+      .description(description)
+      .requiredOption("--hold <id>", "name of the hold in the operator's files")
+      .option("--reason <text>", "what is to be known about it")
+      .action((subject: string, { hold, reason }: { hold: string; reason?: string }) =>
+        ask({ kind, subject, hold }, reason),
+      );
+  request
+    .command("disclosure <pseudonyms...>")
+    .description("have an export open what these people's entries in the audit log hold")
+    .requiredOption("--receiver <id>", "who gets the file")
+    .requiredOption("--shard <name>", "the shard of the log that is exported, such as 2026")
+    .option("--reason <text>", "what the second person should know")
+    .action((subjects: string[], options: { receiver: string; shard: string; reason?: string }) => {
+      const { receiver, shard, reason } = options;
+      return ask({ kind: "disclosure", shard, subjects, receiver }, reason);
+    });
   request
     .command("audit-policy <file>")
     .description("have other witnesses countersign the audit log: the whole trust policy")

@@ -24,6 +24,12 @@ export function erasureOf(subject: string): object {
   return { verb: "erase", ...asked, approval: PEOPLE.erasureProof(asked) };
 }
 
+/** A disclosure that two people signed. @param origin of the shard */
+export function disclosureOf(origin: string, subjects: readonly string[]): object {
+  const asked = { origin, subjects, receiver: "auditor-1" };
+  return { verb: "disclose", ...asked, approval: PEOPLE.disclosureProof(asked) };
+}
+
 /** Call it before auditd starts. */
 export function addVaultProducer(root: string, { producers }: AuditdConfig): void {
   producers.push({

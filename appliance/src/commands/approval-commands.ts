@@ -46,7 +46,7 @@ export function addApprovalCommands(program: Command, { ask, print }: OperatorSh
 /** Adds the two ways in which a command is given an approval. */
 export function approved(command: Command): Command {
   return command
-    .option("--approval <request>", "the request that two people agreed to, such as a_7c30…")
+    .option("--approval <request>", "the request that was signed and approved, such as a_7c30…")
     .option("--proof <file>", "its signatures, as `appliance approvals proof` shows them");
 }
 
@@ -59,8 +59,8 @@ export async function proofOf(
   if (approval === undefined)
     throw new ProofError(
       "approval_required",
-      "this takes the signatures of two people",
-      "Ask for it at /dashboard/approvals, have it approved there, and repeat the command with --approval.",
+      "this takes a request that people signed",
+      "Ask for it and sign at /dashboard/approvals, have it approved where that takes somebody else, and repeat the command with --approval.",
     );
   return (await ask({ verb: "approval-proof", approval })).proof;
 }

@@ -37,7 +37,7 @@ export type ExportAuditOptions = {
   shard?: string;
   /** The auditor's 32 bytes in hex: the export carries them, so it is no older than they are. */
   nonce?: string;
-  /** Whose values are opened in it, for whom, and who agreed. */
+  /** Whose values are opened in it, for whom, and the signatures of those who agreed. */
   disclosure?: Disclosure;
 };
 export type Disclosure = Omit<DiscloseRequest, "verb" | "origin">;
@@ -65,13 +65,7 @@ export async function exportAudit(
     ...(nonce === undefined ? {} : { nonce }),
     ...(disclosure === undefined
       ? {}
-      : {
-          receiver: disclosure.receiver,
-          claimed: {
-            ...{ requester: disclosure.requester, approvers: disclosure.approvers },
-            proof: "unproven" as const,
-          },
-        }),
+      : { receiver: disclosure.receiver, approval: disclosure.approval.approval }),
   };
   return await logged(
     context,

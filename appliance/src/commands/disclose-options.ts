@@ -1,50 +1,43 @@
 /** Options of an export that opens what people's entries hold. */
 import type { Command } from "commander";
+import { approved, proofOf, type ProofOptions } from "./approval-commands.ts";
+import type { AskOperator } from "./ask-operator.ts";
 import type { Disclosure } from "./audit-export.ts";
-import { collected, two } from "./two-people.ts";
+import { collected } from "./two-people.ts";
 
-export type DiscloseOptions = {
-  disclose: string[];
-  receiver?: string;
-  requester?: string;
-  approver: string[];
-};
+export type DiscloseOptions = ProofOptions & { disclose: string[]; receiver?: string };
 
 export function withDisclosure(command: Command): Command {
-  return command
-    .option(
-      "--disclose <subject>",
-      "open what this person's entries hold; may be given several times",
-      collected,
-      [],
-    )
-    .option("--receiver <id>", "with --disclose: who gets the file")
-    .option("--requester <id>", "with --disclose: who asks for it")
-    .option(
-      "--approver <id>",
-      "with --disclose: one of the two who agree, given twice",
-      collected,
-      [],
-    )
-    .addHelpText(
-      "after",
-      "\nExample:\n  appliance audit export --out audit.tar --disclose u_4f… --receiver auditor-3 --requester u_91… --approver u_2c… --approver u_d0…",
-    );
+  return approved(
+    command
+      .option(
+        "--disclose <subject>",
+        "open what this person's entries hold, by the signatures of two people, which the vault checks; may be given several times",
+        collected,
+        [],
+      )
+      .option("--receiver <id>", "with --disclose: who gets the file"),
+  ).addHelpText(
+    "after",
+    "\nExample:\n  appliance audit export --out audit.tar --disclose u_4f… --receiver auditor-3 --approval a_7c30…",
+  );
 }
 
-/** Null when nothing is to be disclosed; ends the command as wrong usage when only a part of it is said. */
-export function disclosureOf(
+/**
+ * Null when nothing is to be disclosed; ends the command as wrong usage when only a part of it is said.
+ * @throws ProofError, or what the coordinator refuses
+ */
+export async function disclosureOf(
   command: Command,
-  { disclose, receiver, requester, approver }: DiscloseOptions,
-): Disclosure | null {
-  if (
-    disclose.length === 0 &&
-    receiver === undefined &&
-    requester === undefined &&
-    approver.length === 0
-  )
-    return null;
-  if (disclose.length === 0 || receiver === undefined || requester === undefined)
-    return command.error("--disclose, --receiver and --requester belong together", { exitCode: 2 });
-  return { subjects: disclose, receiver, requester, approvers: two(command, approver) };
+  ask: AskOperator,
+  { disclose, receiver, ...word }: DiscloseOptions,
+): Promise<Disclosure | null> {
+  const isAsked = receiver !== undefined || word.approval !== undefined || word.proof !== undefined;
+  if (disclose.length === 0 && !isAsked) return null;
+  if (disclose.length === 0 || receiver === undefined)
+    return command.error(
+      "--disclose and --receiver belong together, and --approval or --proof to them",
+      { exitCode: 2 },
+    );
+  return { subjects: disclose, receiver, approval: await proofOf(ask, word) };
 }

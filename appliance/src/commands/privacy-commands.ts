@@ -1,14 +1,12 @@
 /** `appliance privacy …`: what the vault does at people's word. It says all of it in the log itself. */
-import type { EraseReply, HoldRequest, VaultStatus } from "@resontech/contracts/vault-control";
+import type { EraseReply, VaultStatus } from "@resontech/contracts/vault-control";
 import type { Command } from "commander";
 import { leaves } from "../audit/command-audit.ts";
-import { approved, proofOf, type ProofOptions } from "./approval-commands.ts";
+import { approved, ProofError, proofOf, type ProofOptions } from "./approval-commands.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { askVault } from "./ask-vault.ts";
 import { restoreVaultKeys } from "./restore-vault-keys.ts";
 import { collected, two } from "./two-people.ts";
-
-type HoldOptions = { hold: string; requester: string; approver: string };
 
 export function addPrivacyCommands(
   program: Command,
@@ -22,7 +20,7 @@ export function addPrivacyCommands(
     )
     .addHelpText(
       "after",
-      "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --approval a_7c30…\n  appliance privacy hold u_4f… --hold case-3 --requester u_91… --approver u_2c…",
+      "\nA person is named by the pseudonym that the log has; find it with: resontech audit search --holds pii.username=NAME\n\nExamples:\n  appliance privacy erase u_4f… --request req-17 --legal-basis gdpr-17 --approval a_7c30…\n  appliance privacy hold u_4f… --hold case-3 --approval a_91b2…",
     );
 
   leaves(privacy.command("status"), { none: "status" })
@@ -51,28 +49,45 @@ export function addPrivacyCommands(
       },
     );
 
-  const hold = (subject: string, lift: boolean, options: HoldOptions): HoldRequest => ({
-    verb: "hold",
-    subject,
-    lift,
-    ...options,
-  });
-  for (const [name, lift, description] of [
-    [
-      "hold",
-      false,
-      "set a legal hold: while it stands nothing of the person is erased, by request or by age",
-    ],
-    ["lift", true, "lift a legal hold"],
-  ] as const)
-    leaves(privacy.command(`${name} <subject>`), { event: "privacy.hold", loggedBy: "vault" })
-      .description(description)
-      .requiredOption("--hold <id>", "the hold's name in your own files")
-      .requiredOption("--requester <id>", "who asks")
-      .requiredOption("--approver <id>", "somebody else, who agrees")
-      .action(async (subject: string, options: HoldOptions) =>
-        print(await askVault(socket(), hold(subject, lift, options))),
-      );
+  const held = { event: "privacy.hold", loggedBy: "vault" } as const;
+  approved(leaves(privacy.command("hold <subject>"), held))
+    .description(
+      "set a legal hold: while it stands nothing of the person is erased, by request or by age; by a security officer's signature, which the vault checks",
+    )
+    .requiredOption("--hold <id>", "the hold's name in your own files")
+    .option(
+      "--unproven <name>",
+      "where nobody can sign: who asks, on record as a name that nothing proves",
+    )
+    .action(
+      async (
+        subject: string,
+        { hold, unproven, ...options }: ProofOptions & { hold: string; unproven?: string },
+      ) => {
+        if (unproven === undefined) {
+          const approval = await proofOf(ask, options);
+          print(await askVault(socket(), { verb: "hold", subject, hold, approval }));
+        } else if (options.approval === undefined && options.proof === undefined)
+          print(
+            await askVault(socket(), {
+              ...{ verb: "hold-unproven", subject, hold, requester: unproven },
+            }),
+          );
+        else
+          throw new ProofError(
+            "proof_invalid",
+            "a hold is set by a signature or by an unproven name, not by both",
+            "Leave --unproven out.",
+          );
+      },
+    );
+  approved(leaves(privacy.command("lift <subject>"), held))
+    .description("lift a legal hold; by the signatures of two people, which the vault checks")
+    .requiredOption("--hold <id>", "the hold's name in your own files")
+    .action(async (subject: string, { hold, ...options }: ProofOptions & { hold: string }) => {
+      const approval = await proofOf(ask, options);
+      print(await askVault(socket(), { verb: "lift", subject, hold, approval }));
+    });
 
   leaves(privacy.command("confirm-holds"), { event: "privacy.holds.confirm", loggedBy: "vault" })
     .description(

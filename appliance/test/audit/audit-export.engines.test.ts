@@ -13,7 +13,7 @@ import { connectProducer } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
 import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
-import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
+import { disclosing, erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
 import { exportAudit, exportEvidence, proveEntry } from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
@@ -203,10 +203,9 @@ t.test(
     await until(async () => (await vault.status()).sealed === 601);
     t.match(await vault.ask(erase("usr-gone")), { confirmed: true });
     const file = join(layout.root, "export.tar");
-    const disclosure = { subjects: ["usr-1"], receiver: "auditor-1", requester: "usr-dpo" };
-    const result = await exportAudit(context, file, {
-      disclosure: { ...disclosure, approvers: ["usr-a", "usr-b"] },
-    });
+    const { subjects, receiver, approval } = disclosing(auditd);
+    const disclosure = { subjects, receiver, approval };
+    const result = await exportAudit(context, file, { disclosure });
     t.match(result, { disclosed: { opened: 6, erased: 1 } });
     const text = readFileSync(file, "latin1");
     t.same(
@@ -232,9 +231,9 @@ t.test(
     writeFileSync(killed, "canary-export-killed");
     const alone = () =>
       exportAudit(context, next, {
-        disclosure: { ...disclosure, approvers: ["usr-dpo", "usr-b"] },
+        disclosure: { ...disclosure, approval: { ...approval, approved: null } },
       });
-    await t.rejects(alone(), { code: "approver_is_requester" });
+    await t.rejects(alone(), { code: "approval_single" });
     t.equal(readFileSync(file, "latin1"), text, "an older export stays");
     await exportAudit(context, next);
     t.notOk(existsSync(killed), "what a killed export left goes with the next one to its file");
@@ -248,10 +247,7 @@ t.test(
         {
           type: "audit.export",
           phase: "requested",
-          detail: {
-            receiver: "auditor-1",
-            claimed: { approvers: ["usr-a", "usr-b"], proof: "unproven" },
-          },
+          detail: { receiver: "auditor-1", approval: approval.approval },
         },
         { type: "privacy.disclose", phase: "requested", detail: { receiver: "auditor-1" } },
         { type: "privacy.disclose", phase: "completed", detail: { commitments: 6 } },
@@ -261,7 +257,7 @@ t.test(
           detail: { disclosed: 6, bundle_sha256: result.sha256 },
         },
         { type: "audit.export", phase: "requested" },
-        { type: "audit.export", phase: "failed", outcome: { code: "approver_is_requester" } },
+        { type: "audit.export", phase: "failed", outcome: { code: "approval_single" } },
         { type: "audit.export", phase: "requested" },
         { type: "audit.export", phase: "completed" },
       ],

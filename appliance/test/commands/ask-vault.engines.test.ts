@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
+import { disclosing, erase, gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
 import { until } from "../../../audit/test/out/helper.ts";
 import type { VaultStatus } from "@resontech/contracts/vault-control";
 import { askVault, linesOfVault } from "../../src/commands/ask-vault.ts";
@@ -30,13 +30,7 @@ t.test("an answer comes whole, a refusal with its code, a disclosure line by lin
   const origin =
     (await readFile(join(auditd.logDir, "checkpoint"), "utf8")).split("\n", 1)[0] ?? "";
   const lines: object[] = [];
-  const asked = { verb: "disclose" as const, origin, subjects: ["usr-1"], receiver: "auditor-1" };
-  for await (const line of linesOfVault(controlSocket, {
-    ...asked,
-    requester: "usr-dpo",
-    approvers: ["usr-a", "usr-b"],
-  }))
-    lines.push(line);
+  for await (const line of linesOfVault(controlSocket, disclosing(origin))) lines.push(line);
   t.match(lines, [{ index, salt, value: "10.1.2.3" }, { end: { opened: 1, erased: 0 } }]);
   await t.rejects(askVault(join(vault.root, "nobody"), { verb: "status" }), { code: "ENOENT" });
 });

@@ -1,4 +1,4 @@
-/** Judges a proof that two people agreed, by nothing but the keys that root pinned. */
+/** Judges a proof that people agreed, by nothing but the keys that root pinned. */
 import { createHash } from "node:crypto";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import { type ActToApprove, type Objection, proofObjection } from "./decisions/proof-objection.ts";
@@ -7,13 +7,13 @@ import { readStepUpKeys } from "./step-up-keys-file.ts";
 
 /**
  * What the log says of it.
- * @property approvers one person; the requester where nobody else is there
+ * @property approvers one person; the requester where nobody else is there; nobody where one person's word is enough
  * @property signatures SHA-256 of the tokens, in the order of request and approval
  */
 export type Approved = {
   approval: string;
   requester: string;
-  approvers: [string];
+  approvers: string[];
   signatures: string[];
   singlePerson: boolean;
 };
@@ -46,12 +46,13 @@ export async function judgeApproval(
     Math.floor(nowMs / 1000),
   );
   if (objection !== null) return objection;
+  const takesOne = act.signers === "one";
   const tokens = [proof.requested, ...(proof.approved === null ? [] : [proof.approved])];
   return {
     approval: proof.approval,
     requester: proof.requested.by,
-    approvers: [(proof.approved ?? proof.requested).by],
+    approvers: takesOne ? [] : [(proof.approved ?? proof.requested).by],
     signatures: tokens.map(({ token }) => createHash("sha256").update(token).digest("hex")),
-    singlePerson: proof.approved === null,
+    singlePerson: !takesOne && proof.approved === null,
   };
 }

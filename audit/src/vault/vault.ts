@@ -23,7 +23,7 @@ import { closeUnknown } from "./privacy/close-unknown.ts";
 import { Destruction } from "./privacy/destruction.ts";
 import { disclose } from "./privacy/disclose.ts";
 import { Erasures } from "./privacy/erasure.ts";
-import { confirmHolds, refuse, setOrLiftHold } from "./privacy/holds.ts";
+import { confirmHolds, refuse, setOrLiftHold, setUnprovenHold } from "./privacy/holds.ts";
 import { Intake, SpoolBlocked } from "./privacy/intake.ts";
 import { askForOldShards } from "./privacy/old-shards.ts";
 import { Retention } from "./privacy/retention.ts";
@@ -153,7 +153,10 @@ export class Vault implements AsyncDisposable {
       case "erase":
         return this.#erasures.erase(request);
       case "hold":
+      case "lift":
         return setOrLiftHold(this.#parts, request);
+      case "hold-unproven":
+        return setUnprovenHold(this.#parts, request);
       case "confirm-holds":
         return confirmHolds(this.#parts, request);
       case "refuse":

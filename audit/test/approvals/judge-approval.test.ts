@@ -5,6 +5,7 @@ import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import t from "tap";
 import { judgeApproval } from "../../src/approvals/judge-approval.ts";
 import { stepUpNonce } from "../../src/log/format/approval/step-up-nonce.ts";
+import { signedAct } from "../../src/vault/decisions/signed-act.ts";
 import { temporaryFolder } from "../helper.ts";
 import {
   ADMIN,
@@ -158,6 +159,114 @@ t.test("the word of two people, as Keycloak signed it", async (t) => {
   t.match(await judgeApproval(undefined, two(), ACT, NOW_S * 1000), {
     code: "step_up_keys_missing",
   });
+});
+
+t.test("a hold, its lift and a disclosure, by what the vault takes for each", async (t) => {
+  const people = new StepUpPeople();
+  const file = join(temporaryFolder(t), "keys.json");
+  people.pin(file);
+  const origin = "box.audit.acme/2027";
+  const OTHER: Person = { by: "usr-other", roles: ["security-officer"] };
+  const hold = { kind: "hold", subject: "usr-1", hold: "case-7" };
+  const lift = { ...hold, kind: "lift" };
+  const subjects = ["usr-1", "usr-2"];
+  const disclosure = { kind: "disclosure", shard: "2027", subjects, receiver: "usr-auditor" };
+  const asked = {
+    hold: { verb: "hold", subject: "usr-1", hold: "case-7" },
+    lift: { verb: "lift", subject: "usr-1", hold: "case-7" },
+    disclosure: {
+      verb: "disclose",
+      ...{ origin, subjects: subjects.toReversed(), receiver: "usr-auditor" },
+    },
+  } as const;
+  type Signers = [requester: Person, approver: Person | null];
+  const judge = (
+    request: (typeof asked)[keyof typeof asked],
+    what: Record<string, unknown>,
+    [requester, approver]: Signers,
+    { atS = NOW_S, by = people }: { atS?: number; by?: StepUpPeople } = {},
+  ) => {
+    const approval = by.proof(what, { requester, approver, approval: ID, atS });
+    return judgeApproval(file, approval, signedAct({ ...request, approval }), NOW_S * 1_000);
+  };
+
+  t.match(await judge(asked.hold, hold, [OFFICER, null]), {
+    ...{ approval: ID, requester: OFFICER.by, approvers: { length: 0 } },
+    ...{ singlePerson: false, signatures: { length: 1 } },
+  });
+  for (const [request, what] of [
+    [asked.lift, lift],
+    [asked.disclosure, disclosure],
+  ] as const)
+    for (const signers of [
+      [STEWARD, OFFICER],
+      [OFFICER, STEWARD],
+      [OFFICER, OTHER],
+    ] satisfies Signers[])
+      t.match(await judge(request, what, signers), {
+        ...{ requester: signers[0].by, approvers: [signers[1].by] },
+        ...{ singlePerson: false, signatures: { length: 2 } },
+      });
+
+  const day = 86_400;
+  const forger = new StepUpPeople();
+  const refusals: [string, string, ReturnType<typeof judge>][] = [
+    ["a steward sets no hold", "step_up_role", judge(asked.hold, hold, [STEWARD, null])],
+    ["nor does an administrator", "step_up_role", judge(asked.hold, hold, [ADMIN, null])],
+    ["nobody agrees to a hold", "approval_invalid", judge(asked.hold, hold, [OFFICER, STEWARD])],
+    [
+      ...(["a forged hold", "step_up_signature"] as const),
+      judge(asked.hold, hold, [OFFICER, null], { by: forger }),
+    ],
+    [
+      ...(["a hold of the day before yesterday", "approval_over"] as const),
+      judge(asked.hold, hold, [OFFICER, null], { atS: NOW_S - day - 1 }),
+    ],
+    [
+      ...(["another name of the hold", "step_up_nonce"] as const),
+      judge(asked.hold, { ...hold, hold: "case-8" }, [OFFICER, null]),
+    ],
+    ["a hold as a lift", "step_up_nonce", judge(asked.lift, hold, [STEWARD, OFFICER])],
+    ["an erasure as a lift", "step_up_nonce", judge(asked.lift, WHAT, [STEWARD, OFFICER])],
+    ["one for a lift", "approval_single", judge(asked.lift, lift, [OFFICER, null])],
+    ["one twice", "approver_is_requester", judge(asked.lift, lift, [OFFICER, OFFICER])],
+    [
+      ...(["whom the hold is about", "approver_gains"] as const),
+      judge(asked.lift, lift, [OFFICER, { ...STEWARD, by: "usr-1" }]),
+    ],
+    [
+      ...(["a forged lift", "step_up_signature"] as const),
+      judge(asked.lift, lift, [STEWARD, OFFICER], { by: forger }),
+    ],
+    [
+      ...(["a disclosure of the day before yesterday", "approval_over"] as const),
+      judge(asked.disclosure, disclosure, [STEWARD, OFFICER], { atS: NOW_S - day - 1 }),
+    ],
+    [
+      "one for a disclosure",
+      "approval_single",
+      judge(asked.disclosure, disclosure, [OFFICER, null]),
+    ],
+    [
+      ...(["who receives", "approver_gains"] as const),
+      judge(asked.disclosure, disclosure, [OFFICER, { ...STEWARD, by: "usr-auditor" }]),
+    ],
+    ...Object.entries({ shard: "2026", subjects: ["usr-1"], receiver: "usr-x" }).map(
+      ([name, value]): [string, string, ReturnType<typeof judge>] => [
+        ...([`another ${name}`, "step_up_nonce"] as const),
+        judge(asked.disclosure, { ...disclosure, [name]: value }, [STEWARD, OFFICER]),
+      ],
+    ),
+  ];
+  for (const [name, code, judged] of refusals) t.match(await judged, { code }, name);
+
+  people.trusted.holders = { "security-officer": ["kc-usr-officer"], "data-steward": [] };
+  people.pin(file);
+  t.match(
+    await judge(asked.lift, lift, [OFFICER, null]),
+    { code: "approval_single" },
+    "nor while nobody else could agree",
+  );
 });
 
 t.test("each part of a statement is in its nonce", async (t) => {

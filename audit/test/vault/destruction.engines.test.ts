@@ -5,7 +5,7 @@ import t from "tap";
 import { Needles } from "../../src/vault/privacy/find-bytes.ts";
 import { refuse, setOrLiftHold } from "../../src/vault/privacy/holds.ts";
 import { disclose } from "../../src/vault/privacy/disclose.ts";
-import { erase } from "./helper.ts";
+import { disclosing, erase, setHold } from "./helper.ts";
 import { ORIGIN, PartsFixture } from "./parts.ts";
 
 /** The vault is killed once the keys are gone, before anything else is. */
@@ -146,14 +146,7 @@ t.test("a hold is granted once its outcome is on record", async (t) => {
     if (phase === "completed") await onRecord.promise;
     return { index: 0 } as never;
   };
-  const people = { requester: "usr-law", approver: "usr-a" };
-  const granted = setOrLiftHold(vault.parts, {
-    verb: "hold",
-    subject: "usr-1",
-    hold: "case-7",
-    lift: false,
-    ...people,
-  });
+  const granted = setOrLiftHold(vault.parts, setHold());
   t.equal(await Promise.race([granted, sleep(200, "it waits")]), "it waits");
   t.same(asked, ["requested", "completed"]);
   onRecord.resolve();
@@ -167,18 +160,8 @@ t.test("what is being destroyed is disclosed to nobody", async (t) => {
   killedBehindTheKeys(first);
   await t.rejects(first.erasures.goOn(op), /killed/);
   using second = await first.reopened();
-  const asked = {
-    origin: ORIGIN,
-    subjects: ["usr-1"],
-    receiver: "auditor-1",
-    requester: "usr-dpo",
-  };
   await t.rejects(
-    disclose(
-      second.parts,
-      { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] },
-      async () => {},
-    ),
+    disclose(second.parts, disclosing(ORIGIN), async () => {}),
     { code: "erasure_under_way" },
   );
 });
@@ -189,20 +172,10 @@ t.test("nobody's erasure waits for a receiver that takes its time", async (t) =>
   await vault.seal({ subject: "usr-1", month: "2026-01" }, 20);
   const reading = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
-  const asked = {
-    origin: ORIGIN,
-    subjects: ["usr-slow"],
-    receiver: "auditor-1",
-    requester: "usr-dpo",
-  };
-  const disclosing = disclose(
-    vault.parts,
-    { verb: "disclose", ...asked, approvers: ["usr-a", "usr-b"] },
-    async () => {
-      reading.resolve();
-      await taken.promise;
-    },
-  );
+  const handedOut = disclose(vault.parts, disclosing(ORIGIN, ["usr-slow"]), async () => {
+    reading.resolve();
+    await taken.promise;
+  });
   await reading.promise;
   const op = vault.erasureAsked("usr-1");
   const erased = vault.erasures.goOn(op);
@@ -211,7 +184,7 @@ t.test("nobody's erasure waits for a receiver that takes its time", async (t) =>
   taken.resolve();
   await erased;
   t.match(
-    await disclosing.catch((error: unknown) => error),
+    await handedOut.catch((error: unknown) => error),
     { code: "erasure_under_way" },
     "the log has no place for it here",
   );

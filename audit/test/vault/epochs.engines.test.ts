@@ -5,7 +5,7 @@ import t from "tap";
 import { mayRestore } from "../../src/vault/decisions/may-restore.ts";
 import { restoreKeys } from "../../src/vault/restore-keys.ts";
 import { until } from "../out/helper.ts";
-import { erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { disclosing, erase, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 import { PartsFixture } from "./parts.ts";
 
 const copies = (vault: VaultFixture) =>
@@ -36,15 +36,7 @@ t.test(
     t.match(vault.restore(kept), { status: 0, stdout: '{"restored":1,"kept":0,"destroyed":1}\n' });
     await vault.start();
     await until(async () => (await vault.status()).connected);
-    const lines = await vault.askAll({
-      ...{
-        verb: "disclose",
-        origin: `box.audit.acme/${auditd.currentSlug}`,
-        subjects: ["usr-1", "usr-2"],
-        receiver: "auditor-1",
-      },
-      ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
-    });
+    const lines = await vault.askAll(disclosing(auditd, ["usr-1", "usr-2"]));
     t.match(lines.at(-1), { end: { opened: 1, erased: 1 } });
     t.match(
       lines.find((line) => "value" in line),

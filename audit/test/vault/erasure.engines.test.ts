@@ -12,19 +12,20 @@ import type { DisclosureLine } from "@resontech/contracts/vault-control";
 import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves } from "../helper.ts";
 import { OFFICER, PEOPLE, STEWARD } from "../step-up-people.ts";
-import { erase, filesHolding, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import {
+  disclosing,
+  erase,
+  filesHolding,
+  gateOf,
+  liftHold,
+  say,
+  setHold,
+  startedBoth,
+  type VaultFixture,
+} from "./helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const VERIFIER = shippedProgram("sov-verify");
-const disclose = (auditd: AuditdFixture, ...subjects: string[]) => ({
-  ...{
-    verb: "disclose",
-    origin: `box.audit.acme/${auditd.currentSlug}`,
-    subjects,
-    receiver: "auditor-1",
-  },
-  ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
-});
 const privacyOf = async (auditd: AuditdFixture) => {
   const leaves = await readLeaves(auditd.logDir);
   return leaves.flatMap((event, index) =>
@@ -86,7 +87,7 @@ t.test(
     for (let n = 0; n < 12; n++)
       said.push(await say(gate, n % 2 === 0 ? "usr-gone" : "usr-kept", `canary-erasure-${n}`));
     await until(async () => (await vault.status()).sealed === 12);
-    const before = await linesOf(vault, disclose(auditd, "usr-gone", "usr-kept"));
+    const before = await linesOf(vault, disclosing(auditd, ["usr-gone", "usr-kept"]));
     t.match(before.end, { end: { opened: 12, erased: 0 } });
     t.match(await verified(auditd, gate, before.lines), {
       verdict: "PASS",
@@ -111,7 +112,7 @@ t.test(
       t.same(filesHolding(auditd.root, Buffer.from(salt, "hex")), []);
       t.same(filesHolding(auditd.root, salt), []);
     }
-    const after = await linesOf(vault, disclose(auditd, "usr-gone", "usr-kept"));
+    const after = await linesOf(vault, disclosing(auditd, ["usr-gone", "usr-kept"]));
     t.match(after.end, { end: { opened: 6, erased: 7 } });
     t.match(await verified(auditd, gate, after.lines), {
       verdict: "PASS",
@@ -174,19 +175,8 @@ t.test(
     t.match(await refusal({ approval: undefined }), { code: "request_invalid" });
     t.match(await refusal(erase("anonymous")), { code: "subject_anonymous" });
     t.match(await refusal({ more: true }), { code: "request_invalid" });
-    const hold = {
-      verb: "hold",
-      subject: "usr-1",
-      hold: "case-7",
-      lift: false,
-      requester: "usr-law",
-      approver: "usr-a",
-    };
-    t.match((await vault.ask({ ...hold, approver: "usr-law" }))["error"], {
-      code: "approver_is_requester",
-    });
-    t.match(await vault.ask(hold), { holds: ["case-7"] });
-    t.match((await vault.ask(hold))["error"], { code: "hold_exists" });
+    t.match(await vault.ask(setHold()), { holds: ["case-7"] });
+    t.match((await vault.ask(setHold()))["error"], { code: "hold_exists" });
     t.match(await refusal({}), { code: "legal_hold" });
     const until2030 = "2030-01-01T00:00:00.000Z";
     t.match(
@@ -200,10 +190,8 @@ t.test(
       }),
       { op: String },
     );
-    t.match((await vault.ask({ ...hold, lift: true, subject: "usr-2" }))["error"], {
-      code: "hold_unknown",
-    });
-    t.match(await vault.ask({ ...hold, lift: true }), { holds: [] });
+    t.match((await vault.ask(liftHold("usr-2")))["error"], { code: "hold_unknown" });
+    t.match(await vault.ask(liftHold()), { holds: [] });
     const once = erase("usr-1");
     t.match(await vault.ask(once), { confirmed: true });
     t.match(await vault.ask(once), { error: { code: "approval_used" } });
@@ -268,7 +256,7 @@ t.test("killed at any moment, an erasure comes to its end once, by itself", asyn
     "nothing is sealed again after it was erased",
   );
   t.ok(completed > 1, `${completed} of ${rounds} were completed`);
-  const { lines } = await linesOf(vault, disclose(auditd, "usr-0"));
+  const { lines } = await linesOf(vault, disclosing(auditd, ["usr-0"]));
   t.match(await verified(auditd, gate, lines), { verdict: "PASS" });
 });
 
@@ -280,15 +268,7 @@ t.test("while auditd is away nothing is erased, disclosed or held", async (t) =>
   await gate.close();
   await auditd.stop();
   await until(async () => !(await vault.status()).connected);
-  const hold = {
-    verb: "hold",
-    subject: "usr-1",
-    hold: "case-7",
-    lift: false,
-    requester: "usr-law",
-    approver: "usr-a",
-  };
-  for (const request of [erase("usr-1"), disclose(auditd, "usr-1"), hold]) {
+  for (const request of [erase("usr-1"), disclosing(auditd), setHold()]) {
     const lines = await vault.askAll(request);
     t.match(lines, [{ error: { code: "audit_unavailable" } }]);
   }
@@ -303,20 +283,12 @@ t.test(
   async (t) => {
     const [auditd, vault] = await startedBoth(t);
     process.kill(auditd.pid, "SIGSTOP");
-    const hold = {
-      verb: "hold",
-      subject: "usr-1",
-      hold: "case-7",
-      lift: false,
-      requester: "usr-law",
-      approver: "usr-a",
-    };
     for (const request of [
-      hold,
-      disclose(auditd, "usr-1"),
-      hold,
-      disclose(auditd, "usr-1"),
-      hold,
+      setHold(),
+      disclosing(auditd),
+      setHold(),
+      disclosing(auditd),
+      setHold(),
     ]) {
       const askedAt = performance.now();
       t.match(await vault.ask(request), { error: { code: "audit_unavailable" } });
@@ -342,14 +314,7 @@ t.test(
 
 t.test("a database that was put back to an older state begins a new life in the log", async (t) => {
   const [auditd, vault] = await startedBoth(t);
-  const hold = (name: string) => ({
-    verb: "hold",
-    subject: "usr-1",
-    hold: name,
-    lift: false,
-    requester: "usr-law",
-    approver: "usr-a",
-  });
+  const hold = (name: string) => setHold("usr-1", name);
   t.match(await vault.ask(hold("case-1")), { holds: ["case-1"] });
   await vault.stop();
   const file = join(vault.config.dataDir, "sealed.sqlite");
@@ -397,15 +362,7 @@ t.test(
     vault.writeConfig();
     await vault.start();
     await until(async () => (await vault.status()).connected);
-    const hold = {
-      verb: "hold",
-      subject: "usr-1",
-      hold: "case-7",
-      lift: false,
-      requester: "usr-law",
-      approver: "usr-a",
-    };
-    t.match(await vault.ask(hold), { holds: ["case-7"] });
+    t.match(await vault.ask(setHold()), { holds: ["case-7"] });
     await vault.stop();
     writeFileSync(file, older);
     vault.config.retention = { leavesYears: 7, disclosuresMonths: 24, anonymousMonths: 24 };
@@ -421,7 +378,8 @@ t.test(
     await vault.start();
     await until(async () => (await vault.status()).connected);
     t.match(await vault.status(), { holdsInDoubt: true }, "another start does not forget it");
-    t.match(await vault.ask(hold), { holds: ["case-7"] });
+    const unproven = { ...({ verb: "hold-unproven" } as const), subject: "usr-1", hold: "case-7" };
+    t.match(await vault.ask({ ...unproven, requester: "usr-law" }), { holds: ["case-7"] });
     const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
     t.match(await vault.ask({ ...confirm, approvers: ["usr-a", "usr-law"] }), {
       error: { code: "approver_is_requester" },
@@ -439,27 +397,18 @@ t.test(
   "of two equal requests for a hold one is granted, and a late one to lift it takes no other's",
   async (t) => {
     const [, vault] = await startedBoth(t);
-    const hold = {
-      verb: "hold",
-      subject: "usr-1",
-      hold: "case-7",
-      lift: false,
-      requester: "usr-law",
-      approver: "usr-a",
-    };
-    const answers = await Promise.all([vault.ask(hold), vault.ask(hold)]);
+    const answers = await Promise.all([vault.ask(setHold()), vault.ask(setHold())]);
     t.match(
       answers.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
       [{ holds: ["case-7"] }, { error: { code: "hold_exists" } }],
     );
-    const lift = { ...hold, lift: true };
-    const lifts = await Promise.all([vault.ask(lift), vault.ask(lift)]);
+    const lifts = await Promise.all([vault.ask(liftHold()), vault.ask(liftHold())]);
     t.match(
       lifts.toSorted((a, b) => Number("error" in a) - Number("error" in b)),
       [{ holds: [] }, { error: { code: "hold_unknown" } }],
     );
-    t.match(await vault.ask({ ...hold, subject: "usr-2" }), { holds: ["case-7"] });
-    t.match(await vault.ask(lift), { error: { code: "hold_unknown" } });
+    t.match(await vault.ask(setHold("usr-2")), { holds: ["case-7"] });
+    t.match(await vault.ask(liftHold()), { error: { code: "hold_unknown" } });
     t.match(await vault.status(), { holds: 1, underWay: 0 });
   },
 );

@@ -10,31 +10,16 @@ import {
   atRest,
   backdate,
   damagedSegment,
+  disclosing,
   erase,
   gateOf,
   isSaidSo,
   phasesOf,
   say,
+  setHold,
   startedBoth,
 } from "./helper.ts";
 
-const hold = {
-  verb: "hold",
-  subject: "usr-1",
-  hold: "case-7",
-  lift: false,
-  requester: "usr-law",
-  approver: "usr-a",
-};
-const disclose = (auditd: AuditdFixture) => ({
-  ...{
-    verb: "disclose",
-    origin: `box.audit.acme/${auditd.currentSlug}`,
-    subjects: ["usr-1"],
-    receiver: "auditor-1",
-  },
-  ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
-});
 const isSaid = (auditd: AuditdFixture, type: string, count: number) => async () =>
   (await phasesOf(auditd, type)).length === count;
 
@@ -44,8 +29,8 @@ t.test(
     // Else what waits for auditd may be the vault's own look for what there is to seal, and the request behind it.
     const [auditd, vault] = await startedBoth(t, { pollMs: 60_000 });
     for (const [type, request] of [
-      ["privacy.hold", hold],
-      ["privacy.disclose", disclose(auditd)],
+      ["privacy.hold", setHold()],
+      ["privacy.disclose", disclosing(auditd)],
     ] as const) {
       process.kill(auditd.pid, "SIGSTOP");
       const asked = vault.askAll(request).catch(() => []);
@@ -60,7 +45,7 @@ t.test(
       t.same(await phasesOf(auditd, type), ["requested, failed interrupted"], type);
       t.match(await vault.status(), { holds: 0 });
     }
-    t.match(await vault.ask(hold), { holds: ["case-7"] }, "it can be asked for again");
+    t.match(await vault.ask(setHold()), { holds: ["case-7"] }, "it can be asked for again");
   },
 );
 
@@ -82,7 +67,7 @@ t.test(
     socket.on("error", () => {});
     t.teardown(() => socket.destroy());
     socket.pause();
-    socket.write(`${JSON.stringify(disclose(auditd))}\n`);
+    socket.write(`${JSON.stringify(disclosing(auditd))}\n`);
     await until(isSaid(auditd, "privacy.disclose", 1));
     await sleep(200);
     t.equal((await vault.status()).underWay, 1, "it waits for its receiver");

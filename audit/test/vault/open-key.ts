@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Test } from "tap";
 import { until } from "../out/helper.ts";
-import { gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
+import { disclosing, gateOf, say, startedBoth, type VaultFixture } from "./helper.ts";
 
 /**
  * Seals what the open key had sealed a value under, and asks for the value.
@@ -27,16 +27,6 @@ export async function openKeyIsSealed(
   t.notOk(existsSync(vault.config.keyFile));
   t.notOk(readFileSync(`${vault.config.keyFile}${suffix}`).includes(key));
   await until(async () => (await vault.status()).connected);
-  const asked = {
-    verb: "disclose",
-    origin: `box.audit.acme/${auditd.currentSlug}`,
-    subjects: ["usr-1"],
-    receiver: "auditor-1",
-  };
-  const [line] = await vault.askAll({
-    ...asked,
-    requester: "usr-dpo",
-    approvers: ["usr-a", "usr-b"],
-  });
+  const [line] = await vault.askAll(disclosing(auditd));
   t.match(line, { value: "10.0.0.1", salt: said.salt });
 }

@@ -9,33 +9,19 @@ import {
   atRest,
   backdate,
   damagedSegment,
+  disclosing,
   erase,
   gateOf,
   isSaidSo,
+  liftHold,
   phasesOf,
   say,
+  setHold,
   startedBoth,
   type VaultFixture,
 } from "./helper.ts";
 
-const hold = {
-  verb: "hold",
-  subject: "usr-1",
-  hold: "case-7",
-  lift: false,
-  requester: "usr-law",
-  approver: "usr-a",
-};
 const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
-const disclose = (auditd: AuditdFixture) => ({
-  ...{
-    verb: "disclose",
-    origin: `box.audit.acme/${auditd.currentSlug}`,
-    subjects: ["usr-1"],
-    receiver: "auditor-1",
-  },
-  ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
-});
 
 /** Of values and of keys. @returns puts it back, of a vault that is stopped */
 function copied({ config, root }: VaultFixture): () => void {
@@ -103,7 +89,7 @@ t.test(
     const askedAt = performance.now();
     t.match(await vault.ask(erase("usr-2")), { confirmed: true });
     t.ok(performance.now() - askedAt < 1_500, "nothing holds it up");
-    const lines = await vault.askAll(disclose(auditd));
+    const lines = await vault.askAll(disclosing(auditd));
     t.match(lines.at(-1), { end: { opened: 0, erased: 2 } }, "the place of the outcome is known");
     await vault.stop();
     await vault.start();
@@ -121,7 +107,7 @@ t.test("an erasure that the log has as failed destroys nothing", async (t) => {
   await vault.start();
   await until(async () => (await vault.status()).connected);
   t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
-  t.match(await vault.ask(hold), { holds: ["case-7"] });
+  t.match(await vault.ask(setHold()), { holds: ["case-7"] });
   await vault.stop("SIGKILL");
   const putBack = copied(vault);
   await mended();
@@ -159,7 +145,7 @@ t.test(
     await until(isSettled(vault));
     await auditd.settled();
     t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
-    t.match((await vault.askAll(disclose(auditd))).at(-1), { end: { opened: 0, erased: 1 } });
+    t.match((await vault.askAll(disclosing(auditd))).at(-1), { end: { opened: 0, erased: 1 } });
     await isSound(t, auditd);
   },
 );
@@ -209,8 +195,8 @@ t.test("a hold stands as the log has it: set, or lifted", async (t) => {
   // Else what waits for auditd may be the vault's own look for what there is to seal, and the request behind it.
   const [auditd, vault] = await startedBoth(t, { pollMs: 1_000 });
   for (const [request, holds] of [
-    [hold, 1],
-    [{ ...hold, lift: true }, 0],
+    [setHold(), 1],
+    [liftHold(), 0],
   ] as const) {
     const putBack = await copiedWhileAsking(auditd, vault, request);
     t.match(await vault.status(), { holds });
@@ -230,7 +216,7 @@ t.test("a hold stands as the log has it: set, or lifted", async (t) => {
 t.test("a hold that the log has as failed is none", async (t) => {
   const [auditd, vault] = await startedBoth(t, { pollMs: 1_000 });
   process.kill(auditd.pid, "SIGSTOP");
-  const asked = vault.askAll(hold).catch(() => []);
+  const asked = vault.askAll(setHold()).catch(() => []);
   await until(async () => (await vault.status()).underWay === 1);
   await vault.stop("SIGKILL");
   await asked;
@@ -256,10 +242,10 @@ t.test("a disclosure that the log has ended since counts as one", async (t) => {
   await say(gate, "usr-1", "10.0.0.1");
   await until(async () => (await vault.status()).sealed === 1);
   // Has its turn once what was sealed is taken over for good.
-  t.match(await vault.ask({ ...hold, approver: hold.requester }), {
-    error: { code: "approver_is_requester" },
+  t.match(await vault.ask({ ...setHold(), subject: "usr-2" }), {
+    error: { code: "step_up_nonce" },
   });
-  const putBack = await copiedWhileAsking(auditd, vault, disclose(auditd));
+  const putBack = await copiedWhileAsking(auditd, vault, disclosing(auditd));
   await vault.stop();
   putBack();
   await vault.start();
@@ -295,7 +281,7 @@ t.test("an outcome that auditd refuses ends its act: nobody waits for it again",
     1,
   );
   t.match(
-    (await vault.askAll(disclose(auditd))).at(-1),
+    (await vault.askAll(disclosing(auditd))).at(-1),
     { end: { opened: 0 } },
     "the others are told of",
   );

@@ -1,17 +1,13 @@
 /** What an operator asks for and is refused before anything is done leaves one record, durable before the answer. */
+import { createHash } from "node:crypto";
 import t from "tap";
 import { until } from "../out/helper.ts";
 import { type AuditdFixture, readLeaves, verified } from "../helper.ts";
-import { STEWARD } from "../step-up-people.ts";
-import { erase, startedBoth } from "./helper.ts";
+import { OFFICER, STEWARD } from "../step-up-people.ts";
+import { disclosing, erase, liftHold, setHold, startedBoth } from "./helper.ts";
 
-const hold = {
-  verb: "hold",
-  subject: "usr-1",
-  hold: "case-7",
-  lift: false,
-  requester: "usr-law",
-  approver: "usr-a",
+const unproven = {
+  ...{ verb: "hold-unproven", subject: "usr-1", hold: "case-7", requester: "usr-law" },
 };
 const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
 const refuse = {
@@ -24,15 +20,6 @@ const refuse = {
   },
   until: "2030-01-01T00:00:00.000Z",
 };
-const disclose = (auditd: AuditdFixture) => ({
-  ...{
-    verb: "disclose",
-    origin: `box.audit.acme/${auditd.currentSlug}`,
-    subjects: ["usr-1"],
-    receiver: "auditor-1",
-  },
-  ...{ requester: "usr-dpo", approvers: ["usr-a", "usr-b"] },
-});
 
 /** All that the log has of the vault, `auditd` having covered what is acknowledged. */
 async function entriesOf(auditd: AuditdFixture) {
@@ -54,7 +41,7 @@ t.test(
           {
             ...{ type: "admin.refused", phase: "fact", action },
             ...{ object: { kind: "appliance", id: "vault" } },
-            ...(named === STEWARD.by || named === "appliance"
+            ...([STEWARD.by, OFFICER.by, "appliance"].includes(named)
               ? { actor: { sub: named, kind: "operator" }, detail: { reason } }
               : {
                   actor: { sub: "appliance", kind: "operator" },
@@ -78,14 +65,19 @@ t.test(
     );
     await refused(erase("anonymous"), "vault erase", "subject_anonymous", STEWARD.by);
     await refused(
-      { ...hold, approver: "usr-law" },
-      "vault hold",
-      "approver_is_requester",
-      "usr-law",
+      { ...setHold(), approval: setHold("usr-2").approval },
+      ...(["vault hold", "step_up_nonce", "appliance"] as const),
     );
-    await refused({ ...hold, lift: true }, "vault hold", "hold_unknown", "usr-law");
-    await granted(hold);
-    await refused(hold, "vault hold", "hold_exists", "usr-law");
+    await refused(liftHold(), "vault lift", "hold_unknown", STEWARD.by);
+    const held = setHold();
+    await granted(held);
+    await refused(held, "vault hold", "approval_used", OFFICER.by);
+    await refused(setHold(), "vault hold", "hold_exists", OFFICER.by);
+    await refused(unproven, "vault hold-unproven", "hold_exists", "usr-law");
+    await refused(
+      { ...liftHold(), approval: { ...liftHold().approval, approved: null } },
+      ...(["vault lift", "approval_single", "appliance"] as const),
+    );
     await refused(erase("usr-1"), "vault erase", "legal_hold", STEWARD.by);
     await refused(
       { ...confirm, approvers: equal },
@@ -94,12 +86,13 @@ t.test(
       "usr-law",
     );
     await refused(confirm, "vault confirm-holds", "holds_not_in_doubt", "usr-law");
+    const disclosed = disclosing(auditd);
     await refused(
-      { ...disclose(auditd), approvers: equal },
-      "vault disclose",
-      "approvers_equal",
-      "usr-dpo",
+      { ...disclosed, receiver: "auditor-2" },
+      ...(["vault disclose", "step_up_nonce", "appliance"] as const),
     );
+    await granted(disclosed);
+    await refused(disclosed, "vault disclose", "approval_used", STEWARD.by);
     await refused(
       { ...refuse, until: "2030-02-31T99:00:00.000Z" },
       "vault refuse",
@@ -110,12 +103,11 @@ t.test(
       { ...erase("usr-1"), approvers: ["usr-a"] },
       ...(["vault erase", "request_invalid", "appliance"] as const),
     );
-    await refused(
-      { ...hold, requester: "Ann Smith" },
-      "vault hold",
-      "request_invalid",
-      "appliance",
-    );
+    for (const asked of [
+      { ...unproven, requester: "Ann Smith" },
+      { ...unproven, verb: "hold", lift: false, requester: "Ann Smith", approver: "usr-a" },
+    ])
+      await refused(asked, `vault ${asked.verb}`, "request_invalid", "appliance");
     await refused(
       { verb: "drop-everything", requester: "usr-x" },
       "vault",
@@ -133,24 +125,59 @@ t.test(
   "a name typed at the host is claimed and unproven in every entry; the actor is who gave the command",
   async (t) => {
     const [auditd, vault] = await startedBoth(t);
-    for (const request of [hold, { ...hold, lift: true }, refuse, disclose(auditd)])
-      t.notMatch(await vault.ask(request), { error: {} });
-    const said = (await entriesOf(auditd)).filter(({ phase }) => phase !== "completed");
-    const two = { requester: "usr-law", approvers: ["usr-a"], proof: "unproven" };
+    for (const request of [unproven, refuse]) t.notMatch(await vault.ask(request), { error: {} });
+    const host = (requester: string) => ({ claimed: { requester, proof: "unproven" } });
     t.same(
-      said.map(({ type, actor, detail }) => [type, actor.sub, detail?.["claimed"]]),
+      (await entriesOf(auditd))
+        .filter(({ phase }) => phase !== "completed")
+        .map(({ type, actor, detail }) => [type, actor.sub, detail]),
       [
-        ["privacy.hold", "appliance", two],
-        ["privacy.hold", "appliance", two],
-        ["privacy.refusal", "appliance", { requester: "usr-dpo", proof: "unproven" }],
+        ["privacy.hold", "appliance", { hold: "case-7", lifted: false, ...host("usr-law") }],
         [
-          ...["privacy.disclose", "appliance"],
-          { requester: "usr-dpo", approvers: ["usr-a", "usr-b"], proof: "unproven" },
+          ...["privacy.refusal", "appliance"],
+          {
+            ...{ request: "req-1", legal_basis: "gdpr-17-3-e", until: refuse.until },
+            ...host("usr-dpo"),
+          },
         ],
       ],
+      "no proven field holds a typed name",
     );
-    for (const { detail } of said)
-      t.notMatch(Object.keys(detail ?? {}), ["requester"], "no proven field holds a typed name");
+  },
+);
+
+t.test(
+  "who signed a hold, its lift or a disclosure is its actor, and the entry tells both people and the receiver",
+  async (t) => {
+    const [auditd, vault] = await startedBoth(t);
+    const signed = [setHold(), liftHold(), disclosing(auditd)] as const;
+    for (const request of signed) t.notMatch(await vault.ask(request), { error: {} });
+    const said = await entriesOf(auditd);
+    const proofOf = ({ approval }: (typeof signed)[number]) => ({
+      ...{ approval: approval.approval, requester: approval.requested.by },
+      signatures: [approval.requested, approval.approved].flatMap((one) =>
+        one === null ? [] : [createHash("sha256").update(one.token).digest("hex")],
+      ),
+    });
+    const [byOfficer, ...byTwo] = signed.map(proofOf);
+    const [lifted, opened] = byTwo.map((one) => ({
+      ...{ ...one, approvers: [OFFICER.by], single_person: false },
+    }));
+    t.same(
+      said
+        .filter(({ phase }) => phase !== "completed")
+        .map(({ type, actor, detail }) => [type, actor.sub, detail]),
+      [
+        ["privacy.hold", OFFICER.by, { hold: "case-7", lifted: false, ...byOfficer }],
+        ["privacy.hold", STEWARD.by, { hold: "case-7", lifted: true, ...lifted }],
+        ["privacy.disclose", STEWARD.by, { receiver: "auditor-1", ...opened }],
+      ],
+    );
+    t.match(
+      said.find(({ type, phase }) => type === "privacy.disclose" && phase === "completed"),
+      { actor: { sub: STEWARD.by }, detail: { receiver: "auditor-1", ...opened } },
+      "the outcome tells them, too",
+    );
   },
 );
 
@@ -174,7 +201,7 @@ t.test(
     const [auditd, vault] = await startedBoth(t);
     await auditd.stop();
     await until(async () => !(await vault.status()).connected);
-    for (const request of [{ ...hold, approver: "usr-law" }, confirm, ["erase"]]) {
+    for (const request of [{ ...setHold(), subject: "usr-2" }, confirm, ["erase"]]) {
       const askedAt = performance.now();
       t.match(await vault.ask(request), {
         error: { code: "audit_unavailable", message: /refused/ },
@@ -183,7 +210,7 @@ t.test(
     }
     await auditd.start();
     await until(async () => (await vault.status()).connected);
-    t.match(await vault.ask(hold), { holds: ["case-7"] });
+    t.match(await vault.ask(setHold()), { holds: ["case-7"] });
     t.notOk((await entriesOf(auditd)).some(({ type }) => type === "admin.refused"));
   },
 );
@@ -194,7 +221,7 @@ t.test(
     const [auditd, vault] = await startedBoth(t);
     process.kill(auditd.pid, "SIGSTOP");
     for (const request of [
-      { ...hold, approver: "usr-law" },
+      { ...setHold(), subject: "usr-2" },
       confirm,
       { ...erase("usr-1"), approvers: ["usr-a"] },
     ]) {
@@ -210,7 +237,7 @@ t.test(
     t.match(
       (await entriesOf(auditd)).map(({ type, detail }) => [type, detail?.["reason"]]),
       [
-        ["admin.refused", "approver_is_requester"],
+        ["admin.refused", "step_up_nonce"],
         ["admin.refused", "holds_not_in_doubt"],
         ["admin.refused", "request_invalid"],
       ],

@@ -3,7 +3,7 @@ import t from "tap";
 import { firstKeptMonth, overdue } from "../../src/vault/decisions/retention.ts";
 import { until } from "../out/helper.ts";
 import { readLeaves } from "../helper.ts";
-import { backdate, gateOf, say, startedBoth } from "./helper.ts";
+import { backdate, gateOf, say, setHold, startedBoth } from "./helper.ts";
 
 t.test("a month is kept until all of it is older than its class allows", async (t) => {
   t.equal(firstKeptMonth(Date.UTC(2026, 10, 30, 23, 59), 24), "2024-11");
@@ -26,15 +26,7 @@ t.test("what is too old is ended on record, what a legal hold covers stays", asy
   for (const subject of ["usr-1", "usr-1", "usr-held", "anonymous"])
     await say(gate, subject, "10.0.0.1");
   await until(async () => (await vault.status()).sealed === 4);
-  const hold = {
-    verb: "hold",
-    subject: "usr-held",
-    hold: "case-7",
-    lift: false,
-    requester: "usr-law",
-    approver: "usr-a",
-  };
-  t.match(await vault.ask(hold), { holds: ["case-7"] });
+  t.match(await vault.ask(setHold("usr-held")), { holds: ["case-7"] });
   await vault.stop();
   backdate(auditd.root, null);
   await vault.start();

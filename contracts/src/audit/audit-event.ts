@@ -30,6 +30,8 @@ export const Origin = Type.String({
   pattern: "^[a-z0-9-]{1,63}\\.audit\\.[a-z0-9-]{1,63}/[0-9]{4}(-[0-9]{1,4})?$",
   maxLength: 255,
 });
+/** Of a shard within its log: what stands behind the `/` of its origin. */
+export const ShardName = Type.String({ pattern: "^[0-9]{4}(-[0-9]{1,4})?$" });
 const Commitment = Sha256Hex;
 
 export const EVENT_PHASES = [

@@ -5,6 +5,12 @@ import { Code, Instant, Origin, PlainId } from "./audit-event.ts";
 
 const closed = { additionalProperties: false } as const;
 const Two = Type.Tuple([PlainId, PlainId]);
+/** Of one disclosure, in any order. */
+export const DisclosedSubjects = Type.Array(PlainId, {
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+});
 
 export const EraseRequest = Type.Object(
   {
@@ -25,14 +31,33 @@ export const HoldRequest = Type.Object(
   {
     verb: Type.Literal("hold"),
     subject: PlainId,
+    /** The hold's name in the operator's own files. */
     hold: PlainId,
-    lift: Type.Boolean(),
-    requester: PlainId,
-    approver: PlainId,
+    /** A security officer signed for this very hold. */
+    approval: ApprovalProof,
   },
   closed,
 );
 export type HoldRequest = Static<typeof HoldRequest>;
+
+/** Where nobody can sign: a hold only keeps. Who asks is named, and nothing proves it. */
+export const UnprovenHoldRequest = Type.Object(
+  { verb: Type.Literal("hold-unproven"), subject: PlainId, hold: PlainId, requester: PlainId },
+  closed,
+);
+export type UnprovenHoldRequest = Static<typeof UnprovenHoldRequest>;
+
+export const LiftRequest = Type.Object(
+  {
+    verb: Type.Literal("lift"),
+    subject: PlainId,
+    hold: PlainId,
+    /** Two people signed for this very lift. */
+    approval: ApprovalProof,
+  },
+  closed,
+);
+export type LiftRequest = Static<typeof LiftRequest>;
 
 /** After the vault's database was put back: the holds that it has are those of the log. People are named, and nothing proves it. */
 export const ConfirmHoldsRequest = Type.Object(
@@ -59,11 +84,10 @@ export const DiscloseRequest = Type.Object(
     verb: Type.Literal("disclose"),
     /** The shard that is exported. */
     origin: Origin,
-    subjects: Type.Array(PlainId, { minItems: 1, maxItems: 1_000, uniqueItems: true }),
+    subjects: DisclosedSubjects,
     receiver: PlainId,
-    requester: PlainId,
-    /** Two people, neither of them the requester. */
-    approvers: Two,
+    /** Two people signed for these subjects of this shard, and this receiver. */
+    approval: ApprovalProof,
   },
   closed,
 );
@@ -75,6 +99,8 @@ export const VaultControlRequest = Type.Union([
   Type.Object({ verb: Type.Literal("health") }, closed),
   EraseRequest,
   HoldRequest,
+  UnprovenHoldRequest,
+  LiftRequest,
   ConfirmHoldsRequest,
   RefuseRequest,
   DiscloseRequest,

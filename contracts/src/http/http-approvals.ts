@@ -1,7 +1,8 @@
 /** `/api/approvals`, `/api/people`: what needs a second person, and who there is. */
 import { type Static, Type } from "typebox";
 import { MAX_POLICY_LENGTH } from "../audit/audit-control.ts";
-import { Code, PlainId, Sha256Hex } from "../audit/audit-event.ts";
+import { Code, PlainId, Sha256Hex, ShardName } from "../audit/audit-event.ts";
+import { DisclosedSubjects } from "../audit/vault-control.ts";
 import { ImageDigest, ImageName } from "../image/own-image.ts";
 import { closed, Instant, Nullable } from "./http-common.ts";
 
@@ -66,6 +67,35 @@ export const Erasure = Type.Object(
   },
   closed,
 );
+/** While it stands nothing of the person is erased, by request or by age. One signature, which the vault checks. */
+export const LegalHold = Type.Object(
+  {
+    kind: Type.Literal("hold"),
+    /** The person's pseudonym in the log. */
+    subject: PlainId,
+    /** The hold's name in the operator's own files. */
+    hold: PlainId,
+  },
+  closed,
+);
+/** The hold ends. The vault does it, and checks both signatures itself. */
+export const HoldLift = Type.Object(
+  { kind: Type.Literal("lift"), subject: PlainId, hold: PlainId },
+  closed,
+);
+/** What these people's entries of one shard hold is opened for somebody. The vault does it, and checks both signatures itself. */
+export const Disclosure = Type.Object(
+  {
+    kind: Type.Literal("disclosure"),
+    /** Such as `2026`. */
+    shard: ShardName,
+    /** Kept in ascending order. */
+    subjects: DisclosedSubjects,
+    /** Who gets the file. */
+    receiver: PlainId,
+  },
+  closed,
+);
 /** The audit log's trust policy: witnesses, quorum. auditd changes it, and checks both signatures itself. */
 export const AuditPolicyChange = Type.Object(
   {
@@ -109,6 +139,9 @@ export const Requested = Type.Union([
   QuotaChange,
   PolicyChange,
   Erasure,
+  LegalHold,
+  HoldLift,
+  Disclosure,
   AuditPolicyChange,
   OutputExport,
   ImageAdmission,
@@ -116,7 +149,15 @@ export const Requested = Type.Union([
 export type Requested = Static<typeof Requested>;
 export type ApprovalKind = Requested["kind"];
 /** Whoever asks for these, or approves them, signs by a second factor; who performs them checks it. */
-export const SIGNED_KINDS = ["erasure", "audit-policy"] as const satisfies readonly ApprovalKind[];
+export const SIGNED_KINDS = [
+  "erasure",
+  "hold",
+  "lift",
+  "disclosure",
+  "audit-policy",
+] as const satisfies readonly ApprovalKind[];
+/** Of these the signature of whoever asks is enough: nobody else answers them. */
+export const SELF_ANSWERED_KINDS = ["hold"] as const satisfies readonly ApprovalKind[];
 
 export const ApprovalBody = Type.Object({ what: Requested, reason: Reason }, closed);
 /** What is to be signed of a request. */

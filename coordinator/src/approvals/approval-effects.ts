@@ -13,6 +13,7 @@ import { type ChangedPolicies, checkPolicies } from "../policy-trial/changed-pol
 import type { Kernel } from "../kernel/kernel.ts";
 import { grantExport } from "../storage/export-grants.ts";
 import type { Approval } from "./approval-store.ts";
+import { isSigned } from "./decisions/who-signs.ts";
 import type { RoleChanges } from "./role-changes.ts";
 
 export type ApprovalEffectsDeps = {
@@ -42,7 +43,7 @@ export class ApprovalEffects {
     const { read } = this.#deps;
     if (what.kind === "policy") return requirePolicies(what.files);
     // The vault and auditd do these, and judge what they are asked for.
-    if (what.kind === "erasure" || what.kind === "audit-policy") return;
+    if (isSigned(what)) return;
     // The file is on the host, or nowhere yet: whoever has it there admits it.
     if (what.kind === "image") return;
     if (what.kind === "export") {
@@ -84,6 +85,9 @@ export class ApprovalEffects {
         this.#deps.policies.put(what.files);
         return;
       case "erasure":
+      case "hold":
+      case "lift":
+      case "disclosure":
       case "audit-policy":
       case "image":
         return;

@@ -1,5 +1,5 @@
 /** Rows of requests. */
-import type { ApprovalState, Requested } from "@resontech/contracts/http-approvals";
+import type { ApprovalKind, ApprovalState, Requested } from "@resontech/contracts/http-approvals";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 
@@ -24,8 +24,13 @@ type Row = Omit<Approval, "what" | "singlePerson"> & { what: string; singlePerso
 const COLUMNS = `id, what, requester_id AS requesterId, project_id AS projectId, state, decider_id AS deciderId, reason,
   single_person AS singlePerson, created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt`;
 
+/** Kinds that the release before does not know. */
+const LATER: ReadonlySet<ApprovalKind> = new Set(["hold", "lift", "disclosure"]);
+
 export function findApproval(db: ReadHandle, id: string): Approval | null {
-  const row = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM approvals WHERE id = ?`).get(id);
+  const row = db
+    .prepare<[string], Row>(`SELECT ${COLUMNS} FROM every_approval WHERE id = ?`)
+    .get(id);
   return row === undefined ? null : approvalOf(row);
 }
 
@@ -34,7 +39,7 @@ export function listApprovals(db: ReadHandle, filter: RowFilter, limit: number):
   const { sql, values } = whereOf(filter, { userId: "requester_id", projectId: "project_id" });
   return db
     .prepare<(string | number)[], Row>(
-      `SELECT ${COLUMNS} FROM approvals WHERE ${sql} ORDER BY created_at DESC, id LIMIT ?`,
+      `SELECT ${COLUMNS} FROM every_approval WHERE ${sql} ORDER BY created_at DESC, id LIMIT ?`,
     )
     .all(...values, limit)
     .map(approvalOf);
@@ -42,7 +47,7 @@ export function listApprovals(db: ReadHandle, filter: RowFilter, limit: number):
 
 export function insertApproval(db: WriteHandle, approval: Approval): void {
   db.prepare(
-    `INSERT INTO approvals (id, kind, what, requester_id, project_id, state, decider_id, reason, single_person, created_at, expires_at, decided_at)
+    `INSERT INTO ${LATER.has(approval.what.kind) ? "later_approvals" : "approvals"} (id, kind, what, requester_id, project_id, state, decider_id, reason, single_person, created_at, expires_at, decided_at)
      VALUES (@id, @kind, @what, @requesterId, @projectId, @state, @deciderId, @reason, @singlePerson, @createdAt, @expiresAt, @decidedAt)`,
   ).run({
     ...approval,
@@ -52,7 +57,7 @@ export function insertApproval(db: WriteHandle, approval: Approval): void {
   });
 }
 
-/** False where somebody else was faster. */
+/** False where somebody else was faster. An id stands in one of both tables. */
 export function answerApproval(
   db: WriteHandle,
   id: string,
@@ -63,23 +68,23 @@ export function answerApproval(
     decidedAt: number;
   },
 ): boolean {
-  return (
+  const answeredIn = (table: "approvals" | "later_approvals"): boolean =>
     db
       .prepare(
-        `UPDATE approvals SET state = @state, decider_id = @deciderId, reason = coalesce(@reason, reason), decided_at = @decidedAt,
+        `UPDATE ${table} SET state = @state, decider_id = @deciderId, reason = coalesce(@reason, reason), decided_at = @decidedAt,
            -- Somebody else was there in the end.
            single_person = single_person AND coalesce(@deciderId, requester_id) = requester_id
          WHERE id = @id AND state = 'requested'`,
       )
-      .run({ id, ...answer }).changes > 0
-  );
+      .run({ id, ...answer }).changes > 0;
+  return answeredIn("approvals") || answeredIn("later_approvals");
 }
 
 /** Requests that nobody answered in time. */
 export function overdueApprovals(db: ReadHandle, now: number): Approval[] {
   return db
     .prepare<[number], Row>(
-      `SELECT ${COLUMNS} FROM approvals WHERE state = 'requested' AND expires_at <= ? LIMIT 100`,
+      `SELECT ${COLUMNS} FROM every_approval WHERE state = 'requested' AND expires_at <= ? LIMIT 100`,
     )
     .all(now)
     .map(approvalOf);

@@ -6,7 +6,6 @@ import {
   type ApprovalReply,
   type ApprovalState,
   type Requested,
-  SIGNED_KINDS,
 } from "@resontech/contracts/http-approvals";
 import { ApiError } from "../api-error.ts";
 import type { RecordEvent } from "../audit-ports.ts";
@@ -32,13 +31,17 @@ import {
   overdueApprovals,
 } from "./approval-store.ts";
 import { checkPolicies } from "../policy-trial/changed-policies.ts";
+import { asKept } from "./decisions/as-kept.ts";
+import { beneficiaryOf } from "./decisions/beneficiary-of.ts";
 import { summaryOf } from "./decisions/summary.ts";
+import { isSelfAnswered, isSigned } from "./decisions/who-signs.ts";
 
 /** Nobody answered: the request is over. */
 const LIFE_MS = 72 * 3_600_000;
 /** From an approver's signature to the answer. */
 const SIGNATURE_MS = 5 * 60_000;
 const OFFICERS = ["security-officer"] as const;
+const KEEPERS = ["security-officer", "data-steward"] as const;
 /** Roles of the whole appliance who answer a request; as the policies have it. */
 const ANSWERERS: Record<ApprovalKind, readonly ApplianceRole[]> = {
   role: OFFICERS,
@@ -46,8 +49,11 @@ const ANSWERERS: Record<ApprovalKind, readonly ApplianceRole[]> = {
   policy: OFFICERS,
   "audit-policy": OFFICERS,
   quota: ["platform-admin"],
-  erasure: ["security-officer", "data-steward"],
-  export: ["security-officer", "data-steward"],
+  erasure: KEEPERS,
+  hold: OFFICERS,
+  lift: KEEPERS,
+  disclosure: KEEPERS,
+  export: KEEPERS,
   image: OFFICERS,
 };
 
@@ -84,7 +90,7 @@ export class Approvals {
     answer: StepUpStatement["answer"],
     by: string,
   ): Omit<StepUpStatement, "salt"> {
-    if (!isSignedKind(what.kind))
+    if (!isSigned(what))
       throw new ApiError("validation_failed", "a request of this kind takes no signature");
     this.#open(id);
     return { approval: id, answer, by, what };
@@ -112,7 +118,7 @@ export class Approvals {
   /** @param singlePerson it is done at once @throws ApiError with what stands in the way */
   async request(
     audit: Audit,
-    what: Requested,
+    asked: Requested,
     {
       requesterId,
       reason,
@@ -124,10 +130,11 @@ export class Approvals {
     },
   ): Promise<Approval> {
     const { effects, commit, changes, now } = this.#deps;
+    const what = asKept(asked);
     effects.require(what);
     const at = now();
     // What is signed has to be signed first, by whoever is alone as well.
-    const isDone = singlePerson && !isSignedKind(what.kind);
+    const isDone = singlePerson && !isSigned(what);
     const approval: Approval = {
       ...{ id: `a_${randomBytes(12).toString("hex")}`, what, requesterId, reason, singlePerson },
       projectId: effects.projectOf(what),
@@ -212,7 +219,7 @@ export class Approvals {
       },
       requester: person(requesterId),
       decider: deciderId === null ? null : person(deciderId),
-      isSigned: isSignedKind(what.kind)
+      isSigned: isSigned(what)
         ? this.#signature(approval.id, "request", requesterId) !== null
         : null,
       ...{ reason: approval.reason, singlePerson: approval.singlePerson },
@@ -232,7 +239,11 @@ export class Approvals {
       case "audit-policy":
         return hash("sha256", what.policy);
       case "erasure":
+      case "hold":
+      case "lift":
         return what.subject;
+      case "disclosure":
+        return what.receiver;
       case "image":
         return what.name;
       case "export":
@@ -274,10 +285,10 @@ export class Approvals {
 
   /** @throws ApiError signature_required */
   #requireSignatures({ id, what, requesterId, singlePerson }: Approval, deciderId: string): void {
-    if (!isSignedKind(what.kind)) return;
+    if (!isSigned(what)) return;
     if (this.#signature(id, "request", requesterId) === null)
       throw new ApiError("signature_required", "whoever asks for this has not signed it yet");
-    if (singlePerson && deciderId === requesterId) return;
+    if ((singlePerson || isSelfAnswered(what.kind)) && deciderId === requesterId) return;
     const own = this.#signature(id, "approve", deciderId);
     if (own === null || own.signedAt <= this.#deps.now() - SIGNATURE_MS)
       throw new ApiError("signature_required", "an approval of this has to be signed, just now");
@@ -320,6 +331,9 @@ export class Approvals {
     switch (what.kind) {
       // Done elsewhere, on record there.
       case "erasure":
+      case "hold":
+      case "lift":
+      case "disclosure":
       case "audit-policy":
       case "image":
         return;
@@ -387,9 +401,7 @@ export class Approvals {
 
 /** Who gains by a request does not approve it. @throws ApiError own_request */
 function requireNoBeneficiary({ what }: Approval, deciderId: string): void {
-  if (!(what.kind === "role" || what.kind === "second-factor")) return;
-  const gains = what.kind === "second-factor" || what.change === "grant";
-  if (gains && what.userId === deciderId)
+  if (beneficiaryOf(what) === deciderId)
     throw new ApiError("own_request", "nobody approves what they gain by themselves");
 }
 
@@ -399,10 +411,6 @@ function answered(): ApiError {
 
 function instant(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function isSignedKind(kind: ApprovalKind): boolean {
-  return SIGNED_KINDS.some((one) => one === kind);
 }
 
 function withoutAge({ by, salt, token }: KeptSignature): ApprovalProof["requested"] {

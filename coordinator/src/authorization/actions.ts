@@ -87,6 +87,12 @@ export const ACTIONS = {
   "erasure.request": "appliance",
   "erasure.decide": "approval",
   "erasure.order": "appliance",
+  /** A legal hold, by one signature; its end and a disclosure take two, always. */
+  "hold.set": "appliance",
+  "lift.request": "appliance",
+  "lift.decide": "approval",
+  "disclosure.request": "appliance",
+  "disclosure.decide": "approval",
   /** An image of the customer's own, by two people's word. */
   "image.request": "appliance",
   "image.decide": "approval",
@@ -167,6 +173,11 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "administrator.acknowledge": "policy.propose",
   // Permitted to no person: a set that does not know the question gives nobody's data out.
   "person.data": "user.disable",
+  "hold.set": "erasure.request",
+  "lift.request": "erasure.request",
+  "lift.decide": "erasure.decide",
+  "disclosure.request": "erasure.request",
+  "disclosure.decide": "erasure.decide",
 };
 
 /** The attributes of a row that tell whose it is; a row that has more is one as well. */

@@ -30,6 +30,7 @@ import { nodeRenewals } from "./migrations/0028-node-renewals.ts";
 import { toldMembers } from "./migrations/0029-told-members.ts";
 import { onePerson } from "./migrations/0030-one-person.ts";
 import { answerable } from "./migrations/0031-answerable.ts";
+import { laterApprovals } from "./migrations/0032-later-approvals.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -49,4 +50,5 @@ export const MIGRATIONS: readonly Migration[] = [
   toldMembers,
   onePerson,
   answerable,
+  laterApprovals,
 ];

@@ -73,7 +73,8 @@ export function forgottenName(userId: string): string {
 export function forgetPerson(db: WriteHandle, userId: string, now: number): void {
   setRoles(db, userId, []);
   for (const { forget } of PERSONAL_COLUMNS)
-    if ("sql" in forget) db.prepare(forget.sql).run({ userId, ...timeFor(forget.sql, now) });
+    for (const sql of "sql" in forget ? [forget.sql].flat() : [])
+      db.prepare(sql).run({ userId, ...timeFor(sql, now) });
   db.prepare(
     `UPDATE users SET username = ?, subject = NULL, source = NULL, source_subject = NULL, source_kind = NULL,
        disabled_at = coalesce(disabled_at, ?) WHERE id = ?`,

@@ -170,4 +170,23 @@ t.test("one asks and signs, another one reads and signs", async (t) => {
   t.match(await judgeApproval(pinned, proof, act, Date.now()), {
     ...{ singlePerson: false, requester: proof.requested.by, approvers: [proof.approved?.by] },
   });
+
+  t.equal(await steward.page.isVisible("#hold"), false, "a steward sets no hold");
+  await steward.page.fill("#disclosure-subjects", "u_2 u_1");
+  await steward.page.fill("#disclosure-shard", "2026");
+  await steward.page.fill("#disclosure-receiver", "auditor-1");
+  t.ok(await steward.page.isVisible("#lift"));
+  await officer.page.fill("#hold-subject", "u_kept");
+  await officer.page.fill("#hold-name", "case-7");
+  await officer.page.click("#hold button");
+  await officer.showCode();
+  const hold = /a_[0-9a-f]+/.exec(await officer.said(/The request is approved/))?.[0] ?? "";
+  const held = house.parts.approvals.proof(hold);
+  const what = { kind: "hold", subject: "u_kept", hold: "case-7" };
+  const alone = { what, requesterRoles: ["security-officer"], approverRoles: [] };
+  t.match(
+    await judgeApproval(pinned, held, { ...alone, signers: "one" }, Date.now()),
+    { singlePerson: false, requester: held.requested.by, signatures: { length: 1 } },
+    "an officer's own signature is enough for a hold",
+  );
 });

@@ -195,6 +195,67 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   const { keys } = JSON.parse(readFileSync(pinnedFile, "utf8")) as { keys: object[] };
   t.match(keys, [{ notAfter: null }]);
 
+  t.test("an officer signs a legal hold alone, and two people its lift", async (t) => {
+    // Each arrives anew: Keycloak takes no code twice, and nobody waits for the next one.
+    const olga = await Person.arrive("olga", ["security-officer"]);
+    const held = { subject: "u_held", hold: "case-7" };
+    const what = { kind: "hold", ...held };
+    t.match(await steward.ask("POST", "/api/approvals", { what }), { status: 403 });
+    const asked = await olga.ask("POST", "/api/approvals", { what });
+    t.match(asked, { status: 201, body: { state: "requested", isSigned: false } });
+    const setting = String(asked.body["id"]);
+    const answer = (by: Person, of: string) => by.ask("POST", `/api/approvals/${of}/approve`, {});
+    t.match(await answer(olga, setting), { status: 409, body: { code: "signature_required" } });
+    t.equal(await olga.sign(setting, "request"), 302);
+    t.match(await answer(officer, setting), { status: 404 }, "nobody else answers it");
+    t.match(await answer(olga, setting), {
+      ...{ status: 200, body: { state: "approved", singlePerson: false } },
+    });
+    const own = house.parts.approvals.proof(setting);
+    t.match(await vault.ask({ verb: "hold", ...held, approval: own }), { holds: ["case-7"] });
+
+    const bert = await Person.arrive("bert", ["data-steward"]);
+    const wished = await bert.ask("POST", "/api/approvals", { what: { kind: "lift", ...held } });
+    const lifting = String(wished.body["id"]);
+    t.equal(await bert.sign(lifting, "request"), 302);
+    t.match(await answer(bert, lifting), { status: 403, body: { code: "own_request" } });
+    const otto = await Person.arrive("otto", ["security-officer"]);
+    t.equal(await otto.sign(lifting, "approve"), 302);
+    t.match(await answer(otto, lifting), { status: 200, body: { state: "approved" } });
+    const both = house.parts.approvals.proof(lifting);
+    const lift = { verb: "lift", ...held, approval: both };
+    t.match(await vault.ask({ ...lift, approval: { ...both, approved: null } }), {
+      error: { code: "approval_single" },
+    });
+    t.match(await vault.ask(lift), { holds: [] });
+    t.match(await vault.ask({ verb: "hold", ...held, approval: own }), {
+      error: { code: "approval_used" },
+    });
+    await auditd.settled();
+    const entries = (await readLeaves(auditd.logDir)).filter(
+      ({ type, phase }) => type === "privacy.hold" && phase === "completed",
+    );
+    t.match(entries, [
+      {
+        actor: { sub: own.requested.by, kind: "operator" },
+        detail: { lifted: false, approval: setting, signatures: { length: 1 } },
+      },
+      {
+        actor: { sub: both.requested.by, kind: "operator" },
+        detail: { lifted: true, approval: lifting, approvers: [both.approved!.by] },
+      },
+    ]);
+
+    const disclosure = { kind: "disclosure", shard: "2026", receiver: "auditor-3" };
+    const opening = await bert.ask("POST", "/api/approvals", {
+      what: { ...disclosure, subjects: ["u_2", "u_1"] },
+    });
+    t.match(opening, { status: 201, body: { what: { subjects: ["u_1", "u_2"] } } });
+    t.match(await answer(otto, String(opening.body["id"])), {
+      ...{ status: 409, body: { code: "signature_required" } },
+    });
+  });
+
   t.test("nobody signs in another's place", async (t) => {
     const again = await steward.ask("POST", "/api/approvals", {
       what: { kind: "erasure", ...named, request: "req-2" },

@@ -333,7 +333,8 @@ t.test("every action is asked for by some way in", async (t) => {
     ...(["policy.propose", "policy.change", "policy.decide"] as const),
     ...(["factor.request", "factor.reset", "factor.decide"] as const),
     ...(["export.request", "export.decide", "exports.open"] as const),
-    ...(["erasure.request", "erasure.decide", "erasure.order"] as const),
+    ...(["erasure.request", "erasure.decide", "erasure.order", "hold.set"] as const),
+    ...(["lift.request", "lift.decide", "disclosure.request", "disclosure.decide"] as const),
     ...(["image.request", "image.decide", "image.admit"] as const),
     ...(["job.inputs.read", "member.act"] as const),
   ]);

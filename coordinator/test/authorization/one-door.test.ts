@@ -84,16 +84,12 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     texts: [
       ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
       ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
-      ...Array<string>(10).fill("SQL user_id = @"),
+      ...Array<string>(11).fill("SQL user_id = @"),
     ],
   },
   "identity/own-bucket.ts": {
     why: "whether others work in the bucket of a person who is forgotten; the bucket's row is written",
     texts: ["SQL project_id = @", "SQL user_id <> @", "SQL project_id = ?"],
-  },
-  "approvals/approvals.ts": {
-    why: "who gains by a request does not approve it",
-    texts: ["what.userId === deciderId"],
   },
   "identity/restored-administrators.ts": {
     why: "an administrator whom the host made, and who acknowledges",

@@ -43,7 +43,7 @@ t.test(
         .map(({ from }) => `${table}.${from}`),
     );
     const told = new Set([
-      ...PERSONAL_COLUMNS.map(({ column }) => column),
+      ...PERSONAL_COLUMNS.flatMap(({ column, twin = column }) => [column, twin]),
       ...Object.keys(OF_NO_PERSON),
     ]);
     t.ok(pointing.length > 15, "there are some");
@@ -53,7 +53,7 @@ t.test(
     );
     const parts = PERSONAL_COLUMNS.map(({ part }) => part);
     t.equal(new Set(parts).size, parts.length, "each has a part of its own");
-    for (const { column } of PERSONAL_COLUMNS) {
+    for (const column of told) {
       const [table, name] = column.split(".");
       const columns = read.prepare<[], { name: string }>(`PRAGMA table_info(${table})`).all();
       t.ok(
@@ -74,19 +74,29 @@ t.test("a person is told what is held, in times of the world, and of nobody else
        VALUES ('a_1', 'role', ?, 'u_bert', 'requested', 0, 2000, 3000)`,
     )
     .run(JSON.stringify({ kind: "role", userId: ANNA, role: "data-steward", change: "grant" }));
+  const opening = { kind: "disclosure", shard: "2026", subjects: [ANNA], receiver: "u_bert" };
+  write
+    .prepare(
+      `INSERT INTO later_approvals (id, kind, what, requester_id, state, single_person, created_at, expires_at)
+       VALUES ('a_2', 'disclosure', ?, 'u_bert', 'requested', 0, 2001, 3000)`,
+    )
+    .run(JSON.stringify(opening));
+  write.exec("INSERT INTO later_signatures VALUES ('a_2', 'request', 'u_bert', '00', 'a.b.c', 9)");
   t.match(accountOf(read, ANNA), { username: "anna", createdAt: "1970-01-01T00:00:01.000Z" });
   t.equal(accountOf(read, "u_nobody"), null);
   const rows = [...personalRows(read, ANNA)];
   t.same(
     rows.map(({ part }) => part),
-    ["project", "project-founded", "ssh-key", "concerned"],
+    ["project", "project-founded", "ssh-key", "concerned", "concerned"],
   );
   t.match(rows[1], { bucket: "anna-1", name: "default" });
   t.match(rows[3], { id: "a_1", createdAt: "1970-01-01T00:00:02.000Z", decidedAt: null });
   t.same(
     [...personalRows(read, "u_bert")].map(({ part }) => part),
-    ["role", "request"],
+    ["role", "request", "request", "concerned", "signature"],
   );
+  write.transaction(() => forgetPerson(write, "u_bert", 7_000))();
+  t.equal(read.prepare("SELECT count(*) FROM every_signature").pluck().get(), 0);
 });
 
 t.test(

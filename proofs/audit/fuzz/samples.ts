@@ -13,7 +13,7 @@ import { type AuditProducer, committer, connectProducer } from "@resontech/audit
 import { nodePlatform, verify } from "@resontech/audit/verifier/judge";
 import { logDirOf, makeAuditdConfig, startAuditd } from "../auditd-instance.ts";
 import { HonestLog } from "../honest/honest-log.ts";
-import { addVaultProducer, erasureOf, VaultInstance } from "../vault-instance.ts";
+import { addVaultProducer, disclosureOf, erasureOf, VaultInstance } from "../vault-instance.ts";
 import { leavesOf } from "./members.ts";
 import { type KeyRing, newKeyRing } from "./note-keys.ts";
 import { startsOfVersion } from "./releases.ts";
@@ -104,15 +104,8 @@ async function grownLog(root: string): Promise<Made> {
       "all is sealed",
     );
     const origin = `${config.originPrefix}/${config.inception.slice(0, 4)}`;
-    const people = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
     const disclosed = async (): Promise<Disclosure[]> => {
-      const lines = await vault.askAll({
-        verb: "disclose",
-        origin,
-        subjects: PEOPLE,
-        receiver: "auditor-1",
-        ...people,
-      });
+      const lines = await vault.askAll(disclosureOf(origin, PEOPLE));
       await growTo(producer, (await producer.status()).size + 1);
       return lines
         .filter(({ index }) => typeof index === "number")

@@ -12,7 +12,7 @@ import {
 } from "@resontech/audit/producer";
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { DisclosureLine } from "@resontech/contracts/vault-control";
-import { erasureOf, VaultInstance } from "../vault-instance.ts";
+import { disclosureOf, erasureOf, VaultInstance } from "../vault-instance.ts";
 import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "./cosigner.ts";
@@ -323,18 +323,12 @@ export class HonestLog {
       if (tries > VAULT_TRIES) throw new Error("the vault has no connection to auditd");
       await sleep(RETRY_MS);
     }
-    const people = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
     const [erased = {}] = await vault.askAll(erasureOf(actor.sub));
     if (erased["confirmed"] !== true)
       throw new Error(`the erasure ended as ${JSON.stringify(erased)}`);
     const { slug } = this;
-    const asked = {
-      verb: "disclose",
-      origin: `box.audit.acme/${slug}`,
-      subjects: [actor.sub, "usr-2"],
-      receiver: "auditor-1",
-    };
-    const lines = await vault.askAll({ ...asked, ...people });
+    const asked = disclosureOf(`box.audit.acme/${slug}`, [actor.sub, "usr-2"]);
+    const lines = await vault.askAll(asked);
     if (JSON.stringify(lines.at(-1)).includes('"error"'))
       throw new Error(JSON.stringify(lines.at(-1)));
     this.disclosed.set(slug, lines.slice(0, -1) as unknown as DisclosureLine[]);

@@ -13,7 +13,7 @@ import { AuditdProcess } from "../crash/auditd-process.ts";
 import { makeDiskFolders } from "../crash/try-image.ts";
 import { Cosigner } from "../honest/cosigner.ts";
 import { SetClock } from "../set-clock.ts";
-import { erasureOf, VaultInstance } from "../vault-instance.ts";
+import { disclosureOf, erasureOf, VaultInstance } from "../vault-instance.ts";
 import { flipped } from "./flipped.ts";
 import { MixedEntries } from "./mixed-entries.ts";
 
@@ -27,7 +27,6 @@ const PART_OF_HOUR_MS = 20 * MINUTE_MS;
 const HOUR_MS = 61 * MINUTE_MS;
 const SOCKETS = { gate: "coordinator-gate", out: "audit-out", vault: "vault" } as const;
 const SUBJECTS = ["usr-erased", "usr-kept"] as const;
-const PEOPLE = { requester: "usr-dpo", approvers: ["usr-a", "usr-b"] };
 const VAULT_TRIES = 120;
 const RETRY_MS = 500;
 
@@ -158,15 +157,8 @@ class Life {
 
   /** Of both people, under a checkpoint that the witnesses countersign then. */
   async exportDisclosing(): Promise<Buffer> {
-    const [origin] = readFileSync(join(this.#auditd.logDir, "checkpoint"), "utf8").split("\n");
-    const asked = {
-      verb: "disclose",
-      origin,
-      subjects: [...SUBJECTS],
-      receiver: "auditor-1",
-      ...PEOPLE,
-    };
-    const answers = await this.#vault.askAll(asked);
+    const [origin = ""] = readFileSync(join(this.#auditd.logDir, "checkpoint"), "utf8").split("\n");
+    const answers = await this.#vault.askAll(disclosureOf(origin, SUBJECTS));
     if (answers.length < 2)
       throw new Error(`the vault discloses nothing: ${JSON.stringify(answers)}`);
     const lines = answers.slice(0, -1) as unknown as DisclosureLine[];

@@ -4,6 +4,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
+import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import { OFFICER, StepUpPeople } from "../../../audit/test/step-up-people.ts";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 import type { ApplianceLog } from "../appliance-log.ts";
@@ -240,26 +241,41 @@ async function personalValues(operator: Operator, folder: string, subject: strin
   const older = join(folder, "vault");
   copyTree(values, older);
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
-  const hold = ["--hold", "case-1", ...REQUESTER, "--approver", "ann"];
+  const signers = StepUpPeople.besideRealm(appliance);
+  const signed = (name: string, proof: ApprovalProof): string[] => {
+    const file = join(folder, `${name}.json`);
+    writeFileSync(file, JSON.stringify({ proof }));
+    return ["--proof", file];
+  };
+  const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
+  // All at once: what is signed before the supervisor gives the key up stays good.
+  const lift = signed("lift", signers.liftProof(subject, "case-1"));
+  const held = signed("hold", signers.holdProof(subject, "case-1"));
+  const erasure = signed("erasure", signers.erasureProof(asked));
+  const hold = ["--hold", "case-1"];
   await operator.give({
-    command: privacy("hold", subject, ...hold),
-    leaves: operation("privacy.hold", { lifted: false }),
+    command: privacy("hold", subject, ...hold, "--unproven", "dpo"),
+    leaves: operation("privacy.hold", {
+      ...{ lifted: false, claimed: { requester: "dpo", proof: "unproven" } },
+    }),
   });
   await operator.give({
-    command: privacy("lift", subject, ...hold),
-    leaves: operation("privacy.hold", { lifted: true }),
+    command: privacy("lift", subject, ...hold, ...lift),
+    leaves: operation("privacy.hold", { lifted: true, approvers: [OFFICER.by] }),
   });
+  const setHold = privacy("hold", subject, ...hold, ...held);
+  await operator.give({
+    command: setHold,
+    leaves: operation("privacy.hold", { lifted: false, requester: OFFICER.by }),
+  });
+  await operator.isRefused(setHold, "approval_used");
   await operator.give({ command: ["stop", "vault"], leaves: operation("admin.stop") });
   rmSync(values, { recursive: true });
   copyTree(older, values);
   await operator.give({ command: ["start", "vault"], leaves: operation("admin.start") });
   await untilHoldsInDoubt(appliance);
-  const signers = StepUpPeople.besideRealm(appliance);
-  const asked = { subject, request: "req-1", legalBasis: "gdpr-17" };
-  const proof = join(folder, "erasure.json");
-  writeFileSync(proof, JSON.stringify({ proof: signers.erasureProof(asked) }));
   const named = ["--request", "req-1", "--legal-basis", "gdpr-17"];
-  const erase = privacy("erase", subject, ...named, "--proof", proof);
+  const erase = privacy("erase", subject, ...named, ...erasure);
   await operator.isRefused(erase, "holds_in_doubt");
   const confirmed: Leaf = {
     type: "privacy.holds.confirm",

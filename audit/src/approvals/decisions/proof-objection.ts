@@ -25,11 +25,18 @@ export type StepUpClaims = {
 };
 export type SignedClaims = { claims: StepUpClaims; key: StepUpKeys["keys"][number] };
 
-/** @property what exactly what will be done @property requesterRoles, approverRoles one of them must be held */
+/**
+ * @property what exactly what will be done
+ * @property requesterRoles, approverRoles one of them must be held
+ * @property signers `one`: whoever asks; `two`: always; left out: two, or one while nobody else could agree
+ * @property beneficiaries pseudonyms of those who gain by it: none of them agrees to it
+ */
 export type ActToApprove = {
   what: StepUpStatement["what"];
   requesterRoles: readonly string[];
   approverRoles: readonly string[];
+  signers?: "one" | "two";
+  beneficiaries?: readonly string[];
 };
 
 /** From the request to the answer, as the coordinator has it. */
@@ -57,11 +64,14 @@ export function proofObjection(
     nonceObjection(requested, sign("request", proof.requested));
   if (asked !== null) return asked;
   if (proof.approved === null || approved === null)
-    return aloneObjection(requested.claims, act.approverRoles, trusted, nowS);
+    return aloneObjection(requested.claims, act, trusted, nowS);
+  if (act.signers === "one")
+    return objection("approval_invalid", "one person signs this: nobody else agrees to it");
   return (
     claimsObjection(approved, trusted, act.approverRoles, nowS) ??
     nonceObjection(approved, sign("approve", proof.approved)) ??
-    pairObjection(proof, requested.claims, approved.claims, nowS)
+    pairObjection(proof, requested.claims, approved.claims, nowS) ??
+    beneficiaryObjection(proof.approved, act)
   );
 }
 
@@ -104,10 +114,13 @@ function nonceObjection({ claims }: SignedClaims, nonce: string): Objection | nu
 /** Who asked is alone as long as nobody else holds a role that could agree. */
 function aloneObjection(
   { sub, iat }: StepUpClaims,
-  approverRoles: readonly string[],
+  { approverRoles, signers }: ActToApprove,
   { holders }: StepUpKeys,
   nowS: number,
 ): Objection | null {
+  if (signers === "one") return iat + PERFORM_S < nowS ? tooOld() : null;
+  if (signers === "two")
+    return objection("approval_single", "this takes the signatures of two people, always");
   const others = approverRoles.flatMap((role) => holders[role] ?? []).filter((one) => one !== sub);
   if (others.length > 0)
     return objection(
@@ -130,6 +143,15 @@ function pairObjection(
   if (approved.iat - requested.iat > ANSWER_S + SKEW_S)
     return objection("approval_over", "the request was over when it was approved");
   return approved.iat + PERFORM_S < nowS ? tooOld() : null;
+}
+
+function beneficiaryObjection(
+  { by }: StepUpSignature,
+  { beneficiaries = [] }: ActToApprove,
+): Objection | null {
+  return beneficiaries.includes(by)
+    ? objection("approver_gains", "nobody approves what they gain by themselves")
+    : null;
 }
 
 function tooOld(): Objection {

@@ -20,11 +20,17 @@ export function approvalObjection({ requester, approvers }: Asked): Objection | 
   return null;
 }
 
-/** @property isUsed the approval has erased what it was given for */
+/** An approval is for one act. */
+export const APPROVAL_USED: Objection = {
+  code: "approval_used",
+  message: "the approval was for one act, and that is done: ask for a new one",
+};
+
+/** @property used what stands in the way where the approval was performed already */
 export function erasureObjection(
   subject: string,
   holds: readonly string[],
-  { isUnderWay, isUsed }: { isUnderWay: boolean; isUsed: boolean },
+  { isUnderWay, used }: { isUnderWay: boolean; used: Objection | null },
 ): Objection | null {
   if (subject === ANONYMOUS)
     return {
@@ -34,10 +40,5 @@ export function erasureObjection(
     };
   if (holds.length > 0)
     return { code: "legal_hold", message: `a legal hold stands: ${holds.join(", ")}` };
-  if (isUsed && !isUnderWay)
-    return {
-      code: "approval_used",
-      message: "the approval was for one erasure, and that is done: ask for a new one",
-    };
-  return isUnderWay ? { code: "erasure_under_way", message: "this subject is being erased" } : null;
+  return isUnderWay ? { code: "erasure_under_way", message: "this subject is being erased" } : used;
 }

@@ -5,14 +5,14 @@ import type {
   DisclosureLine,
   DiscloseRequest,
 } from "@resontech/contracts/vault-control";
-import { approvalObjection } from "../decisions/approval.ts";
+import type { Approved } from "../../approvals/judge-approval.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, outcomeOf, type OperationDraft } from "../record/on-record.ts";
-import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";
 import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import { isStated } from "./destruction.ts";
 import { unsealValue } from "./sealed-value.ts";
+import { approvedDetail, judged, provenActor, usedObjection } from "./signed-requests.ts";
 
 /** So many values may still be given that an erasure has ended since they were read. */
 const PAGE_ROWS = 100;
@@ -28,27 +28,30 @@ export async function disclose(
   give: (line: DisclosureLine) => Promise<void>,
 ): Promise<DisclosureEnd> {
   const { acts, record, intake, turns, signal } = parts;
-  const drafts = asked.subjects.map((subject) => draftOf(subject, asked));
-  await grantedInTurn(
-    parts,
-    asked,
-    () => approvalObjection(asked),
-    async () => {
-      for (const draft of drafts) {
-        const { origin, receiver } = asked;
-        const act = {
-          kind: "disclose",
-          subject: draft.object.id,
-          request: { origin, receiver },
-        } as const;
-        await opened(record, acts, act, draft);
-      }
-    },
-  );
+  const approved = await judged(parts, asked);
+  const drafts = asked.subjects.map((subject) => draftOf(subject, asked, approved));
+  const begun: OperationDraft[] = [];
   const opens = new Map<string, number>();
   let erased = 0;
   const ops = new Map(drafts.map(({ op, object }) => [object.id, op]));
   try {
+    await grantedInTurn(
+      parts,
+      { verb: asked.verb, proven: approved.requester },
+      () => usedObjection(acts, "disclose", approved),
+      async () => {
+        for (const draft of drafts) {
+          const { origin, receiver } = asked;
+          const act = {
+            kind: "disclose",
+            subject: draft.object.id,
+            request: { origin, receiver, approved },
+          } as const;
+          await opened(record, acts, act, draft);
+          begun.push(draft);
+        }
+      },
+    );
     await turns.run(async () => intake.drain(record.connection, signal));
     for (let after: Place | null = { index: -1, field: "" }; after !== null; ) {
       const place: Place = after;
@@ -61,7 +64,7 @@ export async function disclose(
       after = page.next;
     }
     for (const draft of drafts) {
-      const detail = { receiver: asked.receiver, commitments: opens.get(draft.object.id) ?? 0 };
+      const detail = { ...draft.detail, commitments: opens.get(draft.object.id) ?? 0 };
       acts.advance(draft.op, "done", {
         say: outcomeOf(draft, "completed", { code: "ok" }, detail),
       });
@@ -69,7 +72,7 @@ export async function disclose(
     for (const { op } of drafts) await record.durableInTime(op, "completed");
     return { end: { opened: [...opens.values()].reduce((sum, one) => sum + one, 0), erased } };
   } catch (error) {
-    for (const draft of drafts)
+    for (const draft of begun)
       if (acts.get(draft.op).state === "requested")
         acts.advance(draft.op, "failed", {
           say: outcomeOf(draft, "failed", { code: "interrupted" }),
@@ -132,12 +135,13 @@ async function readPage(
 
 function draftOf(
   subject: string,
-  { receiver, requester, approvers }: DiscloseRequest,
+  { receiver }: DiscloseRequest,
+  approved: Approved,
 ): OperationDraft {
   return {
     ...({ type: "privacy.disclose", op: randomUUID(), action: "vault disclose" } as const),
-    actor: HOST_OPERATOR,
+    actor: provenActor(approved),
     object: { kind: "user", id: subject },
-    detail: { receiver, ...claimedPeople({ requester, approvers }) },
+    detail: { receiver, ...approvedDetail(approved) },
   };
 }

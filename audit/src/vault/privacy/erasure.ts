@@ -1,25 +1,23 @@
 /** Erasure of everything that opens a subject's commitments, at the word of two people, whose signatures are checked here. */
 import { randomUUID } from "node:crypto";
 import type { EraseReply, EraseRequest } from "@resontech/contracts/vault-control";
-import { type Approved, judgeApproval } from "../../approvals/judge-approval.ts";
+import type { Approved } from "../../approvals/judge-approval.ts";
 import { erasureObjection, HOLDS_IN_DOUBT, type Objection } from "../decisions/approval.ts";
 import type { KeyName } from "../keys/key-table.ts";
 import type { VaultParts } from "../parts.ts";
 import { opened, type OperationDraft } from "../record/on-record.ts";
 import { claimedPeople, HOST_OPERATOR } from "../record/host-command.ts";
-import { grantedInTurn, refusedInTurn } from "../record/refusals.ts";
+import { grantedInTurn } from "../record/refusals.ts";
 import { VaultRefused } from "../vault-refused.ts";
 import type { Act } from "./acts.ts";
 import type { ErasedOfShard } from "./commitments-root.ts";
 import { type Destroying, type Destruction, hasLeft, type Logged } from "./destruction.ts";
+import { approvedDetail, judged, provenActor, usedObjection } from "./signed-requests.ts";
 
 /** What is kept of it: the tokens are not. An act of an older release names people whose word nothing proved. */
 type Asked = Omit<EraseRequest, "verb" | "approval"> &
   ({ approved: Approved } | { approved?: undefined; requester: string; approvers: string[] });
 type AskedNow = Extract<Asked, { approved: Approved }>;
-
-/** Either asks, another of them agrees. */
-const ROLES = ["security-officer", "data-steward"];
 
 export class Erasures {
   readonly #parts: VaultParts;
@@ -36,19 +34,9 @@ export class Erasures {
    * @throws VaultRefused, AuditUnavailable: after the request is durable it is gone on with once auditd is back, up to what its outcome tells of
    */
   async erase(request: EraseRequest): Promise<EraseReply> {
-    const { verb, approval, ...named } = request;
-    const judged = await judgeApproval(
-      this.#parts.config.stepUpKeysFile,
-      approval,
-      {
-        what: { kind: "erasure", ...named },
-        ...{ requesterRoles: ROLES, approverRoles: ROLES },
-      },
-      Date.now(),
-    );
-    // Whom a forged proof names did not ask.
-    if ("code" in judged) return await refusedInTurn(this.#parts, { verb }, judged);
-    const asked: AskedNow = { ...named, approved: judged };
+    const { subject, request: name, legalBasis } = request;
+    const approved = await judged(this.#parts, request);
+    const asked: AskedNow = { subject, request: name, legalBasis, approved };
     let act = await this.#eraseOnce(asked);
     const done = [act];
     while (hasLeft(act)) {
@@ -66,12 +54,9 @@ export class Erasures {
       const isUnderWay = acts
         .underWay()
         .some(({ kind, subject }) => kind === "erasure" && subject === asked.subject);
-      const { approval } = asked.approved;
       return erasureObjection(asked.subject, acts.holdsOf(asked.subject), {
         isUnderWay,
-        isUsed: acts
-          .all("erasure")
-          .some((one) => approvalOf(one) === approval && one.state !== "failed" && !hasLeft(one)),
+        used: usedObjection(acts, "erasure", asked.approved),
       });
     };
     // Of two at once the second finds the first.
@@ -141,10 +126,7 @@ export class Erasures {
 function draftOf(op: string, asked: Asked): OperationDraft {
   return {
     ...({ type: "privacy.erasure", op, action: "vault erase" } as const),
-    actor:
-      asked.approved === undefined
-        ? HOST_OPERATOR
-        : { sub: asked.approved.requester, kind: "operator" },
+    actor: asked.approved === undefined ? HOST_OPERATOR : provenActor(asked.approved),
     object: { kind: "user", id: asked.subject },
     detail: detailOf(asked),
   };
@@ -153,12 +135,7 @@ function draftOf(op: string, asked: Asked): OperationDraft {
 function detailOf(asked: Asked) {
   const named = { request: asked.request, legal_basis: asked.legalBasis };
   if (asked.approved === undefined) return { ...named, ...claimedPeople(asked) };
-  const { singlePerson, ...approved } = asked.approved;
-  return { ...named, ...approved, single_person: singlePerson };
-}
-
-function approvalOf({ request }: Act): string | undefined {
-  return (request as Partial<Asked>).approved?.approval;
+  return { ...named, ...approvedDetail(asked.approved) };
 }
 
 type Result = { erased: ErasedOfShard[]; final_after: string; handed_out: number };

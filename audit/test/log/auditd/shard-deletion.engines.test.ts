@@ -5,7 +5,7 @@ import { parseCheckpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { until } from "../../out/helper.ts";
 import { readLeaves, verified } from "../../helper.ts";
-import { gateOf, say, VaultFixture } from "../../vault/helper.ts";
+import { gateOf, liftHold, say, setHold, VaultFixture } from "../../vault/helper.ts";
 import { agedAuditd, checkpointOf, LONG_BEFORE } from "./aged-log.ts";
 
 const ofDeletion = async (folder: string) =>
@@ -104,15 +104,7 @@ t.test("a legal hold keeps every shard until it is lifted", async (t) => {
   t.teardown(() => vault.stop("SIGKILL"));
   await vault.start();
   await until(async () => (await vault.status()).connected);
-  const hold = {
-    verb: "hold",
-    subject: "usr-held",
-    hold: "case-7",
-    lift: false,
-    requester: "usr-law",
-    approver: "usr-a",
-  };
-  t.match(await vault.ask(hold), { holds: ["case-7"] });
+  t.match(await vault.ask(setHold("usr-held")), { holds: ["case-7"] });
   writeFileSync(auditd.config.clockSyncedFile!, "");
   const restarted = async () => {
     await vault.stop();
@@ -127,7 +119,7 @@ t.test("a legal hold keeps every shard until it is lifted", async (t) => {
   };
   await restarted();
   t.ok(existsSync(auditd.shardDir("2018")), "while it stands");
-  t.match(await vault.ask({ ...hold, lift: true }), { holds: [] });
+  t.match(await vault.ask(liftHold("usr-held")), { holds: [] });
   await restarted();
   await until(() => !existsSync(auditd.shardDir("2018")));
   t.ok(existsSync(auditd.shardDir("2020")));

@@ -32,8 +32,11 @@ export const LOG_EVENTS = {
         bundle_sha256: Type.Optional(Sha256Hex),
         /** The auditor's 32 bytes: an export that covers this leaf is no older than they are. */
         nonce: Type.Optional(Sha256Hex),
-        /** Commitments opened in the export; only with two named approvers and a receiver. */
+        /** Commitments opened in the export: whoever receives them, and who agreed, stands in `privacy.disclose`. */
         disclosed: Type.Optional(Count),
+        /** The request by which values are opened, as the command named it. */
+        approval: Type.Optional(PlainId),
+        /** Of older releases. */
         ...ClaimedPeople,
         /** Of older releases: names that nothing proved. */
         approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),

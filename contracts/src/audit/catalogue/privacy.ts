@@ -71,9 +71,8 @@ export const PRIVACY_EVENTS = {
       {
         hold: PlainId,
         lifted: Type.Boolean(),
-        /** Of older releases, as `approvers`: names that nothing proved. */
-        requester: Type.Optional(PlainId),
-        approvers: Type.Optional(Type.Array(PlainId, { minItems: 1, maxItems: 2 })),
+        /** One person signs a hold, two sign its lift. Without `signatures`: of an older release, names that nothing proved. */
+        ...ApprovedBy,
         ...ClaimedPeople,
       },
       closed,
@@ -101,9 +100,9 @@ export const PRIVACY_EVENTS = {
       {
         commitments: Type.Optional(Count),
         receiver: PlainId,
-        /** Of older releases, as `approvers`: names that nothing proved. */
-        requester: Type.Optional(PlainId),
-        approvers: Type.Optional(Type.Array(PlainId, { minItems: 2, maxItems: 2 })),
+        /** Two people signed. Without `signatures`: of an older release, names that nothing proved. */
+        ...ApprovedBy,
+        /** Of older releases. */
         ...ClaimedPeople,
       },
       closed,

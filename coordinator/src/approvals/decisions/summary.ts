@@ -1,6 +1,6 @@
 import type { Requested } from "@resontech/contracts/http-approvals";
 
-/** What would be different, in words. @param name of a person or a project, or a digest; of an export who asks */
+/** What would be different, in words. @param name of a person or a project, or a digest; of an export who asks, of a disclosure who receives */
 export function summaryOf(what: Requested, name: string): string {
   switch (what.kind) {
     case "role":
@@ -15,6 +15,12 @@ export function summaryOf(what: Requested, name: string): string {
       return `${name} may read ${what.files.length} output${what.files.length === 1 ? "" : "s"} of job ${what.jobId} for a day`;
     case "erasure":
       return `what opens the values of ${what.subject} in the audit log is destroyed (${what.request}, ${what.legalBasis})`;
+    case "hold":
+      return `nothing of ${what.subject} in the audit log is erased while the legal hold ${what.hold} stands`;
+    case "lift":
+      return `the legal hold ${what.hold} of ${what.subject} ends`;
+    case "disclosure":
+      return `${name} gets what the entries of ${what.subjects.join(", ")} in shard ${what.shard} of the audit log hold`;
     case "audit-policy":
       return `the audit log's trust policy becomes the one whose SHA-256 is ${name}`;
     case "image":

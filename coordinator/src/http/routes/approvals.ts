@@ -16,6 +16,7 @@ import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
 import { type Approval, findApproval, listApprovals } from "../../approvals/approval-store.ts";
+import { isSelfAnswered, type SelfAnsweredKind } from "../../approvals/decisions/who-signs.ts";
 import type { Action } from "../../authorization/actions.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
@@ -46,6 +47,13 @@ const Params = Type.Object({ id: IdParam }, { additionalProperties: false });
 
 /** These are asked for in a project, and nobody does them alone. */
 type AskedInProject = "quota" | "export";
+/** Asked for of the whole appliance; how many people it takes does not hang on how many there are. */
+const ASK_ALWAYS_SIGNED = {
+  hold: "hold.set",
+  lift: "lift.request",
+  disclosure: "disclosure.request",
+} as const satisfies Partial<Record<ApprovalKind, Action>>;
+type AlwaysSigned = keyof typeof ASK_ALWAYS_SIGNED;
 /** Who may ask for it, and who may do it alone while nobody could answer. */
 const ASK = {
   role: ["role.request", "role.change"],
@@ -54,7 +62,10 @@ const ASK = {
   "audit-policy": ["policy.propose", "policy.change"],
   erasure: ["erasure.request", "erasure.order"],
   image: ["image.request", "image.admit"],
-} as const satisfies Record<Exclude<ApprovalKind, AskedInProject>, readonly [Action, Action]>;
+} as const satisfies Record<
+  Exclude<ApprovalKind, AskedInProject | AlwaysSigned>,
+  readonly [Action, Action]
+>;
 /** Who may answer a request of a kind. */
 const DECIDE = {
   role: "role.decide",
@@ -63,9 +74,11 @@ const DECIDE = {
   policy: "policy.decide",
   "audit-policy": "policy.decide",
   erasure: "erasure.decide",
+  lift: "lift.decide",
+  disclosure: "disclosure.decide",
   export: "export.decide",
   image: "image.decide",
-} as const satisfies Record<ApprovalKind, Action>;
+} as const satisfies Record<Exclude<ApprovalKind, SelfAnsweredKind>, Action>;
 
 export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = async (
   app,
@@ -271,6 +284,15 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
   /** Who is alone approves the own request, where there was something to sign before. */
   async function authorizeAnswer(request: FastifyRequest, found: Approval): Promise<void> {
     const { what, requesterId } = found;
+    if (isSelfAnswered(what.kind)) {
+      await authorizedRow(request, "approval.withdraw", rowOf(found));
+      await authorize(request, ASK_ALWAYS_SIGNED[what.kind], "every");
+      return;
+    }
+    if (isAlwaysSigned(what.kind)) {
+      await authorize(request, DECIDE[what.kind], rowOf(found), { singlePerson: false });
+      return;
+    }
     const singlePerson = required().isSinglePerson(requesterId, what.kind);
     if (found.singlePerson && singlePerson && what.kind !== "quota" && what.kind !== "export") {
       await authorizedRow(request, "approval.withdraw", rowOf(found));
@@ -293,6 +315,10 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
       await authorizedRow(request, "export.request", kernel.job(what.jobId));
       return false;
     }
+    if (isAlwaysSigned(what.kind)) {
+      await authorize(request, ASK_ALWAYS_SIGNED[what.kind], "every");
+      return false;
+    }
     const singlePerson = required().isSinglePerson(userId, what.kind);
     const [ask, act] = ASK[what.kind];
     await authorize(request, ask, "every");
@@ -306,6 +332,10 @@ export const approvalRoutes: FastifyPluginAsyncTypebox<ApprovalRoutesDeps> = asy
     return approvals;
   }
 };
+
+function isAlwaysSigned(kind: ApprovalKind): kind is AlwaysSigned {
+  return kind in ASK_ALWAYS_SIGNED;
+}
 
 /** What a policy reads of a request; one that concerns the whole appliance is of no project. */
 function rowOf({ requesterId, projectId }: { requesterId: string; projectId: string | null }) {

@@ -32,11 +32,13 @@ export type PersonalPart =
 type PersonalColumn = {
   /** `table.column` */
   column: string;
+  /** The same of the table that holds what the release before does not know. */
+  twin?: string;
   part: PersonalPart;
   /** Of one person, by `@userId`. Instants are Unix milliseconds and end in `At`. Never what opens something. */
   select: string;
   /** What removes it; where it stays, why. */
-  forget: { sql: string } | { stays: string };
+  forget: { sql: string | readonly string[] } | { stays: string };
 };
 
 const OWNED = "The row is the project's, and names its owner by the pseudonym alone.";
@@ -134,32 +136,38 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
     forget: { stays: "The model belongs to the hub; the row holds the pseudonym." },
   },
   {
-    column: "approvals.requester_id",
+    ...{ column: "approvals.requester_id", twin: "later_approvals.requester_id" },
     part: "request",
-    select: `SELECT id, kind, state, reason, created_at AS createdAt, decided_at AS decidedAt FROM approvals
+    select: `SELECT id, kind, state, reason, created_at AS createdAt, decided_at AS decidedAt FROM every_approval
       WHERE requester_id = @userId ORDER BY created_at, id`,
     forget: { stays: RECORD },
   },
   {
-    column: "approvals.decider_id",
+    ...{ column: "approvals.decider_id", twin: "later_approvals.decider_id" },
     part: "answer",
-    select: `SELECT id, kind, state, decided_at AS decidedAt FROM approvals WHERE decider_id = @userId ORDER BY created_at, id`,
+    select: `SELECT id, kind, state, decided_at AS decidedAt FROM every_approval WHERE decider_id = @userId ORDER BY created_at, id`,
     forget: { stays: RECORD },
   },
   {
-    column: "approvals.what",
+    ...{ column: "approvals.what", twin: "later_approvals.what" },
     part: "concerned",
-    select: `SELECT id, kind, state, created_at AS createdAt, decided_at AS decidedAt FROM approvals
-      WHERE json_extract(what, '$.userId') = @userId OR json_extract(what, '$.subject') = @userId ORDER BY created_at, id`,
+    select: `SELECT id, kind, state, created_at AS createdAt, decided_at AS decidedAt FROM every_approval
+      WHERE @userId IN (json_extract(what, '$.userId'), json_extract(what, '$.subject'), json_extract(what, '$.receiver'))
+        OR @userId IN (SELECT value FROM json_each(what, '$.subjects')) ORDER BY created_at, id`,
     forget: { stays: RECORD },
   },
   {
-    column: "step_up_signatures.user_id",
+    ...{ column: "step_up_signatures.user_id", twin: "later_signatures.user_id" },
     part: "signature",
-    select: `SELECT approval_id AS request, answer, signed_at AS signedAt FROM step_up_signatures
+    select: `SELECT approval_id AS request, answer, signed_at AS signedAt FROM every_signature
       WHERE user_id = @userId ORDER BY signed_at, approval_id`,
     // The token is Keycloak's, and names the person.
-    forget: { sql: "DELETE FROM step_up_signatures WHERE user_id = @userId" },
+    forget: {
+      sql: [
+        "DELETE FROM step_up_signatures WHERE user_id = @userId",
+        "DELETE FROM later_signatures WHERE user_id = @userId",
+      ],
+    },
   },
   {
     column: "export_grants.user_id",

@@ -10,13 +10,15 @@ export type KeptSignature = Pick<StepUpStatement, "approval" | "answer"> &
 
 /** Who signs again, signs in place of before. False where the request was answered meanwhile: what it was answered by stays. */
 export function keepSignature(db: WriteHandle, kept: KeptSignature): boolean {
-  return (
+  const keptFor = (approvals: string, signatures: string): boolean =>
     db
       .prepare(
-        `INSERT OR REPLACE INTO step_up_signatures (approval_id, answer, user_id, salt, token, signed_at)
-         SELECT id, @answer, @by, @salt, @token, @signedAt FROM approvals WHERE id = @approval AND state = 'requested'`,
+        `INSERT OR REPLACE INTO ${signatures} (approval_id, answer, user_id, salt, token, signed_at)
+         SELECT id, @answer, @by, @salt, @token, @signedAt FROM ${approvals} WHERE id = @approval AND state = 'requested'`,
       )
-      .run(kept).changes > 0
+      .run(kept).changes > 0;
+  return (
+    keptFor("approvals", "step_up_signatures") || keptFor("later_approvals", "later_signatures")
   );
 }
 
@@ -28,7 +30,7 @@ export function findSignature(
     db
       .prepare<[typeof of], KeptSignature>(
         `SELECT approval_id AS approval, answer, user_id AS "by", salt, token, signed_at AS signedAt
-         FROM step_up_signatures WHERE approval_id = @approval AND answer = @answer AND user_id = @by`,
+         FROM every_signature WHERE approval_id = @approval AND answer = @answer AND user_id = @by`,
       )
       .get(of) ?? null
   );

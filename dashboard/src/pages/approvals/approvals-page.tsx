@@ -18,7 +18,7 @@ import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { AskForPolicies } from "./ask-for-policies.tsx";
 import { AskAndSign } from "./ask-and-sign.tsx";
-import { goOn, sign, takeBegun, type Then } from "./sign.ts";
+import { goOn, isSelfAnswered, sign, takeBegun, type Then } from "./sign.ts";
 import styles from "./approvals.module.css";
 
 const WORDS: Record<ApprovalReply["state"], StateWord> = {
@@ -75,8 +75,8 @@ export function ApprovalsPage() {
     <>
       <h1>Approvals</h1>
       <p>
-        These need two people. Whoever asks and whoever approves shows a second factor. Read what is
-        asked before you show yours.
+        These need two people; a legal hold needs one. Whoever asks and whoever approves shows a
+        second factor. Read what is asked before you show yours.
       </p>
       <p id="done" role="status">
         {done}
@@ -107,9 +107,10 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
   const isOwn = request.requester.id === user.id;
   const [verb, setVerb] = useState<"approve" | "deny" | "withdraw" | null>(null);
   const [reason, setReason] = useKept(`rt-answer-${request.id}`, "");
+  const answersOwn = request.singlePerson || isSelfAnswered(request.what.kind);
   const isSigned = SIGNED_KINDS.some((kind) => kind === request.what.kind);
   const signing = useAction(async (how: "request" | "approve") => {
-    const isAlone = how === "approve" || request.singlePerson;
+    const isAlone = how === "approve" || answersOwn;
     await sign(request.id, how, isAlone ? { approve: request.id } : { signed: request.id });
   });
   const { kind, ...what } = request.what;
@@ -144,12 +145,16 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
               <Button look="main" onPress={() => signing.run("request")}>
                 Sign the request
               </Button>
+            ) : answersOwn ? (
+              <Button look="main" onPress={() => setVerb("approve")}>
+                Approve
+              </Button>
             ) : null}
             <Button onPress={() => setVerb("withdraw")}>Withdraw</Button>
           </>
         ) : (
           <>
-            {request.isSigned === false ? null : isSigned ? (
+            {request.isSigned === false || isSelfAnswered(kind) ? null : isSigned ? (
               <Button look="main" onPress={() => signing.run("approve")}>
                 Sign and approve
               </Button>
@@ -158,9 +163,11 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
                 Approve
               </Button>
             )}
-            <Button look="danger" onPress={() => setVerb("deny")}>
-              Deny
-            </Button>
+            {isSelfAnswered(kind) ? null : (
+              <Button look="danger" onPress={() => setVerb("deny")}>
+                Deny
+              </Button>
+            )}
           </>
         )}
       </Row>
@@ -168,7 +175,13 @@ function Request({ request, onDone }: { request: ApprovalReply; onDone: () => Pr
       {request.isSigned === false ? (
         <p>Whoever asked has not signed yet: nobody can approve.</p>
       ) : null}
-      {isOwn ? <p>Somebody else answers your own requests.</p> : null}
+      {isOwn ? (
+        <p>
+          {answersOwn
+            ? "Your own signature is enough."
+            : "Somebody else answers your own requests."}
+        </p>
+      ) : null}
       <Question
         title={`${verb === "approve" ? "Approve" : verb === "deny" ? "Deny" : "Withdraw"}: ${request.summary}?`}
         act={verb === "approve" ? "Approve" : verb === "deny" ? "Deny" : "Withdraw"}

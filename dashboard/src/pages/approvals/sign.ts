@@ -1,11 +1,31 @@
 /** Signing at Keycloak, and what follows once the browser is back. */
-import type { SignReply } from "@resontech/contracts/http-approvals";
+import {
+  type ApprovalKind,
+  type ApprovalReply,
+  type Requested,
+  SELF_ANSWERED_KINDS,
+  type SignReply,
+} from "@resontech/contracts/http-approvals";
 import { ask } from "../../api/ask.ts";
 
 /** `approve`: what was signed is the approval, and is sent now. `signed`: somebody else approves. */
 export type Then = { approve: string } | { signed: string };
 
 const BEGUN = "rt-approval";
+
+/** The signature of whoever asks is enough. */
+export function isSelfAnswered(kind: ApprovalKind): boolean {
+  return SELF_ANSWERED_KINDS.some((one) => one === kind);
+}
+
+/** Asked for and not yet signed: it is signed at once. */
+export async function askAndSign(what: Requested): Promise<void> {
+  const { id, singlePerson } = await ask<ApprovalReply>("POST", "/api/approvals", {
+    body: { what },
+  });
+  const isAlone = singlePerson || isSelfAnswered(what.kind);
+  await sign(id, "request", isAlone ? { approve: id } : { signed: id });
+}
 
 /** Leaves for Keycloak; what is to follow is kept in this tab. */
 export async function sign(id: string, answer: "request" | "approve", then: Then): Promise<void> {
