@@ -33,7 +33,7 @@ export function addPrivacyCommands(
     leaves(privacy.command("erase <subject>"), { event: "privacy.erasure", loggedBy: "vault" }),
   )
     .description(
-      "destroy what opens a person's values, in every copy; by the signatures of two people, which the vault checks",
+      "destroy what opens a person's values, in every copy; by the signatures of two people, which the vault checks. Account and name stand: appliance user traces",
     )
     .requiredOption("--request <id>", "name of the person's request in your own files")
     .requiredOption("--legal-basis <code>", "such as gdpr-17")
