@@ -11,6 +11,7 @@ export type Approval = {
   /** Null where it concerns the whole appliance. */
   projectId: string | null;
   state: ApprovalState;
+  /** Of an open request: whose approval was under way, see {@link noteBegun}. */
   deciderId: string | null;
   reason: string | null;
   singlePerson: boolean;
@@ -72,6 +73,14 @@ export function answerApproval(
          WHERE id = @id AND state = 'requested'`,
       )
       .run({ id, ...answer }).changes > 0
+  );
+}
+
+/** The effect of an open request begins, by this person's approval. It stays so where the process is killed, or the effect fails. */
+export function noteBegun(db: WriteHandle, id: string, deciderId: string): void {
+  db.prepare("UPDATE approvals SET decider_id = ? WHERE id = ? AND state = 'requested'").run(
+    deciderId,
+    id,
   );
 }
 

@@ -145,6 +145,14 @@ export const IDENTITY_EVENTS = {
     "A group would give a user a role of the whole appliance: it is not given but asked for.",
     Type.Object({ role: Code }, closed),
   ),
+  "iam.role.withheld": fact(
+    "user",
+    "A person's token names `roles` of the whole appliance that were not taken, because duties exclude each other; `held` are those that were. Without roles: it is over.",
+    Type.Object(
+      { roles: Type.Array(Code, { maxItems: 8 }), held: Type.Array(Code, { maxItems: 8 }) },
+      closed,
+    ),
+  ),
   "iam.node.change": operation(
     "node",
     "A node was taken out of placement, given back to it, rid of its work, or taken out of the register; or it is to bring `release`.",
