@@ -49,6 +49,8 @@ export class RefusalTally {
   #writing: Promise<void> | null = null;
   #kinds = 0;
   #isClosed = false;
+  /** In the round of records that is under way. */
+  #hasWritten = false;
 
   constructor(options: RefusalTallyOptions) {
     this.#options = options;
@@ -90,12 +92,13 @@ export class RefusalTally {
     void written.then(() => this.#noted.delete(written));
   }
 
-  /** Writes what was counted. */
+  /** Writes what was counted; a log that takes none of it holds nobody up for longer than one round. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#noted);
-    for (const source of this.#minutes.keys()) this.#end(source);
-    await this.#writing;
+    for (const source of this.#minutes.keys()) this.#collect(source);
+    this.#start();
+    while (this.#writing !== null) await this.#writing;
   }
 
   #count(source: string, kind: string, write: Refusal["write"]) {
@@ -146,6 +149,18 @@ export class RefusalTally {
   }
 
   #end(source: string): void {
+    this.#collect(source);
+    this.#start();
+  }
+
+  #start(): void {
+    this.#writing ??= this.#writeDue().finally(() => {
+      this.#writing = null;
+      if (this.#due.length > 0) this.#start();
+    });
+  }
+
+  #collect(source: string): void {
     const minute = this.#minutes.get(source);
     if (minute === undefined) return;
     clearTimeout(minute.timer);
@@ -153,7 +168,8 @@ export class RefusalTally {
     this.#kinds -= minute.kinds.size;
     for (const [kind, counted] of minute.kinds)
       if (counted.count > counted.written) this.#due.push(this.#kept(source, kind, counted));
-    this.#writing ??= this.#writeDue().finally(() => (this.#writing = null));
+    // A first record that fails later finds its minute over.
+    minute.kinds.clear();
   }
 
   /** What is due, with what becomes of it where it can't be written. */
@@ -163,6 +179,7 @@ export class RefusalTally {
       write: async (repeats) => {
         try {
           await counted.write(repeats);
+          this.#hasWritten = true;
         } catch (error) {
           this.#options.onError(error);
           if (!this.#isClosed) this.#again(source, kind, counted);
@@ -178,12 +195,15 @@ export class RefusalTally {
   }
 
   async #writeDue(): Promise<void> {
-    while (this.#due.length > 0)
+    while (this.#due.length > 0) {
+      this.#hasWritten = false;
       await Promise.all(
         this.#due.splice(0, MAX_WRITES).map(async ({ write, startedAt, count, written }) => {
           const windowS = Math.max(1, Math.round((this.#options.now() - startedAt) / 1_000));
           await write({ count: count - written, windowS });
         }),
       );
+      if (this.#isClosed && !this.#hasWritten) this.#due = [];
+    }
   }
 }

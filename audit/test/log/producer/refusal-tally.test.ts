@@ -113,6 +113,15 @@ t.test("what nobody waits for is kept until the log takes it, also over minutes"
   await tally.close();
 });
 
+t.test("closing gives up after a round that the log did not take", async (t) => {
+  const { tally, refusal, log } = tallied();
+  for (let source = 0; source < 1_000; source += 1)
+    for (let count = 0; count < 2; count += 1) await tally.add(refusal(`s${source}`, "k"));
+  log.isAway = true;
+  await tally.close();
+  t.ok(log.errors > 0 && log.errors < 600, `${log.errors} of 1000`);
+});
+
 t.test("closing waits for what is under way", async (t) => {
   const { tally, refusal, written } = tallied();
   tally.note(refusal("a", "k"));
