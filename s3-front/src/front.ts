@@ -31,8 +31,8 @@ export async function openFront(
   );
   const closed = await closeOpenOperations(producer);
   if (closed > 0) log.warn({ operations: closed }, "closed what an earlier life left open");
-  const trail = new Trail(producer, (err) =>
-    log.warn({ err }, "an outcome is not acknowledged yet"),
+  const trail = stack.use(
+    new Trail(producer, (err) => log.warn({ err }, "a record is not acknowledged yet")),
   );
   const link = stack.use(new CoordinatorLink(config.coordinatorSocket));
   const engine = stack.use(new Engine(config.engineSocket));

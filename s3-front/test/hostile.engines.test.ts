@@ -244,7 +244,11 @@ t.test(
     );
     t.equal(await released.text(), "weights");
     const records = (await front.leaves()).filter(({ type }) => type === "data.object.refused");
-    t.equal(records.length, 8);
+    // Each call by itself; what repeats it is counted.
+    t.same(
+      records.map(({ action }) => action),
+      ["S3 GetObject", "S3 HeadObject", "S3 CopyObject"],
+    );
     t.match(records[0], {
       actor: { sub: "unproven" },
       detail: { claimed: user.userId, status: 403, code: "AccessDenied" },

@@ -21,6 +21,7 @@ import { openAiTargetOf } from "./openai/openai-target.ts";
 import type { ReplicaPool } from "./replica-pool.ts";
 import type { CallOutcome } from "./records/call-line.ts";
 import type { CallRecorder } from "./records/call-recorder.ts";
+import type { CallRefusals } from "./records/call-refusals.ts";
 import { Tally } from "./records/tally.ts";
 import { NOT_RECORDED, refuse } from "./refuse.ts";
 import type { RouteFollower } from "./route-follower.ts";
@@ -45,6 +46,7 @@ export type GatewayParts = {
   numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "note" | "end" | "isAvailable">;
+  refusals: Pick<CallRefusals, "wrongKey" | "hidden">;
   outbound: Pick<Outbound, "source" | "receiver" | "open">;
   callbacks: Pick<Callbacks, "hasPlace" | "keep">;
   log: Logger;
@@ -78,8 +80,12 @@ async function answer(
   const route = routes.find(call.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same.
   const shown = shownKey(keyOf(request.headers), routes.keys, Date.now());
-  if (call.kind !== "health" && !mayCall(route, shown))
-    return refuse(request, response, routes.isTold || shown === null ? WRONG_KEY : NOTHING_KNOWN);
+  if (call.kind !== "health" && !mayCall(route, shown)) {
+    if (!routes.isTold && shown !== null) return refuse(request, response, NOTHING_KNOWN);
+    const told = { code: WRONG_KEY.type, status: WRONG_KEY.status };
+    const isOnRecord = await parts.refusals.wrongKey(request, shown, told);
+    return refuse(request, response, isOnRecord ? WRONG_KEY : NOT_RECORDED);
+  }
   if (route === null)
     return refuse(request, response, {
       ...{ status: 503, type: "unavailable", message: "the deployment does not answer now" },

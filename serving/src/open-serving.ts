@@ -15,6 +15,7 @@ import { AllowedHosts } from "./outbound/allowed-hosts.ts";
 import { Outbound } from "./outbound/outbound.ts";
 import { CallJournal } from "./records/call-journal.ts";
 import { CallRecorder } from "./records/call-recorder.ts";
+import { CallRefusals } from "./records/call-refusals.ts";
 import { EndNotes } from "./records/end-notes.ts";
 import { EMPTY_SHA256 } from "./records/tally.ts";
 import { ReplicaPool } from "./replica-pool.ts";
@@ -79,6 +80,9 @@ export async function openGateway(
         ...{ answerSha256: EMPTY_SHA256, answerBytes: 0, usage: null },
       },
     );
+  const refusals = stack.use(
+    new CallRefusals(producer, (err) => log.warn({ err }, "refused keys are not on record yet")),
+  );
   const numbers = new GatewayNumbers();
   const usage = stack.use(
     new JournalUsage(config.callsDir, (err) => log.warn({ err }, "the journal can't be read")),
@@ -113,7 +117,7 @@ export async function openGateway(
   );
   const callbacks = stack.use(new Callbacks({ spool, outbound, records, log }));
   const server = makeGateway({
-    ...{ routes, admissions, budgets, numbers, pool, records, outbound, callbacks, log },
+    ...{ routes, admissions, budgets, numbers, pool, records, refusals, outbound, callbacks, log },
   });
   await routes.heard(FIRST_WORD_MS);
   stack.use(await listen(server, { path: config.socket, fd }));

@@ -7,9 +7,14 @@ import { SILENT_LOG as log } from "./helper/silent-log.ts";
 
 type KnownRoutes = GatewayParts["routes"];
 
-async function askedOf(t: Test, routes: Partial<KnownRoutes>) {
+async function askedOf(
+  t: Test,
+  routes: Partial<KnownRoutes>,
+  given: Partial<GatewayParts["refusals"]> = {},
+) {
   const known = { find: () => null, all: () => [], keys: new Map(), ...routes };
-  const parts = { routes: known, numbers: { now: 0 }, log };
+  const refusals: GatewayParts["refusals"] = { wrongKey: async () => true, hidden: () => {} };
+  const parts = { routes: known, numbers: { now: 0 }, refusals: { ...refusals, ...given }, log };
   const server = makeGateway(parts as unknown as GatewayParts);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -62,3 +67,21 @@ t.test(
       t.equal((await there(method, path)).status, 401, `${method} ${path}, there`);
   },
 );
+
+t.test("a key is refused only once its refusal is on record", async (t) => {
+  for (const isOnRecord of [true, false]) {
+    const ask = await askedOf(
+      t,
+      { isFresh: true, isTold: true },
+      { wrongKey: async () => isOnRecord },
+    );
+    for (const [method, path] of [
+      ["POST", "/inference/job-1/predict"],
+      ["POST", "/v1/chat/completions"],
+    ] as const) {
+      const { status, headers } = await ask(method, path);
+      t.equal(status, isOnRecord ? 401 : 503, path);
+      t.equal(headers.get("retry-after"), isOnRecord ? null : "5", path);
+    }
+  }
+});

@@ -68,10 +68,50 @@ t.test("platform keys open their project's models and PUBLIC ones, until revoked
   t.equal((await played.post("/inference/job-4/predict", "rsk_a", {})).status, 200);
   t.equal((await played.post("/inference/job-4/predict", "rsk_b", {})).status, 401);
   t.equal((await played.post("/inference/job-4/predict", "own", {})).status, 401);
+  const refusals = () =>
+    played.facts.filter(
+      ({ type, action }) => type !== "model.calls" && action !== "GET /v1/models",
+    );
+  t.match(refusals(), [
+    {
+      ...{ type: "auth.refused", actor: { sub: "rsk_b", kind: "key" } },
+      ...{ action: "POST /v1/chat/completions", outcome: { code: "model_not_found", status: 404 } },
+      detail: { reason: "model_not_found", project: "p_9", kind: "job" },
+    },
+    {
+      ...{ type: "auth.refused", actor: { sub: "rsk_a", kind: "key" } },
+      action: "POST /inference/:deployment/v1/chat/completions",
+      ...{ outcome: { code: "invalid_api_key", status: 401 }, detail: { project: "p_1" } },
+    },
+    {
+      ...{ type: "auth.refused", actor: { sub: "rsk_b", kind: "key" } },
+      action: "POST /inference/:deployment/predict",
+      ...{ outcome: { code: "auth_error", status: 401 }, detail: { project: "p_9" } },
+    },
+    {
+      ...{ type: "auth.failure", actor: { sub: "anonymous" } },
+      action: "POST /inference/:deployment/predict",
+      ...{
+        outcome: { code: "auth_error", status: 401 },
+        detail: { reason: "auth_error", count: 1 },
+      },
+    },
+  ]);
+  t.equal(refusals().length, 4);
+  t.notMatch(JSON.stringify(refusals()), /job-2|job-4|p_2/, "nothing of what was asked for");
+  t.equal(errorOf(await played.post(CHAT, "rsk_b", ask("none"))).code, "model_not_found");
+  t.equal((await played.post(CHAT, "rsk_d", ask("mine"))).status, 401);
+  t.equal(refusals().length, 4, "a name of nobody's is no refusal, and a wrong key is counted");
   played.tell({ keys: [platform("p_9", "rsk_b")] });
   await sleep(200);
   t.equal(await models("rsk_a"), 401, "it was revoked");
   t.same(await models("rsk_b"), ["all"]);
+  await played.stop();
+  t.match(
+    refusals().slice(4),
+    [{ type: "auth.failure", action: undefined, detail: { reason: "invalid_api_key" } }],
+    "what was counted is on record when it stops",
+  );
 });
 
 t.test("100 parallel calls never pass a limit, and hear when to come again", async (t) => {

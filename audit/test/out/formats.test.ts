@@ -28,6 +28,12 @@ function publicSchemaOf({ class_uid, metadata }: Record<string, unknown>): Valid
   });
 }
 
+const ADDRESS = "cd".repeat(32);
+const DECISION: AuditEvent["decision"] = {
+  ...{ effect: "allow", policy_ids: ["two-people"], policy_set_sha256: ADDRESS },
+};
+const BY_REQUEST = { approval: "apr-1", requester: "u_1", approvers: ["u_2"], single_person: true };
+
 function exportedOf(changes: Partial<AuditEvent>): ExportedEvent {
   const event: AuditEvent = {
     ...{
@@ -75,7 +81,13 @@ t.test(
         const changes = {
           type,
           phase,
-          actor: { sub: "x-1", kind },
+          actor: { sub: "x-1", kind, roles: ["lead"], azp: "GK1", sid: ADDRESS },
+          ...{
+            src: { addr: ADDRESS },
+            on_behalf_of: "u_2",
+            decision: DECISION,
+            detail: BY_REQUEST,
+          },
           object: { kind: object, id: "obj-1" },
           ...(isOutcome ? { outcome: { code: "ok" } } : {}),
         };
@@ -123,6 +135,50 @@ t.test(
     }
   },
 );
+
+t.test("address, roles and approval stand in OCSF's own fields", async (t) => {
+  const made = ocsfEvent(
+    exportedOf({
+      ...{ type: "iam.role.change", phase: "completed", outcome: { code: "ok" } },
+      actor: { sub: "u_2", kind: "user", roles: ["platform-admin"], sid: ADDRESS, azp: "GK1" },
+      ...{ object: { kind: "user", id: "u_3" }, src: { addr: ADDRESS } },
+      ...{ decision: DECISION, detail: { role: "security-officer", ...BY_REQUEST } },
+    }),
+  );
+  t.match(made, {
+    src_endpoint: { uid: ADDRESS, svc_name: "coordinator-gate" },
+    actor: {
+      user: {
+        ...{ uid: "u_2", credential_uid: "GK1" },
+        groups: [{ name: "platform-admin", type: "role" }],
+      },
+      session: { uid: ADDRESS },
+      authorizations: [
+        { decision: "allow", policy: { uid: "two-people", version: ADDRESS } },
+        {
+          decision: "approved",
+          policy: {
+            ...{ uid: "apr-1", type: "approval" },
+            data: { requester: "u_1", approvers: ["u_2"], single_person: true },
+          },
+        },
+      ],
+    },
+  });
+  t.notMatch(JSON.stringify(made["unmapped"]), /apr-1|u_1|platform-admin/);
+  const refused = ocsfEvent(
+    exportedOf({
+      ...{ type: "auth.refused", phase: "fact", object: { kind: "appliance", id: "appliance" } },
+      detail: { reason: "not_found", count: 41, window_s: 60 },
+    }),
+  );
+  t.match(refused, { count: 41, duration: 60_000 });
+  const asked = ocsfEvent(
+    exportedOf({ type: "iam.approval.request", object: { kind: "approval", id: "apr-1" } }),
+  );
+  t.match(asked["actor"], { authorizations: [{ policy: { uid: "apr-1" } }] });
+  t.notMatch(asked["actor"], { authorizations: [{ decision: "approved" }] });
+});
 
 t.test("an event of a type that this release does not know is exported all the same", async (t) => {
   const made = ocsfEvent(exportedOf({ type: "egress.deny" as never }));
@@ -173,7 +229,7 @@ t.test("CEF: nothing in a value ends a field, a line or the header", async (t) =
     "CEF:0",
     "ResonTech",
     "Sovereign Appliance",
-    "1",
+    "2",
     "job|sub\\mit ",
     "job|sub\\mit  failed",
     "5",
@@ -185,6 +241,11 @@ t.test("CEF: nothing in a value ends a field, a line or the header", async (t) =
   const plain = readCef(cefLine(exportedOf({})));
   t.equal(plain.extension.get("spriv"), "researcher,viewer");
   t.equal(plain.extension.has("outcome"), false, "what an event does not say is left out");
+  const approved = readCef(cefLine(exportedOf({ detail: BY_REQUEST })));
+  t.equal(approved.extension.get("flexString1"), "apr-1");
+  t.equal(approved.extension.get("flexString2"), "u_1/u_2");
+  const counted = exportedOf({ detail: { reason: "not_found", count: 41, window_s: 60 } });
+  t.equal(readCef(cefLine(counted)).extension.get("cnt"), "41");
 });
 
 t.test("LEEF: nothing in a value ends an attribute, a line or the header", async (t) => {
@@ -193,7 +254,7 @@ t.test("LEEF: nothing in a value ends an attribute, a line or the header", async
   const [version, vendor, product, formatVersion, eventId, delimiter, ...rest] = line.split("|");
   t.same(
     [version, vendor, product, formatVersion, eventId, delimiter],
-    ["LEEF:2.0", "ResonTech", "Sovereign Appliance", "1", "job_sub\\mit ", "x09"],
+    ["LEEF:2.0", "ResonTech", "Sovereign Appliance", "2", "job_sub\\mit ", "x09"],
   );
   const attributes = new Map(
     rest
@@ -209,4 +270,8 @@ t.test("LEEF: nothing in a value ends an attribute, a line or the header", async
   t.equal(unescaped, HOSTILE);
   t.equal(attributes.get("logIndex"), "41");
   t.equal(attributes.size, 17, "what an event does not say is left out");
+  const approved = leefLine(exportedOf({ detail: BY_REQUEST, src: { addr: ADDRESS } }));
+  for (const pair of ["approval=apr-1", "requester=u_1", "approvers=u_2"])
+    t.ok(approved.split("\t").includes(pair), pair);
+  t.ok(approved.includes(`sourceCommitment=${ADDRESS}`));
 });

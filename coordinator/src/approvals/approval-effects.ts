@@ -1,8 +1,11 @@
-/** What happens once a request is approved. Each effect is safe to repeat: a kill between effect and answer leaves the request open. */
+/**
+ * What happens once a request is approved. What an effect writes here stands in one transaction with the answer and both outcomes: a kill leaves all of it, or
+ * an open request. What it does elsewhere comes before, and is safe to repeat.
+ */
 import type { Requested } from "@resontech/contracts/http-approvals";
 import { ApiError } from "../api-error.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
-import type { ReadHandle } from "../db/open-database.ts";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { AccountLinks } from "../identity/accounts/account-links.ts";
 import { setProjectQuota } from "../identity/bucket-store.ts";
 import { projectName } from "../identity/project-store.ts";
@@ -21,12 +24,15 @@ export type ApprovalEffectsDeps = {
   commit: GroupCommit;
   links: Pick<AccountLinks, "resetSecondFactor">;
   roleChanges: Pick<RoleChanges, "require" | "change" | "inTurn">;
-  sessions: Pick<Sessions, "endAll">;
+  sessions: Pick<Sessions, "endAllIn">;
   policies: ChangedPolicies;
   kernel: Pick<Kernel, "job" | "outputs">;
   now: () => number;
 };
-type PerformedApproval = Pick<Approval, "id" | "what" | "requesterId">;
+type PerformedApproval = Pick<Approval, "id" | "what" | "requesterId"> & {
+  /** An earlier life began it for this request, and was killed before the answer stood. */
+  isBegun: boolean;
+};
 
 /** How long released outputs may be read. */
 export const EXPORT_MS = 24 * 3_600_000;
@@ -39,7 +45,7 @@ export class ApprovalEffects {
   }
 
   /** Whether it could be done now. @throws ApiError with what stands in the way */
-  require(what: Requested): void {
+  require(what: Requested, isBegun = false): void {
     const { read } = this.#deps;
     if (what.kind === "policy") return requirePolicies(what.files);
     // The vault and auditd do these, and judge what they are asked for.
@@ -55,7 +61,7 @@ export class ApprovalEffects {
         throw new ApiError("not_found", "there is no such project");
       return;
     }
-    if (what.kind === "role") return this.#deps.roleChanges.require(what.userId, what);
+    if (what.kind === "role") return this.#deps.roleChanges.require(what.userId, what, isBegun);
     if (findPersonById(read, what.userId) === null)
       throw new ApiError("not_found", "there is no such user");
   }
@@ -71,37 +77,45 @@ export class ApprovalEffects {
     return this.#deps.roleChanges.inTurn(work);
   }
 
-  /** Inside a turn. @throws ApiError, KeycloakUnreachableError */
-  async perform({ id, what, requesterId }: PerformedApproval): Promise<void> {
-    this.require(what);
+  /** Inside a turn. @param settled joins the transaction of the effect @throws ApiError, KeycloakUnreachableError */
+  async perform(
+    { id, what, requesterId, isBegun }: PerformedApproval,
+    settled: (db: WriteHandle) => void,
+  ): Promise<void> {
+    const { commit, roleChanges, links, sessions, policies, now } = this.#deps;
+    this.require(what, isBegun);
     switch (what.kind) {
       case "role":
-        return await this.#deps.roleChanges.change(what.userId, what);
+        return await roleChanges.change(what.userId, what, { settled, isBegun });
       case "second-factor":
-        await this.#deps.links.resetSecondFactor(what.userId);
-        await this.#deps.sessions.endAll({ userId: what.userId }, "revoked");
-        return;
+        await links.resetSecondFactor(what.userId);
+        return await commit.run((db) => {
+          sessions.endAllIn(db, { userId: what.userId }, "revoked");
+          settled(db);
+        });
       case "policy":
-        this.#deps.policies.put(what.files);
-        return;
+        policies.put(what.files);
+        return await commit.run(settled);
       case "erasure":
       case "hold":
       case "lift":
       case "disclosure":
       case "audit-policy":
       case "image":
-        return;
+        return await commit.run(settled);
       case "export": {
         const { bucket, files } = this.#exported(what);
-        const until = this.#deps.now() + EXPORT_MS;
-        const grant = { approvalId: id, userId: requesterId, bucket, until };
-        await this.#deps.commit.run((db) => {
+        const grant = { approvalId: id, userId: requesterId, bucket, until: now() + EXPORT_MS };
+        return await commit.run((db) => {
           for (const { key, versionId } of files) grantExport(db, { ...grant, key, versionId });
+          settled(db);
         });
-        return;
       }
       case "quota":
-        await this.#deps.commit.run((db) => setProjectQuota(db, what.projectId, what.bytes));
+        return await commit.run((db) => {
+          setProjectQuota(db, what.projectId, what.bytes);
+          settled(db);
+        });
     }
   }
 

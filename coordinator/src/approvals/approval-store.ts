@@ -11,6 +11,7 @@ export type Approval = {
   /** Null where it concerns the whole appliance. */
   projectId: string | null;
   state: ApprovalState;
+  /** Of an open request: whose approval was under way, see {@link noteBegun}. */
   deciderId: string | null;
   reason: string | null;
   singlePerson: boolean;
@@ -78,6 +79,14 @@ export function answerApproval(
       )
       .run({ id, ...answer }).changes > 0;
   return answeredIn("approvals") || answeredIn("later_approvals");
+}
+
+/** The effect of an open request begins, by this person's approval. It stays so where the process is killed, or the effect fails. */
+export function noteBegun(db: WriteHandle, id: string, deciderId: string): void {
+  db.prepare("UPDATE approvals SET decider_id = ? WHERE id = ? AND state = 'requested'").run(
+    deciderId,
+    id,
+  );
 }
 
 /** Requests that nobody answered in time. */

@@ -12,7 +12,7 @@ import type { RecordEvent } from "../audit-ports.ts";
 import type { OpenOperation, OperationRunner } from "../audited-operation.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
-import type { ReadHandle } from "../db/open-database.ts";
+import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import { forgetOverGrants } from "../storage/export-grants.ts";
 import { projectQuota } from "../identity/bucket-store.ts";
 import { projectName } from "../identity/project-store.ts";
@@ -28,6 +28,7 @@ import {
   type Approval,
   findApproval,
   insertApproval,
+  noteBegun,
   overdueApprovals,
 } from "./approval-store.ts";
 import { checkPolicies } from "../policy-trial/changed-policies.ts";
@@ -150,15 +151,15 @@ export class Approvals {
       },
       ({ completeIn }) =>
         effects.inTurn(async () => {
-          if (isDone) {
-            this.#requireStillAlone(approval);
-            await this.#perform(audit, approval, null);
-          }
-          await commit.run((db) => {
+          const settled = (db: WriteHandle) => {
             insertApproval(db, approval);
             changes.note(approval.id);
             completeIn(db);
-          });
+          };
+          if (isDone) {
+            this.#requireStillAlone(approval);
+            await this.#perform(audit, { ...approval, isBegun: false }, null, settled);
+          } else await commit.run(settled);
           return approval;
         }),
     );
@@ -191,13 +192,16 @@ export class Approvals {
           effects.inTurn(async () => {
             if (mayAnswer && !this.#answersByRow(approval, deciderId))
               throw new ApiError("role_required", "who answers holds no role for it any more");
-            if (state === "approved") await this.#perform(audit, approval, deciderId);
-            await commit.run((db) => {
+            const settled = (db: WriteHandle) => {
               if (!answerApproval(db, id, { state, deciderId, reason, decidedAt: now() }))
                 throw answered();
               changes.note(id);
               completeIn(db);
-            });
+            };
+            if (state === "approved") {
+              const begun = { ...approval, isBegun: approval.deciderId !== null };
+              await this.#perform(audit, begun, deciderId, settled);
+            } else await commit.run(settled);
             return findApproval(read, id)!;
           }),
       );
@@ -218,7 +222,8 @@ export class Approvals {
         state: approval.state,
       },
       requester: person(requesterId),
-      decider: deciderId === null ? null : person(deciderId),
+      // Until it is answered that is who approved it when a kill came between.
+      decider: deciderId === null || approval.state === "requested" ? null : person(deciderId),
       isSigned: isSigned(what)
         ? this.#signature(approval.id, "request", requesterId) !== null
         : null,
@@ -316,17 +321,30 @@ export class Approvals {
   /**
    * The effect is an operation of its own: the log says what changed, from what, by which request, who asked and who agreed.
    * @param approverId null: nobody else was there
+   * @param settled answers the request; it joins the transaction of the effect
    */
-  async #perform(audit: Audit, approval: Approval, approverId: string | null): Promise<void> {
+  async #perform(
+    audit: Audit,
+    approval: Approval & { isBegun: boolean },
+    approverId: string | null,
+    settled: (db: WriteHandle) => void,
+  ): Promise<void> {
     const { id, what, requesterId } = approval;
-    const { effects, now, read } = this.#deps;
+    const { effects, commit, now, read } = this.#deps;
     const by = {
       ...{ approval: id, requester: requesterId },
       ...(approverId === null ? { single_person: true } : { approvers: [approverId] }),
     };
     const effect = async (operation: OpenOperation) => {
-      await effects.perform(approval);
-      await this.#deps.commit.run((db) => operation.completeIn(db));
+      // Keycloak may have the role before it stands here: whoever answers after a kill has to know that.
+      if (what.kind === "role" && approverId !== null) {
+        effects.require(what, approval.isBegun);
+        await commit.run((db) => noteBegun(db, id, approverId));
+      }
+      await effects.perform(approval, (db) => {
+        operation.completeIn(db);
+        settled(db);
+      });
     };
     switch (what.kind) {
       // Done elsewhere, on record there.
@@ -336,7 +354,7 @@ export class Approvals {
       case "disclosure":
       case "audit-policy":
       case "image":
-        return;
+        return await effects.perform(approval, settled);
       case "export":
         return await audit.operation(
           {

@@ -26,12 +26,17 @@ export type RoleChangesDeps = {
   read: ReadHandle;
   commit: GroupCommit;
   links: Pick<AccountLinks, "setRole">;
-  sessions: Pick<Sessions, "endAll">;
+  sessions: Pick<Sessions, "endAllIn">;
   bucketKeys: Pick<BucketKeys, "review">;
   onError: (error: unknown, what: string) => void;
   /** Unix milliseconds. */
   now: () => number;
 };
+/**
+ * @property settled joins the transaction of the change
+ * @property isBegun an earlier life may have made it at Keycloak already, and a token may have brought it here since
+ */
+export type SettledChange = { settled: (db: WriteHandle) => void; isBegun: boolean };
 type AnyHandle = Pick<WriteHandle, "prepare">;
 
 export class RoleChanges {
@@ -47,17 +52,27 @@ export class RoleChanges {
     return this.#turns.run(work);
   }
 
-  /** Whether it could be done now. @throws ApiError not_found, role_unchanged, duties_conflict, last_admin */
-  require(userId: string, wanted: RoleChange): void {
+  /** Whether it could be done now. @throws ApiError not_found, duties_conflict, last_admin; role_unchanged where it was not begun */
+  require(userId: string, wanted: RoleChange, isBegun = false): void {
     const { read } = this.#deps;
     requirePerson(read, userId);
-    requireRoleChange(wanted, factsOf(read, userId));
+    const facts = factsOf(read, userId);
+    if (isBegun) requireAllowed(wanted, facts);
+    else requireRoleChange(wanted, facts);
   }
 
-  /** Inside a turn. Sessions end: the next sign-in has the roles of then. @throws ApiError as {@link require}; KeycloakUnreachableError */
-  async change(userId: string, wanted: RoleChange): Promise<void> {
-    const { commit, links } = this.#deps;
-    this.require(userId, wanted);
+  /**
+   * Inside a turn. Sessions end with it: the next sign-in has the roles of then. A kill before the transaction leaves nothing here; the same change goes on
+   * from there.
+   * @throws ApiError as {@link require}; KeycloakUnreachableError
+   */
+  async change(
+    userId: string,
+    wanted: RoleChange,
+    { settled, isBegun }: SettledChange,
+  ): Promise<void> {
+    const { commit, links, sessions } = this.#deps;
+    this.require(userId, wanted, isBegun);
     const isGranted = wanted.change === "grant";
     await links.setRole(userId, wanted.role, isGranted);
     try {
@@ -66,12 +81,14 @@ export class RoleChanges {
         const facts = factsOf(db, userId);
         requireAllowed(wanted, facts);
         setRoles(db, userId, rolesAfter(wanted, facts.held));
+        sessions.endAllIn(db, { userId }, "revoked");
+        settled(db);
       });
     } catch (error) {
       await links.setRole(userId, wanted.role, !isGranted);
       throw error;
     }
-    await this.#settle(userId);
+    await this.#review(userId);
   }
 
   /**
@@ -82,7 +99,7 @@ export class RoleChanges {
    */
   restore(userId: string, settled: (db: WriteHandle) => void): Promise<void> {
     return this.inTurn(async () => {
-      const { commit, links, now } = this.#deps;
+      const { commit, links, sessions, now } = this.#deps;
       const restoredAt = now();
       await commit.run((db) => {
         const person = requirePerson(db, userId);
@@ -94,8 +111,11 @@ export class RoleChanges {
         noteRestored(db, userId, restoredAt);
       });
       await links.setRole(userId, "platform-admin", true);
-      await this.#settle(userId);
-      await commit.run(settled);
+      await commit.run((db) => {
+        sessions.endAllIn(db, { userId }, "revoked");
+        settled(db);
+      });
+      await this.#review(userId);
     });
   }
 
@@ -106,10 +126,9 @@ export class RoleChanges {
       requireAnotherAdministrator(otherHoldersOf(read, ["platform-admin"], userId));
   }
 
-  async #settle(userId: string): Promise<void> {
-    const { sessions, bucketKeys, onError } = this.#deps;
-    await sessions.endAll({ userId }, "revoked");
-    // The role has changed: a store that is away undoes nothing of it, and the next sweep asks again.
+  /** The role has changed: a store that is away undoes nothing of it, and the next sweep asks again. */
+  async #review(userId: string): Promise<void> {
+    const { bucketKeys, onError } = this.#deps;
     await bucketKeys
       .review(userId)
       .catch((error: unknown) => onError(error, "key pairs of a person were not reviewed"));

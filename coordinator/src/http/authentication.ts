@@ -3,12 +3,12 @@ import { randomUUID, timingSafeEqual } from "node:crypto";
 import { committer } from "@resontech/audit/producer";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { ApiError } from "../api-error.ts";
 import type { AuditGate } from "../audit-ports.ts";
 import { actorOf } from "../authorization/in-the-log.ts";
 import {
   type Caller,
-  callerIn,
   type KeyCaller,
   type ServiceAccountCaller,
   type SessionCaller,
@@ -22,7 +22,7 @@ import { SignInRefused } from "../identity/sign-in/open-id-provider.ts";
 import type { AccessTokens, TokenBearer } from "../identity/sign-in/access-tokens.ts";
 import type { Sessions } from "../identity/sign-in/sessions.ts";
 import { noteAccountUse } from "../identity/service-accounts/service-account-store.ts";
-import { FailureTally } from "./failure-tally.ts";
+import { inProject } from "./in-project.ts";
 import { SeenTokens } from "./seen-tokens.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
@@ -75,18 +75,17 @@ const LAST_USE_STEP_MS = 60_000;
 
 export const authentication = fp<AuthenticationOptions>(
   async (app, options) => {
-    const tally = new FailureTally({
-      now: options.now,
-      log: (reason, count, windowS, source) =>
-        logFailure(options.gate, reason, count, windowS, source),
-      onError: (err) => app.log.error({ err }, "counted refusals could not be logged"),
-    });
     const lastUses = new Map<string, number>();
     const seenTokens = new SeenTokens();
 
     app.decorateRequest("caller", null);
     app.decorateRequest("refuseCredential", async function (code, message) {
-      const { count } = await tally.add(this.peer, code);
+      const count = await this.audit.refusal({
+        type: "auth.failure",
+        object: { kind: "appliance", id: "appliance" },
+        outcome: { code, status: ERROR_CATALOGUE[code].status },
+        detail: { reason: code },
+      });
       if (count > options.maxFailuresPerMinute)
         throw new ApiError("rate_limited", "too many refused requests from this address");
       throw new ApiError(code, message);
@@ -96,16 +95,14 @@ export const authentication = fp<AuthenticationOptions>(
       if (access === undefined || "public" in access || "credential" in access) return;
       const found = await callerOfRequest(request);
       if (typeof found === "string") return request.refuseCredential(found, REFUSALS[found]);
-      request.caller = inChosenProject(found, request.headers["x-rt-project"]);
+      request.caller = found;
+      request.caller = inChosenProject(request, options.read, found);
       if (found.kind === "key") noteLastUse(found);
     });
     app.decorateRequest("callerNow", async function () {
       const found = await callerOfRequest(this);
-      return typeof found === "string"
-        ? null
-        : inChosenProject(found, this.headers["x-rt-project"]);
+      return typeof found === "string" ? null : inChosenProject(this, options.read, found);
     });
-    app.addHook("onClose", () => tally.close());
 
     async function callerOfRequest(request: FastifyRequest): Promise<UserCaller | Refusal> {
       const { authorization } = request.headers;
@@ -147,13 +144,12 @@ const REFUSALS: Record<Refusal, string> = {
 
 /** A person with several projects names the one that the request is about. @throws ApiError not_found where it is none of them */
 function inChosenProject<C extends UserCaller>(
+  request: FastifyRequest,
+  read: ReadHandle,
   caller: C,
-  chosen: string | string[] | undefined,
 ): C {
-  if (chosen === undefined) return caller;
-  const there = callerIn(caller, String(chosen));
-  if (there === null) throw new ApiError("not_found", "there is no such project");
-  return there;
+  const chosen = request.headers["x-rt-project"];
+  return chosen === undefined ? caller : inProject(request, read, caller, String(chosen));
 }
 
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
@@ -235,24 +231,3 @@ const KEY_REFUSALS = {
   left: "user_left",
   unseen: "sign_in_needed",
 } as const;
-
-async function logFailure(
-  gate: AuditGate,
-  reason: string,
-  count: number,
-  windowS: number,
-  source: string,
-): Promise<void> {
-  const commit = committer();
-  await gate.fact(
-    {
-      type: "auth.failure",
-      op: randomUUID(),
-      actor: actorOf(null),
-      src: { addr: commit("src.addr", source) },
-      object: { kind: "appliance", id: "appliance" },
-      detail: { reason, count, window_s: windowS },
-    },
-    commit.disclosures,
-  );
-}

@@ -4,13 +4,18 @@
  */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { ERROR_CATALOGUE, type ErrorCode } from "@resontech/contracts/error-catalogue";
 import { ApiError } from "../api-error.ts";
 import type { Given } from "../authorization/asker.ts";
 import { isUserCaller, type UserCaller } from "../authorization/caller.ts";
 import { type Allowed, type Asked, decide, type Refused } from "../authorization/decide.ts";
 import { decisionOf, projectDetail } from "../authorization/in-the-log.ts";
 import { type Action, ACTIONS, type ResourceOf } from "../authorization/actions.ts";
+import { policiesInForce } from "../authorization/policies-in-force.ts";
+import type { ResourceKind } from "../authorization/resources.ts";
 import { type RouteAccess, routeNameOf } from "./route-config.ts";
+
+const APPLIANCE = { kind: "appliance", id: "appliance" } as const;
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -52,7 +57,11 @@ export function callerOfRequest(request: FastifyRequest): UserCaller {
   return request.caller;
 }
 
-/** Goes on only where the caller may do it. @throws ApiError with the refusal's code; a refusal by policy is logged first */
+/**
+ * Goes on only where the caller may do it. A refusal by policy is logged first. A row of others is answered as one that is not there, in the same time, and
+ * logged behind the answer.
+ * @throws ApiError with the refusal's code
+ */
 export async function authorize<A extends Action>(
   request: FastifyRequest,
   action: A,
@@ -61,7 +70,11 @@ export async function authorize<A extends Action>(
 ): Promise<Allowed> {
   if (request.caller === null) throw new Error(`${action} is asked for nobody`);
   const verdict = decide(request.caller, action, asked, given);
-  if (verdict.effect === "deny") return await refuse(request, verdict);
+  if (verdict.effect === "deny") {
+    const isHidden = verdict.policies.length === 0 && asked !== null;
+    if (isHidden) noteHiddenRow(request, verdict.code, ACTIONS[action]);
+    return await refuse(request, verdict);
+  }
   request.allowedActions.add(action);
   return verdict;
 }
@@ -77,13 +90,28 @@ export async function authorizedRow<A extends Action, R extends ResourceOf<A>>(
   return row;
 }
 
+/** Puts on record that the caller asked for a row that is there, and was told that it is not. Of the row the kind alone is said. */
+export function noteHiddenRow(request: FastifyRequest, code: ErrorCode, kind: ResourceKind): void {
+  request.audit.noteRefusal({
+    type: "auth.refused",
+    object: APPLIANCE,
+    decision: {
+      ...{ effect: "deny", policy_ids: ["no-grant"] },
+      policy_set_sha256: policiesInForce().sha256,
+    },
+    outcome: { code, status: ERROR_CATALOGUE[code].status },
+    detail: { reason: code, ...projectDetail(request.caller), kind },
+  });
+}
+
 async function refuse(request: FastifyRequest, refused: Refused): Promise<never> {
-  const { code, message, policies } = refused;
+  const { code, status, message, policies } = refused;
   if (policies.length > 0)
-    await request.audit.fact({
+    await request.audit.refusal({
       type: "auth.refused",
-      object: { kind: "appliance", id: "appliance" },
+      object: APPLIANCE,
       decision: decisionOf(refused),
+      outcome: { code, status },
       detail: { reason: code, ...projectDetail(request.caller) },
     });
   throw new ApiError(code, message);

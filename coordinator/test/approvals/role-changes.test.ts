@@ -39,14 +39,16 @@ function opened(t: Test, held: Record<string, readonly ApplianceRole[]>) {
           atKeycloak.push(`${isGranted ? "+" : "-"}${role} ${userId}`);
         },
       },
-      sessions: { endAll: async () => 0 },
+      sessions: { endAllIn: () => 0 },
       bucketKeys: { review: async (userId) => void reviewed.push(userId) },
       onError: (error) => t.fail(String(error)),
     }),
     atOnce: async (wanted: readonly (readonly [string, ApplianceRole, "grant" | "revoke"])[]) => {
       const settled = await Promise.allSettled(
         wanted.map(([userId, role, change]) =>
-          world.changes.inTurn(() => world.changes.change(userId, { role, change })),
+          world.changes.inTurn(() =>
+            world.changes.change(userId, { role, change }, { settled: () => {}, isBegun: false }),
+          ),
         ),
       );
       return settled.map((one) =>

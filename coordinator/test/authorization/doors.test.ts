@@ -1,5 +1,6 @@
 /** Every way in has an action of the policy, and asks for it: routes as Fastify has them, verbs of operator and agents, questions of the S3 front. */
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { AGENT_VERBS, agentSubject } from "@resontech/contracts/agent-protocol";
 import { ControlRequest } from "@resontech/contracts/control-protocol";
 import { KEY_SCOPES, type KeyScope } from "@resontech/contracts/http-identity";
@@ -192,7 +193,7 @@ t.test(
 );
 
 t.test(
-  "another's row is answered as one that is not there, byte for byte, and leaves no more behind",
+  "another's row is answered as one that is not there, byte for byte, and is on record as a refusal",
   async (t) => {
     const stranger = await keyFor("stranger", KEY_SCOPES);
     const owner = await keyFor("owner", KEY_SCOPES);
@@ -214,8 +215,20 @@ t.test(
       const before = api.audit.drafts.length;
       const absent = await call(name, "nothing", stranger);
       t.match(absent, { status: 404, body: { code: "not_found" } }, name);
+      await setImmediate();
+      t.equal(api.audit.drafts.length, before, `${name} of nobody's leaves nothing`);
       t.same(await call(name, id, stranger), absent, name);
-      t.equal(api.audit.drafts.length, before, `${name} leaves nothing`);
+      t.equal(api.audit.drafts.length, before, `${name} is answered before it is on record`);
+      await setImmediate();
+      const [draft, ...more] = api.audit.drafts.slice(before);
+      t.match(draft, {
+        ...{ type: "auth.refused", action: name, on_behalf_of: "u_stranger" },
+        decision: { effect: "deny", policy_ids: ["no-grant"] },
+        outcome: { code: "not_found", status: 404 },
+        detail: { reason: "not_found", project: "p_stranger", kind: /^(job|key|approval)$/ },
+      });
+      t.notMatch(JSON.stringify(draft), /owner/, `${name} tells nothing of the owner`);
+      t.same(more, []);
       // No object store answers here, and the job has no member.
       if (name.startsWith("GET") && !name.includes("/logs"))
         t.equal((await call(name, id, owner)).status, 200, name);

@@ -166,7 +166,7 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
   "identity/sign-in/sessions.ts": {
     why: "a session becomes a caller",
     texts: [
-      ...["session.roles", "signedIn.roles", "session.roles", "{ roles }"],
+      ...["session.roles", "signedIn.roles", "{ roles }"],
       "session.id !== sessionId",
       ...["session.roles", "session.roles", "session.roles"],
       "fresh.roles",

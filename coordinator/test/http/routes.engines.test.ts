@@ -65,6 +65,7 @@ t.test("a route that declares an event and does not log it is withheld", async (
     gate: api.audit.gate,
     record: api.audit.record,
     commit: api.commit,
+    now: () => api.clock.now,
   });
   app.decorateRequest("caller", null);
   app.get("/forgetful", { config: { audit: { event: "key.list" } } }, async () => ({

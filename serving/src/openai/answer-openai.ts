@@ -13,6 +13,7 @@ import { callFailure } from "../numbers/call-failure.ts";
 import type { CountedCall, GatewayNumbers } from "../numbers/gateway-numbers.ts";
 import { mayCall, shownKey, type ShownKey } from "../may-call.ts";
 import type { CallRecorder } from "../records/call-recorder.ts";
+import type { CallRefusals } from "../records/call-refusals.ts";
 import type { Refusal } from "../refuse.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
 import type { RouteFollower } from "../route-follower.ts";
@@ -32,6 +33,7 @@ export type OpenAiParts = {
   numbers: Pick<GatewayNumbers, "begin" | "now">;
   pool: ReplicaPool;
   records: Pick<CallRecorder, "begin" | "end" | "isAvailable">;
+  refusals: Pick<CallRefusals, "wrongKey" | "hidden">;
   log: Logger;
 };
 
@@ -72,30 +74,45 @@ async function answer(
   if (wish.kind === "none") throw noSuchCall(wish.status, exchange.request);
   const { routes } = parts;
   const shown = shownKey(keyOf(exchange.request.headers), routes.keys, Date.now());
-  const wrongKey = () => (routes.isTold || shown === null ? badKey() : nothingKnown());
+  const wrongKey = async () => {
+    if (!routes.isTold && shown !== null) return nothingKnown();
+    const bad = badKey();
+    const { code, status } = bad.refusal;
+    const isOnRecord = await parts.refusals.wrongKey(exchange.request, shown, { code, status });
+    return isOnRecord ? bad : new OpenAiError(NOT_RECORDED);
+  };
   // An address that was taken over is its successor's.
   const addressed = deployment === null ? null : routes.find(deployment);
-  if (deployment !== null && addressed === null) throw wrongKey();
+  if (deployment !== null && addressed === null) throw await wrongKey();
   const callable = routes
     .all()
     .filter((route) => mayCall(route, shown))
     .filter((route) => addressed === null || route.deployment === addressed.deployment);
   // Whether there is such a deployment is its callers' to know: without a key all look the same. A platform key is good where nothing is deployed, too.
   if (shown === null || (callable.length === 0 && (shown.platform === null || deployment !== null)))
-    throw wrongKey();
+    throw await wrongKey();
+  const routeOf = (name: string): Route => {
+    const found = findModel(callable, name, projectOf(shown));
+    if (found !== null) return found;
+    const missing = noSuchModel(name);
+    const { code, status } = missing.refusal;
+    // At a deployment's own address there is no other that could be meant.
+    if (addressed === null && findModel(routes.all(), name, null) !== null)
+      parts.refusals.hidden(exchange.request, shown, { code, status });
+    throw missing;
+  };
   if (wish.kind === "models")
     return sendJson(exchange.response, {
       object: "list",
       data: modelsOf(callable, projectOf(shown)),
     });
-  if (wish.kind === "model")
-    return sendJson(exchange.response, modelOf(routeOf(callable, wish.name, shown)));
+  if (wish.kind === "model") return sendJson(exchange.response, modelOf(routeOf(wish.name)));
   const body = await readBody(exchange.request);
   const asked = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
   const name = addressed?.deployment ?? asked.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
-  const route = routeOf(callable, name, shown);
+  const route = routeOf(name);
   const counted = parts.numbers.begin(route.deployment, exchange.beganAt);
   await counting(counted, exchange.response, (ended) =>
     callWithin(parts, exchange, {
@@ -219,11 +236,8 @@ function notAdmitted({ status, type: code, ...refusal }: Refusal): OpenAiError {
   return new OpenAiError({ ...refusal, status, type, code });
 }
 
-/** @throws OpenAiError model_not_found */
-function routeOf(callable: readonly Route[], name: string, shown: ShownKey): Route {
-  const route = findModel(callable, name, projectOf(shown));
-  if (route !== null) return route;
-  throw new OpenAiError({
+function noSuchModel(name: string): OpenAiError {
+  return new OpenAiError({
     ...{ status: 404, type: "invalid_request_error", code: "model_not_found", param: "model" },
     message: `the model ${JSON.stringify(name)} does not exist, or the key may not call it; GET /v1/models lists those that it may`,
   });

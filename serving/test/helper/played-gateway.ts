@@ -18,6 +18,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { composeEvent } from "@resontech/audit/producer";
+import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
 import type { OutboundHost } from "@resontech/contracts/outbound";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
@@ -49,6 +51,8 @@ export class PlayedGateway implements AsyncDisposable {
   server = { cert: "", key: "" };
   /** How long it thinks. */
   thinkMs = 0;
+  /** What it has put on record, without the phase. */
+  readonly facts: Omit<EventDraft, "phase">[] = [];
   /** What the gateway told last. */
   numbers: DeploymentNumbers[] = [];
   readonly usage = new Map<string, UsageRow>();
@@ -134,7 +138,17 @@ export class PlayedGateway implements AsyncDisposable {
         ...{ rootCertFile: file("root.pem"), callsDir: this.callsDir },
         ...noWayOut(this.#dir),
       },
-      { connected: true, fact: async () => ({ index: 0, leafHash: "" }) },
+      {
+        connected: true,
+        fact: async (draft, disclosures) => {
+          const { event } = composeEvent(
+            { ...draft, phase: "fact" },
+            { boot: "test", pseq: this.facts.push(draft) },
+            disclosures,
+          );
+          return { index: this.facts.length, leafHash: event };
+        },
+      },
       log,
     );
     for (let tries = 0; tries < 200; tries++) {

@@ -40,6 +40,7 @@ export type {
   Spooled,
 } from "../format/wire/frames.ts";
 export { AuditUnavailable } from "./errors.ts";
+export { type Refusal, type Repeats, RefusalTally } from "./refusal-tally.ts";
 
 /** Longest wait for a durable acknowledgement, as the design has it; test/producer/producer.engines.test.ts pins it. */
 export const ACKNOWLEDGEMENT_TIMEOUT_MS = 2_000;

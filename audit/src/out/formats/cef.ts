@@ -9,7 +9,7 @@ import {
   severityOf,
   VENDOR,
 } from "./exported-event.ts";
-import { keyValueFields } from "./key-value-fields.ts";
+import { type KeyValueFields, keyValueFields } from "./key-value-fields.ts";
 
 export function cefLine(exported: ExportedEvent): string {
   const { event } = exported;
@@ -34,6 +34,9 @@ export function cefLine(exported: ExportedEvent): string {
     ["dvchost", fields.origin.split(".")[0] ?? ""],
     ["deviceProcessName", fields.prod],
     ["cat", event.phase],
+    ["cnt", fields.count],
+    ...labelled("flexString1", "approval", fields.approval),
+    ...labelled("flexString2", "requester/approvers", peopleOf(fields)),
     ...labelled("cs1", "leafHash", fields.leafHash),
     ...labelled("cs2", "origin", fields.origin),
     ...labelled("cs3", "operation", fields.op),
@@ -45,6 +48,11 @@ export function cefLine(exported: ExportedEvent): string {
   ];
   const present = extension.filter(([, value]) => value !== "");
   return `${header.map((field, at) => (at === 0 ? field : escapeHeader(field))).join("|")}|${present.map(([key, value]) => `${key}=${escapeValue(value)}`).join(" ")}`;
+}
+
+/** Who asked for the approval, and who agreed. CEF takes no commitment as an address, so it has none. */
+function peopleOf({ requester, approvers }: KeyValueFields): string {
+  return requester === "" && approvers === "" ? "" : `${requester}/${approvers}`;
 }
 
 function labelled(key: string, label: string, value: string): [string, string][] {

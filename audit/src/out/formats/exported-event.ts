@@ -16,7 +16,7 @@ export type ExportedEvent = {
 export const VENDOR = "ResonTech";
 export const PRODUCT = "Sovereign Appliance";
 /** Of the exported forms, not of the release: it changes when a field changes its meaning. */
-export const FORMAT_VERSION = "1";
+export const FORMAT_VERSION = "2";
 
 /** How grave, from 0 to 10, as CEF and LEEF count. */
 export function severityOf({ type, phase }: AuditEvent): number {

@@ -1,4 +1,5 @@
 /** The fields that CEF and LEEF carry, under names of their own. */
+import { approvalOf } from "./approval-of.ts";
 import type { ExportedEvent } from "./exported-event.ts";
 
 export type KeyValueFields = {
@@ -8,6 +9,14 @@ export type KeyValueFields = {
   actorKind: string;
   roles: string;
   onBehalfOf: string;
+  /** Of the address that asked: a commitment. */
+  source: string;
+  /** The request by which it was done; who asked for it, and who agreed. */
+  approval: string;
+  requester: string;
+  approvers: string;
+  /** Refusals that one entry counts. */
+  count: string;
   action: string;
   objectKind: string;
   object: string;
@@ -30,7 +39,16 @@ export function keyValueFields({
   origin,
   treeSize,
 }: ExportedEvent): KeyValueFields {
+  const approval = approvalOf(event);
+  const { count, window_s: windowS } = event.detail ?? {};
   return {
+    ...{
+      source: event.src?.addr ?? "",
+      approval: approval?.id ?? "",
+      requester: approval?.requester ?? "",
+      approvers: (approval?.approvers ?? []).join(","),
+      count: typeof count === "number" && typeof windowS === "number" ? String(count) : "",
+    },
     ...{
       atMs: Date.parse(event.t_log),
       id: event.id,

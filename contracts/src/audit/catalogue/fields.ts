@@ -19,6 +19,9 @@ export const OfUpload = { upload_sha256: Type.Optional(Sha256Hex) };
  */
 export const Claimed = { claimed: Type.Optional(PlainId) };
 
+/** Refusals of one source and kind after the first of a minute, in one record: how many, and in how many seconds. A record without them is one refusal. */
+export const Repeated = { count: Type.Optional(Count), window_s: Type.Optional(Count) };
+
 /** What was done for a request: which one, who asked, who agreed. Entries of older releases name the request alone. */
 export const ByRequest = {
   approval: Type.Optional(PlainId),

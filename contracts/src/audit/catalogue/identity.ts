@@ -2,18 +2,24 @@
 import { Type } from "typebox";
 import { Code, Count, PlainId, Sha256Hex } from "../audit-event.ts";
 import { type CatalogueEntry, closed, fact, NoDetail, observed, operation } from "./entry.ts";
-import { ByRequest, Claimed } from "./fields.ts";
+import { ByRequest, Claimed, Repeated } from "./fields.ts";
 
 export const IDENTITY_EVENTS = {
   "auth.failure": fact(
     "appliance",
-    "Requests refused for a missing, malformed, revoked or expired credential; repeats from one source are counted for a minute.",
+    "Requests refused for a missing, malformed, revoked or expired credential; repeats of one source and reason are counted for a minute.",
     Type.Object({ reason: Code, count: Count, window_s: Count }, closed),
   ),
   "auth.refused": fact(
     "appliance",
-    "A known actor asked for something that its role or project does not allow; `project` is the one that the actor came with.",
-    Type.Object({ reason: Code, project: Type.Optional(PlainId), ...Claimed }, closed),
+    "A known actor asked for something that its role or project does not allow; `project` is the one that the actor came with. `kind`: a row of this kind is there, and was answered as one that is not.",
+    Type.Object(
+      {
+        ...{ reason: Code, project: Type.Optional(PlainId), kind: Type.Optional(Code) },
+        ...{ ...Claimed, ...Repeated },
+      },
+      closed,
+    ),
   ),
   "auth.session.begin": fact(
     "user",
@@ -41,7 +47,7 @@ export const IDENTITY_EVENTS = {
   "auth.session.refused": fact(
     "appliance",
     "A sign-in came back from the identity provider and was refused: forged, replayed, too late, or of somebody who may not come in.",
-    Type.Object({ reason: Code }, closed),
+    Type.Object({ reason: Code, ...Repeated }, closed),
   ),
   "auth.service-account.use": fact(
     "user",
@@ -138,6 +144,14 @@ export const IDENTITY_EVENTS = {
     "user",
     "A group would give a user a role of the whole appliance: it is not given but asked for.",
     Type.Object({ role: Code }, closed),
+  ),
+  "iam.role.withheld": fact(
+    "user",
+    "A person's token names `roles` of the whole appliance that were not taken, because duties exclude each other; `held` are those that were. Without roles: it is over.",
+    Type.Object(
+      { roles: Type.Array(Code, { maxItems: 8 }), held: Type.Array(Code, { maxItems: 8 }) },
+      closed,
+    ),
   ),
   "iam.node.change": operation(
     "node",

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Code, Count, PlainId } from "../audit-event.ts";
 import { type CatalogueEntry, closed, DAY, fact, HOUR, operation } from "./entry.ts";
-import { Claimed, OfUpload, OfUrl } from "./fields.ts";
+import { Claimed, OfUpload, OfUrl, Repeated } from "./fields.ts";
 
 /** As the caller saw it. */
 const Status = Type.Integer({ minimum: 100, maximum: 599 });
@@ -102,7 +102,7 @@ export const OBJECT_STORE_EVENTS = {
         code: Code,
         bytes: Type.Optional(Count),
         ...OfUrl,
-        ...Claimed,
+        ...{ ...Claimed, ...Repeated },
       },
       closed,
     ),
@@ -110,7 +110,7 @@ export const OBJECT_STORE_EVENTS = {
   "data.bucket.refused": fact(
     "bucket",
     "A request to list a bucket, or to read of its state, was refused by the object store: signature, rights.",
-    Type.Object({ status: Status, code: Code, ...Claimed }, closed),
+    Type.Object({ status: Status, code: Code, ...Claimed, ...Repeated }, closed),
   ),
   "data.bucket.delete": operation(
     "bucket",

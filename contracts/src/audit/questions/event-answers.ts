@@ -135,6 +135,7 @@ export const EVENT_ANSWERS: Readonly<Record<EventType, EventAnswers>> = {
   "iam.user.left": { questions: ["rights"], controls: ACCOUNTS_CHANGED },
   "iam.group.map": { questions: ["rights", "administrators"], controls: RIGHTS },
   "iam.role.request": { questions: ["rights"], controls: RIGHTS },
+  "iam.role.withheld": { questions: ["rights"], controls: RIGHTS },
   "iam.node.change": { questions: ["administrators"], controls: CHANGED },
   "iam.role.change": { questions: ["rights", "administrators"], controls: RIGHTS },
   "iam.role.acknowledge": { questions: ["rights", "administrators"], controls: RIGHTS },

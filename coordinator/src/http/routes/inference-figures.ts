@@ -11,8 +11,6 @@ import {
   UsageReply,
 } from "@resontech/contracts/http-inference";
 import { Type } from "typebox";
-import { ApiError } from "../../api-error.ts";
-import { callerIn } from "../../authorization/caller.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { MAX_USAGE_ROWS, readUsage } from "../../inference/call-usage.ts";
 import { deploymentStatus, servingReply } from "../../inference/decisions/deployment-reply.ts";
@@ -21,6 +19,7 @@ import { JobLists } from "../../kernel/job-lists.ts";
 import type { JobView } from "../../kernel/job-view.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { inProject } from "../in-project.ts";
 import { asDeployment } from "../decisions/deployment-replies.ts";
 import { responses } from "../responses.ts";
 
@@ -91,8 +90,7 @@ export const inferenceFigureRoutes: FastifyPluginAsyncTypebox<InferenceFigureRou
     async (request) => {
       const { rows } = await authorize(request, "job.list", "rows");
       const { project } = request.query;
-      if (project !== undefined && callerIn(callerOfRequest(request), project) === null)
-        throw new ApiError("not_found", "there is no such project");
+      if (project !== undefined) inProject(request, read, callerOfRequest(request), project);
       const usage = readUsage(read, rows, request.query);
       return { usage: usage.slice(0, MAX_USAGE_ROWS), isCut: usage.length > MAX_USAGE_ROWS };
     },

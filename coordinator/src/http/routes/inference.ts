@@ -15,7 +15,6 @@ import { JobListQuery } from "@resontech/contracts/http-jobs";
 import { isTerminal, wireState } from "@resontech/contracts/job-states";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
-import { callerIn } from "../../authorization/caller.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { DeploymentTable } from "../../inference/deployment-table.ts";
@@ -31,6 +30,7 @@ import type { Deployment } from "../../workloads/predictor/predictor.ts";
 import type { OwnImages } from "../../workloads/predictor/own-images.ts";
 import { validatePredictor } from "../../workloads/predictor/validate-predictor.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { inProject } from "../in-project.ts";
 import { asDeployment, deploymentReply, deploymentRow } from "../decisions/deployment-replies.ts";
 import { modelSources } from "../model-sources.ts";
 import { responses } from "../responses.ts";
@@ -127,8 +127,7 @@ export const inferenceRoutes: FastifyPluginAsyncTypebox<InferenceRoutesDeps> = a
       const { rows } = await authorize(request, "job.list", "rows");
       const { project } = request.query;
       // As the header that names a project: of none that one is not in, and of none that there is not.
-      if (project !== undefined && callerIn(callerOfRequest(request), project) === null)
-        throw new ApiError("not_found", "there is no such project");
+      if (project !== undefined) inProject(request, read, callerOfRequest(request), project);
       const { jobs, ...page } = lists.page(rows, { are: DEPLOYMENT_KINDS }, request.query);
       return {
         ...page,

@@ -17,7 +17,7 @@ import {
 } from "@resontech/contracts/http-jobs";
 import { Type } from "typebox";
 import { ApiError } from "../../api-error.ts";
-import { callerIn, credentialOf } from "../../authorization/caller.ts";
+import { credentialOf } from "../../authorization/caller.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { JobHistory } from "../../kernel/job-history.ts";
 import { JobLists } from "../../kernel/job-lists.ts";
@@ -27,6 +27,7 @@ import type { LogSearches } from "../../outputs/log-search/log-searches.ts";
 import { StoredLogs } from "../../outputs/stored-logs.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { authorize, authorizedRow, callerOfRequest } from "../authorization.ts";
+import { inProject } from "../in-project.ts";
 import { responses } from "../responses.ts";
 
 export type JobRoutesDeps = {
@@ -67,8 +68,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox<JobRoutesDeps> = async (
       const { rows } = await authorize(request, "job.list", "rows");
       const { project } = request.query;
       // As the header that names a project: of none that one is not in, and of none that there is not.
-      if (project !== undefined && callerIn(callerOfRequest(request), project) === null)
-        throw new ApiError("not_found", "there is no such project");
+      if (project !== undefined) inProject(request, read, callerOfRequest(request), project);
       return lists.page(rows, { areNot: DEPLOYMENT_KINDS }, request.query);
     },
   );

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { IdParam } from "@resontech/contracts/http-common";
 import { KeyReply, MintedKeyReply, MintKeyBody } from "@resontech/contracts/http-identity";
 import type { FastifyRequest } from "fastify";
@@ -128,10 +129,11 @@ export const keyRoutes: FastifyPluginAsyncTypebox<KeyRoutesDeps> = async (app, d
 /** A shell that is signed in acts for its person as a key does: who has its file must not make keys of it that outlive it. */
 async function requireBrowser(request: FastifyRequest): Promise<void> {
   if (readSessionCookie(request) !== null && request.headers.authorization === undefined) return;
-  await request.audit.fact({
+  await request.audit.refusal({
     type: "auth.refused",
     object: { kind: "appliance", id: "appliance" },
     decision: { effect: "deny", policy_ids: ["key-by-session"] },
+    outcome: { code: "session_only", status: ERROR_CATALOGUE.session_only.status },
     detail: { reason: "session_only", ...projectDetail(request.caller) },
   });
   throw new ApiError("session_only", "a platform key is minted in a browser");

@@ -15,9 +15,10 @@ import { ADOPTION_MS } from "../../identity/service-accounts/decisions/account-s
 import {
   accountsOfProject,
   findAccount,
+  isAccount,
   type ServiceAccount,
 } from "../../identity/service-accounts/service-account-store.ts";
-import { authorize, callerOfRequest } from "../authorization.ts";
+import { authorize, callerOfRequest, noteHiddenRow } from "../authorization.ts";
 import { instant } from "../decisions/job-replies.ts";
 import { responses } from "../responses.ts";
 import type { SignInParts } from "./sign-in.ts";
@@ -114,7 +115,7 @@ export const serviceAccountRoutes: FastifyPluginAsyncTypebox<ServiceAccountRoute
       await authorizeIn(request, "service-account.revoke", projectId);
       const { serviceAccounts } = required();
       // What was never there leaves no operation behind.
-      const { id } = requireAccount(projectId, account);
+      const { id } = accountAsked(request, projectId, account);
       await request.audit.operation(
         {
           type: "iam.service-account.revoke",
@@ -143,7 +144,7 @@ export const serviceAccountRoutes: FastifyPluginAsyncTypebox<ServiceAccountRoute
       const { id: projectId, account } = request.params;
       await authorizeIn(request, "service-account.adopt", projectId);
       const { serviceAccounts } = required();
-      const found = requireAccount(projectId, account);
+      const found = accountAsked(request, projectId, account);
       const { userId } = callerOfRequest(request);
       await request.audit.operation(
         {
@@ -165,7 +166,14 @@ export const serviceAccountRoutes: FastifyPluginAsyncTypebox<ServiceAccountRoute
     await authorize(request, action, projectName(read, projectId) === null ? null : { projectId });
   }
 
-  /** @throws ApiError not_found, also for one of another project */
+  /** @throws ApiError not_found, also for one of another project, which is on record */
+  function accountAsked(request: FastifyRequest, projectId: string, id: string): ServiceAccount {
+    if (findAccount(read, projectId, id) === null && isAccount(read, id))
+      noteHiddenRow(request, "not_found", "user");
+    return requireAccount(projectId, id);
+  }
+
+  /** @throws ApiError not_found */
   function requireAccount(projectId: string, id: string): ServiceAccount {
     const account = findAccount(read, projectId, id);
     if (account === null) throw new ApiError("not_found", "there is no such service account");

@@ -1,5 +1,6 @@
 /** Signing in and out by browser: `/auth/…`, and what a page asks about its own session. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { ERROR_CATALOGUE } from "@resontech/contracts/error-catalogue";
 import { CallerReply, SessionReply, SignOutReply } from "@resontech/contracts/http-identity";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
@@ -150,9 +151,10 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
         if (!(error instanceof SignInRefused)) throw error;
         clearPendingCookie(reply, state);
         request.log.warn({ reason: error.reason }, "a sign-in was refused");
-        await request.audit.fact({
+        await request.audit.refusal({
           type: "auth.session.refused",
           object: { kind: "appliance", id: "appliance" },
+          outcome: { code: "sign_in_refused", status: 403 },
           detail: { reason: error.reason },
         });
         return sendPage(reply.code(403), refusalPage(error.reason));
@@ -230,9 +232,10 @@ export const signInRoutes: FastifyPluginAsyncTypebox<SignInRoutesDeps> = async (
           if (person !== null) await sessions.endAll(person, "back_channel");
         } catch (error) {
           if (!(error instanceof SignInRefused)) throw error;
-          await request.audit.fact({
+          await request.audit.refusal({
             type: "auth.session.refused",
             object: { kind: "appliance", id: "appliance" },
+            outcome: { code: "sign_in_refused", status: ERROR_CATALOGUE.sign_in_refused.status },
             detail: { reason: error.reason },
           });
           throw new ApiError("sign_in_refused", "this is no log-out of Keycloak's");

@@ -45,10 +45,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesDeps> = async (
       checkUploadKey(key);
       const { parts, expiresS } = planUpload(size);
       if (size > bucket.quotaBytes) {
-        await request.audit.fact({
+        await request.audit.refusal({
           type: "data.object.refused",
           object: { path: `${bucket.name}/${key}` },
           decision: { effect: "deny", policy_ids: ["bucket-quota"] },
+          outcome: { code: "quota_exceeded", status: 403 },
           detail: { bucket: bucket.logId, status: 403, code: "quota_exceeded", bytes: size },
         });
         throw new ApiError("quota_exceeded", `the bucket may hold ${bucket.quotaBytes} bytes`);

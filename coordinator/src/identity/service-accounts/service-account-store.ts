@@ -97,6 +97,11 @@ export function findAccount(db: AnyHandle, projectId: string, id: string): Servi
   return row === undefined ? null : accountOf(row);
 }
 
+/** Whether some project has, or had, it. */
+export function isAccount(db: AnyHandle, id: string): boolean {
+  return db.prepare("SELECT 1 FROM service_accounts WHERE id = ?").get(id) !== undefined;
+}
+
 /** @throws ApiError too_many_service_accounts */
 export function requireRoom(db: AnyHandle, projectId: string, now: number): void {
   const living = db

@@ -6,6 +6,7 @@ import { ApiError } from "../../api-error.ts";
 import type { AuditGate, RecordEvent } from "../../audit-ports.ts";
 import type { SessionCaller, UserCaller } from "../../authorization/caller.ts";
 import { actorOf, COORDINATOR_ACTOR } from "../../authorization/in-the-log.ts";
+import type { ApplianceRole } from "../../authorization/roles.ts";
 import type { GroupCommit } from "../../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../../db/open-database.ts";
 import { applianceRoles, grantsOf, rolesShown } from "../decisions/people-roles.ts";
@@ -53,6 +54,7 @@ import {
   noteEnded,
   type Session,
 } from "./session-store.ts";
+import { WithheldRoles } from "./withheld-roles.ts";
 
 const TOKENS = "session-tokens";
 const COOKIE_BYTES = 32;
@@ -84,9 +86,11 @@ export class Sessions {
   readonly #checks = new Map<string, Promise<Session | null>>();
   /** Sessions whose person's directory is away, and until when nobody asks again. */
   readonly #openUntil = new Map<string, number>();
+  readonly #withheld: WithheldRoles;
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
+    this.#withheld = new WithheldRoles(deps.commit, deps.record);
   }
 
   /** After so long without anything that the person did a session is over. */
@@ -125,9 +129,8 @@ export class Sessions {
     };
     await commit.run((db) => {
       if (old !== null) deleteSession(db, old.hash);
-      session.roles = rolesTaken(applianceRoles(signedIn.roles), rolesOf(db, userId));
+      session.roles = this.#takeRoles(db, userId, applianceRoles(signedIn.roles));
       insertSession(db, session);
-      setRoles(db, userId, session.roles);
       noteSignIn(db, userId, at);
       this.#noteGroups(db, userId, signedIn.groups);
       write(db, this.#callerIn(session));
@@ -210,14 +213,16 @@ export class Sessions {
 
   /** Ends all of a person or of one session at Keycloak. Answers how many. */
   async endAll(of: { userId: string } | { sid: string }, reason: EndReason): Promise<number> {
-    const { commit, now } = this.#deps;
-    return await commit.run((db) => {
-      const ended = deleteSessionsOf(db, of);
-      for (const sid of "sid" in of ? [of.sid] : ended.map((one) => one.sid))
-        noteEnded(db, sid, now());
-      for (const session of ended) this.#recordEnd(db, session, reason);
-      return ended.length;
-    });
+    return await this.#deps.commit.run((db) => this.endAllIn(db, of, reason));
+  }
+
+  /** The same inside the transaction of what they end for. */
+  endAllIn(db: WriteHandle, of: { userId: string } | { sid: string }, reason: EndReason): number {
+    const ended = deleteSessionsOf(db, of);
+    for (const sid of "sid" in of ? [of.sid] : ended.map((one) => one.sid))
+      noteEnded(db, sid, this.#deps.now());
+    for (const session of ended) this.#recordEnd(db, session, reason);
+    return ended.length;
   }
 
   /**
@@ -241,6 +246,13 @@ export class Sessions {
       for (const session of deleteOverSessions(db, { idleBefore: at - this.idleMs, now: at }))
         this.#recordEnd(db, session, session.endsAt <= at ? "expired" : "idle");
     });
+  }
+
+  #takeRoles(db: WriteHandle, userId: string, named: readonly ApplianceRole[]): ApplianceRole[] {
+    const roles = rolesTaken(named, rolesOf(db, userId));
+    setRoles(db, userId, roles);
+    this.#withheld.note(db, userId, named, roles);
+    return roles;
   }
 
   #find(cookie: string): Session | null {
@@ -292,9 +304,8 @@ export class Sessions {
       const fresh = await provider.refresh(tokens);
       const sealed = seal.seal(TOKENS, fresh.tokens);
       const roles = await commit.run((db) => {
-        const roles = rolesTaken(applianceRoles(fresh.roles), rolesOf(db, session.userId));
+        const roles = this.#takeRoles(db, session.userId, applianceRoles(fresh.roles));
         noteCheck(db, session.hash, { roles, tokens: sealed, now: now() });
-        setRoles(db, session.userId, roles);
         this.#noteGroups(db, session.userId, fresh.groups);
         return roles;
       });

@@ -28,6 +28,7 @@ const OCSF_MEANINGS: Readonly<Record<EventType, OcsfMeaning>> = {
   "iam.user.left": as("entity", "Deactivate"),
   "iam.group.map": as("entity", "Update"),
   "iam.role.request": as("entity", "Update"),
+  "iam.role.withheld": as("entity", "Update"),
   "iam.node.change": as("entity", "Update"),
   "iam.role.change": as("entity", "Update"),
   "iam.role.acknowledge": as("entity", "Update"),

@@ -12,6 +12,7 @@ import {
   severityOf,
   VENDOR,
 } from "../exported-event.ts";
+import { approvalOf } from "../approval-of.ts";
 import { categoryOf, OCSF_CLASSES, type OcsfClass, type OcsfMeaning } from "./classes.ts";
 import { meaningOf } from "./meanings.ts";
 
@@ -59,6 +60,7 @@ export function ocsfEvent(exported: ExportedEvent): Record<string, unknown> {
     time: Date.parse(event.t_log),
     ...severity(event),
     ...status(event),
+    ...repeats(event),
     message: (EVENT_CATALOGUE as Record<string, CatalogueEntry>)[event.type]?.meaning ?? event.type,
     metadata: {
       version: SCHEMA_VERSION,
@@ -89,15 +91,15 @@ function subjectOf(
   { class: name }: OcsfMeaning,
   { event, origin }: ExportedEvent,
 ): Record<string, unknown> {
-  const actor = { actor: { user: userOf(event.actor), app_name: event.prod } };
-  const source = { src_endpoint: { uid: event.prod, name: event.prod } };
+  const actor = { actor: actorOf(event) };
+  const source = { src_endpoint: endpointOf(event) };
   const device = { device: { ...SERVER, uid: originHost(origin), name: originHost(origin) } };
   const { kind, id } = event.object;
   switch (name) {
     case "account":
       return { ...actor, ...source, user: { uid: id, type_id: 1, type: "User" } };
     case "authentication":
-      return { ...actor, ...source, user: userOf(event.actor), service: { name: PRODUCT } };
+      return { ...actor, ...source, user: userOf(event), service: { name: PRODUCT } };
     case "entity":
       return { ...actor, ...source, entity: { uid: id, type: kind } };
     case "eventLog":
@@ -121,8 +123,58 @@ function subjectOf(
   }
 }
 
-function userOf({ sub, kind }: Actor): Record<string, unknown> {
-  return { uid: sub, ...USER_TYPES[kind] };
+/** Who, with which roles, in which session, and by whose leave. */
+function actorOf(event: AuditEvent): Record<string, unknown> {
+  const { sid } = event.actor;
+  const authorizations = authorizationsOf(event);
+  return {
+    ...{ user: userOf(event), app_name: event.prod },
+    ...(sid === undefined ? {} : { session: { uid: sid } }),
+    ...(authorizations.length === 0 ? {} : { authorizations }),
+  };
+}
+
+/** `credential_uid` is the key pair or the client; `account` the user for whom a key acted. */
+function userOf({ actor, on_behalf_of: behalf }: AuditEvent): Record<string, unknown> {
+  const { sub, kind, roles = [], azp } = actor;
+  return {
+    ...{ uid: sub, ...USER_TYPES[kind] },
+    ...(roles.length === 0 ? {} : { groups: roles.map((name) => ({ name, type: "role" })) }),
+    ...(azp === undefined ? {} : { credential_uid: azp }),
+    ...(behalf === undefined ? {} : { account: { uid: behalf } }),
+  };
+}
+
+/** The policies that decided, then the request by which it was done. */
+function authorizationsOf(event: AuditEvent): object[] {
+  const { decision } = event;
+  const approval = approvalOf(event);
+  const version = decision?.policy_set_sha256;
+  const policies = (decision?.policy_ids ?? []).map((uid) => ({
+    decision: decision?.effect,
+    policy: { uid, ...(version === undefined ? {} : { version }), is_applied: true },
+  }));
+  if (approval === null) return policies;
+  const { id: uid, requester, approvers, isSinglePerson } = approval;
+  const data = {
+    ...(requester === "" ? {} : { requester }),
+    ...(approvers.length === 0 ? {} : { approvers }),
+    ...(isSinglePerson ? { single_person: true } : {}),
+  };
+  const policy = { uid, type: "approval", data };
+  return [...policies, approvers.length === 0 ? { policy } : { decision: "approved", policy }];
+}
+
+/** Of whoever asked: the log holds the address as a commitment, which a disclosure opens. Where it has none, the process that told. */
+function endpointOf({ src, prod }: AuditEvent): Record<string, unknown> {
+  return { uid: src?.addr ?? prod, svc_name: prod };
+}
+
+/** Refusals that one entry counts. */
+function repeats({ detail = {} }: AuditEvent): Record<string, unknown> {
+  const { count, window_s: windowS } = detail;
+  if (typeof count !== "number" || typeof windowS !== "number") return {};
+  return { count, ...(windowS === 0 ? {} : { duration: windowS * 1_000 }) };
 }
 
 function severity(event: AuditEvent): Record<string, unknown> {
