@@ -12,6 +12,7 @@ import { askOperator, type OperatorShell } from "./commands/ask-operator.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
 import {
   exportAudit,
+  type EvidenceOptions,
   exportEvidence,
   printCheckpoint,
   proveEntry,
@@ -395,12 +396,22 @@ withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
   });
 leaves(audit.command("evidence <framework>"), { event: "audit.export" })
   .description(
-    "write what the log holds for hipaa, soc2, gdpr, dora or ai-act: tables, OSCAL, and the log itself to prove them with; logged as an export",
+    "write what the log holds for hipaa, soc2, gdpr, dora or ai-act: operations in tables, OSCAL, a report, and the log itself to prove them with; logged as an export",
   )
   .requiredOption("--out <folder>", "folder that is made")
   .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
-  .action(async (framework: string, options: { out: string; shard?: string }) => {
-    print(await exportEvidence(openContext(root()), framework, options.out, options.shard));
+  .option(
+    "--from <time>",
+    "operations that were asked for from then on, in all shards: 2026-11-28, 2026-11-28T14:00Z, 30d",
+  )
+  .option("--to <time>", "until then; a day counts whole")
+  .addHelpText(
+    "after",
+    "\nExamples:\n  appliance audit evidence hipaa --out /media/usb/hipaa\n  appliance audit evidence soc2 --from 2026-10-01 --to 2027-03-31 --out /media/usb/soc2\n\nExit codes: 0 written, 1 not written, 2 wrong usage.",
+  )
+  .action(async (framework: string, options: { out: string } & EvidenceOptions) => {
+    const { out, ...which } = options;
+    print(await exportEvidence(openContext(root()), framework, out, which));
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description(

@@ -10,11 +10,13 @@ import {
   type ExportResult,
   type LogShard,
   findLogShard,
+  type LogPeriod,
   type PrintedCheckpoint,
   printedCheckpoint,
 } from "@resontech/audit/export";
-import { writeEvidence } from "@resontech/audit/evidence";
-import type { EventDetail } from "@resontech/contracts/audit-catalogue";
+import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/audit/evidence";
+import { type EventDetail, MAX_EXPORTED_SHARDS } from "@resontech/contracts/audit-catalogue";
+import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig } from "../first-boot/prepare.ts";
@@ -78,36 +80,93 @@ export async function exportAudit(
     { action: "appliance audit export", shard, detail },
     (witnessedFor) =>
       write(context, { logDir: shard.logDir, file: resolve(file), witnessedFor }, disclosure),
+    ({ disclosed, ...bundle }) => ({
+      ...bundleDetail(bundle),
+      ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }),
+    }),
   );
 }
 
+export type EvidenceOptions = {
+  /** An earlier shard. @default the one that is written, or where a time is named, all that hold entries of it */
+  shard?: string;
+  /** As people write them: a day, a time, `30d`. */
+  from?: string;
+  to?: string;
+};
+
 /**
- * Writes what a shard holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
- * @param slug the one that is written, unless said
+ * Writes what the log holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
  * @throws ExportFailed, UnknownShardError, AuditUnavailable
  */
 export async function exportEvidence(
   context: PartContext,
   framework: string,
   folder: string,
-  slug?: string,
-): Promise<ExportResult> {
+  { shard: slug, ...asked }: EvidenceOptions = {},
+): Promise<EvidenceResult> {
   if (!FRAMEWORK.test(framework))
     throw new ExportFailed(
       "a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act",
     );
-  const shard = await shardOf(context, slug);
+  const period = periodOf(asked);
+  const which = {
+    ...(slug === undefined ? {} : { shard: slug }),
+    ...(period === null ? {} : { period }),
+  };
+  const shards = await evidenceShards(auditdConfig(context).auditDir, which);
+  if (shards.length > MAX_EXPORTED_SHARDS)
+    throw new ExportFailed(
+      `a pack reads ${MAX_EXPORTED_SHARDS} shards at most, and ${shards.length} hold entries of that time: name a shorter one`,
+    );
+  const newest = shards.at(-1)!;
   const controlsFile = context.layout.release("app", "policies", "controls.json");
-  const request = { framework, controlsFile, outFolder: resolve(folder), shard: shard.slug };
+  const request = { framework, controlsFile, outFolder: resolve(folder), ...which };
   return await logged(
     context,
-    { action: "appliance audit evidence", shard, detail: { framework } },
+    {
+      action: "appliance audit evidence",
+      shard: newest,
+      detail: { framework, ...(period === null ? {} : detailOf(period)) },
+    },
     (witnessedFor) => writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
+    ({ shards: [first, ...more] }) =>
+      more.length === 0
+        ? bundleDetail(first!)
+        : {
+            shards: [first!, ...more].map(({ origin, size, sha256 }) => ({
+              ...{ origin, size, bundle_sha256: sha256 },
+            })),
+          },
   );
 }
 
+/** Null where no time is named. @throws ExportFailed */
+function periodOf({ from, to }: { from?: string; to?: string }): LogPeriod | null {
+  const nowMs = Date.now();
+  const read = (edge: "from" | "to", text: string | undefined): string | null => {
+    if (text === undefined) return null;
+    const time = readTime(text, edge, nowMs);
+    if (time === null)
+      throw new ExportFailed(`--${edge} ${JSON.stringify(text)} is no time: write ${TIME_FORMS}`);
+    return new Date(time.ms).toISOString();
+  };
+  const period = { from: read("from", from), to: read("to", to) };
+  if (period.from !== null && period.to !== null && period.from >= period.to)
+    throw new ExportFailed("--from is not before --to: no entry lies between them");
+  return period.from === null && period.to === null ? null : period;
+}
+
+function detailOf({ from, to }: LogPeriod): EventDetail<"audit.export"> {
+  return { ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+}
+
+function bundleDetail({ size, bytes, sha256 }: ExportResult): EventDetail<"audit.export"> {
+  return { size, bytes, bundle_sha256: sha256 };
+}
+
 /** What is written covers the leaf that says that it was asked for, where that is in the same shard, and the outcome names what it is. */
-async function logged<T extends AuditExport>(
+async function logged<T>(
   context: PartContext,
   {
     action,
@@ -115,6 +174,7 @@ async function logged<T extends AuditExport>(
     detail,
   }: { action: string; shard: LogShard; detail: EventDetail<"audit.export"> },
   exported: (witnessedFor: number | "all") => Promise<T>,
+  told: (result: T) => EventDetail<"audit.export">,
 ): Promise<T> {
   await using producer = await connectOperator(context.layout);
   const operation = {
@@ -127,16 +187,7 @@ async function logged<T extends AuditExport>(
     try {
       await producer.covered(index);
       const result = await exported(shard.isWritten ? index : "all");
-      const { size, bytes, sha256: bundle_sha256, disclosed } = result;
-      return {
-        result,
-        detail: {
-          size,
-          bytes,
-          bundle_sha256,
-          ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }),
-        },
-      };
+      return { result, detail: told(result) };
     } catch (cause) {
       if (cause instanceof VaultRefusedError) throw cause;
       throw new ExportFailed(`the log could not be exported: ${messageOf(cause)}`, { cause });

@@ -85,7 +85,9 @@ t.test(
     cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
     cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
     const folder = join(layout.root, "pack");
-    const result = await exportEvidence(context, "gdpr", folder);
+    const {
+      shards: [result],
+    } = await exportEvidence(context, "gdpr", folder);
     await t.rejects(exportEvidence(context, "iso", join(layout.root, "other")), {
       code: "audit_export_failed",
     });
@@ -99,13 +101,13 @@ t.test(
     const leaves = all.filter(({ type }) => type === "audit.export");
     t.match(leaves, [
       { phase: "requested", action: "appliance audit evidence", detail: { framework: "gdpr" } },
-      { phase: "completed", detail: { bundle_sha256: result.sha256, size: result.size } },
+      { phase: "completed", detail: { bundle_sha256: result?.sha256, size: result?.size } },
       { phase: "requested", detail: { framework: "iso" } },
       { phase: "failed", outcome: { code: "audit_export_failed" } },
     ]);
     t.equal(leaves.length, 4);
-    t.ok(result.size > all.indexOf(leaves[0]!), "the pack holds its own request");
-    t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result.sha256);
+    t.ok(result!.size > all.indexOf(leaves[0]!), "the pack holds its own request");
+    t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result!.sha256);
   },
 );
 
@@ -136,8 +138,21 @@ t.test(
     t.match(JSON.parse(stdout), {
       verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
     });
-    const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), "2026");
-    t.match(pack, { origin: "box.audit.acme/2026", size: closed.length });
+    const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), {
+      shard: "2026",
+    });
+    t.match(pack.shards, [{ origin: "box.audit.acme/2026", size: closed.length }]);
+    const both = await exportEvidence(context, "gdpr", join(layout.root, "both"), {
+      ...{ from: "2026-12-20", to: "2027-01-01" },
+    });
+    t.match(both.shards, [{ file: "log-2026.tar" }, { file: "log-2027.tar" }]);
+    await t.rejects(
+      exportEvidence(context, "gdpr", join(layout.root, "none"), {
+        from: "2027-01-02",
+        to: "2027-01-01",
+      }),
+      { code: "audit_export_failed", message: /no entry lies between/ },
+    );
     const proof = join(layout.root, "first.tlog-proof");
     t.match(await proveEntry(context, 0, proof, "2026"), { shard: "2026", index: 0 });
     t.match(readFileSync(proof, "utf8"), /box\.audit\.acme\/2026\n/);
@@ -163,6 +178,17 @@ t.test(
     const leaves = (await readLeaves(auditd.shardDir("2027"))).filter(({ type }) =>
       /^audit\.(?:export|read)$/.test(type),
     );
+    const ofPeriod = leaves.filter(
+      ({ action, op }) => action !== undefined && op === leaves[4]?.op,
+    );
+    t.match(ofPeriod, [
+      { detail: { from: "2026-12-20T00:00:00.000Z", to: "2027-01-02T00:00:00.000Z" } },
+    ]);
+    t.match(leaves[5]?.detail, {
+      shards: both.shards.map(({ origin, size, sha256 }) => ({
+        ...{ origin, size, bundle_sha256: sha256 },
+      })),
+    });
     t.same(
       leaves.map(({ type, phase, object }) => `${type} ${phase} ${object.id}`),
       [
@@ -173,6 +199,8 @@ t.test(
         ],
         ...[
           "audit.export completed 2026",
+          "audit.export requested box",
+          "audit.export completed box",
           "audit.read fact 2026",
           "audit.export requested box",
           "audit.export completed box",

@@ -19,7 +19,8 @@ export {
   type PrintedCheckpoint,
   printedCheckpoint,
 } from "./printed-checkpoint.ts";
-export { type LogShard, findLogShard } from "./find-log-shard.ts";
+export { type LogShard, findLogShard, logShardsOf } from "./find-log-shard.ts";
+export { type LogPeriod, WHOLE } from "./log-period.ts";
 
 export type ExportResult = {
   origin: string;

@@ -1,218 +1,159 @@
 /**
- * What one shard of the log holds for a framework: `report.pdf`, `controls.csv` and `events.csv` for people, `assessment-results.json` (OSCAL) for programs,
- * and `log.tar`, which the verifier proves their entries with; `SHA256SUMS` names the bytes of each. Everything is read proven; it carries pseudonyms alone.
+ * What shards of the log hold for a framework: `report.pdf`, `controls.csv`, `questions.csv` and `operations.csv` for people, `assessment-results.json`
+ * (OSCAL) for programs, and a bundle of each shard, which the verifier proves their entries with; `SHA256SUMS` names the bytes of each. Everything is read
+ * proven; it carries pseudonyms alone.
  */
-import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { writeNew } from "@resontech/daemon/durable-file";
 import { parseLeaf } from "../../log/format/event/leaf.ts";
 import type { ExportResult } from "../../log/export/export-log.ts";
+import { isWithin, type LogPeriod } from "../../log/export/log-period.ts";
 import { TILE_WIDTH } from "../../log/format/tree/tile-layout.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import type { VerifiedTree } from "../follow/verified-tree.ts";
 import type { Framework } from "./control-map.ts";
+import { OperationCounts } from "./count-operations.ts";
 import { csvLine } from "./csv.ts";
-import { resultOf } from "./entry-result.ts";
+import { DigestedFile } from "./digested-file.ts";
+import { OPERATION_COLUMNS, operationRow } from "./operations/operation-row.ts";
+import { OperationPairs } from "./operations/operation-pairs.ts";
+import type { Operation } from "./operations/operation.ts";
 import { assessmentResults, type PackFiles } from "./oscal.ts";
-import { type ControlFindings, sourcesText } from "./pack-scope.ts";
-import { type RefusalKind, Refusals } from "./refusals.ts";
+import { type PackShard, sourcesText } from "./pack-scope.ts";
 import { reportOf } from "./report/report.ts";
 
-export const BUNDLE = "log.tar";
+/** A shard, followed as far as its bundle goes. */
+export type BundledShard = { shard: FollowedShard; bundle: ExportResult; file: string };
 
-type Found = {
-  findings: ControlFindings[];
-  refusals: RefusalKind[];
-  from: string;
-  to: string;
-  sha256: string;
-};
+type Read = { from: string; to: string; operationsSha256: string };
 
-const EVENT_COLUMNS = [
-  ...[
-    "index",
-    "time",
-    "type",
-    "phase",
-    "result",
-    "code",
-    "status",
-    "actor kind",
-    "actor",
-    "on behalf of",
-    "claimed",
-  ],
-  ...["source", "address", "object kind", "object", "leaf hash", "controls"],
-];
 const CONTROL_COLUMNS = [
-  ...[
-    "control",
-    "title",
-    "entries",
-    "refused",
-    "failed",
-    "sources",
-    "first index",
-    "last index",
-    "what it can't show",
-  ],
+  ...["control", "title", "operations", "refused", "failed", "open", "entries", "sources"],
+  ...["first", "last", "what it can't show"],
 ];
+const QUESTION_COLUMNS = ["question", "title", "operations", "refused", "failed", "open"];
 
 /**
- * @param bundle what {@link BUNDLE} in the folder is; the shard was followed as far as that goes
- * @param folder has the bundle, and nothing else
+ * @param bundled oldest first
+ * @param folder has the bundles, and nothing else
+ * @returns how many operations it lists
  */
 export async function writeEvidencePack(
-  { origin, tree }: FollowedShard,
-  bundle: ExportResult,
+  bundled: readonly BundledShard[],
+  period: LogPeriod,
   name: string,
   framework: Framework,
   folder: string,
-): Promise<void> {
-  const { size } = bundle;
-  const root = await tree.rootAt(size);
+): Promise<number> {
   const sums: string[] = [];
   const write = async (file: string, content: string | Buffer): Promise<void> => {
     await writeNew(join(folder, file), content, 0o640);
     sums.push(sumLine(sha256Of(content), file));
   };
-  const { findings, refusals, from, to, sha256 } = await writeEvents(
-    tree,
-    size,
-    framework,
-    join(folder, "events.csv"),
-  );
-  sums.push(sumLine(sha256, "events.csv"));
-  const lines = findings.map((finding) => {
-    const { id, title, count, refused, failed, firstIndex, lastIndex, limits } = finding;
-    return csvLine([
-      id,
-      title,
-      count,
-      refused,
-      failed,
-      sourcesText(finding),
-      firstIndex ?? "",
-      lastIndex ?? "",
-      limits,
-    ]);
-  });
-  const controls = csvLine(CONTROL_COLUMNS) + lines.join("");
-  await write("controls.csv", controls);
-  const scope = { name, framework, origin, size, root: root.toString("hex"), from, to };
+  const counts = new OperationCounts(framework);
+  const { from, to, operationsSha256 } = await writeOperations(bundled, period, counts, folder);
+  sums.push(sumLine(operationsSha256, OPERATIONS));
+  const controls = [
+    csvLine(CONTROL_COLUMNS),
+    ...counts.controls.map((one) =>
+      csvLine([
+        ...[one.id, one.title, one.count, one.refused, one.failed, one.open, one.entries],
+        ...[sourcesText(one), one.first ?? "", one.last ?? "", one.limits],
+      ]),
+    ),
+  ].join("");
+  await write(CONTROLS, controls);
+  const questions = [
+    csvLine(QUESTION_COLUMNS),
+    ...counts.questions.map(({ question, title, count, refused, failed, open }) =>
+      csvLine([question, title, count, refused, failed, open]),
+    ),
+  ].join("");
+  await write(QUESTIONS, questions);
+  const shards = await Promise.all(bundled.map(packShard));
+  const scope = { name, framework, shards, period, from, to };
   const files: PackFiles = {
-    bundle: {
-      name: BUNDLE,
-      title: "The export of the log, which the verifier proves",
-      sha256: bundle.sha256,
+    bundles: shards.map(({ file, origin, sha256 }) => ({
+      ...{ name: file, title: `The export of ${origin}, which the verifier proves`, sha256 },
+    })),
+    operations: {
+      ...{ name: OPERATIONS, title: "A line for each operation that bears on a control" },
+      sha256: operationsSha256,
     },
-    events: { name: "events.csv", title: "A line for each entry that bears on a control", sha256 },
     controls: {
-      name: "controls.csv",
-      title: "What the log holds for each control",
+      ...{ name: CONTROLS, title: "What the log holds for each control" },
       sha256: sha256Of(controls),
     },
   };
   await write(
     "assessment-results.json",
-    `${JSON.stringify(assessmentResults(scope, findings, files), null, 2)}\n`,
+    `${JSON.stringify(assessmentResults(scope, counts, files), null, 2)}\n`,
   );
   // Loaded here: the command that writes packs is also every other command of the appliance's, which need not read a megabyte for it.
   const { reportPdf } = await import("./report/report-pdf.ts");
-  await write("report.pdf", await reportPdf(reportOf(scope, findings, refusals)));
-  sums.push(sumLine(bundle.sha256, BUNDLE));
+  await write("report.pdf", await reportPdf(reportOf(scope, counts)));
+  for (const { sha256, file } of shards) sums.push(sumLine(sha256, file));
   await writeNew(join(folder, "SHA256SUMS"), sums.join(""), 0o640);
+  return counts.all.count;
 }
 
-/** A line for each of the first `size` entries that bears on a control. */
-async function writeEvents(
+const OPERATIONS = "operations.csv";
+const CONTROLS = "controls.csv";
+const QUESTIONS = "questions.csv";
+
+/** A line for each operation of the period that bears on a control, in the order of their ends; those without an end come last. */
+async function writeOperations(
+  bundled: readonly BundledShard[],
+  period: LogPeriod,
+  counts: OperationCounts,
+  folder: string,
+): Promise<Read> {
+  await using file = await DigestedFile.create(join(folder, OPERATIONS));
+  const read = { from: "", to: "" };
+  const pairs = new OperationPairs();
+  const linesOf = (operations: readonly Operation[]): string =>
+    operations
+      .filter(({ askedAt }) => isWithin(period, askedAt))
+      .map((operation) => {
+        const answers = counts.note(operation);
+        return answers === null ? "" : csvLine(operationRow(operation, answers));
+      })
+      .join("");
+  await file.write(csvLine(OPERATION_COLUMNS));
+  for (const { shard, bundle } of bundled)
+    for await (const { entries, hashes, first } of bundlesOf(shard.tree, bundle.size)) {
+      const lines = entries.map((leaf, at) => {
+        const event = parseLeaf(leaf);
+        if (isWithin(period, event.t_log)) {
+          read.from ||= event.t_log;
+          read.to = event.t_log;
+        }
+        const hash = hashes[at]!.toString("hex");
+        return linesOf(pairs.note(event, { shard: shard.slug, index: first + at, hash }));
+      });
+      await file.write(lines.join(""));
+    }
+  await file.write(linesOf(pairs.open));
+  return { ...read, operationsSha256: await file.finish() };
+}
+
+/** The first `size` entries of a tree. */
+async function* bundlesOf(
   tree: VerifiedTree,
   size: number,
-  framework: Framework,
-  file: string,
-): Promise<Found> {
-  const found: Found = {
-    findings: framework.controls.map(({ id, title, limits }) => ({
-      ...{ id, title, limits, count: 0, refused: 0, failed: 0, sources: new Map<string, number>() },
-      ...{ firstIndex: null, lastIndex: null },
-    })),
-    ...{ refusals: [], from: "", to: "", sha256: "" },
-  };
-  const refusals = new Refusals();
-  await using handle = await open(
-    file,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
-    0o640,
-  );
-  const digest = createHash("sha256");
-  const write = async (text: string): Promise<void> => {
-    digest.update(text);
-    await handle.appendFile(text);
-  };
-  await write(csvLine(EVENT_COLUMNS));
+): AsyncGenerator<{ entries: Buffer[]; hashes: readonly Buffer[]; first: number }> {
   for (let bundle = 0; bundle * TILE_WIDTH < size; bundle += 1) {
+    const first = bundle * TILE_WIDTH;
     const { entries, hashes } = await tree.readBundle(bundle);
-    const lines: string[] = [];
-    for (const [at, leaf] of entries.slice(0, size - bundle * TILE_WIDTH).entries()) {
-      const event = parseLeaf(leaf);
-      const index = bundle * TILE_WIDTH + at;
-      found.from ||= event.t_log;
-      found.to = event.t_log;
-      const bearing = found.findings.filter((_, control) =>
-        framework.controls[control]!.types.includes(event.type),
-      );
-      if (bearing.length === 0) continue;
-      const { result, code } = resultOf(event);
-      if (result === "refused") refusals.note(event.type, code, index);
-      for (const finding of bearing) {
-        finding.count += 1;
-        if (result === "refused") finding.refused += 1;
-        if (result === "failed") finding.failed += 1;
-        finding.sources.set(event.prod, (finding.sources.get(event.prod) ?? 0) + 1);
-        finding.firstIndex ??= index;
-        finding.lastIndex = index;
-      }
-      const { t_log, type, phase, outcome, actor, on_behalf_of, prod, src, object } = event;
-      lines.push(
-        csvLine([
-          ...[
-            index,
-            t_log,
-            type,
-            phase,
-            result,
-            code,
-            outcome?.status ?? "",
-            actor.kind,
-            actor.sub,
-            on_behalf_of ?? "",
-          ],
-          ...[
-            claimedIn(event),
-            prod,
-            src?.addr ?? "",
-            object.kind,
-            object.id,
-            hashes[at]!.toString("hex"),
-          ],
-          bearing.map(({ id }) => id).join("; "),
-        ]),
-      );
-    }
-    await write(lines.join(""));
+    yield { entries: entries.slice(0, size - first), hashes, first };
   }
-  await handle.sync();
-  return { ...found, refusals: refusals.kinds, sha256: digest.digest("hex") };
 }
 
-/** Whose key a request named without proof: the entry's actor is somebody unproven then. */
-function claimedIn({ detail }: AuditEvent): string {
-  return detail !== undefined && "claimed" in detail && typeof detail.claimed === "string"
-    ? detail.claimed
-    : "";
+async function packShard({ shard, bundle, file }: BundledShard): Promise<PackShard> {
+  const { origin, size, sha256 } = bundle;
+  const root = (await shard.tree.rootAt(size)).toString("hex");
+  return { slug: shard.slug, origin, size, sha256, file, root };
 }
 
 function sha256Of(content: string | Buffer): string {
