@@ -4,6 +4,8 @@ import { join, resolve } from "node:path";
 import {
   asPage,
   asTerminalText,
+  type CallsExport,
+  exportCalls,
   exportLog,
   type ExportOptions,
   exportProof,
@@ -11,12 +13,15 @@ import {
   type LogShard,
   findLogShard,
   type LogPeriod,
+  logShardsOf,
   type PrintedCheckpoint,
   printedCheckpoint,
+  WHOLE,
 } from "@resontech/audit/export";
 import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/audit/evidence";
 import { type EventDetail, MAX_EXPORTED_SHARDS } from "@resontech/contracts/audit-catalogue";
 import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
+import { callFacts, JournalBatches } from "@resontech/serving/journal";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig } from "../first-boot/prepare.ts";
@@ -26,6 +31,7 @@ import { requireAbsent } from "./require-absent.ts";
 import { DisclosedLines } from "./disclosed-lines.ts";
 
 const FRAMEWORK = /^[a-z0-9-]{1,32}$/;
+const DEPLOYMENT = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
 const NONCE = /^[0-9a-f]{64}$/;
 
 /** The log was not exported; that it was asked for stands in the log. */
@@ -214,6 +220,58 @@ async function write(
   } finally {
     await answer.return(undefined);
   }
+}
+
+export type CallsOptions = EvidenceOptions & {
+  /** Calls of this one alone. */
+  deployment?: string;
+};
+
+/**
+ * Writes the journal of model calls of one shard as JSON, a line each, with the proofs that lead to the entries of their batches. Logged like any export.
+ * @throws FileExistsError, ExportFailed, UnknownShardError, AuditUnavailable
+ */
+export async function exportModelCalls(
+  context: PartContext,
+  file: string,
+  { shard: slug, deployment, ...asked }: CallsOptions = {},
+): Promise<CallsExport> {
+  if (deployment !== undefined && !DEPLOYMENT.test(deployment))
+    throw new ExportFailed("--deployment is the id of one, such as job-7f3a");
+  requireAbsent(resolve(file));
+  const period = periodOf(asked);
+  const shard = await shardOfCalls(context, slug, period);
+  const batches = new JournalBatches(context.layout.data("serving", "calls"));
+  const ofDeployment = deployment === undefined ? {} : { deployment };
+  return await logged(
+    context,
+    {
+      action: "appliance audit calls",
+      shard,
+      detail: { ...ofDeployment, ...(period === null ? {} : detailOf(period)) },
+    },
+    () =>
+      exportCalls({
+        ...{ logDir: shard.logDir, file: resolve(file), period: period ?? WHOLE, ...ofDeployment },
+        journal: { batch: (id, time) => batches.batch(id, time), facts: callFacts },
+      }),
+    (result) => ({ ...bundleDetail(result), calls: result.calls, ...ofDeployment }),
+  );
+}
+
+/** A file of calls goes with one export, so it is about one shard. @throws ExportFailed, UnknownShardError */
+async function shardOfCalls(
+  context: PartContext,
+  slug: string | undefined,
+  period: LogPeriod | null,
+): Promise<LogShard> {
+  if (slug !== undefined || period === null) return await shardOf(context, slug);
+  const [shard, ...more] = await logShardsOf(auditdConfig(context).auditDir, period);
+  if (more.length > 0)
+    throw new ExportFailed(
+      `calls are exported shard by shard, and ${[shard!, ...more].map((one) => one.slug).join(", ")} hold entries of that time: name one with --shard`,
+    );
+  return shard!;
 }
 
 /**

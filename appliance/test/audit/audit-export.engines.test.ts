@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -14,7 +15,15 @@ import t, { type Test } from "tap";
 import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import { exportAudit, exportEvidence, proveEntry } from "../../src/commands/audit-export.ts";
+import { CallJournal } from "../../../serving/src/records/call-journal.ts";
+import { CallRecorder } from "../../../serving/src/records/call-recorder.ts";
+import { EndNotes } from "../../../serving/src/records/end-notes.ts";
+import {
+  exportAudit,
+  exportEvidence,
+  exportModelCalls,
+  proveEntry,
+} from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
@@ -31,7 +40,7 @@ async function started(
   const root = temporaryFolder(t);
   const layout = new Layout(root, instance);
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
-  const names = ["coordinator-gate", "appliance", "vault"];
+  const names = ["coordinator-gate", "appliance", "vault", "serving"];
   const producers = names.map((name) => ({
     name,
     family: name,
@@ -207,6 +216,86 @@ t.test(
         ],
       ],
     );
+  },
+);
+
+t.test(
+  "the journal of model calls is exported with proofs, and the verifier finds the first call that is wrong",
+  async (t) => {
+    const [auditd, context, layout] = await started(t, `t${process.pid}-c`);
+    const folder = layout.data("serving", "calls");
+    const { journal } = await CallJournal.open(folder);
+    const { notes } = EndNotes.open(folder);
+    await using producer = await connectProducer({
+      socketPath: layout.run("audit", "serving", "sock"),
+      boot: crypto.randomUUID(),
+    });
+    const recorder = new CallRecorder(journal, notes, producer, (error) => t.error(error));
+    const at = new Date().toISOString();
+    const call = (id: string, deployment: string) =>
+      recorder.begin({
+        ...{ kind: "call", id, at, deployment, call: "predict", project: "p_1", replica: "m_1" },
+        ...{ keySha256: "0".repeat(64), requestSha256: "1".repeat(64), requestBytes: 1 },
+      });
+    await call("c-0", "job-1");
+    await Promise.all(["job-1", "job-2", "job-2"].map((job, n) => call(`c-${n + 1}`, job)));
+    await recorder[Symbol.asyncDispose]();
+    await journal[Symbol.asyncDispose]();
+    notes[Symbol.dispose]();
+    const out = (name: string): string => join(layout.root, name);
+    const all = await exportModelCalls(context, out("all.jsonl"), { from: "1d" });
+    t.match(all, { calls: 4, lines: 4, gone: 0, firstDamaged: null });
+    t.match(await exportModelCalls(context, out("one.jsonl"), { deployment: "job-2" }), {
+      ...{ calls: 2, batches: 1 },
+    });
+    t.notMatch(readFileSync(out("one.jsonl"), "utf8"), /job-1/, "no other's calls");
+    await exportAudit(context, out("export.tar"));
+    const verified = (calls: string) => {
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [
+          ...[VERIFIER, out("export.tar"), "--policy", auditd.config.policyFile, "--json"],
+          ...["--calls", out(calls)],
+        ],
+        { encoding: "utf8" },
+      );
+      return { status, ...(JSON.parse(stdout) as { calls: object }) };
+    };
+    t.match(verified("all.jsonl"), {
+      status: 0,
+      calls: { judged: { verdict: "PASS" }, calls: 4, deployment: null },
+    });
+    t.match(verified("one.jsonl"), { status: 0, calls: { judged: { verdict: "PASS" }, calls: 2 } });
+    const whole = readFileSync(out("all.jsonl"), "utf8");
+    writeFileSync(out("changed.jsonl"), whole.replace('c-2\\",', 'c-9\\",'));
+    t.match(verified("changed.jsonl"), {
+      status: 32,
+      calls: { judged: { verdict: "FAIL", reason: /the call c-9 is not what the log says/ } },
+    });
+    // What somebody changes in the journal itself, and what is there no more.
+    const [day = ""] = readdirSync(folder).filter((name) => /^\d/.test(name));
+    const lines = readFileSync(join(folder, day), "utf8");
+    writeFileSync(join(folder, day), lines.replace('"id":"c-3"', '"id":"c-8"'));
+    const damaged = await exportModelCalls(context, out("damaged.jsonl"));
+    t.not(damaged.firstDamaged, null);
+    t.match(verified("damaged.jsonl"), {
+      status: 32,
+      calls: { judged: { verdict: "FAIL", index: damaged.firstDamaged } },
+    });
+    rmSync(join(folder, day));
+    t.match(await exportModelCalls(context, out("gone.jsonl")), { calls: 0, gone: 2 });
+    t.match(verified("gone.jsonl"), {
+      status: 65,
+      calls: { judged: { verdict: "NOT CHECKED", reason: /2 batches more are erased/ } },
+    });
+    await t.rejects(exportModelCalls(context, out("all.jsonl")), { code: "file_exists" });
+    await auditd.stop();
+    const exports = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export");
+    t.match(exports.slice(0, 3), [
+      { phase: "requested", action: "appliance audit calls" },
+      { phase: "completed", detail: { calls: 4, bundle_sha256: all.sha256, bytes: all.bytes } },
+      { phase: "requested", detail: { deployment: "job-2" } },
+    ]);
   },
 );
 

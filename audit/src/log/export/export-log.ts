@@ -12,6 +12,7 @@ import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../format/tree
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../format/tree/log-reader.ts";
+export { type CallJournalReader, type CallsExport, exportCalls } from "./export-calls.ts";
 export { exportProof } from "./export-proof.ts";
 export {
   asPage,
