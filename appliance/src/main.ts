@@ -407,6 +407,11 @@ leaves(audit.command("evidence <framework>"), { event: "audit.export" })
     "operations that were asked for from then on, in all shards: 2026-11-28, 2026-11-28T14:00Z, 30d",
   )
   .option("--to <time>", "until then; a day counts whole")
+  .option(
+    "--nonce <hex>",
+    "the auditor's 32 bytes, by which a sample is drawn; the appliance draws them unless said, and could choose them",
+  )
+  .option("--sample <count>", "entries that are drawn of each shard, 1 to 500", "25")
   .addHelpText(
     "after",
     "\nExamples:\n  appliance audit evidence hipaa --out /media/usb/hipaa\n  appliance audit evidence soc2 --from 2026-10-01 --to 2027-03-31 --out /media/usb/soc2\n\nExit codes: 0 written, 1 not written, 2 wrong usage.",

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
@@ -24,7 +24,7 @@ import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
 import { callFacts, JournalBatches } from "@resontech/serving/journal";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
-import { auditdConfig } from "../first-boot/prepare.ts";
+import { auditdConfig, retentionOf } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
 import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
 import { requireAbsent } from "./require-absent.ts";
@@ -32,6 +32,9 @@ import { DisclosedLines } from "./disclosed-lines.ts";
 
 const FRAMEWORK = /^[a-z0-9-]{1,32}$/;
 const DEPLOYMENT = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+const NO_NONCE = "--nonce is 32 bytes as 64 hexadecimal digits in lower case";
+/** Entries that a pack draws of each shard. */
+const [SAMPLE, MAX_SAMPLE] = [25, 500];
 const NONCE = /^[0-9a-f]{64}$/;
 
 /** The log was not exported; that it was asked for stands in the log. */
@@ -61,8 +64,7 @@ export async function exportAudit(
   file: string,
   { shard: slug, nonce, disclosure }: ExportAuditOptions = {},
 ): Promise<AuditExport> {
-  if (nonce !== undefined && !NONCE.test(nonce))
-    throw new ExportFailed("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  if (nonce !== undefined && !NONCE.test(nonce)) throw new ExportFailed(NO_NONCE);
   requireAbsent(resolve(file));
   const shard = await shardOf(context, slug);
   if (nonce !== undefined && !shard.isWritten)
@@ -93,12 +95,19 @@ export async function exportAudit(
   );
 }
 
-export type EvidenceOptions = {
+/** What of the log is meant. */
+type Asked = {
   /** An earlier shard. @default the one that is written, or where a time is named, all that hold entries of it */
   shard?: string;
   /** As people write them: a day, a time, `30d`. */
   from?: string;
   to?: string;
+};
+export type EvidenceOptions = Asked & {
+  /** The auditor's 32 bytes in hex, from which a sample is drawn. @default the appliance draws them */
+  nonce?: string;
+  /** Entries of each shard, 1 to 500. @default 25 */
+  sample?: string;
 };
 
 /**
@@ -109,12 +118,16 @@ export async function exportEvidence(
   context: PartContext,
   framework: string,
   folder: string,
-  { shard: slug, ...asked }: EvidenceOptions = {},
+  { shard: slug, nonce = randomBytes(32).toString("hex"), sample, ...asked }: EvidenceOptions = {},
 ): Promise<EvidenceResult> {
   if (!FRAMEWORK.test(framework))
     throw new ExportFailed(
       "a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act",
     );
+  if (!NONCE.test(nonce)) throw new ExportFailed(NO_NONCE);
+  const count = sample === undefined ? SAMPLE : Number(sample);
+  if (!Number.isSafeInteger(count) || count < 1 || count > MAX_SAMPLE)
+    throw new ExportFailed(`--sample is 1 to ${MAX_SAMPLE}`);
   const period = periodOf(asked);
   const which = {
     ...(slug === undefined ? {} : { shard: slug }),
@@ -127,13 +140,18 @@ export async function exportEvidence(
     );
   const newest = shards.at(-1)!;
   const controlsFile = context.layout.release("app", "policies", "controls.json");
-  const request = { framework, controlsFile, outFolder: resolve(folder), ...which };
+  const request = {
+    ...{ framework, controlsFile, outFolder: resolve(folder), ...which },
+    verifierFile: context.layout.release("app", "sov-verify.mjs"),
+    sample: { nonce, count },
+    settings: settingsOf(context),
+  };
   return await logged(
     context,
     {
       action: "appliance audit evidence",
       shard: newest,
-      detail: { framework, ...(period === null ? {} : detailOf(period)) },
+      detail: { framework, nonce, ...(period === null ? {} : detailOf(period)) },
     },
     (witnessedFor) => writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
     ({ shards: [first, ...more] }) =>
@@ -145,6 +163,15 @@ export async function exportEvidence(
             })),
           },
   );
+}
+
+function settingsOf(context: PartContext): [name: string, value: string][] {
+  const { leavesYears, disclosuresMonths, anonymousMonths } = retentionOf(context);
+  return [
+    ["leaves are kept", `${leavesYears} years`],
+    ["personal values are kept", `${disclosuresMonths} months`],
+    ["values of callers without a name are kept", `${anonymousMonths} months`],
+  ];
 }
 
 /** Null where no time is named. @throws ExportFailed */
@@ -222,7 +249,7 @@ async function write(
   }
 }
 
-export type CallsOptions = EvidenceOptions & {
+export type CallsOptions = Asked & {
   /** Calls of this one alone. */
   deployment?: string;
 };

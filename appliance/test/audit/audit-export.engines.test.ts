@@ -28,7 +28,7 @@ import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
+const POLICIES = join(import.meta.dirname, "../../../policies");
 const VERIFIER = shippedProgram("sov-verify");
 
 /** auditd as the appliance lays it out, and the part of a context that an export asks. */
@@ -67,6 +67,14 @@ async function started(
   return [auditd, context, layout];
 }
 
+/** What of the release a pack reads. */
+function layRelease(layout: Layout): void {
+  mkdirSync(layout.release("app", "policies"), { recursive: true });
+  for (const name of ["controls.json", "retention.json"])
+    cpSync(join(POLICIES, name), layout.release("app", "policies", name));
+  cpSync(VERIFIER, layout.release("app", "sov-verify.mjs"));
+}
+
 t.test(
   "an export is asked for in the log, written, and its outcome names what was written",
   async (t) => {
@@ -90,8 +98,7 @@ t.test(
   "an evidence pack is asked for in the log like an export, covers that entry, and its outcome names what was written",
   async (t) => {
     const [auditd, context, layout] = await started(t, `t${process.pid}-e`);
-    mkdirSync(layout.release("app", "policies"), { recursive: true });
-    cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+    layRelease(layout);
     cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
     const folder = join(layout.root, "pack");
     const {
@@ -109,7 +116,10 @@ t.test(
     const all = await readLeaves(auditd.logDir);
     const leaves = all.filter(({ type }) => type === "audit.export");
     t.match(leaves, [
-      { phase: "requested", action: "appliance audit evidence", detail: { framework: "gdpr" } },
+      {
+        ...{ phase: "requested", action: "appliance audit evidence" },
+        detail: { framework: "gdpr", nonce: /^[0-9a-f]{64}$/ },
+      },
       { phase: "completed", detail: { bundle_sha256: result?.sha256, size: result?.size } },
       { phase: "requested", detail: { framework: "iso" } },
       { phase: "failed", outcome: { code: "audit_export_failed" } },
@@ -117,6 +127,12 @@ t.test(
     t.equal(leaves.length, 4);
     t.ok(result!.size > all.indexOf(leaves[0]!), "the pack holds its own request");
     t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result!.sha256);
+    t.match(JSON.parse(readFileSync(join(folder, "verdicts.json"), "utf8")), [
+      {
+        verdicts: { INTEGRITY: { verdict: "PASS" } },
+        freshness: { entry: all.indexOf(leaves[0]!) },
+      },
+    ]);
   },
 );
 
@@ -126,8 +142,7 @@ t.test(
     const [auditd, context, layout] = await started(t, `t${process.pid}-s`, {
       ...{ inception: "2026-12-20", ms: Date.parse("2026-12-20T10:00:00Z") },
     });
-    mkdirSync(layout.release("app", "policies"), { recursive: true });
-    cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+    layRelease(layout);
     await auditd.stop();
     auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
     await auditd.start();

@@ -15,6 +15,7 @@ import { keyLists, WrittenLog } from "./helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const VERIFIER = shippedProgram("sov-verify");
+const NONCE = "5a".repeat(32);
 const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
 
 t.test("no cell is taken for a formula, and none ends before its end", async (t) => {
@@ -55,7 +56,12 @@ t.test(
       { ...jobSubmit(), phase: "requested" },
     ]);
     const run = (framework: string, out: string) =>
-      writeEvidence(log.options, { framework, controlsFile: CONTROLS, outFolder: join(root, out) });
+      writeEvidence(log.options, {
+        framework,
+        controlsFile: CONTROLS,
+        verifierFile: VERIFIER,
+        outFolder: join(root, out),
+      });
     const read = (out: string, file: string): string => readFileSync(join(root, out, file), "utf8");
     t.match(await run("gdpr", "one"), {
       operations: 2,
@@ -104,10 +110,13 @@ t.test(
       "SHA256SUMS",
       "assessment-results.json",
       "controls.csv",
+      "exceptions.csv",
       "log-2026.tar",
       "operations.csv",
       "questions.csv",
       "report.pdf",
+      "roles.csv",
+      "verdicts.json",
     ];
     t.same(readdirSync(join(root, "one")).sort(), files);
     for (const file of files)
@@ -162,6 +171,7 @@ t.test(
     await writeEvidence(log.options, {
       framework: "gdpr",
       controlsFile: CONTROLS,
+      verifierFile: VERIFIER,
       outFolder: join(root, "pack"),
     });
     const { created, texts } = await readReport(join(root, "pack/report.pdf"));
@@ -229,6 +239,7 @@ t.test(
     await writeEvidence(log.options, {
       framework: "gdpr",
       controlsFile: CONTROLS,
+      verifierFile: VERIFIER,
       outFolder: join(root, "pack"),
     });
     const file = (name: string): string => readFileSync(join(root, "pack", name), "utf8");
@@ -280,6 +291,7 @@ t.test(
     await writeEvidence(log.options, {
       framework: "hipaa",
       controlsFile: CONTROLS,
+      verifierFile: VERIFIER,
       outFolder: join(root, "pack"),
     });
     const file = (name: string): Buffer => readFileSync(join(root, "pack", name));
@@ -329,6 +341,7 @@ t.test("a log without an entry has a report, too", async (t) => {
   await writeEvidence(log.options, {
     framework: "gdpr",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(root, "pack"),
   });
   const { created, texts } = await readReport(join(root, "pack/report.pdf"));
@@ -345,7 +358,7 @@ async function reportFor(t: Test, framework: object): ReturnType<typeof readRepo
   writeFileSync(controlsFile, JSON.stringify({ own: framework }));
   await writeEvidence(log.options, {
     framework: "own",
-    controlsFile,
+    ...{ controlsFile, verifierFile: VERIFIER },
     outFolder: join(root, "pack"),
   });
   return await readReport(join(root, "pack/report.pdf"));
@@ -441,6 +454,7 @@ t.test("the verifier bears out the bundle of a pack", async (t) => {
   await writeEvidence(log.options, {
     framework: "soc2",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(root, "pack"),
   });
   const { stdout } = spawnSync(
@@ -467,6 +481,7 @@ t.test("of a log that goes on meanwhile the tables count what the bundle holds",
   } = await writeEvidence(log.options, {
     framework: "gdpr",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(root, "pack"),
   });
   over.abort();
@@ -496,7 +511,7 @@ t.test(
     await log.append(keyLists(400));
     const packOf = (out: string, witnessedFor: number) =>
       writeEvidence(log.options, {
-        ...{ framework: "gdpr", controlsFile: CONTROLS, witnessedFor },
+        ...{ framework: "gdpr", controlsFile: CONTROLS, verifierFile: VERIFIER, witnessedFor },
         outFolder: join(root, out),
       });
     t.match((await packOf("covered", 299)).shards, [{ size: 300 }]);
@@ -581,8 +596,14 @@ t.test(
     const period: [string, string] = ["2026-03-01T00:00:02.000Z", "2026-03-01T00:00:13.000Z"];
     const [from, to] = period;
     const { operations, shards } = await writeEvidence(log.options, {
-      ...{ framework: "hipaa", controlsFile: CONTROLS, outFolder: join(root, "pack") },
-      period: { from, to },
+      ...{
+        framework: "hipaa",
+        controlsFile: CONTROLS,
+        verifierFile: VERIFIER,
+        outFolder: join(root, "pack"),
+      },
+      ...{ period: { from, to }, sample: { nonce: NONCE, count: 3 } },
+      settings: [["leaves", "7 years"]],
     });
     t.match(shards, [
       { origin: "box.audit.acme/2026", file: "log-2026.tar", size: 8 },
@@ -630,10 +651,49 @@ t.test(
     const text = texts.join(" ");
     for (const { origin } of shards) t.ok(text.includes(`Log ${origin}`), origin);
     t.ok(text.includes(`Operations ${operations}`));
+    t.match(file("exceptions.csv").split("\r\n").slice(1), [
+      /^"2026:7","[^"]+","refused","job.submit","refused","quota_exceeded","usr-1",/,
+      "",
+    ]);
+    const drawnRows = file("sample.csv").trimEnd().split("\r\n").slice(1);
+    t.equal(drawnRows.length, 6, "three of each shard");
+    for (const { file: bundle } of shards) {
+      const { stdout } = spawnSync(
+        process.execPath,
+        [
+          ...[VERIFIER, join(root, "pack", bundle), "--policy", log.policyFile, "--json"],
+          ...["--nonce", NONCE, "--sample", "3"],
+          ...["--filter", `type=!audit.heartbeat,from=${from},to=${to}`],
+        ],
+        { encoding: "utf8" },
+      );
+      const slug = bundle.replace(/^log-|\.tar$/g, "");
+      const again: number[] = JSON.parse(stdout).sample.entries;
+      t.same(
+        drawnRows.map((row) => row.split(",")[0]).filter((entry) => entry!.startsWith(`"${slug}:`)),
+        again.map((index) => `"${slug}:${index}"`),
+        "the verifier draws the same ones again",
+      );
+      const proof = join(root, "pack", `sample/${slug}-${again[0]}.tlog-proof`);
+      const judged = spawnSync(process.execPath, [VERIFIER, proof, "--policy", log.policyFile]);
+      t.equal(judged.status, 0, proof);
+    }
+    t.match(JSON.parse(file("verdicts.json")), [
+      { bundle: "log-2026.tar", verdicts: { INTEGRITY: { verdict: "PASS" } } },
+      { bundle: "log-2027.tar", sample: { entries: { length: 3 } } },
+    ]);
+    t.ok(text.includes("Setting: leaves 7 years"));
+    t.match(text, /log-2027\.tar INTEGRITY PASS/);
+    t.match(text, /3 of 7 entries that the filter type=!audit\.heartbeat/);
     t.match(file("questions.csv"), /^"refused","[^"]+",1,1,0,0\r$/m);
     await t.rejects(
       writeEvidence(log.options, {
-        ...{ framework: "hipaa", controlsFile: CONTROLS, outFolder: join(root, "none") },
+        ...{
+          framework: "hipaa",
+          controlsFile: CONTROLS,
+          verifierFile: VERIFIER,
+          outFolder: join(root, "none"),
+        },
         period: { from: "2028-01-01T00:00:00.000Z", to: null },
       }),
       { code: "shard_unknown", message: /goes from 2026-03-01T00:00:01.000Z to / },
@@ -654,6 +714,7 @@ t.test("a disk that becomes full leaves nothing of a pack", { skip: lacksMount }
   const request = {
     framework: "soc2",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(disk.folder, "pack"),
   };
   await t.rejects(writeEvidence(log.options, request), { code: "ENOSPC" });

@@ -11,7 +11,13 @@ const OSCAL_VERSION = "1.2.1";
 /** Of the names of properties that are this product's and not OSCAL's: a name, which leads nowhere. */
 const NAMESPACE = "urn:uuid:6c1f5b0e-9d6a-4f5f-8a0e-3b7c2d914e66";
 
-export type PackFiles = { bundles: readonly PackFile[]; operations: PackFile; controls: PackFile };
+export type PackFiles = {
+  bundles: readonly PackFile[];
+  operations: PackFile;
+  controls: PackFile;
+  /** That no observation points to. */
+  others: PackFile[];
+};
 
 export function assessmentResults(
   { name, framework, shards, period, from, to }: PackScope,
@@ -97,7 +103,7 @@ export function assessmentResults(
             description:
               "There is none in this pack: which controls are assessed, and how, the auditor's own plan says.",
           },
-          ...[...files.bundles, files.operations, files.controls].map(
+          ...[...files.bundles, files.operations, files.controls, ...files.others].map(
             ({ name: file, title, sha256 }) => ({
               uuid: id("resource", file),
               title,

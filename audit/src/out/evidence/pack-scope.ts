@@ -3,6 +3,7 @@ import type { QuestionId } from "@resontech/contracts/audit-questions";
 import type { ExportResult } from "../../log/export/export-log.ts";
 import type { LogPeriod } from "../../log/export/log-period.ts";
 import type { Framework } from "./control-map.ts";
+import type { BundleReport, SampleRequest } from "./verify-bundle.ts";
 
 /** A shard of the log that a pack reads, as far as its bundle goes. */
 export type PackShard = Pick<ExportResult, "origin" | "size" | "sha256"> & {
@@ -11,6 +12,12 @@ export type PackShard = Pick<ExportResult, "origin" | "size" | "sha256"> & {
   file: string;
   /** Hex. */
   root: string;
+  report: BundleReport;
+};
+
+/** What was drawn of each bundle: anybody can draw it again. */
+export type PackSample = SampleRequest & {
+  shards: { file: string; filter: string; population: number; drawn: number }[];
 };
 
 export type PackScope = {
@@ -23,6 +30,10 @@ export type PackScope = {
   /** Of the first and of the last entry that was read within the period, by auditd's clock; empty where there is none. */
   from: string;
   to: string;
+  /** Null where none was asked for. */
+  sample: PackSample | null;
+  /** What the appliance is set to: not out of the log. */
+  settings: readonly (readonly [name: string, value: string])[];
 };
 
 /** Operations, counted by what became of them. What was refused, failed or is open is none of what was done. */

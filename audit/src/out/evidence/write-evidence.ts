@@ -8,11 +8,13 @@ import { pino } from "pino";
 import { exportLog, type ExportResult } from "../../log/export/export-log.ts";
 import { findLogShard, type LogShard, logShardsOf } from "../../log/export/find-log-shard.ts";
 import { type LogPeriod, WHOLE } from "../../log/export/log-period.ts";
+import { inOrder } from "../../log/format/shard/shard-plan.ts";
 import { ConfigError } from "../config.ts";
 import type { FollowedShard } from "../follow/followed-shard.ts";
 import { LogFollower } from "../follow/log-follower.ts";
 import { readFramework } from "./control-map.ts";
 import { type BundledShard, writeEvidencePack } from "./evidence-pack.ts";
+import type { SampleRequest } from "./verify-bundle.ts";
 
 export type EvidenceRequest = {
   framework: string;
@@ -25,6 +27,12 @@ export type EvidenceRequest = {
   period?: LogPeriod;
   /** As for {@link exportLog}, of the shard that is written; of a closed one all is. @default the newest */
   witnessedFor?: number | "all";
+  /** The verifier of the release, `sov-verify.mjs`: it judges what is exported. */
+  verifierFile: string;
+  /** @default none is drawn */
+  sample?: SampleRequest;
+  /** Retention and the like, by name. @default none is told */
+  settings?: readonly (readonly [name: string, value: string])[];
 };
 
 /** @property operations lines of its table @property shards what was exported of each, oldest first */
@@ -43,7 +51,14 @@ export async function writeEvidence(
   { auditDir, policyFile }: Pick<AuditOutConfig, "auditDir" | "policyFile">,
   request: EvidenceRequest,
 ): Promise<EvidenceResult> {
-  const { framework: name, controlsFile, outFolder, period = WHOLE, witnessedFor } = request;
+  const {
+    framework: name,
+    controlsFile,
+    outFolder,
+    period = WHOLE,
+    witnessedFor,
+    verifierFile,
+  } = request;
   const framework = await readFramework(controlsFile, name);
   const isThere = await access(outFolder).then(
     () => true,
@@ -78,7 +93,19 @@ export async function writeEvidence(
           ...{ shard: believed(follower, slug, bundle.size), bundle, file },
         }),
       );
-      const operations = await writeEvidencePack(bundled, period, name, framework, folder);
+      const [oldest] = exports;
+      const before = follower.shards.filter(({ slug }) => inOrder(slug, oldest!.slug) < 0);
+      const isRead = ({ slug }: FollowedShard): boolean => !follower.incomplete.includes(slug);
+      const operations = await writeEvidencePack(
+        bundled,
+        {
+          ...{ name, framework, period, policyFile, verifierFile },
+          earlier: before.filter(isRead),
+          unread: before.filter((one) => !isRead(one)).map(({ slug }) => slug),
+          ...{ sample: request.sample ?? null, settings: request.settings ?? [] },
+        },
+        folder,
+      );
       return { operations, shards: exports.map(({ bundle, file }) => ({ ...bundle, file })) };
     });
   } finally {

@@ -33,7 +33,8 @@ without a network and without a secret.
   --downtime FILE   lines \`FROM TO\` (2026-01-31T18:00Z): times in which the appliance was off by
                     plan. With it a stretch that no line holds FAILs; without, stretches are listed
   --sample N        draws N entries by SHA-256(nonce, root): anybody can draw the same ones again
-  --filter LIST     of which entries: type=, phase=, prod=, actor=, object=, from=, to=, with commas
+  --filter LIST     of which entries: type=, phase=, prod=, actor=, object=, from=, to=, with commas;
+                    'type=!audit.heartbeat' takes all others
   --calls FILE      the file that \`appliance audit calls\` wrote: each call of a model in it is compared with
                     the entry of its batch. Says PASS, or FAIL with the first call that was changed, added
                     or left out; batches that the journal has no more are told as erased

@@ -6,17 +6,11 @@ import {
   type QuestionFindings,
   sourcesText,
 } from "../pack-scope.ts";
+import type { PeriodFacts } from "../facts/period-facts.ts";
 import type { RefusalKind } from "../refusals.ts";
+import { factsBlocks } from "./facts-blocks.ts";
+import type { Block, Column } from "./report-block.ts";
 
-export type Column = { title: string; width: number; font?: "bold" | "fixed"; align?: "right" };
-export type Block =
-  | { kind: "heading" | "paragraph" | "item" | "command"; text: string }
-  | {
-      kind: "table";
-      columns: readonly Column[];
-      hasHead: boolean;
-      rows: readonly (readonly string[])[];
-    };
 export type Report = {
   title: string;
   subtitle: string;
@@ -70,7 +64,7 @@ function numbers(widths: Readonly<Record<string, number>>): Column[] {
 /** Kinds of refusals that the report lists; operations.csv has them all. */
 const REFUSALS_SHOWN = 60;
 
-export function reportOf(scope: PackScope, counts: OperationCounts): Report {
+export function reportOf(scope: PackScope, counts: OperationCounts, facts: PeriodFacts): Report {
   const { name, framework, shards, from, to } = scope;
   const { controls, questions, refusals } = counts;
   return {
@@ -127,6 +121,7 @@ export function reportOf(scope: PackScope, counts: OperationCounts): Report {
         columns: SOURCES,
         rows: controls.map((one) => [one.id, sourcesText(one) || "–"]),
       },
+      ...factsBlocks(scope, facts),
       { kind: "heading", text: "What the log can't show for each control" },
       {
         kind: "table",
@@ -146,7 +141,7 @@ export function reportOf(scope: PackScope, counts: OperationCounts): Report {
         rows: framework.controls.map(({ id, types }) => [id, types.join(", ")]),
       },
       { kind: "heading", text: "What is in this folder" },
-      { kind: "table", hasHead: false, columns: FILES, rows: files(shards) },
+      { kind: "table", hasHead: false, columns: FILES, rows: files(scope) },
       { kind: "heading", text: "How to check it" },
       ...checks(shards),
       { kind: "heading", text: "What this pack does not prove" },
@@ -202,7 +197,7 @@ function refusedBlocks(refusals: readonly RefusalKind[]): Block[] {
   ];
 }
 
-function files(shards: PackScope["shards"]): string[][] {
+function files({ shards, sample }: PackScope): string[][] {
   return [
     ["report.pdf", "This report."],
     [
@@ -214,6 +209,15 @@ function files(shards: PackScope["shards"]): string[][] {
       "operations.csv",
       "A line for each operation that bears on a control: its entries, when it was asked for and ended, type, result (done, refused, failed, open, recorded), code, who, for whom, who asked and agreed, object, source, leaf hashes, questions, controls. People stand in it by pseudonyms alone.",
     ],
+    ["exceptions.csv", "A line for each operation that went another way than the rule."],
+    ["roles.csv", "Who held which role when the period began and ended, and the entries between."],
+    [
+      "verdicts.json",
+      "What the verifier of this release says of each export, as its --json has it.",
+    ],
+    ...(sample === null
+      ? []
+      : [["sample.csv", "The drawn sample; sample/ has the proof of each entry of it."]]),
     ["assessment-results.json", "The same as OSCAL assessment results, for programs."],
     ...shards.map(({ file, origin }) => [
       file,
