@@ -11,8 +11,11 @@ import { connectOperator, operated } from "./audit/operator-record.ts";
 import { askOperator, type OperatorShell } from "./commands/ask-operator.ts";
 import { askAuditd } from "./commands/ask-auditd.ts";
 import {
+  type CallsOptions,
   exportAudit,
+  type EvidenceOptions,
   exportEvidence,
+  exportModelCalls,
   printCheckpoint,
   proveEntry,
 } from "./commands/audit-export.ts";
@@ -395,12 +398,46 @@ withDisclosure(leaves(audit.command("export"), { event: "audit.export" }))
   });
 leaves(audit.command("evidence <framework>"), { event: "audit.export" })
   .description(
-    "write what the log holds for hipaa, soc2, gdpr, dora or ai-act: tables, OSCAL, and the log itself to prove them with; logged as an export",
+    "write what the log holds for hipaa, soc2, gdpr, dora or ai-act: operations in tables, OSCAL, a report, and the log itself to prove them with; logged as an export",
   )
   .requiredOption("--out <folder>", "folder that is made")
   .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
-  .action(async (framework: string, options: { out: string; shard?: string }) => {
-    print(await exportEvidence(openContext(root()), framework, options.out, options.shard));
+  .option(
+    "--from <time>",
+    "operations that were asked for from then on, in all shards: 2026-11-28, 2026-11-28T14:00Z, 30d",
+  )
+  .option("--to <time>", "until then; a day counts whole")
+  .option(
+    "--nonce <hex>",
+    "the auditor's 32 bytes, by which a sample is drawn; the appliance draws them unless said, and could choose them",
+  )
+  .option("--sample <count>", "entries that are drawn of each shard, 1 to 500", "25")
+  .addHelpText(
+    "after",
+    "\nExamples:\n  appliance audit evidence hipaa --out /media/usb/hipaa\n  appliance audit evidence soc2 --from 2026-10-01 --to 2027-03-31 --out /media/usb/soc2\n\nExit codes: 0 written, 1 not written, 2 wrong usage.",
+  )
+  .action(async (framework: string, options: { out: string } & EvidenceOptions) => {
+    const { out, ...which } = options;
+    print(await exportEvidence(openContext(root()), framework, out, which));
+  });
+leaves(audit.command("calls"), { event: "audit.export" })
+  .description(
+    "write the journal of model calls as JSON, a line each, with the proof that each stands in the log: for the offline verifier and its --calls; logged as an export",
+  )
+  .requiredOption("--out <file>", "file to write")
+  .option("--from <time>", "calls on record from then on: 2026-11-28, 2026-11-28T14:00Z, 30d")
+  .option("--to <time>", "until then; a day counts whole")
+  .option("--deployment <id>", "calls of one deployment alone")
+  .option("--shard <slug>", "an earlier shard, like 2026; the one that is written unless said")
+  .addHelpText(
+    "after",
+    "\nTake the export of the log behind it: appliance audit export --out FILE\n\nExamples:\n  appliance audit calls --out /media/usb/calls.jsonl\n  appliance audit calls --from 2026-11-01 --to 2026-11-30 --deployment job-7f3a --out /media/usb/calls.jsonl\n\nExit codes: 0 written, 1 not written, 2 wrong usage, 3 written, but lines of the journal are not those of the log.",
+  )
+  .action(async (options: { out: string } & CallsOptions) => {
+    const { out, ...which } = options;
+    const exported = await exportModelCalls(openContext(root()), out, which);
+    print(exported);
+    if (exported.firstDamaged !== null) process.exitCode = 3;
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description(

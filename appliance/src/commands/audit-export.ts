@@ -1,29 +1,40 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
   asPage,
   asTerminalText,
+  type CallsExport,
+  exportCalls,
   exportLog,
   type ExportOptions,
   exportProof,
   type ExportResult,
   type LogShard,
   findLogShard,
+  type LogPeriod,
+  logShardsOf,
   type PrintedCheckpoint,
   printedCheckpoint,
+  WHOLE,
 } from "@resontech/audit/export";
-import { writeEvidence } from "@resontech/audit/evidence";
-import type { EventDetail } from "@resontech/contracts/audit-catalogue";
+import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/audit/evidence";
+import { type EventDetail, MAX_EXPORTED_SHARDS } from "@resontech/contracts/audit-catalogue";
+import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
+import { callFacts, JournalBatches } from "@resontech/serving/journal";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
-import { auditdConfig } from "../first-boot/prepare.ts";
+import { auditdConfig, retentionOf } from "../first-boot/prepare.ts";
 import type { PartContext } from "../parts/context.ts";
 import { linesOfVault, VaultRefusedError } from "./ask-vault.ts";
 import { requireAbsent } from "./require-absent.ts";
 import { DisclosedLines } from "./disclosed-lines.ts";
 
 const FRAMEWORK = /^[a-z0-9-]{1,32}$/;
+const DEPLOYMENT = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$/;
+const NO_NONCE = "--nonce is 32 bytes as 64 hexadecimal digits in lower case";
+/** Entries that a pack draws of each shard. */
+const [SAMPLE, MAX_SAMPLE] = [25, 500];
 const NONCE = /^[0-9a-f]{64}$/;
 
 /** The log was not exported; that it was asked for stands in the log. */
@@ -53,8 +64,7 @@ export async function exportAudit(
   file: string,
   { shard: slug, nonce, disclosure }: ExportAuditOptions = {},
 ): Promise<AuditExport> {
-  if (nonce !== undefined && !NONCE.test(nonce))
-    throw new ExportFailed("--nonce is 32 bytes as 64 hexadecimal digits in lower case");
+  if (nonce !== undefined && !NONCE.test(nonce)) throw new ExportFailed(NO_NONCE);
   requireAbsent(resolve(file));
   const shard = await shardOf(context, slug);
   if (nonce !== undefined && !shard.isWritten)
@@ -72,36 +82,118 @@ export async function exportAudit(
     { action: "appliance audit export", shard, detail },
     (witnessedFor) =>
       write(context, { logDir: shard.logDir, file: resolve(file), witnessedFor }, disclosure),
+    ({ disclosed, ...bundle }) => ({
+      ...bundleDetail(bundle),
+      ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }),
+    }),
   );
 }
 
+/** What of the log is meant. */
+type Asked = {
+  /** An earlier shard. @default the one that is written, or where a time is named, all that hold entries of it */
+  shard?: string;
+  /** As people write them: a day, a time, `30d`. */
+  from?: string;
+  to?: string;
+};
+export type EvidenceOptions = Asked & {
+  /** The auditor's 32 bytes in hex, from which a sample is drawn. @default the appliance draws them */
+  nonce?: string;
+  /** Entries of each shard, 1 to 500. @default 25 */
+  sample?: string;
+};
+
 /**
- * Writes what a shard holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
- * @param slug the one that is written, unless said
+ * Writes what the log holds for the controls of a framework into a folder that is made, all of it or nothing. Logged like any export.
  * @throws ExportFailed, UnknownShardError, AuditUnavailable
  */
 export async function exportEvidence(
   context: PartContext,
   framework: string,
   folder: string,
-  slug?: string,
-): Promise<ExportResult> {
+  { shard: slug, nonce = randomBytes(32).toString("hex"), sample, ...asked }: EvidenceOptions = {},
+): Promise<EvidenceResult> {
   if (!FRAMEWORK.test(framework))
     throw new ExportFailed(
       "a framework is named in lower case letters: hipaa, soc2, gdpr, dora, ai-act",
     );
-  const shard = await shardOf(context, slug);
+  if (!NONCE.test(nonce)) throw new ExportFailed(NO_NONCE);
+  const count = sample === undefined ? SAMPLE : Number(sample);
+  if (!Number.isSafeInteger(count) || count < 1 || count > MAX_SAMPLE)
+    throw new ExportFailed(`--sample is 1 to ${MAX_SAMPLE}`);
+  const period = periodOf(asked);
+  const which = {
+    ...(slug === undefined ? {} : { shard: slug }),
+    ...(period === null ? {} : { period }),
+  };
+  const shards = await evidenceShards(auditdConfig(context).auditDir, which);
+  if (shards.length > MAX_EXPORTED_SHARDS)
+    throw new ExportFailed(
+      `a pack reads ${MAX_EXPORTED_SHARDS} shards at most, and ${shards.length} hold entries of that time: name a shorter one`,
+    );
+  const newest = shards.at(-1)!;
   const controlsFile = context.layout.release("app", "policies", "controls.json");
-  const request = { framework, controlsFile, outFolder: resolve(folder), shard: shard.slug };
+  const request = {
+    ...{ framework, controlsFile, outFolder: resolve(folder), ...which },
+    verifierFile: context.layout.release("app", "sov-verify.mjs"),
+    sample: { nonce, count },
+    settings: settingsOf(context),
+  };
   return await logged(
     context,
-    { action: "appliance audit evidence", shard, detail: { framework } },
+    {
+      action: "appliance audit evidence",
+      shard: newest,
+      detail: { framework, nonce, ...(period === null ? {} : detailOf(period)) },
+    },
     (witnessedFor) => writeEvidence(auditdConfig(context), { ...request, witnessedFor }),
+    ({ shards: [first, ...more] }) =>
+      more.length === 0
+        ? bundleDetail(first!)
+        : {
+            shards: [first!, ...more].map(({ origin, size, sha256 }) => ({
+              ...{ origin, size, bundle_sha256: sha256 },
+            })),
+          },
   );
 }
 
+function settingsOf(context: PartContext): [name: string, value: string][] {
+  const { leavesYears, disclosuresMonths, anonymousMonths } = retentionOf(context);
+  return [
+    ["leaves are kept", `${leavesYears} years`],
+    ["personal values are kept", `${disclosuresMonths} months`],
+    ["values of callers without a name are kept", `${anonymousMonths} months`],
+  ];
+}
+
+/** Null where no time is named. @throws ExportFailed */
+function periodOf({ from, to }: { from?: string; to?: string }): LogPeriod | null {
+  const nowMs = Date.now();
+  const read = (edge: "from" | "to", text: string | undefined): string | null => {
+    if (text === undefined) return null;
+    const time = readTime(text, edge, nowMs);
+    if (time === null)
+      throw new ExportFailed(`--${edge} ${JSON.stringify(text)} is no time: write ${TIME_FORMS}`);
+    return new Date(time.ms).toISOString();
+  };
+  const period = { from: read("from", from), to: read("to", to) };
+  if (period.from !== null && period.to !== null && period.from >= period.to)
+    throw new ExportFailed("--from is not before --to: no entry lies between them");
+  return period.from === null && period.to === null ? null : period;
+}
+
+function detailOf({ from, to }: LogPeriod): EventDetail<"audit.export"> {
+  return { ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+}
+
+function bundleDetail({ size, bytes, sha256 }: ExportResult): EventDetail<"audit.export"> {
+  return { size, bytes, bundle_sha256: sha256 };
+}
+
 /** What is written covers the leaf that says that it was asked for, where that is in the same shard, and the outcome names what it is. */
-async function logged<T extends AuditExport>(
+async function logged<T>(
   context: PartContext,
   {
     action,
@@ -109,6 +201,7 @@ async function logged<T extends AuditExport>(
     detail,
   }: { action: string; shard: LogShard; detail: EventDetail<"audit.export"> },
   exported: (witnessedFor: number | "all") => Promise<T>,
+  told: (result: T) => EventDetail<"audit.export">,
 ): Promise<T> {
   await using producer = await connectOperator(context.layout);
   const operation = {
@@ -121,16 +214,7 @@ async function logged<T extends AuditExport>(
     try {
       await producer.covered(index);
       const result = await exported(shard.isWritten ? index : "all");
-      const { size, bytes, sha256: bundle_sha256, disclosed } = result;
-      return {
-        result,
-        detail: {
-          size,
-          bytes,
-          bundle_sha256,
-          ...(disclosed === undefined ? {} : { disclosed: disclosed.opened }),
-        },
-      };
+      return { result, detail: told(result) };
     } catch (cause) {
       if (cause instanceof VaultRefusedError) throw cause;
       throw new ExportFailed(`the log could not be exported: ${messageOf(cause)}`, { cause });
@@ -157,6 +241,58 @@ async function write(
   } finally {
     await answer.return(undefined);
   }
+}
+
+export type CallsOptions = Asked & {
+  /** Calls of this one alone. */
+  deployment?: string;
+};
+
+/**
+ * Writes the journal of model calls of one shard as JSON, a line each, with the proofs that lead to the entries of their batches. Logged like any export.
+ * @throws FileExistsError, ExportFailed, UnknownShardError, AuditUnavailable
+ */
+export async function exportModelCalls(
+  context: PartContext,
+  file: string,
+  { shard: slug, deployment, ...asked }: CallsOptions = {},
+): Promise<CallsExport> {
+  if (deployment !== undefined && !DEPLOYMENT.test(deployment))
+    throw new ExportFailed("--deployment is the id of one, such as job-7f3a");
+  requireAbsent(resolve(file));
+  const period = periodOf(asked);
+  const shard = await shardOfCalls(context, slug, period);
+  const batches = new JournalBatches(context.layout.data("serving", "calls"));
+  const ofDeployment = deployment === undefined ? {} : { deployment };
+  return await logged(
+    context,
+    {
+      action: "appliance audit calls",
+      shard,
+      detail: { ...ofDeployment, ...(period === null ? {} : detailOf(period)) },
+    },
+    () =>
+      exportCalls({
+        ...{ logDir: shard.logDir, file: resolve(file), period: period ?? WHOLE, ...ofDeployment },
+        journal: { batch: (id, time) => batches.batch(id, time), facts: callFacts },
+      }),
+    (result) => ({ ...bundleDetail(result), calls: result.calls, ...ofDeployment }),
+  );
+}
+
+/** A file of calls goes with one export, so it is about one shard. @throws ExportFailed, UnknownShardError */
+async function shardOfCalls(
+  context: PartContext,
+  slug: string | undefined,
+  period: LogPeriod | null,
+): Promise<LogShard> {
+  if (slug !== undefined || period === null) return await shardOf(context, slug);
+  const [shard, ...more] = await logShardsOf(auditdConfig(context).auditDir, period);
+  if (more.length > 0)
+    throw new ExportFailed(
+      `calls are exported shard by shard, and ${[shard!, ...more].map((one) => one.slug).join(", ")} hold entries of that time: name one with --shard`,
+    );
+  return shard!;
 }
 
 /**

@@ -467,10 +467,18 @@ function auditOutConfig({ layout }: PartContext): AuditOutConfig {
   };
 }
 
-function vaultConfig({ config, layout }: PartContext): VaultConfig {
-  const ofProduct = JSON.parse(
-    readFileSync(layout.release("app", "policies", "retention.json"), "utf8"),
-  ) as RetentionClasses;
+/** How long leaves and what opens them are kept: as the site says, else as the product does. */
+export function retentionOf({
+  config,
+  layout,
+}: Pick<PartContext, "config" | "layout">): RetentionClasses {
+  const ofProduct = (): RetentionClasses =>
+    JSON.parse(readFileSync(layout.release("app", "policies", "retention.json"), "utf8"));
+  return config.retention ?? ofProduct();
+}
+
+function vaultConfig(context: PartContext): VaultConfig {
+  const { config, layout } = context;
   return {
     dataDir: layout.data("vault"),
     keysDir: layout.data("vault-keys"),
@@ -482,7 +490,7 @@ function vaultConfig({ config, layout }: PartContext): VaultConfig {
     auditSocket: layout.run("audit", "vault", "sock"),
     controlSocket: layout.run("vault", "sock"),
     tokensSocket: layout.run("vault-tokens", "sock"),
-    retention: config.retention ?? ofProduct,
+    retention: retentionOf(context),
     pollMs: 1_000,
     backupMs: 6 * HOUR_MS,
     epochMs: 7 * DAY_MS,

@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -14,12 +15,20 @@ import t, { type Test } from "tap";
 import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { disclosing, erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import { exportAudit, exportEvidence, proveEntry } from "../../src/commands/audit-export.ts";
+import { CallJournal } from "../../../serving/src/records/call-journal.ts";
+import { CallRecorder } from "../../../serving/src/records/call-recorder.ts";
+import { EndNotes } from "../../../serving/src/records/end-notes.ts";
+import {
+  exportAudit,
+  exportEvidence,
+  exportModelCalls,
+  proveEntry,
+} from "../../src/commands/audit-export.ts";
 import { Layout } from "../../src/layout.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
-const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
+const POLICIES = join(import.meta.dirname, "../../../policies");
 const VERIFIER = shippedProgram("sov-verify");
 
 /** auditd as the appliance lays it out, and the part of a context that an export asks. */
@@ -31,7 +40,7 @@ async function started(
   const root = temporaryFolder(t);
   const layout = new Layout(root, instance);
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
-  const names = ["coordinator-gate", "appliance", "vault"];
+  const names = ["coordinator-gate", "appliance", "vault", "serving"];
   const producers = names.map((name) => ({
     name,
     family: name,
@@ -58,6 +67,14 @@ async function started(
   return [auditd, context, layout];
 }
 
+/** What of the release a pack reads. */
+function layRelease(layout: Layout): void {
+  mkdirSync(layout.release("app", "policies"), { recursive: true });
+  for (const name of ["controls.json", "retention.json"])
+    cpSync(join(POLICIES, name), layout.release("app", "policies", name));
+  cpSync(VERIFIER, layout.release("app", "sov-verify.mjs"));
+}
+
 t.test(
   "an export is asked for in the log, written, and its outcome names what was written",
   async (t) => {
@@ -81,11 +98,12 @@ t.test(
   "an evidence pack is asked for in the log like an export, covers that entry, and its outcome names what was written",
   async (t) => {
     const [auditd, context, layout] = await started(t, `t${process.pid}-e`);
-    mkdirSync(layout.release("app", "policies"), { recursive: true });
-    cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+    layRelease(layout);
     cpSync(auditd.config.policyFile, layout.data("audit", "audit.policy"));
     const folder = join(layout.root, "pack");
-    const result = await exportEvidence(context, "gdpr", folder);
+    const {
+      shards: [result],
+    } = await exportEvidence(context, "gdpr", folder);
     await t.rejects(exportEvidence(context, "iso", join(layout.root, "other")), {
       code: "audit_export_failed",
     });
@@ -98,14 +116,23 @@ t.test(
     const all = await readLeaves(auditd.logDir);
     const leaves = all.filter(({ type }) => type === "audit.export");
     t.match(leaves, [
-      { phase: "requested", action: "appliance audit evidence", detail: { framework: "gdpr" } },
-      { phase: "completed", detail: { bundle_sha256: result.sha256, size: result.size } },
+      {
+        ...{ phase: "requested", action: "appliance audit evidence" },
+        detail: { framework: "gdpr", nonce: /^[0-9a-f]{64}$/ },
+      },
+      { phase: "completed", detail: { bundle_sha256: result?.sha256, size: result?.size } },
       { phase: "requested", detail: { framework: "iso" } },
       { phase: "failed", outcome: { code: "audit_export_failed" } },
     ]);
     t.equal(leaves.length, 4);
-    t.ok(result.size > all.indexOf(leaves[0]!), "the pack holds its own request");
-    t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result.sha256);
+    t.ok(result!.size > all.indexOf(leaves[0]!), "the pack holds its own request");
+    t.match(readFileSync(join(folder, "SHA256SUMS"), "utf8"), result!.sha256);
+    t.match(JSON.parse(readFileSync(join(folder, "verdicts.json"), "utf8")), [
+      {
+        verdicts: { INTEGRITY: { verdict: "PASS" } },
+        freshness: { entry: all.indexOf(leaves[0]!) },
+      },
+    ]);
   },
 );
 
@@ -115,8 +142,7 @@ t.test(
     const [auditd, context, layout] = await started(t, `t${process.pid}-s`, {
       ...{ inception: "2026-12-20", ms: Date.parse("2026-12-20T10:00:00Z") },
     });
-    mkdirSync(layout.release("app", "policies"), { recursive: true });
-    cpSync(CONTROLS, layout.release("app", "policies", "controls.json"));
+    layRelease(layout);
     await auditd.stop();
     auditd.clockMs = Date.parse("2027-01-01T00:00:05Z");
     await auditd.start();
@@ -136,8 +162,21 @@ t.test(
     t.match(JSON.parse(stdout), {
       verdicts: { SIGNATURE: { verdict: "PASS" }, INTEGRITY: { verdict: "PASS" } },
     });
-    const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), "2026");
-    t.match(pack, { origin: "box.audit.acme/2026", size: closed.length });
+    const pack = await exportEvidence(context, "gdpr", join(layout.root, "pack"), {
+      shard: "2026",
+    });
+    t.match(pack.shards, [{ origin: "box.audit.acme/2026", size: closed.length }]);
+    const both = await exportEvidence(context, "gdpr", join(layout.root, "both"), {
+      ...{ from: "2026-12-20", to: "2027-01-01" },
+    });
+    t.match(both.shards, [{ file: "log-2026.tar" }, { file: "log-2027.tar" }]);
+    await t.rejects(
+      exportEvidence(context, "gdpr", join(layout.root, "none"), {
+        from: "2027-01-02",
+        to: "2027-01-01",
+      }),
+      { code: "audit_export_failed", message: /no entry lies between/ },
+    );
     const proof = join(layout.root, "first.tlog-proof");
     t.match(await proveEntry(context, 0, proof, "2026"), { shard: "2026", index: 0 });
     t.match(readFileSync(proof, "utf8"), /box\.audit\.acme\/2026\n/);
@@ -163,6 +202,17 @@ t.test(
     const leaves = (await readLeaves(auditd.shardDir("2027"))).filter(({ type }) =>
       /^audit\.(?:export|read)$/.test(type),
     );
+    const ofPeriod = leaves.filter(
+      ({ action, op }) => action !== undefined && op === leaves[4]?.op,
+    );
+    t.match(ofPeriod, [
+      { detail: { from: "2026-12-20T00:00:00.000Z", to: "2027-01-02T00:00:00.000Z" } },
+    ]);
+    t.match(leaves[5]?.detail, {
+      shards: both.shards.map(({ origin, size, sha256 }) => ({
+        ...{ origin, size, bundle_sha256: sha256 },
+      })),
+    });
     t.same(
       leaves.map(({ type, phase, object }) => `${type} ${phase} ${object.id}`),
       [
@@ -173,12 +223,94 @@ t.test(
         ],
         ...[
           "audit.export completed 2026",
+          "audit.export requested box",
+          "audit.export completed box",
           "audit.read fact 2026",
           "audit.export requested box",
           "audit.export completed box",
         ],
       ],
     );
+  },
+);
+
+t.test(
+  "the journal of model calls is exported with proofs, and the verifier finds the first call that is wrong",
+  async (t) => {
+    const [auditd, context, layout] = await started(t, `t${process.pid}-c`);
+    const folder = layout.data("serving", "calls");
+    const { journal } = await CallJournal.open(folder);
+    const { notes } = EndNotes.open(folder);
+    await using producer = await connectProducer({
+      socketPath: layout.run("audit", "serving", "sock"),
+      boot: crypto.randomUUID(),
+    });
+    const recorder = new CallRecorder(journal, notes, producer, (error) => t.error(error));
+    const at = new Date().toISOString();
+    const call = (id: string, deployment: string) =>
+      recorder.begin({
+        ...{ kind: "call", id, at, deployment, call: "predict", project: "p_1", replica: "m_1" },
+        ...{ keySha256: "0".repeat(64), requestSha256: "1".repeat(64), requestBytes: 1 },
+      });
+    await call("c-0", "job-1");
+    await Promise.all(["job-1", "job-2", "job-2"].map((job, n) => call(`c-${n + 1}`, job)));
+    await recorder[Symbol.asyncDispose]();
+    await journal[Symbol.asyncDispose]();
+    notes[Symbol.dispose]();
+    const out = (name: string): string => join(layout.root, name);
+    const all = await exportModelCalls(context, out("all.jsonl"), { from: "1d" });
+    t.match(all, { calls: 4, lines: 4, gone: 0, firstDamaged: null });
+    t.match(await exportModelCalls(context, out("one.jsonl"), { deployment: "job-2" }), {
+      ...{ calls: 2, batches: 1 },
+    });
+    t.notMatch(readFileSync(out("one.jsonl"), "utf8"), /job-1/, "no other's calls");
+    await exportAudit(context, out("export.tar"));
+    const verified = (calls: string) => {
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [
+          ...[VERIFIER, out("export.tar"), "--policy", auditd.config.policyFile, "--json"],
+          ...["--calls", out(calls)],
+        ],
+        { encoding: "utf8" },
+      );
+      return { status, ...(JSON.parse(stdout) as { calls: object }) };
+    };
+    t.match(verified("all.jsonl"), {
+      status: 0,
+      calls: { judged: { verdict: "PASS" }, calls: 4, deployment: null },
+    });
+    t.match(verified("one.jsonl"), { status: 0, calls: { judged: { verdict: "PASS" }, calls: 2 } });
+    const whole = readFileSync(out("all.jsonl"), "utf8");
+    writeFileSync(out("changed.jsonl"), whole.replace('c-2\\",', 'c-9\\",'));
+    t.match(verified("changed.jsonl"), {
+      status: 32,
+      calls: { judged: { verdict: "FAIL", reason: /the call c-9 is not what the log says/ } },
+    });
+    // What somebody changes in the journal itself, and what is there no more.
+    const [day = ""] = readdirSync(folder).filter((name) => /^\d/.test(name));
+    const lines = readFileSync(join(folder, day), "utf8");
+    writeFileSync(join(folder, day), lines.replace('"id":"c-3"', '"id":"c-8"'));
+    const damaged = await exportModelCalls(context, out("damaged.jsonl"));
+    t.not(damaged.firstDamaged, null);
+    t.match(verified("damaged.jsonl"), {
+      status: 32,
+      calls: { judged: { verdict: "FAIL", index: damaged.firstDamaged } },
+    });
+    rmSync(join(folder, day));
+    t.match(await exportModelCalls(context, out("gone.jsonl")), { calls: 0, gone: 2 });
+    t.match(verified("gone.jsonl"), {
+      status: 65,
+      calls: { judged: { verdict: "NOT CHECKED", reason: /2 batches more are erased/ } },
+    });
+    await t.rejects(exportModelCalls(context, out("all.jsonl")), { code: "file_exists" });
+    await auditd.stop();
+    const exports = (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.export");
+    t.match(exports.slice(0, 3), [
+      { phase: "requested", action: "appliance audit calls" },
+      { phase: "completed", detail: { calls: 4, bundle_sha256: all.sha256, bytes: all.bytes } },
+      { phase: "requested", detail: { deployment: "job-2" } },
+    ]);
   },
 );
 

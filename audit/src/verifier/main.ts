@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { open, readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { CallsFile } from "./calls/calls-file.ts";
 import { type ErasureElsewhere, erasureElsewhere } from "./disclosures/erasures.ts";
 import { MAX_PROOF_BYTES, PROOF_HEADER, type ProofReport, verifyProof } from "./event-proof.ts";
 import { keepHeapSmall } from "./platform/frugal-heap.ts";
@@ -36,6 +37,7 @@ async function main(args: string[]): Promise<number> {
       downtime: { type: "string" },
       sample: { type: "string" },
       filter: { type: "string" },
+      calls: { type: "string" },
       list: { type: "boolean" },
       type: { type: "string" },
       phase: { type: "string" },
@@ -74,13 +76,16 @@ async function main(args: string[]): Promise<number> {
       report.refused !== null,
       required,
       lacksCounterpart(report),
+      "calls" in report ? report.calls?.judged : undefined,
     );
     process.stdout.write(isJson ? `${JSON.stringify({ ...report, exitCode: code })}\n` : text);
     return code;
   };
   if (file !== "-" && (await startsWith(file, PROOF_HEADER))) {
-    if (listing !== null)
-      throw new UsageError("--list is for an export; the proof of one event shows that event");
+    if (listing !== null || values.calls !== undefined)
+      throw new UsageError(
+        "--list and --calls are for an export; the proof of one event shows that event",
+      );
     const report = await verifyProof(await readSmall(file, MAX_PROOF_BYTES), policy, nodePlatform);
     return print(report, renderProof(report));
   }
@@ -96,7 +101,9 @@ async function main(args: string[]): Promise<number> {
   }
   const releases = new Releases(nodePlatform);
   for (const path of values.release ?? []) releases.add(await readSmall(path, MAX_RELEASE_BYTES));
+  const calls = values.calls === undefined ? null : await CallsFile.open(values.calls);
   const report = await verify({
+    ...(calls === null ? {} : { watch: (leaf, index) => calls.batches.note(leaf, index) }),
     bundle: file === "-" ? process.stdin : piecesOf(file),
     policy,
     platform: nodePlatform,
@@ -110,6 +117,7 @@ async function main(args: string[]): Promise<number> {
       : { sample: readSample(values.sample, values.filter ?? "", values.nonce !== undefined) }),
     ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
   });
+  if (calls !== null) report.calls = await calls.judge(report);
   const code = print(report, renderText(report));
   return listing === null || (await list(file, report, listing, isJson)) ? code : EXIT_REFUSED;
 }

@@ -4,6 +4,7 @@
  */
 import { ArchiveReader } from "./input/archive.ts";
 import { base64, hex } from "./input/bytes.ts";
+import type { CallsJudged } from "./calls/judge-calls.ts";
 import { Completeness, type Findings } from "./completeness/completeness.ts";
 import {
   Disclosures,
@@ -67,6 +68,8 @@ export type Report = {
   /** Entry of the export that carries the auditor's nonce: the log is no older than that. Undefined: no nonce was given. */
   freshness?: { entry: number; time: string } | null;
   sample?: { filter: string; population: number; entries: number[] };
+  /** Of an export of model calls that was given beside it. */
+  calls?: CallsJudged;
 };
 
 export type VerifyOptions = {
@@ -82,6 +85,8 @@ export type VerifyOptions = {
   /** 32 bytes that the auditor gave for this export. */
   nonce?: Uint8Array;
   sample?: Sample;
+  /** Sees each entry as it is read: it is sound only where INTEGRITY passes in the end. @throws {@link Refused} */
+  watch?: (leaf: Leaf, index: number) => void;
   onProgress?: (entries: number, size: number) => void;
 };
 
@@ -248,7 +253,8 @@ class Verification {
       this.#before = shardsBefore(report.checkpoint!.origin, detail);
     if (this.#nonce !== null && type === "audit.export" && detail["nonce"] === this.#nonce)
       report.freshness = { entry: index, time: t_log };
-    const { sample } = this.#options;
+    const { sample, watch } = this.#options;
+    watch?.(leaf, index);
     if (sample !== undefined && isKept(leaf, sample.filter)) this.#keep(index);
     return goesBack;
   }

@@ -15,6 +15,7 @@ import { keyLists, WrittenLog } from "./helper.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const VERIFIER = shippedProgram("sov-verify");
+const NONCE = "5a".repeat(32);
 const CONTROLS = join(import.meta.dirname, "../../../policies/controls.json");
 
 t.test("no cell is taken for a formula, and none ends before its end", async (t) => {
@@ -55,20 +56,31 @@ t.test(
       { ...jobSubmit(), phase: "requested" },
     ]);
     const run = (framework: string, out: string) =>
-      writeEvidence(log.options, { framework, controlsFile: CONTROLS, outFolder: join(root, out) });
+      writeEvidence(log.options, {
+        framework,
+        controlsFile: CONTROLS,
+        verifierFile: VERIFIER,
+        outFolder: join(root, out),
+      });
     const read = (out: string, file: string): string => readFileSync(join(root, out, file), "utf8");
-    t.match(await run("gdpr", "one"), { origin: "box.audit.acme/2026", size: 302 });
+    t.match(await run("gdpr", "one"), {
+      operations: 2,
+      shards: [{ origin: "box.audit.acme/2026", size: 302, file: "log-2026.tar" }],
+    });
     t.match(
       read("one", "controls.csv"),
-      /^"Article 30","Records of processing activities",2,0,0,"coordinator-gate 2",300,301,"Purposes[^"]+"\r$/m,
+      /^"Article 30","Records of processing activities",2,0,0,2,2,"coordinator-gate 2","2026:300","2026:301","Purposes[^"]+"\r$/m,
     );
-    t.match(read("one", "controls.csv"), /^"Article 17","[^"]+",0,0,0,"","","","Copies[^"]+"\r$/m);
-    const events = read("one", "events.csv").trimEnd().split("\r\n");
+    t.match(
+      read("one", "controls.csv"),
+      /^"Article 17","[^"]+",0,0,0,0,0,"","","","Copies[^"]+"\r$/m,
+    );
+    const events = read("one", "operations.csv").trimEnd().split("\r\n");
     t.equal(events.length, 3, "what bears on no control of this framework is left out");
     t.match(
       events[2],
       new RegExp(
-        `^301,"[^"]+","job.submit","requested","asked","none","","user","usr-1","","","coordinator-gate","","job","job-1","${hashLeaf(leaves[301]!).toString("hex")}","Article 30"$`,
+        `^"2026:301","","[^"]+","","","job.submit","open","none","","user","usr-1","","","","","","job","job-1","coordinator-gate","","${hashLeaf(leaves[301]!).toString("hex")}","","","Article 30"$`,
       ),
     );
     const results = JSON.parse(read("one", "assessment-results.json"))["assessment-results"];
@@ -79,14 +91,15 @@ t.test(
       {
         props: [
           { value: "Article 30" },
-          { name: "entries", value: "2" },
+          { name: "operations", value: "2" },
           { name: "refused", value: "0" },
           { name: "failed", value: "0" },
+          { name: "open", value: "2" },
           {},
         ],
         "relevant-evidence": [
-          { props: [{ name: "index", value: "300" }] },
-          { props: [{ name: "index", value: "301" }] },
+          { props: [{ name: "entry", value: "2026:300" }] },
+          { props: [{ name: "entry", value: "2026:301" }] },
         ],
         remarks: /^What the log can't show: /,
       },
@@ -97,9 +110,13 @@ t.test(
       "SHA256SUMS",
       "assessment-results.json",
       "controls.csv",
-      "events.csv",
-      "log.tar",
+      "exceptions.csv",
+      "log-2026.tar",
+      "operations.csv",
+      "questions.csv",
       "report.pdf",
+      "roles.csv",
+      "verdicts.json",
     ];
     t.same(readdirSync(join(root, "one")).sort(), files);
     for (const file of files)
@@ -154,6 +171,7 @@ t.test(
     await writeEvidence(log.options, {
       framework: "gdpr",
       controlsFile: CONTROLS,
+      verifierFile: VERIFIER,
       outFolder: join(root, "pack"),
     });
     const { created, texts } = await readReport(join(root, "pack/report.pdf"));
@@ -165,12 +183,12 @@ t.test(
       `Root ${signedRoot}`,
       "301, with the indices 0 to 300",
       "2026-03-01T00:00:01.000Z to 2026-03-01T00:05:01.000Z",
-      "Article 30 Records of processing activities 1 0 0 300 300",
-      "No entry that bears on a control of this framework tells of a refusal.",
+      "Article 30 Records of processing activities 1 0 0 1",
+      "No operation that bears on a control of this framework was refused.",
       "Article 30 coordinator-gate 1",
       "Article 30 Purposes, legal bases and recipients outside",
       "sha256sum --check SHA256SUMS",
-      "node sov-verify.mjs log.tar --policy audit.policy",
+      "node sov-verify.mjs log-2026.tar --policy audit.policy",
       "What this pack does not prove",
     ])
       t.ok(text.includes(said), said);
@@ -221,10 +239,11 @@ t.test(
     await writeEvidence(log.options, {
       framework: "gdpr",
       controlsFile: CONTROLS,
+      verifierFile: VERIFIER,
       outFolder: join(root, "pack"),
     });
     const file = (name: string): string => readFileSync(join(root, "pack", name), "utf8");
-    const [head = "", ...rows] = file("events.csv").trimEnd().split("\r\n");
+    const [head = "", ...rows] = file("operations.csv").trimEnd().split("\r\n");
     const cells = (line: string): string[] =>
       line.split(",").map((cell) => cell.replaceAll('"', ""));
     const column = (name: string): number => cells(head).indexOf(name);
@@ -251,13 +270,13 @@ t.test(
       ],
     );
     t.equal(cells(rows[3]!)[column("address")], "b".repeat(64));
-    t.match(file("controls.csv"), /^"Article 15","[^"]+",3,1,1,/m);
-    t.match(file("controls.csv"), /^"Article 32","[^"]+",2,2,0,/m);
+    t.match(file("controls.csv"), /^"Article 15","[^"]+",3,1,1,0,3,/m);
+    t.match(file("controls.csv"), /^"Article 32","[^"]+",2,2,0,0,2,/m);
     const { texts } = await readReport(join(root, "pack/report.pdf"));
     for (const said of [
-      "data.object.read AccessDenied 1 2",
-      "data.object.refused SignatureDoesNotMatch 1 3",
-      "auth.failure key_expired 1 4",
+      "data.object.read AccessDenied 1 2026:2",
+      "data.object.refused SignatureDoesNotMatch 1 2026:3",
+      "auth.failure key_expired 1 2026:4",
     ])
       t.ok(texts.join(" ").includes(said), said);
   },
@@ -272,11 +291,12 @@ t.test(
     await writeEvidence(log.options, {
       framework: "hipaa",
       controlsFile: CONTROLS,
+      verifierFile: VERIFIER,
       outFolder: join(root, "pack"),
     });
     const file = (name: string): Buffer => readFileSync(join(root, "pack", name));
     t.match(file("controls.csv").toString(), /^"164\.308\(a\)\(1\)\(ii\)\(D\)",/m);
-    t.match(file("events.csv").toString(), /"164\.312\(b\)"\r$/m);
+    t.match(file("operations.csv").toString(), /"164\.312\(b\)"\r$/m);
     const { "assessment-results": results } = JSON.parse(
       file("assessment-results.json").toString(),
     );
@@ -321,6 +341,7 @@ t.test("a log without an entry has a report, too", async (t) => {
   await writeEvidence(log.options, {
     framework: "gdpr",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(root, "pack"),
   });
   const { created, texts } = await readReport(join(root, "pack/report.pdf"));
@@ -337,7 +358,7 @@ async function reportFor(t: Test, framework: object): ReturnType<typeof readRepo
   writeFileSync(controlsFile, JSON.stringify({ own: framework }));
   await writeEvidence(log.options, {
     framework: "own",
-    controlsFile,
+    ...{ controlsFile, verifierFile: VERIFIER },
     outFolder: join(root, "pack"),
   });
   return await readReport(join(root, "pack/report.pdf"));
@@ -362,7 +383,7 @@ t.test(
       if (inTable(text))
         t.match(
           text,
-          /^Control Title Entries Refused Failed First Last C-|for each control .* Last C-/,
+          /^Control Title Operations Refused Failed Open C-|for each control .* Open C-/,
           `head of page ${at + 1}`,
         );
     }
@@ -433,11 +454,12 @@ t.test("the verifier bears out the bundle of a pack", async (t) => {
   await writeEvidence(log.options, {
     framework: "soc2",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(root, "pack"),
   });
   const { stdout } = spawnSync(
     process.execPath,
-    [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile],
+    [VERIFIER, join(root, "pack/log-2026.tar"), "--policy", log.policyFile],
     {
       encoding: "utf8",
     },
@@ -454,25 +476,28 @@ t.test("of a log that goes on meanwhile the tables count what the bundle holds",
   const growing = (async () => {
     while (!over.signal.aborted) await log.append(keyLists(1));
   })();
-  const pack = await writeEvidence(log.options, {
+  const {
+    shards: [pack],
+  } = await writeEvidence(log.options, {
     framework: "gdpr",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(root, "pack"),
   });
   over.abort();
   await growing;
-  t.ok(log.size > pack.size, `${log.size} entries, ${pack.size} of them in the bundle`);
+  t.ok(log.size > pack!.size, `${log.size} entries, ${pack!.size} of them in the bundle`);
   const { texts } = await readReport(join(root, "pack/report.pdf"));
-  t.ok(texts[0]!.includes(`${pack.size}, with the indices 0 to ${pack.size - 1}`));
+  t.ok(texts[0]!.includes(`${pack!.size}, with the indices 0 to ${pack!.size - 1}`));
   const { stdout } = spawnSync(
     process.execPath,
-    [VERIFIER, join(root, "pack/log.tar"), "--policy", log.policyFile, "--json"],
+    [VERIFIER, join(root, "pack/log-2026.tar"), "--policy", log.policyFile, "--json"],
     {
       encoding: "utf8",
     },
   );
   const { size, root: signedRoot } = JSON.parse(stdout).checkpoint;
-  t.equal(size, pack.size);
+  t.equal(size, pack!.size);
   t.ok(texts[0]!.includes(`Root ${signedRoot}`), "the verifier names the root of the report");
 });
 
@@ -486,11 +511,11 @@ t.test(
     await log.append(keyLists(400));
     const packOf = (out: string, witnessedFor: number) =>
       writeEvidence(log.options, {
-        ...{ framework: "gdpr", controlsFile: CONTROLS, witnessedFor },
+        ...{ framework: "gdpr", controlsFile: CONTROLS, verifierFile: VERIFIER, witnessedFor },
         outFolder: join(root, out),
       });
-    t.equal((await packOf("covered", 299)).size, 300);
-    t.equal((await packOf("newer", 300)).size, 700);
+    t.match((await packOf("covered", 299)).shards, [{ size: 300 }]);
+    t.match((await packOf("newer", 300)).shards, [{ size: 700 }]);
     const { texts } = await readReport(join(root, "covered/report.pdf"));
     const [, , signedRoot = ""] = readFileSync(
       join(log.logDir, "checkpoint.witnessed"),
@@ -501,6 +526,187 @@ t.test(
   },
 );
 
+/** Counts operations of a framework from exports alone, by a way of its own: what the verifier lists, paired by operation. */
+function countedFrom(
+  exports: readonly string[],
+  policyFile: string,
+  framework: string,
+  [from, to]: [string, string],
+): Record<string, string> {
+  type Shown = { event: { t_log: string; type: string; phase: string; op: string } };
+  const map = JSON.parse(readFileSync(CONTROLS, "utf8"));
+  const asked = new Map<string, { type: string; time: string; isOpen: boolean }>();
+  for (const file of exports) {
+    const { stdout } = spawnSync(
+      process.execPath,
+      [VERIFIER, file, "--policy", policyFile, "--list", "--json"],
+      { encoding: "utf8", maxBuffer: 64 * 1_048_576 },
+    );
+    for (const line of stdout.trimEnd().split("\n").slice(1)) {
+      const { type, phase, t_log: time, op } = (JSON.parse(line) as Shown).event;
+      const name = `${op} ${type}`;
+      if (phase === "requested") asked.set(name, { type, time, isOpen: true });
+      else if (asked.has(name)) asked.get(name)!.isOpen = false;
+      else asked.set(name, { type, time, isOpen: false });
+    }
+  }
+  const within = [...asked.values()].filter(({ time }) => time >= from && time < to);
+  return Object.fromEntries(
+    (map[framework].controls as { id: string; types: string[] }[]).map(({ id, types }) => {
+      const of = within.filter(({ type }) => types.includes(type));
+      return [id, `${of.length}, ${of.filter(({ isOpen }) => isOpen).length} open`];
+    }),
+  );
+}
+
+t.test(
+  "a period over two shards has each operation once: tables, report and OSCAL agree with a count from the exports by another program",
+  async (t) => {
+    const root = temporaryFolder(t);
+    const log = await new WrittenLog(root).open("2026");
+    const [before, across, whole] = [jobSubmit(), jobSubmit(), jobSubmit()];
+    const done = { phase: "completed", outcome: { code: "ok" } } as const;
+    await log.append([
+      { ...before, phase: "requested" },
+      ...keyLists(3),
+      { ...before, ...done },
+      { ...whole, phase: "requested" },
+      { ...whole, ...done },
+      { ...across, phase: "requested" },
+    ]);
+    await log.open("2027");
+    await log.append([
+      {
+        type: "audit.op.carried",
+        phase: "fact",
+        op: across.op,
+        actor: { sub: "auditd", kind: "system" },
+        object: { kind: "log", id: "box" },
+        detail: {
+          ...{ origin: "box.audit.acme/2026", index: 7, leaf_sha256: "a".repeat(64) },
+          ...{ type: "job.submit", prod: "coordinator-gate" },
+          requested_at: "2026-03-01T00:00:08.000Z",
+          logged_at: "2026-03-01T00:00:08.000Z",
+        },
+      },
+      { ...across, phase: "denied", outcome: { code: "quota_exceeded", status: 403 } },
+      { ...jobSubmit(), phase: "requested" },
+      ...keyLists(2),
+    ]);
+    const period: [string, string] = ["2026-03-01T00:00:02.000Z", "2026-03-01T00:00:13.000Z"];
+    const [from, to] = period;
+    const { operations, shards } = await writeEvidence(log.options, {
+      ...{
+        framework: "hipaa",
+        controlsFile: CONTROLS,
+        verifierFile: VERIFIER,
+        outFolder: join(root, "pack"),
+      },
+      ...{ period: { from, to }, sample: { nonce: NONCE, count: 3 } },
+      settings: [["leaves", "7 years"]],
+    });
+    t.match(shards, [
+      { origin: "box.audit.acme/2026", file: "log-2026.tar", size: 8 },
+      { origin: "box.audit.acme/2027", file: "log-2027.tar", size: 5 },
+    ]);
+    const file = (name: string): string => readFileSync(join(root, "pack", name), "utf8");
+    const rows = file("operations.csv").trimEnd().split("\r\n").slice(1);
+    t.equal(rows.length, operations);
+    const cells = rows.map((row) => row.split(",").map((cell) => cell.replaceAll('"', "")));
+    t.same(
+      cells
+        .filter(([, , , , , type]) => type === "job.submit")
+        .map(([entry, outcome, , , ms, , result, code]) => [entry, outcome, ms, result, code]),
+      [
+        ["2026:5", "2026:6", "1000", "done", "ok"],
+        ["2026:7", "2027:1", "2000", "refused", "quota_exceeded"],
+        ["2027:2", "", "", "open", "none"],
+      ],
+      "what was asked for before the period is not in it, and what ended in the next shard is one line",
+    );
+    const counted = countedFrom(
+      shards.map((one) => join(root, "pack", one.file)),
+      log.policyFile,
+      "hipaa",
+      period,
+    );
+    const controls = file("controls.csv").trimEnd().split("\r\n").slice(1);
+    const results = JSON.parse(file("assessment-results.json"))["assessment-results"];
+    const { texts } = await readReport(join(root, "pack/report.pdf"));
+    const observed: { props: { name: string; value: string }[] }[] =
+      results.results[0].observations;
+    for (const [at, [id, expected]] of Object.entries(counted).entries()) {
+      const [, count = "", , , open = ""] =
+        /^"[^"]+","[^"]*",(\d+),(\d+),(\d+),(\d+),/.exec(controls[at]!) ?? [];
+      t.equal(`${count}, ${open} open`, expected, `controls.csv: ${id}`);
+      const of = (name: string) => observed[at]!.props.find((prop) => prop.name === name)?.value;
+      t.equal(`${of("operations")}, ${of("open")} open`, expected, `OSCAL: ${id}`);
+      t.equal(
+        String(rows.filter((row) => row.endsWith(`"`) && listed(row).includes(id)).length),
+        count,
+        `operations.csv: ${id}`,
+      );
+    }
+    t.match(results.results[0], { start: from, end: to });
+    const text = texts.join(" ");
+    for (const { origin } of shards) t.ok(text.includes(`Log ${origin}`), origin);
+    t.ok(text.includes(`Operations ${operations}`));
+    t.match(file("exceptions.csv").split("\r\n").slice(1), [
+      /^"2026:7","[^"]+","refused","job.submit","refused","quota_exceeded","usr-1",/,
+      "",
+    ]);
+    const drawnRows = file("sample.csv").trimEnd().split("\r\n").slice(1);
+    t.equal(drawnRows.length, 6, "three of each shard");
+    for (const { file: bundle } of shards) {
+      const { stdout } = spawnSync(
+        process.execPath,
+        [
+          ...[VERIFIER, join(root, "pack", bundle), "--policy", log.policyFile, "--json"],
+          ...["--nonce", NONCE, "--sample", "3"],
+          ...["--filter", `type=!audit.heartbeat,from=${from},to=${to}`],
+        ],
+        { encoding: "utf8" },
+      );
+      const slug = bundle.replace(/^log-|\.tar$/g, "");
+      const again: number[] = JSON.parse(stdout).sample.entries;
+      t.same(
+        drawnRows.map((row) => row.split(",")[0]).filter((entry) => entry!.startsWith(`"${slug}:`)),
+        again.map((index) => `"${slug}:${index}"`),
+        "the verifier draws the same ones again",
+      );
+      const proof = join(root, "pack", `sample/${slug}-${again[0]}.tlog-proof`);
+      const judged = spawnSync(process.execPath, [VERIFIER, proof, "--policy", log.policyFile]);
+      t.equal(judged.status, 0, proof);
+    }
+    t.match(JSON.parse(file("verdicts.json")), [
+      { bundle: "log-2026.tar", verdicts: { INTEGRITY: { verdict: "PASS" } } },
+      { bundle: "log-2027.tar", sample: { entries: { length: 3 } } },
+    ]);
+    t.ok(text.includes("Setting: leaves 7 years"));
+    t.match(text, /log-2027\.tar INTEGRITY PASS/);
+    t.match(text, /3 of 7 entries that the filter type=!audit\.heartbeat/);
+    t.match(file("questions.csv"), /^"refused","[^"]+",1,1,0,0\r$/m);
+    await t.rejects(
+      writeEvidence(log.options, {
+        ...{
+          framework: "hipaa",
+          controlsFile: CONTROLS,
+          verifierFile: VERIFIER,
+          outFolder: join(root, "none"),
+        },
+        period: { from: "2028-01-01T00:00:00.000Z", to: null },
+      }),
+      { code: "shard_unknown", message: /goes from 2026-03-01T00:00:01.000Z to / },
+    );
+  },
+);
+
+/** Controls of a row of `operations.csv`: its last cell. */
+function listed(row: string): string[] {
+  const [, controls = ""] = /,"([^"]*)"$/.exec(row) ?? [];
+  return controls.split("; ");
+}
+
 t.test("a disk that becomes full leaves nothing of a pack", { skip: lacksMount }, async (t) => {
   const log = await new WrittenLog(temporaryFolder(t)).open("2026");
   await log.append(keyLists(1_000));
@@ -508,6 +714,7 @@ t.test("a disk that becomes full leaves nothing of a pack", { skip: lacksMount }
   const request = {
     framework: "soc2",
     controlsFile: CONTROLS,
+    verifierFile: VERIFIER,
     outFolder: join(disk.folder, "pack"),
   };
   await t.rejects(writeEvidence(log.options, request), { code: "ENOSPC" });

@@ -11,7 +11,7 @@ import { parseCheckpoint } from "../../src/verifier/input/note.ts";
 import type { Platform } from "../../src/verifier/platform/platform.ts";
 import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
 import { parsePolicy } from "../../src/verifier/signatures/policy.ts";
-import { draw, parseFilter } from "../../src/verifier/sample/sample.ts";
+import { draw, isKept, parseFilter } from "../../src/verifier/sample/sample.ts";
 import { Population } from "../../src/verifier/sample/population.ts";
 import { Timeline } from "../../src/verifier/completeness/timeline.ts";
 import { VerifierTree } from "../../src/verifier/tree/tree.ts";
@@ -397,6 +397,15 @@ t.test("FRESHNESS and a sample that anybody can draw again", async (t) => {
   t.same(new Set(all), new Set([5, 6, 7]), "no more than there are, none twice");
   for (const wrong of ["colour=blue", "type=a,type=b", "type"])
     t.equal(parseFilter(wrong), null, wrong);
+});
+
+t.test("a filter may take all others than one", async (t) => {
+  const leaf = (type: string) =>
+    ({ type, phase: "fact", prod: "p", actor: { sub: "u" }, object: { id: "o" } }) as never;
+  const filter = parseFilter("type=!audit.heartbeat,phase=fact")!;
+  t.notOk(isKept(leaf("audit.heartbeat"), filter));
+  t.ok(isKept(leaf("key.list"), filter));
+  t.notOk(isKept(leaf("key.list"), parseFilter("type=!audit.heartbeat,phase=!fact")!));
 });
 
 t.test(

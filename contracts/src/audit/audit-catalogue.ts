@@ -22,7 +22,7 @@ import { type CatalogueEntry, closed } from "./catalogue/entry.ts";
 export type { CatalogueEntry } from "./catalogue/entry.ts";
 export { MAX_MEASURED_FILES } from "./catalogue/admin.ts";
 export { MAX_CALLED } from "./catalogue/model.ts";
-export { MAX_HEARTBEAT_PRODUCERS } from "./catalogue/log.ts";
+export { MAX_EXPORTED_SHARDS, MAX_HEARTBEAT_PRODUCERS } from "./catalogue/log.ts";
 
 export const EVENT_CATALOGUE = {
   ...IDENTITY_EVENTS,

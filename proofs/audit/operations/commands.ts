@@ -176,6 +176,10 @@ async function theLog(operator: Operator, folder: string): Promise<void> {
     exit: 1,
     leaves: [failed],
   });
+  await operator.give({
+    command: audit("calls", "--out", join(folder, "calls.jsonl")),
+    leaves: operation("audit.export"),
+  });
   const proof = join(folder, "entry.tlog-proof");
   const read: Leaf = { type: "audit.read", phase: "fact", detail: { entries: 1 } };
   await operator.give({ command: audit("prove", "0", "--out", proof), leaves: [read] });

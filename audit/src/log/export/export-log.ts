@@ -12,6 +12,7 @@ import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../format/tree
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";
 
 export { LogDamagedError } from "../format/tree/log-reader.ts";
+export { type CallJournalReader, type CallsExport, exportCalls } from "./export-calls.ts";
 export { exportProof } from "./export-proof.ts";
 export {
   asPage,
@@ -19,7 +20,8 @@ export {
   type PrintedCheckpoint,
   printedCheckpoint,
 } from "./printed-checkpoint.ts";
-export { type LogShard, findLogShard } from "./find-log-shard.ts";
+export { type LogShard, findLogShard, logShardsOf } from "./find-log-shard.ts";
+export { type LogPeriod, WHOLE } from "./log-period.ts";
 
 export type ExportResult = {
   origin: string;

@@ -3,40 +3,50 @@
  * a resource that stands in the document itself, and every resource is a file beside it. Every UUID comes from what it stands for, so two packs of one tree
  * are the same, and a pack of a later tree can be laid beside an earlier one.
  */
-import { type ControlFindings, type PackFile, type PackScope, sourcesText } from "./pack-scope.ts";
+import type { OperationCounts } from "./count-operations.ts";
+import { type PackFile, type PackScope, sourcesText } from "./pack-scope.ts";
 import { uuidV5 } from "./uuid-v5.ts";
 
 const OSCAL_VERSION = "1.2.1";
 /** Of the names of properties that are this product's and not OSCAL's: a name, which leads nowhere. */
 const NAMESPACE = "urn:uuid:6c1f5b0e-9d6a-4f5f-8a0e-3b7c2d914e66";
 
-export type PackFiles = { bundle: PackFile; events: PackFile; controls: PackFile };
+export type PackFiles = {
+  bundles: readonly PackFile[];
+  operations: PackFile;
+  controls: PackFile;
+  /** That no observation points to. */
+  others: PackFile[];
+};
 
 export function assessmentResults(
-  { name, framework, origin, size, root, from, to }: PackScope,
-  controls: readonly ControlFindings[],
+  { name, framework, shards, period, from, to }: PackScope,
+  { controls }: Pick<OperationCounts, "controls">,
   files: PackFiles,
 ): object {
+  const about = shards.map(({ origin, size }) => `${origin} ${size}`);
+  const isWhole = period.from === null && period.to === null;
+  const within = isWhole ? [] : [`${period.from ?? ""} ${period.to ?? ""}`];
   const id = (...parts: string[]): string =>
-    uuidV5([name, origin, String(size), ...parts].join("\n"));
+    uuidV5([name, ...about, ...within, ...parts].join("\n"));
   const linkTo = (resource: string): string => `#${id("resource", resource)}`;
-  const evidence = (index: number): object => ({
-    href: linkTo(files.events.name),
-    description: `Entry ${index} of ${origin}: its row in ${files.events.name}, and its leaf in ${files.bundle.name}.`,
-    props: [property("index", String(index))],
+  const evidence = (entry: string): object => ({
+    href: linkTo(files.operations.name),
+    description: `Entry ${entry}: its operation is a row of ${files.operations.name}, and its leaf is in the export of that shard.`,
+    props: [property("entry", entry)],
   });
   const observations = controls.map((finding) => {
-    const { id: control, title, limits, count, refused, failed, firstIndex, lastIndex } = finding;
+    const { id: control, title, limits, count, refused, failed, open, first, last } = finding;
     return {
       uuid: id("observation", control),
       title: `${control} ${title}`,
       description:
         count === 0
-          ? "The log holds no entry of the types that bear on this control."
-          : `${count} entries, ${firstIndex} to ${lastIndex}; ${refused} tell of what was refused, ${failed} of what failed otherwise.`,
+          ? "The log holds no operation of the types that bear on this control."
+          : `${count} operations, ${first} to ${last}; ${refused} were refused, ${failed} failed otherwise, ${open} have no outcome.`,
       props: [
         property("control", control),
-        ...Object.entries({ entries: count, refused, failed }).map(([key, value]) =>
+        ...Object.entries({ operations: count, refused, failed, open }).map(([key, value]) =>
           property(key, String(value)),
         ),
         ...(count === 0 ? [] : [property("sources", sourcesText(finding))]),
@@ -44,23 +54,23 @@ export function assessmentResults(
       methods: ["EXAMINE"],
       types: ["control-objective"],
       collected: to,
-      ...(firstIndex === null || lastIndex === null
+      ...(first === null || last === null
         ? {}
-        : {
-            "relevant-evidence": [...new Set([firstIndex, lastIndex])].map((index) =>
-              evidence(index),
-            ),
-          }),
+        : { "relevant-evidence": [...new Set([first, last])].map((entry) => evidence(entry)) }),
       remarks: `What the log can't show: ${limits}`,
     };
   });
+  const origins = shards.map(({ origin }) => origin).join(", ");
+  const held = shards.map(
+    ({ origin, size, root }) => `${origin} in its first ${size} entries, root ${root}`,
+  );
   return {
     "assessment-results": {
       uuid: id(),
       metadata: {
-        title: `${framework.title}: evidence from ${origin}`,
+        title: `${framework.title}: evidence from ${origins}`,
         "last-modified": to,
-        version: String(size),
+        version: shards.map(({ size }) => size).join("-"),
         "oscal-version": OSCAL_VERSION,
       },
       "import-ap": { href: linkTo("plan"), remarks: "The plan is the auditor's own." },
@@ -68,9 +78,9 @@ export function assessmentResults(
         {
           uuid: id("result"),
           title: framework.title,
-          description: `What the audit log ${origin} holds in its first ${size} entries, root ${root}. Whether it suffices is for the auditor to say.`,
-          start: from,
-          end: to,
+          description: `What the audit log holds: ${held.join("; ")}. Whether it suffices is for the auditor to say.`,
+          start: period.from ?? from,
+          end: period.to ?? to,
           "reviewed-controls": {
             description: `Ids are those of the framework in the form that OSCAL asks for; ${files.controls.name} has them as the framework writes them.`,
             links: [{ href: linkTo(files.controls.name), rel: "reference" }],
@@ -93,11 +103,13 @@ export function assessmentResults(
             description:
               "There is none in this pack: which controls are assessed, and how, the auditor's own plan says.",
           },
-          ...[files.bundle, files.events, files.controls].map(({ name: file, title, sha256 }) => ({
-            uuid: id("resource", file),
-            title,
-            rlinks: [{ href: file, hashes: [{ algorithm: "SHA-256", value: sha256 }] }],
-          })),
+          ...[...files.bundles, files.operations, files.controls, ...files.others].map(
+            ({ name: file, title, sha256 }) => ({
+              uuid: id("resource", file),
+              title,
+              rlinks: [{ href: file, hashes: [{ algorithm: "SHA-256", value: sha256 }] }],
+            }),
+          ),
         ],
       },
     },

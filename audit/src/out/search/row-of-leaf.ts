@@ -48,6 +48,7 @@ export function rowOfLeaf(leaf: Buffer): EventRow {
   };
 }
 
-function isByAdministrator({ actor: { kind, roles } }: AuditEvent): boolean {
+/** Whether who acted holds the role of an administrator, or was root at the host. */
+export function isByAdministrator({ actor: { kind, roles } }: Pick<AuditEvent, "actor">): boolean {
   return kind === "operator" || roles?.includes(ADMINISTRATOR) === true;
 }

@@ -2,6 +2,7 @@ import type { ProofReport } from "../event-proof.ts";
 import { binariesText } from "../completeness/measured.ts";
 import type { Stretch } from "../completeness/timeline.ts";
 import { type Verdicts, VERDICTS } from "./verdicts.ts";
+import type { CallsJudged } from "../calls/judge-calls.ts";
 import type { Report } from "../verify.ts";
 
 export const NOT_PROVEN = `What this does not prove
@@ -32,7 +33,11 @@ without a network and without a secret.
   --downtime FILE   lines \`FROM TO\` (2026-01-31T18:00Z): times in which the appliance was off by
                     plan. With it a stretch that no line holds FAILs; without, stretches are listed
   --sample N        draws N entries by SHA-256(nonce, root): anybody can draw the same ones again
-  --filter LIST     of which entries: type=, phase=, prod=, actor=, object=, from=, to=, with commas
+  --filter LIST     of which entries: type=, phase=, prod=, actor=, object=, from=, to=, with commas;
+                    'type=!audit.heartbeat' takes all others
+  --calls FILE      the file that \`appliance audit calls\` wrote: each call of a model in it is compared with
+                    the entry of its batch. Says PASS, or FAIL with the first call that was changed, added
+                    or left out; batches that the journal has no more are told as erased
   --list            shows the entries behind the verdicts: number, time, type, result, who, object, the
                     process that told it, and the values that the export discloses and that open their
                     commitments. Reads the export twice; lists nothing where INTEGRITY does not pass
@@ -57,15 +62,17 @@ Verdicts
   DISCLOSURES   opened values open the commitments in the entries; erased ones were erased on record
 
 Exit code: 0 all is well · 1…63 the sum of the FAILed verdicts (SIGNATURE 1, INTEGRITY 2,
-APPEND-ONLY 4, WITNESSED 8, COMPLETENESS 16, DISCLOSURES 32) · 64 the input was refused, or the
+APPEND-ONLY 4, WITNESSED 8, COMPLETENESS 16, DISCLOSURES or CALLS 32) · 64 the input was refused, or the
 command line is wrong · 65 nothing failed, but no policy was given, something under --require
-was not checked, or nothing in the log can be compared with the nonce or the release.
+was not checked, calls could not be judged, or nothing in the log can be compared with the nonce
+or the release.
 
 Examples
   node sov-verify.mjs export.tar --policy audit.policy --known last-year.checkpoint
   node sov-verify.mjs export.tar --policy audit.policy --require SIGNATURE,INTEGRITY,WITNESSED --json
   node sov-verify.mjs export.tar --policy audit.policy --release release.json
   node sov-verify.mjs export.tar --policy audit.policy --nonce 00…ff --sample 25 --filter type=iam.user.create
+  node sov-verify.mjs export.tar --policy audit.policy --calls calls.jsonl
   node sov-verify.mjs export.tar --policy audit.policy --list --outcome refused --from 2026-11-01 --to 2026-11-30
 
 ${NOT_PROVEN}`;
@@ -87,6 +94,7 @@ export function renderText(report: Report): string {
     binaries,
     freshness,
     sample,
+    calls,
   } = report;
   const lines = [
     `export       ${report.bundleBytes} bytes`,
@@ -122,11 +130,15 @@ export function renderText(report: Report): string {
         ? "FRESHNESS    FAIL: no export in this log carries your nonce"
         : `FRESHNESS    the export of entry ${freshness.entry} carries your nonce: the log is no older than you gave it`,
     );
+  if (calls !== undefined)
+    lines.push(
+      `calls        ${calls.deployment === null ? "of all deployments" : `of ${calls.deployment}`}, from ${calls.from ?? "the first entry"} until before ${calls.to ?? `entry ${calls.size}`}, as their file says`,
+    );
   if (sample !== undefined)
     lines.push(
       `sample       ${sample.entries.length} of ${sample.population} entries (${sample.filter || "all"}): ${sample.entries.join(" ")}`,
     );
-  return finish(lines, verdicts, refused);
+  return finish(lines, verdicts, refused, report.calls);
 }
 
 export function renderProof({
@@ -146,14 +158,19 @@ export function renderProof({
   return finish(lines, verdicts, refused);
 }
 
-function finish(lines: string[], verdicts: Verdicts, refused: string | null): string {
+function finish(
+  lines: string[],
+  verdicts: Verdicts,
+  refused: string | null,
+  calls?: CallsJudged,
+): string {
   lines.push("");
-  for (const name of VERDICTS) {
-    const { verdict, reason, index } = verdicts[name];
+  const all = VERDICTS.map((name) => [name as string, verdicts[name]] as const);
+  if (calls !== undefined) all.push(["CALLS", calls.judged]);
+  for (const [name, { verdict, reason, index }] of all)
     lines.push(
       `${name.padEnd(13)}${verdict.padEnd(15)}${index === undefined ? "" : `entry ${index}: `}${reason}`,
     );
-  }
   if (refused !== null) lines.push("", `REFUSED      ${refused}`);
   return `${lines.map(escapeText).join("\n")}\n`;
 }

@@ -10,6 +10,9 @@ export type Filter = Partial<Record<FilterName, string>>;
 
 export type Sample = { count: number; filter: Filter; filterText: string };
 
+/** Before a value: all others. No id, type or phase begins so. */
+const NOT = "!";
+
 const MAX_SAMPLE = 10_000;
 
 /** 2^48: as many values as six bytes have. */
@@ -59,12 +62,14 @@ export function isKept({ type, phase, prod, actor, object, t_log }: Leaf, filter
     actor: actor.sub,
     object: object.id,
   };
-  const isEqual = Object.entries(values).every(
-    ([name, value]) =>
-      filter[name as FilterName] === undefined || filter[name as FilterName] === value,
-  );
+  const isMeant = Object.entries(values).every(([name, value]) => {
+    const wanted = filter[name as FilterName];
+    return wanted?.startsWith(NOT)
+      ? wanted.slice(NOT.length) !== value
+      : (wanted ?? value) === value;
+  });
   return (
-    isEqual &&
+    isMeant &&
     (filter.from === undefined || t_log >= filter.from) &&
     (filter.to === undefined || t_log < filter.to)
   );

@@ -16,6 +16,9 @@ import { ApprovedBy, ClaimedApprovers, ClaimedPeople, Unproven } from "./fields.
 /** A heartbeat names so many producers at most; fewer where their names are long, because a leaf holds 16 KiB. */
 export const MAX_HEARTBEAT_PRODUCERS = 200;
 
+/** An evidence pack reads so many shards at most: its entry names each. */
+export const MAX_EXPORTED_SHARDS = 10;
+
 /** C2SP signed-note vkey; ML-DSA-44 keys have 1,752 characters of base64. */
 const VerifierKey = Type.String({
   pattern: "^[^\\s+]{1,255}\\+[0-9a-f]{8}\\+[A-Za-z0-9+/=]{40,1800}$",
@@ -24,7 +27,7 @@ const VerifierKey = Type.String({
 export const LOG_EVENTS = {
   "audit.export": operation(
     "log",
-    "The log was exported.",
+    "The log was exported, or read for an evidence pack; or the journal of model calls was.",
     Type.Object(
       {
         size: Type.Optional(Count),
@@ -43,6 +46,19 @@ export const LOG_EVENTS = {
         receiver: Type.Optional(PlainId),
         /** It is an evidence pack for this one; size, bytes and hash are those of the log's bundle in it. */
         framework: Type.Optional(Code),
+        /** The period that was asked for: not before the one, and before the other. */
+        from: Type.Optional(Instant),
+        to: Type.Optional(Instant),
+        /** Of an evidence pack over several shards: the bundle of each. */
+        shards: Type.Optional(
+          Type.Array(
+            Type.Object({ origin: Origin, size: Count, bundle_sha256: Sha256Hex }, closed),
+            { maxItems: MAX_EXPORTED_SHARDS },
+          ),
+        ),
+        /** It is the journal of model calls: so many lines, of one deployment where one is named; bytes and hash are that file's. */
+        calls: Type.Optional(Count),
+        deployment: Type.Optional(PlainId),
       },
       closed,
     ),

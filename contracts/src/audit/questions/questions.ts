@@ -75,7 +75,7 @@ export const QUESTIONS = {
     needs: [],
     takes: ["deployment"],
     limits:
-      "An entry stands for a batch of calls. The gateway's journal has a line for each call, with caller, deployment and digests; it keeps no text of questions and answers.",
+      "An entry stands for a batch of calls. The gateway's journal has a line for each call, with caller, deployment and digests, and `appliance audit calls` exports it with proofs; it keeps no text of questions and answers.",
   },
   complete: {
     title: "Is the log complete?",

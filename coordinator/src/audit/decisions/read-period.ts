@@ -1,7 +1,7 @@
 /**
  * The period of a search. Times that move with the clock stand still from the first page to the last: the cursor carries what they were. Pure.
  */
-import { readTime, TIME_FORMS } from "./read-time.ts";
+import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
 import { SearchRefused } from "./search-refused.ts";
 
 type Asked = { from?: string; to?: string; cursor?: string };

@@ -1,6 +1,6 @@
 import t from "tap";
 import { readPeriod } from "../../../src/audit/decisions/read-period.ts";
-import { readTime } from "../../../src/audit/decisions/read-time.ts";
+import { readTime } from "@resontech/contracts/read-time";
 
 const NOW = Date.parse("2026-11-28T15:30:00.000Z");
 const at = (text: string, edge: "from" | "to" = "from"): string | null => {

@@ -1,7 +1,8 @@
 /** A report as PDF. The same report always has the same bytes: no time of writing and no drawn id stands in it. */
 import { PDFDocument } from "@cantoo/pdf-lib";
 import { type FontName, PageFlow, TEXT_WIDTH, type TextStyle } from "./page-flow.ts";
-import type { Block, Column, Report } from "./report.ts";
+import type { Report } from "./report.ts";
+import type { Block, Column } from "./report-block.ts";
 
 type TableBlock = Extract<Block, { kind: "table" }>;
 /** A row's cells, each in its lines. */
