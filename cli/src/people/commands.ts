@@ -10,7 +10,7 @@ export function addPeopleCommands(program: Command, say: (text: string) => void)
   program
     .command("personal-data")
     .description(
-      "all that the appliance holds about you, as JSON lines in a file; that you asked is on record",
+      "what the appliance holds about you, as JSON lines in a file; its first line says what is left out. That you asked is on record",
     )
     .requiredOption("--out <file>", "a new file, which you alone can read")
     .option("--user <id>", "about somebody else, by the pseudonym; security officers may ask")

@@ -60,7 +60,7 @@ export function personalTraces(
 ): { part: PersonalPart; count: number; stays: string | null }[] {
   return PERSONAL_COLUMNS.flatMap(({ part, select, forget }) => {
     const { length: count } = db.prepare<[{ userId: string }], object>(select).all({ userId });
-    return count === 0 ? [] : [{ part, count, stays: "stays" in forget ? forget.stays : null }];
+    return count === 0 ? [] : [{ part, count, stays: forget.stays ?? null }];
   });
 }
 

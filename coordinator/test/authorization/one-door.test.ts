@@ -83,7 +83,8 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "what is held about one person, whom the door let through",
     texts: [
       ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
-      ...[...Array<string>(7).fill("SQL user_id = @"), "SQL owner_id = @"],
+      ...["SQL user_id = @", "SQL user_id = @", "SQL key_id IN ("],
+      ...[...Array<string>(6).fill("SQL user_id = @"), "SQL owner_id = @"],
       ...Array<string>(11).fill("SQL user_id = @"),
     ],
   },

@@ -5,6 +5,7 @@ import { LEAST_COST_BYTES } from "@resontech/contracts/storage-cost";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import t from "tap";
+import { removeBucket } from "../../src/identity/own-bucket.ts";
 import { bucketPolicy } from "../../src/storage/decisions/bucket-policy.ts";
 import { collectable, type StoredVersion } from "../../src/storage/decisions/collectable.ts";
 import { S3ObjectStore, TooManyObjectsError } from "../../src/storage/object-store.ts";
@@ -46,6 +47,21 @@ t.test("a bucket is versioned from creation, and making it again changes nothing
   );
   t.equal(await store.stat(bucket, "nothing/here"), null);
 });
+
+t.test(
+  "a bucket goes with versions, markers and open uploads, and a second time is fine",
+  async (t) => {
+    const gone = "gone-1";
+    await store.ensureBucket(gone);
+    for (const body of ["one", "two"]) await store.put(gone, "a/b/one.txt", body, "text/plain");
+    await store.put(gone, "c.txt", "c", "text/plain");
+    await store.remove(gone, "c.txt");
+    await store.createUpload(gone, "d/open.bin", "text/plain");
+    t.equal(await removeBucket(store, gone), 4, "two versions, one more, and its marker");
+    await t.rejects(store.usage(gone), { code: "NoSuchBucket" });
+    t.equal(await removeBucket(store, gone), 0, "as after a kill before the name went");
+  },
+);
 
 t.test("keys come back byte for byte", async (t) => {
   const keys = [

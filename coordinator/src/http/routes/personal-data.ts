@@ -30,7 +30,8 @@ const PAGE = 200;
 const LEFT_OUT = [
   "what stands in files, models and logs of jobs: it is the project's, and lies in the bucket",
   "values that the audit log keeps sealed, such as addresses: two people open them with `appliance audit export --disclose`",
-  "what a connected directory holds about the person",
+  "single calls of models: the gateway's journal has them by key, without their text",
+  "Keycloak's own events, and what a connected directory holds about the person",
   "mails and messages that left the appliance, and backups until they end",
 ];
 
@@ -43,7 +44,7 @@ export const personalDataRoutes: FastifyPluginAsyncTypebox<PersonalDataRoutesDep
     {
       schema: {
         summary:
-          "All that is held about a person, a JSON line each; the last line says that it is whole",
+          "What is held about a person, a JSON line each: the first says what is left out, the last that it is whole",
         ...{
           tags: ["approvals"],
           params: Type.Object({ id: IdParam }, { additionalProperties: false }),

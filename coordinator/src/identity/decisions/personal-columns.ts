@@ -11,6 +11,7 @@ export type PersonalPart =
   | "project"
   | "project-founded"
   | "platform-key"
+  | "calls-by-key"
   | "key-pair"
   | "ssh-key"
   | "session"
@@ -37,8 +38,8 @@ type PersonalColumn = {
   part: PersonalPart;
   /** Of one person, by `@userId`. Instants are Unix milliseconds and end in `At`. Never what opens something. */
   select: string;
-  /** What removes it; where it stays, why. */
-  forget: { sql: string | readonly string[] } | { stays: string };
+  /** What takes out what is personal; where a row stays, why. */
+  forget: { sql: string | readonly string[]; stays?: string } | { stays: string };
 };
 
 const OWNED = "The row is the project's, and names its owner by the pseudonym alone.";
@@ -87,7 +88,16 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = [
       last_used_at AS lastUsedAt, revoked_at AS revokedAt FROM platform_keys WHERE user_id = @userId ORDER BY created_at, id`,
     forget: {
       sql: "UPDATE platform_keys SET name = 'forgotten', revoked_at = coalesce(revoked_at, @now) WHERE user_id = @userId",
+      stays: "The row stays, revoked and without the key's name: entries of the log name its id.",
     },
+  },
+  {
+    column: "call_usage.key_id",
+    part: "calls-by-key",
+    select: `SELECT day, job_id AS deployment, key_id AS "key", calls, failed, prompt_tokens AS promptTokens,
+      completion_tokens AS completionTokens FROM call_usage
+      WHERE key_id IN (SELECT id FROM platform_keys WHERE user_id = @userId) ORDER BY day, job_id, key_id`,
+    forget: { stays: OWNED },
   },
   {
     column: "bucket_pairs.user_id",

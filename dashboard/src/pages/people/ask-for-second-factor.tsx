@@ -2,10 +2,10 @@ import type { PersonReply, Requested } from "@resontech/contracts/http-approvals
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
+import { ChoosePerson } from "./choose-person.tsx";
 import { Asked } from "./asked.tsx";
 
 /** A person who lost phone and passkey: a second person answers. */
@@ -28,16 +28,13 @@ export function AskForSecondFactor({ people }: { people: readonly PersonReply[] 
           request.run();
         }}
       >
-        <Field label="Whose second factor is lost">
-          <select required value={userId} onChange={({ target }) => setUserId(target.value)}>
-            <option value="">Choose a person</option>
-            {people.map(({ id, username }) => (
-              <option key={id} value={id}>
-                {username}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <ChoosePerson
+          label="Whose second factor is lost"
+          people={people}
+          value={userId}
+          onChange={setUserId}
+          isRequired
+        />
         <p>
           <Button type="submit" isDisabled={request.isBusy}>
             Ask to void it

@@ -2,13 +2,13 @@ import type { PersonReply } from "@resontech/contracts/http-approvals";
 import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field } from "../../ui/field.tsx";
 import { Failure } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Question } from "../../ui/question.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { PersonalDataLink } from "../profile/personal-data-link.tsx";
+import { ChoosePerson } from "./choose-person.tsx";
 
 type Project = PersonReply["projects"][number];
 
@@ -24,16 +24,12 @@ export function OnePerson({
   const person = people.find(({ id }) => id === userId);
   return (
     <Panel title="One person">
-      <Field label="Whose projects and data">
-        <select value={userId} onChange={({ target }) => setUserId(target.value)}>
-          <option value="">Choose a person</option>
-          {people.map(({ id, username }) => (
-            <option key={id} value={id}>
-              {username}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <ChoosePerson
+        label="Whose projects and data"
+        people={people}
+        value={userId}
+        onChange={setUserId}
+      />
       {person === undefined ? null : (
         <>
           <Memberships key={person.id} person={person} again={again} />

@@ -13,6 +13,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { useAction } from "../../ui/use-action.ts";
 import { useKept } from "../../ui/use-kept.ts";
 import { SessionsOf } from "../profile/sessions-of.tsx";
+import { ChoosePerson } from "./choose-person.tsx";
 import { Acknowledge } from "./acknowledge.tsx";
 import { AskForSecondFactor } from "./ask-for-second-factor.tsx";
 import { Asked } from "./asked.tsx";
@@ -84,16 +85,7 @@ function Sessions({ people }: { people: readonly PersonReply[] }) {
   const person = people.find(({ id }) => id === userId);
   return (
     <Panel title="Where somebody is signed in">
-      <Field label="Whose sessions">
-        <select value={userId} onChange={({ target }) => setUserId(target.value)}>
-          <option value="">Choose a person</option>
-          {people.map(({ id, username }) => (
-            <option key={id} value={id}>
-              {username}
-            </option>
-          ))}
-        </select>
-      </Field>
+      <ChoosePerson label="Whose sessions" people={people} value={userId} onChange={setUserId} />
       {person === undefined ? null : (
         <SessionsOf key={person.id} userId={person.id} name={person.username} />
       )}
@@ -124,20 +116,13 @@ function AskForRole({ people }: { people: readonly PersonReply[] }) {
           request.run();
         }}
       >
-        <Field label="Person">
-          <select
-            required
-            value={wish.userId}
-            onChange={({ target }) => setWish({ ...wish, userId: target.value })}
-          >
-            <option value="">Choose a person</option>
-            {people.map(({ id, username }) => (
-              <option key={id} value={id}>
-                {username}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <ChoosePerson
+          label="Person"
+          people={people}
+          value={wish.userId}
+          onChange={(chosen) => setWish({ ...wish, userId: chosen })}
+          isRequired
+        />
         <Field label="Role">
           <select
             value={wish.role}

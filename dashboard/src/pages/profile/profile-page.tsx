@@ -29,7 +29,7 @@ export function ProfilePage() {
       <Panel title="What is held about you">
         <p>
           One file of JSON lines: your account, roles, projects, keys, jobs, and what the audit log
-          has of you. That you took it is on record.
+          has of you. Its first line says what is left out. That you took it is on record.
         </p>
         <p>
           <PersonalDataLink userId={user.id}>Download what is held about you</PersonalDataLink>
