@@ -7,7 +7,9 @@ import { join, relative } from "node:path";
 import { machineCpuSeconds } from "./machine-cpu.ts";
 import { Phases } from "./phases.ts";
 import { TestAppliance } from "./test-appliance.ts";
+import { BusyProcesses } from "./tests/busy-processes.ts";
 import { testsReachedSince } from "./tests/changed-since.ts";
+import { digestsOf } from "./tests/digests.ts";
 import {
   filesOfTier,
   HELP,
@@ -15,23 +17,48 @@ import {
   type TestOptions,
   TestOptionsError,
 } from "./tests/options.ts";
-import { listDearest } from "./tests/file-costs.ts";
+import { ProcessSampler } from "./tests/process-sampler.ts";
+import { readRecordedCosts, writeRecordedCosts } from "./tests/recorded-costs.ts";
+import { describeRun, judgeRun } from "./tests/report-run.ts";
+import { commitOf, recordRun, thisMachine } from "./tests/run-record.ts";
 import { runTier, type TierOutcome } from "./tests/run-tier.ts";
-import { describeFailure, listFailures } from "./tests/tap-failure.ts";
-import { filesToTryAgain, judgeSecondTry, type Judged } from "./tests/second-try.ts";
 import { testFiles } from "./tests/test-files.ts";
 import { type Tier, TIERS } from "./tests/tier.ts";
 import { TestBundle } from "./tests/test-bundle.ts";
+import { type Verdict, Verdicts } from "./tests/verdicts.ts";
 
 const repository = join(import.meta.dirname, "..");
+/** Whose CPU is no cost of the tests. */
+const BUSY = "busy";
 const options = optionsOrExit();
 const phases = new Phases("test", Number(process.env["RT_SETUP_MS"] ?? 0));
-const cpuBefore = machineCpuSeconds();
 const results = join(repository, ".cache", "test");
 mkdirSync(results, { recursive: true });
+const costsFile = join(results, "costs.json");
+const verdicts = Verdicts.load(join(results, "verdicts.json"));
+const recorded = readRecordedCosts(costsFile);
+
+using sampler = new ProcessSampler();
+const cpuBefore = machineCpuSeconds();
+/** From now on, what this process starts counts as this. */
+const owner = (name: string): void => {
+  sampler.look();
+  sampler.costs.addRoot(process.pid, name, false);
+};
+owner(BUSY);
+using _busy = new BusyProcesses(options.busy);
+owner("making the engines and the bundle");
 
 const chosen = await chooseFiles(options);
-const outcomes = new Map<Tier, TierOutcome & Judged>();
+const digests = await digestsOf(chosen, repository);
+const cached = new Map<string, Verdict>();
+if (!options.isFresh)
+  for (const file of chosen) {
+    const verdict = verdicts.find(file, digests.get(file) ?? null, Date.now());
+    if (verdict !== null) cached.set(file, verdict);
+  }
+
+const outcomes = new Map<Tier, TierOutcome>();
 /** Tests start hundreds of processes from the same files: a start takes half the CPU once they are compiled. */
 const env: NodeJS.ProcessEnv = {
   ...process.env,
@@ -41,37 +68,66 @@ const env: NodeJS.ProcessEnv = {
 const leftovers: string[] = [];
 let bundle: TestBundle | null = null;
 for (const tier of TIERS) {
-  const files = filesOfTier(chosen, tier, options.tier);
+  const all = filesOfTier(chosen, tier, options.tier);
+  const files = all.filter((file) => !cached.has(file));
+  if (all.length > files.length)
+    phases.say(`${tier}: ${all.length - files.length} of ${all.length} files are cached`);
   if (files.length === 0) continue;
   if (tier !== "unit")
     bundle ??= await phases.run("build", "engines, job image and bundle, built or found", () =>
       TestBundle.build(phases),
     );
-  const environment = { ...env, ...bundle?.environment };
+  owner("the installed appliance");
   const appliance = tier === "acceptance" && bundle !== null ? await installed(bundle) : null;
-  outcomes.set(tier, await judged(tier, files, { ...environment, ...appliance?.environment }));
+  const outcome = await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
+    runTier(tier, files, {
+      ...{ repository, results, sampler, recorded },
+      env: { ...env, ...bundle?.environment, ...appliance?.environment },
+      say: (line) => phases.say(line),
+    }),
+  );
+  outcomes.set(tier, outcome);
+  keep(outcome);
   await appliance?.remove().catch((error: unknown) => {
     leftovers.push(error instanceof Error ? error.message : String(error));
   });
 }
-report();
+sampler.look();
+writeRecordedCosts(
+  costsFile,
+  recorded,
+  [...outcomes.values()].flatMap(({ costs }) => costs),
+);
+const shared = new Map(sampler.costs.seconds);
+const busySeconds = shared.get(BUSY) ?? 0;
+shared.delete(BUSY);
+const report = {
+  ...{ outcomes, cached, leftovers, shared, isBusy: options.busy > 0 },
+  isWhole: options.files.length === 0,
+  mayBeNothing: options.since !== null && chosen.length === 0,
+  cpuSeconds: machineCpuSeconds() - cpuBefore - busySeconds,
+};
+const end = judgeRun(report);
+for (const text of describeRun(report, end)) process.stdout.write(`\n${text}\n`);
+phases.say(
+  `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${Math.round(report.cpuSeconds)} s of this machine's CPU`,
+);
+phases.say(`raw results: ${results}`);
+if (options.isRecorded)
+  recordRun(join(repository, "docs", "proofs", "test-runs.json"), {
+    ...{ commit: commitOf(repository), at: new Date().toISOString(), busy: options.busy },
+    ...{ passed: end.passed, failed: end.failed, skipped: end.skipped },
+    ...{ wallSeconds: phases.totalSeconds, cpuSeconds: Math.round(report.cpuSeconds) },
+    ...{ phases: phases.seconds, ...thisMachine() },
+    failures: end.failures.slice(0, 20).map(({ fullname }) => fullname.slice(0, 200)),
+  });
+process.exitCode = end.isGood ? 0 : 1;
+process.stdout.write(`\n${end.closing}\n`);
 
-/** As the tier's run says, and a second try of the files that failed in it. */
-async function judged(
-  tier: Tier,
-  files: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): Promise<TierOutcome & Judged> {
-  const tried = { repository, results, env: environment };
-  const first = await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
-    runTier(tier, files, tried),
-  );
-  const again = options.files.length > 0 ? [] : filesToTryAgain(tier, first.failures, files);
-  if (again.length === 0) return { ...first, unsteady: [] };
-  const second = await phases.run(`${tier} again`, `alone: ${again.join(", ")}`, () =>
-    runTier(tier, again, { ...tried, isAgain: true }),
-  );
-  return { ...first, ...judgeSecondTry(first, second, again) };
+function keep({ byFile }: TierOutcome): void {
+  for (const [file, summary] of byFile)
+    verdicts.note(file, summary, digests.get(file)!, Date.now());
+  verdicts.save();
 }
 
 async function installed(from: TestBundle): Promise<TestAppliance> {
@@ -104,43 +160,4 @@ function optionsOrExit(): TestOptions {
     process.stderr.write(`${error.message}\n\n${HELP}`);
     process.exit(2);
   }
-}
-
-function report(): void {
-  let [passed, failed, skipped] = [0, leftovers.length, 0];
-  for (const left of leftovers) process.stdout.write(`\n${left}\n`);
-  for (const [tier, outcome] of outcomes) {
-    passed += outcome.passed;
-    skipped += outcome.skipped;
-    for (const failure of outcome.failures) process.stdout.write(`\n${describeFailure(failure)}\n`);
-    for (const failure of outcome.unsteady)
-      process.stdout.write(`\n${describeFailure(failure, "unsteady")}\n`);
-    const isBroken =
-      outcome.status !== 0 && outcome.failures.length + outcome.unsteady.length === 0;
-    if (isBroken)
-      process.stdout.write(
-        `\nthe tier ${tier} ended with ${outcome.status} and named no failure: ${outcome.rawFile}\n`,
-      );
-    failed += isBroken ? 1 : outcome.failures.length;
-  }
-  if (options.files.length === 0) {
-    const dearest = listDearest([...outcomes.values()].flatMap(({ costs }) => costs));
-    process.stdout.write(`\n${dearest}\n`);
-  }
-  const cpu = Math.round(machineCpuSeconds() - cpuBefore);
-  phases.say(
-    `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${cpu} s of this machine's CPU`,
-  );
-  phases.say(`raw results: ${results}`);
-  const failures = [...outcomes.values()].flatMap((outcome) => outcome.failures);
-  const unsteady = [...outcomes.values()].flatMap((outcome) => outcome.unsteady);
-  if (unsteady.length > 0) process.stdout.write(`\n${listFailures(unsteady, "unsteady")}\n`);
-  if (failures.length > 0) process.stdout.write(`\n${listFailures(failures)}\n`);
-  const isNothingReached = options.since !== null && chosen.length === 0;
-  process.exitCode = failed > 0 || (passed === 0 && !isNothingReached) ? 1 : 0;
-  const apart = [
-    ...(skipped > 0 ? [`${skipped} skipped`] : []),
-    ...(unsteady.length > 0 ? [`${unsteady.length} unsteady`] : []),
-  ];
-  process.stdout.write(`\n${[`${passed} passed`, `${failed} failed`, ...apart].join(", ")}\n`);
 }

@@ -254,6 +254,8 @@ group.init_process_group("gloo", init_method="file:///tmp/group-%d" % os.getpid(
 sum = torch.ones(512, 512) @ torch.ones(512, 512)
 group.all_reduce(sum)
 print("trained", int(sum[0, 0]), torch.get_num_threads())
+# Its threads would race the end of the interpreter otherwise, and abort it at times.
+group.destroy_process_group()
 `;
 const packages = jobPackages();
 

@@ -10,12 +10,10 @@ t.test("a file's name says its tier", async (t) => {
 });
 
 t.test("a tier, a revision or files choose what runs", async (t) => {
-  t.same(readTestOptions([]), { help: false, tier: null, since: null, files: [] });
-  t.same(readTestOptions(["--tier", "unit", "--since", "HEAD~1"]), {
-    help: false,
-    tier: "unit",
-    since: "HEAD~1",
-    files: [],
+  const plain = { help: false, tier: null, since: null, files: [], busy: 0 };
+  t.same(readTestOptions([]), { ...plain, isFresh: false, isRecorded: false });
+  t.match(readTestOptions(["--tier", "unit", "--since", "HEAD~1"]), {
+    ...{ tier: "unit", since: "HEAD~1", isFresh: false },
   });
   const files = ["a/test/x.test.ts", "a/test/y.engines.test.ts"];
   t.same(filesOfTier(files, "unit", null), ["a/test/x.test.ts"]);
@@ -29,4 +27,18 @@ t.test("wrong arguments say what is allowed", async (t) => {
   );
   t.throws(() => readTestOptions(["--fast"]), /--fast/);
   t.throws(() => readTestOptions(["--since", "HEAD", "a.test.ts"]), /name none beside it/);
+});
+
+t.test(
+  "what is named, recorded or run beside busy processes runs whatever is cached",
+  async (t) => {
+    for (const args of [["--fresh"], ["--record"], ["--busy", "2"], ["a/test/x.test.ts"]])
+      t.equal(readTestOptions(args).isFresh, true, args.join(" "));
+  },
+);
+
+t.test("a part of a run is no record, and busy processes are counted", async (t) => {
+  t.throws(() => readTestOptions(["--record", "--tier", "unit"]), /whole runs/);
+  t.throws(() => readTestOptions(["--busy", "many"]), /from 0 to 16/);
+  t.throws(() => readTestOptions(["--busy", "17"]), /from 0 to 16/);
 });

@@ -1,19 +1,22 @@
 import { parseArgs } from "node:util";
 import { isTier, type Tier, TIERS, tierOf } from "./tier.ts";
 
-export const HELP = `usage: npm test [-- [--tier TIER] [--since REV] [FILE…]]
+export const HELP = `usage: npm test [-- [--tier TIER] [--since REV] [--fresh] [--busy N] [--record] [FILE…]]
 
 Runs every test of every room, cheapest tier first: ${TIERS.join(", ")}.
+A file that passed on this machine, and of which nothing that it can see has changed since, is told as cached.
 
   --tier TIER   that tier alone; also as npm run test:unit, test:engines, test:browser, test:acceptance
   --since REV   the tests alone that a change since REV can reach, uncommitted changes included
-  FILE…         these files alone
+  --fresh       run what is cached, too
+  --busy N      with N processes beside that keep a processor busy each; npm run test:steady has two
+  --record      add the run to docs/proofs/test-runs.json, where it was whole and fresh
+  FILE…         these files alone, cached or not
 
   npm test -- --since origin/main
   npm test -- coordinator/test/http/*.test.ts
 
-Where no files are named, one that needs engines and failed runs again, alone; what passes then is counted as unsteady.
-Ends with "N passed, N failed"; exit code 0: nothing failed and something ran, or nothing was reached; 1: something failed; 2: wrong arguments.
+Ends with "N passed, N failed"; exit code 0: nothing failed and something ran or is cached, or nothing was reached; 1: something failed; 2: wrong arguments.
 `;
 
 export class TestOptionsError extends Error {
@@ -24,18 +27,33 @@ export type TestOptions = {
   help: boolean;
   tier: Tier | null;
   since: string | null;
+  isFresh: boolean;
+  isRecorded: boolean;
+  /** How many processes keep a processor busy beside the run. */
+  busy: number;
   files: readonly string[];
 };
 
+const MAX_BUSY = 16;
+
 /** @throws TestOptionsError saying what is wrong and what is allowed */
 export function readTestOptions(args: readonly string[]): TestOptions {
-  const { values, positionals } = parse(args);
-  const { tier = null, since = null, help = false } = values;
+  const { values, positionals: files } = parse(args);
+  const { tier = null, since = null, help = false, fresh = false, record = false } = values;
   if (tier !== null && !isTier(tier))
     throw new TestOptionsError(`there is no tier ${JSON.stringify(tier)}: say ${TIERS.join(", ")}`);
-  if (since !== null && positionals.length > 0)
+  if (since !== null && files.length > 0)
     throw new TestOptionsError("--since chooses the files: name none beside it");
-  return { help, tier, since, files: positionals };
+  const isWhole = tier === null && since === null && files.length === 0;
+  if (record && !isWhole)
+    throw new TestOptionsError("--record is for whole runs: name no tier, revision or file");
+  const busy = Number(values.busy ?? 0);
+  if (!Number.isInteger(busy) || busy < 0 || busy > MAX_BUSY)
+    throw new TestOptionsError(`--busy takes a whole number from 0 to ${MAX_BUSY}`);
+  return {
+    ...{ help, tier, since, files, busy, isRecorded: record },
+    isFresh: fresh || record || busy > 0 || files.length > 0,
+  };
 }
 
 /** The files of one tier, in order; those named on the command line count as they are, whatever their tier. */
@@ -48,7 +66,14 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { tier: { type: "string" }, since: { type: "string" }, help: { type: "boolean" } },
+      options: {
+        tier: { type: "string" },
+        since: { type: "string" },
+        fresh: { type: "boolean" },
+        record: { type: "boolean" },
+        busy: { type: "string" },
+        help: { type: "boolean" },
+      },
     });
   } catch (error) {
     throw new TestOptionsError(error instanceof Error ? error.message : String(error));

@@ -1,13 +1,10 @@
 /** Which tests a change can reach: by imports, by the programs that they start, and by the room of a file that nothing imports. */
+import type { SourceTree } from "./source-tree.ts";
 import { tierOf } from "./tier.ts";
 
-export type Reach = {
+export type Reach = Pick<SourceTree, "imports" | "programs"> & {
   /** Files that changed, by their paths in this tree. */
   changed: readonly string[];
-  /** File → files that it imports. */
-  imports: ReadonlyMap<string, readonly string[]>;
-  /** Test or helper → sources of the programs that it starts. */
-  programs: ReadonlyMap<string, readonly string[]>;
   tests: readonly string[];
 };
 
@@ -20,6 +17,11 @@ const READS_ALL: ReadonlySet<string> = new Set([
   "coordinator/test/errors-document.test.ts",
   "proofs/test/proofs-document.test.ts",
 ]);
+/** Whether a test reads files of every room. */
+export function readsAll(test: string): boolean {
+  return READS_ALL.has(test);
+}
+
 /** What no other test reads. */
 const NOTHING =
   /^(?:README\.md|[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
@@ -42,10 +44,9 @@ export function reachedTests({ changed, imports, programs, tests }: Reach): stri
   const ships = relevant.some(
     (file) => !/^[^/]+\/test\//.test(file) && !/^(?:proofs|docs|examples)\//.test(file),
   );
-  const all = changed.length === 0 ? new Set<string>() : READS_ALL;
   return tests.filter(
     (test) =>
-      all.has(test) ||
+      (changed.length > 0 && readsAll(test)) ||
       reached.has(test) ||
       rooms.has(roomOf(test)) ||
       (ships && tierOf(test) === "acceptance"),

@@ -1,17 +1,20 @@
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
-import { summarizeTap, type TapSummary } from "./tap-summary.ts";
+import type { ProcessSampler } from "./process-sampler.ts";
+import { commandOf } from "./read-processes.ts";
+import { inOrder, nextToStart, type Waiting } from "./schedule.ts";
+import { summarizeTap, sumUp, type TapSummary } from "./tap-summary.ts";
+import { type ProcessEnd, runTestProcess } from "./test-process.ts";
 import type { Tier } from "./tier.ts";
 
 export type TierOutcome = TapSummary & {
-  /** How tap ended; a run that it calls bad although no assertion failed (killed, say) is a failure, too. */
-  status: number;
-  /** Raw TAP. */
-  rawFile: string;
+  byFile: ReadonlyMap<string, TapSummary>;
   costs: readonly FileCost[];
+  /** Raw TAP of every process, and what it said beside it. */
+  rawFile: string;
 };
 
 export type TierOptions = {
@@ -19,44 +22,145 @@ export type TierOptions = {
   /** The folder of raw results. */
   results: string;
   env: NodeJS.ProcessEnv;
-  /** A second try: one file at a time. @default false */
-  isAgain?: boolean;
+  sampler: ProcessSampler;
+  /** File → seconds of CPU when it was last recorded. */
+  recorded: ReadonlyMap<string, number>;
+  say: (line: string) => void;
 };
 
 /** Two cores are busy with so many: more at a time make nothing shorter, and what waits for a part of ours too long. */
-const JOBS: Readonly<Record<Tier, number>> = { unit: 3, engines: 3, browser: 2, acceptance: 2 };
+const JOBS: Readonly<Record<Tier, number>> = { unit: 2, engines: 3, browser: 2, acceptance: 2 };
+/** They restart parts of the one installed appliance. */
+const ALONE = "acceptance/test/alone/";
+const TOLD_EVERY_MS = 30_000;
+/** A process that was told to end, or an engine's monitor, takes a moment. */
+const LEFT_GRACE_MS = 10_000;
+const LEFT_LOOK_MS = 250;
+const HOST = join(import.meta.dirname, "unit-host.ts");
+
+/** One process, and the files that run in it. */
+type Job = Waiting & { files: readonly string[] };
 
 export async function runTier(
   tier: Tier,
   files: readonly string[],
-  { repository, results, env, isAgain = false }: TierOptions,
+  { repository, results, env, sampler, recorded, say }: TierOptions,
 ): Promise<TierOutcome> {
-  const name = isAgain ? `${tier}-again` : tier;
-  const rawFile = join(results, `${name}.tap`);
-  const cpuFile = join(results, `${name}.cpu`);
+  const rawFile = join(results, `${tier}.tap`);
+  const cpuFile = join(results, `${tier}.cpu`);
   for (const file of [rawFile, cpuFile]) rmSync(file, { force: true });
-  const preloads = ["note-cpu.mjs", ...(tier === "unit" ? ["no-processes.mjs"] : [])];
-  const imports = preloads.map(
-    (name) => `--node-arg=--import=${pathToFileURL(join(import.meta.dirname, name)).href}`,
-  );
-  const args = [
-    "run",
-    "--reporter=terse",
-    `--jobs=${isAgain ? 1 : JOBS[tier]}`,
-    `--output-file=${rawFile}`,
-    ...imports,
-    ...files,
-  ];
-  const child = spawn(join(repository, "node_modules/.bin/tap"), args, {
-    cwd: repository,
-    stdio: "inherit",
-    env: { ...env, RT_TEST_CPU_FILE: cpuFile },
-  });
-  const status = await new Promise<number>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => resolve(code ?? 1));
-  });
-  const noted = existsSync(cpuFile) ? readFileSync(cpuFile, "utf8") : "";
-  const costs = readFileCosts(noted, repository);
-  return { ...summarizeTap(readFileSync(rawFile, "utf8")), status, rawFile, costs };
+  const waiting = inOrder(jobsOf(tier, files, recorded)) as Job[];
+  const running = new Map<Job, Promise<Job>>();
+  const byFile = new Map<string, TapSummary>();
+  const tell = setInterval(() => {
+    const { passed, failures } = sumUp(byFile.values());
+    const now = [...running.keys()].map(({ file }) => file).join(", ");
+    say(
+      `${tier}: ${byFile.size} of ${files.length} files, ${passed} passed, ${failures.length} failed; now ${now}`,
+    );
+  }, TOLD_EVERY_MS);
+
+  async function run(job: Job): Promise<Job> {
+    const end = await runTestProcess(argsOf(tier, job), {
+      cwd: repository,
+      env: {
+        ...env,
+        RT_TEST_CPU_FILE: cpuFile,
+        ...(tier === "unit" ? { RT_TEST_FILES: job.files.join(":") } : {}),
+      },
+      onStart: (pid) => sampler.costs.addRoot(pid, job.file, true),
+    });
+    const left = await endLeft(job.file, sampler);
+    appendFileSync(rawFile, `# ${job.file}\n${end.tap}\n${end.said}\n`);
+    for (const [file, summary] of judge(end, job.files, left)) {
+      byFile.set(file, summary);
+      for (const { fullname } of summary.failures.slice(0, 3)) say(`not ok ${fullname}`);
+    }
+    return job;
+  }
+
+  while (waiting.length + running.size > 0) {
+    const next = nextToStart(waiting, [...running.keys()], JOBS[tier]) as Job | null;
+    if (next === null) running.delete(await Promise.race(running.values()));
+    else {
+      waiting.splice(waiting.indexOf(next), 1);
+      running.set(next, run(next));
+    }
+  }
+  clearInterval(tell);
+  sampler.look();
+  const parts = sampler.costs.seconds;
+  const costs = readFileCosts(existsSync(cpuFile) ? readFileSync(cpuFile, "utf8") : "", repository);
+  return {
+    ...sumUp(byFile.values()),
+    byFile,
+    costs: costs.map((cost) => ({ ...cost, partsSeconds: parts.get(cost.file) ?? 0 })),
+    rawFile,
+  };
+}
+
+/** Unit files of a room share a process; others have one each. */
+function jobsOf(
+  tier: Tier,
+  files: readonly string[],
+  recorded: ReadonlyMap<string, number>,
+): Job[] {
+  const groups =
+    tier === "unit"
+      ? [...Map.groupBy(files, (file) => file.split("/")[0]!)]
+      : files.map((file): [string, string[]] => [file, [file]]);
+  return groups.map(([name, files]) => ({
+    ...{ file: name, files, isAlone: name.startsWith(ALONE) },
+    cpuSeconds: files.reduce((sum, file) => sum + (recorded.get(file) ?? 0), 0),
+  }));
+}
+
+function argsOf(tier: Tier, { file }: Job): string[] {
+  const preload = (name: string): string =>
+    `--import=${pathToFileURL(join(import.meta.dirname, name)).href}`;
+  return tier === "unit" ? [preload("no-processes.mjs"), HOST] : [preload("note-cpu.mjs"), file];
+}
+
+/** Ends what a file left running, for it takes the processor and the ports of those that come. @returns the command of each */
+async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]> {
+  for (let waitedMs = 0; ; waitedMs += LEFT_LOOK_MS) {
+    sampler.look();
+    const pids = sampler.costs.runningOf(file);
+    if (pids.length === 0) return [];
+    if (waitedMs < LEFT_GRACE_MS) {
+      await sleep(LEFT_LOOK_MS);
+      continue;
+    }
+    return pids.map((pid) => {
+      const command = commandOf(pid);
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+      return command;
+    });
+  }
+}
+
+/** What no assertion says counts as a failure, too: a process that ended badly, a file that never ran or asserts nothing. */
+export function judge(
+  { tap, said, fault }: ProcessEnd,
+  files: readonly string[],
+  left: readonly string[] = [],
+): Map<string, TapSummary> {
+  const summaries = summarizeTap(tap, files);
+  const failed = (file: string, why: string): void => {
+    const { passed, skipped, failures } = summaries.get(file)!;
+    const failure = { fullname: `${file} > ${why}`, diagnostics: said === "" ? null : said };
+    summaries.set(file, { passed, skipped, failures: [...failures, failure] });
+  };
+  for (const file of files) {
+    const { passed, skipped, failures } = summaries.get(file)!;
+    if (passed + skipped + failures.length === 0) failed(file, fault ?? "it asserts nothing");
+  }
+  const isExplained = [...summaries.values()].some(({ failures }) => failures.length > 0);
+  if (fault !== null && !isExplained) failed(files[0]!, fault);
+  if (left.length > 0) failed(files[0]!, `left running: ${left.join(", ")}`);
+  return summaries;
 }

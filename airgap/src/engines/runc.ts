@@ -1,9 +1,10 @@
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { command } from "../cache/command.ts";
 import { resultId, type StepCache } from "../cache/step-cache.ts";
 import { fetchWheels } from "../fetch/pypi.ts";
 import type { LockFile } from "../lock/lock-file.ts";
+import { makeCTools } from "./c-tools.ts";
 import { fetchGoSource, goEnvironment, REPRODUCIBLE_FLAGS } from "./go-engine.ts";
 import { unpackZig, ZIG_TARGET } from "./zig.ts";
 
@@ -39,17 +40,6 @@ export async function buildRunc(
     for (const name of seccomp.packages)
       await command("dpkg-deb", ["--extract", join(seccomp.debs, `${name}.deb`), headers]);
     const zig = await unpackZig(wheels, join(scratch, "compiler"));
-    const compiler = script(join(scratch, "cc"), `exec "$RUNC_ZIG" cc -target ${ZIG_TARGET} "$@"`);
-    // The module asks pkg-config, which a build machine need not have, where libseccomp is.
-    const pkgConfig = script(
-      join(scratch, "pkg-config"),
-      [
-        'case "$*" in',
-        '*--cflags*) echo "-I$RUNC_SECCOMP/usr/include" ;;',
-        '*) echo "-L$RUNC_SECCOMP/usr/lib/x86_64-linux-gnu -lseccomp" ;;',
-        "esac",
-      ].join("\n"),
-    );
     await command(
       "go",
       [
@@ -61,9 +51,7 @@ export async function buildRunc(
         cwd: join(source, "src"),
         env: {
           ...goEnvironment(),
-          ...{ CGO_ENABLED: "1", CC: compiler, PKG_CONFIG: pkgConfig },
-          ...{ RUNC_ZIG: zig, RUNC_SECCOMP: headers },
-          ...{ ZIG_GLOBAL_CACHE_DIR: scratch, ZIG_LOCAL_CACHE_DIR: scratch },
+          ...makeCTools(scratch, { zig, headers }),
         },
       },
     );
@@ -71,10 +59,4 @@ export async function buildRunc(
     rmSync(scratch, { recursive: true });
   });
   return { program: join(folder, "runc"), licence: join(folder, "LICENSE") };
-}
-
-function script(file: string, body: string): string {
-  writeFileSync(file, `#!/bin/sh\n${body}\n`);
-  chmodSync(file, 0o755);
-  return file;
 }

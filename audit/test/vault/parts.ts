@@ -55,6 +55,8 @@ export class PartsFixture implements Disposable {
 
   static async open(t: Test): Promise<PartsFixture> {
     const { config } = new VaultFixture(temporaryFolder(t));
+    // The vault has a process of its own; a test's process is other tests', too.
+    t.teardown(() => delete process.env["SQLITE_TMPDIR"]);
     return new PartsFixture(config, await openParts(config));
   }
 

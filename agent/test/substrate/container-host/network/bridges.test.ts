@@ -29,9 +29,11 @@ const peerOf = (node: string, { certPem }: { certPem: string }): BridgePeer => (
 async function span(t: Test, onConnection: (socket: Socket) => void, gateway = HOST) {
   const lines: string[] = [];
   const log = pino({ level: "debug" }, { write: (line: string) => void lines.push(line) });
-  const target = createServer({ allowHalfOpen: true }, (socket) =>
-    onConnection(socket.on("error", () => undefined)),
-  );
+  const open = new Set<Socket>();
+  const target = createServer({ allowHalfOpen: true }, (socket) => {
+    open.add(socket);
+    onConnection(socket.on("error", () => undefined));
+  });
   target.listen(0, HOST);
   await once(target, "listening");
   const [outer, inner] = [await freePort(), await freePort()];
@@ -54,6 +56,7 @@ async function span(t: Test, onConnection: (socket: Socket) => void, gateway = H
   });
   t.teardown(async () => {
     await Promise.all([client.close(), server.close()]);
+    for (const socket of open) socket.destroy();
     target.close();
   });
   return { server, client, target, inner, outer, far, lines };

@@ -1,0 +1,104 @@
+/** The runner on files of its own making, in a tree of its own. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { BusyProcesses } from "../tests/busy-processes.ts";
+import { ProcessSampler } from "../tests/process-sampler.ts";
+import { runTier } from "../tests/run-tier.ts";
+
+function folder(t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), "rt-runner-"));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** Runs plain programs that print TAP as files of engines. */
+async function ran(t: Test, programs: Record<string, string>) {
+  const repository = folder(t);
+  const files = Object.entries(programs).map(([name, text]) => {
+    const file = `${name}.engines.test.mjs`;
+    writeFileSync(join(repository, file), text);
+    return file;
+  });
+  using sampler = new ProcessSampler();
+  return await runTier("engines", files, {
+    ...{ repository, results: repository, env: process.env, sampler, recorded: new Map() },
+    say: () => {},
+  });
+}
+
+const OK = `console.log("TAP version 14\\nok 1 - fine\\n1..1");`;
+const BURN = `for (const until = process.cpuUsage().user + 400_000; process.cpuUsage().user < until; );`;
+
+t.test("what a file lets go counts as its cost, is ended, and fails it by name", async (t) => {
+  const outcome = await ran(t, {
+    lets: `import { spawn } from "node:child_process";
+      spawn(process.execPath, ["-e", ${JSON.stringify(`${BURN} setInterval(() => {}, 1000)`)}], { detached: true, stdio: "ignore", cwd: "/" }).unref();
+      setTimeout(() => { ${OK} }, 1500);`,
+  });
+  t.match(outcome.failures, [
+    { fullname: /^lets\.engines\.test\.mjs > left running: \S*node -e for/ },
+  ]);
+  const [cost] = outcome.costs;
+  t.ok(cost !== undefined && cost.partsSeconds > 0.3, JSON.stringify(cost));
+  const left = spawnSync("pgrep", ["-f", "cpuUsage..user . 400_000"], { encoding: "utf8" });
+  t.equal(left.stdout, "");
+});
+
+t.test("a file that is killed, and one that says nothing, are failures", async (t) => {
+  const { failures, passed } = await ran(t, {
+    fine: OK,
+    killed: `process.kill(process.pid, "SIGKILL");`,
+    silent: "",
+    wrong: `${OK} process.exitCode = 3;`,
+  });
+  t.equal(passed, 2);
+  t.same(failures.map(({ fullname }) => fullname).sort(), [
+    "killed.engines.test.mjs > was ended by SIGKILL",
+    "silent.engines.test.mjs > it asserts nothing",
+    "wrong.engines.test.mjs > ended with 3",
+  ]);
+});
+
+t.test("busy processes are busy, and end with the run that is killed", async (t) => {
+  const dir = folder(t);
+  const program = `import { BusyProcesses } from ${JSON.stringify(join(import.meta.dirname, "..", "tests", "busy-processes.ts"))};
+import { writeFileSync } from "node:fs";
+const busy = new BusyProcesses(1);
+writeFileSync(${JSON.stringify(join(dir, "pid"))}, String(busy.pids[0]));
+setTimeout(() => process.kill(process.pid, "SIGKILL"), 500);`;
+  writeFileSync(join(dir, "run.ts"), program);
+  t.equal(spawnSync(process.execPath, [join(dir, "run.ts")]).signal, "SIGKILL");
+  const pid = readFileSync(join(dir, "pid"), "utf8");
+  for (let waits = 0; waits < 100 && isAlive(pid); waits++) execFileSync("sleep", ["0.1"]);
+  t.notOk(isAlive(pid));
+  using busy = new BusyProcesses(2);
+  t.equal(busy.pids.length, 2);
+});
+
+function isAlive(pid: string): boolean {
+  return spawnSync("kill", ["-0", pid]).status === 0;
+}
+
+t.test("a digest follows every byte that a test can see, and nothing else", async (t) => {
+  const dir = folder(t);
+  const { roomDigests } = await import("../tests/digests.ts");
+  execFileSync("git", ["init", "-q", dir]);
+  mkdirSync(join(dir, "audit"));
+  mkdirSync(join(dir, "cli"));
+  writeFileSync(join(dir, "audit", "a.ts"), "1");
+  writeFileSync(join(dir, "cli", "b.ts"), "2");
+  writeFileSync(join(dir, ".gitignore"), "out\n");
+  const before = await roomDigests(dir);
+  t.same([...before.keys()].sort(), [".", "audit", "cli"]);
+  writeFileSync(join(dir, "audit", "out"), "ignored");
+  t.same(await roomDigests(dir), before);
+  writeFileSync(join(dir, "audit", "a.ts"), "3");
+  const after = await roomDigests(dir);
+  t.not(after.get("audit"), before.get("audit"));
+  t.equal(after.get("cli"), before.get("cli"));
+  writeFileSync(join(dir, "cli", "new.ts"), "4");
+  t.not((await roomDigests(dir)).get("cli"), before.get("cli"), "a file that git does not know");
+});

@@ -1,0 +1,65 @@
+/** One process of tests: a file of its own, or the unit files of a room. */
+import { spawn } from "node:child_process";
+
+export type ProcessEnd = {
+  /** TAP as it came. */
+  tap: string;
+  /** The end of what it said beside TAP. */
+  said: string;
+  /** How it ended; null: as it should. */
+  fault: string | null;
+};
+
+export type TestProcessOptions = {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  onStart: (pid: number) => void;
+};
+
+/** A file sets shorter limits for its own tests; this ends what is stuck for good. */
+export const LIMIT_MS = 15 * 60_000;
+const GRACE_MS = 5_000;
+const KEPT_CHARACTERS = 16_384;
+
+/** @param args of node */
+export async function runTestProcess(
+  args: readonly string[],
+  { cwd, env, onStart }: TestProcessOptions,
+): Promise<ProcessEnd> {
+  const child = spawn(process.execPath, args, {
+    cwd,
+    // tap's own limit of a file is 30 s otherwise.
+    env: { ...env, TAP: "1", TAP_TIMEOUT: "600" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  if (child.pid !== undefined) onStart(child.pid);
+  let [tap, said] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (tap += text));
+  child.stderr
+    .setEncoding("utf8")
+    .on("data", (text: string) => (said = (said + text).slice(-KEPT_CHARACTERS)));
+  let isLate = false;
+  const limit = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGTERM");
+    setTimeout(() => child.kill("SIGKILL"), GRACE_MS).unref();
+  }, LIMIT_MS);
+  // What it left running may hold its output open: its own end counts.
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>(
+    (resolve, reject) => {
+      child.once("error", reject);
+      child.once("exit", (...ended) => {
+        setTimeout(() => resolve(ended), GRACE_MS).unref();
+        child.once("close", () => resolve(ended));
+      });
+    },
+  ).finally(() => clearTimeout(limit));
+  const fault = isLate
+    ? `did not end within ${LIMIT_MS / 60_000} minutes`
+    : signal !== null
+      ? `was ended by ${signal}`
+      : code === 0
+        ? null
+        : `ended with ${code}`;
+  return { tap, said, fault };
+}
