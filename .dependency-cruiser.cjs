@@ -107,7 +107,7 @@ module.exports = {
       name: "no-test-code-in-product",
       severity: "error",
       from: { path: `^(contracts|daemon|${rooms})/src/` },
-      to: { path: "(^|/)(test|proofs|dev)/" },
+      to: { path: "(^|/)(test|house|proofs|dev)/" },
     },
     {
       name: "decisions-stay-pure",

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
+import { EnginePool } from "@resontech/house/engine-pool";
 import { machineCpuSeconds } from "./machine-cpu.ts";
 import { Phases } from "./phases.ts";
 import { TestAppliance } from "./test-appliance.ts";
@@ -67,6 +68,10 @@ const env: NodeJS.ProcessEnv = {
 /** What the uninstall left behind: a failure of the run as any test's is. */
 const leftovers: string[] = [];
 let bundle: TestBundle | null = null;
+await using pool = await EnginePool.start({
+  onStart: (pid, engine) =>
+    sampler.costs.addShared(pid, `${engine}, lent to one file after another`),
+});
 for (const tier of TIERS) {
   const all = filesOfTier(chosen, tier, options.tier);
   const files = all.filter((file) => !cached.has(file));
@@ -82,7 +87,7 @@ for (const tier of TIERS) {
   const outcome = await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
     runTier(tier, files, {
       ...{ repository, results, sampler, recorded },
-      env: { ...env, ...bundle?.environment, ...appliance?.environment },
+      env: { ...env, ...pool.environment, ...bundle?.environment, ...appliance?.environment },
       say: (line) => phases.say(line),
     }),
   );

@@ -3,7 +3,8 @@ import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { chromium, type Page } from "playwright-core";
+import { launchBrowser } from "@resontech/house/launch-browser";
+import type { Page } from "playwright-core";
 import t from "tap";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 import {
@@ -37,10 +38,7 @@ async function refusedIn(shell: Shell, ...args: string[]): Promise<string> {
 
 /** A browser that no other sign-in has used. */
 async function inBrowser<T>(url: string, work: (page: Page) => Promise<T>): Promise<T> {
-  const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
+  const browser = await launchBrowser(house.origin);
   try {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
     const page = await context.newPage();

@@ -6,8 +6,8 @@ import { type Tier, tierOf } from "./tier.ts";
 const BUDGETS: Readonly<Record<Tier, number>> = {
   unit: 30,
   engines: 60,
-  browser: 30,
-  acceptance: 30,
+  browser: 60,
+  acceptance: 60,
 };
 
 export type Exception = {

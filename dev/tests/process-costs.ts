@@ -18,6 +18,7 @@ type Known = { owner: string; parent: number; startedAt: number; cpuSeconds: num
 
 export class ProcessCosts {
   readonly #roots = new Map<number, { owner: string; notesItself: boolean }>();
+  readonly #shared = new Map<number, string>();
   readonly #known = new Map<number, Known>();
   readonly #folders = new Map<string, string>();
   readonly #ended = new Map<string, number>();
@@ -28,6 +29,11 @@ export class ProcessCosts {
    */
   addRoot(pid: number, owner: string, notesItself: boolean): void {
     this.#roots.set(pid, { owner, notesItself });
+  }
+
+  /** A process that several files use, with all that it starts, counts as `owner` from now on. */
+  addShared(pid: number, owner: string): void {
+    this.#shared.set(pid, owner);
   }
 
   /** @param samples all processes of the machine */
@@ -56,7 +62,8 @@ export class ProcessCosts {
     const { pid, parent, startedAt, cpuSeconds } = sample;
     const known = this.#known.get(pid);
     if (known !== undefined) {
-      this.#known.set(pid, { ...known, parent, cpuSeconds });
+      const owner = this.#shared.get(pid) ?? known.owner;
+      this.#known.set(pid, { ...known, owner, parent, cpuSeconds });
       return;
     }
     if (this.#roots.has(pid)) return;

@@ -7,7 +7,7 @@ import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { realmDrift } from "../src/realm/decisions/realm-drift.ts";
 import { readRealm } from "../src/realm/read-realm.ts";
-import { RunningKeycloak } from "./helper/running-keycloak.ts";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
 
 t.setTimeout(240_000);
 const keycloak = await RunningKeycloak.start();

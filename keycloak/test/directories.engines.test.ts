@@ -13,7 +13,7 @@ import { applyRealm } from "../src/realm/apply-realm.ts";
 import { realmDrift } from "../src/realm/decisions/realm-drift.ts";
 import { readRealm } from "../src/realm/read-realm.ts";
 import { realmDefinition } from "../src/realm/realm-definition.ts";
-import { RunningKeycloak } from "./helper/running-keycloak.ts";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { LDAP_READER, RunningSlapd } from "./helper/running-slapd.ts";
 
 t.setTimeout(240_000);

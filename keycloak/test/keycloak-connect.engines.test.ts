@@ -11,7 +11,7 @@ import t from "tap";
 import { askKeycloak } from "@resontech/keycloak/address";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
-import { RunningKeycloak } from "./helper/running-keycloak.ts";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
 
 t.setTimeout(240_000);
 const keycloak = await RunningKeycloak.start();

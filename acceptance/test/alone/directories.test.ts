@@ -12,7 +12,7 @@ import {
   PROVIDER_CLIENT,
   PROVIDER_SECRET,
 } from "../../../keycloak/test/helper/customer-provider.ts";
-import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { LDAP_READER, RunningSlapd } from "../../../keycloak/test/helper/running-slapd.ts";
 
 const root = process.env["RT_TEST_APPLIANCE"] ?? "";

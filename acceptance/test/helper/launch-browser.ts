@@ -1,51 +1,12 @@
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pipeline } from "node:stream";
-import { type Browser, chromium } from "playwright-core";
+import { launchBrowser as launchAt } from "@resontech/house/launch-browser";
+import type { Browser } from "playwright-core";
 import type { LocalAppliance } from "../../../dev/local-appliance.ts";
 
-/**
- * A browser in a network of its own, as one on another machine: jobs make networks on this host, and Chromium breaks every request
- * that is on its way when a network of its machine changes.
- * @param others origins on this host's loopback that it reaches beside the appliance's own
- */
+/** @param others origins on this host's loopback that it reaches beside the appliance's own */
 export async function launchBrowser(
   appliance: LocalAppliance,
   ...others: string[]
 ): Promise<Browser> {
   const { RESON_BASE_URL: base = "", RESON_S3_ENDPOINT: store = "" } = appliance.quickstart();
-  const origins = [base, store, ...others];
-  const folder = mkdtempSync(join(tmpdir(), "rt-browser-"));
-  const ports = origins.map((origin) => new URL(origin).port);
-  const servers = ports.map((port) =>
-    createServer((inside) => {
-      const outside = connect(Number(port), "127.0.0.1");
-      pipeline(inside, outside, inside, () => undefined);
-    }).listen(join(folder, port)),
-  );
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const program = join(folder, "browser");
-  const inside = join(import.meta.dirname, "network-of-browser.ts");
-  const words = [process.execPath, inside, folder, ports.join(","), "/usr/bin/chromium"];
-  writeFileSync(program, `#!/bin/sh\nexec unshare --net -- ${words.join(" ")} "$@"\n`, {
-    mode: 0o700,
-  });
-  const close = (): void => {
-    for (const server of servers) server.close();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  try {
-    const browser = await chromium.launch({
-      executablePath: program,
-      args: ["--no-sandbox", "--disable-dev-shm-usage"],
-    });
-    browser.on("disconnected", close);
-    return browser;
-  } catch (error) {
-    close();
-    throw error;
-  }
+  return await launchAt(base, store, ...others);
 }

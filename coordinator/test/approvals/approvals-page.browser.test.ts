@@ -1,7 +1,8 @@
 /** The page of requests in a real browser: asked for and signed, read and approved by somebody else; and by one person while there is nobody else. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { chromium, type Page } from "playwright-core";
+import { launchBrowser } from "@resontech/house/launch-browser";
+import type { Page } from "playwright-core";
 import t from "tap";
 import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.ts";
 import { judgeApproval } from "../../../audit/src/approvals/judge-approval.ts";
@@ -14,10 +15,7 @@ t.setTimeout(300_000);
 const STEP_MS = 30_000;
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(house.origin);
 t.teardown(() => browser.close());
 const pinned = join(temporaryFolder(t), "step-up-keys.json");
 const policy = "log a+1+AA\nquorum none\n";

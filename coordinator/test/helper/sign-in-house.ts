@@ -10,7 +10,7 @@ import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
-import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";
 import { ApprovalChanges } from "../../src/approvals/approval-changes.ts";
 import { Approvals } from "../../src/approvals/approvals.ts";
@@ -87,13 +87,16 @@ export class SignInHouse implements AsyncDisposable {
     await using stack = new AsyncDisposableStack();
     const dir = mkdtempSync(join(tmpdir(), "rt-house-"));
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
-    const port = await freePort();
+    const isPlain = trusted.length === 0 && sameAs === undefined;
     const keycloak = stack.use(
-      await RunningKeycloak.start({
-        ...{ origin: `https://localhost:${port}`, trusted, sameAs },
-        isOurs: true,
-      }),
+      isPlain
+        ? await RunningKeycloak.lease()
+        : await RunningKeycloak.start({
+            ...{ origin: `https://localhost:${await freePort()}`, trusted, sameAs },
+            isOurs: true,
+          }),
     );
+    const port = Number(new URL(keycloak.address.origin).port);
     const [dashboard, coordinator] = [newKey(), newKey()];
     await applyRealm(
       keycloak.admin,

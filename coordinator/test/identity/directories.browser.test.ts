@@ -3,14 +3,15 @@ import { applyDirectory } from "@resontech/keycloak/apply-directory";
 import { directoryOf } from "@resontech/keycloak/directory-form";
 import { readMetadata } from "@resontech/keycloak/read-metadata";
 import { type Connection, READ_AGAIN_DEFAULT_MS } from "@resontech/contracts/identity-connections";
-import { chromium, type Page } from "playwright-core";
+import { launchBrowser } from "@resontech/house/launch-browser";
+import type { Page } from "playwright-core";
 import t from "tap";
 import {
   prepareProvider,
   PROVIDER_CLIENT,
   PROVIDER_SECRET,
 } from "../../../keycloak/test/helper/customer-provider.ts";
-import { RunningKeycloak } from "../../../keycloak/test/helper/running-keycloak.ts";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { LDAP_READER, RunningSlapd } from "../../../keycloak/test/helper/running-slapd.ts";
 import { mapGroup } from "../../src/identity/directories/group-store.ts";
 import { LOOK_MS, lookAtAll } from "../../src/identity/directories/leavers.ts";
@@ -33,10 +34,7 @@ const upstream = await RunningKeycloak.start();
 t.teardown(() => upstream[Symbol.asyncDispose]());
 const house = await SignInHouse.open([slapd.caFile], upstream);
 t.teardown(() => house[Symbol.asyncDispose]());
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(house.origin, upstream.address.origin);
 t.teardown(() => browser.close());
 const { admin, api } = house;
 const { read } = api.database;

@@ -1,17 +1,14 @@
 /** The page of platform keys in a real browser: minted behind a second factor, shown once, revoked; by keyboard alone. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
-import { chromium } from "playwright-core";
+import { launchBrowser } from "@resontech/house/launch-browser";
 import t from "tap";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
 t.setTimeout(300_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(house.origin);
 t.teardown(() => browser.close());
 
 t.test("a person mints a key, sees it once and revokes it", async (t) => {

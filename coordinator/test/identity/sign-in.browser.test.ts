@@ -1,14 +1,12 @@
-import { chromium, type Page } from "playwright-core";
+import { launchBrowser } from "@resontech/house/launch-browser";
+import type { Page } from "playwright-core";
 import t from "tap";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
 t.setTimeout(300_000);
 const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-dev-shm-usage"],
-});
+const browser = await launchBrowser(house.origin);
 t.teardown(() => browser.close());
 
 async function freshPage(): Promise<Page> {

@@ -1,4 +1,4 @@
-import type { RunningKeycloak } from "./running-keycloak.ts";
+import type { RunningKeycloak } from "@resontech/house/running-keycloak";
 
 /** The secret of the appliance's OIDC client there. */
 export const PROVIDER_SECRET = "secret-of-the-test";

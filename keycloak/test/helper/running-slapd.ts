@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { LdapConnection } from "@resontech/contracts/identity-connections";
-import { makeCertificate } from "./make-certificate.ts";
+import { makeCertificate } from "@resontech/house/make-certificate";
 import { freePort } from "../../../dev/free-port.ts";
 
 const run = promisify(execFile);

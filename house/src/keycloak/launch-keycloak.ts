@@ -6,7 +6,8 @@ import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import type { KeycloakAddress } from "@resontech/keycloak/address";
 
 const START_MS = 180_000;
-const BOOTSTRAP = { username: "bootstrap", password: "bootstrap-of-the-test" };
+/** Its temporary administrator. */
+export const BOOTSTRAP = { username: "bootstrap", password: "bootstrap-of-the-test" };
 const JAVA_OPTIONS = [
   ...["-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"],
   ...["-XX:MaxMetaspaceSize=256m", "-Djava.net.preferIPv4Stack=true"],

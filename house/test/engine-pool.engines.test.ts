@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import t from "tap";
+import { RunningKeycloak } from "@resontech/house/running-keycloak";
+import { EnginePool } from "@resontech/house/engine-pool";
+import { POOL_VARIABLE } from "../src/pool-client.ts";
+
+t.setTimeout(240_000);
+const started: number[] = [];
+const pool = await EnginePool.start({ keycloaks: 1, onStart: (pid) => started.push(pid) });
+t.teardown(() => pool[Symbol.asyncDispose]());
+Object.assign(process.env, pool.environment);
+
+/** A process that leases one and is killed with it in its hands. */
+async function leaseAndDie(): Promise<void> {
+  const module = JSON.stringify(join(import.meta.dirname, "..", "src", "pool-client.ts"));
+  const program = `const { leaseKeycloak } = await import(${module});
+const { socket } = await leaseKeycloak();
+socket.ref();
+process.kill(process.pid, "SIGKILL");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: "inherit",
+    env: process.env,
+  });
+  const [, signal] = await once(child, "exit");
+  t.equal(signal, "SIGKILL");
+}
+
+t.test("what one file leaves in a Keycloak, the next one does not find", async (t) => {
+  await leaseAndDie();
+  const first = await RunningKeycloak.lease();
+  const { admin, address } = first;
+  const before = await everything(first);
+  await admin.post("", { realm: "resontech", enabled: true, eventsEnabled: true });
+  await admin.renew();
+  for (const realm of ["resontech", "master"]) {
+    await admin.post(`/${realm}/users`, { username: "left", enabled: true });
+    await admin.post(`/${realm}/clients`, { clientId: "left", enabled: true });
+  }
+  await admin.post("/resontech/identity-provider/instances", {
+    ...{ alias: "left", providerId: "oidc", enabled: true },
+    config: { clientId: "a", tokenUrl: "https://a.example", authorizationUrl: "https://a.example" },
+  });
+  await admin.post("/resontech/components", {
+    ...{
+      name: "left",
+      providerId: "ldap",
+      providerType: "org.keycloak.storage.UserStorageProvider",
+    },
+    config: {
+      ...{ vendor: ["other"], connectionUrl: ["ldap://a.example"], usersDn: ["dc=a"] },
+      ...{ editMode: ["READ_ONLY"], usernameLDAPAttribute: ["uid"], rdnLDAPAttribute: ["uid"] },
+      ...{ uuidLDAPAttribute: ["entryUUID"], userObjectClasses: ["person"] },
+    },
+  });
+  t.not(await everything(first), before);
+  await first[Symbol.asyncDispose]();
+
+  await using second = await RunningKeycloak.lease();
+  t.same(second.address, address, "it is the same Keycloak");
+  t.same(
+    await everything(second),
+    before.filter((name) => !name.startsWith("realm resontech")),
+  );
+  t.equal(started.length, 1);
+});
+
+t.test("without a pool there is one of one's own", async (t) => {
+  const socket = process.env[POOL_VARIABLE];
+  delete process.env[POOL_VARIABLE];
+  t.teardown(() => (process.env[POOL_VARIABLE] = socket));
+  await using own = await RunningKeycloak.lease();
+  t.ok(own.pid > 0);
+  t.ok((await everything(own)).includes("realm resontech"));
+});
+
+/** Names of all that is there. */
+async function everything({ admin }: RunningKeycloak): Promise<string[]> {
+  await admin.renew();
+  const found: string[] = [];
+  for (const { realm } of await admin.get<{ realm: string }[]>("")) {
+    found.push(`realm ${realm}`);
+    for (const [path, field] of [
+      ["users?max=1000", "username"],
+      ["clients?max=1000", "clientId"],
+      ["components", "name"],
+      ["identity-provider/instances", "alias"],
+    ] as const)
+      for (const one of await admin.get<Record<string, string>[]>(`/${realm}/${path}`))
+        found.push(`realm ${realm} ${path.split("?")[0]} ${one[field]}`);
+  }
+  return found.sort();
+}
