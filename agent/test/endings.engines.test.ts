@@ -1,6 +1,5 @@
 /** Ways in which a member ends before its time, and troubles that must end none. */
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { until } from "./helper/engine-process.ts";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
@@ -35,6 +34,7 @@ t.test("what does not stop within its grace is killed", async (t) => {
   const from = Date.now();
   peer.want({ ...member, desired: "stop", stopReason: "user_cancelled", graceMs: 1_500 });
   await peer.event(member.member, "released");
+  // Not before: a busy machine only makes it later.
   t.ok(Date.now() - from >= 1_500);
   peer.want();
   await node.untilClean();
@@ -95,13 +95,12 @@ t.test(
 
 t.test("what nobody desires is ended at once", async (t) => {
   await startAgent(t);
-  const member = node.member("stubborn-2", server, []);
+  // With a grace that would outlast the wait for its end.
+  const member = node.member("stubborn-2", server, [], { graceMs: 600_000 });
   peer.want(member);
   await peer.event(member.member, "ready");
-  const from = Date.now();
   peer.want();
   await node.untilClean();
-  t.ok(Date.now() - from < 10_000);
 });
 
 t.test("a coordinator, a bus or an engine that is away for a moment fails nobody", async (t) => {
@@ -114,8 +113,10 @@ t.test("a coordinator, a bus or an engine that is away for a moment fails nobody
   peer.want(member, client);
   await peer.event(member.member, "progress");
   await peer.disconnect();
+  const before = node.log().length;
+  const said = () => node.log().slice(before);
   await node.bus.stop();
-  await sleep(2_000);
+  await until("the agent's word of it", () => said().includes("a beat was not answered"));
   await node.bus.restart();
   await peer.connect();
   peer.bumpEpoch();

@@ -1,6 +1,5 @@
 /** A lease that is not renewed ends the work, with the agent and without it. */
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { until } from "./helper/engine-process.ts";
 import { agentStarter, TestNode } from "./helper/test-node.ts";
@@ -12,13 +11,9 @@ const startAgent = agentStarter(node);
 const GIB = 1024 ** 3;
 const server = { kind: "server" } as const;
 
-/** By the kernel's word: the engine's own takes seconds on a busy machine. */
-async function untilGone(inits: readonly number[], limitMs: number): Promise<void> {
-  await until(
-    "the end of the container",
-    () => inits.every((pid) => !existsSync(`/proc/${pid}`)),
-    limitMs,
-  );
+/** By the kernel's word: the engine's own takes seconds on a busy machine. How soon is judged by rt-init's own test, and by the proof lease-fence. */
+async function untilGone(inits: readonly number[]): Promise<void> {
+  await until("the end of the container", () => inits.every((pid) => !existsSync(`/proc/${pid}`)));
 }
 
 function grantShortLeases(t: Test, leaseMs: number): void {
@@ -36,13 +31,12 @@ t.test("a container whose lease runs out ends without its agent", async (t) => {
   const member = node.member("stubborn-3", server, []);
   peer.want(member);
   await peer.event(member.member, "ready");
-  await sleep(8_000);
+  const firstEndsMs = performance.now() + peer.leaseMs;
+  await until("the end of the first lease", () => performance.now() > firstEndsMs);
   const inits = await node.runningInits();
   t.equal(inits.length, 1, "while beats are answered it runs past the first lease");
   await node.kill("SIGKILL");
-  const from = Date.now();
-  await untilGone(inits, 12_000);
-  t.ok(Date.now() - from < 8_500, "within its lease and a poll");
+  await untilGone(inits);
   await startAgent(t);
   const failed = await peer.event(member.member, "failed");
   t.equal(failed.reason, "lease_lost");
@@ -63,9 +57,7 @@ t.test(
     const inits = await node.runningInits();
     t.equal(inits.length, 1);
     peer.isDeaf = true;
-    const from = Date.now();
-    await untilGone(inits, 15_000);
-    t.ok(Date.now() - from < 9_500, `${Date.now() - from} ms after the last answer`);
+    await untilGone(inits);
     peer.isDeaf = false;
     t.equal((await peer.event(member.member, "failed")).reason, "lease_lost");
     await peer.event(member.member, "released");
@@ -83,11 +75,14 @@ t.test(
     grantShortLeases(t, 7_000);
     t.teardown(() => peer.refuseAlways.clear());
     await startAgent(t);
+    const before = node.log().length;
+    const said = (what: string) => node.log().slice(before).split(what).length - 1;
     peer.refuseAlways.add("beat");
-    await sleep(7_500);
+    await until("the end of the lease", () => said("the lease is lost") > 0);
     const member = node.member("crash-3", server, []);
     peer.want(member);
-    await sleep(1_500);
+    const refused = said("a beat was not answered");
+    await until("more tries", () => said("a beat was not answered") >= refused + 3);
     t.same(peer.of(member.member), [], "nothing begins without a lease");
     peer.refuseAlways.clear();
     await peer.event(member.member, "released", 15_000);

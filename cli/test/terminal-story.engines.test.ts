@@ -15,6 +15,8 @@ import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
 import { Terminal } from "./helper/terminal.ts";
 
 t.setTimeout(240_000);
+// First: it may be built for minutes, and a node that says nothing meanwhile is taken for dead.
+const executable = cliExecutable();
 const running = await RunningCoordinator.create();
 t.teardown(() => running[Symbol.asyncDispose]());
 const dir = mkdtempSync(join(tmpdir(), "rt-story-"));
@@ -43,7 +45,7 @@ const LONG_KEY = `data/${"of-the-seventh-ward/".repeat(4)}scans.bin`;
 writeFileSync(join(dir, "scans.bin"), Buffer.alloc(LARGE_BYTES, "scan"));
 
 const terminal = new Terminal(["bash", "--norc", "-i"], {
-  ...{ PATH: `${cliExecutable()}:/usr/bin:/bin`, HOME: dir, PS1: "> " },
+  ...{ PATH: `${executable}:/usr/bin:/bin`, HOME: dir, PS1: "> " },
   ...{ RESON_API_KEY: user.platformKey, RESON_BASE_URL: running.url },
   SSL_CERT_FILE: join(dir, "ca.crt"),
 });
@@ -135,7 +137,6 @@ t.test("it is watched to its end, and its log is followed", async (t) => {
 
   // Whoever stops watching stops nothing else.
   const followed = await interrupted(`resontech jobs logs -f ${id} --of site-1`, async () => {
-    await sleep(1_000);
     await agent.tail({ job: id, member: clients[0]!.member, ...print });
     await terminal.until(/^epoch one of a line that is/m);
   });

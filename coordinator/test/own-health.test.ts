@@ -33,10 +33,13 @@ t.test(
       database: "ok",
       audit: { loopLagMs: 7 },
     });
-    const startedAt = performance.now();
+    // Timers of one process end in the order of their times.
+    let hasGivenUp = false;
+    const timer = setTimeout(() => (hasGivenUp = true), 2_900);
     const silence = (): Promise<never> => new Promise(() => {});
     const told = await health.tell({ ...parts, pingStorage: silence, gate: { status: silence } });
     t.match(told, { storage: "unavailable", audit: { loopLagMs: null } });
-    t.ok(performance.now() - startedAt < 2_900, "appliance status waits for three seconds");
+    clearTimeout(timer);
+    t.equal(hasGivenUp, false, "appliance status waits for three seconds");
   },
 );

@@ -229,6 +229,8 @@ function signInLines({ name, port, keycloak }: DoorSettings): string[] {
     ...ASSERTIONS,
     ...WITHOUT_SESSION,
     ...SIGN_IN_ERRORS,
+    // The kernel takes the connection; the time is that of the handshake, which a busy Keycloak begins late. One that is away refuses at once.
+    "timeout connect 30s",
     `server keycloak 127.0.0.1:${keycloak.port} ssl verify required ca-file ${quoted(keycloak.caFile)} crt ${quoted(keycloak.clientCertFile)} sni str(${name}) verifyhost ${name} ssl-min-ver TLSv1.2 maxconn 200`,
   ];
 }

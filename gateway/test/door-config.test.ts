@@ -48,6 +48,11 @@ t.test(
   },
 );
 
+t.test("headers and bodies have ten seconds to come", async (t) => {
+  t.equal(linesWith("timeout http-request 10s").length, 1);
+  t.equal(linesWith("wait-for-body time 10s").length, 1);
+});
+
 t.test("what a replica answers is no page and no script of this host", async (t) => {
   const [, serving = ""] = config.split("backend serving\n");
   t.match(serving, /set-header content-type application\/octet-stream unless .*json\|text/);

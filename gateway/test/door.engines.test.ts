@@ -9,7 +9,14 @@ import type { TLSSocket } from "node:tls";
 import t from "tap";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { type Answer, ask, exchange, openTls, untilClosed } from "./helper/ask.ts";
-import { coordinatorAt, end, keycloakWith, type Seen, servingAt } from "./helper/back-ends.ts";
+import {
+  coordinatorAt,
+  end,
+  keycloakWith,
+  lateBefore,
+  type Seen,
+  servingAt,
+} from "./helper/back-ends.ts";
 import { RunningDoor } from "./helper/running-door.ts";
 
 const dir = t.testdir({ pki: {}, run: {} });
@@ -359,14 +366,15 @@ t.test("sizes: headers, bodies and forms have an end", async (t) => {
 });
 
 t.test("slow headers and slow bodies are ended, and hold nobody up", async (t) => {
-  const from = performance.now();
-  const trickle = async (head: string): Promise<{ text: string; ms: number }> => {
+  let ended = 0;
+  const trickle = async (head: string): Promise<string> => {
     const client = await openTls(at);
     client.write(head);
     const drip = setInterval(() => client.write("a"), 500);
     const text = await untilClosed(client);
     clearInterval(drip);
-    return { text, ms: performance.now() - from };
+    ended += 1;
+    return text;
   };
   const slow = [
     trickle("GET /api/keys HTTP/1.1\r\nhost: localhost\r\nx-slow: "),
@@ -375,12 +383,11 @@ t.test("slow headers and slow bodies are ended, and hold nobody up", async (t) =
   ];
   const quick = await ask(at, "/api/keys");
   t.equal(quick.status, 200);
-  t.ok(performance.now() - from < 5_000);
-  for (const [index, { text, ms }] of (await Promise.all(slow)).entries()) {
+  t.equal(ended, 0, "it is answered while all three are still listened to");
+  for (const [index, text] of (await Promise.all(slow)).entries()) {
     t.match(text, /^HTTP\/1\.1 408 /);
     // Before the headers are whole HAProxy answers in a form of its own.
     if (index > 0) t.match(text, /"code":"request_timeout"/);
-    t.ok(ms > 9_000 && ms < 14_000, `${Math.round(ms)} ms`);
   }
 });
 
@@ -433,7 +440,9 @@ t.test("a reload under load drops no request, and shows the new certificate", as
   copyFileSync(other.keyFile, door.keyFile);
   for (let reloads = 0; reloads < 3; reloads++) {
     await door.reload();
-    await sleep(300);
+    const upTo = asked + 30;
+    const hasGoneOn = () => asked >= upTo;
+    while (!hasGoneOn()) await sleep(5);
   }
   over.abort();
   await Promise.all(load);
@@ -501,6 +510,23 @@ t.test("Keycloak with a certificate of somebody else's is not spoken to", async 
   t.equal((await ask({ ...at, port: second.port }, TOKEN)).status, 503);
 });
 
+t.test("a Keycloak that is late with its handshake, as a busy one is, is waited for", async (t) => {
+  // Longer than the 3 s that a part has to take a connection.
+  const own = await keycloakWith(certificates);
+  t.teardown(() => end(own.server));
+  const late = await lateBefore(own.port, 4_000);
+  t.teardown(() => late.server.close());
+  await using second = await RunningDoor.start(join(t.testdir({}), "run"), certificates, {
+    coordinatorSocket: socket,
+    keycloak: { port: late.port, caFile: certificates.caFile },
+  });
+  const answer = await ask({ ...at, port: second.port }, TOKEN, {
+    ...{ method: "POST", body: "a=b", headers: { "content-length": "3" } },
+  });
+  t.equal(answer.status, 200);
+  t.match(seenBy(answer), { server: "keycloak", method: "POST", bodyBytes: 3 });
+});
+
 t.test("a worker that is killed ends the whole, to be started afresh", async (t) => {
   const own = t.testdir({});
   await using second = await RunningDoor.start(join(own, "run"), certificates, {
@@ -513,7 +539,11 @@ t.test("a worker that is killed ends the whole, to be started afresh", async (t)
 
 t.test("killed, it leaves nothing that listens", async (t) => {
   process.kill(door.pid, "SIGKILL");
-  await sleep(500);
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
+    const client = await openTls(at).catch(() => null);
+    if (client === null) break;
+    client.destroy();
+  }
   await t.rejects(openTls(at));
 });
 

@@ -122,10 +122,10 @@ t.test("the client for JavaScript does, and leaves a stream early", async (t) =>
     refused: { status: 404, code: "model_not_found", type: "invalid_request_error", hasId: true },
   });
   t.equal(told["streamed"], told["chat"]);
-  await sleep(1_000);
-  const left = gateway
-    .readCalls()
-    .find((line) => "outcome" in line && line.outcome === "client_gone");
+  const goneLine = () =>
+    gateway.readCalls().find((line) => "outcome" in line && line.outcome === "client_gone");
+  for (let tries = 0; tries < 500 && goneLine() === undefined; tries++) await sleep(20);
+  const left = goneLine();
   t.match(left, { usage: { isExact: false } });
 });
 
@@ -133,8 +133,10 @@ t.test("each call is on record with its tokens, and nothing of what was said", a
   const before = gateway.readCalls().length;
   await ask({ body: chat("a"), headers: { "x-request-id": "r-1" } });
   await answerOf(open({ body: chat("a", { stream: true }) }));
-  await sleep(1_000);
-  const lines = gateway.readCalls().slice(before);
+  const read = () => gateway.readCalls().slice(before);
+  const ends = () => read().filter(({ kind }) => kind === "end").length;
+  for (let tries = 0; tries < 500 && ends() < 2; tries++) await sleep(20);
+  const lines = read();
   const begun = lines.filter(({ kind }) => kind === "call");
   const ended = lines.filter((line) => line.kind === "end");
   const usage = { promptTokens: Number, completionTokens: 8, isExact: true };

@@ -167,8 +167,17 @@ t.test("nobody is told who is not allowed, and nothing unsigned", async (t) => {
   const to = (url: string) => ({ "x-callback-url": url });
   t.match(await post({}, to(server.url("/a"))), refused(400, "callback_unavailable"));
   gateway.change({ callback: { url: null, secret: SECRET } });
-  await sleep(100);
-  t.match(await post({}, to("https://other.example/a")), refused(400, "url_not_allowed"));
+  const other = async () => await post({}, to("https://other.example/a"));
+  let answer = await other();
+  for (
+    let tries = 0;
+    tries < 500 && JSON.stringify(answer).includes("callback_unavailable");
+    tries++
+  ) {
+    await sleep(10);
+    answer = await other();
+  }
+  t.match(answer, refused(400, "url_not_allowed"));
   t.match(await post({}, to("http://localhost/a")), refused(400, "url_invalid"));
   t.equal(gateway.engine.calls, 0);
   t.same(server.heard, []);

@@ -1,7 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   AGENT_PROTOCOL,
   type BeatReply,
@@ -48,6 +47,7 @@ function keeper(
   const seen = {
     registered: 0,
     lost: 0,
+    looks: 0,
     versions: [] as number[],
     authorities: [] as string[],
     undrains: [] as number[],
@@ -86,7 +86,10 @@ function keeper(
       file,
       dataDir: dir,
       bootId: "boot",
-      clock: () => toNs(nowMs),
+      clock: () => {
+        seen.looks += 1;
+        return toNs(nowMs);
+      },
       inventory: () => inventory(),
       held: () => [],
       deviceUses: () => [{ worker: "n-0", memoryInUseBytes: 1, ageMs: 2 }],
@@ -140,7 +143,8 @@ t.test(
     pass(3_600_000);
     t.equal(lease.verdict, "stop-all");
     await until("everything is told to stop", () => seen.lost === 1);
-    await sleep(600);
+    const { looks } = seen;
+    await until("more looks at the clock", () => seen.looks >= looks + 3);
     t.equal(seen.lost, 1, "told once");
   },
 );
@@ -157,7 +161,9 @@ t.test(
     t.same(seen.spoken, [AGENT_PROTOCOL]);
     t.not(lease.verdict, "work");
     t.notOk(hasFile());
-    await sleep(2_000);
+    const brief = new RefusedError("storage_unavailable", "register: not just now");
+    const other = keeper(t, never, () => brief);
+    await until("another refusal is tried each second", () => other.seen.registered === 3);
     t.equal(seen.registered, 1, "not each second: somebody must upgrade one of the two first");
   },
 );
@@ -184,16 +190,16 @@ t.test("the lease starts when the beat was sent, however late its answer comes",
 });
 
 t.test("an answer to another beat renews nothing", async (t) => {
-  const { seen, fileMs, pass } = keeper(t, async () => ({
-    nonce: "old",
-    leaseMs: 900_000,
-    desiredVersion: 9,
-    reregister: false,
-  }));
+  let beats = 0;
+  const { seen, fileMs, pass } = keeper(t, async () => {
+    beats += 1;
+    return { nonce: "old", leaseMs: 900_000, desiredVersion: 9, reregister: false };
+  });
   await until("registration", () => seen.registered === 1);
   const granted = fileMs();
   pass(10_000);
-  await sleep(200);
+  const before = beats;
+  await until("answers that were read", () => beats >= before + 2);
   t.equal(fileMs(), granted);
   t.strictSame(seen.versions, []);
 });

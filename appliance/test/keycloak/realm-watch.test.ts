@@ -19,12 +19,14 @@ t.test("a difference is told once it is seen twice, and its end", async (t) => {
     ...[[drift], [], [drift], [drift], [drift], [drift], []],
   ];
   const told: number[] = [];
+  let compared = 0;
   const ended = new AbortController();
   const watching = watchRealm(
     {
       ...{ layout, log: pino({ level: "silent" }), compareMs: 5, againMs: 1 },
       told: (differences) => void told.push(differences),
       compare: async () => {
+        compared += 1;
         const next = answers.shift() ?? [];
         if (next instanceof Error) throw next;
         return next;
@@ -32,8 +34,9 @@ t.test("a difference is told once it is seen twice, and its end", async (t) => {
     },
     ended.signal,
   );
-  while (answers.length > 0) await sleep(5);
-  await sleep(20);
+  const upTo = answers.length + 3;
+  const isOver = () => compared >= upTo;
+  while (!isOver()) await sleep(5);
   ended.abort();
   await watching;
   t.same(told, [1, 0]);

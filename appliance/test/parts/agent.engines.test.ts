@@ -9,6 +9,7 @@ import t from "tap";
 import { Layout } from "../../src/layout.ts";
 import type { ReleaseContext } from "../../src/parts/context.ts";
 import { agentPart } from "../../src/parts/own-processes.ts";
+import { isStopped } from "../helper/is-stopped.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 
 const MAIN = shippedProgram("agent");
@@ -72,7 +73,7 @@ t.test("an agent is healthy once it has joined, for as long as it turns", async 
   writeFileSync(layout.data("agent", "node.crt"), "certificate");
   await until(part.isHealthy, "it has joined and turns");
   process.kill(agent.pid ?? 0, "SIGSTOP");
-  await sleep(200);
+  while (!isStopped(agent.pid ?? 0)) await sleep(5);
   t.equal(await part.isHealthy(), false, "its certificate is there, and it does not turn");
   process.kill(agent.pid ?? 0, "SIGCONT");
   await until(part.isHealthy, "it turns again");

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isStopped } from "../helper/is-stopped.ts";
 import t, { type Test } from "tap";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
@@ -20,8 +21,7 @@ async function untilTrue(ask: () => Promise<boolean>): Promise<void> {
 async function seesStop(t: Test, pid: number, ask: () => Promise<boolean>): Promise<void> {
   await untilTrue(ask);
   process.kill(pid, "SIGSTOP");
-  // Each of its threads stops by itself.
-  await sleep(200);
+  while (!isStopped(pid)) await sleep(5);
   t.equal(await ask(), false, "the kernel accepts for it, and nobody answers");
   process.kill(pid, "SIGCONT");
   await untilTrue(ask);

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { askSupervisor, listenControl } from "../../src/supervisor/control.ts";
 
@@ -30,6 +29,6 @@ t.test("a client that ends before its answer costs the supervisor nothing", asyn
     gone.client = () => {};
   };
   await ended;
-  await sleep(100);
-  t.same(await askSupervisor(path, { verb: "status" }), { parts: [] });
+  for (let times = 0; times < 3; times += 1)
+    t.same(await askSupervisor(path, { verb: "status" }), { parts: [] });
 });

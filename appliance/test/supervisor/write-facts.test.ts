@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
@@ -87,7 +87,7 @@ t.test(
       log: pino({ level: "silent" }),
       signal: ended.signal,
     });
-    await sleep(100);
+    while (!existsSync(context.layout.factsFile)) await sleep(5);
     ended.abort();
     await writing;
     const { mode, uid, gid } = statSync(context.layout.factsFile);

@@ -157,7 +157,7 @@ t.test("what support needs stays", async (t) => {
 t.test(
   "a line that was made to trouble the reader is read in time, and moves no cursor",
   async (t) => {
-    const from = performance.now();
+    const before = process.cpuUsage();
     for (const piece of [
       "a",
       "a.",
@@ -174,7 +174,7 @@ t.test(
       "{",
     ])
       of({ secrets: ["aaaaaaaaaaab"], people: ["aa"] }).log(piece.repeat(100_000));
-    t.ok(performance.now() - from < 20_000);
+    t.ok(process.cpuUsage(before).user < 20_000_000);
     t.equal(of().text("\u001b[2Jaway \u202eback"), "\u{FFFD}[2Jaway \u{FFFD}back");
   },
 );

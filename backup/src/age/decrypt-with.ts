@@ -32,19 +32,24 @@ export async function* decryptWith(
   name: string,
 ): AsyncGenerator<Buffer> {
   const damaged = (what: string) => new BackupError("backup_damaged", `${name} ${what}`);
-  const { head, rest } = await split(source, damaged);
-  const fileKey = openHead(head, secret, name);
-  const body = rest();
-  const nonce = await first(body, PAYLOAD_NONCE_BYTES, damaged);
-  const key = derive(fileKey, nonce.bytes, "payload");
-  let count = 0;
-  for await (const { bytes, isLast } of pieces(nonce.rest, CHUNK_BYTES + TAG_BYTES)) {
-    const plain = opened(key, chunkNonce(count, isLast), bytes);
-    // A last chunk that is empty ends nothing but an empty file.
-    if (plain === null || (isLast && plain.length === 0 && count > 0))
-      throw damaged(isLast ? "was changed, or its end is missing" : "was changed");
-    yield plain;
-    count += 1;
+  const chunks = source[Symbol.asyncIterator]();
+  try {
+    const { head, after } = await split(chunks, damaged);
+    const fileKey = openHead(head, secret, name);
+    const nonce = await first(joined(after, chunks), PAYLOAD_NONCE_BYTES, damaged);
+    const key = derive(fileKey, nonce.bytes, "payload");
+    let count = 0;
+    for await (const { bytes, isLast } of pieces(nonce.rest, CHUNK_BYTES + TAG_BYTES)) {
+      const plain = opened(key, chunkNonce(count, isLast), bytes);
+      // A last chunk that is empty ends nothing but an empty file.
+      if (plain === null || (isLast && plain.length === 0 && count > 0))
+        throw damaged(isLast ? "was changed, or its end is missing" : "was changed");
+      yield plain;
+      count += 1;
+    }
+  } finally {
+    // Whoever reads no further lets go of the file: one that is merely forgotten ends the process when its memory is collected.
+    await chunks.return?.();
   }
 }
 
@@ -94,18 +99,14 @@ type Damaged = (what: string) => BackupError;
 
 /** Up to the end of the line that begins with three dashes. */
 async function split(
-  source: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterator<Uint8Array>,
   damaged: Damaged,
-): Promise<{ head: Buffer; rest: () => AsyncIterable<Uint8Array> }> {
-  const chunks = source[Symbol.asyncIterator]();
+): Promise<{ head: Buffer; after: Buffer }> {
   let held = Buffer.alloc(0);
   for (;;) {
     const mark = held.indexOf("\n--- ");
     const end = mark < 0 ? -1 : held.indexOf("\n", mark + 1);
-    if (end >= 0) {
-      const after = held.subarray(end + 1);
-      return { head: held.subarray(0, end + 1), rest: () => joined(after, chunks) };
-    }
+    if (end >= 0) return { head: held.subarray(0, end + 1), after: held.subarray(end + 1) };
     if (held.length > MAX_HEAD_BYTES) throw damaged("has no head");
     const { value, done } = await chunks.next();
     if (done === true) throw damaged("has no head");

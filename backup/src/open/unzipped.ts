@@ -15,5 +15,8 @@ export async function* unzipped(
   } catch (cause) {
     if (cause instanceof BackupError) throw cause;
     throw new BackupError("backup_damaged", `${path} can't be unpacked`, { cause });
+  } finally {
+    // A pipe leaves its source open when its end goes away.
+    readable.destroy();
   }
 }

@@ -6,5 +6,10 @@ export async function* gzipped(source: AsyncIterable<Uint8Array>): AsyncGenerato
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });
   const readable = Readable.from(source, { objectMode: false });
   readable.on("error", (error) => gzip.destroy(error));
-  yield* readable.pipe(gzip) as AsyncIterable<Buffer>;
+  try {
+    yield* readable.pipe(gzip) as AsyncIterable<Buffer>;
+  } finally {
+    // A pipe leaves its source open when its end goes away.
+    readable.destroy();
+  }
 }

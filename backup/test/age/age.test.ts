@@ -41,6 +41,37 @@ t.test("another key opens nothing", async (t) => {
   await t.rejects(decrypted(bytes, randomBytes(32)), { code: "backup_key_wrong" });
 });
 
+t.test(
+  "the file is let go of, whatever is wrong with it and wherever its reader stops",
+  async (t) => {
+    const bytes = await encrypted(randomBytes(2 * CHUNK));
+    const changed = Buffer.from(bytes);
+    changed[25]! ^= 1;
+    const isLetGo = async (content: Buffer, key: Uint8Array, most = Number.POSITIVE_INFINITY) => {
+      let isClosed = false;
+      const source = async function* () {
+        try {
+          yield* chunked(content, 777);
+        } finally {
+          isClosed = true;
+        }
+      };
+      let count = 0;
+      try {
+        for await (const _ of decryptWith(key, source(), "part.age")) if (++count === most) break;
+      } catch {
+        // What is wrong is judged by the other tests.
+      }
+      return isClosed;
+    };
+    t.ok(await isLetGo(bytes, secret), "read to its end");
+    t.ok(await isLetGo(bytes, secret, 1), "read in part");
+    t.ok(await isLetGo(bytes, randomBytes(32)), "another key");
+    t.ok(await isLetGo(changed, secret), "a head that was changed");
+    t.ok(await isLetGo(Buffer.alloc(8_000), secret), "no head");
+  },
+);
+
 t.test("any byte that is changed, and any end that is missing, is found", async (t) => {
   const bytes = await encrypted(randomBytes(2 * CHUNK));
   const body = bytes.indexOf("\n--- ");

@@ -131,24 +131,32 @@ class House {
   }
 }
 
-t.test("with everything killed, no more than a second of rows is lost", async (t) => {
+t.test("with everything killed, what the follower said that it has comes back", async (t) => {
   const house = new House(t);
   using writer = await house.writer();
   using follower = await house.follower();
-  await sleep(4_000);
-  const killedAtMs = Date.now();
+  const emptied = () => writer.lines.filter((line) => line.startsWith("emptied"));
+  await writer.until(() => emptied().length > 5, "the writer empties its log, again and again");
+  await writer.until(() => house.rows().length > 200, "many rows");
+  // How far behind it may be is measured by the proof restore-drill.
+  const wroteAtMs = Date.now();
+  await follower.until(({ upToMs }) => upToMs > wroteAtMs, "it keeps up");
   await Promise.all([writer.end("SIGKILL"), follower.end("SIGKILL")]);
+  const saidMs = follower.upToMs;
   const restored = await house.restored();
   const was = house.rows();
   const held = new Set(restored?.rows.map(({ id }) => id));
   const lost = was.filter(({ id }) => !held.has(id));
   t.ok(was.length > 200, `${was.length} rows were committed`);
-  const lostMs = lost.length === 0 ? 0 : killedAtMs - Math.min(...lost.map(({ at }) => at));
-  t.comment(`${was.length} rows; ${lost.length} lost, the oldest ${lostMs} ms before the kill`);
-  t.ok(lostMs <= 1_000, `${lostMs} ms were lost`);
-  t.ok((restored?.upToMs ?? 0) > killedAtMs - 1_000, "and the restore says how far it goes");
-  const emptied = writer.lines.filter((line) => line.startsWith("emptied"));
-  t.ok(emptied.length > 5, `the writer emptied its log ${emptied.length} times meanwhile`);
+  t.comment(`${was.length} rows; ${lost.length} lost`);
+  // A row was committed before the next one was begun.
+  const early = was.filter((_, index) => (was[index + 1]?.at ?? Number.POSITIVE_INFINITY) < saidMs);
+  t.same(
+    early.filter(({ id }) => !held.has(id)),
+    [],
+    "no row is lost from before the time that it said",
+  );
+  t.ok((restored?.upToMs ?? 0) >= saidMs, "and the restore says how far it goes");
   t.ok(statSync(`${house.file}-wal`).size < 64 * 1024 ** 2, "so it did not grow without end");
   const byId = new Map(was.map((row) => [row.id, row.text]));
   const isSame = ({ id, text }: Row): boolean => !byId.has(id) || byId.get(id) === text;
@@ -159,7 +167,8 @@ t.test("a planned end leaves nothing behind, and another follower takes over", a
   const house = new House(t);
   using writer = await house.writer(5);
   using first = await house.follower();
-  await sleep(500);
+  const from = first.upToMs;
+  await first.until(({ upToMs }) => upToMs > from, "changes are followed");
   await first.end("SIGTERM");
   using second = await house.follower();
   const streams = new Set(house.files().map((name) => name.split("/")[1]));
@@ -169,7 +178,8 @@ t.test("a planned end leaves nothing behind, and another follower takes over", a
   );
   t.notSame([...streams], []);
   await writer.end("SIGTERM");
-  await sleep(300);
+  const endedAtMs = Date.now();
+  await second.until(({ upToMs }) => upToMs > endedAtMs, "it has the last row");
   const rows = house.rows();
   await second.end("SIGTERM");
   t.same((await house.restored())?.rows, rows);
@@ -177,7 +187,7 @@ t.test("a planned end leaves nothing behind, and another follower takes over", a
 
 for (const [how, maxAwayMs] of [
   ["briefly is tried again", 30_000],
-  ["for longer is begun anew", 500],
+  ["for longer is begun anew", 1],
 ] as const)
   t.test(`a target that is away ${how}, and nothing is missing once it is back`, async (t) => {
     const house = new House(t);
@@ -191,7 +201,8 @@ for (const [how, maxAwayMs] of [
     mkdirSync(house.targetFolder);
     await follower.until(({ last }) => !last.endsWith(" -"), "a failure");
     const before = follower.upToMs;
-    await sleep(1_500);
+    const said = follower.lines.length;
+    await follower.until(({ lines }) => lines.length >= said + 2, "it is tried again");
     t.equal(follower.upToMs, before, "it says how far it is behind");
     t.same(readdirSync(house.targetFolder), [], "nothing is put where nobody mounted anything");
     rmdirSync(house.targetFolder);
@@ -201,9 +212,10 @@ for (const [how, maxAwayMs] of [
       ({ upToMs, last }) => upToMs > backAtMs && last.endsWith(" -"),
       "it is back",
     );
-    t.equal(streamsOf().has(first), maxAwayMs > 1_500);
+    t.equal(streamsOf().has(first), maxAwayMs > 1);
     await _writer.end("SIGKILL");
-    await sleep(500);
+    const endedAtMs = Date.now();
+    await follower.until(({ upToMs }) => upToMs > endedAtMs, "it has the last row");
     const rows = house.rows();
     await follower.end("SIGTERM");
     t.same((await house.restored())?.rows, rows);
@@ -213,7 +225,8 @@ t.test("a cut between any two files leaves a whole state, and each is newer", as
   const house = new House(t);
   using writer = await house.writer(2);
   using follower = await house.follower();
-  await sleep(2_500);
+  const followed = () => house.chain()?.changes.length ?? 0;
+  await follower.until(() => followed() > 6, "several changes");
   await writer.end("SIGKILL");
   await follower.end("SIGKILL");
   const chain = house.chain();
@@ -236,7 +249,7 @@ t.test(
     const house = new House(t);
     using writer = await house.writer(2);
     using follower = await house.follower();
-    await sleep(2_000);
+    await follower.until(() => (house.chain()?.changes.length ?? 0) > 5, "several changes");
     await writer.end("SIGKILL");
     await follower.end("SIGKILL");
     const { whole, changes = [] } = house.chain() ?? {};

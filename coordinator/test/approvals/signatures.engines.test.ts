@@ -11,7 +11,7 @@ import { pinStepUpKeys } from "../../../appliance/src/keycloak/pin-step-up-keys.
 import { until } from "../../../audit/test/out/helper.ts";
 import { gateOf, say, startedBoth } from "../../../audit/test/vault/helper.ts";
 import { readLeaves } from "../../../audit/test/helper.ts";
-import { PersonBrowser } from "../helper/person-browser.ts";
+import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse, timeCode } from "../helper/sign-in-house.ts";
 
 t.setTimeout(300_000);
@@ -51,7 +51,7 @@ class Person {
     const person = new Person(await house.addCodeAccount(username, roles, hash), hash);
     const page = await person.browser.ask(`${origin}/auth/sign-in`);
     const back = await person.browser.submit(page, { username, password: person.#password });
-    await person.showCode(back.headers.location ?? "");
+    await person.showCode(locationOf(back));
     return person;
   }
 
@@ -59,7 +59,7 @@ class Person {
   async showCode(location: string): Promise<number> {
     const page = await this.browser.ask(location);
     const back = await this.browser.submit(page, { otp: await this.#code() });
-    return (await this.browser.ask(back.headers.location ?? "", { follow: false })).status;
+    return (await this.browser.ask(locationOf(back), { follow: false })).status;
   }
 
   /** Keycloak takes each code once, and that of the next half minute already. */
@@ -102,6 +102,7 @@ class Person {
   }
 }
 
+const nowS = () => Math.floor(Date.now() / 1_000);
 const named = { subject: "u_gone", request: "req-1", legalBasis: "gdpr-17" };
 const ask = (proof: ApprovalProof, changes: object = {}) =>
   vault.ask({ verb: "erase", ...named, approval: proof, ...changes });
@@ -130,7 +131,10 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   t.match(await approve(), { status: 409, body: { code: "signature_required" } });
   t.throws(() => house.parts.approvals.proof(id), { code: "approval_required" });
 
-  await sleep(5_000);
+  // Keycloak tells times in whole seconds: in this one nobody has shown anything yet.
+  const signInS = nowS();
+  while (nowS() <= signInS) await sleep(50);
+  const askedS = nowS();
   t.equal(await steward.sign(id, "request"), 302);
   t.match(await steward.ask("GET", `/api/approvals/${id}`), { body: { isSigned: true } });
   t.match(
@@ -144,13 +148,10 @@ t.test("two people sign an erasure, and the vault believes Keycloak alone", asyn
   const proof = house.parts.approvals.proof(id);
   for (const { token } of [proof.requested, proof.approved!]) {
     const [, claims = ""] = token.split(".");
-    const { iat, auth_time: shownAt } = JSON.parse(
+    const { auth_time: shownAt } = JSON.parse(
       Buffer.from(claims, "base64url").toString("utf8"),
-    ) as { iat: number; auth_time: number };
-    t.ok(
-      iat - shownAt <= 2,
-      `the factor was shown ${iat - shownAt} s before, for this very sign-in`,
-    );
+    ) as { auth_time: number };
+    t.ok(shownAt >= askedS, "the factor was shown for this very act");
   }
   t.match(
     house.api.audit.drafts.filter(({ type }) => type === "iam.approval.sign"),

@@ -71,7 +71,14 @@ async function succeed(fixture: CoreFixture, signing: SigningAgent, slug: string
 }
 
 async function completeness(t: Test, { core, auditd, dir }: CoreFixture) {
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  // What is recorded is in the log.
+  const waiting = async (): Promise<number> =>
+    await core.commit.run((db) =>
+      Number(db.prepare("SELECT count(*) FROM audit_outbox").pluck().get()),
+    );
+  for (let tries = 0; tries < 1_000 && (await waiting()) > 0; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  t.equal(await waiting(), 0);
   await core.gate.covered((await core.gate.status()).size - 1);
   const file = join(dir, "export.tar");
   await exportLog({ logDir: auditd.logDir, file });

@@ -10,6 +10,12 @@ export type PageAnswer = {
   url: string;
 };
 
+/** Where an answer that was not followed leads. @throws Error with the page where it leads nowhere: Keycloak's form again, or the door's own page */
+export function locationOf({ status, headers, body }: PageAnswer): string {
+  if (headers.location === undefined) throw new Error(`no way back: ${status} ${body}`);
+  return headers.location;
+}
+
 /** What of a browser an attack needs: cookies by host name, redirects, forms. No script runs. */
 export class PersonBrowser {
   readonly cookies = new Map<string, string>();

@@ -47,18 +47,25 @@ async function ask(method: string): Promise<string> {
 
 t.test("under load a stop and a start lose no request", async (t) => {
   const seen = new Map<string, number>();
+  let asked = 0;
+  const sum = () => asked;
+  const answered = async (count: number) => {
+    const upTo = sum() + count;
+    while (sum() < upTo) await sleep(5);
+  };
   const over = new AbortController();
   let app = await start();
   const load = Array.from({ length: 8 }, async (_, index) => {
     while (!over.signal.aborted) {
       const outcome = await ask(index % 2 === 0 ? "GET" : "POST").catch(String);
+      asked += 1;
       seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
     }
   });
   for (let restarts = 0; restarts < 5; restarts++) {
-    await sleep(200);
+    await answered(100);
     await app.close();
-    await sleep(100);
+    await answered(20);
     app = await start();
   }
   over.abort();

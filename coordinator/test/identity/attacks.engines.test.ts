@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { askKeycloak } from "@resontech/keycloak/address";
 import t from "tap";
-import { PersonBrowser } from "../helper/person-browser.ts";
+import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(300_000);
@@ -26,9 +26,7 @@ const failures = () =>
 /** The way back from Keycloak, not taken yet. */
 async function wayBack(browser: PersonBrowser, { username, password } = anna): Promise<string> {
   const page = await browser.ask(`${origin}/auth/sign-in`);
-  const { status, headers, body } = await browser.submit(page, { username, password });
-  if (headers.location === undefined) throw new Error(`no way back: ${status} ${body}`);
-  return headers.location;
+  return locationOf(await browser.submit(page, { username, password }));
 }
 async function signedIn(account = anna): Promise<PersonBrowser> {
   const browser = new PersonBrowser(house.caFile);
@@ -177,7 +175,7 @@ t.test("open redirect: a sign-in ends at a page of this host", async (t) => {
     const browser = new PersonBrowser(house.caFile);
     const page = await browser.ask(`${origin}/auth/sign-in?return=${encodeURIComponent(to)}`);
     const back = await browser.submit(page, anna);
-    const landed = await browser.ask(back.headers.location ?? "", { follow: false });
+    const landed = await browser.ask(locationOf(back), { follow: false });
     t.equal(landed.headers.location, "/dashboard", to);
   }
   const redirect = new URL(`${origin}/realms/resontech/protocol/openid-connect/auth`);

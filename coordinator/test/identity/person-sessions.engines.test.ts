@@ -2,7 +2,7 @@
 import type { SessionsReply } from "@resontech/contracts/http-identity";
 import t from "tap";
 import { CHECK_MS } from "../../src/identity/decisions/session-life.ts";
-import { PersonBrowser } from "../helper/person-browser.ts";
+import { locationOf, PersonBrowser } from "../helper/person-browser.ts";
 import { SignInHouse } from "../helper/sign-in-house.ts";
 
 t.setTimeout(240_000);
@@ -18,7 +18,7 @@ async function signIn(account: { username: string; password: string }): Promise<
   const browser = new PersonBrowser(house.caFile);
   const page = await browser.ask(`${origin}/auth/sign-in`);
   const back = await browser.submit(page, account);
-  await browser.ask(back.headers.location ?? "");
+  await browser.ask(locationOf(back));
   return browser;
 }
 const isIn = async (browser: PersonBrowser) =>

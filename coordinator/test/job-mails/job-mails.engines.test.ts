@@ -118,6 +118,11 @@ t.test(
     const end = (id: string) =>
       db.prepare("UPDATE jobs SET state = 'FAILED', ended_at = ? WHERE id = ?").run(clock.now, id);
     const errors: string[] = [];
+    let looks = 0;
+    const afterMoreLooks = async (): Promise<void> => {
+      const upTo = looks + 4;
+      t.ok(await until(async () => looks >= upTo, 10_000), "it looks again and again");
+    };
     const mailer = (): JobMailer =>
       new JobMailer({
         ...{
@@ -127,7 +132,10 @@ t.test(
           publicUrl: "https://a.example:8000",
         },
         ...{
-          now: () => clock.now,
+          now: () => {
+            looks += 1;
+            return clock.now;
+          },
           onError: (error) => void errors.push(String(error)),
           lookMs: 50,
         },
@@ -145,12 +153,12 @@ t.test(
     await commit.run((handle) => wishForAll(handle, "u_1", true, clock.now));
 
     let running = mailer();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await afterMoreLooks();
     t.same(server.mails, [], "nothing has ended");
     clock.now += 1;
     end("single");
     end("of-all");
-    t.ok(await until(async () => errors.length > 0, 5_000), "no target sends mail yet");
+    t.ok(await until(async () => errors.length > 0, 30_000), "no target sends mail yet");
     t.match(errors[0], "no_target");
     await running[Symbol.asyncDispose]();
 
@@ -173,10 +181,10 @@ t.test(
       }),
     );
     running = mailer();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await afterMoreLooks();
     t.same(server.mails, [], "not before its time, also after a restart");
     clock.now += 60_000;
-    t.ok(await until(async () => server.mails.length === 2, 5_000));
+    t.ok(await until(async () => server.mails.length === 2, 30_000));
     t.same(
       server.mails.map(({ to }) => to),
       [["sub-1@example.org"], ["sub-1@example.org"]],
@@ -187,7 +195,7 @@ t.test(
     t.match(text, "https://a.example:8000/dashboard/jobs/of-all");
     t.notMatch(text, /^Bcc:/m);
     clock.now += 10_000_000;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await afterMoreLooks();
     t.equal(server.mails.length, 2, "once");
     t.same(wishesOf(opened.read, "u_1"), { all: true, jobs: [] });
     t.same(wishesOf(opened.read, "u_3").jobs, [], "who has no address hears nothing");

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
+import { type Duplex, pipeline } from "node:stream";
 import type { DoorCertificates } from "./running-door.ts";
 
 /** What a request looked like behind the door. */
@@ -54,6 +54,23 @@ export async function keycloakWith(
     },
     (request, response) => void answer("keycloak", request, response),
   ) as unknown as Server;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+/** Takes a connection to a server of loopback at once, as the kernel does for any program, and passes its first byte on after so long. */
+export async function lateBefore(
+  port: number,
+  lateMs: number,
+): Promise<{ port: number; server: ReturnType<typeof createTcpServer> }> {
+  const server = createTcpServer({ pauseOnConnect: true }, (client) => {
+    setTimeout(() => {
+      const behind = connect({ host: "127.0.0.1", port });
+      pipeline(client, behind, client, () => {});
+      client.resume();
+    }, lateMs);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, server };

@@ -114,10 +114,10 @@ sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
     }
   }
 
-  /** Its exit code. */
-  async ended(): Promise<number | null> {
+  /** Its exit code. @throws Error when it does not end within `ms` */
+  async ended(ms = 60_000): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null)
-      await once(this.#child, "exit");
+      await once(this.#child, "exit", { signal: AbortSignal.timeout(ms) });
     return this.#child.exitCode;
   }
 

@@ -25,8 +25,8 @@ export type LiveRoutesDeps = {
 
 /** Connections of one credential: a person's tabs, a user's shells. */
 const MAX_CONNECTIONS = 32;
-/** A removed person hears nothing after so long; a token of a shell costs a signature to look at. */
-const LOOK_MS = { cookie: 1_000, bearer: 5_000 } as const;
+/** Milliseconds between two looks at who listens. A removed person hears nothing after so long; a token of a shell costs a signature to look at. */
+export const LOOK_MS = { cookie: 1_000, bearer: 5_000 } as const;
 
 export const liveRoutes: FastifyPluginAsyncTypebox<LiveRoutesDeps> = async (
   app,

@@ -12,6 +12,8 @@ import { TestPki } from "../../../helper/pki.ts";
 import { freePort } from "../../../../../dev/free-port.ts";
 
 const HOST = "127.0.0.1";
+/** The least time for which Linux puts off an acknowledgement. */
+const PUT_OFF_MS = 40;
 /** As a job's network has them: the host's own address is the first. */
 const [SUBNET, CONTAINER] = ["127.0.0.0/24", "127.0.0.3"];
 const pki = await TestPki.make(t.testdir(), HOST);
@@ -106,8 +108,9 @@ t.test("a message and its answer cost little more than their TLS", async (t) => 
     for (let heard = 0; heard < 2; ) heard += ((await once(socket, "data")) as [Buffer])[0].length;
     times.push(performance.now() - from);
   }
-  const median = times.toSorted((a, b) => a - b)[150] ?? Number.NaN;
-  t.ok(median < 10, `${median.toFixed(2)} ms there and back, median of ${times.length}`);
+  // Nagle's algorithm would hold up each turn for as long as the kernel puts off an acknowledgement; a busy machine does not hold up half of them.
+  const heldUp = times.filter((ms) => ms >= PUT_OFF_MS).length;
+  t.ok(heldUp < times.length / 2, `${heldUp} of ${times.length} turns were held up`);
   socket.destroy();
 });
 
@@ -152,12 +155,16 @@ t.test(
 
     target.close();
     const port = await freePort();
-    const log = pino({ level: "silent" });
+    const said: string[] = [];
+    const log = pino({ level: "debug" }, { write: (line: string) => void said.push(line) });
     const early = new ClientBridge({
       ...{ attempt: "b", listen: { host: HOST, port }, subnet: SUBNET, identity: away, log },
       far: { ...far, port: await freePort() },
     });
-    await sleep(500);
+    await until(
+      "two tries",
+      () => said.filter((line) => line.includes("ECONNREFUSED")).length >= 2,
+    );
     await t.rejects(once(connect({ port, host: HOST }), "connect"), { code: "ECONNREFUSED" });
     await early.close();
   },
@@ -206,8 +213,8 @@ t.test("nobody but a container of the job's network is led to its server", async
     await new Promise<void>((resolve) => socket.once("close", () => resolve()));
     t.strictSame(heard, [], who);
   }
-  await sleep(200);
-  t.equal(connections, before, "the server's agent was not even asked");
+  await once((await enter(inner)).resume(), "close");
+  t.equal(connections, before + 1, "the server's agent was asked for the one behind them alone");
   t.equal(lines.filter((line) => line.includes("not_of_this_network")).length, 1, "told once");
 });
 
@@ -227,7 +234,8 @@ t.test("strangers and connections are bounded; a refusal is told once", async (t
   await until("a third of them is gone", () => closed === 32, 5_000).catch(() =>
     t.comment(`${closed} are`),
   );
-  await sleep(200);
+  const late = connect({ port: outer, host: HOST }).on("error", () => undefined);
+  await new Promise<void>((resolve) => late.resume().once("close", () => resolve()));
   t.equal(closed, 32, "the others may still say who they are");
   for (const stranger of strangers) stranger.destroy();
 
