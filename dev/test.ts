@@ -119,7 +119,7 @@ phases.say(
 );
 phases.say(`raw results: ${results}`);
 if (options.isRecorded)
-  recordRun(join(repository, "docs", "proofs", "test-runs.json"), {
+  recordRun(join(repository, "docs", "developer", "test-runs.json"), {
     ...{ commit: commitOf(repository), at: new Date().toISOString(), busy: options.busy },
     ...{ passed: end.passed, failed: end.failed, skipped: end.skipped },
     ...{ wallSeconds: phases.totalSeconds, cpuSeconds: Math.round(report.cpuSeconds) },

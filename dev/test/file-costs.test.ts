@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
-import { overBudget } from "../tests/budgets.ts";
+import { EXCEPTIONS, overBudget } from "../tests/budgets.ts";
 import { listDearest, listShared, readFileCosts } from "../tests/file-costs.ts";
 
 const costOf = (file: string, cpuSeconds: number, partsSeconds = 0) => ({
@@ -44,3 +46,13 @@ t.test("a file over the budget of its tier is named, one with a reason has its o
   t.same(overBudget([costOf(engines, 90)], exceptions), []);
   t.equal(overBudget([costOf(engines, 91)], exceptions).length, 1);
 });
+
+t.test(
+  "who may use more is a file that is there, with a reason and a limit above its budget",
+  async (t) => {
+    for (const [file, { cpuSeconds, reason }] of Object.entries(EXCEPTIONS)) {
+      t.ok(existsSync(join(import.meta.dirname, "..", "..", file)), file);
+      t.ok(reason.length > 20 && overBudget([costOf(file, cpuSeconds)], {}).length === 1, file);
+    }
+  },
+);

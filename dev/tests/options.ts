@@ -10,7 +10,7 @@ A file that passed on this machine, and of which nothing that it can see has cha
   --since REV   the tests alone that a change since REV can reach, uncommitted changes included
   --fresh       run what is cached, too
   --busy N      with N processes beside that keep a processor busy each; npm run test:steady has two
-  --record      add the run to docs/proofs/test-runs.json, where it was whole and fresh
+  --record      add the run to docs/developer/test-runs.json, where it was whole and fresh
   FILE…         these files alone, cached or not
 
   npm test -- --since origin/main
