@@ -85,6 +85,16 @@ export class AuditdFixture {
     return JSON.parse(stdout);
   }
 
+  /** The same log as {@link init} makes, without a process: for tests of what comes after. It knows the true time alone. */
+  async makeLog(): Promise<void> {
+    if (this.clockMs !== null) throw new Error("a log of another day is made by init()");
+    const [{ loadConfig }, { initLog }] = await Promise.all([
+      import("../src/log/auditd/config.ts"),
+      import("../src/log/auditd/init.ts"),
+    ]);
+    await initLog(await loadConfig(this.configFile));
+  }
+
   /** Resolves when it listens; rejects with its output when it ends before. */
   async start(): Promise<void> {
     const child = spawn(
@@ -222,7 +232,7 @@ export async function startedAuditd(
   changes: Partial<AuditdConfig> = {},
 ): Promise<AuditdFixture> {
   const fixture = new AuditdFixture(temporaryFolder(t), changes);
-  fixture.init();
+  await fixture.makeLog();
   t.teardown(() => fixture.stop("SIGKILL"));
   await fixture.start();
   return fixture;

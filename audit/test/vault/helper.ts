@@ -171,7 +171,7 @@ export async function startedBoth(
 ): Promise<[AuditdFixture, VaultFixture]> {
   const root = temporaryFolder(t);
   const auditd = auditdFor(root);
-  auditd.init();
+  await auditd.makeLog();
   t.teardown(() => auditd.stop("SIGKILL"));
   await auditd.start();
   const vault = new VaultFixture(root, changes);

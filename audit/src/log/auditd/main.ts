@@ -43,12 +43,13 @@ async function main(): Promise<void> {
     process.exit(1);
   };
   const auditd = await Auditd.start(config, log, onFatal);
-  log.info(auditd.status(), "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err }) => {
     if (err !== undefined) onFatal(err);
     await auditd[Symbol.asyncDispose]();
     log.info("stopped");
   });
+  // Last: who reads this may send SIGTERM at once.
+  log.info(auditd.status(), "listening");
 }
 
 main().catch((error: unknown) => {

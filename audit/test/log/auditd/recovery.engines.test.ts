@@ -13,11 +13,22 @@ import {
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
-import { AuditdFixture, keyList, readLeaves, startedAuditd } from "../../helper.ts";
+import {
+  AuditdFixture,
+  keyList,
+  readLeaves,
+  startedAuditd,
+  temporaryFolder,
+} from "../../helper.ts";
 
 /** A stopped log of some 600 leaves. */
-async function stoppedLog(t: Test, stop: NodeJS.Signals = "SIGTERM"): Promise<AuditdFixture> {
-  const auditd = await startedAuditd(t);
+/** @param running to fill; one of its own otherwise */
+async function stoppedLog(
+  t: Test,
+  stop: NodeJS.Signals = "SIGTERM",
+  running?: AuditdFixture,
+): Promise<AuditdFixture> {
+  const auditd = running ?? (await startedAuditd(t));
   await using producer = await connectProducer({
     socketPath: auditd.socket("appliance"),
     boot: "b-1",
@@ -113,7 +124,11 @@ t.test("cuts an incomplete last batch and says so in the log", async (t) => {
 });
 
 t.test("a log is made by init alone, once, with a key that nobody else can read", async (t) => {
-  const auditd = await stoppedLog(t);
+  const made = new AuditdFixture(temporaryFolder(t));
+  t.teardown(() => made.stop("SIGKILL"));
+  t.match(made.init(), { created: true }, "by the program that ships");
+  await made.start();
+  const auditd = await stoppedLog(t, "SIGTERM", made);
   const { keyFile, logDir } = auditd;
   const { policyFile } = auditd.config;
   t.equal(statSync(keyFile).mode & 0o777, 0o400);
