@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { EnginePool } from "@resontech/house/engine-pool";
-import { POOL_VARIABLE } from "../src/pool-client.ts";
+import { leaseKeycloak, POOL_VARIABLE } from "../src/pool-client.ts";
 
 t.setTimeout(240_000);
 const started: number[] = [];
@@ -37,24 +37,20 @@ t.test("what one file leaves in a Keycloak, the next one does not find", async (
   for (const realm of ["resontech", "master"]) {
     await admin.post(`/${realm}/users`, { username: "left", enabled: true });
     await admin.post(`/${realm}/clients`, { clientId: "left", enabled: true });
+    await admin.post(`/${realm}/groups`, { name: "left" });
+    await admin.post(`/${realm}/identity-provider/instances`, {
+      ...{ alias: "left", providerId: "oidc", enabled: true },
+      config: {
+        clientId: "a",
+        tokenUrl: "https://a.example",
+        authorizationUrl: "https://a.example",
+      },
+    });
+    const settings = await admin.get<{ id: string }>(`/${realm}`);
+    await admin.put(`/${realm}`, { ...settings, displayName: "left" });
+    await admin.post(`/${realm}/components`, ldapOf(settings.id));
   }
-  await admin.post("/resontech/identity-provider/instances", {
-    ...{ alias: "left", providerId: "oidc", enabled: true },
-    config: { clientId: "a", tokenUrl: "https://a.example", authorizationUrl: "https://a.example" },
-  });
-  await admin.post("/resontech/components", {
-    ...{
-      name: "left",
-      providerId: "ldap",
-      providerType: "org.keycloak.storage.UserStorageProvider",
-    },
-    config: {
-      ...{ vendor: ["other"], connectionUrl: ["ldap://a.example"], usersDn: ["dc=a"] },
-      ...{ editMode: ["READ_ONLY"], usernameLDAPAttribute: ["uid"], rdnLDAPAttribute: ["uid"] },
-      ...{ uuidLDAPAttribute: ["entryUUID"], userObjectClasses: ["person"] },
-    },
-  });
-  t.not(await everything(first), before);
+  t.not((await everything(first)).join(), before.join());
   await first[Symbol.asyncDispose]();
 
   await using second = await RunningKeycloak.lease();
@@ -66,6 +62,13 @@ t.test("what one file leaves in a Keycloak, the next one does not find", async (
   t.equal(started.length, 1);
 });
 
+t.test("a pool that has gone is as none", async (t) => {
+  const socket = process.env[POOL_VARIABLE];
+  t.teardown(() => (process.env[POOL_VARIABLE] = socket));
+  process.env[POOL_VARIABLE] = "/tmp/no-such-pool";
+  t.equal(await leaseKeycloak(), null);
+});
+
 t.test("without a pool there is one of one's own", async (t) => {
   const socket = process.env[POOL_VARIABLE];
   delete process.env[POOL_VARIABLE];
@@ -75,15 +78,30 @@ t.test("without a pool there is one of one's own", async (t) => {
   t.ok((await everything(own)).includes("realm resontech"));
 });
 
+/** A directory that is nowhere. */
+function ldapOf(realm: string): object {
+  return {
+    ...{ name: "left", parentId: realm, providerId: "ldap" },
+    providerType: "org.keycloak.storage.UserStorageProvider",
+    config: {
+      ...{ vendor: ["other"], connectionUrl: ["ldap://a.example"], usersDn: ["dc=a"] },
+      ...{ editMode: ["READ_ONLY"], usernameLDAPAttribute: ["uid"], rdnLDAPAttribute: ["uid"] },
+      ...{ uuidLDAPAttribute: ["entryUUID"], userObjectClasses: ["person"], enabled: ["false"] },
+    },
+  };
+}
+
 /** Names of all that is there. */
 async function everything({ admin }: RunningKeycloak): Promise<string[]> {
   await admin.renew();
   const found: string[] = [];
   for (const { realm } of await admin.get<{ realm: string }[]>("")) {
-    found.push(`realm ${realm}`);
+    const { displayName } = await admin.get<{ displayName?: string }>(`/${realm}`);
+    found.push(`realm ${realm}`, `realm ${realm} is called ${displayName}`);
     for (const [path, field] of [
       ["users?max=1000", "username"],
       ["clients?max=1000", "clientId"],
+      ["groups", "name"],
       ["components", "name"],
       ["identity-provider/instances", "alias"],
     ] as const)

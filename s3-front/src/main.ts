@@ -22,12 +22,13 @@ async function main(): Promise<void> {
   const config = readConfig(values.config);
   const log = pino({ name: "s3-front", level: config.logLevel }, logDestination(1));
   const front = await openFront(config, log);
-  log.info({ port: front.port }, "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an error");
     else log.info({ signal }, "stopping");
     await front[Symbol.asyncDispose]();
   });
+  // Last: who reads this may send SIGTERM at once.
+  log.info({ port: front.port }, "listening");
 }
 
 main().catch((error: unknown) => {

@@ -32,12 +32,13 @@ async function main(): Promise<void> {
   const log = pino({ name: "serving", level: config.logLevel }, logDestination(1));
   const fd = values["listen-fd"];
   const serving = await openServing(config, log, fd === undefined ? null : Number(fd));
-  log.info({ socket: config.socket }, "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an error");
     else log.info({ signal }, "stopping");
     await serving[Symbol.asyncDispose]();
   });
+  // Last: who reads this may send SIGTERM at once.
+  log.info({ socket: config.socket }, "listening");
 }
 
 main().catch((error: unknown) => {

@@ -33,12 +33,13 @@ async function main(): Promise<void> {
   }
   const log = pino({ name: "audit-out", level: config.logLevel }, logDestination(1));
   const auditOut = await openAuditOut(config, log);
-  log.info({ sinks: config.sinks.map(({ name }) => name) }, "listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an error");
     else log.info({ signal }, "stopping");
     await auditOut[Symbol.asyncDispose]();
   });
+  // Last: who reads this may send SIGTERM at once.
+  log.info({ sinks: config.sinks.map(({ name }) => name) }, "listening");
 }
 
 /** Null for what is no command. */

@@ -34,12 +34,13 @@ async function main(): Promise<void> {
   }
   const log = pino({ name: "vault", level: config.logLevel }, logDestination(1));
   const vault = await Vault.start(config, log);
-  log.info("listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an error");
     else log.info({ signal }, "stopping");
     await vault[Symbol.asyncDispose]();
   });
+  // Last: who reads this may send SIGTERM at once.
+  log.info("listening");
 }
 
 main().catch((error: unknown) => {

@@ -9,17 +9,20 @@ export type KeycloakLease = {
   end(): Promise<void>;
 };
 
-/** What a Keycloak has in its own realm before anybody uses it. */
-type Own = { users: ReadonlySet<string>; clients: ReadonlySet<string> };
+/** What a Keycloak has in its own realm before anybody uses it: kind → ids, and the settings. */
+type Own = { ids: ReadonlyMap<Kind, ReadonlySet<string>>; settings: object };
 type Pooled = { keycloak: RunningKeycloak; own: Own };
-type Named = { id: string };
+
+/** Kinds of what a realm holds, by their paths; one of a kind goes with its id or, where it has none below its path, its alias. */
+const KINDS = ["users", "clients", "groups", "components", "identity-provider/instances"] as const;
+type Kind = (typeof KINDS)[number];
 
 /** Keycloaks with TLS towards every caller, as the appliance's, and without our realm: whoever leases one applies it. */
 export class KeycloakPool implements AsyncDisposable {
   readonly #max: number;
   readonly #onStart: (pid: number) => void;
   readonly #free: Pooled[] = [];
-  readonly #waiting: ((pooled: Pooled) => void)[] = [];
+  readonly #waiting: PromiseWithResolvers<Pooled>[] = [];
   readonly #all = new Set<RunningKeycloak>();
   #count = 0;
   #isOver = false;
@@ -53,18 +56,24 @@ export class KeycloakPool implements AsyncDisposable {
         throw error;
       });
     }
-    return await new Promise((resolve) => this.#waiting.push(resolve));
+    const turn = Promise.withResolvers<Pooled>();
+    this.#waiting.push(turn);
+    return await turn.promise;
   }
 
   async #start(): Promise<Pooled> {
     const origin = `https://localhost:${await freePort()}`;
     const keycloak = await RunningKeycloak.start({ origin, isOurs: true });
     this.#all.add(keycloak);
+    if (this.#isOver) {
+      await keycloak[Symbol.asyncDispose]();
+      throw new Error("the pool is closed");
+    }
     this.#onStart(keycloak.pid);
-    const [users, clients] = await Promise.all(
-      ["users?max=100000", "clients"].map(async (what) => await idsOf(keycloak.admin, what)),
-    );
-    return { keycloak, own: { users: users!, clients: clients! } };
+    const { admin } = keycloak;
+    const ids = new Map<Kind, ReadonlySet<string>>();
+    for (const kind of KINDS) ids.set(kind, await idsOf(admin, kind));
+    return { keycloak, own: { ids, settings: await admin.get<object>("/master") } };
   }
 
   /** One that can't be put back is no longer lent. */
@@ -78,14 +87,15 @@ export class KeycloakPool implements AsyncDisposable {
       this.#all.delete(pooled.keycloak);
       await pooled.keycloak[Symbol.asyncDispose]();
       this.#count--;
-      if (this.#waiting.length > 0) this.#pass(await this.#take());
+      const next = this.#waiting.shift();
+      if (next !== undefined) this.#take().then(next.resolve, next.reject);
     }
   }
 
   #pass(pooled: Pooled): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free.push(pooled);
-    else next(pooled);
+    else next.resolve(pooled);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,16 +109,15 @@ async function putBack({ keycloak: { admin }, own }: Pooled): Promise<void> {
   await admin.renew();
   const realms = await admin.get<{ realm: string }[]>("");
   for (const { realm } of realms) if (realm !== "master") await admin.delete(`/${realm}`);
-  for (const [what, kept] of [
-    ["users?max=100000", own.users],
-    ["clients", own.clients],
-  ] as const)
-    for (const id of await idsOf(admin, what))
-      if (!kept.has(id)) await admin.delete(`/master/${what.split("?")[0]}/${id}`);
+  for (const [kind, kept] of own.ids)
+    for (const id of await idsOf(admin, kind))
+      if (!kept.has(id)) await admin.delete(`/master/${kind}/${id}`);
+  await admin.put("/master", own.settings);
+  await admin.delete("/master/events");
   await admin.delete("/master/attack-detection/brute-force/users");
 }
 
-async function idsOf(admin: KeycloakAdmin, what: string): Promise<Set<string>> {
-  const found = await admin.get<Named[]>(`/master/${what}`);
-  return new Set(found.map(({ id }) => id));
+async function idsOf(admin: KeycloakAdmin, kind: Kind): Promise<Set<string>> {
+  const found = await admin.get<{ id: string; alias?: string }[]>(`/master/${kind}?max=100000`);
+  return new Set(found.map(({ id, alias }) => alias ?? id));
 }

@@ -59,8 +59,16 @@ export class RunningKeycloak implements AsyncDisposable {
     }
     const { place, socket } = lease;
     const { username, password } = BOOTSTRAP;
-    const admin = await KeycloakAdmin.asBootstrap(addressOf(place), username, password);
-    if (admin === null) throw new Error("the pool's Keycloak has lost its administrator");
+    const admin = await KeycloakAdmin.asBootstrap(addressOf(place), username, password).catch(
+      (error: unknown) => {
+        socket.destroy();
+        throw error;
+      },
+    );
+    if (admin === null) {
+      socket.destroy();
+      throw new Error("the pool's Keycloak has lost its administrator");
+    }
     return new RunningKeycloak(place, admin, 0, async () => void socket.destroy());
   }
 

@@ -17,12 +17,13 @@ async function main(): Promise<void> {
   const config = readConfig(values.config);
   const log = pino({ name: "notifier", level: config.logLevel }, logDestination(1));
   const notifier = await openNotifier(config, log);
-  log.info("listening");
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
     if (err !== undefined) log.fatal({ err }, "stopping after an error");
     else log.info({ signal }, "stopping");
     await notifier[Symbol.asyncDispose]();
   });
+  // Last: who reads this may send SIGTERM at once.
+  log.info("listening");
 }
 
 function readConfig(file: string): NotifierConfig {

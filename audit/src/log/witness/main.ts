@@ -127,10 +127,11 @@ async function serve(dir: string, listen: string, files: Values): Promise<void> 
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(server));
+  // Last: who reads this may send SIGTERM at once.
   print(
     `${JSON.stringify({ at: new Date().toISOString(), listening: server.address(), keys: signers.map(verifierKey) })}\n`,
   );
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop(server));
 }
 
 /** Until the process ends, with all that it has under way: two would look at the same state, and each go on from it on its own. */
