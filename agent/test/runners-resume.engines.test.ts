@@ -2,4 +2,6 @@
 import t from "tap";
 import { testAttempts } from "./helper/python-tests.ts";
 
-testAttempts(t, "Resume", "a new attempt goes on from a committed round, or fails");
+testAttempts(t, "test_attempts", {
+  Resume: "a new attempt goes on from a committed round, or fails",
+});

@@ -34,4 +34,6 @@ t.test(
   },
 );
 
-testAttempts(t, "Success", "a whole federated attempt succeeds and tells its rounds");
+testAttempts(t, "test_attempts", {
+  Success: "a whole federated attempt succeeds and tells its rounds",
+});

@@ -12,9 +12,12 @@ const tests = join(import.meta.dirname, "../runners");
 
 type Outcome = { status: number | null; output: string };
 
-/** Everything that `python3 -m unittest -v SUITE` says, and how it ends. */
-export async function runUnittest(suite: string, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
-  const child = spawn("python3", ["-m", "unittest", "-v", suite], {
+/** Everything that `python3 -m unittest -v SUITE…` says, and how it ends. */
+export async function runUnittest(
+  suites: string | readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Outcome> {
+  const child = spawn("python3", ["-m", "unittest", "-v", ...[suites].flat()], {
     cwd: tests,
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env },
   });
@@ -47,16 +50,16 @@ const skip =
   image === null &&
   "no job image in .cache/airgap: build a bundle first, or name an interpreter in RT_TEST_PYTHON";
 
-/** One class of test_attempts.py, or of another module. Each takes a minute, two on a busy machine: no file holds more than two, so that files run side by side. */
-export function testAttempts(
-  t: Test,
-  group: string,
-  sentence: string,
-  module = "test_attempts",
-): void {
-  t.test(sentence, { skip }, async (t) => {
-    const { status, output } = await runUnittest(`${module}.${group}`, image ?? {});
+/**
+ * Classes of whole attempts, by what they show. One Python runs them all, since what forges attempts loads torch once for each. An attempt takes
+ * a quarter of a minute, half on a busy machine: several files run side by side.
+ */
+export function testAttempts(t: Test, module: string, groups: Readonly<Record<string, string>>) {
+  t.test(`whole attempts: ${Object.keys(groups).join(", ")}`, { skip }, async (t) => {
+    const suites = Object.keys(groups).map((group) => `${module}.${group}`);
+    const { status, output } = await runUnittest(suites, image ?? {});
     t.equal(status, 0, "every attempt ends as it should", { output });
-    t.match(output, /Ran [1-9]\d* tests?/);
+    for (const [group, sentence] of Object.entries(groups))
+      t.match(output, new RegExp(`^test_\\w+ \\(${module}\\.${group}\\b`, "m"), sentence);
   });
 }

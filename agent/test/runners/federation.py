@@ -6,6 +6,7 @@ them, the network has only a loopback, and everything runs as uid 10001. Needs r
 
 import base64
 import contextlib
+import functools
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from dataclasses import dataclass
@@ -84,21 +86,43 @@ class JobImage:
         return JobImage(os.environ.get("RT_TEST_JOB_ROOT", "/"), os.environ.get("RT_TEST_PYTHON", "/usr/bin/python3"))
 
     def forge(self, order: dict) -> dict:
-        script = (Path(__file__).parent / "forge.py").read_text()
-        done = subprocess.run(
-            ["unshare", "--mount", "bash", "-c", _LOOK_INSIDE, "forge", self.root, self.python, "-c", script],
-            input=json.dumps(order),
-            capture_output=True,
-            text=True,
-            env={"PATH": _PATH, "KEPT": self.kept()},
-        )
-        if done.returncode != 0:
-            raise RuntimeError(done.stderr[-4000:])
-        return json.loads(done.stdout)
+        return _forge_of(self).make(order)
 
     def kept(self) -> str:
         """A private /tmp would hide an interpreter that lies there."""
         return "/".join(self.python.split("/")[:3]) if self.python.startswith("/tmp/") else ""
+
+
+class Forge:
+    """forge.py in the image, with torch loaded: it ends with this process, whose end of the pipe closes then."""
+
+    def __init__(self, image: JobImage):
+        script = (Path(__file__).parent / "forge.py").read_text()
+        self._said = tempfile.TemporaryFile("w+")
+        self._process = subprocess.Popen(
+            ["unshare", "--mount", "bash", "-c", _LOOK_INSIDE, "forge", image.root, image.python, "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
+            env={"PATH": _PATH, "KEPT": image.kept()},
+        )
+
+    def make(self, order: dict) -> dict:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            print(json.dumps(order), file=self._process.stdin, flush=True)
+        answer = self._process.stdout.readline()
+        if answer == "":
+            self._process.wait()
+            self._said.seek(0)
+            raise RuntimeError(self._said.read()[-4000:])
+        return json.loads(answer)
+
+
+@functools.cache
+def _forge_of(image: JobImage) -> Forge:
+    return Forge(image)
 
 
 @dataclass(frozen=True)

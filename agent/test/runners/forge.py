@@ -1,31 +1,53 @@
 """Runs with the job image's interpreter: makes what an attempt needs from the libraries that only the image has.
 
-Standard input: one JSON object `{source, modelClass, rounds, sites}`. Standard output: one JSON object of kits (PEM), scripts and configs (as
-the public client renders them) and shards (base64 zips, 100 random digits a site).
+Standard input: one JSON object a line, `{source, modelClass, rounds, sites}`. Standard output: for each a line, one JSON object of kits (PEM),
+scripts and configs (as the public client renders them) and shards (base64 zips, 100 random digits a site).
 """
 
 import base64
 import importlib.util
 import io
 import json
+import os
 import sys
 import tempfile
+import traceback
 import zipfile
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Optional
+from typing import NoReturn, Optional
 
 ORG = "resontech"
 SERVER = "fl-server"
 
 
 def main() -> None:
-    order = json.load(sys.stdin)
-    # The user's module prints when it is imported; the answer goes out alone.
-    answer, sys.stdout = sys.stdout, sys.stderr
-    scripts, configs = render(order["source"], order["modelClass"], order["rounds"], len(order["sites"]))
-    kits = {name: pem.decode() for name, pem in make_kits(order["sites"]).items()}
-    json.dump({"kits": kits, "scripts": scripts, "configs": configs, "shards": make_shards(order["sites"])}, answer)
+    # The slow part, once for all orders: each is then made by a fork of this process.
+    import torch  # noqa: F401
+    from resontech.rt.builder import RTJobBuilder  # noqa: F401
+
+    for line in sys.stdin:
+        pid = os.fork()
+        if pid == 0:
+            make(json.loads(line))
+        _, status = os.waitpid(pid, 0)
+        if status != 0:
+            sys.exit(f"an order could not be made: {os.waitstatus_to_exitcode(status)}")
+
+
+def make(order: dict) -> NoReturn:
+    """In a fork, so that no user's module meets another's."""
+    try:
+        # The user's module prints when it is imported; the answer goes out alone.
+        answer, sys.stdout = sys.stdout, sys.stderr
+        scripts, configs = render(order["source"], order["modelClass"], order["rounds"], len(order["sites"]))
+        kits = {name: pem.decode() for name, pem in make_kits(order["sites"]).items()}
+        made = {"kits": kits, "scripts": scripts, "configs": configs, "shards": make_shards(order["sites"])}
+        print(json.dumps(made), file=answer, flush=True)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
 
 
 def render(source: str, model_class: str, rounds: int, sites: int):
