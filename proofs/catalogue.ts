@@ -478,6 +478,16 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 12,
   },
+  properties: {
+    shows: "properties that `npm test` tries some hundred times hold as often as each of them says",
+    goal: "each holds",
+    figures: [
+      ["properties", "properties"],
+      ["files", "files"],
+      ["broken", "broken"],
+    ],
+    minutes: 3,
+  },
   "renamed-appliance": {
     shows: "an appliance gets another name, and its first one back, beneath a job and an endpoint",
     goal: "job goes on, endpoint and old URLs answer",

@@ -1,5 +1,5 @@
 /**
- * schemathesis over every route as each role: no answer is the server's fault or unlike the API's description, and the audit log has one
+ * schemathesis over every route as each role, with a key alone, and without one: no answer is the server's fault or unlike the API's description, and the audit log has one
  * outcome for each operation that began.
  *
  * `npm run prove -- role-schemas [EXAMPLES]`
@@ -14,11 +14,22 @@ import type { ProofContext, ProofResult } from "./proof.ts";
 type Added = Extract<ControlReply, { verb: "add-user"; ok: true }>;
 
 export default async function prove({ progress, args }: ProofContext): Promise<ProofResult> {
-  const examples = Number(args[0] ?? 10);
+  const examples = Number(args[0] ?? 12);
   await using coordinator = await RunningCoordinator.create({ identity: true });
   await coordinator.startSearch();
   const wrong: string[] = [];
   let cases = 0;
+  const ask = async (name: string, headers: Readonly<Record<string, string>>): Promise<void> => {
+    const { code, output } = await trySchemas(coordinator, headers, examples);
+    cases += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
+    if (code !== 0) wrong.push(`${name}: ${output.slice(-9_000)}`);
+    progress(
+      `${name}: ${code === 0 ? "nothing wrong" : "something is wrong"}, ${cases} cases so far`,
+    );
+  };
+  const keyed = (await coordinator.control({ verb: "add-user", username: "f-key" })) as Added;
+  await ask("with a key", { authorization: `Bearer ${keyed.platformKey}` });
+  await ask("without a key", {});
   // A member of the own project leads it; further roles come with those of the whole appliance.
   for (const role of [...APPLIANCE_ROLES, null]) {
     const name = role ?? "project-lead";
@@ -27,12 +38,7 @@ export default async function prove({ progress, args }: ProofContext): Promise<P
       username: `f-${name}`,
     })) as Added;
     const headers = await coordinator.signedIn(user.userId, { roles: role === null ? [] : [role] });
-    const { code, output } = await trySchemas(coordinator, headers, examples);
-    cases += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
-    if (code !== 0) wrong.push(`${name}: ${output.slice(-9_000)}`);
-    progress(
-      `${name}: ${code === 0 ? "nothing wrong" : "something is wrong"}, ${cases} cases so far`,
-    );
+    await ask(name, headers);
   }
   await coordinator.stop("SIGTERM");
   const open = new Map<string, number>();

@@ -2,6 +2,7 @@
 import { KEY_SCOPES } from "@resontech/contracts/http-identity";
 import fc from "fast-check";
 import t from "tap";
+import { checkProperty } from "../../../dev/check-property.ts";
 import { type Action, ACTIONS } from "../../src/authorization/actions.ts";
 import type { Given } from "../../src/authorization/asker.ts";
 import type { Caller, RoleGrant } from "../../src/authorization/caller.ts";
@@ -60,7 +61,7 @@ const row = fc.record({ userId, projectId, node });
 const action = fc.constantFrom(...(Object.keys(ACTIONS) as Action[]));
 
 t.test("lists and rows can't differ, and neither differs from the policies", async (t) => {
-  fc.assert(
+  checkProperty(
     fc.property(
       caller,
       action,
@@ -77,7 +78,7 @@ t.test("lists and rows can't differ, and neither differs from the policies", asy
         });
       },
     ),
-    { numRuns: 1_500 },
+    1_500,
   );
   t.pass();
 });

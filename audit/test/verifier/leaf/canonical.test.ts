@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
+import { checkProperty } from "../../../../dev/check-property.ts";
 import { canonicalJson } from "../../../src/log/format/event/canonical-json.ts";
 import { canonicalFault, readCanonical } from "../../../src/verifier/leaf/canonical.ts";
 
@@ -108,7 +109,7 @@ t.test(
   async (t) => {
     for (const texts of [text, changed, fc.json()])
       t.doesNotThrow(() =>
-        fc.assert(
+        checkProperty(
           fc.property(
             texts.filter((one) => one.isWellFormed()),
             (one) => {
@@ -116,7 +117,7 @@ t.test(
               if (found !== null) throw new Error(found);
             },
           ),
-          { numRuns: 20_000 },
+          20_000,
         ),
       );
   },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
+import { checkProperty } from "../../../../dev/check-property.ts";
 import catalogue from "../../../src/verifier/leaf/catalogue.json" with { type: "json" };
 import { canonicalJson } from "../../../src/log/format/event/canonical-json.ts";
 import type { Schema } from "../../../src/verifier/leaf/schema.ts";
@@ -118,14 +119,14 @@ t.test(
   "entries of every type are read quickly, and as the thorough reading has them",
   async (t) => {
     let [quick, all] = [0, 0];
-    fc.assert(
+    checkProperty(
       fc.property(leaf, (bytes) => {
         all += 1;
         if (plainLeaf(bytes, 0, bytes.length) !== null) quick += 1;
         const found = difference(bytes);
         if (found !== null) throw new Error(found);
       }),
-      { numRuns: 3_000 },
+      3_000,
     );
     t.ok(quick > all / 2, `${quick} of ${all}`);
   },
@@ -187,12 +188,12 @@ t.test(
     });
     for (const texts of [changed, rearranged])
       t.doesNotThrow(() =>
-        fc.assert(
+        checkProperty(
           fc.property(texts, (bytes) => {
             const found = difference(bytes);
             if (found !== null) throw new Error(found);
           }),
-          { numRuns: 10_000 },
+          10_000,
         ),
       );
   },

@@ -1,6 +1,7 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import t from "tap";
+import { checkProperty } from "../../../../../dev/check-property.ts";
 import { canonicalJson } from "../../../../src/log/format/event/canonical-json.ts";
 import { canonicalFault } from "../../../../src/verifier/leaf/canonical.ts";
 
@@ -20,14 +21,14 @@ t.test(
   "agrees with an independent implementation of RFC 8785, and the verifier's scanner with both",
   async (t) => {
     t.doesNotThrow(() =>
-      fc.assert(
+      checkProperty(
         fc.property(value, (any) => {
           const ours = canonicalJson(any, 6);
           if (ours !== canonicalize(any)) throw new Error(`writer: ${ours}`);
           const fault = canonicalFault(ours);
           if (fault !== null) throw new Error(`verifier: ${fault} in ${ours}`);
         }),
-        { numRuns: 5_000 },
+        5_000,
       ),
     );
   },
@@ -62,12 +63,12 @@ t.test("the scanner takes no text that is not the canonical form of its own pars
       return text.slice(0, place) + insert + text.slice(place);
     });
   t.doesNotThrow(() =>
-    fc.assert(
+    checkProperty(
       fc.property(almost, (text) => {
         if (!text.isWellFormed() || canonicalFault(text) !== null) return;
         if (canonicalize(JSON.parse(text)) !== text) throw new Error(text);
       }),
-      { numRuns: 20_000 },
+      20_000,
     ),
   );
 });
