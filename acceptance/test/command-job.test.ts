@@ -1,7 +1,7 @@
 /** A job that is no federation, on the installed appliance: one script on one worker, by the same API. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
 import { untilNothingIsLeft } from "../../dev/leftovers.ts";
 import { LocalAppliance } from "../../dev/local-appliance.ts";
 import { Workstation } from "../../dev/workstation.ts";
@@ -13,22 +13,16 @@ const appliance = LocalAppliance.at(root);
 
 type Outcome = { status: string; detail: Record<string, unknown>; texts: Record<string, string> };
 
-async function run(t: Test, name: string, ...args: string[]): Promise<Outcome> {
-  const work = join(t.testdir(), "work");
-  mkdirSync(work);
-  const workstation = await Workstation.open(
-    appliance,
-    work,
-    join(import.meta.dirname, "jobs", "command"),
-  );
-  return (await workstation.events(["/example/submit.py", name, ...args])).at(-1) as Outcome;
-}
-
 t.test(
   "its inputs lie where it looks, nothing is reached from it, and what it wrote and said comes back",
   async (t) => {
     const name = `prepared-${process.pid}`;
-    const { status, detail, texts } = await run(t, name);
+    const work = join(t.testdir(), "work");
+    mkdirSync(work);
+    const example = join(import.meta.dirname, "jobs", "command");
+    const workstation = await Workstation.open(appliance, work, example);
+    const told = (await workstation.events(["/example/submit.py", name])).at(-1) as Outcome;
+    const { status, detail, texts } = told;
     t.equal(status, "FINISHED", JSON.stringify(detail));
     t.match(detail, { kind: "command", state: "SUCCEEDED", attempt: 1, error: null });
     const found = JSON.parse(texts[`jobs/${name}/files_out/table/sums.json`] ?? "{}") as Record<
@@ -40,22 +34,3 @@ t.test(
     t.same(await untilNothingIsLeft(appliance), []);
   },
 );
-
-t.test("an exception ends it once, with its last lines", async (t) => {
-  const name = `failing-${process.pid}`;
-  const { status, detail, texts } = await run(t, name, "--fail");
-  t.equal(status, "FAILED");
-  t.match(detail, {
-    ...{ state: "FAILED", attempt: 1 },
-    error: {
-      code: "payload_exited",
-      message: /exit code 1/,
-      detail: /ValueError: asked to fail/,
-      member: "command",
-    },
-  });
-  t.match(
-    texts[`jobs/${name}/files_out/logs/command.log`],
-    /summed 2 files at level 7[^]*ValueError/,
-  );
-});

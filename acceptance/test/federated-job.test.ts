@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { untilNothingIsLeft } from "../../dev/leftovers.ts";
@@ -67,32 +68,36 @@ t.test(
   },
 );
 
+/** Of the one job that both tests below are about. */
+let hostile: Record<string, unknown> | undefined;
+
 t.test(
-  "an exception in the user's training ends the job as FAILED with the traceback's last lines and a hint",
+  "a job that tries to get out of its container is kept in it, and what honest jobs need works",
   async (t) => {
     const work = join(t.testdir(), "work");
     mkdirSync(work);
     const workstation = await Workstation.open(appliance, work, join(import.meta.dirname, "jobs"));
-    const last = (
-      await workstation.events([
-        "/example/run.py",
-        "FailingModel",
-        "--name",
-        `failing-${process.pid}`,
-      ])
-    ).at(-1);
-    t.equal(last?.["state"], "FAILED");
-    const lastLines = /model_def\.py[^]*ValueError: the label column is missing\s*$/;
-    t.match(last, {
-      detail: {
-        error: {
-          code: "user_exception",
-          message: /the label column is missing/,
-          detail: lastLines,
-        },
-      },
-    });
+    const found = ["--file", `root.txt=${root}`, "--file", `host.txt=${hostname()}`];
+    const shape = ["--name", `hostile-${process.pid}`, "--sites", "2", "--rounds", "2"];
+    const script = ["/example/run.py", "HostileModel", ...shape, ...found];
+    hostile = (await workstation.events(script)).at(-1);
+    const metrics = (hostile?.["metrics"] ?? []) as { tried: number; uid: number }[];
+    t.equal(metrics.length, 2, JSON.stringify(hostile));
+    for (const { tried } of metrics) t.ok(tried >= 38, `${tried} things were tried`);
+    t.equal(new Set(metrics.map(({ uid }) => uid)).size, 2, "each site is a user of its own");
+    // What got out, or what was lacking, would be the error in its place.
+    t.match(hostile, { detail: { error: { message: /the label column is missing/ } } });
     t.same(await untilNothingIsLeft(appliance), []);
+  },
+);
+
+t.test(
+  "an exception in the user's training ends the job as FAILED with the traceback's last lines and a hint",
+  (t) => {
+    t.equal(hostile?.["state"], "FAILED");
+    const lastLines = /model_def\.py[^]*ValueError: the label column is missing\s*$/;
+    t.match(hostile, { detail: { error: { code: "user_exception", detail: lastLines } } });
+    t.end();
   },
 );
 

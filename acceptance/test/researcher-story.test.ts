@@ -48,7 +48,7 @@ t.test(
   "a researcher submits, watches, finds out why a job failed, and downloads the model",
   async (t) => {
     const folder = join(work, "digits of a page");
-    await readyFolder(appliance, { work, folder, name: "rendered" });
+    await readyFolder(appliance, folder);
     await appliance.command(["add-user", "mira"]);
     const browser = await launchBrowser(appliance);
     t.teardown(() => browser.close());

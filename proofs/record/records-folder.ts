@@ -1,4 +1,4 @@
-/** Reads and writes docs/proofs/: a file a proof, the two lists beside them, and docs/proofs.md made of all. */
+/** Reads and writes docs/proofs/: a file a proof, the lists beside them, and docs/proofs.md made of all. */
 import {
   existsSync,
   mkdirSync,
@@ -12,7 +12,7 @@ import { Value } from "typebox/value";
 import { ProofRecord } from "./proof-record.ts";
 import { type FaultFound, renderProofs, type ShownByTest } from "./proofs-document.ts";
 
-const LISTS = ["shown-by-tests.json", "faults-found-by-use.json"];
+const LISTS = ["shown-by-tests.json", "faults-found-by-use.json", "moved-tests.json"];
 
 export class RecordsFolder {
   readonly #repository: string;

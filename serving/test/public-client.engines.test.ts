@@ -67,6 +67,27 @@ print(json.dumps([answer, refused]))
   t.equal(gateway.engine.said, "pixels");
 });
 
+t.test("each form of a call gives the predictor its bytes, many at once", async (t) => {
+  const asked = `
+import json, os
+from resontech import InferenceClient
+client = InferenceClient(os.environ["URL"], os.environ["KEY"])
+print(json.dumps(`;
+  const said = async (call: string) => [
+    await runPython(python, `${asked}${call}))`, env),
+    gateway.engine.said,
+  ];
+  t.same(await said('client.predict(b"hello", request_id="r-2")'), [{ ok: true }, "hello"]);
+  t.same(await said('client.predict_json({"a": 1})'), [{ ok: true }, '{"a": 1}']);
+  const [, sent] = await said('client.predict_b64(b"hi")');
+  t.equal(sent, '{"data_b64": "aGk="}');
+  const many = "client.predict_many([str(at).encode() for at in range(20)], concurrency=4)";
+  t.same(
+    (await said(many))[0],
+    Array.from({ length: 20 }, () => ({ ok: true })),
+  );
+});
+
 t.test("callback_url is told the answer, and the page's check knows it as genuine", async (t) => {
   outside.heard.length = 0;
   outside.answer = (response) => void response.end();

@@ -129,7 +129,7 @@ t.test("a lead takes a researcher in; outputs leave when an officer has approved
   const work = join(t.testdir(), "work");
   mkdirSync(work);
   const folder = join(work, "screens of March");
-  await readyFolder(appliance, { work, folder, name: "rendered-of-the-day" });
+  await readyFolder(appliance, folder);
   await rosa.open("/submit");
   const { page } = rosa;
   await page.getByLabel("Folder").setInputFiles(folder);

@@ -1,4 +1,8 @@
-/** A newer bundle on the installed appliance and back again, beneath a running job and an endpoint. The newer release has a migration more. */
+/**
+ * A newer bundle on the installed appliance and back again, beneath a running job and an endpoint. The newer release has a migration more. The
+ * endpoint is a chat model, deployed from a shell, and called by the unmodified `openai` package for JavaScript before.
+ */
+import { execFile } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -10,11 +14,12 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import t from "tap";
+import { promisify } from "node:util";
+import t, { type Test } from "tap";
 import { ApplianceApi } from "../../../dev/appliance-api.ts";
 import { runChild } from "../../../dev/child.ts";
 import { ChatDeployment } from "../../../dev/chat-deployment.ts";
-import { LocalAppliance } from "../../../dev/local-appliance.ts";
+import { LocalAppliance, repository } from "../../../dev/local-appliance.ts";
 import { ReleaseTree } from "../../../dev/release-tree.ts";
 import { auditReport, isVerified, verdictsOf } from "../../../dev/verify-audit.ts";
 import { SwitchWatch } from "../../../dev/switch-watch.ts";
@@ -75,6 +80,27 @@ async function until(holds: () => Promise<boolean>, limitMs = 120_000): Promise<
   }
 }
 
+/** A chat streams, and refuses in the API's own form. */
+async function assertSpoken(t: Test, chat: ChatDeployment): Promise<void> {
+  const { RESON_BASE_URL: base = "", SSL_CERT_FILE: rootCert = "" } = quickstart;
+  const client = join(repository, "serving", "test", "openai", "clients", "call.ts");
+  const { stdout } = await promisify(execFile)(process.execPath, [client], {
+    env: {
+      ...process.env,
+      ...{ BASE_URL: `${base}/v1`, API_KEY: chat.key, MODEL: chat.name },
+      NODE_EXTRA_CA_CERTS: rootCert,
+    },
+  });
+  const told = JSON.parse(stdout) as { chat: string; streamed: string };
+  t.match(told, {
+    models: [chat.name],
+    chat: /\w/,
+    aborted: 3,
+    refused: { status: 404, code: "model_not_found", hasId: true },
+  });
+  t.equal(told.streamed, told.chat, "greedy both times");
+}
+
 t.test("a job and an endpoint live through an upgrade and a rollback", async (t) => {
   const tree = ReleaseTree.ofThis(join(work, "tree")).become({
     ...{ version: VERSION, releaseNumber: 2 },
@@ -86,6 +112,7 @@ t.test("a job and an endpoint live through an upgrade and a rollback", async (t)
     ...{ name: `lasting chat ${process.pid}`, slots: 2 },
   });
   const deployed = await chat.deploy();
+  await assertSpoken(t, chat);
   const answered = await chat.answer();
   const job = await beginJob(`lasting-${process.pid}`);
   const release = (): string => readlinkSync(join(root, "current"));

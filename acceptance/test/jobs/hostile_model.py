@@ -1,4 +1,5 @@
 """A model whose training tries to get out of its container; it fails with what got further than it should have, or what a job needs and lacks.
+In a second round, once every site has told what it tried, it fails as a researcher's typo does.
 
 Its shard has `root.txt`, the appliance's install root, and `host.txt`, the host's name: what it must find nowhere.
 """
@@ -57,6 +58,8 @@ class HostileModel(torch.nn.Module):
 
 
 def fl_train(model, env, out_dir, logger=None):
+    if int(env["CURRENT_ROUND"]) > 0:
+        raise ValueError("the label column is missing")
     tried, wrong = [], []
 
     def expect(what, holds):

@@ -13,16 +13,15 @@ from resontech import FederationConfig, ResonTech, ResonTechConfig, TrainingConf
 sys.path.insert(0, str(Path(__file__).parent))
 
 parser = argparse.ArgumentParser()
-parser.add_argument("model", choices=["FailingModel", "HostileModel", "SlowModel"])
+parser.add_argument("model", choices=["HostileModel", "SlowModel"])
 parser.add_argument("--name", required=True)
 parser.add_argument("--cancel", action="store_true")
 parser.add_argument("--sites", type=int, default=1)
+parser.add_argument("--rounds", type=int, default=1)
 parser.add_argument("--file", action="append", default=[], metavar="NAME=TEXT", help="one more file of each shard")
 arguments = parser.parse_args()
 
-if arguments.model == "FailingModel":
-    from failing_model import FailingModel as Model
-elif arguments.model == "HostileModel":
+if arguments.model == "HostileModel":
     from hostile_model import HostileModel as Model
 else:
     from slow_model import SlowModel as Model
@@ -48,7 +47,7 @@ job = sdk.rt_submit(
     name=arguments.name,
     shards_dir=str(shards),
     training=TrainingConfig(),
-    federation=FederationConfig(num_rounds=1, min_clients=arguments.sites),
+    federation=FederationConfig(num_rounds=arguments.rounds, min_clients=arguments.sites),
     gpu_models=["cpu"],
     max_price_per_gpu_hour=1.0,
 )
@@ -66,7 +65,7 @@ while True:
     time.sleep(0.5)
 raw = sdk.dashboard.get_job(job.id)
 metrics = []
-if state.value == "FINISHED":
+if not arguments.cancel:
     body = sdk.storage.boto3.get_object(Bucket=sdk.storage.bucket, Key=f"jobs/{arguments.name}/files_out/metrics.jsonl")["Body"].read()
     metrics = [line["metric"] for line in map(json.loads, body.decode().splitlines()) if line["kind"] == "metric"]
 told = {"id": job.id, "state": state.value, "error": raw.get("error"), "detail": raw.get("detail"), "metrics": metrics}

@@ -1,18 +1,15 @@
-"""Sums the columns of every CSV among the inputs, and says so; with `--fail` it ends in an exception."""
+"""Sums the columns of every CSV among the inputs, and says so."""
 import csv
 import json
 import os
 import pathlib
 import socket
-import sys
 
 inputs, out = pathlib.Path(os.environ["RESONTECH_INPUT_DIR"]), pathlib.Path(os.environ["RESONTECH_OUT_DIR"])
 sums = {}
 for file in sorted(inputs.rglob("*.csv")):
     sums[str(file.relative_to(inputs))] = sum(float(value) for row in csv.reader(file.open()) for value in row)
 print("summed", len(sums), "files at level", os.environ["LEVEL"], flush=True)
-if "--fail" in sys.argv:
-    raise ValueError("asked to fail")
 try:
     socket.create_connection(("198.18.0.1", 80), timeout=2)
     reached = True

@@ -41,6 +41,7 @@ print(
             "id": job.id,
             "person": client.predict_file(WORK / "person.jpg"),
             "as_base64": client.predict_b64((WORK / "person.jpg").read_bytes()),
+            "many": len(client.predict_many([(WORK / "person.jpg").read_bytes()] * 4, concurrency=4)),
             "not_an_image": not_an_image,
             "health": client.health(),
         }
