@@ -60,10 +60,11 @@ t.test("an upload that breaks off together with the front leaves nothing", async
     ...(await signedHeaders(front, user.keys, "PUT", path)),
     "content-length": String(ANNOUNCED),
   };
+  const before = await front.leafCount();
   const raw = new RawConnection(front);
   raw.socket.write(headText(`PUT ${path}`, headers));
   raw.socket.write(SENT);
-  await sleep(200);
+  await front.untilLeaf(({ phase }) => phase === "requested", before);
   await front.stopFront("SIGKILL");
   await front.startFront();
   t.equal(await store.stat(user.bucket, "killed"), null);

@@ -9,11 +9,11 @@ const KIB = 1024;
 
 /** Sends a request while the engine sleeps, and goes away without an answer. */
 async function hangUp(request: string, headers: Record<string, string>, body = ""): Promise<void> {
+  const before = await front.leafCount();
   const raw = new RawConnection(front);
   raw.socket.write(headText(request, headers) + body);
-  await sleep(300);
+  await front.untilLeaf(({ phase }) => phase === "requested", before);
   raw.close();
-  await sleep(100);
 }
 
 t.test("what a change does after its client has gone is recorded as it was done", async (t) => {
@@ -24,6 +24,7 @@ t.test("what a change does after its client has gone is recorded as it was done"
     "content-length": "5",
   };
   await front.storeOf(user).put(user.bucket, "other", "x", "text/plain");
+  const begunAt = await front.leafCount();
   process.kill(front.enginePid, "SIGSTOP");
   await hangUp(`PUT ${path}`, headers, "hello");
   await hangUp(
@@ -31,7 +32,8 @@ t.test("what a change does after its client has gone is recorded as it was done"
     await signedHeaders(front, user.keys, "DELETE", `/${user.bucket}/other`),
   );
   process.kill(front.enginePid, "SIGCONT");
-  await sleep(300);
+  for (const type of ["data.object.write", "data.object.delete"])
+    await front.untilLeaf((leaf) => leaf.type === type && leaf.phase !== "requested", begunAt);
   t.match(await front.storeOf(user).stat(user.bucket, "gone"), { sizeBytes: 5 });
   t.equal(await front.storeOf(user).stat(user.bucket, "other"), null);
   const leaves = await front.leaves();
@@ -65,13 +67,17 @@ t.test(
       { code: "QuotaExceeded" },
     );
     t.equal(
-      await Promise.race([refused.then(() => "refused"), sleep(3_000, "it waits for the engine")]),
+      await Promise.race([
+        refused.then(() => "refused"),
+        sleep(30_000, "it waits for the engine", { ref: false }),
+      ]),
       "refused",
     );
     process.kill(front.enginePid, "SIGCONT");
     await refused;
-    await sleep(200);
-    t.equal((await front.store.usage(user.bucket)).usedBytes, 24 * KIB);
+    const used = async () => (await front.store.usage(user.bucket)).usedBytes;
+    for (let tries = 0; tries < 500 && (await used()) !== 24 * KIB; tries++) await sleep(20);
+    t.equal(await used(), 24 * KIB);
     await store.put(user.bucket, "fits", Buffer.alloc(10 * KIB), "text/plain");
   },
 );

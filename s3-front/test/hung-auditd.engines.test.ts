@@ -24,7 +24,6 @@ t.test(
       return {
         partNumber,
         sentAt,
-        tookMs: performance.now() - sentAt,
         status: answer.status,
         text: await answer.text(),
       };
@@ -53,8 +52,6 @@ t.test(
       refused = await put(next);
     }
     t.match(refused, { status: 503, text: /ServiceUnavailable[\s\S]*audit log/ });
-    const slowestMs = Math.max(...passed.map(({ tookMs }) => tookMs));
-    t.ok(refused.tookMs < BELIEVED_MS + slowestMs, `it waited ${refused.tookMs} ms`);
     const late = passed.filter(({ sentAt }) => sentAt - hungAt > BELIEVED_MS);
     t.same(late, [], "nothing passed later");
     const more = await Promise.all([9_001, 9_002, 9_003].map(put));
@@ -62,10 +59,7 @@ t.test(
       more.map(({ status }) => status),
       [503, 503, 503],
     );
-    t.ok(
-      more.every(({ tookMs }) => tookMs < 1_000 + slowestMs),
-      "nobody waits again for an answer that is overdue",
-    );
+    // That nobody waits again for an answer that is overdue is judged where it is decided: liveness.test.ts.
     t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 503);
     process.kill(front.auditd.pid, "SIGCONT");
     let again = await put(9_004);

@@ -300,7 +300,9 @@ t.test(
     const upload = await store.createUpload(erin.bucket, "big", "application/zip");
     const part = await store.presignPart(erin.bucket, "big", upload, 1, 60);
     await front.auditd.stop("SIGKILL");
-    await sleep(100);
+    const readyStatus = async () =>
+      (await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status;
+    for (let tries = 0; tries < 500 && (await readyStatus()) !== 503; tries++) await sleep(20);
     const unavailable = { code: "ServiceUnavailable", status: 503, message: /audit log/ };
     await t.rejects(store.put(erin.bucket, "during", "x", "text/plain"), unavailable);
     await t.rejects(
@@ -326,8 +328,8 @@ t.test(
         `nothing is written to ${path}`,
       );
     await front.auditd.start();
-    await sleep(1_500);
-    t.equal((await fetchWithCa(front.caPem, `${front.endpoint}/readyz`)).status, 200);
+    for (let tries = 0; tries < 500 && (await readyStatus()) !== 200; tries++) await sleep(20);
+    t.equal(await readyStatus(), 200);
     t.same(
       (await store.list(erin.bucket, "", 10)).map(({ key }) => key),
       ["before"],
@@ -340,13 +342,16 @@ t.test(
   },
 );
 
+const isRequested = ({ phase }: { phase: string }) => phase === "requested";
+
 t.test("what a killed front left open is closed by the next", async (t) => {
   const frank = await front.addUser();
   const headers = await signedHeaders(front, frank.keys, "PUT", `/${frank.bucket}/slow`);
+  const before = await front.leafCount();
   const raw = new RawConnection(front);
   raw.socket.write(headText(`PUT /${frank.bucket}/slow`, { ...headers, "content-length": "1000" }));
   raw.socket.write("some bytes");
-  await sleep(500);
+  await front.untilLeaf(isRequested, before);
   const { length } = await front.leaves();
   await front.stopFront("SIGKILL");
   await front.startFront();
@@ -369,17 +374,19 @@ t.test(
       ...(await signedHeaders(front, grace.keys, "PUT", path)),
       "content-length": "1000000",
     };
+    const before = await front.leafCount();
     const raw = new RawConnection(front);
     raw.socket.write(headText(`PUT ${path}`, headers) + "x".repeat(5000));
-    await sleep(300);
+    await front.untilLeaf(isRequested, before);
     raw.close();
-    await sleep(300);
+    await front.untilLeaf(({ phase }) => phase === "failed", before);
     t.match((await front.leaves()).at(-1), { phase: "failed", outcome: { code: "client_gone" } });
     t.equal(await store.stat(grace.bucket, "cut"), null);
 
+    const then = await front.leafCount();
     const other = new RawConnection(front);
     other.socket.write(headText(`PUT ${path}`, headers) + "x".repeat(5000));
-    await sleep(300);
+    await front.untilLeaf(isRequested, then);
     await front.stopEngine("SIGKILL");
     t.equal(statusOf(await other.until(/<Code>/)), 503);
     t.match((await front.leaves()).at(-1), {

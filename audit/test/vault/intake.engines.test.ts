@@ -61,7 +61,8 @@ t.test("kills of vault and auditd, at any step, lose nothing and double nothing"
     await one.stop("SIGKILL");
     await one.start();
   }
-  await sleep(200);
+  const upTo = said.length + 20;
+  await until(() => said.length >= upTo);
   stop.abort();
   await saying;
   await until(async () => (await vault.status()).connected && spool(auditd.logDir).length === 0);
@@ -165,12 +166,12 @@ t.test(
       fault: { code: "spool_blocked", message: /does not open/ },
     });
     t.match(await vault.ask(erase("usr-1")), { error: { code: "spool_blocked" } });
-    await sleep(1_000);
     const said = async (type: string) =>
       (await readLeaves(auditd.logDir)).filter((leaf) => leaf.type === type);
-    t.equal((await said("privacy.retention")).length, 1, "asked for, and waiting");
     const origin = `box.audit.acme/${auditd.currentSlug}`;
-    await until(async () => (await said("privacy.spool")).length > 0);
+    for (const type of ["privacy.retention", "privacy.spool"])
+      await until(async () => (await said(type)).length > 0, 20_000);
+    t.equal((await said("privacy.retention")).length, 1, "asked for, and waiting");
     t.match(await said("privacy.spool"), [
       { detail: { origin, segment, reason: "segment_fault", over: false } },
     ]);

@@ -1,4 +1,5 @@
 /** What a killed vault had asked the log for, and had not ended, is ended by its next life. */
+import { once } from "node:events";
 import { cpSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -69,7 +70,7 @@ t.test(
     socket.pause();
     socket.write(`${JSON.stringify(disclosing(auditd))}\n`);
     await until(isSaid(auditd, "privacy.disclose", 1));
-    await sleep(200);
+    await once(socket, "readable");
     t.equal((await vault.status()).underWay, 1, "it waits for its receiver");
     await vault.stop("SIGKILL");
     await vault.start();

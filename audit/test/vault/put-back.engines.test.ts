@@ -21,6 +21,8 @@ import {
   type VaultFixture,
 } from "./helper.ts";
 
+/** What the vault says when it has waited for the log in vain. */
+const NO_ANSWER = /no (acknowledgement|answer) in \d+ ms/;
 const confirm = { verb: "confirm-holds", requester: "usr-law", approvers: ["usr-a", "usr-b"] };
 
 /** Of values and of keys. @returns puts it back, of a vault that is stopped */
@@ -86,9 +88,8 @@ t.test(
     );
     t.same(await phasesOf(auditd, "privacy.erasure"), ["requested, completed ok, fact"]);
     t.match(await vault.ask(confirm), { holds: 0 });
-    const askedAt = performance.now();
     t.match(await vault.ask(erase("usr-2")), { confirmed: true });
-    t.ok(performance.now() - askedAt < 1_500, "nothing holds it up");
+    t.notMatch(vault.output, NO_ANSWER, "nothing holds it up");
     const lines = await vault.askAll(disclosing(auditd));
     t.match(lines.at(-1), { end: { opened: 0, erased: 2 } }, "the place of the outcome is known");
     await vault.stop();
@@ -272,9 +273,8 @@ t.test("an outcome that auditd refuses ends its act: nobody waits for it again",
   db.close();
   await vault.start();
   await until(atRest(vault));
-  const askedAt = performance.now();
   t.match(await vault.ask(erase("usr-2")), { confirmed: true });
-  t.ok(performance.now() - askedAt < 1_500, "nothing holds it up");
+  t.notMatch(vault.output, NO_ANSWER, "nothing holds it up");
   await auditd.settled();
   t.equal(
     (await readLeaves(auditd.logDir)).filter(({ type }) => type === "audit.rejected").length,

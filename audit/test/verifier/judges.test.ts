@@ -494,9 +494,9 @@ t.test(
     const heads = new KnownHeads(ORIGIN, 200_000, []);
     const root = Buffer.alloc(32);
     for (let size = 100_000; size > 0; size--) heads.addOwn({ origin: ORIGIN, size, root });
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     heads.note(new VerifierTree(nodePlatform));
-    t.ok(performance.now() - startedAt < 5_000);
+    t.ok(process.cpuUsage(before).user < 5_000_000);
     const [log, witnessed, timeline] = [MadeLog.begun(), new Witnessed(), new Timeline()];
     const policy = parsePolicy(log.policy("w1"), nodePlatform);
     const seen = parseCheckpoint(Buffer.from(log.checkpoint(3, { witnessed: true })), "it");

@@ -57,6 +57,8 @@ export type TestUser = { userId: string; bucket: string; keys: S3Credentials };
 
 export class RunningFront implements AsyncDisposable {
   readonly dir: string;
+  /** Of the coordinator's clock, before the true time. */
+  aheadMs = 0;
   readonly ca: TestCa;
   readonly caPem: string;
   readonly config: S3FrontConfig;
@@ -302,7 +304,12 @@ export class RunningFront implements AsyncDisposable {
 
   async startCoordinator(): Promise<void> {
     const answer = answerFront({
-      ...{ caller: S3_FRONT, read: this.#database.read, now: Date.now, store: this.store },
+      ...{
+        caller: S3_FRONT,
+        read: this.#database.read,
+        now: () => Date.now() + this.aheadMs,
+        store: this.store,
+      },
       adminAccessKeyId: this.admin.accessKeyId,
     });
     this.#coordinator = await FrontServer.listen(
@@ -361,6 +368,19 @@ export class RunningFront implements AsyncDisposable {
     return leaves.filter(
       ({ type, object }) => type !== "audit.producer.start" || object.id !== READER,
     );
+  }
+
+  /** Waits for an entry that is so. @param from entries before this one count not */
+  async untilLeaf(isSo: (leaf: AuditEvent) => boolean, from = 0): Promise<void> {
+    await until(
+      async () => (await readLeaves(this.auditd.logDir)).slice(from).some(isSo),
+      "there was no such entry",
+    );
+  }
+
+  /** Entries of the log so far. */
+  async leafCount(): Promise<number> {
+    return (await readLeaves(this.auditd.logDir)).length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -117,6 +117,7 @@ t.test("a producer that runs is heard, although audit-out comes before it", asyn
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
   await started;
+  await until(async () => ((await status(auditd))["rolledBack"] ?? null) !== null);
   t.match(await status(auditd), {
     rolledBack: { by: "coordinator-gate", seenSize: lost.index + 1 },
   });

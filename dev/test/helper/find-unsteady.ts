@@ -1,0 +1,61 @@
+export type Unsteady = {
+  /** From 1. */
+  line: number;
+  /** The statement, in one line. */
+  text: string;
+};
+
+const SLEEP =
+  /^await ((sleep|pause|delay|setTimeout|\w+\.waitForTimeout)\(.*|new Promise\(\(?\w+\)? => setTimeout\(.*);$/;
+const ASSERTION = /^t\.(ok|notOk|equal|not|same|match)\(/;
+/** `const tookMs = performance.now() - startedAt`, and the same as a property. */
+const MEASURED = /\b(\w+)(?: =|:) (?:Math\.\w+\()*\(*(?:performance|Date)\.now\(\) - [a-z]\w*/g;
+const SUBTRACTED = /\bnow\(\) - [a-z]/;
+/** A lower bound stays: a busy machine only makes something later. */
+const UPPER_BOUND = / <=? /;
+/** A loop that looks anew each time, and a try that failed within one. */
+const LOOK =
+  /^(while \(|for \(;;\)|for await |do \{|for \((let|const) [^;]* = [^;]*;|\) \{$|\} catch)/;
+
+/**
+ * Assertions that something took no longer than a time, and sleeps that are no pause between two looks. Sources are formatted, so that a block is what is
+ * indented: in a loop that looks anew each time a sleep may be the first thing or the last.
+ */
+export function findUnsteady(source: string): Unsteady[] {
+  const lines = source.split("\n");
+  const measured = [...source.matchAll(MEASURED)].map(([, name]) => new RegExp(`\\b${name}\\b`));
+  return lines.flatMap((raw, at) => {
+    const line = raw.trim();
+    if (SLEEP.test(line)) return isPause(lines, at) ? [] : [{ line: at + 1, text: line }];
+    if (!ASSERTION.test(line)) return [];
+    const text = statementAt(lines, at);
+    // What it prints is no judgement.
+    const judged = text.replaceAll(/`[^`]*`|"[^"]*"/g, "");
+    const isOfTime = SUBTRACTED.test(judged) || measured.some((name) => name.test(judged));
+    return isOfTime && UPPER_BOUND.test(judged) ? [{ line: at + 1, text }] : [];
+  });
+}
+
+const indentOf = (line: string): number => line.length - line.trimStart().length;
+
+function statementAt(lines: readonly string[], at: number): string {
+  const first = lines[at] ?? "";
+  if (first.endsWith(";")) return first.trim();
+  const end = lines.findIndex(
+    (line, index) => index > at && indentOf(line) === indentOf(first) && line.endsWith(";"),
+  );
+  return lines
+    .slice(at, end + 1)
+    .map((line) => line.trim())
+    .join(" ");
+}
+
+function isPause(lines: readonly string[], at: number): boolean {
+  const indent = indentOf(lines[at] ?? "");
+  const before = lines[at - 1] ?? "";
+  // The only statement of a loop whose head takes several lines.
+  if (before.trim() === ")" && indentOf(before) === indent - 2) return true;
+  const opener = lines.slice(0, at).findLast((line) => line !== "" && indentOf(line) < indent);
+  const isAtTheEdge = before === opener || indentOf(lines[at + 1] ?? "") < indent;
+  return isAtTheEdge && opener !== undefined && LOOK.test(opener.trim());
+}

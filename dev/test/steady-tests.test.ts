@@ -1,0 +1,59 @@
+/**
+ * No test judges by a clock, and none sleeps in the hope that something has happened: both fail on a busy machine. What a test does instead stands
+ * in docs/developer/tests-and-proofs.md.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { findUnsteady } from "./helper/find-unsteady.ts";
+import { STEADY_EXCEPTIONS } from "./helper/steady-exceptions.ts";
+
+const repository = join(import.meta.dirname, "..", "..");
+const found = globSync("*/test/**/*.ts", {
+  cwd: repository,
+  exclude: ["node_modules/**"],
+}).flatMap((file) =>
+  findUnsteady(readFileSync(join(repository, file), "utf8")).map((one) => ({ file, ...one })),
+);
+const excepted = STEADY_EXCEPTIONS.flatMap(({ where }) =>
+  Object.entries(where).flatMap(([file, texts]) => texts.map((text) => `${file}: ${text}`)),
+);
+
+t.test("no test waits by a sleep or judges by a clock, but for a reason", async (t) => {
+  t.same(
+    found.flatMap(({ file, line, text }) =>
+      excepted.includes(`${file}: ${text}`) ? [] : [`${file}:${line} ${text}`],
+    ),
+    [],
+  );
+  const there = new Set(found.map(({ file, text }) => `${file}: ${text}`));
+  t.same(
+    excepted.filter((one) => !there.has(one)),
+    [],
+    "an exception goes with what it was for",
+  );
+});
+
+t.test("what is unsteady is found, and what only ends a hang is not", async (t) => {
+  for (const unsteady of [
+    "await sleep(500);",
+    "await setTimeout(GRACE_MS + 1_000);",
+    "await page.waitForTimeout(500);",
+    "await new Promise((resolve) => setTimeout(resolve, 300));",
+    "for (const n of [1, 2]) {\n  send(n);\n  await sleep(100);\n  look();\n}",
+    "t.ok(performance.now() - from < 2_000);",
+    "const tookMs = Date.now() - from;\nt.ok(tookMs < 5);",
+    "return { ms: performance.now() - from };\nt.ok(\n  waited.ms < 5,\n);",
+  ])
+    t.equal(findUnsteady(unsteady).length, 1, unsteady);
+  for (const steady of [
+    "while (!isOver()) await sleep(20);",
+    "for (;;) {\n  if (isOver()) break;\n  await sleep(20);\n}",
+    "while (tries < 9) {\n  await sleep(20);\n  look();\n}",
+    "for (\n  let tries = 0;\n  tries < 9;\n  tries++\n)\n  await sleep(20);",
+    "if (Date.now() > deadline) throw new Error();",
+    "t.ok(performance.now() - from >= 4_900);",
+    "t.ok(Date.parse(at) <= Date.now());",
+  ])
+    t.same(findUnsteady(steady), [], steady);
+});
