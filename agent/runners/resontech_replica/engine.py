@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -29,6 +30,8 @@ _KEPT_LINES = 400
 # An engine that says nothing for longer is not waited for; the gateway's own limit is a little lower.
 _SILENT_S = 630
 _LOOK_S = 0.02
+# What an engine wrote before its end lies in the pipe, however late this program comes to read it; one that it started may hold the pipe open.
+_LAST_WORDS_S = 30
 # Of one that loads: it may take a connection, and answer nobody.
 _HEALTH_S = 1
 _HEALTHY = 200
@@ -100,8 +103,14 @@ class Engine:
             code = self._process.wait(within_s)
         except subprocess.TimeoutExpired:
             return None
-        self._relay_done.wait(1)
+        self._read_last_words()
         return engine_end(self._program.words, code, self._is_loaded, oom_kills() > self._kills, list(self._said))
+
+    def _read_last_words(self) -> None:
+        latest = time.monotonic() + _LAST_WORDS_S
+        # At the end of the pipe it can be read, too, until the thread has seen it.
+        while not self._relay_done.wait(1) and time.monotonic() < latest and select.select([self._process.stdout], [], [], 0)[0]:
+            pass
 
     def activity(self) -> Optional[Activity]:
         """Of all of its processes; null where there is none any more."""

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
@@ -111,6 +112,17 @@ class Processes(unittest.TestCase):
         end = engine.end(10)
         self.assertEqual((end.reason, end.detail), ("out_of_memory", "unable to allocate 9 bytes"))
         self.assertFalse(engine.wait_loaded(0.1))
+
+    def test_its_last_words_are_told_however_late_they_are_read(self):
+        read = Engine._relay
+
+        def read_late(engine):
+            time.sleep(1.5)
+            read(engine)
+
+        with unittest.mock.patch.object(Engine, "_relay", read_late):
+            end = self.start("print('unable to allocate 9 bytes'); raise SystemExit(3)").end(10)
+        self.assertEqual(end.detail, "unable to allocate 9 bytes")
 
     def test_one_whose_parent_is_gone_before_it_begins_never_begins(self):
         starter = Path(__file__).resolve().parents[2] / "runners/resontech_replica/die_with_parent.py"
