@@ -6,6 +6,7 @@ const FILE = "a/test/x.engines.test.ts";
 const failure = { fullname: `${FILE} > adds`, diagnostics: { found: 1 } };
 const outcome = {
   ...{ passed: 5, skipped: 0, failures: [], byFile: new Map(), rawFile: "raw" },
+  makers: new Set<string>(),
   costs: [{ file: FILE, cpuSeconds: 10, partsSeconds: 2, wallSeconds: 3 }],
 };
 const verdict = { digest: "d", passed: 7, skipped: 0, at: 0 };
@@ -38,6 +39,8 @@ t.test("failures, leftovers and files over their budget make a run bad", async (
   t.match(judgeRun(dear), { isGood: false, closing: "5 passed, 1 failed" });
   t.match(describeRun(dear, judgeRun(dear)).at(-1), /61\.0 s of CPU/);
   t.match(judgeRun({ ...dear, isBusy: true }), { isGood: true });
+  const making = { ...outcome, costs, makers: new Set([FILE]) };
+  t.match(judgeRun(report({ outcomes: new Map([["engines", making]]) })), { isGood: true });
 });
 
 t.test("a run in which nothing ran is bad, unless nothing could be reached", async (t) => {

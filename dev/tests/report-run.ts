@@ -39,8 +39,10 @@ export type RunEnd = {
 
 export function judgeRun({ outcomes, cached, leftovers, isBusy, mayBeNothing }: RunReport): RunEnd {
   const { passed, skipped, failures } = sumUp(outcomes.values());
-  const costs = [...outcomes.values()].flatMap((outcome) => outcome.costs);
-  const dear = isBusy ? [] : overBudget(costs);
+  const judged = [...outcomes.values()].flatMap(({ costs, makers }) =>
+    costs.filter(({ file }) => !makers.has(file)),
+  );
+  const dear = isBusy ? [] : overBudget(judged);
   const failed = failures.length + leftovers.length + dear.length;
   const kept = [...cached.values()].reduce((sum, verdict) => sum + verdict.passed, 0);
   const apart = [

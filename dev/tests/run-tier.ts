@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, globSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -13,6 +13,8 @@ import type { Tier } from "./tier.ts";
 export type TierOutcome = TapSummary & {
   byFile: ReadonlyMap<string, TapSummary>;
   costs: readonly FileCost[];
+  /** Files beside which a step of a cache was made, which later runs find: their costs tell little. */
+  makers: ReadonlySet<string>;
   /** Raw TAP of every process, and what it said beside it. */
   rawFile: string;
 };
@@ -52,6 +54,7 @@ export async function runTier(
   const waiting = inOrder(jobsOf(tier, files, recorded)) as Job[];
   const running = new Map<Job, Promise<Job>>();
   const byFile = new Map<string, TapSummary>();
+  const makers = new Set<string>();
   const tell = setInterval(() => {
     const { passed, failures } = sumUp(byFile.values());
     const now = [...running.keys()].map(({ file }) => file).join(", ");
@@ -61,6 +64,7 @@ export async function runTier(
   }, TOLD_EVERY_MS);
 
   async function run(job: Job): Promise<Job> {
+    const startedAt = Date.now();
     const end = await runTestProcess(argsOf(tier, job), {
       cwd: repository,
       env: {
@@ -70,6 +74,7 @@ export async function runTier(
       },
       onStart: (pid) => sampler.costs.addRoot(pid, job.file, true),
     });
+    if (lastStepAt(repository) >= startedAt) for (const file of job.files) makers.add(file);
     const left = await endLeft(job.file, sampler);
     appendFileSync(rawFile, `# ${job.file}\n${end.tap}\n${end.said}\n`);
     for (const [file, summary] of judge(end, job.files, left)) {
@@ -93,7 +98,7 @@ export async function runTier(
   const costs = readFileCosts(existsSync(cpuFile) ? readFileSync(cpuFile, "utf8") : "", repository);
   return {
     ...sumUp(byFile.values()),
-    byFile,
+    ...{ byFile, makers },
     costs: costs.map((cost) => ({ ...cost, partsSeconds: parts.get(cost.file) ?? 0 })),
     rawFile,
   };
@@ -119,6 +124,14 @@ function argsOf(tier: Tier, { file }: Job): string[] {
   const preload = (name: string): string =>
     `--import=${pathToFileURL(join(import.meta.dirname, name)).href}`;
   return tier === "unit" ? [preload("no-processes.mjs"), HOST] : [preload("note-cpu.mjs"), file];
+}
+
+/** When one of the caches got a step that it had not, as milliseconds since the epoch. */
+function lastStepAt(repository: string): number {
+  return globSync(".cache/*/steps", { cwd: repository }).reduce(
+    (last, folder) => Math.max(last, statSync(join(repository, folder)).mtimeMs),
+    0,
+  );
 }
 
 /** Ends what a file left running, for it takes the processor and the ports of those that come. @returns the command of each */
