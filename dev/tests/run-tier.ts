@@ -1,11 +1,12 @@
 import { appendFileSync, existsSync, globSync, readFileSync, rmSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
 import { commandOf } from "./read-processes.ts";
-import { inOrder, nextToStart, type Waiting } from "./schedule.ts";
+import { inOrder, nextToStart, type RecordedCost, type Waiting } from "./schedule.ts";
 import { summarizeTap, sumUp, type TapSummary } from "./tap-summary.ts";
 import { type ProcessEnd, runTestProcess } from "./test-process.ts";
 import type { Tier } from "./tier.ts";
@@ -25,13 +26,15 @@ export type TierOptions = {
   results: string;
   env: NodeJS.ProcessEnv;
   sampler: ProcessSampler;
-  /** File → seconds of CPU when it was last recorded. */
-  recorded: ReadonlyMap<string, number>;
+  /** File → what it cost when it last ran. */
+  recorded: ReadonlyMap<string, RecordedCost>;
   say: (line: string) => void;
 };
 
-/** Two cores are busy with so many: more at a time make nothing shorter, and what waits for a part of ours too long. */
-const JOBS: Readonly<Record<Tier, number>> = { unit: 2, engines: 3, browser: 2, acceptance: 2 };
+/** What waits for a part of ours waits too long beside more than these; unit files only decide, and keep a processor busy each. */
+const JOBS: Readonly<Record<Tier, number>> = { unit: 2, engines: 5, browser: 2, acceptance: 2 };
+/** Of all processors: a file keeps more of them busy at times than on average. */
+const BUSY_PART = 0.85;
 /** They restart parts of the one installed appliance. */
 const ALONE = "acceptance/test/alone/";
 const TOLD_EVERY_MS = 30_000;
@@ -51,7 +54,12 @@ export async function runTier(
   const rawFile = join(results, `${tier}.tap`);
   const cpuFile = join(results, `${tier}.cpu`);
   for (const file of [rawFile, cpuFile]) rmSync(file, { force: true });
-  const waiting = inOrder(jobsOf(tier, files, recorded)) as Job[];
+  const waiting = inOrder(jobsOf(tier, files, recorded));
+  const room = {
+    jobs: JOBS[tier],
+    // Those of a room in one process are a load of one.
+    processors: tier === "unit" ? Infinity : availableParallelism() * BUSY_PART,
+  };
   const running = new Map<Job, Promise<Job>>();
   const byFile = new Map<string, TapSummary>();
   const makers = new Set<string>();
@@ -85,7 +93,7 @@ export async function runTier(
   }
 
   while (waiting.length + running.size > 0) {
-    const next = nextToStart(waiting, [...running.keys()], JOBS[tier]) as Job | null;
+    const next = nextToStart(waiting, [...running.keys()], room);
     if (next === null) running.delete(await Promise.race(running.values()));
     else {
       waiting.splice(waiting.indexOf(next), 1);
@@ -108,16 +116,20 @@ export async function runTier(
 function jobsOf(
   tier: Tier,
   files: readonly string[],
-  recorded: ReadonlyMap<string, number>,
+  recorded: ReadonlyMap<string, RecordedCost>,
 ): Job[] {
-  const groups =
-    tier === "unit"
-      ? [...Map.groupBy(files, (file) => file.split("/")[0]!)]
-      : files.map((file): [string, string[]] => [file, [file]]);
-  return groups.map(([name, files]) => ({
-    ...{ file: name, files, isAlone: name.startsWith(ALONE) },
-    cpuSeconds: files.reduce((sum, file) => sum + (recorded.get(file) ?? 0), 0),
-  }));
+  if (tier !== "unit")
+    return files.map((file) => ({
+      ...{ file, files: [file], cost: recorded.get(file) ?? null },
+      isAlone: file.startsWith(ALONE),
+    }));
+  return [...Map.groupBy(files, (file) => file.split("/")[0]!)].map(([room, files]) => {
+    const wallSeconds = files.reduce(
+      (sum, file) => sum + (recorded.get(file)?.wallSeconds ?? 1),
+      0,
+    );
+    return { file: room, files, cost: { cpuSeconds: 0, wallSeconds }, isAlone: false };
+  });
 }
 
 function argsOf(tier: Tier, { file }: Job): string[] {
