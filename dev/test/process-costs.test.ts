@@ -61,6 +61,15 @@ t.test("what the run itself starts counts under the name of the time", async (t)
   );
 });
 
+t.test("a part that several use is named with all that it has started, also before", async (t) => {
+  const costs = new ProcessCosts();
+  costs.addRoot(5, "build", false);
+  costs.observe([init, sample(5, 1, 1), sample(6, 5, 1), sample(7, 6, 3)]);
+  costs.addShared(6, "keycloak");
+  costs.observe([init, sample(5, 1, 1), sample(6, 5, 1), sample(7, 6, 8)]);
+  t.same([...costs.seconds], [["keycloak", 9]]);
+});
+
 t.test("another process of the same number is another's", async (t) => {
   const costs = new ProcessCosts();
   costs.addRoot(10, "a", true);

@@ -62,7 +62,7 @@ export class ProcessCosts {
     const { pid, parent, startedAt, cpuSeconds } = sample;
     const known = this.#known.get(pid);
     if (known !== undefined) {
-      const owner = this.#shared.get(pid) ?? known.owner;
+      const owner = this.#sharedOwner(pid) ?? known.owner;
       this.#known.set(pid, { ...known, owner, parent, cpuSeconds });
       return;
     }
@@ -75,6 +75,15 @@ export class ProcessCosts {
     this.#known.set(pid, { owner, parent, startedAt, cpuSeconds });
     const cwd = sample.cwd();
     if (cwd !== null && isOfTest(cwd)) this.#folders.set(cwd, owner);
+  }
+
+  /** Of it, or of what started it: a part is named once it is up. */
+  #sharedOwner(pid: number): string | null {
+    for (let at: number | undefined = pid; at !== undefined; at = this.#known.get(at)?.parent) {
+      const owner = this.#shared.get(at);
+      if (owner !== undefined) return owner;
+    }
+    return null;
   }
 
   /** A container's monitor has left its parent before anybody saw it, and works where the engine of the test does. */
