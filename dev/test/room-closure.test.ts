@@ -1,5 +1,6 @@
 import t from "tap";
-import { namedRooms, roomClosure } from "../tests/room-closure.ts";
+import { namedRooms, roomClosure, SHIPPED } from "../tests/room-closure.ts";
+import { ships } from "../tests/ships.ts";
 
 const tree = {
   imports: new Map([
@@ -22,25 +23,34 @@ t.test("a test sees its room, what it imports and starts, and what these name", 
   ]);
 });
 
-t.test("whoever uses a bundle, the appliance or all documents sees everything", async (t) => {
-  for (const test of [
-    "gateway/test/b.engines.test.ts",
-    "acceptance/test/operator.test.ts",
-    "dev/test/documents.test.ts",
+t.test("who uses a bundle sees all that ships, a reader of documents everything", async (t) => {
+  t.same(roomClosure("gateway/test/b.engines.test.ts", tree), ["gateway", SHIPPED]);
+  t.same(roomClosure("acceptance/test/operator.test.ts", tree), ["acceptance", SHIPPED]);
+  t.equal(roomClosure("dev/test/documents.test.ts", tree), null);
+});
+
+t.test("tests, proofs and documents don't ship", async (t) => {
+  for (const file of [
+    "audit/src/a.ts",
+    "policies/realm.json",
+    "install.sh",
+    "dashboard/index.html",
   ])
-    t.equal(roomClosure(test, tree), null, test);
+    t.ok(ships(file), file);
+  for (const file of ["audit/test/a.ts", "proofs/a.ts", "docs/a.md", "house/src/a.ts"])
+    t.notOk(ships(file), file);
 });
 
 t.test(
   "a room is named by a path of it, in one string or in pieces, and by no other word",
   async (t) => {
     const rooms = ["policies", "audit", "agent"];
-    t.same(namedRooms(`readFileSync(join(here, "..", "..", "policies", "realm.json"))`, rooms), [
-      "policies",
-    ]);
-    t.same(namedRooms(`join(root,\n  "audit/test/vectors",\n)`, rooms), ["audit"]);
-    t.same(namedRooms(`new URL("../../agent/init/x.go", import.meta.url)`, rooms), ["agent"]);
-    t.same(namedRooms(`const family = "agent"; log.info("audit");`, rooms), []);
-    t.same(namedRooms(`process.env["RT_TEST_BUNDLE"]`, rooms), ["RT_TEST_BUNDLE"]);
+    const named = (text: string) => namedRooms("coordinator/test/x.ts", text, rooms);
+    t.same(named(`readFileSync(join(here, "..", "..", "policies", "realm.json"))`), ["policies"]);
+    t.same(named(`join(root,\n  "audit/test/vectors",\n)`), ["audit"]);
+    t.same(named(`readFileSync("../../agent/init/x.go")`), ["agent"]);
+    t.same(named(`from "../agent/protocol.ts"`), [], "a folder of its own room");
+    t.same(named(`const family = "agent"; log.info("audit");`), []);
+    t.same(named(`process.env["RT_TEST_BUNDLE"]`), ["RT_TEST_BUNDLE"]);
   },
 );

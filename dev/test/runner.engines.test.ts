@@ -92,7 +92,7 @@ t.test("a digest follows every byte that a test can see, and nothing else", asyn
   writeFileSync(join(dir, "cli", "b.ts"), "2");
   writeFileSync(join(dir, ".gitignore"), "out\n");
   const before = await roomDigests(dir);
-  t.same([...before.keys()].sort(), [".", "audit", "cli"]);
+  t.same([...before.keys()].sort(), [".", "audit", "cli", "what ships"]);
   writeFileSync(join(dir, "audit", "out"), "ignored");
   t.same(await roomDigests(dir), before);
   writeFileSync(join(dir, "audit", "a.ts"), "3");

@@ -3,7 +3,8 @@ import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { runChild } from "../child.ts";
-import { roomClosure } from "./room-closure.ts";
+import { roomClosure, SHIPPED } from "./room-closure.ts";
+import { ships } from "./ships.ts";
 import { readSourceTree } from "./read-source-tree.ts";
 
 /** Every test can see these: the runner, and what stands at the top. */
@@ -29,7 +30,7 @@ export async function digestsOf(
   );
 }
 
-/** Folder at the top → digest of all its files, of those that git does not know yet too; `.` has the files at the top. */
+/** Folder at the top → digest of all its files, of those that git does not know yet too; `.` has the files at the top, {@link SHIPPED} what ships. */
 export async function roomDigests(repository: string): Promise<Map<string, string>> {
   const listed = await runChild(
     "git",
@@ -38,10 +39,12 @@ export async function roomDigests(repository: string): Promise<Map<string, strin
   );
   const hashes = new Map<string, Hash>();
   for (const file of [...new Set(listed.split("\0"))].filter((file) => file !== "").sort()) {
+    const content = contentOf(join(repository, file));
     const room = file.includes("/") ? file.split("/")[0]! : ".";
-    const hash = hashes.get(room) ?? createHash("sha256");
-    hash.update(`${file}\0`).update(contentOf(join(repository, file)));
-    hashes.set(room, hash);
+    for (const name of ships(file) ? [room, SHIPPED] : [room]) {
+      const hash = hashes.get(name) ?? createHash("sha256");
+      hashes.set(name, hash.update(`${file}\0`).update(content));
+    }
   }
   return new Map([...hashes].map(([room, hash]) => [room, hash.digest("hex")]));
 }

@@ -1,4 +1,5 @@
 /** Which tests a change can reach: by imports, by the programs that they start, and by the room of a file that nothing imports. */
+import { ships } from "./ships.ts";
 import type { SourceTree } from "./source-tree.ts";
 import { tierOf } from "./tier.ts";
 
@@ -41,15 +42,13 @@ export function reachedTests({ changed, imports, programs, tests }: Reach): stri
       )
         reached.add(file);
   }
-  const ships = relevant.some(
-    (file) => !/^[^/]+\/test\//.test(file) && !/^(?:proofs|docs|examples)\//.test(file),
-  );
+  const isShipped = relevant.some(ships);
   return tests.filter(
     (test) =>
       (changed.length > 0 && readsAll(test)) ||
       reached.has(test) ||
       rooms.has(roomOf(test)) ||
-      (ships && tierOf(test) === "acceptance"),
+      (isShipped && tierOf(test) === "acceptance"),
   );
 }
 

@@ -38,7 +38,10 @@ export async function readSourceTree(repository: string): Promise<SourceTree> {
         .map(([file, text]) => [file, programsOf(text)]),
     ),
     rooms: new Map(
-      texts.map(([file, text]) => [file, namedRooms(text, [...workspaces, "docs", "examples"])]),
+      texts.map(([file, text]) => [
+        file,
+        namedRooms(file, text, [...workspaces, "docs", "examples"]),
+      ]),
     ),
   };
 }

@@ -3,35 +3,48 @@ import { readsAll } from "./reached-tests.ts";
 import type { SourceTree } from "./source-tree.ts";
 import { tierOf } from "./tier.ts";
 
-/** A bundle is made of all that ships. */
+/** The variable of who uses a bundle. */
 const BUNDLE = "RT_TEST_BUNDLE";
+/** Stands among the rooms for all that a bundle is made of. */
+export const SHIPPED = "what ships";
 
 /**
- * Rooms (folders at the top) of the test, of all that it imports or starts, and those that any of these names in a path.
+ * Rooms (folders at the top) of the test, of all that it imports or starts, and those that any of these names in a path; {@link SHIPPED} among them
+ * where it uses a bundle.
  * @returns null: every room, documents too
  */
 export function roomClosure(test: string, tree: SourceTree): string[] | null {
-  if (tierOf(test) === "acceptance" || readsAll(test)) return null;
+  if (readsAll(test)) return null;
   const seen = new Set([test]);
   // A set goes on over what is added meanwhile.
   for (const file of seen)
     for (const next of [...(tree.imports.get(file) ?? []), ...(tree.programs.get(file) ?? [])])
-      if (!next.includes("node_modules/")) seen.add(next);
+      if (isOurs(next)) seen.add(next);
   const rooms = new Set<string>();
   for (const file of seen) {
     if (file.includes("/")) rooms.add(file.split("/")[0]!);
     for (const room of tree.rooms.get(file) ?? []) rooms.add(room);
   }
-  return rooms.has(BUNDLE) ? null : [...rooms].sort();
+  const isOfBundle = rooms.delete(BUNDLE) || tierOf(test) === "acceptance";
+  return [...rooms, ...(isOfBundle ? [SHIPPED] : [])].sort();
 }
 
-/** Rooms in paths of a source: `"../policies/x"`, `join(…, "policies", …)`; and {@link BUNDLE} where it uses one. */
-export function namedRooms(text: string, rooms: readonly string[]): string[] {
+/** Modules of Node have no extension. */
+function isOurs(file: string): boolean {
+  return !file.includes("node_modules/") && /\.[a-z]+$/.test(file);
+}
+
+/**
+ * Rooms in paths of a source: `"../../policies/x"`, `join(…, "policies", …)`; and {@link BUNDLE} where it uses one.
+ * @param file its path in this tree: so many steps lead up from it to the rooms
+ */
+export function namedRooms(file: string, text: string, rooms: readonly string[]): string[] {
+  const up = "../".repeat(file.split("/").length - 1);
   const paths = [...text.matchAll(/\b(?:join|resolve|URL)\(([^;]{0,400})/g)].map(
     ([, args = ""]) => args,
   );
   const isNamed = (room: string): boolean =>
-    text.includes(`../${room}/`) ||
+    text.includes(`"${up}${room}/`) ||
     paths.some((args) => args.includes(`"${room}"`) || args.includes(`"${room}/`));
   return [...rooms.filter(isNamed), ...(text.includes(BUNDLE) ? [BUNDLE] : [])];
 }
