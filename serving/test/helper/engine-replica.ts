@@ -43,7 +43,10 @@ export class EngineReplica implements AsyncDisposable {
     for (const folder of ["rt/job", "rt/events", "tmp"])
       mkdirSync(join(root, folder), { recursive: true });
     writeFileSync(join(root, "rt/job", file), JSON.stringify(spec));
-    const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(RUNNERS)})
+    // One processor, as a container with a quota of one has: threads of an engine wait for one another busily, and stand still beside other work.
+    const program = `import os, random, sys, pathlib
+os.sched_setaffinity(0, {random.choice(sorted(os.sched_getaffinity(0)))})
+sys.path.insert(0, ${JSON.stringify(RUNNERS)})
 from ${module}.main import main
 sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
     const child = spawn(python, ["-u", "-c", program], {
