@@ -54,7 +54,7 @@ const chosen = await chooseFiles(options);
 const digests = await digestsOf(chosen, repository);
 const cached = new Map<string, Verdict>();
 if (!options.isFresh)
-  for (const file of chosen) {
+  for (const file of TIERS.flatMap((tier) => filesOfTier(chosen, tier, options.tier))) {
     const verdict = verdicts.find(file, digests.get(file) ?? null, Date.now());
     if (verdict !== null) cached.set(file, verdict);
   }
