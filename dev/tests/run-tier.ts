@@ -33,7 +33,7 @@ export type TierOptions = {
 
 /** What waits for a part of ours waits too long beside more than these; unit files only decide, and keep a processor busy each. */
 const JOBS: Readonly<Record<Tier, number>> = { unit: 2, engines: 4, browser: 2, acceptance: 2 };
-/** Of all processors. A file keeps more of them busy at times than on average: with 0.85, five at once ended 5 % sooner than three, and two tests failed by it. */
+/** Of all processors. A file keeps more of them busy at times than on average: with 0.85, five at once ended 5 % sooner than three, and two tests failed in that run. */
 const BUSY_PART = 0.65;
 /** They restart parts of the one installed appliance. */
 const ALONE = "acceptance/test/alone/";
