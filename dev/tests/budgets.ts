@@ -23,15 +23,15 @@ export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     reason: "a real language model reads and writes on the processors, for each promise of the API",
   },
   "coordinator/test/identity/directories.browser.test.ts": {
-    cpuSeconds: 150,
+    cpuSeconds: 180,
     reason: "two Keycloaks that trust each other, a directory, and a browser for each way in",
   },
   "agent/test/runners-faults.engines.test.ts": {
-    cpuSeconds: 140,
+    cpuSeconds: 190,
     reason: "every kind of fault of a user's training ends a real attempt of NVFlare with torch",
   },
   "agent/test/runners.engines.test.ts": {
-    cpuSeconds: 80,
+    cpuSeconds: 110,
     reason: "a real federation of NVFlare with torch, from its first round to its model",
   },
   "acceptance/test/alone/day-of-each-role.test.ts": {
@@ -39,7 +39,7 @@ export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     reason: "a browser walks through every page as each role of an installed appliance",
   },
   "acceptance/test/alone/upgrade.test.ts": {
-    cpuSeconds: 85,
+    cpuSeconds: 120,
     reason: "a whole appliance is upgraded and rolled back beneath a job and an endpoint",
   },
 };
