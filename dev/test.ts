@@ -21,8 +21,8 @@ import {
 import { ProcessSampler } from "./tests/process-sampler.ts";
 import { readRecordedCosts, writeRecordedCosts } from "./tests/recorded-costs.ts";
 import { describeRun, judgeRun } from "./tests/report-run.ts";
-import { commitOf, recordRun, thisMachine } from "./tests/run-record.ts";
-import { runTier, type TierOutcome } from "./tests/run-tier.ts";
+import { commitOf, costsOfTiers, recordRun, thisMachine } from "./tests/run-record.ts";
+import { runTests, type TierFiles, type TierOutcome } from "./tests/run-tests.ts";
 import { testFiles } from "./tests/test-files.ts";
 import { type Tier, TIERS } from "./tests/tier.ts";
 import { TestBundle } from "./tests/test-bundle.ts";
@@ -67,35 +67,27 @@ const env: NodeJS.ProcessEnv = {
 };
 /** What the uninstall left behind: a failure of the run as any test's is. */
 const leftovers: string[] = [];
-let bundle: TestBundle | null = null;
 await using pool = await EnginePool.start({
   onStart: (pid, engine) =>
     sampler.costs.addShared(pid, `${engine}, lent to one file after another`),
 });
-for (const tier of TIERS) {
-  const all = filesOfTier(chosen, tier, options.tier);
-  const files = all.filter((file) => !cached.has(file));
-  if (all.length > files.length)
-    phases.say(`${tier}: ${all.length - files.length} of ${all.length} files are cached`);
-  if (files.length === 0) continue;
-  if (tier !== "unit")
-    bundle ??= await phases.run("build", "engines, job image and bundle, built or found", () =>
-      TestBundle.build(phases),
-    );
-  if (tier === "acceptance") owner("the installed appliance");
-  const appliance = tier === "acceptance" && bundle !== null ? await installed(bundle) : null;
-  const outcome = await phases.run(tier, `${files.length} files of the tier ${tier}`, () =>
-    runTier(tier, files, {
-      ...{ repository, results, sampler, recorded },
-      env: { ...env, ...pool.environment, ...bundle?.environment, ...appliance?.environment },
-      say: (line) => phases.say(line),
-    }),
+const toRun = new Map(
+  TIERS.map((tier) => {
+    const all = filesOfTier(chosen, tier, options.tier);
+    const files = all.filter((file) => !cached.has(file));
+    if (all.length > files.length)
+      phases.say(`${tier}: ${all.length - files.length} of ${all.length} files are cached`);
+    return [tier, files] as const;
+  }),
+);
+// What only decides is told first: it takes a minute, and no engine.
+await runTiers(["unit"], {});
+const dearer = TIERS.filter((tier) => tier !== "unit" && toRun.get(tier)!.length > 0);
+if (dearer.length > 0) {
+  const bundle = await phases.run("build", "engines, job image and bundle, built or found", () =>
+    TestBundle.build(phases),
   );
-  outcomes.set(tier, outcome);
-  keep(outcome);
-  await appliance?.remove().catch((error: unknown) => {
-    leftovers.push(error instanceof Error ? error.message : String(error));
-  });
+  await runTiers(dearer, { ...pool.environment, ...bundle.environment }, bundle.folder);
 }
 sampler.look();
 writeRecordedCosts(
@@ -123,22 +115,58 @@ if (options.isRecorded)
     ...{ commit: commitOf(repository), at: new Date().toISOString(), busy: options.busy },
     ...{ passed: end.passed, failed: end.failed, skipped: end.skipped },
     ...{ wallSeconds: phases.totalSeconds, cpuSeconds: Math.round(report.cpuSeconds) },
-    ...{ phases: phases.seconds, ...thisMachine() },
+    ...{ phases: phases.seconds, tiers: costsOfTiers(outcomes), ...thisMachine() },
     failures: end.failures.slice(0, 20).map(({ fullname }) => fullname.slice(0, 200)),
   });
 process.exitCode = end.isGood ? 0 : 1;
 process.stdout.write(`\n${end.closing}\n`);
 
-function keep({ byFile }: TierOutcome): void {
+/** Runs tiers beside one another. @param bundleFolder what the appliance of the last tier is installed from */
+async function runTiers(
+  tiers: readonly Tier[],
+  forThem: NodeJS.ProcessEnv,
+  bundleFolder: string | null = null,
+): Promise<void> {
+  const files = (tier: Tier): readonly string[] => toRun.get(tier)!;
+  const wanted = tiers.filter((tier) => files(tier).length > 0);
+  if (wanted.length === 0) return;
+  const ownEnv = { ...env, ...forThem };
+  const title = `${wanted.map((tier) => files(tier).length).join(", ")} files of the tiers ${wanted.join(", ")}`;
+  const groups = wanted.map((tier): TierFiles => {
+    const group = { tier, files: files(tier), env: ownEnv, onEnd: keep };
+    return tier === "acceptance" && bundleFolder !== null
+      ? { ...group, ...onAppliance(bundleFolder, ownEnv) }
+      : group;
+  });
+  const ended = await phases.run(wanted.join("+"), title, () =>
+    runTests(groups, {
+      ...{ repository, results, sampler, recorded, say: (line) => phases.say(line) },
+    }),
+  );
+  for (const [tier, outcome] of ended) outcomes.set(tier, outcome);
+}
+
+/** Its files run once the appliance is installed, and with the last of them it goes. */
+function onAppliance(folder: string, ownEnv: NodeJS.ProcessEnv): Pick<TierFiles, "env" | "onEnd"> {
+  owner("the installed appliance");
+  const appliance = phases.run("appliance", "one appliance, installed as a customer would", () =>
+    TestAppliance.start(phases, folder),
+  );
+  return {
+    env: appliance.then(({ environment }) => ({ ...ownEnv, ...environment })),
+    onEnd: async (outcome) => {
+      await keep(outcome);
+      await (await appliance).remove().catch((error: unknown) => {
+        leftovers.push(error instanceof Error ? error.message : String(error));
+      });
+    },
+  };
+}
+
+async function keep({ byFile }: TierOutcome): Promise<void> {
   for (const [file, summary] of byFile)
     verdicts.note(file, summary, digests.get(file)!, Date.now());
   verdicts.save();
-}
-
-async function installed(from: TestBundle): Promise<TestAppliance> {
-  return await phases.run("appliance", "one appliance, installed as a customer would", () =>
-    TestAppliance.start(phases, from.folder),
-  );
 }
 
 async function chooseFiles({ files, since }: TestOptions): Promise<readonly string[]> {

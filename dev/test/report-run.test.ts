@@ -1,11 +1,12 @@
 import t from "tap";
 import { describeRun, judgeRun, type RunReport } from "../tests/report-run.ts";
-import { judge } from "../tests/run-tier.ts";
+import { judge } from "../tests/run-tests.ts";
 
 const FILE = "a/test/x.engines.test.ts";
 const failure = { fullname: `${FILE} > adds`, diagnostics: { found: 1 } };
 const outcome = {
   ...{ passed: 5, skipped: 0, failures: [], byFile: new Map(), rawFile: "raw" },
+  wallSeconds: 9,
   makers: new Set<string>(),
   costs: [{ file: FILE, cpuSeconds: 10, partsSeconds: 2, wallSeconds: 3 }],
 };

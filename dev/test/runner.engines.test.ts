@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { BusyProcesses } from "../tests/busy-processes.ts";
 import { ProcessSampler } from "../tests/process-sampler.ts";
-import { runTier } from "../tests/run-tier.ts";
+import { runTests } from "../tests/run-tests.ts";
 
 function folder(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), "rt-runner-"));
@@ -23,10 +23,11 @@ async function ran(t: Test, programs: Record<string, string>) {
     return file;
   });
   using sampler = new ProcessSampler();
-  return await runTier("engines", files, {
-    ...{ repository, results: repository, env: process.env, sampler, recorded: new Map() },
+  const outcomes = await runTests([{ tier: "engines", files, env: process.env }], {
+    ...{ repository, results: repository, sampler, recorded: new Map() },
     say: () => {},
   });
+  return outcomes.get("engines")!;
 }
 
 const OK = `console.log("TAP version 14\\nok 1 - fine\\n1..1");`;
@@ -60,6 +61,51 @@ t.test("a file that is killed, and one that says nothing, are failures", async (
     "silent.engines.test.mjs > it asserts nothing",
     "wrong.engines.test.mjs > ended with 3",
   ]);
+});
+
+t.test("a tier waits for what it needs, while others run, and ends once", async (t) => {
+  const repository = folder(t);
+  for (const [name, said] of [
+    ["a.engines", `${OK} console.error(process.env.RT_NEEDED)`],
+    ["b.browser", OK],
+  ])
+    writeFileSync(join(repository, `${name}.test.mjs`), said!);
+  using sampler = new ProcessSampler();
+  const told: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<NodeJS.ProcessEnv>();
+  const outcomes = await runTests(
+    [
+      {
+        ...{ tier: "engines", files: ["a.engines.test.mjs"], env: promise },
+        onEnd: async ({ passed }) => void told.push(`engines ended with ${passed}`),
+      },
+      {
+        ...{ tier: "browser", files: ["b.browser.test.mjs"], env: process.env },
+        onEnd: async ({ passed }) => {
+          told.push(`browser ended with ${passed}`);
+          resolve({ ...process.env, RT_NEEDED: "it is there" });
+        },
+      },
+      {
+        ...{ tier: "acceptance", files: ["acceptance/c.test.mjs", "acceptance/d.test.mjs"] },
+        env: Promise.reject(new Error("no room for an appliance")),
+      },
+    ],
+    {
+      ...{ repository, results: repository, sampler, recorded: new Map() },
+      say: () => {},
+    },
+  );
+  t.same(told, ["browser ended with 1", "engines ended with 1"]);
+  t.match(readFileSync(join(repository, "engines.tap"), "utf8"), "it is there");
+  const { failures } = outcomes.get("acceptance")!;
+  t.same(
+    failures.map(({ fullname }) => fullname),
+    ["c", "d"].map(
+      (name) =>
+        `acceptance/${name}.test.mjs > what it needs is not there: no room for an appliance`,
+    ),
+  );
 });
 
 t.test("busy processes are busy, and end with the run that is killed", async (t) => {

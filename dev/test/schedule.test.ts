@@ -1,22 +1,29 @@
 import t from "tap";
 import { inOrder, nextToStart, type Waiting } from "../tests/schedule.ts";
 
-const file = (name: string, cpuSeconds: number, wallSeconds: number, isAlone = false): Waiting => ({
-  ...{ file: name, cost: { cpuSeconds, wallSeconds }, isAlone },
+const file = (
+  name: string,
+  cpuSeconds: number,
+  wallSeconds: number,
+  tier: Waiting["tier"] = "engines",
+): Waiting => ({
+  ...{ file: name, tier, cost: { cpuSeconds, wallSeconds }, isAlone: false },
 });
 const [heavy, other, third] = [file("h1", 50, 90), file("h2", 40, 80), file("h3", 30, 70)];
-const [light, idle, alone] = [file("l", 1, 2), file("i", 2, 60), file("alone", 90, 99, true)];
-const unknown: Waiting = { file: "u", cost: null, isAlone: false };
-const room = { jobs: 5, processors: 1.8 };
+const [light, idle, shared] = [file("l", 1, 2), file("i", 2, 60), file("s", 3, 30, "acceptance")];
+const alone: Waiting = { ...file("alone", 9, 99, "acceptance"), isAlone: true };
+const unknown: Waiting = { file: "u", tier: "engines", cost: null, isAlone: false };
+const ofTier = { unit: 9, engines: 9, browser: 2, acceptance: 2 };
+const room = { jobs: 5, ofTier, processors: 1.8 };
 
-t.test("the longest starts first, what runs alone comes last", async (t) => {
-  t.same(inOrder([light, alone, heavy, unknown]), [heavy, light, unknown, alone]);
+t.test("files of the appliance start first, then the longest", async (t) => {
+  t.same(inOrder([light, alone, heavy, shared, unknown]), [shared, alone, heavy, light, unknown]);
 });
 
 t.test("never more than two heavy files run at once, and light ones pass them", async (t) => {
   t.equal(nextToStart([third, light], [heavy], room), third);
   t.equal(nextToStart([third, light], [heavy, other], room), light);
-  t.equal(nextToStart([third], [heavy, other], { jobs: 9, processors: 9 }), null);
+  t.equal(nextToStart([third], [heavy, other], { jobs: 9, ofTier, processors: 9 }), null);
 });
 
 t.test("files that mostly wait run beside others until the processors are busy", async (t) => {
@@ -30,22 +37,34 @@ t.test("no more than so many run at once", async (t) => {
   t.equal(nextToStart([idle], [heavy, unknown], { ...room, jobs: 2 }), null);
 });
 
-t.test("who runs alone waits for all others, and all others for it", async (t) => {
-  t.equal(nextToStart([alone], [light], room), null);
-  t.equal(nextToStart([alone], [], room), alone);
-  t.equal(nextToStart([light], [alone], room), null);
+t.test("of a tier no more than it may run at once", async (t) => {
+  const pages = ["b1", "b2", "b3"].map((name) => file(name, 1, 60, "browser"));
+  t.equal(nextToStart(pages.slice(2), pages.slice(0, 2), room), null);
+  t.equal(nextToStart([...pages.slice(2), idle], pages.slice(0, 2), room), idle);
+});
+
+t.test("who runs alone waits for those of its tier, and they for it", async (t) => {
+  t.equal(nextToStart([alone], [shared], room), null);
+  t.equal(nextToStart([alone], [light], room), alone);
+  t.equal(nextToStart([shared], [alone], room), null);
+  t.equal(nextToStart([shared, idle], [alone], room), idle);
 });
 
 t.test("whatever the costs, every file starts and the rules hold", async (t) => {
   for (const jobs of [1, 2, 5]) {
     const waiting = inOrder(
       Array.from({ length: 60 }, (_, at) =>
-        at % 7 === 0 ? { ...unknown, file: `f${at}` } : file(`f${at}`, at, 40, at % 20 === 0),
+        at % 7 === 0
+          ? { ...unknown, file: `f${at}` }
+          : {
+              ...file(`f${at}`, at, 40, at % 3 === 0 ? "acceptance" : "engines"),
+              isAlone: at % 6 === 0,
+            },
       ),
     );
     const running: Waiting[] = [];
     for (let started = 0; started < 60; ) {
-      const next = nextToStart(waiting, running, { jobs, processors: 1.8 });
+      const next = nextToStart(waiting, running, { ...room, jobs });
       if (next === null) running.shift();
       else {
         waiting.splice(waiting.indexOf(next), 1);
@@ -53,7 +72,9 @@ t.test("whatever the costs, every file starts and the rules hold", async (t) => 
         started++;
         const heavyOnes = running.filter(({ cost }) => (cost?.cpuSeconds ?? 0) >= 15);
         if (heavyOnes.length > 2 || running.length > jobs) t.fail(`${next.file} beside too many`);
-        if (running.some(({ isAlone }) => isAlone) && running.length > 1) t.fail("beside alone");
+        const onAppliance = running.filter(({ tier }) => tier === "acceptance");
+        if (onAppliance.some(({ isAlone }) => isAlone) && onAppliance.length > 1)
+          t.fail("beside alone");
       }
     }
     t.equal(waiting.length, 0);

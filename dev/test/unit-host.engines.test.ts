@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import t, { type Test } from "tap";
-import { judge } from "../tests/run-tier.ts";
+import { judge } from "../tests/run-tests.ts";
 import { runTestProcess } from "../tests/test-process.ts";
 
 const repository = join(import.meta.dirname, "..", "..");

@@ -1,8 +1,9 @@
 /** What a run says at its end. Pure. */
 import { overBudget } from "./budgets.ts";
 import { listDearest, listShared } from "./file-costs.ts";
-import type { TierOutcome } from "./run-tier.ts";
+import type { TierOutcome } from "./run-tests.ts";
 import { describeFailure, listFailures } from "./tap-failure.ts";
+import { costsOfTiers } from "./run-record.ts";
 import { sumUp, type TapFailure } from "./tap-summary.ts";
 import type { Tier } from "./tier.ts";
 import type { Verdict } from "./verdicts.ts";
@@ -68,9 +69,17 @@ export function describeRun(
     ...leftovers,
     ...failures.map((failure) => describeFailure(failure)),
     ...(isWhole && costs.length > 0
-      ? [listDearest(costs), listShared(parts, costs, cpuSeconds)]
+      ? [listDearest(costs), listShared(parts, costs, cpuSeconds), listTiers(outcomes)]
       : []),
     ...(failures.length > 0 ? [listFailures(failures)] : []),
     ...(dear.length > 0 ? [dear.join("\n")] : []),
   ];
+}
+
+function listTiers(outcomes: RunReport["outcomes"]): string {
+  const rows = Object.entries(costsOfTiers(outcomes)).map(
+    ([tier, { cpuSeconds, wallSeconds }]) =>
+      `${String(cpuSeconds).padStart(7)}${String(wallSeconds).padStart(9)}  ${tier}`,
+  );
+  return ["  CPU s   wall s  tier", ...rows].join("\n");
 }

@@ -1,6 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
+import { wholeOf } from "./file-costs.ts";
+import type { TierOutcome } from "./run-tests.ts";
+import type { Tier } from "./tier.ts";
 
 export type TestRun = {
   /** Of the working tree; with "+" where it had changes. */
@@ -17,13 +20,34 @@ export type TestRun = {
   cpuSeconds: number;
   /** Wall seconds of each phase. */
   phases: Readonly<Record<string, number>>;
+  /** Tiers overlap. */
+  tiers: Partial<Record<Tier, TierCost>>;
   processors: number;
   memoryGiB: number;
   /** The first lines of what failed. */
   failures: readonly string[];
 };
 
+export type TierCost = {
+  /** From the start of its first file to the end of its last. */
+  wallSeconds: number;
+  /** Of its files, and of what they alone started. */
+  cpuSeconds: number;
+};
+
 const KEPT = 40;
+
+export function costsOfTiers(outcomes: ReadonlyMap<Tier, TierOutcome>): TestRun["tiers"] {
+  return Object.fromEntries(
+    [...outcomes].map(([tier, { wallSeconds, costs }]) => [
+      tier,
+      {
+        wallSeconds: Math.round(wallSeconds),
+        cpuSeconds: Math.round(costs.reduce((sum, cost) => sum + wholeOf(cost), 0)),
+      },
+    ]),
+  );
+}
 
 /** Adds a run to the record of the last ones, newest last. */
 export function recordRun(file: string, run: TestRun): void {

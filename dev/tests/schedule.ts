@@ -1,18 +1,22 @@
 /** In which order files run, and which may run beside which. */
+import type { Tier } from "./tier.ts";
 
 export type RecordedCost = { cpuSeconds: number; wallSeconds: number };
 
 export type Waiting = {
   file: string;
+  tier: Tier;
   /** When it last ran; null: never. */
   cost: RecordedCost | null;
-  /** It changes what others use: nothing runs beside it. */
+  /** It changes what others of its tier use: none of them runs beside it. */
   isAlone: boolean;
 };
 
 export type Room = {
   /** How many run at most. */
   jobs: number;
+  /** How many of a tier run at most. */
+  ofTier: Readonly<Record<Tier, number>>;
   /** How many processors they may keep busy together. */
   processors: number;
 };
@@ -23,10 +27,14 @@ const MAX_HEAVY = 2;
 /** Of a file that nobody has seen run. */
 const UNKNOWN_LOAD = 0.5;
 
-/** The longest first, so that none of them is the last to end; files that run alone at the end. */
+/**
+ * Files of the installed appliance first, for most of them wait for one another; of a tier those that run alone last. Then the longest, so that
+ * none of them is the last to end.
+ */
 export function inOrder<T extends Waiting>(files: readonly T[]): T[] {
   return files.toSorted(
     (a, b) =>
+      Number(b.tier === "acceptance") - Number(a.tier === "acceptance") ||
       Number(a.isAlone) - Number(b.isAlone) ||
       (b.cost?.wallSeconds ?? 0) - (a.cost?.wallSeconds ?? 0) ||
       a.file.localeCompare(b.file),
@@ -40,20 +48,25 @@ export function inOrder<T extends Waiting>(files: readonly T[]): T[] {
 export function nextToStart<T extends Waiting>(
   waiting: readonly T[],
   running: readonly T[],
-  { jobs, processors }: Room,
+  { jobs, ofTier, processors }: Room,
 ): T | null {
-  if (running.length >= jobs || running.some(({ isAlone }) => isAlone)) return null;
+  if (running.length >= jobs) return null;
   const load = running.reduce((sum, file) => sum + loadOf(file), 0);
   const isFull = running.filter(isHeavy).length >= MAX_HEAVY;
-  const next = waiting.find(
-    (file) =>
-      !file.isAlone &&
-      !(isFull && isHeavy(file)) &&
-      (running.length === 0 || load + loadOf(file) <= processors),
+  return (
+    waiting.find(
+      (file) =>
+        isAdmitted(file, running, ofTier[file.tier]) &&
+        !(isFull && isHeavy(file)) &&
+        (running.length === 0 || load + loadOf(file) <= processors),
+    ) ?? null
   );
-  if (next !== undefined) return next;
-  const isOnlyAloneLeft = waiting.every(({ isAlone }) => isAlone);
-  return running.length === 0 && isOnlyAloneLeft ? (waiting[0] ?? null) : null;
+}
+
+/** Whether those of its own tier let it run. */
+function isAdmitted({ tier, isAlone }: Waiting, running: readonly Waiting[], most: number) {
+  const peers = running.filter((each) => each.tier === tier);
+  return isAlone ? peers.length === 0 : peers.length < most && !peers.some((peer) => peer.isAlone);
 }
 
 /** How many processors a file keeps busy, on average. */

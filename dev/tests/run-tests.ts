@@ -1,0 +1,272 @@
+import { appendFileSync, existsSync, globSync, readFileSync, rmSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { type FileCost, readFileCosts } from "./file-costs.ts";
+import type { ProcessSampler } from "./process-sampler.ts";
+import { commandOf } from "./read-processes.ts";
+import { inOrder, nextToStart, type RecordedCost, type Waiting } from "./schedule.ts";
+import { summarizeTap, sumUp, type TapSummary } from "./tap-summary.ts";
+import { type ProcessEnd, runTestProcess } from "./test-process.ts";
+import type { Tier } from "./tier.ts";
+
+export type TierOutcome = TapSummary & {
+  byFile: ReadonlyMap<string, TapSummary>;
+  costs: readonly FileCost[];
+  /** Files beside which a step of a cache was made, which later runs find: their costs tell little. */
+  makers: ReadonlySet<string>;
+  /** From the start of the first file to the end of the last. */
+  wallSeconds: number;
+  /** Raw TAP of every process, and what it said beside it. */
+  rawFile: string;
+};
+
+/** The files of a tier that are to run, and what they need. */
+export type TierFiles = {
+  tier: Tier;
+  files: readonly string[];
+  /** Their environment, once what they need is there. Where that fails, each of the files does. */
+  env: NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
+  /** When the last of them has ended. */
+  onEnd?: (outcome: TierOutcome) => Promise<void>;
+};
+
+export type RunOptions = {
+  repository: string;
+  /** The folder of raw results. */
+  results: string;
+  sampler: ProcessSampler;
+  /** File → what it cost when it last ran. */
+  recorded: ReadonlyMap<string, RecordedCost>;
+  say: (line: string) => void;
+};
+
+/** Browsers and files that share the one appliance are in each other's way; unit files only decide, and keep a processor busy each. */
+const OF_TIER: Readonly<Record<Tier, number>> = { unit: 2, engines: 6, browser: 2, acceptance: 2 };
+const MAX_JOBS = 6;
+/** Of all processors. A file keeps more of them busy at times than on average. */
+const BUSY_PART = 0.85;
+/** They restart parts of the one installed appliance. */
+const ALONE = "acceptance/test/alone/";
+const TOLD_EVERY_MS = 30_000;
+/** A process that was told to end, or an engine's monitor, takes a moment. */
+const LEFT_GRACE_MS = 10_000;
+const LEFT_LOOK_MS = 250;
+const HOST = join(import.meta.dirname, "unit-host.ts");
+
+/** One process, and the files that run in it. */
+type Job = Waiting & { files: readonly string[] };
+
+/** Runs the files of several tiers beside one another, as their costs allow. */
+export async function runTests(
+  tiers: readonly TierFiles[],
+  options: RunOptions,
+): Promise<Map<Tier, TierOutcome>> {
+  const parts = tiers.map((each) => new TierRun(each, options));
+  const waiting: Job[] = [];
+  const arrivals = new Set(
+    parts.map((part) => {
+      const arrival = part.jobs().then((jobs) => {
+        waiting.splice(0, Infinity, ...inOrder([...waiting, ...jobs]));
+        arrivals.delete(arrival);
+      });
+      return arrival;
+    }),
+  );
+  const room = {
+    ...{ jobs: MAX_JOBS, ofTier: OF_TIER },
+    // Those of a room in one process are a load of one.
+    processors: tiers.every(({ tier }) => tier === "unit")
+      ? Infinity
+      : availableParallelism() * BUSY_PART,
+  };
+  const running = new Map<Job, Promise<void>>();
+  const tell = setInterval(() => {
+    const files = [...running.keys()].map(({ file }) => file).join(", ");
+    options.say(`${parts.map((part) => part.progress).join("; ")}; now ${files}`);
+  }, TOLD_EVERY_MS);
+
+  while (waiting.length + running.size + arrivals.size > 0) {
+    const next = nextToStart(waiting, [...running.keys()], room);
+    if (next === null) {
+      await Promise.race([...running.values(), ...arrivals]);
+      continue;
+    }
+    waiting.splice(waiting.indexOf(next), 1);
+    const part = parts.find(({ tier }) => tier === next.tier)!;
+    running.set(
+      next,
+      part.run(next).finally(() => running.delete(next)),
+    );
+  }
+  clearInterval(tell);
+  return new Map(parts.map((part) => [part.tier, part.outcome()]));
+}
+
+/** What is known of the files of one tier while they run. */
+class TierRun {
+  readonly tier: Tier;
+  readonly #files: readonly string[];
+  readonly #env: TierFiles["env"];
+  readonly #onEnd: TierFiles["onEnd"];
+  readonly #options: RunOptions;
+  readonly #rawFile: string;
+  readonly #cpuFile: string;
+  readonly #byFile = new Map<string, TapSummary>();
+  readonly #makers = new Set<string>();
+  #startedAt: number | null = null;
+  #endedAt = 0;
+
+  constructor({ tier, files, env, onEnd }: TierFiles, options: RunOptions) {
+    this.tier = tier;
+    this.#files = files;
+    this.#env = env;
+    this.#onEnd = onEnd;
+    this.#options = options;
+    this.#rawFile = join(options.results, `${tier}.tap`);
+    this.#cpuFile = join(options.results, `${tier}.cpu`);
+    for (const file of [this.#rawFile, this.#cpuFile]) rmSync(file, { force: true });
+  }
+
+  /** Once what they need is there. */
+  async jobs(): Promise<Job[]> {
+    try {
+      await this.#env;
+    } catch (error) {
+      const fault = `what it needs is not there: ${error instanceof Error ? error.message : String(error)}`;
+      this.#keep(judge({ tap: "", said: "", fault }, this.#files));
+      return [];
+    }
+    return jobsOf(this.tier, this.#files, this.#options.recorded);
+  }
+
+  async run(job: Job): Promise<void> {
+    const { repository, sampler } = this.#options;
+    const startedAt = Date.now();
+    this.#startedAt ??= startedAt;
+    const end = await runTestProcess(argsOf(this.tier, job), {
+      cwd: repository,
+      env: {
+        ...(await this.#env),
+        RT_TEST_CPU_FILE: this.#cpuFile,
+        ...(this.tier === "unit" ? { RT_TEST_FILES: job.files.join(":") } : {}),
+      },
+      onStart: (pid) => sampler.costs.addRoot(pid, job.file, true),
+    });
+    if (lastStepAt(repository) >= startedAt) for (const file of job.files) this.#makers.add(file);
+    // What a file starts of the installed appliance is the appliance's, whose end is looked at after all.
+    const left = this.tier === "acceptance" ? [] : await endLeft(job.file, sampler);
+    appendFileSync(this.#rawFile, `# ${job.file}\n${end.tap}\n${end.said}\n`);
+    this.#keep(judge(end, job.files, left));
+    this.#endedAt = Date.now();
+    if (this.#byFile.size === this.#files.length) await this.#onEnd?.(this.outcome());
+  }
+
+  get progress(): string {
+    const { passed, failures } = sumUp(this.#byFile.values());
+    return `${this.tier}: ${this.#byFile.size} of ${this.#files.length} files, ${passed} passed, ${failures.length} failed`;
+  }
+
+  outcome(): TierOutcome {
+    const { repository, sampler } = this.#options;
+    sampler.look();
+    const parts = sampler.costs.seconds;
+    const noted = existsSync(this.#cpuFile) ? readFileSync(this.#cpuFile, "utf8") : "";
+    return {
+      ...sumUp(this.#byFile.values()),
+      ...{ byFile: this.#byFile, makers: this.#makers, rawFile: this.#rawFile },
+      costs: readFileCosts(noted, repository).map((cost) => ({
+        ...cost,
+        partsSeconds: parts.get(cost.file) ?? 0,
+      })),
+      wallSeconds: this.#startedAt === null ? 0 : (this.#endedAt - this.#startedAt) / 1000,
+    };
+  }
+
+  #keep(summaries: ReadonlyMap<string, TapSummary>): void {
+    for (const [file, summary] of summaries) {
+      this.#byFile.set(file, summary);
+      for (const { fullname } of summary.failures.slice(0, 3))
+        this.#options.say(`not ok ${fullname}`);
+    }
+  }
+}
+
+/** Unit files of a room share a process; others have one each. */
+function jobsOf(
+  tier: Tier,
+  files: readonly string[],
+  recorded: ReadonlyMap<string, RecordedCost>,
+): Job[] {
+  if (tier !== "unit")
+    return files.map((file) => ({
+      ...{ file, tier, files: [file], cost: recorded.get(file) ?? null },
+      isAlone: file.startsWith(ALONE),
+    }));
+  return [...Map.groupBy(files, (file) => file.split("/")[0]!)].map(([room, files]) => {
+    const wallSeconds = files.reduce(
+      (sum, file) => sum + (recorded.get(file)?.wallSeconds ?? 1),
+      0,
+    );
+    return { file: room, tier, files, cost: { cpuSeconds: 0, wallSeconds }, isAlone: false };
+  });
+}
+
+function argsOf(tier: Tier, { file }: Job): string[] {
+  const preload = (name: string): string =>
+    `--import=${pathToFileURL(join(import.meta.dirname, name)).href}`;
+  return tier === "unit" ? [preload("no-processes.mjs"), HOST] : [preload("note-cpu.mjs"), file];
+}
+
+/** When one of the caches got a step that it had not, as milliseconds since the epoch. */
+function lastStepAt(repository: string): number {
+  return globSync(".cache/*/steps", { cwd: repository }).reduce(
+    (last, folder) => Math.max(last, statSync(join(repository, folder)).mtimeMs),
+    0,
+  );
+}
+
+/** Ends what a file left running, for it takes the processor and the ports of those that come. @returns the command of each */
+async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]> {
+  for (let waitedMs = 0; ; waitedMs += LEFT_LOOK_MS) {
+    sampler.look();
+    const pids = sampler.costs.runningOf(file);
+    if (pids.length === 0) return [];
+    if (waitedMs < LEFT_GRACE_MS) {
+      await sleep(LEFT_LOOK_MS);
+      continue;
+    }
+    return pids.map((pid) => {
+      const command = commandOf(pid);
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+      return command;
+    });
+  }
+}
+
+/** What no assertion says counts as a failure, too: a process that ended badly, a file that never ran or asserts nothing. */
+export function judge(
+  { tap, said, fault }: ProcessEnd,
+  files: readonly string[],
+  left: readonly string[] = [],
+): Map<string, TapSummary> {
+  const summaries = summarizeTap(tap, files);
+  const failed = (file: string, why: string): void => {
+    const { passed, skipped, failures } = summaries.get(file)!;
+    const failure = { fullname: `${file} > ${why}`, diagnostics: said === "" ? null : said };
+    summaries.set(file, { passed, skipped, failures: [...failures, failure] });
+  };
+  for (const file of files) {
+    const { passed, skipped, failures } = summaries.get(file)!;
+    if (passed + skipped + failures.length === 0) failed(file, fault ?? "it asserts nothing");
+  }
+  const isExplained = [...summaries.values()].some(({ failures }) => failures.length > 0);
+  if (fault !== null && !isExplained) failed(files[0]!, fault);
+  if (left.length > 0) failed(files[0]!, `left running: ${left.join(", ")}`);
+  return summaries;
+}
