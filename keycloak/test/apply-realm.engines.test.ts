@@ -10,7 +10,7 @@ import { readRealm } from "../src/realm/read-realm.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 
 t.setTimeout(240_000);
-const keycloak = await RunningKeycloak.start();
+const keycloak = await RunningKeycloak.lease();
 t.teardown(() => keycloak[Symbol.asyncDispose]());
 const key = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const jwks = JSON.stringify({
@@ -27,6 +27,9 @@ const want = realmDefinition(
   readFileSync(join(import.meta.dirname, "..", "..", "policies", "realm.json"), "utf8"),
   { origin: keycloak.address.origin, jwks: { dashboard: jwks, coordinator: jwks } },
 );
+// One that nobody lent has it from its start.
+if ((await readRealm(keycloak.admin, want.realm)) !== null)
+  await keycloak.admin.delete(`/${want.realm}`);
 const drift = async () =>
   realmDrift(want, (await readRealm(keycloak.admin, want.realm))?.realm ?? null);
 

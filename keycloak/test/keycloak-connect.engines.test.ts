@@ -3,7 +3,9 @@
  * What the package gets wrong is pinned here: why our own sign-in does without it, decision 0003.
  */
 import { readFileSync } from "node:fs";
+import { once } from "node:events";
 import { globalAgent } from "node:https";
+import { connect, createServer } from "node:net";
 import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import KeycloakConnect from "keycloak-connect";
@@ -14,10 +16,26 @@ import { realmDefinition } from "@resontech/keycloak/realm-definition";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 
 t.setTimeout(240_000);
-const keycloak = await RunningKeycloak.start();
+const keycloak = await RunningKeycloak.lease();
 t.teardown(() => keycloak[Symbol.asyncDispose]());
-// The package asks for Keycloak's keys by itself.
-globalAgent.options.ca = keycloak.address.caPem;
+// Nothing listens where a leased one is called by: on the appliance the front door does.
+const origin = createServer((socket) => {
+  const there = connect(keycloak.address.port, "127.0.0.1");
+  for (const each of [socket, there])
+    each.on("error", () => {
+      socket.destroy();
+      there.destroy();
+    });
+  socket.pipe(there).pipe(socket);
+});
+await once(origin.listen(Number(new URL(keycloak.address.origin).port), "127.0.0.1"), "listening");
+t.teardown(() => origin.close());
+// The package asks for Keycloak's keys by itself, and knows no certificate of its own.
+Object.assign(globalAgent.options, {
+  ca: keycloak.address.caPem,
+  cert: readFileSync(keycloak.certFile),
+  key: readFileSync(keycloak.keyFile),
+});
 const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const jwks = JSON.stringify({ keys: [publicKey.export({ format: "jwk" })] });
 await applyRealm(

@@ -31,7 +31,6 @@ import { Sessions } from "../../src/identity/sign-in/sessions.ts";
 import { SignIn } from "../../src/identity/sign-in/sign-in.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { type IdentityParts, makeTestApp, type TestApp } from "./test-app.ts";
-import { freePort } from "../../../dev/free-port.ts";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
@@ -79,23 +78,11 @@ export class SignInHouse implements AsyncDisposable {
     this.#cleanup = cleanup;
   }
 
-  /** @param trusted PEM files of whom Keycloak trusts beside itself @param sameAs another one that trusts it and is trusted */
-  static async open(
-    trusted: readonly string[] = [],
-    sameAs?: RunningKeycloak,
-  ): Promise<SignInHouse> {
+  static async open(): Promise<SignInHouse> {
     await using stack = new AsyncDisposableStack();
     const dir = mkdtempSync(join(tmpdir(), "rt-house-"));
     stack.defer(() => rmSync(dir, { recursive: true, force: true }));
-    const isPlain = trusted.length === 0 && sameAs === undefined;
-    const keycloak = stack.use(
-      isPlain
-        ? await RunningKeycloak.lease()
-        : await RunningKeycloak.start({
-            ...{ origin: `https://localhost:${await freePort()}`, trusted, sameAs },
-            isOurs: true,
-          }),
-    );
+    const keycloak = stack.use(await RunningKeycloak.lease());
     const port = Number(new URL(keycloak.address.origin).port);
     const [dashboard, coordinator] = [newKey(), newKey()];
     await applyRealm(

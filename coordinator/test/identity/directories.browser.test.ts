@@ -28,12 +28,12 @@ const READ_AGAIN_MS = 1_000;
 const corp = { name: "corp", kind: "storage" } as const;
 const images = process.env["RT_IMAGES"];
 
-const slapd = await RunningSlapd.start();
-t.teardown(() => slapd[Symbol.asyncDispose]());
-const upstream = await RunningKeycloak.start();
-t.teardown(() => upstream[Symbol.asyncDispose]());
-const house = await SignInHouse.open([slapd.caFile], upstream);
+const house = await SignInHouse.open();
 t.teardown(() => house[Symbol.asyncDispose]());
+const slapd = await RunningSlapd.start(house.keycloak);
+t.teardown(() => slapd[Symbol.asyncDispose]());
+const upstream = await RunningKeycloak.start({ sameAs: house.keycloak });
+t.teardown(() => upstream[Symbol.asyncDispose]());
 const browser = await launchBrowser(house.origin, upstream.address.origin);
 t.teardown(() => browser.close());
 const { admin, api } = house;

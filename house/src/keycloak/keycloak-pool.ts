@@ -83,6 +83,7 @@ export class KeycloakPool implements AsyncDisposable {
       await putBack(pooled);
       this.#pass(pooled);
     } catch (error) {
+      if (this.#isOver) return;
       process.emitWarning(`a Keycloak of the pool is thrown away: ${String(error)}`);
       this.#all.delete(pooled.keycloak);
       await pooled.keycloak[Symbol.asyncDispose]();

@@ -1,9 +1,18 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
+
+/** PEM files of a server's certificate and of its key. */
+export type CertificateFiles = { certFile: string; keyFile: string };
+
+/** The same certificate for another server on loopback: who trusts one of them trusts both. */
+export function copyCertificate({ certFile, keyFile }: CertificateFiles, dir: string): void {
+  copyFileSync(certFile, join(dir, "server.crt"));
+  copyFileSync(keyFile, join(dir, "server.key"));
+}
 
 /** Writes `server.crt` and `server.key` of a server on loopback, signed by itself. */
 export async function makeCertificate(dir: string): Promise<void> {

@@ -1,12 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { askKeycloak, type KeycloakAddress } from "@resontech/keycloak/address";
 import { freePort } from "../../../dev/free-port.ts";
 import { type KeycloakPlace, leaseKeycloak } from "../pool-client.ts";
 import { BOOTSTRAP, endKeycloak, launchKeycloak } from "./launch-keycloak.ts";
-import { makeCertificate } from "./make-certificate.ts";
+import { type CertificateFiles, copyCertificate, makeCertificate } from "./make-certificate.ts";
 import { copyHome, startedKeycloak } from "./started-keycloak.ts";
 
 export type RunningKeycloakOptions = {
@@ -14,8 +14,8 @@ export type RunningKeycloakOptions = {
   origin?: string;
   /** PEM files of certificates that it trusts beside its own. */
   trusted?: readonly string[];
-  /** Another one, whose certificate it has as well: both trust each other. */
-  sameAs?: RunningKeycloak | undefined;
+  /** Another one's certificate, which it has as well: both trust each other. */
+  sameAs?: CertificateFiles;
   /** As on the appliance: our realm is in it, for another address, and it takes no connection without a certificate, such as its own. @default false */
   isOurs?: boolean;
 };
@@ -82,10 +82,7 @@ export class RunningKeycloak implements AsyncDisposable {
     const dir = mkdtempSync(join(tmpdir(), "rt-keycloak-"));
     const home = join(dir, "keycloak");
     copyHome(started.home, started.lib, home);
-    if (sameAs === undefined) await makeCertificate(dir);
-    else
-      for (const name of ["server.crt", "server.key"])
-        cpSync(join(dirname(sameAs.certFile), name), join(dir, name));
+    await (sameAs === undefined ? makeCertificate(dir) : copyCertificate(sameAs, dir));
     const [port, managementPort] = [await freePort(), await freePort()];
     const place = {
       ...{ port, managementPort, origin: origin ?? `https://localhost:${port}` },

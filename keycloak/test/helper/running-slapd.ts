@@ -6,7 +6,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { LdapConnection } from "@resontech/contracts/identity-connections";
-import { makeCertificate } from "@resontech/house/make-certificate";
+import {
+  type CertificateFiles,
+  copyCertificate,
+  makeCertificate,
+} from "@resontech/house/make-certificate";
 import { freePort } from "../../../dev/free-port.ts";
 
 const run = promisify(execFile);
@@ -32,9 +36,10 @@ export class RunningSlapd implements AsyncDisposable {
     this.#child = child;
   }
 
-  static async start(): Promise<RunningSlapd> {
+  /** @param sameAs a certificate that whoever asks it trusts already; without, one of its own */
+  static async start(sameAs?: CertificateFiles): Promise<RunningSlapd> {
     const dir = mkdtempSync(join(tmpdir(), "rt-slapd-"));
-    await makeCertificate(dir);
+    await (sameAs === undefined ? makeCertificate(dir) : copyCertificate(sameAs, dir));
     mkdirSync(join(dir, "db"));
     writeFileSync(
       join(dir, "slapd.conf"),
