@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { isListening } from "../../../dev/is-listening.ts";
 
 const run = promisify(execFile);
 const MAIN = shippedProgram("auditd");
@@ -67,7 +68,7 @@ export async function startAuditd(
         stdio: ["ignore", "ignore", "inherit"],
       });
       const exited = once(child, "exit");
-      while (!existsSync(recordSocket) && child.exitCode === null)
+      while (child.exitCode === null && !(await isListening(recordSocket)))
         await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 20))]);
     },
     async stop(signal = "SIGTERM") {

@@ -1,14 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,6 +10,7 @@ import type { ServingConfig } from "@resontech/contracts/serving-config";
 import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { isListening } from "../../../dev/is-listening.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { openServing } from "../../src/open-serving.ts";
@@ -166,7 +160,7 @@ async function startProgram(configFile: string, socket: string): Promise<AsyncDi
     child.kill("SIGKILL");
     await once(child, "exit");
   };
-  for (let tries = 0; tries < 400 && !existsSync(socket); tries++) {
+  for (let tries = 0; tries < 400 && !(await isListening(socket)); tries++) {
     if (child.exitCode !== null) throw new Error("the gateway ended");
     await sleep(25);
   }

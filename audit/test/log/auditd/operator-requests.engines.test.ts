@@ -1,6 +1,6 @@
 /** What stands in the log of an operator's requests on auditd's control socket. */
 import { hash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -8,6 +8,7 @@ import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import t, { type Test } from "tap";
 import { HostClock } from "../../../src/log/auditd/host/host-clock.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
+import { isListening } from "../../../../dev/is-listening.ts";
 import { until } from "../../out/helper.ts";
 import {
   AuditdFixture,
@@ -296,7 +297,7 @@ t.test("two people who come while auditd still hears others are answered after t
   t.teardown(() => auditd.stop("SIGKILL"));
   writeFileSync(join(auditd.config.auditDir, "restored"), "");
   const starting = auditd.start();
-  await until(() => existsSync(auditd.config.controlSocket!));
+  await until(() => isListening(auditd.config.controlSocket!));
   const opened = open(auditd, TWO);
   await using _outward = await connectProducer({
     socketPath: socket,
@@ -319,7 +320,7 @@ t.test(
     auditd.init();
     t.teardown(() => auditd.stop("SIGKILL"));
     const starting = auditd.start();
-    await until(() => existsSync(auditd.config.controlSocket!));
+    await until(() => isListening(auditd.config.controlSocket!));
     t.match(await vouch(auditd), { error: { code: "log_closed" } });
     t.match(await auditd.control({ verb: "status" }), { clock: { trusted: false } });
     await using _outward = await connectProducer({
