@@ -5,6 +5,7 @@ import type {
   TaskOutputsReply,
   TaskReply,
 } from "@resontech/contracts/http-tasks";
+import { modelWords } from "@resontech/contracts/model-words";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
@@ -100,6 +101,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["started", job.startedAt],
         ["ended", job.endedAt],
         ["files", job.outputPath],
+        ["model", detail.model === null ? null : modelWords(detail.model)],
         ["error", detail.error === null ? null : `${detail.error.code}: ${detail.error.message}`],
         ["what to do", detail.error?.hint ?? null],
       ];
@@ -171,7 +173,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
 
   jobs
     .command("cancel <job>")
-    .description("ask a job to stop; what it stored stays")
+    .description("ask a job to stop; logs, and the model of the last stored round, stay")
     .option("--json", "the appliance's answer", false)
     .action(async (id: string, { json }: { json: boolean }) => {
       const path = `/api/tasks/${encodeURIComponent(id)}/cancel`;

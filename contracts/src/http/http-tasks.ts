@@ -117,6 +117,22 @@ export const JobDetail = Type.Object(
       { current: Nullable(Type.Integer()), total: Nullable(Type.Integer()) },
       closed,
     ),
+    /** What stays of a training among the outputs, however it ended; null while it goes on, and where nothing came of it. */
+    model: Nullable(
+      Type.Object(
+        {
+          /** Bucket key. */
+          key: Type.String(),
+          /** Whose it is; null where the workflow names none. */
+          round: Nullable(Type.Integer()),
+          /** False: the last that was committed before an end without success. */
+          isFinal: Type.Boolean(),
+          /** False: a weight is no number. Null where nobody could look. */
+          isFinite: Nullable(Type.Boolean()),
+        },
+        closed,
+      ),
+    ),
     resumable: Type.Boolean(),
     error: Nullable(
       Type.Object(

@@ -1,5 +1,8 @@
 /** Which objects of a bucket may be models: what a site's and a project's export control are about. Pure. */
 
+/** Below a job's output root: where every kind of job that trains leaves its model, however it ended. HOSTED-API "Bucket layout". */
+export const MODEL_CHECKPOINT = "model_out/checkpoint.pt";
+
 /** What the platform itself writes below `files_out/`; whatever else lies there the job's code wrote, and that may be a model. */
 const OWN_FILES = /(^|\/)files_out\/(training_log\.txt|metrics\.jsonl|logs\/[^/]+\.log)$/;
 

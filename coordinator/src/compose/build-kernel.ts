@@ -17,6 +17,7 @@ import { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../kernel/output-table.ts";
 import { Placements } from "../kernel/apply-placement.ts";
+import { LastModelTable } from "../kernel/last-model-table.ts";
 import { CheckpointTable } from "../kernel/checkpoint-table.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { CommandOutbox } from "../kernel/command-outbox.ts";
@@ -91,6 +92,7 @@ export function buildKernel({
   const commands = new CommandOutbox(db, now);
   const outputs = new OutputTable(db);
   const checkpoints = new CheckpointTable(db);
+  const lastModels = new LastModelTable(db);
   const feed = new Feed();
   const changes = new CommittedChanges({ db, commit, clock, feed });
   const jobs = new JobTable(db, changes);
@@ -109,6 +111,7 @@ export function buildKernel({
     members,
     outputs,
     checkpoints,
+    lastModels,
     commands,
     records,
     warnings,

@@ -53,6 +53,7 @@ import { NodeRenewals } from "../nodes/node-renewals.ts";
 import type { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { OwnHealth } from "./own-health.ts";
+import { LastModelCopies } from "../outputs/last-model-copies.ts";
 import { StorePump } from "../outputs/store-pump.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -316,7 +317,7 @@ async function openBus(
 
 /** Everything that happens by itself. Disposing waits for what is under way. */
 function startTimers(
-  { store, alarms }: CoreOptions,
+  { store, alarms, volume }: CoreOptions,
   parts: KernelParts,
   bus: NatsConnection,
   { clockSteps, collector }: { clockSteps: ClockSteps; collector: VersionCollector },
@@ -340,9 +341,14 @@ function startTimers(
     connection: bus,
     onError: (error) => alarms.onError(error, "hints"),
   });
+  const onStoreError = (error: unknown) => alarms.onError(error, "the object store");
   const inStore = new StorePump({
     ...{ commit, commands, outputs, store, now: () => clock.now() },
-    onError: (error) => alarms.onError(error, "the object store"),
+    lastModels: new LastModelCopies({
+      ...{ commit, tables: parts.tables, store, volume },
+      onError: onStoreError,
+    }),
+    onError: onStoreError,
   });
   const pump = () => {
     hints.kick();

@@ -31,6 +31,7 @@ import { toldMembers } from "./migrations/0029-told-members.ts";
 import { onePerson } from "./migrations/0030-one-person.ts";
 import { answerable } from "./migrations/0031-answerable.ts";
 import { laterApprovals } from "./migrations/0032-later-approvals.ts";
+import { lastModels } from "./migrations/0033-last-models.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -51,4 +52,5 @@ export const MIGRATIONS: readonly Migration[] = [
   onePerson,
   answerable,
   laterApprovals,
+  lastModels,
 ];

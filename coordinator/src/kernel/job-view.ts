@@ -28,6 +28,8 @@ export type JobView = {
   warnings: string[];
   attempt: number;
   rounds: JobRounds;
+  /** What stays of a training; null while it goes on, and where nothing came of it. */
+  model: JobModel | null;
   members: JobMemberView[];
   createdAt: number;
   startedAt: number | null;
@@ -42,6 +44,18 @@ export type JobError = {
   detail: string | null;
   /** `server` or the site whose failure decided it. */
   member: string | null;
+};
+
+/** The model among the outputs of a job that has ended. */
+export type JobModel = {
+  /** Of the bucket. */
+  key: string;
+  /** Whose it is; null where the workflow names none. */
+  round: number | null;
+  /** False where it is the last that was committed before an end without success. */
+  isFinal: boolean;
+  /** False where a weight is no number; null where nobody could look. */
+  isFinite: boolean | null;
 };
 
 /** Counted over all attempts. Null before the first round starts, or where the workflow does not name its rounds. */

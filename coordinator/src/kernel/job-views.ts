@@ -1,10 +1,11 @@
 import { isTerminal } from "@resontech/contracts/job-states";
+import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
 import { hintOf, reasonEntry } from "./decisions/reasons.ts";
-import type { JobMemberView, JobRounds, JobView } from "./job-view.ts";
+import type { JobMemberView, JobModel, JobRounds, JobView } from "./job-view.ts";
 import type { NvflareJob, NvflareStats } from "./kernel.ts";
 import type { WarningTable } from "./warning-table.ts";
 import type { AttemptRow, JobRow, MemberRow } from "./rows.ts";
@@ -20,6 +21,7 @@ export class JobViews {
   readonly #attempts;
   readonly #members;
   readonly #rounds;
+  readonly #model;
 
   constructor(db: WriteHandle, heartbeats: Heartbeats, warnings: WarningTable) {
     this.#heartbeats = heartbeats;
@@ -36,6 +38,15 @@ export class JobViews {
     );
     this.#rounds = db.prepare<[string], { current: number | null; total: number | null }>(
       "SELECT max(round) AS current, max(num_rounds) AS total FROM rounds WHERE job_id = ?",
+    );
+    this.#model = db.prepare<
+      { job: string; key: string },
+      { key: string; kept: number | null; round: number | null; is_finite: number | null }
+    >(
+      `SELECT job_outputs.key, last_models.round AS kept, rounds.round, is_finite
+       FROM job_outputs LEFT JOIN last_models ON output_upload = upload_id
+         LEFT JOIN rounds ON rounds.job_id = job_outputs.job_id AND ended_at IS NOT NULL AND rounds.round = coalesce(last_models.round, rounds.round)
+       WHERE job_outputs.job_id = @job AND job_outputs.key = @key ORDER BY rounds.round DESC, ended_at DESC LIMIT 1`,
     );
   }
 
@@ -108,6 +119,7 @@ export class JobViews {
       warnings: [...(JSON.parse(row.warnings) as string[]), ...this.#warnings.of(row.id)],
       attempt: row.attempts_made,
       rounds: this.#roundsOf(row),
+      model: isTerminal(row.state) ? this.#modelOf(row) : null,
       members: shown.flatMap(({ id }) =>
         this.#members.all(id).map((member) => this.#memberView(member)),
       ),
@@ -121,6 +133,16 @@ export class JobViews {
   #roundsOf(job: Pick<JobRow, "id" | "num_rounds">): JobRounds {
     const { current, total } = this.#rounds.get(job.id) ?? { current: null, total: null };
     return { current, total: total ?? job.num_rounds };
+  }
+
+  #modelOf({ id, output_root }: JobRow): JobModel | null {
+    const found = this.#model.get({ job: id, key: `${output_root}/${MODEL_CHECKPOINT}` });
+    if (found === undefined) return null;
+    const { key, kept, round, is_finite } = found;
+    return {
+      ...{ key, round: kept ?? round, isFinal: kept === null },
+      isFinite: is_finite === null ? null : is_finite === 1,
+    };
   }
 
   #memberView(member: MemberWithModel): JobMemberView {

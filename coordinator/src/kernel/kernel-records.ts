@@ -129,6 +129,8 @@ export class KernelRecords {
       sha256: string;
       uploadId: string | null;
       isExport: boolean;
+      /** Who stored it. @default the member's node */
+      by?: "coordinator";
     },
     isModel: boolean,
   ): void {
@@ -138,7 +140,10 @@ export class KernelRecords {
         type: "model.output",
         phase: "fact",
         op: randomUUID(),
-        actor: actorOf({ kind: "node", node: output.node, by: "certificate" }),
+        actor:
+          output.by === "coordinator"
+            ? COORDINATOR_ACTOR
+            : actorOf({ kind: "node", node: output.node, by: "certificate" }),
         object: { kind: "object", id: commit("object.id", `${output.bucket}/${output.key}`) },
         digests: isModel
           ? { model: output.sha256 }

@@ -7,6 +7,7 @@ import type { CurveTable } from "./curve-table.ts";
 import type { JobBridges } from "./job-bridges.ts";
 import type { JobTable } from "./job-table.ts";
 import type { KernelRecords } from "./kernel-records.ts";
+import type { LastModelTable } from "./last-model-table.ts";
 import type { MemberTable } from "./member-table.ts";
 import type { OutputTable } from "./output-table.ts";
 import type { WarningTable } from "./warning-table.ts";
@@ -20,6 +21,7 @@ export type KernelTables = {
   members: MemberTable;
   outputs: OutputTable;
   checkpoints: CheckpointTable;
+  lastModels: LastModelTable;
   commands: CommandOutbox;
   bridges: JobBridges;
   records: KernelRecords;

@@ -42,6 +42,7 @@ export class OutputTable {
   readonly #forgetStoredLogs;
   readonly #keep;
   readonly #kept;
+  readonly #isKept;
   readonly #ofEarlier;
   readonly #setHidden;
   readonly #forgetKept;
@@ -70,6 +71,9 @@ export class OutputTable {
       `SELECT uploads.key, uploads.id AS uploadId, version_id AS versionId, size_bytes AS sizeBytes, sha256, closed_at AS storedAt
        FROM job_outputs JOIN uploads ON uploads.id = upload_id WHERE job_outputs.job_id = ? ORDER BY uploads.key`,
     );
+    this.#isKept = db
+      .prepare<[string, string], number>("SELECT 1 FROM job_outputs WHERE job_id = ? AND key = ?")
+      .pluck();
     this.#ofEarlier = db
       .prepare<[string, string, string], string>(
         `SELECT upload_id FROM jobs JOIN job_outputs ON job_outputs.job_id = jobs.id
@@ -118,6 +122,11 @@ export class OutputTable {
   /** By key. */
   keptOf(jobId: string): JobOutput[] {
     return this.#kept.all(jobId);
+  }
+
+  /** The job left something at this key. */
+  isKept(jobId: string, key: string): boolean {
+    return this.#isKept.get(jobId, key) === 1;
   }
 
   /** Uploads whose objects other jobs left in this job's folder, and nothing hides yet. */

@@ -95,9 +95,13 @@ export class SqliteKernel implements Kernel {
 
   async forgetOutputs(jobId: string): Promise<number> {
     const { commit, tables } = this.#parts;
-    const { changes, outputs, commands } = tables;
+    const { changes, outputs, commands, lastModels } = tables;
     return await commit.run(() => {
       const forgotten = outputs.forgetKept(jobId);
+      const last = lastModels.of(jobId);
+      // Its copy is not there yet: it is not made any more.
+      if (last?.outputUpload === null) commands.removeVersion(last.checkpointUpload);
+      lastModels.forget(jobId);
       // What a living job starts from goes once that has ended.
       for (const { uploadId } of forgotten)
         if (!outputs.isRead(uploadId)) commands.removeVersion(uploadId);

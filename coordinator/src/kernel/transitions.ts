@@ -4,6 +4,7 @@
  */
 import type { JobReason } from "@resontech/contracts/job-reasons";
 import { isTerminal } from "@resontech/contracts/job-states";
+import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { GateProof } from "../audit-ports.ts";
 import { jobDeadline, memberDeadline } from "./decisions/deadlines.ts";
 import { type JobEffect, type JobEvent, stepJob } from "./decisions/job-machine.ts";
@@ -125,9 +126,22 @@ export class Transitions {
         reason,
         move.gate ?? null,
       );
-    if (isTerminal(step.to))
-      for (const upload of checkpoints.forgetAll(jobId)) commands.removeVersion(upload);
+    if (isTerminal(step.to)) {
+      const kept = step.to === "SUCCEEDED" ? null : this.#keepLastModel(job);
+      for (const upload of checkpoints.forgetAll(jobId))
+        if (upload !== kept) commands.removeVersion(upload);
+    }
     return true;
+  }
+
+  /** Whatever ended the job, its newest committed model stays, unless the last one is stored already. @returns the upload that it came by */
+  #keepLastModel(job: JobRow): string | null {
+    const { checkpoints, lastModels, outputs } = this.#tables;
+    const [newest] = checkpoints.ofJob(job.id);
+    if (newest === undefined || outputs.isKept(job.id, `${job.output_root}/${MODEL_CHECKPOINT}`))
+      return null;
+    lastModels.keep(job.id, newest.round, newest.modelUpload);
+    return newest.modelUpload;
   }
 
   /** Moves the member and carries out the effects; false when the event is stale. `change` is written either way it can. */

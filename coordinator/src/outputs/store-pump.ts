@@ -2,6 +2,7 @@ import { SharedRun } from "@resontech/daemon/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
+import type { LastModelCopies } from "./last-model-copies.ts";
 import type { OutputTable, UploadRow } from "../kernel/output-table.ts";
 
 const FIRST_RETRY_MS = 500;
@@ -9,6 +10,7 @@ const LAST_RETRY_MS = 60_000;
 const KINDS = ["abort-upload", "remove-version", "hide-output"] as const;
 
 export type StoreParts = {
+  lastModels: Pick<LastModelCopies, "makeDue">;
   commit: GroupCommit;
   commands: CommandOutbox;
   outputs: OutputTable;
@@ -19,7 +21,7 @@ export type StoreParts = {
 
 /**
  * Does in the object store what a transaction decided in the rows: URLs of a withdrawn fence die, checkpoints that nobody will go on from
- * are removed, an earlier job's outputs hidden. Repeats until it is done.
+ * are removed, an earlier job's outputs hidden, last models copied. Repeats until it is done.
  */
 export class StorePump {
   readonly #parts: StoreParts;
@@ -39,7 +41,8 @@ export class StorePump {
   }
 
   async #round(): Promise<void> {
-    const { commit, commands, now, onError } = this.#parts;
+    const { commit, commands, lastModels, now, onError } = this.#parts;
+    await lastModels.makeDue();
     for (const kind of KINDS)
       for (let due = commands.due(kind); due.length > 0; due = commands.due(kind)) {
         for (const command of due) {

@@ -78,6 +78,14 @@ export interface ObjectStore {
     partNumber: number,
     expiresS: number,
   ): Promise<string>;
+  /** A part that the engine takes from another object's version. @param range both ends included; null: the whole object @returns its ETag */
+  copyPart(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    partNumber: number,
+    source: { key: string; versionId: string; range: { start: number; end: number } | null },
+  ): Promise<string>;
   /**
    * Takes as long as the engine copies the parts.
    * @throws CompletionUnderWay
@@ -356,6 +364,33 @@ export class S3ObjectStore implements ObjectStore {
       { partNumber: String(partNumber), uploadId },
       expiresS,
     );
+  }
+
+  async copyPart(
+    bucket: string,
+    key: string,
+    uploadId: string,
+    partNumber: number,
+    {
+      key: from,
+      versionId,
+      range,
+    }: { key: string; versionId: string; range: { start: number; end: number } | null },
+  ): Promise<string> {
+    const path = [bucket, ...from.split("/")].map(encodeURIComponent).join("/");
+    const { body } = await this.#s3.send({
+      method: "PUT",
+      path: [bucket, key],
+      query: { partNumber: String(partNumber), uploadId },
+      headers: {
+        "x-amz-copy-source": `${path}?versionId=${versionId}`,
+        ...(range === null
+          ? {}
+          : { "x-amz-copy-source-range": `bytes=${range.start}-${range.end}` }),
+      },
+      idleMs: COMPLETION_IDLE_MS,
+    });
+    return unquote(childText(parseDocument(body.toString("utf8"), "CopyPartResult"), "ETag"));
   }
 
   async completeUpload(

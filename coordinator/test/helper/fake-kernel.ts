@@ -200,6 +200,7 @@ export class FakeKernel implements Kernel {
         state,
         resumable,
         warnings,
+        model: null,
       },
       ...{
         desired: "run",

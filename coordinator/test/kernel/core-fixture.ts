@@ -35,6 +35,7 @@ export class CoreFixture {
   readonly s3: S3Engine;
   readonly errors: string[] = [];
   readonly clockSteps: number[] = [];
+  readonly volume: { durable: () => Promise<void> };
   /** How far the wall clock was set. */
   wallStepMs = 0;
   passwords = new RegistryPasswords(() => Date.now());
@@ -53,6 +54,7 @@ export class CoreFixture {
     this.nats = nats;
     this.auditd = auditd;
     this.s3 = s3;
+    this.volume = new VolumeSync(s3.volumePath);
   }
 
   static async start(): Promise<CoreFixture> {
@@ -85,7 +87,7 @@ export class CoreFixture {
       config: this.config,
       version: "0.1.0",
       store: this.s3.store,
-      volume: new VolumeSync(this.s3.volumePath),
+      volume: this.volume,
       passwords: this.passwords,
       clock: new SteadyClock(() => Date.now() + this.wallStepMs),
       alarms: {

@@ -1,28 +1,11 @@
 import t from "tap";
 import type { DesiredMember } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
+import { commitRound } from "./commit-round.ts";
 import { CoreFixture, eventually } from "./core-fixture.ts";
-import { CLEAN, type ScriptedAgent } from "./scripted-agent.ts";
+import { CLEAN } from "./scripted-agent.ts";
 import { RESUME_MODEL } from "@resontech/contracts/runner";
 import { runnerSpecOf } from "./told-role.ts";
-
-/** Stores a round's model and manifest, and tells it. */
-async function commitRound(
-  agent: ScriptedAgent,
-  server: DesiredMember,
-  round: number,
-  content = `model of round ${round}`,
-) {
-  const folder = `${server.member}-${formatFence(server.fence)}/${round}`;
-  const model = await agent.upload(server, `${folder}/model`, content, "checkpoint");
-  const manifest = await agent.upload(server, `${folder}/manifest.json`, "{}", "checkpoint");
-  return agent.report(server, {
-    kind: "checkpoint",
-    round,
-    model: model.upload,
-    manifest: manifest.upload,
-  });
-}
 
 t.test(
   "an attempt that is lost is followed by one that goes on from the newest committed round",

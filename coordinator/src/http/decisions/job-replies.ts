@@ -48,6 +48,7 @@ function common(job: JobView) {
       waitingFor: job.waitingFor,
       attempt: job.attempt,
       rounds: job.rounds,
+      model: job.model,
       resumable: job.resumable,
       error: job.error,
     },

@@ -6,6 +6,7 @@ import {
   RUNNER_OUTPUTS,
   type RunnerSpec,
 } from "@resontech/contracts/runner";
+import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import type { MemberOutputs, MemberPayload } from "@resontech/contracts/agent-protocol";
 import { posix } from "node:path";
 import {
@@ -35,8 +36,7 @@ const SERVER_INPUTS = ["script", "config", "model"];
 export const federation: Workload = {
   agentProtocol: () => 1,
   hubPort: SERVER_PORT,
-  // HOSTED-API "Bucket layout".
-  requiredOutputs: ["model_out/checkpoint.pt"],
+  requiredOutputs: [MODEL_CHECKPOINT],
   startsWithMembers: false,
   startsWhenReady: false,
   hasReplicas: false,
@@ -134,7 +134,7 @@ function indexOf({ role, shard_index }: MemberRow): number | null {
 }
 
 /** HOSTED-API "Bucket layout"; files of sites may be patients' data, and leave one only where the project says so. */
-function outputsOf({ job, member, returnsSiteFiles }: DescribedMember): MemberOutputs {
+function outputsOf({ member, returnsSiteFiles }: DescribedMember): MemberOutputs {
   if (member.role === "server")
     return {
       logs: [
@@ -144,7 +144,8 @@ function outputsOf({ job, member, returnsSiteFiles }: DescribedMember): MemberOu
       printed: null,
       models: "model_out",
       files: { folder: "files_out", site: "server" },
-      checkpoints: job.resumable === 1,
+      // Also of a job that can't go on from one: whatever ends it, the last stays.
+      checkpoints: true,
     };
   const site = member.site!;
   return {

@@ -1,5 +1,6 @@
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
+import { modelWords } from "@resontech/contracts/model-words";
 import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
@@ -63,6 +64,14 @@ export function JobHead({ job }: { job: Job }) {
           <dt>Attempt</dt>
           <dd>{detail.attempt}</dd>
         </div>
+        {detail.model === null ? null : (
+          <div>
+            <dt>Model</dt>
+            <dd>
+              <Link href={`/jobs/${job.jobId}/files`}>{modelWords(detail.model)}</Link>
+            </dd>
+          </div>
+        )}
         {detail.deadline === null ? null : (
           <div>
             <dt>Ends by itself</dt>
@@ -146,7 +155,9 @@ function Cancel({ job }: { job: Job }) {
         onAct={() => void cancel()}
         onClose={() => setAsked(false)}
       >
-        <p>All its members stop. What they have stored stays: logs, files and checkpoints.</p>
+        <p>
+          All its members stop. Logs stay, and so does the model of the last round that was stored.
+        </p>
         <p>A cancelled job does not go on. Submit it again to start anew.</p>
         {error === null ? null : <Failure error={error} />}
       </Question>

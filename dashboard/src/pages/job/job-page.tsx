@@ -69,8 +69,13 @@ export function JobPage({ id, tab }: { id: string; tab: string }) {
       if (!told.every(isTold)) void client.invalidateQueries({ queryKey: keys.job, exact: true });
       if (told.some(({ change }) => change.kind === "member-added"))
         void client.invalidateQueries({ queryKey: keys.history });
-      if (told.some(({ change }) => change.kind === "output" || change.kind === "outputs-removed"))
+      if (
+        told.some(({ change }) => change.kind === "output" || change.kind === "outputs-removed")
+      ) {
         void client.invalidateQueries({ queryKey: ["job", id, "files"] });
+        // The model of one that was cancelled comes after its end.
+        void client.invalidateQueries({ queryKey: keys.job, exact: true });
+      }
     },
     () => void client.invalidateQueries({ queryKey: keys.job }),
   );

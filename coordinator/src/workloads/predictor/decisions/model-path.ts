@@ -1,5 +1,6 @@
 /** What `model.path` of an `inference.yaml` names. Pure. */
 import { DEFAULT_REVISION } from "@resontech/contracts/http-models";
+import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
 import { ApiError } from "../../../api-error.ts";
 import { isObjectKey } from "../../../storage/decisions/upload-plan.ts";
 
@@ -13,8 +14,6 @@ export type ModelPath =
   /** A model of the hub; null: all of its files. */
   | { from: "hub"; name: string; revision: string; file: string | null };
 
-/** Where every kind of job that trains leaves its model. */
-const CHECKPOINT = "model_out/checkpoint.pt";
 const JOB = /^job:(?<job>[A-Za-z0-9_-]{1,128})(?:\/(?<file>.+))?$/s;
 
 const HUB = /^hub:(?<name>[^/@]+\/[^/@]+)(?:@(?<revision>[^/@]+))?(?:\/(?<file>.+))?$/s;
@@ -25,7 +24,7 @@ const HUB = /^hub:(?<name>[^/@]+\/[^/@]+)(?:@(?<revision>[^/@]+))?(?:\/(?<file>.
  */
 export function readModelPath(text: string): ModelPath {
   if (text.startsWith("job:")) {
-    const { job, file = CHECKPOINT } = JOB.exec(text)?.groups ?? {};
+    const { job, file = MODEL_CHECKPOINT } = JOB.exec(text)?.groups ?? {};
     if (job === undefined || !isObjectKey(file))
       throw invalid(text, "a job is named as job:ID, or as job:ID/FILE");
     return { from: "job", job, file };

@@ -1,0 +1,140 @@
+import { MODEL_CHECKPOINT } from "@resontech/contracts/model-output";
+import type { GroupCommit } from "../db/group-commit.ts";
+import { newId } from "../kernel/ids.ts";
+import type { KernelTables } from "../kernel/kernel-tables.ts";
+import type { LastModel } from "../kernel/last-model-table.ts";
+import type { UploadRow } from "../kernel/output-table.ts";
+import type { ObjectStore, ObjectVersion } from "../storage/object-store.ts";
+import { S3ResponseError } from "../storage/s3-transport.ts";
+import type { VolumeSync } from "../storage/volume-sync.ts";
+
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 60_000;
+
+export type LastModelParts = {
+  commit: GroupCommit;
+  tables: Pick<
+    KernelTables,
+    "changes" | "clock" | "commands" | "jobs" | "lastModels" | "members" | "outputs" | "records"
+  >;
+  store: ObjectStore;
+  volume: Pick<VolumeSync, "durable">;
+  onError: (error: unknown) => void;
+};
+
+/**
+ * The last committed model of a job without success becomes an output, by the name that a success has: the engine copies it, no byte passes here.
+ * Safe to repeat: a copy that stands already is known by its ETag, which is that of the same parts.
+ */
+export class LastModelCopies {
+  readonly #parts: LastModelParts;
+
+  constructor(parts: LastModelParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes those that are due; what fails is tried again later. */
+  async makeDue(): Promise<void> {
+    const { commit, tables, onError } = this.#parts;
+    const { clock, lastModels } = tables;
+    for (const model of lastModels.due(clock.now()))
+      try {
+        await this.#make(model);
+      } catch (error) {
+        onError(error);
+        const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** model.attempts);
+        await commit.run(() => lastModels.defer(model.jobId, clock.now() + waitMs)).catch(onError);
+      }
+  }
+
+  async #make(model: LastModel): Promise<void> {
+    const { commit, tables, volume } = this.#parts;
+    const source = tables.outputs.get(model.checkpointUpload);
+    const job = tables.jobs.get(model.jobId);
+    if (source === undefined || job === undefined || source.version_id === null)
+      return await commit.run(() => tables.lastModels.forget(model.jobId));
+    const key = `${job.output_root}/${MODEL_CHECKPOINT}`;
+    const copy = tables.lastModels.isFolderTaken(job.id) ? null : await this.#copy(source, key);
+    if (copy !== null) await volume.durable();
+    const isKept = await commit.run(() => this.#record(model, source, key, copy));
+    if (!isKept && copy !== null)
+      await this.#parts.store.remove(source.bucket, key, copy.versionId);
+  }
+
+  /** Null where the checkpoint or its bucket is gone. */
+  async #copy(source: UploadRow, key: string): Promise<ObjectVersion | null> {
+    const { store } = this.#parts;
+    const { bucket } = source;
+    const current = await store.stat(bucket, key);
+    if (current !== null && current.etag === source.etag) return current;
+    const uploadId = await store.createUpload(bucket, key, "application/octet-stream");
+    try {
+      const parts = [];
+      for (let number = 1; number <= source.part_count; number++)
+        parts.push({
+          partNumber: number,
+          etag: await store.copyPart(bucket, key, uploadId, number, {
+            ...{ key: source.key, versionId: source.version_id! },
+            range: rangeOf(source, number),
+          }),
+        });
+      return await store.completeUpload(bucket, key, uploadId, parts);
+    } catch (error) {
+      await store.abortUpload(bucket, key, uploadId).catch(() => null);
+      if (error instanceof S3ResponseError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** The checkpoint goes in any case. False where the copy must go as well: a later job of the folder began meanwhile, or somebody removed the outputs. */
+  #record(
+    { jobId }: LastModel,
+    source: UploadRow,
+    key: string,
+    copy: ObjectVersion | null,
+  ): boolean {
+    const { changes, clock, commands, jobs, lastModels, members, outputs, records } =
+      this.#parts.tables;
+    const job = jobs.get(jobId);
+    const isWanted = lastModels.of(jobId) !== undefined && !lastModels.isFolderTaken(jobId);
+    commands.removeVersion(source.id);
+    if (copy === null || job === undefined || !isWanted) {
+      lastModels.forget(jobId);
+      return false;
+    }
+    const member = members.get(source.member_id)!;
+    const upload: UploadRow = {
+      ...source,
+      ...{ id: newId("up"), key, s3_upload_id: null, etags: null },
+      ...{ version_id: copy.versionId, etag: copy.etag },
+      ...{ opened_at: clock.now(), closed_at: clock.now() },
+    };
+    outputs.insert(upload);
+    outputs.keep(upload);
+    lastModels.stored(jobId, upload.id);
+    changes.note({
+      ...{ kind: "output", job: jobId, member: member.id },
+      ...{ key: MODEL_CHECKPOINT, sizeBytes: upload.size_bytes },
+    });
+    records.output(
+      {
+        ...{ job: jobId, member: member.id, node: member.node_id },
+        ...{ bucket: upload.bucket, key, sizeBytes: upload.size_bytes, sha256: upload.sha256 },
+        fence: { generation: upload.generation, counter: upload.counter },
+        uploadId: null,
+        ...{ isExport: false, by: "coordinator" },
+      },
+      true,
+    );
+    return true;
+  }
+}
+
+/** Bytes of a part, both ends included; null for the whole of what has one part: S3 knows no range of an empty object. */
+function rangeOf(
+  { part_size_bytes: size, part_count: count, size_bytes: whole }: UploadRow,
+  number: number,
+): { start: number; end: number } | null {
+  if (count === 1) return null;
+  return { start: (number - 1) * size, end: Math.min(whole, number * size) - 1 };
+}
