@@ -1,6 +1,6 @@
 import type { DeploymentListReply } from "@resontech/contracts/http-inference";
 import type { JobListReply } from "@resontech/contracts/http-jobs";
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import {
   Autocomplete,
@@ -33,7 +33,8 @@ export function Palette() {
   useEffect(() => {
     let gAt = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent) => {
-      const inField = event.target instanceof Element && event.target.matches(FIELDS);
+      // Not the event's target: a list hands on to its chosen line what is typed in its field.
+      const inField = document.activeElement?.matches(FIELDS) === true;
       const pressed = { key: event.key, withControl: event.ctrlKey || event.metaKey, inField };
       const isAfterG = event.timeStamp - gAt < SECOND_KEY_MS;
       const shortcut = shortcutOf(pressed, isAfterG, areSingleKeysOn());
@@ -86,6 +87,8 @@ function Where({ onGone }: { onGone: () => void }) {
         { signal },
       ),
     enabled: mayList,
+    // A list that empties at each key would take the choice away from under the fingers.
+    placeholderData: keepPreviousData,
   });
   const deployments = useQuery({
     queryKey: ["palette", "deployments", asked],
@@ -96,6 +99,8 @@ function Where({ onGone }: { onGone: () => void }) {
         { signal },
       ),
     enabled: mayList,
+    // A list that empties at each key would take the choice away from under the fingers.
+    placeholderData: keepPreviousData,
   });
   const wanted = text.toLowerCase();
   const places: Place[] = [
@@ -111,7 +116,7 @@ function Where({ onGone }: { onGone: () => void }) {
     ...(deployments.data?.deployments ?? []).map(({ id, name }) => ({
       ...{ id: `/inference/jobs/${id}`, title: name, kind: "deployment" },
     })),
-  ];
+  ].filter(({ id, title }) => `${title} ${id}`.toLowerCase().includes(wanted));
   return (
     <Dialog aria-label="Where to" className={styles["dialog"] ?? ""}>
       <Autocomplete inputValue={text} onInputChange={setText}>
