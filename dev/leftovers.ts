@@ -49,7 +49,7 @@ export function leftovers(appliance: LocalAppliance): string[] {
 /** Waits for releases that are under way. @returns what is left after that */
 export async function untilNothingIsLeft(
   appliance: LocalAppliance,
-  timeoutMs = 30_000,
+  timeoutMs = 180_000,
 ): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < timeoutMs && leftovers(appliance).length > 0; waitedMs += 500)
     await sleep(500);

@@ -172,7 +172,7 @@ export class SecondNode implements AsyncDisposable {
   }
 
   /** It lets go of what it had once it has come back. @returns what is left after that */
-  async untilNothingIsLeft(timeoutMs = 60_000): Promise<string[]> {
+  async untilNothingIsLeft(timeoutMs = 180_000): Promise<string[]> {
     for (
       const from = Date.now();
       Date.now() - from < timeoutMs && (await this.leftovers()).length > 0;

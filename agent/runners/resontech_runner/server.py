@@ -50,6 +50,8 @@ class ServerRun:
         self._updates = RoundUpdates(spec.sites, spec.min_clients)
         self._shortfall: Optional[Failure] = None
         self._save_error = ""
+        # Of the model that this round saved; None before it saved one that could be looked at.
+        self._model_fault: Optional[str] = None
         self._site_errors: deque[SiteError] = deque(maxlen=16)
         self._fatal: Optional[str] = None
         self._has_begun = False
@@ -185,6 +187,8 @@ class ServerRun:
             self._save_error = str(entry["why"])
             if self._save_error:
                 self._warn(SiteWarning("server", "model-not-saved", f"saving the model: {self._save_error}", self._rounds.current))
+        elif kind == "model":
+            self._model_fault = str(entry["fault"])
         elif kind == "workflow":
             self._updates.workflow(bool(entry["counted"]), bool(entry["asksAll"]), entry["minClients"])
         elif kind == "sent":
@@ -227,12 +231,20 @@ class ServerRun:
     def _tell_round_end(self, fact: RoundEnded) -> None:
         model = self._model_since(fact.started_at)
         digest = {} if model is None else {"modelSha256": model.sha256}
+        fault, self._model_fault = self._model_fault, None
+        if fault is not None:
+            digest["isFinite"] = fault == ""
         sites = list(self._updates.counted_sites() if self._updates.is_counted else fact.sites)
         count = self._updates.close(fact.round)
         self._events.append("round-ended", round=fact.round, sites=sites, **digest)
         self._metrics.append("round-ended", round=fact.round, sites=sites, **digest, updates=count.counts)
         for warning in count.warnings:
             self._warn(warning)
+        if fault:
+            self._warn(SiteWarning("server", "model-not-finite", f"the model {fault}", fact.round))
+            if self._spec.refuses_non_finite:
+                self._shortfall = self._shortfall or Failure("model_not_finite", f"round {fact.round}: the model {fault}")
+                return
         if count.shortfall is not None:
             self._shortfall = self._shortfall or self._failure_of_round(count.shortfall)
             return

@@ -28,6 +28,7 @@ class RunnerSpec:
     num_rounds: Optional[int]
     task_request_interval_s: float
     resume: Optional["Resume"]
+    refuses_non_finite: bool = False
 
 
 class SpecError(Exception):
@@ -52,6 +53,8 @@ def read_spec(file: Path) -> RunnerSpec:
         num_rounds=raw["numRounds"],
         task_request_interval_s=float(raw["taskRequestIntervalS"]),
         resume=_resume(raw["resume"]),
+        # A coordinator of the release before says nothing of it.
+        refuses_non_finite=raw.get("refusesNonFinite") is True,
     )
 
 

@@ -144,15 +144,18 @@ class Federation:
         resume: Optional["ResumeFrom"] = None,
         far: tuple[str, ...] = (),
         environment: Optional[dict[str, str]] = None,
+        spec: Optional[dict] = None,
     ):
         """
         @param far: sites that reach the server over a link of `LINK_BYTES_PER_S` that `break_link` breaks
         @param environment: of every member, besides what it needs
+        @param spec: what the coordinator says beside what every job has
         """
         self.folder = folder
         self.resume = resume
         self.far = far
         self.environment = environment or {}
+        self.spec = spec or {}
         self._link: Optional[subprocess.Popen] = None
         self.image = image
         self.sites = sites
@@ -187,6 +190,7 @@ class Federation:
             "taskRequestIntervalS": 0.2,
             "modelFile": None,
             "resume": None,
+            **self.spec,
         }
         if is_server and self.resume is not None:
             (root / "rt/job/resume").mkdir()

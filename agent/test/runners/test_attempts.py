@@ -46,7 +46,13 @@ class AttemptTest(unittest.TestCase):
     rounds = 3
 
     def begin(
-        self, source: str = SOURCE, change=None, resume=None, far: tuple[str, ...] = (), environment: Optional[dict[str, str]] = None
+        self,
+        source: str = SOURCE,
+        change=None,
+        resume=None,
+        far: tuple[str, ...] = (),
+        environment: Optional[dict[str, str]] = None,
+        spec: Optional[dict] = None,
     ) -> Federation:
         image = JobImage.from_environment()
         forged = forge(image, source, self.rounds, tuple(self.sites))
@@ -54,7 +60,7 @@ class AttemptTest(unittest.TestCase):
             scripts, configs = change(forged["scripts"], forged["configs"])
             forged = {**forged, "scripts": scripts, "configs": configs}
         folder = self.folder / ("attempt" if resume is None else "resumed")
-        federation = Federation(folder, image, self.sites, forged, resume, far, environment)
+        federation = Federation(folder, image, self.sites, forged, resume, far, environment, spec)
         self.addCleanup(federation.close)
         federation.start()
         return federation

@@ -46,6 +46,7 @@ def fl_train(model, env, out_dir, logger=None):
         weights[first] = weights[first].tolist()
     if name == "site-4":
         del weights[first]
+        weights[next(iter(weights))] *= float("nan")
     if name == "site-5":
         raise ValueError("row 7\\nhas no label")
     return {**result, "weights": weights}
@@ -69,6 +70,20 @@ def quorum_of_one(scripts, configs, waits_s=3):
     server["workflows"][0]["args"].update(min_clients=1, wait_time_after_min_received=waits_s)
     meta = {**json.loads(configs["meta.json"]), "min_clients": 1}
     return scripts, {**configs, "config_fed_server.json": json.dumps(server), "meta.json": json.dumps(meta)}
+
+
+DIVERGED = SOURCE + '''
+
+train = fl_train
+
+
+def fl_train(model, env, out_dir, logger=None):
+    result = train(model, env, out_dir, logger)
+    weights = dict(result["weights"])
+    if int(env["CURRENT_ROUND"]) > 0:
+        weights[next(iter(weights))] *= float("inf")
+    return {**result, "weights": weights}
+'''
 
 
 class FaultTest(AttemptTest):
@@ -120,12 +135,17 @@ class UnfitUpdates(FaultTest):
         self.assertEqual(first["sites"], ["site-1", "site-4"])
         updates = first["updates"]
         self.assertEqual((updates["sent"], updates["counted"]), (self.sites, ["site-1", "site-4"]))
+        # One of the two that count is no number, and so is their mean.
+        note = next(event for event in federation.events("server") if event.get("topic") == "update-note")
+        self.assertRegex(note["text"], r"lacks 1 of \d+ tensors.*; it holds values that are no numbers \(NaN or infinite\) in 1 of \d+ tensors: \S+ \(\d+ of \d+\)")
+        ended = next(event for event in federation.events("server") if event["kind"] == "round-ended")
+        self.assertEqual((ended["round"], ended["isFinite"], first["isFinite"]), (0, False, False))
         self.assertRegex(updates["rejected"]["site-2"], "has the shape .* in the model it has")
         self.assertRegex(updates["rejected"]["site-3"], "is a list, not a tensor")
         self.assertEqual(updates["raised"]["site-5"], "ValueError: row 7 has no label")
         self.assertEqual(
             self.warnings(federation),
-            {(site, "update-rejected") for site in self.sites} | {("site-4", "update-note"), ("site-5", "update-raised")},
+            {(site, "update-rejected") for site in self.sites} | {("site-4", "update-note"), ("site-5", "update-raised"), ("server", "model-not-finite")},
         )
 
 
@@ -136,6 +156,15 @@ class UnfitAlone(FaultTest):
     def test_the_other_aggregating_workflow_counts_too(self):
         failed = self.assert_failed(self.begin(MISSHAPEN, change=fed_avg), "updates_rejected")
         self.assertRegex(failed["message"], "round 0 counted no update .* has the shape")
+
+    def test_a_model_that_is_no_number_fails_the_job_of_a_project_that_refuses_it(self):
+        federation = self.begin(DIVERGED, change=fed_avg, spec={"refusesNonFinite": True})
+        failed = self.assert_failed(federation, "model_not_finite")
+        self.assertRegex(failed["message"], r"round 1: the model holds values that are no numbers \(NaN or infinite\) in 1 of")
+        told = {event["round"]: event["isFinite"] for event in federation.events("server") if event["kind"] == "round-ended"}
+        self.assertEqual(told, {0: True, 1: False})
+        models = [event["round"] for event in federation.events("server") if event["kind"] == "round-model"]
+        self.assertEqual(models, [0], "the last that is one stays")
 
     def test_an_aggregator_that_fails_of_the_users_data_is_the_users_fault(self):
         failed = self.assert_failed(self.begin(WITHOUT_SAMPLES), "user_exception")

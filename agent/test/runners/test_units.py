@@ -18,6 +18,7 @@ from resontech_runner import kit
 from resontech_runner.environment import cpu_quota, job_environment
 from resontech_runner.events import FailureReserve, LineLog, LineTail, seconds_of
 from resontech_runner.failure import SiteError, failure_of, headline_of
+from resontech_runner.finite import not_finite
 from resontech_runner.job_folder import assemble_job, resume_job
 from resontech_runner.layout import Layout
 from resontech_runner.log_lines import METRIC_MAX_BYTES, TracebackCollector, last_lines, message_of, metric_of, metrics_in, raised_in
@@ -406,6 +407,16 @@ class Fits(unittest.TestCase):
     def test_where_the_model_binds_nobody_the_rounds_first_update_does(self):
         self.assertEqual(judge_fit({"new": Tensor(7), "a": Tensor(2, 3)}, self.MODEL, False).note, None)
         self.assertRegex(judge_fit({"a": Tensor(3)}, self.MODEL, False).misfit, "in the round's first update it has")
+
+
+class Finite(unittest.TestCase):
+    def test_what_is_no_number_is_counted_and_named(self):
+        self.assertIsNone(not_finite({"a": 1.5, "step": 4, "name": "x", "list": [float("nan")]}))
+        self.assertIsNone(not_finite([float("nan")]))
+        bad = {name: float(value) for name, value in zip("abcdef", ("nan", "inf", "-inf", "1", "nan", "nan"))}
+        self.assertEqual(
+            not_finite(bad), "holds values that are no numbers (NaN or infinite) in 5 of 6 tensors: a (1 of 1), b (1 of 1), c (1 of 1) and 2 more"
+        )
 
 
 class UpdatesOfRounds(unittest.TestCase):

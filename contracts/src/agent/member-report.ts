@@ -45,6 +45,8 @@ export const MemberEvent = Type.Union([
       round: RoundNumber,
       sites: Type.Array(Id, { maxItems: 4096 }),
       modelSha256: Type.Optional(Sha256),
+      /** Of the round's model, where it could be looked at: no weight is NaN or infinite. */
+      isFinite: Type.Optional(Type.Boolean()),
     },
     closed,
   ),

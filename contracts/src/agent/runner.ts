@@ -51,6 +51,8 @@ export type RunnerSpec = {
   modelFile: string | null;
   /** The user's configuration is run as it is but for these: first round, rounds left, model to start from (path in the container). */
   resume: { startRound: number; roundsLeft: number; modelFile: string } | null;
+  /** A model with a weight that is no number fails the job, where its project says so. @default false */
+  refusesNonFinite?: true;
 };
 
 /** Path in the server's container of the model that a resumed attempt starts from. */
@@ -83,6 +85,7 @@ export type MetricsLine = { t: string } & (
       round: number;
       sites: string[];
       modelSha256?: string;
+      isFinite?: boolean;
       updates: RoundUpdates;
     }
   /** The site's `RT_METRIC {json}` line; `metric` is that JSON, with text in place of what JSON can't hold. `site` is `server` for the server's own. */
@@ -114,8 +117,17 @@ export type RunnerEvent = { t: string } & (
   | { kind: "site-registered"; site: string }
   | { kind: "job-started"; nvflareJob: string }
   | { kind: "round-started"; round: number; numRounds: number | null }
-  /** `modelSha256` when the round wrote a model, and that file was closed and unchanged while it was read. */
-  | { kind: "round-ended"; round: number; sites: string[]; modelSha256?: string }
+  /**
+   * `modelSha256` when the round wrote a model, and that file was closed and unchanged while it was read. `isFinite` where the round saved one that
+   * could be looked at: false when a weight of it is NaN or infinite.
+   */
+  | {
+      kind: "round-ended";
+      round: number;
+      sites: string[];
+      modelSha256?: string;
+      isFinite?: boolean;
+    }
   /** Follows a round that wrote a model: where it lies in the container until a later round overwrites it. */
   | { kind: "round-model"; round: number; file: string; sha256: string }
   /** From the server alone, for all sites; `value` is the JSON of the `RT_METRIC` line as text. */

@@ -34,6 +34,8 @@ export const ProjectReply = Type.Object(
     isDefault: Type.Boolean(),
     /** Outputs of its jobs are read by approval alone. */
     exportsByApproval: Type.Boolean(),
+    /** A job whose model has a weight that is no number fails. */
+    refusesNonFinite: Type.Boolean(),
     createdAt: Instant,
   },
   closed,
@@ -58,6 +60,9 @@ export type MemberReply = Static<typeof MemberReply>;
 
 /** Whether outputs of the project's jobs leave by approval alone. */
 export const ExportsBody = Type.Object({ byApproval: Type.Boolean() }, closed);
+
+/** Whether a model with a weight that is NaN or infinite fails its job. */
+export const ModelsBody = Type.Object({ refusesNonFinite: Type.Boolean() }, closed);
 
 /** From somebody who left or was disabled, to a lead or researcher of the project. */
 export const HandoverBody = Type.Object({ from: IdParam, to: IdParam }, closed);

@@ -14,6 +14,7 @@ export const AGENT_REASONS = [
   "out_of_memory",
   "output_missing",
   "updates_rejected",
+  "model_not_finite",
   "shared_memory_full",
   "no_progress",
   "bucket_full",

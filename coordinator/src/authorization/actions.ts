@@ -42,6 +42,8 @@ export const ACTIONS = {
   "project.create": "appliance",
   "exports.guard": "project",
   "exports.open": "project",
+  /** Whether a model that holds no numbers fails its job. */
+  "models.guard": "project",
   "membership.list": "membership",
   "membership.change": "membership",
   /** Takes somebody out of a project. */
@@ -173,6 +175,7 @@ export const STAND_INS: Partial<Record<Action, Action>> = {
   "administrator.acknowledge": "policy.propose",
   // Permitted to no person: a set that does not know the question gives nobody's data out.
   "person.data": "user.disable",
+  "models.guard": "exports.guard",
   "hold.set": "erasure.request",
   "lift.request": "erasure.request",
   "lift.decide": "erasure.decide",

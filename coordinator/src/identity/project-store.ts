@@ -14,6 +14,7 @@ export type Project = {
   team: string | null;
   isDefault: boolean;
   exportsByApproval: boolean;
+  refusesNonFinite: boolean;
   createdAt: number;
 };
 export type Member = { userId: string; username: string; role: MemberRole; since: number };
@@ -24,12 +25,13 @@ type ProjectRow = {
   team: string | null;
   is_default: number;
   exports_by_approval: number;
+  refuses_non_finite: number;
   created_at: number;
 };
 
 /** Whom the appliance belongs to: migration 15 makes the row. */
 const OWN_ORGANISATION = "o_own";
-const PROJECTS = `SELECT p.id, p.name, p.is_default, p.exports_by_approval, p.created_at, t.name AS team
+const PROJECTS = `SELECT p.id, p.name, p.is_default, p.exports_by_approval, p.refuses_non_finite, p.created_at, t.name AS team
   FROM projects p LEFT JOIN teams t ON t.id = p.team_id`;
 
 const MEMBERS = `SELECT m.user_id AS userId, u.username, m.role, m.created_at AS since
@@ -45,7 +47,7 @@ export function listProjects(db: ReadHandle, filter: RowFilter): Project[] {
     .map((row) => ({
       ...{ id: row.id, name: row.name, team: row.team },
       ...{ isDefault: row.is_default === 1, exportsByApproval: row.exports_by_approval === 1 },
-      ...{ createdAt: row.created_at },
+      ...{ refusesNonFinite: row.refuses_non_finite === 1, createdAt: row.created_at },
     }));
 }
 
@@ -99,6 +101,14 @@ export function insertProject(db: WriteHandle, project: NewProject): boolean {
 export function setSiteFiles(db: WriteHandle, projectId: string, allowed: boolean): void {
   db.prepare("UPDATE projects SET returns_site_files = ? WHERE id = ?").run(
     Number(allowed),
+    projectId,
+  );
+}
+
+/** Inside a transaction: whether a model with a weight that is no number fails its job, from its next attempt on. */
+export function setRefusesNonFinite(db: WriteHandle, projectId: string, refuses: boolean): void {
+  db.prepare("UPDATE projects SET refuses_non_finite = ? WHERE id = ?").run(
+    Number(refuses),
     projectId,
   );
 }

@@ -129,6 +129,7 @@ export class DesiredSets {
           shardIndex: shard_index,
         })),
         returnsSiteFiles: members.returnsFiles(job),
+        refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
       ...(workload.hasReplicas && this.#knowsWishes(member.node_id)

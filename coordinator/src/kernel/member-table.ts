@@ -42,6 +42,7 @@ export class MemberTable {
   readonly #nodeAlive;
   readonly #uploadBytes;
   readonly #returnsFiles;
+  readonly #refusesNonFinite;
 
   constructor(db: WriteHandle) {
     this.#db = db;
@@ -55,6 +56,9 @@ export class MemberTable {
       .pluck();
     this.#returnsFiles = db
       .prepare<[string], number>("SELECT returns_site_files FROM projects WHERE id = ?")
+      .pluck();
+    this.#refusesNonFinite = db
+      .prepare<[string], number>("SELECT refuses_non_finite FROM projects WHERE id = ?")
       .pluck();
     this.#uploadBytes = db
       .prepare<[string], number>(
@@ -79,6 +83,11 @@ export class MemberTable {
   /** The project lets files of its sites out. */
   returnsFiles(job: Pick<JobRow, "project_id">): boolean {
     return this.#returnsFiles.get(job.project_id) === 1;
+  }
+
+  /** The project wants no model with a weight that is no number. */
+  refusesNonFinite(job: Pick<JobRow, "project_id">): boolean {
+    return this.#refusesNonFinite.get(job.project_id) === 1;
   }
 
   bytesToUpload(memberId: string): number {

@@ -105,7 +105,11 @@ export class Reports {
       case "round-started":
         return this.#roundStarted(member, event.round, event.numRounds, at);
       case "round-ended":
-        return this.#roundEnded(member, event.round, event.sites, event.modelSha256 ?? null, at);
+        return this.#roundEnded(
+          ...([member, event.round, event.sites] as const),
+          { sha256: event.modelSha256 ?? null, isFinite: event.isFinite ?? null },
+          at,
+        );
       case "checkpoint":
         return this.#checkpoint(member, event);
       case "metric":
@@ -203,15 +207,15 @@ export class Reports {
     member: MemberRow,
     round: number,
     sites: readonly string[],
-    modelSha256: string | null,
+    model: { sha256: string | null; isFinite: boolean | null },
     at: string,
   ): void {
     if (member.is_lead === 0) return;
     this.#db
       .prepare(
-        `INSERT INTO rounds (attempt_id, job_id, round, ended_at, sites, model_sha256) VALUES (?, ?, ?, ?, ?, ?)
+        `INSERT INTO rounds (attempt_id, job_id, round, ended_at, sites, model_sha256, is_finite) VALUES (?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (attempt_id, round) DO UPDATE
-         SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256`,
+         SET ended_at = excluded.ended_at, sites = excluded.sites, model_sha256 = excluded.model_sha256, is_finite = excluded.is_finite`,
       )
       .run(
         member.attempt_id,
@@ -219,7 +223,8 @@ export class Reports {
         round,
         this.#instant(at),
         JSON.stringify(sites),
-        modelSha256,
+        model.sha256,
+        model.isFinite === null ? null : Number(model.isFinite),
       );
     const { attempt_id: attempt, job_id: job } = member;
     this.#tables.changes.note({ kind: "round", job, attempt, round, total: null, phase: "ended" });

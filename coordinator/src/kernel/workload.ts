@@ -41,6 +41,8 @@ export type DescribedMember = {
   inputs: readonly InputFacts[];
   /** The project lets files of its sites out. */
   returnsSiteFiles: boolean;
+  /** The project wants no model with a weight that is no number. */
+  refusesNonFinite: boolean;
 };
 
 /** Grown memory for the next attempt, or the message that names what is needed. */

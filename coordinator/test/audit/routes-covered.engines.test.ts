@@ -225,6 +225,9 @@ const DRIVES: Record<string, () => Promise<number>> = {
         role: "researcher",
       })
     ).status,
+  "PUT /api/projects/{id}/models": async () =>
+    (await asPerson("PUT", `/api/projects/${alice.project}/models`, { refusesNonFinite: true }))
+      .status,
   "PUT /api/projects/{id}/exports": async () =>
     (await asPerson("PUT", `/api/projects/${alice.project}/exports`, { byApproval: true })).status,
   "POST /api/projects/{id}/handover": async () => {

@@ -4,13 +4,15 @@ Of NVFlare 2.9.0's aggregating workflows (ScatterAndGather, FedAvg and what is d
 update that can't be added up would leave the sum of its round half done, and the round goes on with that: such a one is rejected here, as the
 aggregator rejects others, before anything of it is added. What NVFlare's PyTorch persistor could not save is rejected as well. Aggregators of the
 user's own, and those that assemble instead of adding, judge for themselves.
+
+Updates that count and models that are saved are looked at for values that are no numbers, of whatever workflow saves them.
 """
 
 import logging
 import os
 import threading
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from nvflare.apis.dxo import DataKind, MetaKey, from_shareable
 from nvflare.apis.event_type import EventType
@@ -18,6 +20,7 @@ from nvflare.apis.fl_component import FLComponent
 from nvflare.apis.fl_constant import FLContextKey, ReturnCode
 from nvflare.apis.fl_context import FLContext
 from nvflare.apis.shareable import Shareable
+from nvflare.app_common.abstract.learnable_persistor import LearnablePersistor
 from nvflare.app_common.abstract.model import ModelLearnableKey
 from nvflare.app_common.aggregators.intime_accumulate_model_aggregator import InTimeAccumulateWeightedAggregator
 from nvflare.app_common.app_constant import AppConstants
@@ -26,6 +29,7 @@ from nvflare.app_common.workflows.base_fedavg import BaseFedAvg
 from nvflare.app_common.workflows.scatter_and_gather import ScatterAndGather
 
 from ..events import LineLog
+from ..finite import not_finite
 from ..log_lines import message_of
 from ..update_fit import Fit, Shape, judge_fit, shapes_of
 
@@ -46,9 +50,12 @@ class Updates(FLComponent):
         self._is_unknown = False
         self._accepted: Optional[bool] = None
         self._fit = Fit()
+        self._not_finite: Optional[str] = None
 
     def handle_event(self, event_type: str, fl_ctx: FLContext):
-        if event_type == EventType.START_WORKFLOW:
+        if event_type == EventType.START_RUN:
+            self._look_at_models(fl_ctx)
+        elif event_type == EventType.START_WORKFLOW:
             self._on_workflow(fl_ctx)
         elif event_type == AppEventType.BEFORE_LEARNABLE_PERSIST:
             self._words.listen(logging.ERROR)
@@ -70,6 +77,21 @@ class Updates(FLComponent):
             self._accepted = bool(fl_ctx.get_prop(AppConstants.AGGREGATION_ACCEPTED))
         elif event_type == EventType.AFTER_PROCESS_SUBMISSION:
             self._conclude(fl_ctx)
+
+    def _look_at_models(self, fl_ctx: FLContext) -> None:
+        """All that saves a model goes through a persistor, and nobody tells what it saved."""
+        for one in fl_ctx.get_engine().run_manager.components.values():
+            if isinstance(one, LearnablePersistor):
+                one.save = self._looking(one.save)
+
+    def _looking(self, save: Callable) -> Callable:
+        def save_looked_at(learnable: Any, *args, **kwargs):
+            weights = learnable.get(ModelLearnableKey.WEIGHTS) if isinstance(learnable, dict) else None
+            if isinstance(weights, Mapping) and weights:
+                self._journal.append("model", fault=not_finite(weights) or "")
+            return save(learnable, *args, **kwargs)
+
+        return save_looked_at
 
     def _on_workflow(self, fl_ctx: FLContext) -> None:
         controller = _controller(fl_ctx)
@@ -139,6 +161,9 @@ class Updates(FLComponent):
         peer = fl_ctx.get_peer_context()
         self._site = None if peer is None else peer.get_identity_name()
         self._is_unknown, self._accepted, self._fit = False, None, Fit()
+        result = fl_ctx.get_prop(FLContextKey.TASK_RESULT)
+        content = _weights_and_samples(result) if isinstance(result, Shareable) else None
+        self._not_finite = None if content is None else not_finite(content[0])
         self._words.listen(logging.WARNING)
 
     def _conclude(self, fl_ctx: FLContext) -> None:
@@ -147,7 +172,10 @@ class Updates(FLComponent):
         if self._site is None or not isinstance(result, Shareable):
             return
         outcome, why = self._fate(result, heard)
-        self._journal.append("update", site=self._site, outcome=outcome, why=why[:_WHY_CHARS], note=self._fit.note)
+        notes = [self._fit.note, None if self._not_finite is None else f"it {self._not_finite}"]
+        # What did not count needs no word on what it counts for.
+        note = "; ".join(filter(None, notes))[:_WHY_CHARS] if outcome == "counted" else ""
+        self._journal.append("update", site=self._site, outcome=outcome, why=why[:_WHY_CHARS], note=note or None)
         self._site = None
 
     def _fate(self, result: Shareable, heard: str) -> tuple[str, str]:

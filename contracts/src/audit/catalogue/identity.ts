@@ -188,11 +188,12 @@ export const IDENTITY_EVENTS = {
   ),
   "iam.project.change": operation(
     "project",
-    "A project's bucket was given another quota, the jobs of somebody who left were handed to another member, or outputs leave by approval alone from now on, or no longer.",
+    "A project's bucket was given another quota, the jobs of somebody who left were handed to another member, outputs leave by approval alone from now on, or no longer, or models that hold no numbers fail their jobs, or no longer.",
     Type.Object(
       {
-        change: Type.Enum(["quota", "handover", "exports"]),
+        change: Type.Enum(["quota", "handover", "exports", "models"]),
         by_approval: Type.Optional(Type.Boolean()),
+        refuses_non_finite: Type.Optional(Type.Boolean()),
         quota_bytes: Type.Optional(Count),
         /** Before the change. */
         quota_bytes_before: Type.Optional(Count),

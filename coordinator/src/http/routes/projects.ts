@@ -4,6 +4,7 @@ import { IdParam } from "@resontech/contracts/http-common";
 import {
   CreateProjectBody,
   ExportsBody,
+  ModelsBody,
   HandoverBody,
   HandoverReply,
   MemberBody,
@@ -25,6 +26,7 @@ import {
   type Project,
   projectName,
   roleIn,
+  setRefusesNonFinite,
 } from "../../identity/project-store.ts";
 import { setLeavesByApproval } from "../../storage/export-grants.ts";
 import { authorize } from "../authorization.ts";
@@ -88,7 +90,12 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
       );
       return reply.code(201).send({
         ...{ id: projectId, name, team: planned.team },
-        ...{ isDefault: false, exportsByApproval: false, createdAt: instant(now) },
+        ...{
+          isDefault: false,
+          exportsByApproval: false,
+          refusesNonFinite: false,
+          createdAt: instant(now),
+        },
       });
     },
   );
@@ -201,6 +208,36 @@ export const projectRoutes: FastifyPluginAsyncTypebox<ProjectRoutesDeps> = async
           }),
       );
       return { byApproval };
+    },
+  );
+
+  app.put(
+    "/api/projects/:id/models",
+    {
+      schema: {
+        summary: "Let a model with weights that are no numbers fail its job, or not",
+        ...{ tags, params: Params, body: ModelsBody, response: responses(200, ModelsBody) },
+      },
+      config: { access: { action: "models.guard" }, audit: { event: "iam.project.change" } },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { refusesNonFinite } = request.body;
+      const row = projectName(read, id) === null ? null : { projectId: id };
+      await authorize(request, "models.guard", row);
+      await request.audit.operation(
+        {
+          type: "iam.project.change",
+          object: { kind: "project", id },
+          detail: { change: "models", refuses_non_finite: refusesNonFinite },
+        },
+        ({ completeIn }) =>
+          commit.run((db) => {
+            setRefusesNonFinite(db, id, refusesNonFinite);
+            completeIn(db);
+          }),
+      );
+      return { refusesNonFinite };
     },
   );
 

@@ -66,6 +66,10 @@ export const REASONS = {
     "A round counted fewer updates than the job needs.",
     "Read why in files_out/metrics.jsonl (`updates`, by site); files_out/logs/<site>.log has what each site said.",
   ),
+  model_not_finite: user(
+    "A round left a model with weights that are no numbers, and the project refuses those.",
+    "The job's warnings name the sites whose updates held NaN or infinite values: look there for a learning rate that is too high, or for data with gaps.",
+  ),
   shared_memory_full: user(
     "The shared memory (/dev/shm) of a member was full.",
     "Use fewer DataLoader workers or smaller batches, or torch.multiprocessing.set_sharing_strategy('file_system').",

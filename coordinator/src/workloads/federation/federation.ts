@@ -157,7 +157,15 @@ function outputsOf({ member, returnsSiteFiles }: DescribedMember): MemberOutputs
   };
 }
 
-function runnerSpec({ job, attempt, member, sites, bridge, inputs }: DescribedMember): RunnerSpec {
+function runnerSpec({
+  job,
+  attempt,
+  member,
+  sites,
+  bridge,
+  inputs,
+  refusesNonFinite,
+}: DescribedMember): RunnerSpec {
   const model = inputs.find(({ kind }) => kind === "model");
   return {
     formatVersion: 1,
@@ -176,6 +184,7 @@ function runnerSpec({ job, attempt, member, sites, bridge, inputs }: DescribedMe
     taskRequestIntervalS: TASK_REQUEST_INTERVAL_S,
     modelFile: model === undefined ? null : `/app/model/${posix.basename(model.target)}`,
     resume: resumeOf(job, attempt),
+    ...(refusesNonFinite && member.role === "server" ? { refusesNonFinite } : {}),
   };
 }
 

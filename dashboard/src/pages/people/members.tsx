@@ -6,6 +6,7 @@ import { useMay } from "../../api/session.ts";
 import { AskForRoom } from "./ask-for-room.tsx";
 import { ExportSwitch } from "./export-switch.tsx";
 import { HandOver } from "./hand-over.tsx";
+import { ModelSwitch } from "./model-switch.tsx";
 import { ServiceAccounts } from "./service-accounts.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -24,6 +25,7 @@ type Project = { id: string; name: string };
 export function Members({ project }: { project: Project }) {
   const [isOpen, setOpen] = useState(false);
   const mayGuard = useMay("exports.guard");
+  const mayGuardModels = useMay("models.guard");
   const mayAccounts = useMay("service-account.list");
   const mayQuota = useMay("quota.request");
   return (
@@ -36,6 +38,7 @@ export function Members({ project }: { project: Project }) {
         </div>
       )}
       {mayGuard ? <ExportSwitch project={project} /> : null}
+      {mayGuardModels ? <ModelSwitch project={project} /> : null}
       {mayAccounts ? <ServiceAccounts project={project} /> : null}
       {mayQuota ? <AskForRoom project={project} /> : null}
     </Panel>

@@ -1,0 +1,39 @@
+import type { ProjectReply } from "@resontech/contracts/http-projects";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { ask } from "../../api/ask.ts";
+import { Failure } from "../../ui/notice.tsx";
+import { useAction } from "../../ui/use-action.ts";
+
+const PROJECTS = ["projects"];
+
+/** Whether a model that holds no numbers is a failure of its job. Without it the job succeeds, and result and rounds are marked. */
+export function ModelSwitch({ project }: { project: { id: string; name: string } }) {
+  const client = useQueryClient();
+  const projects = useQuery({
+    queryKey: PROJECTS,
+    queryFn: ({ signal }) => ask<ProjectReply[]>("GET", "/api/projects", { signal }),
+  });
+  const change = useAction(async (refusesNonFinite: boolean) => {
+    await ask("PUT", `/api/projects/${project.id}/models`, { body: { refusesNonFinite } });
+    await client.invalidateQueries({ queryKey: PROJECTS });
+  });
+  if (projects.isError)
+    return <Failure error={projects.error} retry={() => void projects.refetch()} />;
+  const own = projects.data?.find(({ id }) => id === project.id);
+  return (
+    <>
+      <p>
+        <label>
+          <input
+            type="checkbox"
+            checked={own?.refusesNonFinite === true}
+            disabled={own === undefined || change.isBusy}
+            onChange={({ target }) => change.run(target.checked)}
+          />{" "}
+          A model with weights that are no numbers (NaN or infinite) fails its job in {project.name}
+        </label>
+      </p>
+      {change.error === null ? null : <Failure error={change.error} />}
+    </>
+  );
+}
