@@ -115,6 +115,7 @@ t.test("a round that an attempt's end cut short ends there", async (t) => {
         {
           ...{ attempt: 1, round: 0, startedAt: instant(0), endedAt: null, sites: [] },
           hasCheckpoint: false,
+          isFinite: null,
         },
       ],
     },

@@ -6,6 +6,9 @@ import type {
   TaskReply,
 } from "@resontech/contracts/http-tasks";
 import { modelWords } from "@resontech/contracts/model-words";
+import { isTerminal } from "@resontech/contracts/job-states";
+import { JOB_WORDS } from "@resontech/contracts/state-words";
+import { roundWords } from "@resontech/contracts/round-words";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
@@ -39,13 +42,16 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .description("jobs: list, show, watch, logs, cancel, files, resubmit")
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech jobs ls --state RUNNING,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
+      "\nExamples:\n  resontech jobs ls --state running,QUEUED\n  resontech jobs watch job-7f3a\n  resontech jobs logs -f job-7f3a --of site-1\n  resontech jobs resubmit job-7f3a",
     );
 
   jobs
     .command("ls")
     .description("jobs that you may read, newest first")
-    .option("--state <states>", "with commas between them; one with a leading - is left out")
+    .option(
+      "--state <states>",
+      "with commas between them: waiting, running, finished, failed, cancelled, or names as the list shows; one with a leading - is left out",
+    )
     .option("--project <id>", "of one project")
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
@@ -95,7 +101,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         ["name", job.jobName],
         ["state", `${detail.state} since ${detail.since}`],
         ["why", detail.waitingFor],
-        ["round", roundOf(detail.rounds)],
+        ["rounds", detail.rounds.current === null ? null : roundWords(detail.rounds)],
         ["attempt", String(detail.attempt)],
         ["submitted", job.createdAt],
         ["started", job.startedAt],
@@ -179,7 +185,12 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       const path = `/api/tasks/${encodeURIComponent(id)}/cancel`;
       const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
       if (json) out(`${JSON.stringify(task)}\n`);
-      say(`${id} was asked to stop: resontech jobs watch ${id} tells when it has`);
+      const { state } = task.detail;
+      say(
+        isTerminal(state)
+          ? `${id} had ended before: ${JOB_WORDS[state]}`
+          : `${id} was asked to stop: resontech jobs watch ${id} tells when it has`,
+      );
     });
 
   jobs
@@ -223,16 +234,11 @@ function fact(name: string, value: string): string {
   return `${wrapped(`${name.padEnd(FACTS_AT - 1)} ${printable(value)}`, columns(), FACTS_AT)}\n`;
 }
 
-function roundsOf({ round, rounds }: JobRow): string {
+function roundsOf({ round, rounds, roundsDone }: JobRow): string {
   if (round === null) return "";
-  return rounds === null ? String(round) : `${round}/${rounds}`;
+  return rounds === null ? String(roundsDone) : `${roundsDone}/${rounds}`;
 }
 
 function jobPath(id: string): string {
   return `/api/customer/dashboard/jobs/${encodeURIComponent(id)}`;
-}
-
-function roundOf({ current, total }: { current: number | null; total: number | null }) {
-  if (current === null) return null;
-  return `${current}${total === null ? "" : ` of ${total}`}`;
 }

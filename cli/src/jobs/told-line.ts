@@ -29,7 +29,7 @@ function wordsOf(change: Change, nameOf: (member: string) => string): string | n
     case "round":
       return change.phase === "started"
         ? `round ${change.round}${change.total === null ? "" : ` of ${change.total}`}`
-        : `round ${change.round} ended`;
+        : `round ${change.round} ended${change.isFinite === false ? "; its model holds values that are no numbers (NaN or infinite)" : ""}`;
     case "checkpoint":
       return `checkpoint of round ${change.round}`;
     case "metric":

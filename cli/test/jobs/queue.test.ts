@@ -4,7 +4,15 @@ import { inLine } from "../../src/jobs/queue.ts";
 
 const job = (id: string, state: JobRow["state"]): JobRow => ({
   ...{ id, name: id, projectId: "p_1", owner: "ada", kind: "federation", state, since: "" },
-  ...{ reason: null, waitingFor: null, round: null, rounds: null, attempt: 0, sites: 2 },
+  ...{
+    reason: null,
+    waitingFor: null,
+    round: null,
+    rounds: null,
+    roundsDone: 0,
+    attempt: 0,
+    sites: 2,
+  },
   ...{ createdAt: "", startedAt: null, endedAt: null },
 });
 

@@ -13,9 +13,9 @@ export const JobListQuery = Type.Object(
     state: Type.Optional(
       Type.String({
         maxLength: 400,
-        pattern: "^-?[A-Z]+(,-?[A-Z]+)*$",
-        description: "States with commas between them; one with a leading `-` is left out",
-        examples: ["RUNNING,QUEUED", "-SUCCEEDED,-FAILED"],
+        description:
+          "States with commas between them, or groups: waiting, running, finished, failed, cancelled. One with a leading `-` is left out",
+        examples: ["RUNNING,QUEUED", "waiting", "-finished,-failed"],
       }),
     ),
     project: Type.Optional(IdParam),
@@ -46,6 +46,8 @@ export const JobRow = Type.Object(
     waitingFor: Nullable(Type.String()),
     round: Nullable(Count),
     rounds: Nullable(Count),
+    /** How many have ended, over all attempts. */
+    roundsDone: Count,
     attempt: Count,
     /** Parts of its data, each with a site of its own. */
     sites: Count,
@@ -100,6 +102,8 @@ export const JobHistoryReply = Type.Object(
           /** Whose updates were taken. */
           sites: Type.Array(Type.String()),
           hasCheckpoint: Type.Boolean(),
+          /** Of its model: false where a weight is NaN or infinite, null where nobody could look. */
+          isFinite: Nullable(Type.Boolean()),
         },
         closed,
       ),

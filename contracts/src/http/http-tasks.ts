@@ -114,7 +114,13 @@ export const JobDetail = Type.Object(
     waitingFor: Nullable(Type.String()),
     attempt: Type.Integer(),
     rounds: Type.Object(
-      { current: Nullable(Type.Integer()), total: Nullable(Type.Integer()) },
+      {
+        /** The one that runs or ran last, as the workflow numbers it. */
+        current: Nullable(Type.Integer()),
+        total: Nullable(Type.Integer()),
+        /** How many have ended. */
+        done: Type.Integer(),
+      },
       closed,
     ),
     /** What stays of a training among the outputs, however it ended; null while it goes on, and where nothing came of it. */

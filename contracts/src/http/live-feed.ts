@@ -98,6 +98,8 @@ export const JobStateChange = Type.Union([
     {
       ...{ kind: kind("round"), ...OfJob, attempt: IdParam, round: Count, total: Nullable(Count) },
       phase: Type.Union([kind("started"), kind("ended")]),
+      /** At its end: no weight of its model is NaN or infinite. Null where nobody could look. */
+      isFinite: Type.Optional(Nullable(Type.Boolean())),
     },
     closed,
   ),

@@ -1,4 +1,5 @@
 /** Rows of who wants to hear of the end of which job. */
+import type { JobState } from "@resontech/contracts/job-states";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 
 /** @property all of every job of the own @property jobs single ones that have not been told of */
@@ -10,7 +11,7 @@ export type DueMail = {
   jobId: string;
   kind: string;
   name: string;
-  state: string;
+  state: JobState;
   tries: number;
 };
 

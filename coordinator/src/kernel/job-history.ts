@@ -21,6 +21,7 @@ type RoundRow = {
   ended_at: number | null;
   sites: string;
   has_checkpoint: number;
+  is_finite: number | null;
 };
 type AttemptRow = {
   id: string;
@@ -45,7 +46,7 @@ export class JobHistory {
       "SELECT id, number, start_round, created_at, ended_at, end_reason FROM attempts WHERE job_id = ? ORDER BY number",
     );
     this.#rounds = db.prepare<[string], RoundRow>(
-      `SELECT number AS attempt, rounds.round, started_at, rounds.ended_at, sites,
+      `SELECT number AS attempt, rounds.round, started_at, rounds.ended_at, sites, is_finite,
          EXISTS (SELECT 1 FROM checkpoints
            WHERE checkpoints.job_id = rounds.job_id AND checkpoints.attempt_id = rounds.attempt_id AND checkpoints.round = rounds.round) AS has_checkpoint
        FROM rounds JOIN attempts ON attempts.id = rounds.attempt_id WHERE rounds.job_id = ? ORDER BY number, rounds.round`,
@@ -77,6 +78,7 @@ export class JobHistory {
         endedAt: instantOrNull(row.ended_at),
         sites: JSON.parse(row.sites) as string[],
         hasCheckpoint: row.has_checkpoint === 1,
+        isFinite: row.is_finite === null ? null : row.is_finite === 1,
       })),
       events: this.#events.all(jobId, MAX_EVENTS).reverse().map(eventOf),
     };

@@ -1,5 +1,7 @@
 import type { JobListQuery, JobListReply, JobRow } from "@resontech/contracts/http-jobs";
-import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import type { JobState } from "@resontech/contracts/job-states";
+import { readStates, UnknownState } from "@resontech/contracts/state-words";
+import { ApiError } from "../api-error.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import { Prepared } from "../db/prepared.ts";
 import { type RowFilter, whereOf } from "../db/row-filter.ts";
@@ -17,6 +19,7 @@ type Row = {
   waiting_for: string | null;
   round: number | null;
   num_rounds: number | null;
+  rounds_done: number;
   attempts_made: number;
   shard_count: number;
   created_at: number;
@@ -46,7 +49,7 @@ export class JobLists {
       ...(project === undefined ? [] : [{ sql: "jobs.project_id = ?", values: [project] }]),
       ...(text === undefined ? [] : [containing(text)]),
     ];
-    const inStates = statesOf(state);
+    const inStates = state === undefined ? null : statesOf(state);
     const page = [
       ...shown,
       ...(inStates === null ? [] : [oneOf("jobs.state", inStates)]),
@@ -55,7 +58,8 @@ export class JobLists {
     const { sql, values } = all(page);
     // One more than is asked for tells whether there is a next page.
     const rows = this.#prepared.all<Row>(
-      `SELECT jobs.*, username, (SELECT max(round) FROM rounds WHERE rounds.job_id = jobs.id) AS round
+      `SELECT jobs.*, username, (SELECT max(round) FROM rounds WHERE rounds.job_id = jobs.id) AS round,
+         (SELECT count(DISTINCT round) FROM rounds WHERE rounds.job_id = jobs.id AND rounds.ended_at IS NOT NULL) AS rounds_done
        FROM jobs JOIN users ON users.id = jobs.user_id WHERE ${sql} ORDER BY jobs.sequence DESC LIMIT ?`,
       ...values,
       limit + 1,
@@ -80,14 +84,14 @@ export class JobLists {
   }
 }
 
-/** `A,B`: these; `-A,-B`: all but these; null: all. Exclusions narrow what is named. */
-export function statesOf(text: string | undefined): JobState[] | null {
-  if (text === undefined) return null;
-  const words = text.split(",");
-  const named = words.filter((word) => !word.startsWith("-"));
-  return JOB_STATES.filter(
-    (state) => (named.length === 0 || named.includes(state)) && !words.includes(`-${state}`),
-  );
+/** @throws ApiError validation_failed */
+function statesOf(text: string): JobState[] {
+  try {
+    return readStates(text);
+  } catch (error) {
+    if (error instanceof UnknownState) throw new ApiError("validation_failed", error.message);
+    throw error;
+  }
 }
 
 function containing(text: string): Condition {
@@ -120,6 +124,7 @@ function jobRow(row: Row): JobRow {
     ...{ id: row.id, name: row.name, projectId: row.project_id, owner: row.username },
     ...{ kind: row.kind, state: row.state, since: instant(row.state_since), reason: row.reason },
     ...{ waitingFor: row.waiting_for, round: row.round, rounds: row.num_rounds },
+    roundsDone: row.rounds_done,
     ...{ attempt: row.attempts_made, sites: row.shard_count, createdAt: instant(row.created_at) },
     startedAt: row.started_at === null ? null : instant(row.started_at),
     endedAt: row.ended_at === null ? null : instant(row.ended_at),

@@ -58,8 +58,8 @@ export type JobModel = {
   isFinite: boolean | null;
 };
 
-/** Counted over all attempts. Null before the first round starts, or where the workflow does not name its rounds. */
-export type JobRounds = { current: number | null; total: number | null };
+/** Over all attempts. `current`, as the workflow numbers it, is null before the first round starts, `total` where the workflow does not name its rounds. */
+export type JobRounds = { current: number | null; total: number | null; done: number };
 
 /** One member of the attempt that lives, or lived last, with what its node last said. */
 export type JobMemberView = {

@@ -36,8 +36,9 @@ export class JobViews {
        WHERE attempt_id = ? AND NOT EXISTS (SELECT 1 FROM members AS later WHERE later.replaces = members.id)
        ORDER BY is_lead DESC, shard_index`,
     );
-    this.#rounds = db.prepare<[string], { current: number | null; total: number | null }>(
-      "SELECT max(round) AS current, max(num_rounds) AS total FROM rounds WHERE job_id = ?",
+    this.#rounds = db.prepare<[string], JobRounds>(
+      `SELECT max(round) AS current, max(num_rounds) AS total, count(DISTINCT CASE WHEN ended_at IS NOT NULL THEN round END) AS done
+       FROM rounds WHERE job_id = ?`,
     );
     this.#model = db.prepare<
       { job: string; key: string },
@@ -131,8 +132,8 @@ export class JobViews {
 
   /** Rounds are numbered as the workflow numbers them, over all attempts: a resumed one goes on where the last one stopped. */
   #roundsOf(job: Pick<JobRow, "id" | "num_rounds">): JobRounds {
-    const { current, total } = this.#rounds.get(job.id) ?? { current: null, total: null };
-    return { current, total: total ?? job.num_rounds };
+    const { current, total, done } = this.#rounds.get(job.id)!;
+    return { current, total: total ?? job.num_rounds, done };
   }
 
   #modelOf({ id, output_root }: JobRow): JobModel | null {

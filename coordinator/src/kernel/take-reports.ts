@@ -227,7 +227,10 @@ export class Reports {
         model.isFinite === null ? null : Number(model.isFinite),
       );
     const { attempt_id: attempt, job_id: job } = member;
-    this.#tables.changes.note({ kind: "round", job, attempt, round, total: null, phase: "ended" });
+    this.#tables.changes.note({
+      ...{ kind: "round", job, attempt, round, total: null, phase: "ended" },
+      isFinite: model.isFinite,
+    });
   }
 
   /** The pointer is committed under the fence that the report came with; uploads of another fence are nobody's checkpoint. */

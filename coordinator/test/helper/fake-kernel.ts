@@ -218,7 +218,7 @@ export class FakeKernel implements Kernel {
             member: "site-1",
           }
         : null,
-      rounds: { current: null, total: 3 },
+      rounds: { current: null, total: 3, done: 0 },
       members: [
         {
           ...{

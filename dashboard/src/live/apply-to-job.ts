@@ -27,7 +27,13 @@ export function applyToJob(job: Job, { at, change }: Told): Job {
       return { ...job, detail: { ...job.detail, waitingFor: change.why } };
     case "round": {
       const total = change.total ?? job.detail.rounds.total;
-      return { ...job, detail: { ...job.detail, rounds: { current: change.round, total } } };
+      const { done } = job.detail.rounds;
+      const rounds = {
+        current: change.round,
+        total,
+        done: change.phase === "ended" ? done + 1 : done,
+      };
+      return { ...job, detail: { ...job.detail, rounds } };
     }
     default:
       return job;
@@ -74,10 +80,12 @@ export function applyToHistory(history: JobHistoryReply, { at, change }: Told): 
         one.attempt === attempt && one.round === change.round;
       const before = history.rounds.find(isIt) ?? {
         ...{ attempt, round: change.round, startedAt: null, endedAt: null },
-        ...{ sites: [], hasCheckpoint: false },
+        ...{ sites: [], hasCheckpoint: false, isFinite: null },
       };
       const round =
-        change.phase === "started" ? { ...before, startedAt: at } : { ...before, endedAt: at };
+        change.phase === "started"
+          ? { ...before, startedAt: at }
+          : { ...before, endedAt: at, isFinite: change.isFinite ?? null };
       return { ...history, rounds: [...history.rounds.filter((one) => !isIt(one)), round] };
     }
     case "checkpoint": {

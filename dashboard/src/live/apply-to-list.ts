@@ -18,7 +18,10 @@ export function applyToRow(row: JobRow, { at, change }: Told): JobRow {
     case "waiting":
       return { ...row, waitingFor: change.why };
     case "round":
-      return { ...row, round: change.round, rounds: change.total ?? row.rounds };
+      return {
+        ...{ ...row, round: change.round, rounds: change.total ?? row.rounds },
+        roundsDone: row.roundsDone + (change.phase === "ended" ? 1 : 0),
+      };
     default:
       return row;
   }

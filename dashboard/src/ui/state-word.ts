@@ -1,5 +1,6 @@
 /** How each state of a job, a member or a node is told: a word, a shape, and one of five tones. Pure. */
 import type { JobState, MemberState } from "@resontech/contracts/job-states";
+import { JOB_WORDS, MEMBER_WORDS } from "@resontech/contracts/state-words";
 import type { NodeState } from "@resontech/contracts/node-states";
 
 export type Tone = "good" | "busy" | "wait" | "bad" | "quiet";
@@ -9,41 +10,41 @@ export type StateWord = {
   shape: "ring" | "dot" | "half" | "tick" | "cross" | "dash";
 };
 
+type Look = Pick<StateWord, "tone" | "shape">;
+const looks = (tone: Tone, shape: StateWord["shape"]): Look => ({ tone, shape });
 const of = (word: string, tone: Tone, shape: StateWord["shape"]): StateWord => ({
-  word,
-  tone,
-  shape,
+  ...{ word, tone, shape },
 });
 
-const JOB: Record<JobState, StateWord> = {
-  ACCEPTED: of("accepted", "wait", "ring"),
-  QUEUED: of("waits", "wait", "ring"),
-  HELD: of("held", "wait", "ring"),
-  RESERVED: of("placed", "busy", "half"),
-  PROVISIONING: of("prepares", "busy", "half"),
-  STAGING: of("fetches data", "busy", "half"),
-  RUNNING: of("runs", "busy", "dot"),
-  PREEMPTING: of("gives way", "wait", "half"),
-  RECOVERING: of("recovers", "wait", "half"),
-  FINALIZING: of("saves results", "busy", "half"),
-  STOPPING: of("stops", "wait", "half"),
-  SUCCEEDED: of("finished", "good", "tick"),
-  FAILED: of("failed", "bad", "cross"),
-  CANCELLED: of("cancelled", "quiet", "dash"),
-  EXPIRED: of("ran out of time", "bad", "cross"),
-  REJECTED: of("rejected", "bad", "cross"),
+const JOB: Record<JobState, Look> = {
+  ACCEPTED: looks("wait", "ring"),
+  QUEUED: looks("wait", "ring"),
+  HELD: looks("wait", "ring"),
+  RESERVED: looks("busy", "half"),
+  PROVISIONING: looks("busy", "half"),
+  STAGING: looks("busy", "half"),
+  RUNNING: looks("busy", "dot"),
+  PREEMPTING: looks("wait", "half"),
+  RECOVERING: looks("wait", "half"),
+  FINALIZING: looks("busy", "half"),
+  STOPPING: looks("wait", "half"),
+  SUCCEEDED: looks("good", "tick"),
+  FAILED: looks("bad", "cross"),
+  CANCELLED: looks("quiet", "dash"),
+  EXPIRED: looks("bad", "cross"),
+  REJECTED: looks("bad", "cross"),
 };
 
-const MEMBER: Record<MemberState, StateWord> = {
-  LEASED: of("reserved", "wait", "ring"),
-  STARTING: of("starts", "busy", "half"),
-  RUNNING: of("runs", "busy", "dot"),
-  DRAINING: of("ends", "busy", "half"),
-  RELEASING: of("cleans up", "busy", "half"),
-  RELEASED: of("gone", "quiet", "tick"),
-  LOST: of("lost", "bad", "cross"),
-  FENCED: of("fenced", "bad", "cross"),
-  QUARANTINED: of("quarantined", "bad", "cross"),
+const MEMBER: Record<MemberState, Look> = {
+  LEASED: looks("wait", "ring"),
+  STARTING: looks("busy", "half"),
+  RUNNING: looks("busy", "dot"),
+  DRAINING: looks("busy", "half"),
+  RELEASING: looks("busy", "half"),
+  RELEASED: looks("quiet", "dash"),
+  LOST: looks("bad", "cross"),
+  FENCED: looks("bad", "cross"),
+  QUARANTINED: looks("bad", "cross"),
 };
 
 const NODE: Record<NodeState, StateWord> = {
@@ -55,7 +56,7 @@ const NODE: Record<NodeState, StateWord> = {
 };
 
 export function jobWord(state: JobState): StateWord {
-  return JOB[state];
+  return { word: JOB_WORDS[state], ...JOB[state] };
 }
 
 /** What a deployment is there for, and its only good end, have words of their own. */
@@ -65,11 +66,11 @@ const DEPLOYMENT: Partial<Record<JobState, StateWord>> = {
 };
 
 export function deploymentWord(state: JobState): StateWord {
-  return DEPLOYMENT[state] ?? JOB[state];
+  return DEPLOYMENT[state] ?? jobWord(state);
 }
 
 export function memberWord(state: MemberState): StateWord {
-  return MEMBER[state];
+  return { word: MEMBER_WORDS[state], ...MEMBER[state] };
 }
 
 export function nodeWord(state: NodeState): StateWord {

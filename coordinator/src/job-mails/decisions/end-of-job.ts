@@ -1,14 +1,16 @@
 import { DEPLOYMENT_KINDS } from "@resontech/contracts/http-inference";
+import type { JobState } from "@resontech/contracts/job-states";
+import { JOB_WORDS } from "@resontech/contracts/state-words";
 
 /** The mail about a job that has ended: its name, its state and where to look, and nothing else that anybody wrote. */
 const MAX_NAME = 120;
 
 export function endOfJob(
-  { jobId, kind, name, state }: { jobId: string; kind: string; name: string; state: string },
+  { jobId, kind, name, state }: { jobId: string; kind: string; name: string; state: JobState },
   publicUrl: string,
 ): { subject: string; text: string } {
   const shown = name.replaceAll(/\p{Cc}+/gu, " ").slice(0, MAX_NAME);
-  const word = state.toLowerCase();
+  const word = JOB_WORDS[state];
   const { what, page } = DEPLOYMENT_KINDS.includes(kind)
     ? { what: "deployment", page: "inference/jobs" }
     : { what: "job", page: "jobs" };

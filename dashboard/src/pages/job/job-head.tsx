@@ -1,6 +1,7 @@
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { modelWords } from "@resontech/contracts/model-words";
+import { roundWords } from "@resontech/contracts/round-words";
 import { useState } from "react";
 import { Link } from "wouter";
 import { ask } from "../../api/ask.ts";
@@ -53,11 +54,8 @@ export function JobHead({ job }: { job: Job }) {
         )}
         {detail.rounds.current === null ? null : (
           <div>
-            <dt>Round</dt>
-            <dd>
-              {detail.rounds.current}
-              {detail.rounds.total === null ? "" : ` of ${detail.rounds.total}`}
-            </dd>
+            <dt>Rounds</dt>
+            <dd>{roundWords(detail.rounds)}</dd>
           </div>
         )}
         <div>
@@ -111,7 +109,7 @@ export function JobHead({ job }: { job: Job }) {
             <span className={styles["small"]}>
               {member.node}
               {member.model === null ? "" : ` · ${member.model}`}
-              {isTerminal(detail.state) || member.progress === null
+              {!MOVES.includes(member.state) || member.progress === null
                 ? ""
                 : ` · ${progressOf(member.progress)}`}
             </span>
@@ -121,6 +119,9 @@ export function JobHead({ job }: { job: Job }) {
     </>
   );
 }
+
+/** Members that fetch or store; of another state what was fetched last is past. */
+const MOVES: readonly Job["workers"][number]["state"][] = ["STARTING", "DRAINING"];
 
 function progressOf({ step, done, total }: { step: string; done: number; total: number | null }) {
   return total === null || total === 0 ? step : `${step} ${Math.round((100 * done) / total)} %`;

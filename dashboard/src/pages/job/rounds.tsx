@@ -64,7 +64,7 @@ export function Rounds({
       </svg>
       <Table
         caption="Rounds"
-        columns={COLUMNS}
+        columns={columns(isTerminal(job.detail.state))}
         rows={[...history.rounds].reverse()}
         keyOf={({ attempt, round }) => `${attempt}-${round}`}
       />
@@ -72,17 +72,20 @@ export function Rounds({
   );
 }
 
-const COLUMNS: Column<Round>[] = [
+const columns = (isOver: boolean): Column<Round>[] => [
   { title: "Round", of: ({ round }) => round, isNumber: true },
   { title: "Attempt", of: ({ attempt }) => attempt, isNumber: true },
   {
     title: "Took",
     of: ({ startedAt, endedAt }) =>
       startedAt === null || endedAt === null
-        ? "runs"
+        ? isOver
+          ? "not finished"
+          : "runs"
         : duration(Date.parse(endedAt) - Date.parse(startedAt)),
     isNumber: true,
   },
   { title: "Updates of", of: ({ sites }) => sites.join(", ") },
+  { title: "Model", of: ({ isFinite }) => (isFinite === false ? "holds no numbers (NaN)" : "") },
   { title: "Checkpoint", of: ({ hasCheckpoint }) => (hasCheckpoint ? "kept" : "") },
 ];

@@ -1,17 +1,15 @@
 import { JOB_STATES, type JobState } from "@resontech/contracts/job-states";
+import { STATE_GROUPS } from "@resontech/contracts/state-words";
 import { useEffect, useState } from "react";
 import { useSearchParams } from "wouter";
 import styles from "./jobs-page.module.css";
 
-/** Kinds of state that people ask for. */
-const GROUPS = [
+const GROUPS: readonly (readonly [string, readonly JobState[]])[] = [
   ["All", []],
-  ["Waiting", ["ACCEPTED", "QUEUED", "HELD", "RESERVED", "PROVISIONING", "STAGING", "RECOVERING"]],
-  ["Running", ["RUNNING", "PREEMPTING", "FINALIZING", "STOPPING"]],
-  ["Finished", ["SUCCEEDED"]],
-  ["Failed", ["FAILED", "EXPIRED", "REJECTED"]],
-  ["Cancelled", ["CANCELLED"]],
-] as const satisfies readonly (readonly [string, readonly JobState[]])[];
+  ...Object.entries(STATE_GROUPS).map(
+    ([name, states]) => [name[0]!.toUpperCase() + name.slice(1), states] as const,
+  ),
+];
 const TYPED_MS = 250;
 
 /** What is in the address is what is shown: a view is kept and sent as a link. */
