@@ -166,9 +166,16 @@ t.test("lists fit, and the model comes back", async (t) => {
   const listed = await ran("resontech jobs ls");
   t.equal(listed.code, 0);
   t.match(listed.said[0], /^JOB +NAME +STATE +ROUND +AGE +WHY$/);
-  t.match(listed.said[1], new RegExp(`^${id} +study +SUCCEEDED +0/3 `));
+  t.match(listed.said[1], new RegExp(`^${id} +study +SUCCEEDED +1/3 `));
   const shown = await ran(`resontech jobs show ${id}`);
   t.match(shown.said.join("\n"), /^state +SUCCEEDED since /m);
+  t.match(shown.said.join("\n"), /^rounds +1 of 3 done$/m);
+  t.match(shown.said.join("\n"), /^model +of round 0, the final one$/m);
+  const late = await ran(`resontech jobs cancel ${id}`);
+  t.match(late.said.join(" "), new RegExp(`${id} had ended before: finished`));
+  const bogus = await ran("resontech jobs ls --state BOGUS");
+  t.equal(bogus.code, 1);
+  t.match(bogus.said.join(" "), /there is no state "BOGUS": say waiting, running/);
   const files = await ran(`resontech jobs files ${id}`);
   t.match(files.said.join("\n"), /model_out\/checkpoint\.pt/);
   t.same(broken([...listed.said, ...shown.said, ...files.said]), []);

@@ -57,6 +57,7 @@ t.test("the key, the bucket and its pair are good, and the job is there", async 
       name: "default",
       isDefault: true,
       exportsByApproval: false,
+      refusesNonFinite: false,
       createdAt: "1970-01-01T00:00:00.001Z",
     },
   ]);
