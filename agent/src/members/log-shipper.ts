@@ -1,15 +1,15 @@
 /** A member's output on its way: in chunks of at most 1 MiB or 5 s to the object store, and live to those who watch. */
-import { readSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import type { TailMessage } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
 import { SharedRun } from "@resontech/daemon/shared-run";
 import { persist } from "../bus/persist.ts";
+import { gapLine, isFullChunk, nextLogStep } from "../decisions/log-bound.ts";
 import { tailPieces } from "../decisions/tail-pieces.ts";
 import type { JobFile } from "../substrate/area.ts";
 import { JOB_PATHS } from "../substrate/job-paths.ts";
 import type { MemberContext } from "./member-context.ts";
 
-const MAX_CHUNK_BYTES = 1024 * 1024;
 const EVERY_MS = 5_000;
 
 export class LogShipper {
@@ -28,9 +28,8 @@ export class LogShipper {
     using file = await this.#open();
     if (file === null) return;
     this.#tail(file, nowMs);
-    const waiting = file.sizeBytes - this.#member.journal.state.logOffset;
-    const isDue =
-      waiting >= MAX_CHUNK_BYTES || (waiting > 0 && nowMs - this.#beganAtMs >= EVERY_MS);
+    const step = nextLogStep(this.#member.journal.state.logOffset, file.sizeBytes, false);
+    const isDue = step !== null && (isFullChunk(step) || nowMs - this.#beganAtMs >= EVERY_MS);
     if (!isDue || this.#shipping.isUnderWay) return;
     this.#beganAtMs = nowMs;
     void this.#shipping.run(() => this.#shipOrWait());
@@ -41,15 +40,15 @@ export class LogShipper {
     await this.#shipping.idle();
   }
 
-  /** Ships all there is, however often it takes; nothing more is written by then. */
+  /** Ships what stays of all there is, however often it takes; nothing more is written by then. */
   async finish(): Promise<void> {
     await this.settle();
-    while (await persist(() => this.#shipChunk(), this.#member.abandoned));
+    while (await persist(() => this.#shipNext(true), this.#member.abandoned));
   }
 
   async #shipOrWait(): Promise<void> {
     try {
-      await this.#shipChunk();
+      await this.#shipNext(false);
     } catch (error) {
       // What was not shipped is in the file still: the next chunk, or the last one, begins there.
       this.#member.tools.log.warn(
@@ -59,21 +58,46 @@ export class LogShipper {
     }
   }
 
-  /** False when there was nothing. */
-  async #shipChunk(): Promise<boolean> {
+  /** False when there was nothing. @param isOver nothing more is written */
+  async #shipNext(isOver: boolean): Promise<boolean> {
     using file = await this.#open();
     const { journal, tools, ref, abandoned } = this.#member;
     const { logOffset, logSeq } = journal.state;
-    const sizeBytes = Math.min(MAX_CHUNK_BYTES, (file?.sizeBytes ?? 0) - logOffset);
-    if (file === null || sizeBytes <= 0) return false;
+    const step = file === null ? null : nextLogStep(logOffset, file.sizeBytes, isOver);
+    if (file === null || step === null) return false;
     const key = `${ref.member}-${formatFence(ref.fence)}/${String(logSeq).padStart(8, "0")}`;
-    await tools.uploader.upload(
-      ref,
-      { fd: file.fd, start: logOffset, sizeBytes, key, area: "log" },
-      abandoned,
-    );
-    journal.note({ logOffset: logOffset + sizeBytes, logSeq: logSeq + 1 });
+    const upload = (part: { fd: number; start: number; sizeBytes: number }) =>
+      tools.uploader.upload(ref, { ...part, key, area: "log" }, abandoned);
+    if (step.kind === "chunk")
+      await upload({ fd: file.fd, start: logOffset, sizeBytes: step.bytes });
+    else await this.#withLine(gapLine(step.bytes), upload);
+    journal.note({ logOffset: logOffset + step.bytes, logSeq: logSeq + 1 });
     return true;
+  }
+
+  /** Stores a line of our own. A member's disk that is full has no room for it, and the end of its log counts more. */
+  async #withLine(
+    line: string,
+    upload: (part: { fd: number; start: number; sizeBytes: number }) => Promise<unknown>,
+  ): Promise<void> {
+    const { enclosure, ref, tools } = this.#member;
+    const path = enclosure.area.scratch("log-gap");
+    try {
+      try {
+        writeFileSync(path, line, { mode: 0o600 });
+      } catch (error) {
+        tools.log.warn({ err: error, member: ref.member }, "nothing marks the gap in a log");
+        return;
+      }
+      const fd = openSync(path, "r");
+      try {
+        await upload({ fd, start: 0, sizeBytes: Buffer.byteLength(line) });
+      } finally {
+        closeSync(fd);
+      }
+    } finally {
+      rmSync(path, { force: true });
+    }
   }
 
   #tail(file: JobFile, nowMs: number): void {

@@ -1,10 +1,11 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DesiredMember, MemberEvent } from "@resontech/contracts/agent-protocol";
 import t, { type Test } from "tap";
+import { gapLine, LOG_HEAD_BYTES, LOG_TAIL_BYTES } from "../../src/decisions/log-bound.ts";
 import { drainMember } from "../../src/members/drain-member.ts";
 import type { MemberContext } from "../../src/members/member-context.ts";
 import { MemberJournal } from "../../src/members/member-journal.ts";
@@ -151,6 +152,42 @@ t.test(
       { "events/output.log": "said", "out/patients.csv": "x" },
     );
     t.strictSame(stored, ["m-1.1/00000001", "files_out/logs/site-1.log"]);
+  },
+);
+
+t.test(
+  "of a log without bound the beginning and the end are stored, and the middle is counted",
+  async (t) => {
+    const parts: { key: string; start: number; sizeBytes: number; text: string }[] = [];
+    const { member, disk } = drainingServer(t, 1, {
+      upload: async (
+        _: unknown,
+        {
+          fd,
+          key,
+          start,
+          sizeBytes,
+        }: { fd: number; key: string; start: number; sizeBytes: number },
+      ) => {
+        const text = Buffer.alloc(Math.min(sizeBytes, 200));
+        readSync(fd, text, 0, text.length, start);
+        parts.push({ key, start, sizeBytes, text: text.toString() });
+      },
+    } as unknown as Uploader);
+    Object.assign(member.journal.state, { stop: { reason: "user_cancelled", graceMs: 1 } });
+    mkdirSync(disk.path("events"), { recursive: true });
+    const log = join(disk.path("events"), "output.log");
+    writeFileSync(log, "first");
+    truncateSync(log, LOG_HEAD_BYTES + 300 * MIB + LOG_TAIL_BYTES);
+    await drainMember(member);
+    const logParts = parts.filter(({ key }) => key.startsWith("m-1.1/"));
+    const gap = logParts.findIndex(({ text }) => text.includes("left out"));
+    t.match(logParts[0], { key: "m-1.1/00000001", text: /^first/ });
+    t.match(logParts[gap], { text: gapLine(300 * MIB) });
+    const bytes = (some: typeof parts) => some.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    t.equal(bytes(logParts.slice(0, gap)), LOG_HEAD_BYTES);
+    t.equal(bytes(logParts.slice(gap + 1)), LOG_TAIL_BYTES);
+    t.equal(logParts[gap + 1]?.start, LOG_HEAD_BYTES + 300 * MIB);
   },
 );
 

@@ -1,7 +1,13 @@
 import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
-import { type Chunk, chunksOf, MAX_CHUNKS, memberOfChunk } from "./decisions/log-chunks.ts";
+import {
+  type Chunk,
+  chunksOf,
+  logFolder,
+  MAX_CHUNKS,
+  memberOfChunk,
+} from "./decisions/log-chunks.ts";
 import { wholeCharacters } from "./decisions/whole-characters.ts";
 
 type Job = { id: string; bucket: string };
@@ -22,7 +28,7 @@ export class StoredLogs {
 
   /** @throws S3UnavailableError */
   async list({ id, bucket }: Job): Promise<JobLogsReply> {
-    const stored = await this.#store.list(bucket, `logs/${id}/`, MAX_CHUNKS);
+    const stored = await this.#store.list(bucket, logFolder(id), MAX_CHUNKS);
     const bytes = new Map<string, number>();
     for (const { key, sizeBytes } of stored) {
       const member = memberOfChunk(key);
@@ -85,6 +91,6 @@ export class StoredLogs {
 
   async #chunks({ id, bucket }: Job, member: string): Promise<Chunk[] | null> {
     if (!this.#members.all(id).some((one) => one.member === member)) return null;
-    return chunksOf(await this.#store.list(bucket, `logs/${id}/${member}-`, MAX_CHUNKS));
+    return chunksOf(await this.#store.list(bucket, `${logFolder(id)}${member}-`, MAX_CHUNKS));
   }
 }

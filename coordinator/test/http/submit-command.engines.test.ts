@@ -136,3 +136,21 @@ t.test("what is wrong is told with status, code and place", async (t) => {
   }
   t.equal(api.kernel.tasks.length, before);
 });
+
+t.test("who removes what a job left removes its logs, too, each on record", async (t) => {
+  const { body } = await submit({ name: "Noisy" });
+  const id = String(body["id"]);
+  for (const part of [1, 2, 3])
+    await engine.store.put(alice.bucket, `logs/${id}/m-1.1/0000000${part}`, "noise", "text/plain");
+  const other = await engine.store.put(alice.bucket, "logs/another/m-1.1/1", "kept", "text/plain");
+  api.kernel.views.set(id, { ...api.kernel.views.get(id)!, state: "CANCELLED" });
+  const before = api.audit.drafts.length;
+  const removed = await api.call(alice, { method: "DELETE", url: `/api/tasks/${id}/outputs` });
+  t.match(removed, { status: 200, body: { removed: 3 } });
+  t.same(await engine.store.list(alice.bucket, `logs/${id}/`, 10), []);
+  t.equal((await engine.store.stat(alice.bucket, other.key))?.versionId, other.versionId);
+  const listed = api.audit.drafts
+    .slice(before)
+    .filter(({ type }) => type === "data.object.delete.listed");
+  t.equal(listed.length, 3);
+});

@@ -12,6 +12,7 @@ import { ApiError } from "../../api-error.ts";
 import type { ReadHandle } from "../../db/open-database.ts";
 import { findBucket } from "../../identity/bucket-store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
+import { logFolder, MAX_CHUNKS } from "../../outputs/decisions/log-chunks.ts";
 import { StoredTasks } from "../../kernel/stored-tasks.ts";
 import { validateAgain } from "../../submission/resubmit-task.ts";
 import { acceptTask, type SubmissionDeps, submitTask } from "../../submission/submit-task.ts";
@@ -25,7 +26,7 @@ import { authorizedBucket } from "./bucket.ts";
 export type TaskRoutesDeps = SubmissionDeps & {
   read: ReadHandle;
   kernel: Kernel;
-  store: Pick<ObjectStore, "list" | "getRange" | "stat">;
+  store: Pick<ObjectStore, "list" | "getRange" | "stat" | "remove">;
 };
 
 const tags = ["tasks"];
@@ -137,7 +138,7 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
     {
       schema: {
         summary:
-          "Remove the versions that an ended task left; they count in the bucket's quota until then",
+          "Remove the versions that an ended task left, and its logs; they count in the bucket's quota until then",
         tags,
         params,
         response: responses(200, RemovedOutputsReply),
@@ -148,18 +149,21 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const job = await authorizedRow(request, "job.outputs.remove", find(request.params.id));
       if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
       const outputs = deps.kernel.outputs(job.id);
+      const logs = await deps.store.list(job.bucket, logFolder(job.id), MAX_CHUNKS);
       const logId = findBucket(deps.read, job.bucket)?.logId ?? job.projectId;
       const object = { kind: "bucket", id: logId } as const;
       return request.audit.operation(
-        { type: "data.bucket.delete", object, detail: { objects: outputs.length } },
+        { type: "data.bucket.delete", object, detail: { objects: outputs.length + logs.length } },
         async () => {
-          for (const { key } of outputs)
+          for (const { key } of [...outputs, ...logs])
             await request.audit.fact({
               type: "data.object.delete.listed",
               object: { path: `${job.bucket}/${key}` },
               detail: { version: true },
             });
-          return { removed: await deps.kernel.forgetOutputs(job.id) };
+          for (const { key, versionId } of logs)
+            await deps.store.remove(job.bucket, key, versionId);
+          return { removed: (await deps.kernel.forgetOutputs(job.id)) + logs.length };
         },
       );
     },

@@ -7,6 +7,11 @@ export type Chunk = { version: ObjectVersion; offset: number };
 /** An agent stores a chunk every few seconds at most; so many are years. */
 export const MAX_CHUNKS = 100_000;
 
+/** Where all logs of a job lie. */
+export function logFolder(jobId: string): string {
+  return `logs/${jobId}/`;
+}
+
 /** Of which member the object at this key is a part. */
 export function memberOfChunk(key: string): string {
   return key.split("/")[2]?.replace(/-[^-]*$/, "") ?? "";

@@ -34,7 +34,10 @@ export function RemoveOutputs({ jobId, count }: { jobId: string; count: number }
           setAsked(false);
         }}
       >
-        <p>{count} files are gone for good, the model among them. The audit log names each.</p>
+        <p>
+          {count} files are gone for good, the model among them, and the logs with them. The audit
+          log names each.
+        </p>
         {remove.error === null ? null : <Failure error={remove.error} />}
       </Question>
     </div>
