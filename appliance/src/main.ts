@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import Docker from "dockerode";
 import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
+import { onClosedPipe } from "@resontech/cli/closed-pipe";
 import { asTable } from "@resontech/cli/table";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { declarationsOf, leaves } from "./audit/command-audit.ts";
@@ -601,6 +602,9 @@ leaves(program.command("uninstall"), { event: "admin.uninstall" })
       say,
     );
   });
+
+// What was begun goes on to its end, whoever listens.
+onClosedPipe(() => {});
 
 try {
   declarationsOf(program);

@@ -20,6 +20,7 @@ import {
 } from "./audit/search.ts";
 import { showEntry } from "./audit/show.ts";
 import { CliError } from "./cli-error.ts";
+import { onClosedPipe } from "./closed-pipe.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addCompletionCommands } from "./completion/commands.ts";
 import { addInferCommands } from "./infer/commands.ts";
@@ -49,6 +50,9 @@ const USAGE: ReadonlySet<string> = new Set([
   "question_unknown",
   "entry_invalid",
 ]);
+
+// Nothing is half done where it leaves: what it sent stands, and an upload goes on where it stopped.
+onClosedPipe(() => process.exit());
 
 const program = new Command("resontech")
   .description(

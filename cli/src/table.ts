@@ -3,6 +3,8 @@
  * does not fit, its cells wrap at blanks; where that does not help, each row is shown as lines of a name and a value, as `psql` does.
  */
 
+import { printable } from "./printable.ts";
+
 /** A row of more lines is no row any more. */
 const MOST_LINES = 4;
 const GAP = "  ";
@@ -82,8 +84,8 @@ function longestWord(cell: string): number {
 
 /** Nothing that comes from outside moves the cursor or turns the line round. */
 function visible(text: string): string {
-  return text.replace(
-    /[^\x20-\x7e]/gu,
+  return printable(text).replaceAll(
+    /[\t\n]/g,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
 }

@@ -17,6 +17,13 @@ t.test("what comes from outside is shown and not obeyed", async (t) => {
   );
 });
 
+t.test("names keep their letters", async (t) => {
+  t.equal(
+    linesOf(asTable(["A", "B"], [["1", "Müller rsk_…\n9"]], 40))[1],
+    "1  Müller rsk_…\\u{a}9",
+  );
+});
+
 t.test("what fits is one line for each row", async (t) => {
   t.same(linesOf(asTable(["A", "B"], [["1", "two words"]], 80)), ["A  B", "1  two words"]);
   t.match(

@@ -1,5 +1,6 @@
 /** The installer: run by install.sh from a verified medium, and by the `appliance` command for `resume` and `uninstall`. */
 import { isFullDisk } from "@resontech/daemon/durable-file";
+import { onClosedPipe } from "@resontech/cli/closed-pipe";
 import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";
 import { install } from "./install.ts";
@@ -177,6 +178,9 @@ program
   .option("--root <dir>", "install root", DEFAULT_NODE_ROOT)
   .option("--yes", "do not ask", false)
   .action((options: { root: string; yes: boolean }) => leave(resolve(options.root), options));
+
+// What was begun goes on to its end, whoever listens.
+onClosedPipe(() => {});
 
 try {
   await program.parseAsync();

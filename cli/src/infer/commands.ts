@@ -14,7 +14,7 @@ import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import { printLogs } from "../jobs/follow-logs.ts";
-import { printable } from "../printable.ts";
+import { printable, printableLog } from "../printable.ts";
 import { applianceFrom, type Settings, settingsFrom } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
@@ -201,7 +201,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
           id,
           { of: null, tailBytes: tail ?? null, isFollowed: follow, isOver },
         ] as const),
-        (_member, text) => void out(printable(text)),
+        (_member, text) => void out(printableLog(text)),
         say,
       );
     });

@@ -12,8 +12,10 @@ import { roundWords } from "@resontech/contracts/round-words";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
-import { printable } from "../printable.ts";
+import { printable, printableLog } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
+import { size } from "../size.ts";
+import { findJob } from "./find-job.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
 import { readJobs } from "./read-jobs.ts";
@@ -92,7 +94,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .command("show <job>")
     .description("one job with its members")
     .option("--json", "as the appliance says it", false)
-    .action(async (id: string, { json }: { json: boolean }) => {
+    .action(async (named: string, { json }: { json: boolean }) => {
+      const id = await findJob(settings(), named);
       const job = (await getJson(settings(), jobPath(id))) as DashboardJobWithWorkers;
       if (json) return void out(`${JSON.stringify(job, null, 2)}\n`);
       const { detail } = job;
@@ -129,7 +132,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .command("watch <job>")
     .description("what happens in a job, until it ends; exit code 3 when it did not succeed")
     .option("--json", "one JSON line for each change", false)
-    .action(async (id: string, { json }: { json: boolean }) => {
+    .action(async (named: string, { json }: { json: boolean }) => {
+      const id = await findJob(settings(), named);
       const last = await watchJob(settings(), id, {
         line: (text) => void out(`${wrapped(text, columns(), TOLD_AT)}\n`),
         json: json ? (message) => void out(`${JSON.stringify(message)}\n`) : null,
@@ -148,9 +152,10 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .option("--json", "one JSON line for each piece, with who printed it", false)
     .action(
       async (
-        id: string,
+        named: string,
         { follow, of, tail, json }: { follow: boolean; of?: string; tail?: number; json: boolean },
       ) => {
+        const id = await findJob(settings(), named);
         let last: string | null = null;
         await printLogs(
           ...([
@@ -170,7 +175,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
             }
             if (name !== null && name !== last) out(`--- ${name} ---\n`);
             last = name;
-            out(printable(text));
+            out(printableLog(text));
           },
           say,
         );
@@ -181,7 +186,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .command("cancel <job>")
     .description("ask a job to stop; logs, and the model of the last stored round, stay")
     .option("--json", "the appliance's answer", false)
-    .action(async (id: string, { json }: { json: boolean }) => {
+    .action(async (named: string, { json }: { json: boolean }) => {
+      const id = await findJob(settings(), named);
       const path = `/api/tasks/${encodeURIComponent(id)}/cancel`;
       const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
       if (json) out(`${JSON.stringify(task)}\n`);
@@ -199,7 +205,8 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       "the same job as a new one, of the very files that it was made of; refused where these are gone",
     )
     .option("--json", "the appliance's answer", false)
-    .action(async (id: string, { json }: { json: boolean }) => {
+    .action(async (named: string, { json }: { json: boolean }) => {
+      const id = await findJob(settings(), named);
       const path = `/api/tasks/${encodeURIComponent(id)}/resubmit`;
       const task = (await sendJson(settings(), "POST", path, null)) as TaskReply;
       out(json ? `${JSON.stringify(task)}\n` : `${task.id}\n`);
@@ -211,15 +218,16 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
     .command("files <job>")
     .description("what a job left")
     .option("--json", "one JSON line for each file", false)
-    .action(async (id: string, { json }: { json: boolean }) => {
+    .action(async (named: string, { json }: { json: boolean }) => {
+      const id = await findJob(settings(), named);
       const path = `/api/tasks/${encodeURIComponent(id)}/outputs`;
       const files = (await getJson(settings(), path)) as TaskOutputsReply;
       if (json) for (const file of files) out(`${JSON.stringify(file)}\n`);
       else if (files.length > 0)
         table(
-          ["FILE", "BYTES", "STORED", "SHA-256"],
+          ["FILE", "SIZE", "STORED", "SHA-256"],
           files.map(({ key, sizeBytes, storedAt, sha256 }) => [
-            ...[key, String(sizeBytes), storedAt, sha256],
+            ...[key, size(sizeBytes), storedAt, sha256],
           ]),
         );
       if (files.length === 0) say("the job has left nothing yet");

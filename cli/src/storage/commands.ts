@@ -1,17 +1,16 @@
 /** `resontech storage`: the project's bucket. */
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import type { ObjectsReply } from "@resontech/contracts/http-storage";
 import type { Command } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
 
 import { settingsFrom } from "../settings.ts";
+import { size } from "../size.ts";
+import { filesBelow, OBJECTS, pagesOf } from "./files-below.ts";
 import { getFile } from "./get-file.ts";
 import { putFile } from "./put-file.ts";
 
 type Shell = { say: (text: string) => void; table: (head: string[], rows: string[][]) => void };
-
-const OBJECTS = "/api/users/storage/objects";
 
 export function addStorageCommands(program: Command, { say, table }: Shell): void {
   const settings = () => settingsFrom(process.env);
@@ -20,7 +19,7 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .description("the project's bucket: ls, put, get, rm, usage")
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech storage ls jobs/\n  resontech storage put data.zip jobs/study/shards/a.zip\n  resontech storage get jobs/study/model_out/model.pt",
+      "\nExamples:\n  resontech storage ls jobs/\n  resontech storage put data.zip jobs/study/shards/a.zip\n  resontech storage get jobs/study/model_out/model.pt\n  resontech storage get jobs/study/files_out/ results",
     );
 
   storage
@@ -30,22 +29,15 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .action(async (folder: string | undefined, { json }: { json: boolean }) => {
       const prefix = folder === undefined || folder === "" ? "" : folder.replace(/\/*$/, "/");
       const rows: [key: string, size: string, at: string][] = [];
-      let after: string | undefined;
-      do {
-        const page = (await getJson(settings(), OBJECTS, {
-          prefix,
-          after,
-          limit: 1_000,
-        })) as ObjectsReply;
+      for await (const page of pagesOf(settings(), prefix)) {
         for (const key of page.folders)
           if (json) process.stdout.write(`${JSON.stringify({ folder: key })}\n`);
           else rows.push([key, "", ""]);
         for (const object of page.objects)
           if (json) process.stdout.write(`${JSON.stringify(object)}\n`);
-          else rows.push([object.key, String(object.sizeBytes), object.modifiedAt]);
-        after = page.next ?? undefined;
-      } while (after !== undefined);
-      if (rows.length > 0) table(["KEY", "BYTES", "CHANGED"], rows);
+          else rows.push([object.key, size(object.sizeBytes), object.modifiedAt]);
+      }
+      if (rows.length > 0) table(["KEY", "SIZE", "CHANGED"], rows);
       else if (!json) say("nothing lies there");
     });
 
@@ -66,21 +58,28 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
         const { sizeBytes, resumedBytes, isAnew } = put;
         if (isAnew) say(`${below}: what was sent before could not be used; all was sent anew`);
         say(
-          `${below}: ${sizeBytes} bytes${resumedBytes === 0 ? "" : `, ${resumedBytes} of them sent before`}`,
+          `${below}: ${size(sizeBytes)}${resumedBytes === 0 ? "" : `, ${size(resumedBytes)} of them sent before`}`,
         );
       }
     });
 
   storage
     .command("get <key> [file]")
-    .description("an object into a file; a download that was cut goes on where it stopped")
-    .option("--json", "one JSON line", false)
+    .description(
+      "an object into a file, or a folder, named with / at its end, with all that is below; a download that was cut goes on where it stopped",
+    )
+    .option("--json", "one JSON line for each file", false)
     .action(async (key: string, file: string | undefined, { json }: { json: boolean }) => {
-      const got = await getFile(settings(), key, file ?? basename(key));
-      if (json) process.stdout.write(`${JSON.stringify(got)}\n`);
-      say(
-        `${got.file}: ${got.sizeBytes} bytes${got.resumedBytes === 0 ? "" : `, ${got.resumedBytes} of them had before`}`,
-      );
+      const target = file ?? basename(key);
+      for await (const [from, to] of key.endsWith("/")
+        ? filesBelow(settings(), key, target)
+        : [[key, target] as const]) {
+        const got = await getFile(settings(), from, to);
+        if (json) process.stdout.write(`${JSON.stringify(got)}\n`);
+        const before =
+          got.resumedBytes === 0 ? "" : `, ${size(got.resumedBytes)} of them had before`;
+        say(`${got.file}: ${size(got.sizeBytes)}${before}`);
+      }
     });
 
   storage
@@ -105,7 +104,7 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
       >;
       if (json) return void process.stdout.write(`${JSON.stringify(usage)}\n`);
       const { usedBytes, quotaBytes, objects } = usage;
-      process.stdout.write(`${usedBytes} of ${quotaBytes} bytes, ${objects} objects\n`);
+      process.stdout.write(`${size(usedBytes)} of ${size(quotaBytes)}, ${objects} objects\n`);
     });
 }
 
