@@ -144,9 +144,11 @@ export class Scheduler {
     const freePorts = tables.bridges.freePorts(nodes);
     const gatewayPorts = tables.bridges.gatewayPorts(nodes);
     const workers = db
-      .prepare<[], WorkerRow & { is_held: number }>(
-        `SELECT workers.*, EXISTS (SELECT 1 FROM leases WHERE worker_id = workers.id AND released_at IS NULL) AS is_held
-         FROM workers WHERE is_present = 1`,
+      .prepare<[], WorkerRow & { is_held: number; held_by: string | null }>(
+        `SELECT workers.*, lease.worker_id IS NOT NULL AS is_held, jobs.kind AS held_by
+         FROM workers LEFT JOIN leases AS lease ON lease.worker_id = workers.id AND lease.released_at IS NULL
+           LEFT JOIN jobs ON jobs.id = lease.job_id
+         WHERE is_present = 1`,
       )
       .all();
     const capacities = new Map(nodes.map((node) => [node.id, capacityBytes(memoryOf(node))]));
@@ -191,8 +193,14 @@ export class Scheduler {
         device: deviceFactsOf(worker),
         isHealthy: worker.is_healthy === 1 && worker.is_quarantined === 0,
         isFree: worker.is_held === 0,
+        isHeldForGood: this.#isForGood(worker.held_by),
       })),
     };
+  }
+
+  #isForGood(kind: string | null): boolean {
+    const { workloads } = this.#parts.tables;
+    return kind !== null && workloads.has(kind) && workloads.of({ kind }).hasReplicas;
   }
 
   /** Of running jobs that have a member beside the lead which let go; most have none. */

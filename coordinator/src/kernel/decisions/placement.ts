@@ -59,6 +59,8 @@ export type PlacementWorker = {
   device: DeviceFacts;
   isHealthy: boolean;
   isFree: boolean;
+  /** What holds it ends by nothing but somebody's word. @default false */
+  isHeldForGood?: boolean;
 };
 export type Snapshot = {
   jobs: readonly WaitingJob[];
@@ -133,7 +135,7 @@ export function plan({
       why:
         why ??
         (avoided.has(worker.node) ? "on nodes where the job has failed" : null) ??
-        (isBusy(worker, taken) ? "busy" : null),
+        (isBusy(worker, taken) ? busyWords(worker) : null),
     }));
     const eligible = judged.filter(({ why }) => why === null).map(({ worker }) => worker);
     const chosen = choose(job, eligible, homes);
@@ -209,6 +211,12 @@ function whyNeverNow(
 
 function isBusy(worker: PlacementWorker, taken: ReadonlySet<string>): boolean {
   return !worker.isFree || taken.has(worker.id);
+}
+
+function busyWords({ isFree, isHeldForGood }: PlacementWorker): string {
+  return !isFree && isHeldForGood === true
+    ? "held by endpoints, which have no end of their own: stop one, or let it run fewer replicas"
+    : "busy";
 }
 
 /** Nodes that failed the job are left alone as long as another one could take it, if only later. */
