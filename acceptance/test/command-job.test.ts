@@ -11,7 +11,12 @@ if (!existsSync(join(root, "current")))
   throw new Error("npm test starts the appliance; run it through `npm test`");
 const appliance = LocalAppliance.at(root);
 
-type Outcome = { status: string; detail: Record<string, unknown>; texts: Record<string, string> };
+type Outcome = {
+  status: string;
+  detail: Record<string, unknown>;
+  texts: Record<string, string>;
+  curves: object[];
+};
 
 t.test(
   "its inputs lie where it looks, nothing is reached from it, and what it wrote and said comes back",
@@ -22,7 +27,7 @@ t.test(
     const example = join(import.meta.dirname, "jobs", "command");
     const workstation = await Workstation.open(appliance, work, example);
     const told = (await workstation.events(["/example/submit.py", name])).at(-1) as Outcome;
-    const { status, detail, texts } = told;
+    const { status, detail, texts, curves } = told;
     t.equal(status, "FINISHED", JSON.stringify(detail));
     t.match(detail, { kind: "command", state: "SUCCEEDED", attempt: 1, error: null });
     const found = JSON.parse(texts[`jobs/${name}/files_out/table/sums.json`] ?? "{}") as Record<
@@ -30,7 +35,11 @@ t.test(
       unknown
     >;
     t.match(found, { sums: { "raw/a.csv": 6, "raw/deep/b.csv": 10 }, reached: false });
-    t.equal(texts[`jobs/${name}/files_out/logs/command.log`], "summed 2 files at level 7\n");
+    t.equal(
+      texts[`jobs/${name}/files_out/logs/command.log`],
+      `RT_METRIC {"step": 1, "sum": 16}\nsummed 2 files at level 7\n`,
+    );
+    t.match(curves, [{ site: "command", name: "sum", axis: "step", points: [[1, 16, 16, 16]] }]);
     t.same(await untilNothingIsLeft(appliance), []);
   },
 );

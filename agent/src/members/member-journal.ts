@@ -51,6 +51,11 @@ export class MemberJournal {
     this.#state.eventsOffset = eventsOffset;
   }
 
+  /** The same of metrics among what the member printed. */
+  readMetrics(metricsOffset: number): void {
+    this.#state.metricsOffset = metricsOffset;
+  }
+
   /** What desired may change under a fence. */
   follow(change: Pick<DesiredMember, "bridge" | "wish">): void {
     this.#state.desired = { ...this.#state.desired, ...change };

@@ -29,6 +29,8 @@ export type MemberState = {
   /** Bytes of the output that were shipped, and the number of the next chunk. */
   logOffset: number;
   logSeq: number;
+  /** Bytes of the output in which metrics were sought. */
+  metricsOffset: number;
   /** The substrate's own notes of it. */
   kept: Kept;
   /** The runner's last word. */
@@ -54,6 +56,7 @@ export function freshState(
     told: INITIAL_TOLD,
     logOffset: 0,
     logSeq: 1,
+    metricsOffset: 0,
     kept: {},
     verdict: null,
     model: null,

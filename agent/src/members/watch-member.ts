@@ -5,6 +5,7 @@ import { CheckpointUploads } from "./checkpoint-uploads.ts";
 import { lastPrinted } from "./last-printed.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { MemberContext } from "./member-context.ts";
+import { PrintedMetrics } from "./printed-metrics.ts";
 import { ReplicaWishes } from "./replica-wishes.ts";
 import { RoundUploads } from "./round-uploads.ts";
 import { takeEvents, takeRest } from "./take-events.ts";
@@ -25,11 +26,13 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const rounds = new RoundUploads(member);
   const checkpoints = new CheckpointUploads(member);
   const wishes = new ReplicaWishes(member);
+  const metrics = new PrintedMetrics(member);
   const ending = new Ending(member);
   while (run.isRunning()) {
     const nowMs = performance.now();
     wishes.pass();
     await shipper.tick(nowMs);
+    await metrics.tick();
     if (await takeEvents(member, checkpoints)) rounds.request(nowMs);
     checkpoints.tick(nowMs);
     rounds.tick(nowMs);
@@ -39,6 +42,7 @@ export async function watchMember(member: MemberContext): Promise<void> {
   const { exitCode, oomKilled } = await run.end(abandoned);
   tools.records.ended(journal.state.desired, exitCode, oomKilled);
   await shipper.tick(performance.now());
+  await metrics.finish();
   await takeRest(member, checkpoints);
   await Promise.all([shipper.settle(), rounds.settle(), checkpoints.settle()]);
   // What ends because it was told to is not judged.

@@ -97,6 +97,8 @@ export const MemberOutputs = Type.Object(
     files: Type.Union([Type.Object({ folder: OutputKey, site: Id }, closed), Type.Null()]),
     /** The model of each round is stored as a checkpoint that a later attempt goes on from. */
     checkpoints: Type.Boolean(),
+    /** Lines `RT_METRIC {json}` that the member prints are told as metrics of this name. Left out where its runner tells them. */
+    metrics: Type.Optional(Id),
   },
   closed,
 );

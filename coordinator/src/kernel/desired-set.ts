@@ -1,6 +1,7 @@
 import {
   type DesiredMember,
   type DesiredReply,
+  PRINTED_METRICS_SINCE,
   type StagedInput,
   WISH_SINCE,
 } from "@resontech/contracts/agent-protocol";
@@ -83,11 +84,12 @@ export class DesiredSets {
       .all(nodeId);
   }
 
-  #knowsWishes(nodeId: string): boolean {
+  /** Its agent's version of the protocol is this or a later one. */
+  #speaks(nodeId: string, version: number): boolean {
     const node = this.#db
       .prepare<[string], NodeRow>("SELECT * FROM nodes WHERE id = ?")
       .get(nodeId);
-    return node !== undefined && agentProtocolOf(node) >= WISH_SINCE;
+    return node !== undefined && agentProtocolOf(node) >= version;
   }
 
   /** A member of a kind that a newer release knows is told as that release told it; nothing where it kept none. */
@@ -129,10 +131,11 @@ export class DesiredSets {
           shardIndex: shard_index,
         })),
         returnsSiteFiles: members.returnsFiles(job),
+        knowsMetrics: this.#speaks(member.node_id, PRINTED_METRICS_SINCE),
         refusesNonFinite: members.refusesNonFinite(job),
       }),
       ...(bridge === null ? {} : { bridge }),
-      ...(workload.hasReplicas && this.#knowsWishes(member.node_id)
+      ...(workload.hasReplicas && this.#speaks(member.node_id, WISH_SINCE)
         ? { wish: { order: member.wish_order, asleep: member.wishes_sleep === 1 } }
         : {}),
       inputs: inputs.map(({ id, kind, target, size_bytes, etag, sha256 }) => ({

@@ -41,6 +41,8 @@ export type DescribedMember = {
   inputs: readonly InputFacts[];
   /** The project lets files of its sites out. */
   returnsSiteFiles: boolean;
+  /** Its agent finds metrics among what a member prints. */
+  knowsMetrics: boolean;
   /** The project wants no model with a weight that is no number. */
   refusesNonFinite: boolean;
 };

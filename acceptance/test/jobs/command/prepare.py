@@ -9,6 +9,7 @@ inputs, out = pathlib.Path(os.environ["RESONTECH_INPUT_DIR"]), pathlib.Path(os.e
 sums = {}
 for file in sorted(inputs.rglob("*.csv")):
     sums[str(file.relative_to(inputs))] = sum(float(value) for row in csv.reader(file.open()) for value in row)
+print('RT_METRIC {"step": 1, "sum": 16}', flush=True)
 print("summed", len(sums), "files at level", os.environ["LEVEL"], flush=True)
 try:
     socket.create_connection(("198.18.0.1", 80), timeout=2)

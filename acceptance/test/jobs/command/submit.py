@@ -41,4 +41,5 @@ while job["status"] in ("QUEUED", "RUNNING"):
     job = api.get(f"/api/tasks/{job['id']}").json()
 keys = [found["Key"] for found in store.list_objects_v2(Bucket=bucket, Prefix=f"jobs/{name}/").get("Contents", [])]
 texts = {key: store.get_object(Bucket=bucket, Key=key)["Body"].read().decode() for key in keys if "/files_out/" in key}
-print(json.dumps({"status": job["status"], "detail": job["detail"], "texts": texts}), flush=True)
+curves = api.get(f"/api/jobs/{job['id']}/metrics").json()["series"]
+print(json.dumps({"curves": curves, "status": job["status"], "detail": job["detail"], "texts": texts}), flush=True)

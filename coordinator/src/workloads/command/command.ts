@@ -45,7 +45,7 @@ export const command: Workload = {
   regrow: () => null,
 };
 
-function describe({ job }: DescribedMember): MemberPayload {
+function describe({ job, knowsMetrics }: DescribedMember): MemberPayload {
   const spec = JSON.parse(job.spec ?? "null") as CommandSpec;
   return {
     command: [...spec.interpreter, `/rt/job/scripts/${spec.script}`, ...spec.arguments],
@@ -66,6 +66,7 @@ function describe({ job }: DescribedMember): MemberPayload {
       models: null,
       files: { folder: "files_out", site: ROLE },
       checkpoints: false,
+      ...(knowsMetrics ? { metrics: ROLE } : {}),
     },
   };
 }
