@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import t from "tap";
+import { commitRound } from "../../coordinator/test/kernel/commit-round.ts";
+import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
 import { accessibilityFaults } from "./helper/accessibility.ts";
 import { DashboardHouse } from "./helper/dashboard-house.ts";
 
@@ -12,6 +14,12 @@ const ada = await house.addUser("ada");
 const stranger = await house.addUser("stranger");
 const agent = await house.addNode("node-a", 2);
 await agent.beat([]);
+
+const images = process.env["RT_IMAGES"];
+async function shot(page: Page, name: string): Promise<void> {
+  if (images !== undefined)
+    await page.screenshot({ path: `${images}/${name}.png`, fullPage: true });
+}
 
 /** A page of Ada's that keeps what the browser complains of. */
 async function pageOf(
@@ -100,6 +108,21 @@ t.test("a researcher sees a job wait, run, print and end without a reload", asyn
   await page.getByRole("button", { name: "Cancel the job" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Cancel the job" }).click();
   await page.getByText("It was asked to stop, and its members end.").waitFor();
+
+  // Its only round ended with weights that are no numbers, and was committed.
+  await agent.report(server, { kind: "round-ended", round: 1, sites: ["site-1"], isFinite: false });
+  await page.getByRole("tab", { name: "Rounds" }).click();
+  await page.getByRole("cell", { name: "holds no numbers (NaN)" }).waitFor();
+  await commitRound(agent, server, 1);
+  for (const member of members) await agent.report(member, CLEAN);
+  await page.getByText("It was cancelled.").waitFor();
+  await page
+    .getByRole("link", {
+      name: /^of round 1, the last that was stored before the end; it holds values that are no numbers/,
+    })
+    .click();
+  await page.getByRole("button", { name: /Download .*model_out.checkpoint.pt/ }).waitFor();
+  await shot(page, "job-cancelled");
   t.same(complaints, []);
   t.ok(second);
 });

@@ -119,6 +119,35 @@ t.test("a lead takes somebody in and out, hands jobs over, and asks for room", a
   t.match(asked, [{ what: { kind: "quota", bytes: 750e9 }, requester: { username: "ada" } }]);
 });
 
+t.test(
+  "a lead lets models that hold no numbers fail their jobs, and takes that back",
+  async (t) => {
+    const page = await pageOf(ada.userId, "/people");
+    const members = page.getByRole("region", { name: "Members of screening" });
+    const fails = members.getByLabel(/A model with weights that are no numbers/);
+    const inForce = async () => {
+      const projects = await page.evaluate(
+        async () =>
+          (await (await fetch("/api/projects")).json()) as {
+            name: string;
+            refusesNonFinite: boolean;
+          }[],
+      );
+      return projects.find(({ name }) => name === "screening")?.refusesNonFinite;
+    };
+    const set = (refuses: boolean) =>
+      Promise.all([
+        page.waitForResponse((reply) => reply.request().method() === "PUT" && reply.ok()),
+        fails.setChecked(refuses),
+      ]);
+    await set(true);
+    t.equal(await inForce(), true);
+    await page.reload();
+    await set(false);
+    t.equal(await inForce(), false);
+  },
+);
+
 t.test("the private part of a program's key stays in the page", async (t) => {
   const page = await pageOf(ada.userId, "/people");
   const members = page.getByRole("region", { name: "Members of screening" });

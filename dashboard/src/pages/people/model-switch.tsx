@@ -1,5 +1,6 @@
 import type { ProjectReply } from "@resontech/contracts/http-projects";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import { ask } from "../../api/ask.ts";
 import { Failure } from "../../ui/notice.tsx";
 import { useAction } from "../../ui/use-action.ts";
@@ -13,9 +14,16 @@ export function ModelSwitch({ project }: { project: { id: string; name: string }
     queryKey: PROJECTS,
     queryFn: ({ signal }) => ask<ProjectReply[]>("GET", "/api/projects", { signal }),
   });
+  // Shown until the appliance says what is in force.
+  const [wished, setWished] = useState<boolean | null>(null);
   const change = useAction(async (refusesNonFinite: boolean) => {
-    await ask("PUT", `/api/projects/${project.id}/models`, { body: { refusesNonFinite } });
-    await client.invalidateQueries({ queryKey: PROJECTS });
+    setWished(refusesNonFinite);
+    try {
+      await ask("PUT", `/api/projects/${project.id}/models`, { body: { refusesNonFinite } });
+      await client.invalidateQueries({ queryKey: PROJECTS });
+    } finally {
+      setWished(null);
+    }
   });
   if (projects.isError)
     return <Failure error={projects.error} retry={() => void projects.refetch()} />;
@@ -26,7 +34,7 @@ export function ModelSwitch({ project }: { project: { id: string; name: string }
         <label>
           <input
             type="checkbox"
-            checked={own?.refusesNonFinite === true}
+            checked={wished ?? own?.refusesNonFinite === true}
             disabled={own === undefined || change.isBusy}
             onChange={({ target }) => change.run(target.checked)}
           />{" "}
