@@ -3,7 +3,14 @@ import { claimedAccessKey } from "./access-key.ts";
 import { parseAddress } from "./address.ts";
 import { type CopySource, parseCopySource } from "./copy-source.ts";
 import { type DeclaredLength, declaredLength } from "./declared-length.ts";
-import { findOperation, hasOnly, KEY_CALLS, type Operation } from "./operations.ts";
+import {
+  findOperation,
+  hasOnly,
+  KEY_CALLS,
+  type Operation,
+  unservedParameter,
+} from "./operations.ts";
+import { checkFields } from "./request-fields.ts";
 import { decisiveHeaders } from "./request-headers.ts";
 import { S3Refusal } from "./s3-error.ts";
 
@@ -32,7 +39,8 @@ export type S3Request = {
 /**
  * What a request asks for, from its request line and headers alone.
  * @param rawHeaders name, value, name, value … as they came
- * @throws S3Refusal NotImplemented for what is not in the table of operations, InvalidArgument, and what the parsers of its parts throw
+ * @throws S3Refusal NotImplemented for what is not in the table of operations or of their fields, InvalidArgument, and what the parsers of its
+ * parts throw
  */
 export function classify(method: string, target: string, rawHeaders: readonly string[]): S3Request {
   const headers = decisiveHeaders(rawHeaders);
@@ -48,15 +56,22 @@ export function classify(method: string, target: string, rawHeaders: readonly st
       : hasOnly(query, keyCall.selectors)
         ? keyCall
         : null;
-  if (operation === null)
-    throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
+  if (operation === null) {
+    const parameter = unservedParameter(method, level, query);
+    throw new S3Refusal(
+      "NotImplemented",
+      parameter === null
+        ? "this request is none that this object store serves"
+        : `this object store does not serve the query parameter ${parameter.slice(0, 64)} there`,
+    );
+  }
   const signature = query.get(SIGNATURE_PARAMETER);
   const declared = headers.get("x-amz-content-sha256") ?? "";
   const isPart = operation.selectors.includes("partNumber");
   // Without a part the engine copies the whole object.
   if (range !== undefined && !(isPart && operation.copies))
     throw new S3Refusal("InvalidArgument", "x-amz-copy-source-range goes with a copied part alone");
-  return {
+  const asked: S3Request = {
     operation,
     bucket,
     key,
@@ -71,6 +86,8 @@ export function classify(method: string, target: string, rawHeaders: readonly st
     prefix: query.get("prefix") ?? "",
     bodySha256: signature === undefined && /^[0-9a-f]{64}$/.test(declared) ? declared : null,
   };
+  checkFields(operation.name, query, rawHeaders);
+  return asked;
 }
 
 /** What is no time, the engine refuses. */
