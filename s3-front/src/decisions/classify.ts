@@ -13,6 +13,7 @@ import {
 import { checkFields } from "./request-fields.ts";
 import { decisiveHeaders } from "./request-headers.ts";
 import { S3Refusal } from "./s3-error.ts";
+import { signedHeaders } from "./signed-headers.ts";
 
 /** A request that the door has understood. */
 export type S3Request = {
@@ -25,6 +26,8 @@ export type S3Request = {
   copySource: CopySource | null;
   /** Null without a signature. */
   accessKeyId: string | null;
+  /** Lower-case names of the headers that the signature covers. */
+  signedHeaders: ReadonlySet<string>;
   length: DeclaredLength;
   /** Of the signature in the query; null without one. */
   urlSha256: string | null;
@@ -80,6 +83,7 @@ export function classify(method: string, target: string, rawHeaders: readonly st
     partNumber: isPart ? partNumberOf(query.get("partNumber") ?? "") : null,
     copySource: source === undefined ? null : parseCopySource(source, range),
     accessKeyId: claimedAccessKey(query, headers),
+    signedHeaders: signedHeaders(query, headers),
     length: declaredLength(operation.body, query, headers),
     urlSha256: signature === undefined ? null : joinKey(signature),
     signedAtMs: timeOf(query.get("X-Amz-Date")),

@@ -310,7 +310,7 @@ export class Door {
     let isAnswered = false;
     try {
       await exchange(engine, {
-        ...{ request, response, body, talk },
+        ...{ request, response, body, talk, signedHeaders: asked.signedHeaders },
         isDocument:
           kind === "multipart" || kind === "delete-many" || copies || name === "ListBuckets",
         revise: (answer, headers) => aboutOwnBucket(asked, principal, isProvenBy(headers), answer),
