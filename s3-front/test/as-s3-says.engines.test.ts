@@ -142,6 +142,19 @@ t.test("answers about a delete marker name it", async (t) => {
   }
 });
 
+t.test(
+  "a refusal of HEAD, which has no document, says in its headers what is refused",
+  async (t) => {
+    const headers = { "x-amz-expected-bucket-owner": "somebody" };
+    const refused = await own({ request: `HEAD ${B}/x`, headers });
+    t.equal(refused.status, 501);
+    t.equal(refused.headers.get("x-amz-error-code"), "NotImplemented");
+    t.match(refused.headers.get("x-amz-error-message"), /x-amz-expected-bucket-owner/);
+    const odd = await own({ request: `HEAD ${B}/x?of-%C3%BC%E2%82%AC` });
+    t.match([odd.status, odd.headers.get("x-amz-error-message")], [501, /parameter of-\?+ /]);
+  },
+);
+
 t.test("a client that knows no region is told it", async (t) => {
   const asked = await own({ request: `GET ${B}?location`, region: "us-east-1" });
   t.match(asked, { status: 200, body: />garage</ });

@@ -54,7 +54,7 @@ export const GRANTED_FIELDS: Readonly<Record<string, readonly string[]>> = {
   UploadPart: STREAMED,
   UploadPartCopy: [...SOURCE, "x-amz-copy-source-range"],
   CompleteMultipartUpload: [
-    ...CHECKSUMS,
+    ...DIGESTS,
     ...WRITE_CONDITIONS,
     ...["x-amz-checksum-type", "x-amz-mp-object-size"],
   ],
