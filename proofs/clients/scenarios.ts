@@ -169,6 +169,18 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
           command: [...s3cmd, "cp", `s3://${bucket}/data/${ODD}`, `s3://${bucket}/data/copy`],
         },
         {
+          what: "modify",
+          command: [
+            ...[...s3cmd, "modify", "--add-header=x-amz-meta-of:somebody"],
+            `s3://${bucket}/data/copy`,
+          ],
+        },
+        {
+          what: "what it modified",
+          command: [...s3cmd, "info", `s3://${bucket}/data/copy`],
+          says: /x-amz-meta-of:\s*somebody/,
+        },
+        {
           what: "ls of all",
           command: [...s3cmd, "ls", "--recursive", `s3://${bucket}`],
           says: /data\/a b\/ü\+\.txt/,

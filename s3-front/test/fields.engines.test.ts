@@ -556,3 +556,29 @@ t.test("of two copies under one condition, one is made", async (t) => {
     t.equal(copies.filter(({ status }) => status === 200).length, 1);
   }
 });
+
+t.test("in a signed query a field does its work as well", async (t) => {
+  const asked = (request: string, headers = {}, body = ""): Promise<Answered> =>
+    own({ request, headers, body, isPresigned: true });
+  const path = `${B}/by-url`;
+  const put = await asked(
+    `PUT ${path}?x-amz-meta-of=me&x-amz-tagging=a%3D1%26b%3D2&x-amz-checksum-crc32=AAAAAA%3D%3D`,
+    {},
+    "hello",
+  );
+  t.equal(put.status, 200, "the checksum of no body is passed over, as S3 does");
+  const head = await headOf(path);
+  t.match([head.get("x-amz-meta-of"), head.get("x-amz-tagging-count")], ["me", "2"]);
+  await own({
+    request: `PUT ${path}`,
+    body: "hello",
+    headers: { "x-amz-checksum-crc32": crcOf("hello") },
+  });
+  const read = await asked(`GET ${path}?x-amz-checksum-mode=ENABLED`);
+  t.equal(read.headers.get("x-amz-checksum-crc32"), crcOf("hello"));
+  t.match(await asked(`GET ${path}?attributes&x-amz-object-attributes=ObjectSize`), {
+    body: /<ObjectSize>5</,
+  });
+  t.match(await asked(`DELETE ${path}?x-amz-if-match-size=4`), { status: 412 });
+  t.match(await asked(`DELETE ${path}?x-amz-if-match-size=5`), { status: 204 });
+});

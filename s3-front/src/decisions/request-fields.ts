@@ -4,7 +4,7 @@
  * believe that the object is encrypted, or that a condition held.
  */
 import { dateOf } from "./date-of.ts";
-import { SIGNING } from "./operations.ts";
+import { isQuerySigned, SIGNING } from "./operations.ts";
 import { S3Refusal } from "./s3-error.ts";
 
 /** Of which the whole family is closed. `x-minio-…` asks for what MinIO alone does. */
@@ -70,6 +70,10 @@ const OF_SIGNATURE = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-toke
 /** Pass with every operation: they name the client, or ask for nothing. */
 export const HARMLESS_FIELDS: readonly string[] = [
   "x-amz-user-agent",
+  // What the SDK for C++ says with every request.
+  "x-amz-api-version",
+  // The SDK for Java offers to read a trailer, as `TE` does.
+  "x-amz-te",
   // Names the algorithm of a checksum that comes in a field of its own.
   "x-amz-sdk-checksum-algorithm",
   // Nobody pays for requests here.
@@ -116,6 +120,11 @@ const FORMS: Readonly<Record<string, (value: string) => boolean>> = {
   [BYPASS]: (value) => /^(?:true|false)$/i.test(value),
 };
 
+/** Of the fields that are granted: those that a header alone may hold, because they say what body comes or which operation it is. */
+const isHeaderAlone = (name: string): boolean =>
+  name.startsWith("x-amz-copy-source") ||
+  ["x-amz-decoded-content-length", "x-amz-trailer", ...DIGESTS].includes(name);
+
 /**
  * @param raw headers: name, value, name, value … as they came
  * @throws S3Refusal NotImplemented for a field that the operation does not grant; InvalidArgument for one that is there twice, is empty, or
@@ -130,30 +139,36 @@ export function checkFields(
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase();
     if (!FAMILIES.test(name) && !SINGLE.has(name)) continue;
-    const value = (raw[at + 1] ?? "").trim();
-    if (isHarmless(name, value) || OF_SIGNATURE.includes(name)) continue;
-    if (!isGranted(operation, name)) throw notGranted(operation, name, value);
-    const unserved = UNSERVED_VALUES[name]?.exec(value);
-    if (unserved) throw notGranted(operation, `${name}: ${unserved[0]}`, value);
-    if (seen.has(name)) throw invalid(name, "is given twice");
-    seen.add(name);
-    if (value === "" && !name.startsWith("x-amz-meta-") && name !== "x-amz-tagging")
-      throw invalid(name, "is empty");
-    if (FORMS[name]?.(value) === false)
-      throw invalid(name, "has a value that the object store can't read");
+    if (!OF_SIGNATURE.includes(name)) checkField(operation, name, (raw[at + 1] ?? "").trim(), seen);
   }
   for (const [spelled, value] of query) {
     const name = spelled.toLowerCase();
-    if (!name.startsWith("x-amz-") || SIGNING.has(spelled) || isHarmless(name, value)) continue;
-    if (OF_NOTHING[name] === value) continue;
-    // The engine reads none of them there.
-    throw isGranted(operation, name)
-      ? new S3Refusal(
-          "NotImplemented",
-          `${name} is served as a header and not in the query: sign it as a header of the request`,
-        )
-      : notGranted(operation, name, value);
+    if (!name.startsWith("x-amz-") || SIGNING.has(spelled) || OF_NOTHING[name] === value) continue;
+    // The engine reads the others there where the query is signed.
+    if (isGranted(operation, name) && (isHeaderAlone(name) || !isQuerySigned(query)))
+      throw new S3Refusal(
+        "NotImplemented",
+        `${name} is served as a header and not in the query: sign it as a header of the request`,
+      );
+    // It would read the header alone.
+    if (seen.has(name)) throw invalid(name, "is given twice");
+    checkField(operation, name, value, seen);
   }
+}
+
+/** @param seen names before it */
+function checkField(operation: string, name: string, value: string, seen: Set<string>): void {
+  if (isHarmless(name, value)) return;
+  if (!isGranted(operation, name)) throw notGranted(operation, name, value);
+  const unserved = UNSERVED_VALUES[name]?.exec(value);
+  if (unserved) throw notGranted(operation, `${name}: ${unserved[0]}`, value);
+  // Metadata of one name is put together, as S3 does.
+  if (seen.has(name) && !name.startsWith("x-amz-meta-")) throw invalid(name, "is given twice");
+  seen.add(name);
+  if (value === "" && !name.startsWith("x-amz-meta-") && name !== "x-amz-tagging")
+    throw invalid(name, "is empty");
+  if (FORMS[name]?.(value) === false)
+    throw invalid(name, "has a value that the object store can't read");
 }
 
 function isHarmless(name: string, value: string): boolean {
