@@ -347,6 +347,30 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
       ],
     },
     {
+      client: "pyarrow",
+      env: { ...ofAws, SSL_CERT_FILE: caFile, PYTHONPATH: tools.pythonClients },
+      steps: [
+        {
+          what: "its scenario",
+          command: ["python3", join(here, "arrow_scenario.py"), endpoint, bucket],
+          says: /^parts\ncopy\ndelete$/m,
+        },
+      ],
+    },
+    {
+      client: "minio (Python)",
+      env: { ...ofAws, PYTHONPATH: tools.pythonClients },
+      steps: [
+        {
+          what: "its scenario",
+          command: [
+            ...["python3", join(here, "minio_scenario.py"), `localhost:${port}`, bucket, at("big")],
+          ],
+          says: /^buckets\ncopy\nparts\ndelete$/m,
+        },
+      ],
+    },
+    {
       client: "minio (JavaScript)",
       env: { ...keys, NODE_EXTRA_CA_CERTS: caFile },
       steps: [
