@@ -50,7 +50,10 @@ const query = (name: string, more: Record<string, string> = {}): Record<string, 
 });
 const PAGE = { prefix: CANARY, delimiter: CANARY };
 const DELETIONS = `<Delete><Object><Key>${CANARY}</Key></Object><Object><Key>jobs/${CANARY}</Key><VersionId>${CANARY}</VersionId></Object></Delete>`;
-const NUMBERS: Record<string, string> = { partNumber: "1", "list-type": "2" };
+const NUMBERS: Record<string, string> = {
+  ...{ partNumber: "1", "list-type": "2" },
+  ...{ "encoding-type": "url", "fetch-owner": "true" },
+};
 const PLACES = { service: [], bucket: [user.bucket], object: PATH };
 
 function requestFor({ method, level, selectors, optional, copies, body }: Operation): Sent {

@@ -215,7 +215,7 @@ export const OPERATIONS: readonly Operation[] = [
     ["uploadId"],
     { kind: "part" },
     {
-      optional: ["max-parts", "part-number-marker", "encoding-type"],
+      optional: ["max-parts", "part-number-marker"],
     },
   ),
   operation(

@@ -125,6 +125,13 @@ const isHeaderAlone = (name: string): boolean =>
   name.startsWith("x-amz-copy-source") ||
   ["x-amz-decoded-content-length", "x-amz-trailer", ...DIGESTS].includes(name);
 
+/** Of query parameters: the engine takes any other value for none at all. */
+const PARAMETERS: Readonly<Record<string, RegExp>> = {
+  "encoding-type": /^(?:url)?$/,
+  "list-type": /^2$/,
+  "fetch-owner": /^(?:true|false)?$/i,
+};
+
 /**
  * @param raw headers: name, value, name, value … as they came
  * @throws S3Refusal NotImplemented for a field that the operation does not grant; InvalidArgument for one that is there twice, is empty, or
@@ -142,6 +149,11 @@ export function checkFields(
     if (!OF_SIGNATURE.includes(name)) checkField(operation, name, (raw[at + 1] ?? "").trim(), seen);
   }
   for (const [spelled, value] of query) {
+    if (PARAMETERS[spelled]?.test(value) === false)
+      throw invalid(
+        `the query parameter ${spelled}`,
+        "has a value that the object store can't read",
+      );
     const name = spelled.toLowerCase();
     if (!name.startsWith("x-amz-") || SIGNING.has(spelled) || OF_NOTHING[name] === value) continue;
     // The engine reads the others there where the query is signed.

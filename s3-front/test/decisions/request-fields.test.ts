@@ -180,6 +180,11 @@ t.test("values: what is so anyway passes, what the engine can't read is refused"
     ["GET /bucket?list-type=2&metadata=true", {}, null],
     ["GET /bucket?versions&metadata=true", {}, null],
     ["GET /bucket?uploads&metadata=true", {}, "NotImplemented"],
+    ["GET /bucket?list-type=2&encoding-type=url&fetch-owner=true", {}, null],
+    ["GET /bucket?list-type=2&encoding-type=base64", {}, "InvalidArgument"],
+    ["GET /bucket?list-type=2&fetch-owner=perhaps", {}, "InvalidArgument"],
+    ["GET /bucket?list-type=3", {}, "InvalidArgument"],
+    ["GET /bucket/a?uploadId=u&encoding-type=url", {}, "NotImplemented"],
   ];
   for (const [request, headers, code] of cases) {
     const [method = "", target = ""] = request.split(" ");
