@@ -95,6 +95,22 @@ t.test("keys with question marks are copied, whole and in parts, of any version"
   );
 });
 
+t.test("a deleted object is no source of a copy, whole or of a range", async (t) => {
+  await own({ request: `PUT ${B}/gone-source`, body: "hello" });
+  const { headers: said } = await own({ request: `DELETE ${B}/gone-source` });
+  const marker = said.get("x-amz-version-id") ?? "";
+  const { body: opened } = await own({ request: `POST ${B}/of-gone?uploads` });
+  const part = `PUT ${B}/of-gone?partNumber=1&uploadId=${oneOf("UploadId", opened)}`;
+  const ranged = { "x-amz-copy-source-range": "bytes=0-1" };
+  const source = { "x-amz-copy-source": `${B}/gone-source` };
+  const named = { "x-amz-copy-source": `${B}/gone-source?versionId=${marker}` };
+  t.match(await own({ request: `PUT ${B}/of-gone`, headers: source }), { code: "NoSuchKey" });
+  t.match(await own({ request: part, headers: { ...source, ...ranged } }), { code: "NoSuchKey" });
+  t.match(await own({ request: part, headers: { ...named, ...ranged } }), {
+    code: "InvalidRequest",
+  });
+});
+
 t.test("what is signed arrives, and what can't is named", async (t) => {
   const request = `GET ${B}/copy`;
   for (const name of ["keep-alive", "te", "proxy-connection", "x-of-somebody"])
