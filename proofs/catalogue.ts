@@ -519,7 +519,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     minutes: 8,
   },
   "s3-clients": {
-    shows: "nine clients of object stores and registries go through a scenario each",
+    shows: "eleven clients of object stores and registries go through a scenario each",
     goal: "every step says what it should",
     figures: [
       ["steps_that_held", "clients"],

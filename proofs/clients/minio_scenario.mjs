@@ -6,13 +6,13 @@ import { join } from "node:path";
 
 const [folder = "", port, bucket = "", bigFile = "", over] = process.argv.slice(2);
 const { Client } = createRequire(join(folder, "x.js"))("minio");
+/** It asks for the region of the bucket, as it is told none. */
 const client = (secretKey) =>
   new Client({
     ...{
       endPoint: "localhost",
       port: Number(port),
       useSSL: true,
-      region: "garage",
       pathStyle: true,
       partSize: 8 * 1024 ** 2,
     },

@@ -169,6 +169,18 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
           command: [...s3cmd, "cp", `s3://${bucket}/data/${ODD}`, `s3://${bucket}/data/copy`],
         },
         {
+          what: "modify",
+          command: [
+            ...[...s3cmd, "modify", "--add-header=x-amz-meta-of:somebody"],
+            `s3://${bucket}/data/copy`,
+          ],
+        },
+        {
+          what: "what it modified",
+          command: [...s3cmd, "info", `s3://${bucket}/data/copy`],
+          says: /x-amz-meta-of:\s*somebody/,
+        },
+        {
           what: "ls of all",
           command: [...s3cmd, "ls", "--recursive", `s3://${bucket}`],
           says: /data\/a b\/ü\+\.txt/,
@@ -331,6 +343,30 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
           what: "the quota",
           command: [...s5cmd, "cp", "--part-size", "100", at("over"), `s3://${bucket}/x`],
           fails: /QuotaExceeded/,
+        },
+      ],
+    },
+    {
+      client: "pyarrow",
+      env: { ...ofAws, SSL_CERT_FILE: caFile, PYTHONPATH: tools.pythonClients },
+      steps: [
+        {
+          what: "its scenario",
+          command: ["python3", join(here, "arrow_scenario.py"), endpoint, bucket],
+          says: /^parts\ncopy\ndelete$/m,
+        },
+      ],
+    },
+    {
+      client: "minio (Python)",
+      env: { ...ofAws, PYTHONPATH: tools.pythonClients },
+      steps: [
+        {
+          what: "its scenario",
+          command: [
+            ...["python3", join(here, "minio_scenario.py"), `localhost:${port}`, bucket, at("big")],
+          ],
+          says: /^buckets\ncopy\nparts\ndelete$/m,
         },
       ],
     },

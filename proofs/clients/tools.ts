@@ -26,6 +26,7 @@ const CRANE = {
   sum: "h1:RZuuSYhTvlDvtsK+NkutoCZ//C0X2ebLK8X8l3ULs84=",
 };
 const MINIO = "minio@8.0.7";
+const PYTHON_CLIENTS = ["pyarrow==26.0.1", "minio==7.2.20"];
 
 /** Paths of programs. `aws` and `s3cmd` run on Debian's own Python. */
 export type Tools = Record<
@@ -34,6 +35,8 @@ export type Tools = Record<
 > & {
   /** A folder with `node_modules/minio`. */
   minio: string;
+  /** Packages of `python3`, as its `PYTHONPATH` names them: Arrow and MinIO's client. */
+  pythonClients: string;
 };
 
 export async function installTools(progress: (line: string) => void): Promise<Tools> {
@@ -54,6 +57,11 @@ export async function installTools(progress: (line: string) => void): Promise<To
       MINIO,
     ]);
   });
+  progress(PYTHON_CLIENTS.join(", "));
+  const pythonClients = await cache.fetch("python clients", { PYTHON_CLIENTS }, async (into) => {
+    const quiet = ["--quiet", "--disable-pip-version-check", "--target", into];
+    await run("python3", ["-m", "pip", "install", ...quiet, ...PYTHON_CLIENTS]);
+  });
   const debian = (name: string): string => join("/usr/bin", name);
   return {
     ...{
@@ -63,6 +71,6 @@ export async function installTools(progress: (line: string) => void): Promise<To
       rclone: debian("rclone"),
       skopeo: debian("skopeo"),
     },
-    ...{ s5cmd, crane, minio, python: await clientPython("0.3.0") },
+    ...{ s5cmd, crane, minio, pythonClients, python: await clientPython("0.3.0") },
   };
 }

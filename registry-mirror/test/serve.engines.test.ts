@@ -60,9 +60,10 @@ async function ask(
   method: string,
   path: string,
   token: string | null,
+  more: Record<string, string> = {},
 ): Promise<{ status: number; type: string; body: string }> {
   return await new Promise((resolve, reject) => {
-    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+    const headers = { ...more, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
     const outgoing = request(`${registry.url}${path}`, { method, ca: registry.ca, headers });
     outgoing.once("response", (answer) => {
       let body = "";
@@ -114,6 +115,31 @@ t.test("nobody can push, not even with a token for it, and is told why", async (
       name.includes("_uploads"),
     ),
   );
+});
+
+t.test("whoever takes any type of a manifest gets the one that there is", async (t) => {
+  const token = registry.token("resontech/one");
+  for (const reference of ["1.2.3", release.images[0]?.digest])
+    for (const method of ["GET", "HEAD"])
+      for (const [accept, status] of [
+        [null, 200],
+        ["*/*", 200],
+        ["application/*", 200],
+        ["text/html, Application/*;q=0.9", 200],
+        ["application/json, */*;q=0.5", 200],
+        ["application/vnd.oci.image.manifest.v1+json", 200],
+        ["text/html", 404],
+        ["text/html, */*;q=0", 404],
+        ["text/html, */*;q=0.0", 404],
+      ] as const) {
+        const path = `/v2/resontech/one/manifests/${reference}`;
+        const answer = await ask(method, path, token, accept === null ? {} : { accept });
+        t.equal(answer.status, status, `${method} ${reference} ${accept}`);
+        if (status === 200) t.match(answer.type, /vnd\.oci\.image\.manifest/);
+      }
+  t.match(await ask("GET", "/v2/resontech/one/manifests/1.2.3", null, { accept: "*/*" }), {
+    status: 401,
+  });
 });
 
 t.test("who refers to an image is answered to whoever may pull it: nobody does", async (t) => {

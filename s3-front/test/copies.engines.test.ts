@@ -51,24 +51,37 @@ t.test(
   },
 );
 
-t.test(
-  "a copy onto itself, which the engine makes in its place, takes no room for long",
-  async (t) => {
-    const user = await front.addUser(30 * KIB);
-    const store = front.storeOf(user);
-    await store.put(user.bucket, "x", Buffer.alloc(10 * KIB), "text/plain");
-    const headers = {
-      "x-amz-copy-source": `/${user.bucket}/x`,
-      "x-amz-metadata-directive": "REPLACE",
-      "x-amz-meta-x": "y",
-    };
-    for (let turn = 0; turn < 4; turn++)
-      await front.transportOf(user.keys).send({ method: "PUT", path: [user.bucket, "x"], headers });
-    const left = 30 * KIB - (await count(user.bucket)).usedBytes;
-    await store.put(user.bucket, "y", Buffer.alloc(left), "text/plain");
-    await t.rejects(store.put(user.bucket, "z", "x", "text/plain"), { code: "QuotaExceeded" });
-  },
-);
+t.test("a copy onto itself is a new version: the one before it stays as it was", async (t) => {
+  const user = await front.addUser(40 * KIB);
+  const store = front.storeOf(user);
+  const own = front.transportOf(user.keys);
+  const path = [user.bucket, "x"];
+  const tagged = { "x-amz-meta-x": "first", "x-amz-tagging": "a=1" };
+  const first = await own.send({
+    ...{ method: "PUT", path, body: Buffer.alloc(10 * KIB), headers: tagged },
+  });
+  const before = String(first.headers["x-amz-version-id"]);
+  const copy = (headers: Record<string, string>, version = "") =>
+    own.send({
+      ...{ method: "PUT", path },
+      headers: { "x-amz-copy-source": `/${user.bucket}/x${version}`, ...headers },
+    });
+  const headOf = async (versionId: string) =>
+    (await own.send({ method: "HEAD", path, query: { versionId } })).headers;
+  const replace = { "x-amz-metadata-directive": "REPLACE", "x-amz-meta-x": "second" };
+  const after = String((await copy(replace)).headers["x-amz-version-id"]);
+  t.not(after, before);
+  t.match(await headOf(before), { "x-amz-meta-x": "first", "x-amz-tagging-count": "1" });
+  t.match(await headOf(after), { "x-amz-meta-x": "second", "x-amz-tagging-count": "1" });
+  await t.rejects(copy({}), { code: "InvalidRequest" }, "nothing would change");
+  const back = String((await copy({}, `?versionId=${before}`)).headers["x-amz-version-id"]);
+  t.match(await headOf(back), { "x-amz-meta-x": "first" }, "an old version is brought back");
+  // Each of them holds its room.
+  const left = 40 * KIB - (await count(user.bucket)).usedBytes;
+  await store.put(user.bucket, "y", Buffer.alloc(left), "text/plain");
+  await t.rejects(store.put(user.bucket, "z", "x", "text/plain"), { code: "QuotaExceeded" });
+  await t.rejects(copy(replace), { code: "QuotaExceeded" });
+});
 
 t.test(
   "a source that is replaced by a larger one after it was measured is counted as it was copied",

@@ -66,6 +66,9 @@ t.test(
       "jobs/runs/model_out",
       "jobs/was/files_out/logs",
       "jobs/was/model_out",
+      // There is no such job, and may be one later.
+      "jobs/to-come/model_out",
+      "jobs/deep/er/files_out",
       `logs/${running}`,
       "logs",
       "ckpt/x",
@@ -109,7 +112,7 @@ t.test(
       );
     }
     for (const key of [
-      "jobs/other/model_out/x",
+      "data/model_out/x",
       "model_out/x",
       "jobs/runs/logs",
       "jobs/runs/model_outs/x",

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 )
 
 const (
@@ -12,6 +13,16 @@ const (
 	emptyIndex     = `{"schemaVersion":2,"mediaType":"` + mediaTypeIndex + `","manifests":[]}`
 	readOnly       = `{"errors":[{"code":"UNSUPPORTED","message":"this registry is read-only: its images come with a release of the appliance, nobody can push or delete"}]}`
 )
+
+// manifestTypes are those that the engine tells apart. It gives a manifest to whoever names its type, and calls it unknown to everybody else.
+var manifestTypes = strings.Join([]string{
+	"application/vnd.docker.distribution.manifest.v2+json",
+	"application/vnd.docker.distribution.manifest.list.v2+json",
+	"application/vnd.oci.image.manifest.v1+json",
+	mediaTypeIndex,
+}, ", ")
+
+var manifests = regexp.MustCompile(`^/v2/.+/manifests/[^/]+$`)
 
 var referrers = regexp.MustCompile(`^(/v2/.+)/referrers/(sha256:[0-9a-f]{64})$`)
 
@@ -31,8 +42,42 @@ func door(engine http.Handler) http.Handler {
 			answerReferrers(engine, w, r, found[1]+"/manifests/"+found[2])
 			return
 		}
+		if manifests.MatchString(r.URL.Path) && takesAny(r.Header.Values("Accept")) {
+			r = r.Clone(r.Context())
+			r.Header.Add("Accept", manifestTypes)
+		}
 		engine.ServeHTTP(w, r)
 	})
+}
+
+// takesAny reports whether a client takes manifests of every type (RFC 9110 12.5.1): it names none at all, or a range of all.
+func takesAny(accept []string) bool {
+	named := false
+	for _, list := range accept {
+		for _, one := range strings.Split(list, ",") {
+			mediaRange, parameters, _ := strings.Cut(one, ";")
+			mediaRange = strings.ToLower(strings.TrimSpace(mediaRange))
+			if mediaRange == "" {
+				continue
+			}
+			named = true
+			if (mediaRange == "*/*" || mediaRange == "application/*") && !isRefused(parameters) {
+				return true
+			}
+		}
+	}
+	return !named
+}
+
+// isRefused reports a weight of zero, by which a client takes what it names least of all: not.
+func isRefused(parameters string) bool {
+	for _, one := range strings.Split(parameters, ";") {
+		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(one)), "=")
+		if name == "q" {
+			return strings.Trim(value, "0.") == ""
+		}
+	}
+	return false
 }
 
 // answerReferrers lists none to whoever may pull the image's repository; everybody else gets the engine's refusal.

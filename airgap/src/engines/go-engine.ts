@@ -56,7 +56,7 @@ export async function fetchGoSource(
   });
 }
 
-/** The source with our patches in it, by their names' order; the source itself where there are none. */
+/** The source with our patches in it, by their numbers; the source itself where there are none. */
 async function patched(cache: StepCache, source: string, binary: string): Promise<string> {
   const patches = patchesOf(binary).map((file) => ({ file, text: readFileSync(file, "utf8") }));
   if (patches.length === 0) return source;

@@ -18,7 +18,7 @@ export const POLICIES = {
   "bucket-quota": "a bucket takes no more than its quota",
   "bucket-owner": "a bucket takes and gives copies of objects by its members' keys alone",
   "platform-folders":
-    "outputs of accepted jobs, `logs/` and `ckpt/` are written by the platform alone; a finished job's may be deleted",
+    "`model_out/` and `files_out/` in `jobs/`, `logs/` and `ckpt/` are written by the platform alone; a finished job's may be deleted",
   "store-keys": "key pairs of the object store are made and removed by the coordinator alone",
   "coordinator-copies": "the coordinator's key copies no objects",
   "output-approval":

@@ -99,7 +99,7 @@ export interface ObjectStore {
   ): Promise<CompletedVersion>;
   /** True when it was open; its part URLs are dead afterwards. */
   abortUpload(bucket: string, key: string, uploadId: string): Promise<boolean>;
-  /** @throws S3UnavailableError where one key has as many as the engine lists at a time. */
+  /** By key. */
   listUploads(bucket: string, prefix: string): Promise<OpenUpload[]>;
   /** Size of one part of an open upload; null when there is none. */
   partBytes(
@@ -444,29 +444,23 @@ export class S3ObjectStore implements ObjectStore {
    */
   async listUploads(bucket: string, prefix: string): Promise<OpenUpload[]> {
     const found: OpenUpload[] = [];
-    let after: string | null = "";
-    while (after !== null) {
+    let markers: Record<string, string> | null = {};
+    while (markers !== null) {
       const { body } = await this.#s3.send({
         method: "GET",
         path: [bucket],
-        query: { uploads: "", prefix, "max-uploads": this.#pageEntries, "key-marker": after },
+        query: { uploads: "", prefix, "max-uploads": this.#pageEntries, ...markers },
       });
-      const result = parseDocument(body.toString("utf8"), "ListMultipartUploadsResult");
-      const cut =
-        childText(result, "IsTruncated") === "true" ? childText(result, "NextKeyMarker") : null;
-      const whole = childNodes(result, "Upload")
-        .map((upload) => ({
-          key: childText(upload, "Key"),
-          uploadId: childText(upload, "UploadId"),
-        }))
-        .filter(({ key }) => key !== cut);
-      found.push(...whole);
-      after = cut === null ? null : (whole.at(-1)?.key ?? "");
-      // Left out, their parts would be in no quota.
-      if (after === "")
-        throw new S3UnavailableError(
-          `${this.#pageEntries} or more open uploads of one key can't be listed`,
-        );
+      const result: XmlNode = parseDocument(body.toString("utf8"), "ListMultipartUploadsResult");
+      for (const upload of childNodes(result, "Upload"))
+        found.push({ key: childText(upload, "Key"), uploadId: childText(upload, "UploadId") });
+      markers =
+        childText(result, "IsTruncated") === "true"
+          ? {
+              "key-marker": childText(result, "NextKeyMarker"),
+              "upload-id-marker": childText(result, "NextUploadIdMarker"),
+            }
+          : null;
     }
     return found;
   }

@@ -19,7 +19,12 @@ export function fetchWithCa(
           String(value),
         ]);
         const status = answer.statusCode ?? 0;
-        resolve(new Response(status === 204 ? null : Buffer.concat(chunks), { status, headers }));
+        resolve(
+          new Response(status === 204 || status === 304 ? null : Buffer.concat(chunks), {
+            status,
+            headers,
+          }),
+        );
       });
     },
   );

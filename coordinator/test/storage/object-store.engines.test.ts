@@ -219,7 +219,7 @@ t.test(
       const url = await store.presignPart(many, "e", opened.at(-1)!.slice(2), at, 60);
       t.equal((await fetchOver(url, { method: "PUT", body: "part" })).status, 200);
     }
-    for (let entries = 4; entries <= 8; entries++) {
+    for (let entries = 2; entries <= 8; entries++) {
       const paged = inPagesOf(entries);
       const listed = (await paged.listUploads(many, "")).map(
         ({ key, uploadId }) => `${key} ${uploadId}`,
@@ -232,12 +232,6 @@ t.test(
         `${entries} a page`,
       );
     }
-    const refused = { name: "S3UnavailableError", message: /uploads of one key/ };
-    await t.rejects(
-      inPagesOf(3).usage(many),
-      refused,
-      "what the engine can't list is not left out",
-    );
   },
 );
 

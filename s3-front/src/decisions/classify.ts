@@ -3,9 +3,17 @@ import { claimedAccessKey } from "./access-key.ts";
 import { parseAddress } from "./address.ts";
 import { type CopySource, parseCopySource } from "./copy-source.ts";
 import { type DeclaredLength, declaredLength } from "./declared-length.ts";
-import { findOperation, hasOnly, KEY_CALLS, type Operation } from "./operations.ts";
+import {
+  findOperation,
+  hasOnly,
+  KEY_CALLS,
+  type Operation,
+  unservedParameter,
+} from "./operations.ts";
+import { checkFields } from "./request-fields.ts";
 import { decisiveHeaders } from "./request-headers.ts";
 import { S3Refusal } from "./s3-error.ts";
+import { signedHeaders } from "./signed-headers.ts";
 
 /** A request that the door has understood. */
 export type S3Request = {
@@ -18,6 +26,8 @@ export type S3Request = {
   copySource: CopySource | null;
   /** Null without a signature. */
   accessKeyId: string | null;
+  /** Lower-case names of the headers that the signature covers. */
+  signedHeaders: ReadonlySet<string>;
   length: DeclaredLength;
   /** Of the signature in the query; null without one. */
   urlSha256: string | null;
@@ -32,7 +42,8 @@ export type S3Request = {
 /**
  * What a request asks for, from its request line and headers alone.
  * @param rawHeaders name, value, name, value … as they came
- * @throws S3Refusal NotImplemented for what is not in the table of operations, InvalidArgument, and what the parsers of its parts throw
+ * @throws S3Refusal NotImplemented for what is not in the table of operations or of their fields, InvalidArgument, and what the parsers of its
+ * parts throw
  */
 export function classify(method: string, target: string, rawHeaders: readonly string[]): S3Request {
   const headers = decisiveHeaders(rawHeaders);
@@ -48,15 +59,22 @@ export function classify(method: string, target: string, rawHeaders: readonly st
       : hasOnly(query, keyCall.selectors)
         ? keyCall
         : null;
-  if (operation === null)
-    throw new S3Refusal("NotImplemented", "this request is none that this object store serves");
+  if (operation === null) {
+    const parameter = unservedParameter(method, level, query);
+    throw new S3Refusal(
+      "NotImplemented",
+      parameter === null
+        ? "this request is none that this object store serves"
+        : `this object store does not serve the query parameter ${parameter.slice(0, 64)} there`,
+    );
+  }
   const signature = query.get(SIGNATURE_PARAMETER);
   const declared = headers.get("x-amz-content-sha256") ?? "";
   const isPart = operation.selectors.includes("partNumber");
   // Without a part the engine copies the whole object.
   if (range !== undefined && !(isPart && operation.copies))
     throw new S3Refusal("InvalidArgument", "x-amz-copy-source-range goes with a copied part alone");
-  return {
+  const asked: S3Request = {
     operation,
     bucket,
     key,
@@ -65,12 +83,15 @@ export function classify(method: string, target: string, rawHeaders: readonly st
     partNumber: isPart ? partNumberOf(query.get("partNumber") ?? "") : null,
     copySource: source === undefined ? null : parseCopySource(source, range),
     accessKeyId: claimedAccessKey(query, headers),
+    signedHeaders: signedHeaders(query, headers),
     length: declaredLength(operation.body, query, headers),
     urlSha256: signature === undefined ? null : joinKey(signature),
     signedAtMs: timeOf(query.get("X-Amz-Date")),
     prefix: query.get("prefix") ?? "",
     bodySha256: signature === undefined && /^[0-9a-f]{64}$/.test(declared) ? declared : null,
   };
+  checkFields(operation.name, query, rawHeaders);
+  return asked;
 }
 
 /** What is no time, the engine refuses. */

@@ -10,16 +10,16 @@ export type CopySource = {
 };
 
 /**
- * Reads `x-amz-copy-source`: `[/]bucket/key[?versionId=ID]`, escaped. As the engine does, the whole header is decoded as a form before it
- * is split; an object whose key itself holds a question mark can't be named here. Bytes above 0x7e must be escaped: Node reads them as
- * Latin-1, the engine as UTF-8.
+ * Reads `x-amz-copy-source`: `[/]bucket/key[?versionId=ID]`, escaped. As the engine does, it cuts the version off at the question mark that
+ * is not escaped, and decodes the rest as a form before that is split: an escaped question mark belongs to the key. Bytes above 0x7e must
+ * be escaped: Node reads them as Latin-1, the engine as UTF-8.
  * @throws S3Refusal for what the engine might read differently
  */
 export function parseCopySource(source: string, range: string | undefined): CopySource {
   if (!/^[\x20-\x7e]*$/.test(source))
     throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not escaped");
-  const decoded = decode(source.replace(/^\//, "").replaceAll("+", " "));
-  const [path = "", rawVersion, ...more] = decoded.split("?");
+  const [rawPath = "", rawVersion, ...more] = source.replace(/^\//, "").split("?");
+  const path = decode(rawPath.replaceAll("+", " "));
   const version =
     rawVersion === undefined ? null : /^versionId=([A-Za-z0-9._-]{1,128})$/.exec(rawVersion)?.[1];
   const slashAt = path.indexOf("/");

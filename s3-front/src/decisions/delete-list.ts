@@ -14,9 +14,14 @@ const parser = new XMLParser({
   isArray: (name) => name === "Object",
 });
 
+/** What the document may hold: the engine deletes where the entity tag is still the object's, and answers a quiet request with failures alone. */
+const OF_LIST = new Set(["Object", "Quiet"]);
+const OF_OBJECT = new Set(["Key", "VersionId", "ETag"]);
+
 /**
- * The keys that a `Delete` document names. @throws S3Refusal MalformedXML also for what two readers may take differently: document types,
- * sections and comments
+ * The keys that a `Delete` document names.
+ * @throws S3Refusal MalformedXML also for what two readers may take differently: document types, sections and comments; NotImplemented for
+ * a condition that the engine would pass over
  */
 export function parseDeleteList(body: Buffer): { key: string; versionId: string | null }[] {
   const xml = body.toString("utf8");
@@ -25,21 +30,38 @@ export function parseDeleteList(body: Buffer): { key: string; versionId: string 
     XMLValidator.validate(xml) !== true
   )
     throw new S3Refusal("MalformedXML", "the list of objects is not plain XML");
-  const root = (parser.parse(xml) as { Delete?: { Object?: unknown } }).Delete;
+  const root = (parser.parse(xml) as { Delete?: { Object?: unknown; Quiet?: unknown } }).Delete;
+  checkElements(root, OF_LIST);
+  if (!["true", "false", undefined].includes(root?.Quiet as string | undefined))
+    throw new S3Refusal("MalformedXML", "Quiet is true or false");
   const listed = Array.isArray(root?.Object) ? (root.Object as unknown[]) : [];
   if (listed.length === 0 || listed.length > MAX_OBJECTS)
     throw new S3Refusal("MalformedXML", `name 1 to ${MAX_OBJECTS} objects`);
   return listed.map((entry) => {
-    const { Key, VersionId } =
+    checkElements(entry, OF_OBJECT);
+    const { Key, VersionId, ETag } =
       typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
     if (typeof Key !== "string" || Key === "")
       throw new S3Refusal("MalformedXML", "an object without a key");
+    if (ETag !== undefined && (typeof ETag !== "string" || ETag === ""))
+      throw new S3Refusal("MalformedXML", "an ETag that is none");
     return {
       key: decodeEntities(Key),
       versionId:
         typeof VersionId === "string" && VersionId !== "" ? decodeEntities(VersionId) : null,
     };
   });
+}
+
+/** @throws S3Refusal NotImplemented naming the first element that is not served */
+function checkElements(node: unknown, served: ReadonlySet<string>): void {
+  if (typeof node !== "object" || node === null) return;
+  const other = Object.keys(node).find((name) => name !== "#text" && !served.has(name));
+  if (other !== undefined)
+    throw new S3Refusal(
+      "NotImplemented",
+      `this object store does not serve ${other.slice(0, 64)} in a list of deletions: leave it out, as nothing would be done for it`,
+    );
 }
 
 /**

@@ -57,7 +57,8 @@ const operation = (
   };
 };
 
-const LISTING = ["prefix", "delimiter", "encoding-type"];
+/** `metadata` asks for more than S3 lists; MinIO's clients read a listing without it as well. */
+const LISTING = ["prefix", "delimiter", "encoding-type", "metadata"];
 const OVERRIDES = [
   "cache-control",
   "content-disposition",
@@ -164,7 +165,10 @@ export const OPERATIONS: readonly Operation[] = [
     ["uploads"],
     { kind: "list" },
     {
-      optional: [...LISTING, "key-marker", "upload-id-marker", "max-uploads"],
+      optional: [
+        ...["prefix", "delimiter", "encoding-type"],
+        ...["key-marker", "upload-id-marker", "max-uploads"],
+      ],
     },
   ),
   operation("DeleteObjects", "POST bucket", ["delete"], { kind: "delete-many" }, document),
@@ -211,7 +215,7 @@ export const OPERATIONS: readonly Operation[] = [
     ["uploadId"],
     { kind: "part" },
     {
-      optional: ["max-parts", "part-number-marker", "encoding-type"],
+      optional: ["max-parts", "part-number-marker"],
     },
   ),
   operation(
@@ -256,8 +260,8 @@ export const KEY_CALLS: ReadonlyMap<string, Operation> = new Map([
   ["/delete-user", operation("DeleteUser", "PATCH service", ["access"], { kind: "key-change" })],
 ]);
 
-/** Query authentication (SigV4), and what SDKs add to a URL that they sign; the engine reads the first kind by exactly these names. */
-const SIGNING = new Set(
+/** Query authentication (SigV4); the engine reads it by exactly these names. */
+export const SIGNING: ReadonlySet<string> = new Set(
   [
     "Algorithm",
     "Credential",
@@ -269,10 +273,8 @@ const SIGNING = new Set(
     "Security-Token",
   ].map((name) => `X-Amz-${name}`),
 );
-const isAccompanying = (name: string): boolean =>
-  SIGNING.has(name) ||
-  name === "x-id" ||
-  /^x-amz-(checksum-[a-z0-9-]{1,32}|sdk-checksum-algorithm|user-agent)$/i.test(name);
+/** Fields of S3's own are looked at by name (request-fields.ts). */
+const isAccompanying = (name: string): boolean => name === "x-id" || /^x-amz-/i.test(name);
 
 /** The one operation that the request is; null when it is none of the table. */
 export function findOperation(
@@ -290,6 +292,27 @@ export function findOperation(
     names.every((name) => known.selectors.includes(name) || known.optional.includes(name));
   const matches = OPERATIONS.filter(isMatch);
   return matches.length === 1 ? (matches[0] ?? null) : null;
+}
+
+/** A query parameter for which the request is no operation of the table; null where it is none for another reason. */
+export function unservedParameter(
+  method: string,
+  level: Level,
+  query: ReadonlyMap<string, string>,
+): string | null {
+  const known = OPERATIONS.filter(
+    (one) =>
+      one.method === method &&
+      one.level === level &&
+      one.selectors.every((name) => query.has(name)),
+  ).sort((a, b) => b.selectors.length - a.selectors.length)[0];
+  if (known === undefined) return null;
+  const { selectors, optional } = known;
+  return (
+    [...query.keys()].find(
+      (name) => !isAccompanying(name) && !selectors.includes(name) && !optional.includes(name),
+    ) ?? null
+  );
 }
 
 /** Whether nothing but what selects or accompanies it is in the query. */

@@ -1,12 +1,15 @@
 /**
- * Folders that the platform writes: `logs/` and `ckpt/` at the bucket's top, `model_out/` and `files_out/` below a job's output root. Whether a folder of
- * the second kind is a job's, the coordinator says: before a job is accepted, and elsewhere, these are names like any other.
+ * Folders that the platform writes: `logs/` and `ckpt/` at the bucket's top, `model_out/` and `files_out/` below a job's output root. Whose a folder of
+ * the second kind is, the coordinator says.
  */
 export type PlatformFolder =
   /** Nobody but the platform writes there, whether or not there is such a job. */
   | { kind: "own"; folder: string }
-  /** The output roots that the key may lie below. */
-  | { kind: "perhaps"; folders: string[] };
+  /**
+   * The output roots that the key may lie below. Jobs have theirs below `jobs/`: there nobody else writes, whether or not there is such a job yet. What
+   * lay in wait for one would be taken for its model.
+   */
+  | { kind: "perhaps"; folders: string[]; isReserved: boolean };
 
 const AT_TOP = ["logs", "ckpt"];
 const OF_OUTPUTS = ["model_out", "files_out"];
@@ -23,5 +26,5 @@ export function platformFolderOf(key: string): PlatformFolder | null {
         : "",
     )
     .filter((folder) => folder !== "");
-  return folders.length === 0 ? null : { kind: "perhaps", folders };
+  return folders.length === 0 ? null : { kind: "perhaps", folders, isReserved: top === "jobs" };
 }

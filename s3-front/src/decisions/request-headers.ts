@@ -44,8 +44,13 @@ const HOP_BY_HOP = new Set([
   "upgrade",
 ]);
 
-/** All headers but those that speak of one connection (RFC 9110 §7.6.1), with their spelling, order and repetitions. */
-export function endToEnd(raw: readonly string[]): string[] {
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * All headers but those that speak of one connection (RFC 9110 §7.6.1), with their spelling, order and repetitions.
+ * @param signed lower-case names of headers that the sender has signed: they stay (`s3cmd modify` signs `Keep-Alive`)
+ */
+export function endToEnd(raw: readonly string[], signed: ReadonlySet<string> = NONE): string[] {
   let named: Set<string> | null = null;
   for (let at = 0; at < raw.length; at += 2)
     if (raw[at]?.toLowerCase() === "connection")
@@ -55,8 +60,11 @@ export function endToEnd(raw: readonly string[]): string[] {
     const name = (raw[at] ?? "").toLowerCase();
     // A message's frame is not the connection's to remove.
     if (
-      HOP_BY_HOP.has(name) ||
-      (named?.has(name) === true && name !== "content-length" && name !== "host")
+      (HOP_BY_HOP.has(name) && (!signed.has(name) || name === "transfer-encoding")) ||
+      (named?.has(name) === true &&
+        name !== "content-length" &&
+        name !== "host" &&
+        !signed.has(name))
     )
       continue;
     kept.push(raw[at] ?? "", raw[at + 1] ?? "");

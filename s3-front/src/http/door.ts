@@ -170,7 +170,7 @@ export class Door {
     const owner = await new OutputOwners(this.#deps.directory, bucket).of(key);
     if (trace.kind === "delete" && owner.isOver) return owner.job;
     // The bucket's policy holds who may abort which uploads.
-    if (!owner.isPlatforms || (trace.kind === "multipart" && trace.step === "abort")) return null;
+    if (!owner.isReserved || (trace.kind === "multipart" && trace.step === "abort")) return null;
     throw new S3Refusal("AccessDenied", folderRefusal(trace.kind === "delete"), "platform-folders");
   }
 
@@ -310,7 +310,7 @@ export class Door {
     let isAnswered = false;
     try {
       await exchange(engine, {
-        ...{ request, response, body, talk },
+        ...{ request, response, body, talk, signedHeaders: asked.signedHeaders },
         isDocument:
           kind === "multipart" || kind === "delete-many" || copies || name === "ListBuckets",
         revise: (answer, headers) => aboutOwnBucket(asked, principal, isProvenBy(headers), answer),
@@ -527,7 +527,7 @@ function isKey(key: string): boolean {
 function folderRefusal(isDeletion: boolean): string {
   return isDeletion
     ? "this is an output of a job that has not ended: it can be deleted afterwards"
-    : "the platform alone writes here: outputs of accepted jobs, logs/ and ckpt/; choose another folder";
+    : "the platform alone writes here: model_out/ and files_out/ below jobs/, logs/ and ckpt/; choose another folder";
 }
 
 function sourceOf(

@@ -31,6 +31,8 @@ const DOCUMENT_BYTES = 8 * 1024 ** 2;
 export type Exchange = {
   request: IncomingMessage;
   response: ServerResponse;
+  /** Lower-case names of the request's headers that must reach the engine. */
+  signedHeaders: ReadonlySet<string>;
   /** `stream` sends the request's own body on. */
   body: "stream" | Buffer;
   /** Whether the answer is a document that may say an error under status 200. */
@@ -74,7 +76,7 @@ export async function exchange(engine: Engine, asked: Exchange): Promise<void> {
   };
   response.once("close", onClientGone);
   try {
-    let head = await headOf(connection, request, response, body, asked.talk ?? []);
+    let head = await headOf(connection, asked);
     const isSent = connection.isAskedWhole;
     const isTold = head.status >= 300 || isDocument;
     let whole = isShort(head, isTold) ? await readWhole(connection) : null;
@@ -108,8 +110,9 @@ export async function exchange(engine: Engine, asked: Exchange): Promise<void> {
 }
 
 /** The frame of a body is the connection's. One without a length is sent on in chunks, so who sends none says so. */
-function headersFor(request: IncomingMessage, talk: readonly string[]): string[] {
-  const headers = [...withoutCookies(withoutTalk(endToEnd(request.rawHeaders))), ...talk];
+function headersFor({ request, signedHeaders, talk = [] }: Exchange): string[] {
+  const sent = endToEnd(request.rawHeaders, signedHeaders);
+  const headers = [...withoutCookies(withoutTalk(sent)), ...talk];
   const hasFrame =
     request.headers["content-length"] !== undefined ||
     request.headers["transfer-encoding"] !== undefined;
@@ -118,13 +121,8 @@ function headersFor(request: IncomingMessage, talk: readonly string[]): string[]
   return headers;
 }
 
-async function headOf(
-  connection: EngineConnection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: "stream" | Buffer,
-  talk: readonly string[],
-): Promise<AnswerHead> {
+async function headOf(connection: EngineConnection, asked: Exchange): Promise<AnswerHead> {
+  const { request, response, body } = asked;
   let unproven = UNPROVEN_BYTES;
   const timer =
     body === "stream" && hasBody(request)
@@ -160,7 +158,7 @@ async function headOf(
   const answered = connection.ask({
     method: request.method ?? "GET",
     target: request.url ?? "/",
-    rawHeaders: headersFor(request, talk),
+    rawHeaders: headersFor(asked),
     onContinue: () => {
       if (!isAwaited) return;
       response.writeContinue();

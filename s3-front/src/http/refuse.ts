@@ -33,6 +33,13 @@ export function refuse(
     "content-type": "application/xml",
     "content-length": Buffer.byteLength(document),
     "x-amz-request-id": requestId,
+    // HEAD has no document to say it in.
+    ...(isHead
+      ? {
+          "x-amz-error-code": refusal.code,
+          "x-amz-error-message": refusal.message.replaceAll(/[^\x20-\x7e]/g, "?"),
+        }
+      : {}),
     ...(refusal.status === 503 ? { "retry-after": "2" } : {}),
     ...(hasBody ? { connection: "close" } : {}),
   });

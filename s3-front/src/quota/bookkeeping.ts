@@ -89,12 +89,6 @@ export class Bookkeeping {
       case "write":
         // Without a version the object before it is gone.
         if (!headers.has("x-amz-version-id")) ledger.shrank();
-        // The engine changes an object in its place that is copied onto itself.
-        if (
-          this.#asked.copySource?.bucket === bucket &&
-          this.#asked.copySource.key === this.#asked.key
-        )
-          ledger.shrank();
         if (copied === null || (this.#room === null && copied !== "reserved")) ledger.grew();
         return;
       case "part":

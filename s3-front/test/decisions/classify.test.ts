@@ -138,6 +138,18 @@ t.test(
       ["PUT /bucket/a", "InvalidURI", { "x-amz-copy-source": "/bucket/../other/b" }],
       ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/a?versionId=1&x=2" }],
       ["PUT /bucket/a", "InvalidURI", { "x-amz-copy-source": "/bucket/%2e%2e/a" }],
+      ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/a?" }],
+      ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/a?b?versionId=1" }],
+      ...["connection", "trailer", "upgrade", "cookie"].map(
+        (name): [string, string, Record<string, string>] => [
+          "GET /bucket/a",
+          "InvalidArgument",
+          {
+            [name]: "te",
+            authorization: `AWS4-HMAC-SHA256 Credential=A/1/r/s3/aws4_request, SignedHeaders=host;${name}, Signature=0`,
+          },
+        ],
+      ),
       ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/\u00c3\u00bc" }],
       ["PUT /bucket/a", "InvalidArgument", { ...copy, ...range }],
       ["PUT /bucket/a", "InvalidArgument", { ...body, ...range }],
@@ -214,7 +226,12 @@ t.test("the claimed key, the copy's source and the stored length are read", asyn
     accessKeyId: "RTQ",
   });
   t.match(classify("GET", "/bucket/a", []), { accessKeyId: null });
-  t.match(classify("PUT", "/bucket/a", Object.entries(copy).flat()), {
-    copySource: { bucket: "bucket", key: "a b", versionId: "01K", rangeBytes: null },
-  });
+  for (const [source, key, versionId] of [
+    [copy["x-amz-copy-source"], "a b", "01K"],
+    ["/bucket/a%3Fb", "a?b", null],
+    ["bucket%2Fa%3FversionId%3D1?versionId=01K", "a?versionId=1", "01K"],
+  ] as const)
+    t.match(classify("PUT", "/bucket/a", ["x-amz-copy-source", source]), {
+      copySource: { bucket: "bucket", key, versionId, rangeBytes: null },
+    });
 });
