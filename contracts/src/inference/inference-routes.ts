@@ -7,6 +7,7 @@ import { type Static, Type } from "typebox";
 import { closed, Nullable } from "../http/http-common.ts";
 import { VISIBILITIES } from "../http/http-inference.ts";
 import { DEPLOYMENT_STATES } from "./deployment-states.ts";
+import { OPENAI_ENGINES } from "./openai-fields.ts";
 
 export const ROUTES_EVERY_MS = 5_000;
 /** Without a word for so long nothing is known to live. */
@@ -48,6 +49,8 @@ export const Route = Type.Object(
     /** As it was deployed: clients of the OpenAI API name it as their model. */
     name: Type.String(),
     api: Type.Enum([...DEPLOYMENT_APIS]),
+    /** Of one that answers the OpenAI API; absent where a coordinator does not say. */
+    engine: Type.Optional(Type.Enum([...OPENAI_ENGINES])),
     /** Milliseconds since 1970. */
     createdAt: Type.Integer({ minimum: 0 }),
     project: Type.String(),

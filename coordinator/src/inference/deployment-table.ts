@@ -3,7 +3,12 @@ import type { Route } from "@resontech/contracts/inference-routes";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { InferenceFacts } from "../metrics/decisions/inference-samples.ts";
 import type { DeploymentWatch } from "./deployment-watch.ts";
-import { apiOf, type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
+import {
+  apiOf,
+  type Deployment as Asked,
+  deploymentOf,
+  openAiEngineOf,
+} from "../workloads/predictor/predictor.ts";
 import { type Deployment, openReplicas } from "./decisions/deployment.ts";
 import { wakeP95 } from "./decisions/scaling-policy.ts";
 
@@ -101,10 +106,12 @@ export class DeploymentTable {
       const asked = deploymentOf({ spec });
       const { keySha256, visibility, maxOngoingRequests, limits } = asked;
       const { callbackUrl, callbackSecret } = asked;
+      const engine = openAiEngineOf(asked);
       const deployment = readBody(body);
       const { generation, state, wakesMs } = deployment;
       return {
         ...{ deployment: id, name, api: apiOf(asked) },
+        ...(engine === null ? {} : { engine }),
         ...{ createdAt: created_at, project: project_id, aliases: this.#aliases.all(id) },
         ...{ keySha256, visibility, maxOngoingRequests },
         ...(callbackSecret === undefined

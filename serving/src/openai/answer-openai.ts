@@ -23,7 +23,7 @@ import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
 import type { OpenAiTarget } from "./openai-target.ts";
 import { readBody } from "./read-body.ts";
-import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
+import { type OpenAiRequest, readRequestBody, requestFor } from "./request-body.ts";
 import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
@@ -108,11 +108,12 @@ async function answer(
     });
   if (wish.kind === "model") return sendJson(exchange.response, modelOf(routeOf(wish.name)));
   const body = await readBody(exchange.request);
-  const asked = readRequestBody(wish.call, body);
+  const said = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
-  const name = addressed?.deployment ?? asked.model;
+  const name = addressed?.deployment ?? said.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
   const route = routeOf(name);
+  const asked = requestFor(wish.call, route.engine ?? null, said);
   const counted = parts.numbers.begin(route.deployment, exchange.beganAt);
   await counting(counted, exchange.response, (ended) =>
     callWithin(parts, exchange, {
