@@ -13,7 +13,7 @@ import {
   PASSED_OVER,
   useOf,
 } from "@resontech/contracts/openai-fields";
-import { OPENAI_CALLS, OPENAI_PATH, type OpenAiCall } from "@resontech/contracts/openai-surface";
+import { OPENAI_ASKED, OPENAI_PATH, type OpenAiAsked } from "@resontech/contracts/openai-surface";
 
 export const FIELDS_FILE = join(import.meta.dirname, "../../docs/researcher/openai-fields.md");
 
@@ -23,11 +23,11 @@ const [BEGIN, END] = ["<!-- tables: begin -->", "<!-- tables: end -->"];
 export function fieldsPage(page: string): string {
   const [before = "", rest = ""] = page.split(BEGIN);
   const [, after = ""] = rest.split(END);
-  const tables = OPENAI_CALLS.map(tableOf).join("\n\n");
+  const tables = OPENAI_ASKED.map(tableOf).join("\n\n");
   return `${before}${BEGIN}\n\n${tables}\n\n${END}${after}`;
 }
 
-function tableOf(call: OpenAiCall): string {
+function tableOf(call: OpenAiAsked): string {
   const engines = ENGINES_OF[call];
   const row = (name: string, values: string, { uses, neutral, neutralAs }: OpenAiField): string => {
     const said = engines.map((engine) => {

@@ -110,8 +110,25 @@ t.test(
         image: ["BadRequestError", 400, "url_not_allowed"],
         embeddings: ["BadRequestError", 400, "unsupported_by_model"],
         tokens: ["BadRequestError", 400, "tokens_not_supported"],
+        before: ["BadRequestError", 400, "unsupported_by_model"],
+        kept: ["BadRequestError", 400, "not_kept"],
+        search: ["BadRequestError", 400, "unsupported_by_model"],
       },
+      ...{ response_usage: 8, response_status: ["incomplete", "max_output_tokens"] },
+      ...{ response: told["chat"], response_streamed: [told["chat"], told["chat"]] },
+      ...{ response_call: ["weather", true], response_after: true, response_schema: true },
+      response_numbers: true,
     });
+    const events = told["response_events"] as string[];
+    t.same(
+      events.filter((type, at) => type !== events[at - 1]),
+      [
+        ...["response.created", "response.in_progress", "response.output_item.added"],
+        ...["response.content_part.added", "response.output_text.delta"],
+        ...["response.output_text.done", "response.content_part.done"],
+        ...["response.output_item.done", "response.incomplete"],
+      ],
+    );
     t.equal(told["streamed"], told["chat"], "token by token the same");
     t.ok(Number(told["pieces"]) > 1);
   },
@@ -126,6 +143,7 @@ t.test("the client for JavaScript does, and leaves a stream early", async (t) =>
     refused: { status: 404, code: "model_not_found", type: "invalid_request_error", hasId: true },
   });
   t.equal(told["streamed"], told["chat"]);
+  t.same([told["response"], told["responded"]], [told["chat"], told["chat"]]);
   const goneLine = () =>
     gateway.readCalls().find((line) => "outcome" in line && line.outcome === "client_gone");
   for (let tries = 0; tries < 500 && goneLine() === undefined; tries++) await sleep(20);

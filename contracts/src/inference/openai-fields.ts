@@ -2,16 +2,17 @@
  * Each field of the OpenAI API's bodies, and what each engine does with it. The gateway refuses what the table does not have, and what the engine of a
  * call does not do: nothing that changes an answer is left out in silence. docs/researcher/openai-fields.md is written from it.
  */
-import { MAX_ANSWERS, type OpenAiCall } from "./openai-surface.ts";
+import { MAX_ANSWERS, type OpenAiAsked, type OpenAiCall } from "./openai-surface.ts";
 
 export const OPENAI_ENGINES = ["llama.cpp", "vllm", "embeddings"] as const;
 export type OpenAiEngine = (typeof OPENAI_ENGINES)[number];
 
 /** Which calls an engine answers; of llama.cpp a deployment does one kind, and its engine refuses the other. */
-export const ENGINES_OF: Readonly<Record<OpenAiCall, readonly OpenAiEngine[]>> = {
+export const ENGINES_OF: Readonly<Record<OpenAiAsked, readonly OpenAiEngine[]>> = {
   "chat/completions": ["llama.cpp", "vllm"],
   completions: ["llama.cpp", "vllm"],
   embeddings: ["llama.cpp", "embeddings"],
+  responses: ["llama.cpp", "vllm"],
 };
 
 /**
@@ -79,7 +80,7 @@ const GENERATING: Readonly<Record<string, OpenAiField>> = {
   },
 };
 
-export const OPENAI_FIELDS: Readonly<Record<OpenAiCall, Readonly<Record<string, OpenAiField>>>> = {
+export const OPENAI_FIELDS: Readonly<Record<OpenAiAsked, Readonly<Record<string, OpenAiField>>>> = {
   "chat/completions": {
     messages: both(OWN),
     ...GENERATING,
@@ -133,16 +134,48 @@ export const OPENAI_FIELDS: Readonly<Record<OpenAiCall, Readonly<Record<string, 
       uses: { "llama.cpp": "done", embeddings: "done" },
     },
   },
+  responses: {
+    input: both(OWN),
+    model: both(OWN),
+    access_programs: neither(),
+    background: neither(false),
+    context_management: neither(),
+    conversation: neither(),
+    image: neither(),
+    // What a model thinks is none of it encrypted: there is nothing to include.
+    include: neither([], ["reasoning.encrypted_content"]),
+    instructions: both({ kind: "text" }),
+    max_output_tokens: both(integer(1)),
+    moderation: neither(),
+    parallel_tool_calls: both(BOOLEAN),
+    previous_response_id: neither(),
+    prompt: neither(),
+    reasoning: { shape: OWN, uses: { "llama.cpp": "by model", vllm: "by model" } },
+    stream: both(BOOLEAN),
+    stream_options: both(OWN),
+    temperature: both(number(0, 2)),
+    text: both(OWN),
+    tool_choice: { shape: OWN, uses: { "llama.cpp": "by model", vllm: "by model" } },
+    tools: { shape: OWN, uses: { "llama.cpp": "by model", vllm: "by model" } },
+    top_logprobs: neither(0),
+    top_p: both(number(0, 1)),
+    truncation: neither("disabled"),
+  },
 };
 
 /** What a call may say without any change to its answer: notes for OpenAI's own books, caches and service. */
-export const PASSED_OVER: Readonly<Record<OpenAiCall, readonly string[]>> = {
+export const PASSED_OVER: Readonly<Record<OpenAiAsked, readonly string[]>> = {
   "chat/completions": [
     ...["metadata", "prediction", "prompt_cache_key", "prompt_cache_options"],
     ...["prompt_cache_retention", "safety_identifier", "service_tier", "store", "user"],
   ],
   completions: ["user"],
   embeddings: ["user"],
+  // `max_tool_calls` counts tools of OpenAI's own.
+  responses: [
+    ...["max_tool_calls", "metadata", "prompt_cache_key", "prompt_cache_options"],
+    ...["prompt_cache_retention", "safety_identifier", "service_tier", "store", "user"],
+  ],
 };
 
 /** Parts of a message beside text. */
@@ -157,7 +190,7 @@ export const OPENAI_PARTS: Readonly<Record<"image_url" | "input_audio", OpenAiFi
  */
 export function useOf(
   uses: OpenAiField["uses"],
-  call: OpenAiCall,
+  call: OpenAiAsked,
   engine: OpenAiEngine | null,
 ): FieldUse {
   if (engine !== null) return uses[engine] ?? "refused";

@@ -16,6 +16,14 @@ export const OPENAI_SILENT_MS = 600_000;
 export const OPENAI_CALLS = ["chat/completions", "completions", "embeddings"] as const;
 export type OpenAiCall = (typeof OPENAI_CALLS)[number];
 
+/** What a client may ask for. Of `responses` an engine is asked a chat. */
+export const OPENAI_ASKED = [...OPENAI_CALLS, "responses"] as const;
+export type OpenAiAsked = (typeof OPENAI_ASKED)[number];
+
+export function engineCallOf(asked: OpenAiAsked): OpenAiCall {
+  return asked === "responses" ? "chat/completions" : asked;
+}
+
 /**
  * A field that the gateway sets by itself, and no client: an engine that keeps the beginnings of texts keeps them apart by it, so that nobody learns from
  * the time of an answer what another project has asked.

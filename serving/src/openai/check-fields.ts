@@ -8,7 +8,7 @@ import {
   PASSED_OVER,
   useOf,
 } from "@resontech/contracts/openai-fields";
-import type { OpenAiCall } from "@resontech/contracts/openai-surface";
+import type { OpenAiAsked } from "@resontech/contracts/openai-surface";
 import { invalidRequest } from "./openai-error.ts";
 
 const MAX_NAME_CHARS = 100;
@@ -19,7 +19,7 @@ export type Fields = Readonly<Record<string, unknown>>;
  * The fields that may change an answer. Null is as good as absent.
  * @throws OpenAiError unknown_parameter, invalid_type, invalid_value
  */
-export function knownFields(call: OpenAiCall, said: Fields): Record<string, unknown> {
+export function knownFields(call: OpenAiAsked, said: Fields): Record<string, unknown> {
   const known: [string, unknown][] = [];
   for (const [name, value] of Object.entries(said)) {
     if (PASSED_OVER[call].includes(name)) continue;
@@ -38,7 +38,7 @@ export function knownFields(call: OpenAiCall, said: Fields): Record<string, unkn
  * @throws OpenAiError unsupported_by_model, where the engine would leave one out that changes the answer
  */
 export function fieldsForEngine(
-  call: OpenAiCall,
+  call: OpenAiAsked,
   engine: OpenAiEngine | null,
   known: Fields,
 ): Record<string, unknown> {
@@ -67,7 +67,7 @@ export function notDone(param: string, engine: OpenAiEngine | null): Error {
   );
 }
 
-function fieldOf(call: OpenAiCall, name: string): OpenAiField | null {
+function fieldOf(call: OpenAiAsked, name: string): OpenAiField | null {
   const fields = OPENAI_FIELDS[call];
   return Object.hasOwn(fields, name) ? fields[name]! : null;
 }

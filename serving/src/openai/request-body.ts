@@ -4,8 +4,10 @@ import {
   MAX_ANSWERS,
   MAX_CHOICES,
   MAX_EMBEDDING_INPUTS,
+  type OpenAiAsked,
   type OpenAiCall,
 } from "@resontech/contracts/openai-surface";
+import type { AnswerForm } from "./answer-form.ts";
 import { fieldsForEngine, knownFields } from "./check-fields.ts";
 import { checkParts, readMessages } from "./check-messages.ts";
 import { checkTools } from "./check-tools.ts";
@@ -13,6 +15,8 @@ import { checkFormat, checkStop, checkStreamOptions, checkWeights } from "./chec
 import { isObject } from "./is-object.ts";
 import { invalidRequest } from "./openai-error.ts";
 import { promptsOf } from "./prompts-of.ts";
+import { chatOf, inResponses } from "./responses/chat-of.ts";
+import { responsesForm } from "./responses/responses-form.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 64;
@@ -32,44 +36,84 @@ export type OpenAiRequest = {
   wantsUsage: boolean;
   /** For the engine: allowed fields alone. */
   body: Record<string, unknown>;
+  /** Of the client's answer; absent where the engine's own goes on. */
+  form?: AnswerForm;
 };
 
 /** A body that is right in itself; which engine it is for is told by its model. */
-export type SaidRequest = Omit<OpenAiRequest, "body"> & { known: Record<string, unknown> };
+export type SaidRequest = Omit<OpenAiRequest, "body" | "form"> & {
+  known: Readonly<Record<string, unknown>>;
+  /** The same for an engine. */
+  engine: Readonly<Record<string, unknown>>;
+};
 
 /** @throws OpenAiError with what is wrong and where */
-export function readRequestBody(call: OpenAiCall, raw: Buffer): SaidRequest {
-  const known = knownFields(call, objectOf(raw));
+export function readRequestBody(asked: OpenAiAsked, raw: Buffer): SaidRequest {
+  const known = knownFields(asked, objectOf(raw));
   const { model = null, stream = false } = known;
   if (model !== null && (typeof model !== "string" || model.length > MAX_MODEL_CHARS))
     throw invalidRequest("invalid_type", "model is no name", "model");
-  for (const [name, most] of Object.entries(MAX_BYTES))
-    if (name in known && Buffer.byteLength(JSON.stringify(known[name])) > most)
-      throw invalidRequest("too_large", `${name} has more than ${most} bytes`, name);
-  for (const [name, check] of Object.entries(CHECKS)) if (name in known) check(known[name]);
-  if (call === "embeddings") checkInput(known["input"]);
-  else checkAnswers(call, known);
   const isStream = stream === true;
   return {
-    ...{ model, isStream, wantsUsage: isStream && asksForUsage(known["stream_options"]) },
-    known:
-      call === "chat/completions" ? { ...known, messages: readMessages(known["messages"]) } : known,
+    ...{ model, isStream, wantsUsage: isStream && asksForUsage(known["stream_options"]), known },
+    engine:
+      asked === "responses"
+        ? inWordsOfResponses(() => checkedChat(chatOf(known)))
+        : checked(asked, known),
   };
 }
 
 /**
  * What this engine is asked.
  * @param engine null where the coordinator does not say
+ * @param name of the model, for an answer that this gateway makes
  * @throws OpenAiError unsupported_by_model, with the field that the engine would leave out
  */
 export function requestFor(
-  call: OpenAiCall,
+  asked: OpenAiAsked,
   engine: OpenAiEngine | null,
-  { known, ...asked }: SaidRequest,
+  { known, engine: said, ...request }: SaidRequest,
+  name: string = request.model ?? "",
 ): OpenAiRequest {
-  const kept = fieldsForEngine(call, engine, known);
-  if (call === "chat/completions") checkParts(kept["messages"], engine);
-  return { ...asked, body: forEngine(kept, asked.isStream) };
+  const kept = fieldsForEngine(asked, engine, known);
+  if (asked !== "responses") {
+    if (asked === "chat/completions") checkParts(said["messages"], engine);
+    const body = asked === "chat/completions" ? { ...kept, messages: said["messages"] } : kept;
+    return { ...request, body: forEngine(body, request.isStream) };
+  }
+  inWordsOfResponses(() => checkParts(said["messages"], engine));
+  const form = responsesForm(known, name);
+  // The last event tells the usage.
+  return { ...request, wantsUsage: true, body: forEngine(said, request.isStream), form };
+}
+
+/** @throws OpenAiError */
+function checked(
+  call: OpenAiCall,
+  known: Record<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  for (const [name, most] of Object.entries(MAX_BYTES))
+    if (name in known && Buffer.byteLength(JSON.stringify(known[name])) > most)
+      throw invalidRequest("too_large", `${name} has more than ${most} bytes`, name);
+  for (const [name, check] of Object.entries(CHECKS)) if (name in known) check(known[name]);
+  if (call === "embeddings") checkInput(known["input"]);
+  else checkAnswers(call, known);
+  return call === "chat/completions"
+    ? { ...known, messages: readMessages(known["messages"]) }
+    : known;
+}
+
+/** @throws OpenAiError */
+function checkedChat(chat: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  return checked("chat/completions", knownFields("chat/completions", chat));
+}
+
+function inWordsOfResponses<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw inResponses(error);
+  }
 }
 
 function objectOf(raw: Buffer): Record<string, unknown> {

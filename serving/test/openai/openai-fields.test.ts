@@ -8,7 +8,7 @@ import {
   PASSED_OVER,
   useOf,
 } from "@resontech/contracts/openai-fields";
-import { OPENAI_CALLS, type OpenAiCall } from "@resontech/contracts/openai-surface";
+import { OPENAI_ASKED, type OpenAiAsked } from "@resontech/contracts/openai-surface";
 import fc from "fast-check";
 import t from "tap";
 import { FIELDS_FILE, fieldsPage } from "../../build/openai-fields-page.ts";
@@ -16,15 +16,16 @@ import { OpenAiError } from "../../src/openai/openai-error.ts";
 import { readRequestBody, requestFor } from "../../src/openai/request-body.ts";
 
 type Body = Readonly<Record<string, unknown>>;
-type Engine = (typeof ENGINES_OF)[OpenAiCall][number];
+type Engine = (typeof ENGINES_OF)[OpenAiAsked][number];
 
 const tool = { type: "function", function: { name: "a" } };
 const PIXEL = "data:image/png;base64,AAAA";
 /** Without anything that is not needed. */
-const BARE: Readonly<Record<OpenAiCall, Body>> = {
+const BARE: Readonly<Record<OpenAiAsked, Body>> = {
   "chat/completions": { messages: [{ role: "user", content: "a" }] },
   completions: { prompt: "a" },
   embeddings: { input: "a" },
+  responses: { input: "a" },
 };
 const GENERATING = {
   ...{ model: "m", frequency_penalty: 1, logit_bias: { 5: 1 }, n: 2, presence_penalty: 1, seed: 1 },
@@ -32,7 +33,7 @@ const GENERATING = {
   ...{ top_p: 0.5, min_p: 0.5, repeat_penalty: 2, top_k: 5, typical_p: 0.5 },
 };
 /** A value of each field that changes an answer. */
-const WISHES: Readonly<Record<OpenAiCall, Body>> = {
+const WISHES: Readonly<Record<OpenAiAsked, Body>> = {
   "chat/completions": {
     ...GENERATING,
     messages: [{ role: "user", content: "b" }],
@@ -51,19 +52,40 @@ const WISHES: Readonly<Record<OpenAiCall, Body>> = {
     suffix: "end",
   },
   embeddings: { input: "b", model: "m", dimensions: 5, encoding_format: "base64" },
+  responses: {
+    ...{ input: "b", model: "m", access_programs: {}, background: true, context_management: [{}] },
+    ...{ conversation: "c", image: {}, include: ["message.output_text.logprobs"] },
+    ...{ instructions: "Be brief.", max_output_tokens: 5, moderation: {}, temperature: 1 },
+    ...{ parallel_tool_calls: false, previous_response_id: "resp_1", prompt: { id: "p" } },
+    ...{ reasoning: { effort: "low" }, stream: true, stream_options: {}, top_p: 0.5 },
+    text: { format: { type: "json_object" } },
+    ...{ tool_choice: "required", tools: [{ type: "function", name: "a" }], top_logprobs: 2 },
+    truncation: "auto",
+  },
+};
+/** As an engine is asked: of `/v1/responses` a chat. */
+const ASKED: Body = {
+  input: { messages: [{ role: "user", content: "b" }] },
+  instructions: { messages: [{ role: "system", content: "Be brief." }] },
+  max_output_tokens: { max_tokens: 5 },
+  reasoning: { reasoning_effort: "low" },
+  text: { response_format: { type: "json_object" } },
+  tools: { tools: [tool] },
 };
 /** What a field makes sense with alone. */
 const BESIDE: Readonly<Record<string, Body>> = {
-  ...{ top_logprobs: { logprobs: true }, tool_choice: { tools: [tool] }, stream_options: {} },
-  // Each by itself here; together they would say two things.
-  max_completion_tokens: {},
+  ...{ top_logprobs: { logprobs: true }, tool_choice: { tools: [tool] } },
+};
+const besides = (call: OpenAiAsked, name: string): Body => {
+  if (call !== "responses") return BESIDE[name] ?? {};
+  return name === "tool_choice" ? { tools: WISHES.responses["tools"] } : {};
 };
 const JUNK: readonly unknown[] = [
   ...["", "x", "-1", true, false, -1, 1.5, 0, 1e300, [], {}, [[]], [null], [1], [{}], { a: 1 }],
   ...[{ type: "x" }, ["a", 1], { role: "user" }],
 ];
 
-function ask(call: OpenAiCall, engine: Engine | null, body: unknown) {
+function ask(call: OpenAiAsked, engine: Engine | null, body: unknown) {
   try {
     const said = readRequestBody(call, Buffer.from(JSON.stringify(body)));
     return requestFor(call, engine, said).body;
@@ -72,7 +94,7 @@ function ask(call: OpenAiCall, engine: Engine | null, body: unknown) {
     throw error;
   }
 }
-const each = OPENAI_CALLS.flatMap((call) =>
+const each = OPENAI_ASKED.flatMap((call) =>
   ENGINES_OF[call].flatMap((engine) =>
     Object.entries(OPENAI_FIELDS[call]).map(([name, field]) => ({ call, engine, name, field })),
   ),
@@ -84,6 +106,7 @@ t.test("the table has every field of OpenAI's own client", async (t) => {
     ["chat/completions", "chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"],
     ["completions", "completions.d.ts", "CompletionCreateParamsBase"],
     ["embeddings", "embeddings.d.ts", "EmbeddingCreateParams"],
+    ["responses", "responses/responses.d.ts", "ResponseCreateParamsBase"],
   ] as const) {
     const text = readFileSync(join(resources, file), "utf8");
     const from = text.indexOf(`export interface ${type}`);
@@ -100,7 +123,7 @@ t.test("the table has every field of OpenAI's own client", async (t) => {
 });
 
 t.test("a field is done, or refused by its name", async (t) => {
-  for (const call of OPENAI_CALLS)
+  for (const call of OPENAI_ASKED)
     t.same(
       Object.keys(WISHES[call]).sort(),
       Object.keys(OPENAI_FIELDS[call]).sort(),
@@ -109,18 +132,19 @@ t.test("a field is done, or refused by its name", async (t) => {
   for (const { call, engine, name, field } of each) {
     const wish = WISHES[call][name];
     const what = `${engine} ${call} ${name}`;
-    const told = ask(call, engine, { ...BARE[call], ...BESIDE[name], [name]: wish });
+    const told = ask(call, engine, { ...BARE[call], ...besides(call, name), [name]: wish });
     if (useOf(field.uses, call, engine) === "refused")
       t.match(told, { status: 400, code: "unsupported_by_model", param: name }, what);
     else if (name === "max_completion_tokens") t.match(told, { max_tokens: wish }, what);
+    else if (call === "responses" && name in ASKED) t.match(told, ASKED[name], what);
     else if (name === "stream_options") t.notOk("status" in told, what);
     else t.match(told, { [name]: wish }, what);
     const { neutral = [], neutralAs } = field;
     const same = [...neutral, ...(neutralAs === undefined ? [] : [1])];
     for (const value of [null, ...same]) {
       if (value === null && name in BARE[call]) continue;
-      const without = ask(call, engine, { ...BARE[call], ...BESIDE[name] });
-      const asked = ask(call, engine, { ...BARE[call], ...BESIDE[name], [name]: value });
+      const without = ask(call, engine, { ...BARE[call], ...besides(call, name) });
+      const asked = ask(call, engine, { ...BARE[call], ...besides(call, name), [name]: value });
       if (value === null || useOf(field.uses, call, engine) === "refused")
         t.same(asked, without, `${what}: ${JSON.stringify(value)} asks for nothing`);
     }
@@ -128,12 +152,13 @@ t.test("a field is done, or refused by its name", async (t) => {
 });
 
 t.test("what is passed over changes nothing, and reaches no engine", async (t) => {
-  for (const call of OPENAI_CALLS)
+  for (const call of OPENAI_ASKED)
     for (const engine of ENGINES_OF[call])
       for (const name of PASSED_OVER[call])
-        t.same(ask(call, engine, { ...BARE[call], [name]: { any: "value" } }), {
-          ...BARE[call],
-        });
+        t.same(
+          ask(call, engine, { ...BARE[call], [name]: { any: "value" } }),
+          ask(call, engine, BARE[call]),
+        );
 });
 
 t.test("pictures and sounds are refused by their place where an engine takes none", async (t) => {
@@ -158,7 +183,7 @@ t.test("pictures and sounds are refused by their place where an engine takes non
 t.test("no value of any field is a fault of anybody else's", async (t) => {
   for (const { call, engine, name } of each)
     for (const value of JUNK) {
-      const told = ask(call, engine, { ...BARE[call], ...BESIDE[name], [name]: value });
+      const told = ask(call, engine, { ...BARE[call], ...besides(call, name), [name]: value });
       if (!("status" in told)) continue;
       t.match(told, { status: 400, type: "invalid_request_error", code: /^[a-z_]+$/ });
       t.ok(
@@ -166,15 +191,15 @@ t.test("no value of any field is a fault of anybody else's", async (t) => {
         `${name} ${JSON.stringify(value)}: ${JSON.stringify(told)}`,
       );
     }
-  const isAnswered = (call: OpenAiCall, body: Body) => {
+  const isAnswered = (call: OpenAiAsked, body: Body) => {
     const told = ask(call, null, body);
     return !("status" in told) || told["status"] === 400;
   };
   fc.assert(
     fc.property(
-      fc.constantFrom(...OPENAI_CALLS),
+      fc.constantFrom(...OPENAI_ASKED),
       fc.dictionary(
-        fc.constantFrom(...OPENAI_CALLS.flatMap((call) => Object.keys(OPENAI_FIELDS[call]))),
+        fc.constantFrom(...OPENAI_ASKED.flatMap((call) => Object.keys(OPENAI_FIELDS[call]))),
         fc.jsonValue({ maxDepth: 4 }),
       ),
       (call, more) => isAnswered(call, { ...BARE[call], ...more }),
@@ -188,7 +213,7 @@ t.test("numbers have their bounds", async (t) => {
     if (shape.kind !== "integer" && shape.kind !== "number") continue;
     for (const value of [shape.least - 1, shape.most + 1])
       t.match(
-        ask(call, engine, { ...BARE[call], ...BESIDE[name], [name]: value }),
+        ask(call, engine, { ...BARE[call], ...besides(call, name), [name]: value }),
         { status: 400, code: "invalid_value", param: name },
         `${name} ${value}`,
       );
