@@ -56,6 +56,8 @@ export const Route = Type.Object(
     project: Type.String(),
     /** Addresses of deployments whose place it has taken. They may stand in the table themselves while their last calls end. */
     aliases: Type.Array(Type.String()),
+    /** Names of the same deployments, where they were others: clients of the OpenAI API may go on with them. */
+    formerNames: Type.Optional(Type.Array(Type.String())),
     /** Of the predict key. */
     keySha256: Sha256,
     visibility: Type.Enum([...VISIBILITIES]),
