@@ -358,6 +358,19 @@ t.test("no fault of a caller is one of the engine's", async (t) => {
     });
 });
 
+t.test("a talk that ends with the model's own words is answered anew", async (t) => {
+  const messages = [{ role: "assistant", content: "Yes" }];
+  const items = { type: "array", items: { type: "integer" } };
+  const json_schema = { name: "x", schema: { type: "array", items } };
+  // To write on would break the engine where a form is asked for.
+  for (const more of [{}, { response_format: { type: "json_schema", json_schema } }]) {
+    const { status, body } = await ask({ body: chat("", { ...more, messages, max_tokens: 2 }) });
+    t.equal(status, 200);
+    t.notMatch((body as unknown as Told).choices[0]?.message.content, /^Yes/);
+  }
+  t.match(await ask({ body: chat("a", { max_tokens: 1 }) }), { status: 200 });
+});
+
 t.test("a call that is demanded is one, and tools that nobody would see are refused", async (t) => {
   const parameters = {
     ...{ type: "object", required: ["city"], properties: { city: { $ref: "#/$defs/city" } } },
