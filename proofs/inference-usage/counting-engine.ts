@@ -1,4 +1,4 @@
-/** An engine that is played: it speaks the OpenAI API, generates as many tokens as it is asked for, and counts them by the caller's word in `user`. */
+/** An engine that is played: it speaks the OpenAI API, generates as many tokens as it is asked for, and counts them by the name in the caller's message. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,14 +42,14 @@ export class CountingEngine implements Disposable {
 
   async #answer(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
     const said = JSON.parse(await text(asked)) as {
-      user: string;
       max_tokens: number;
       stream?: boolean;
-      messages: { content: string }[];
+      messages: { name: string; content: string }[];
     };
-    const promptTokens = said.messages[0]!.content.length;
+    const [{ name, content }] = said.messages as [{ name: string; content: string }];
+    const promptTokens = content.length;
     const counted: Counted = { promptTokens, completionTokens: 0 };
-    this.of.set(said.user, counted);
+    this.of.set(name, counted);
     const usage = { prompt_tokens: promptTokens, completion_tokens: said.max_tokens };
     answer.setHeader("content-type", "application/json");
     for (let token = 0; token < said.max_tokens && !answer.destroyed; token++) {

@@ -27,8 +27,8 @@ export async function makeCall(
 ): Promise<Made> {
   const { user, promptTokens, maxTokens, isStream, leavesAfter } = wish;
   const body = JSON.stringify({
-    ...{ model: "m", user, max_tokens: maxTokens, stream: isStream },
-    messages: [{ role: "user", content: "x".repeat(promptTokens) }],
+    ...{ model: "m", max_tokens: maxTokens, stream: isStream },
+    messages: [{ role: "user", name: user, content: "x".repeat(promptTokens) }],
   });
   const requestSha256 = createHash("sha256").update(body).digest("hex");
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };

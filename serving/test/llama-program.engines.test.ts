@@ -65,6 +65,10 @@ t.test("texts are embedded where that is the task", async (t) => {
   t.match(await ask("/v1/embeddings", { input: "a", encoding_format: "base64" }), {
     body: { data: [{ embedding: /^[A-Za-z0-9+/]+=*$/ }] },
   });
+  // llama.cpp calls it a fault of its own.
+  t.match(await ask("/v1/embeddings", { input: ["a", "word ".repeat(600)] }), {
+    body: { error: { type: "exceed_context_size_error", param: "input" } },
+  });
 });
 
 async function complete(replica: EngineReplica, prompt: string, tokens: number): Promise<unknown> {

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { fieldsOf, OPENAI_FIELDS } from "@resontech/contracts/openai-fields";
 import t from "tap";
 import { until } from "../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
@@ -31,7 +32,10 @@ t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const { python, weights } = await llamaPython();
 const port = await freePort();
 const gateway = await RunningGateway.open(dir, port, [
-  { deployment: "job-1", name: MODEL, api: "openai", maxOngoingRequests: 2, key: KEY },
+  {
+    ...{ deployment: "job-1", name: MODEL, api: "openai", engine: "llama.cpp" },
+    ...{ maxOngoingRequests: 2, key: KEY },
+  },
   { deployment: "job-2", name: "echo", api: "predict", maxOngoingRequests: 2, key: KEY },
 ]);
 t.teardown(() => gateway[Symbol.asyncDispose]());
@@ -106,8 +110,25 @@ t.test(
         image: ["BadRequestError", 400, "url_not_allowed"],
         embeddings: ["BadRequestError", 400, "unsupported_by_model"],
         tokens: ["BadRequestError", 400, "tokens_not_supported"],
+        before: ["BadRequestError", 400, "unsupported_by_model"],
+        kept: ["BadRequestError", 400, "not_kept"],
+        search: ["BadRequestError", 400, "unsupported_by_model"],
       },
+      ...{ response_usage: 8, response_status: ["incomplete", "max_output_tokens"] },
+      ...{ response: told["chat"], response_streamed: [told["chat"], told["chat"]] },
+      ...{ response_call: ["weather", true], response_after: true, response_schema: true },
+      response_numbers: true,
     });
+    const events = told["response_events"] as string[];
+    t.same(
+      events.filter((type, at) => type !== events[at - 1]),
+      [
+        ...["response.created", "response.in_progress", "response.output_item.added"],
+        ...["response.content_part.added", "response.output_text.delta"],
+        ...["response.output_text.done", "response.content_part.done"],
+        ...["response.output_item.done", "response.incomplete"],
+      ],
+    );
     t.equal(told["streamed"], told["chat"], "token by token the same");
     t.ok(Number(told["pieces"]) > 1);
   },
@@ -122,6 +143,7 @@ t.test("the client for JavaScript does, and leaves a stream early", async (t) =>
     refused: { status: 404, code: "model_not_found", type: "invalid_request_error", hasId: true },
   });
   t.equal(told["streamed"], told["chat"]);
+  t.same([told["response"], told["responded"]], [told["chat"], told["chat"]]);
   const goneLine = () =>
     gateway.readCalls().find((line) => "outcome" in line && line.outcome === "client_gone");
   for (let tries = 0; tries < 500 && goneLine() === undefined; tries++) await sleep(20);
@@ -191,8 +213,21 @@ type Told = {
     index: number;
     finish_reason: string;
     message: { content: unknown; tool_calls?: { function: { arguments: string } }[] };
+    logprobs?: { content: { top_logprobs: unknown[] }[] };
   }[];
   usage: { prompt_tokens: number; completion_tokens: number };
+};
+type Completed = {
+  choices: {
+    text: string;
+    logprobs: {
+      tokens: string[];
+      token_logprobs: number[];
+      top_logprobs: Record<string, number>[];
+      text_offset: number[];
+    } | null;
+  }[];
+  usage: { completion_tokens: number };
 };
 /** What the last call used, once each call is on record with its end. */
 async function lastUsage() {
@@ -226,6 +261,114 @@ t.test("each answer and each prompt of a call is counted", async (t) => {
     [0, 1, 2, 3],
   );
   t.match(await lastUsage(), { promptTokens: 3, completionTokens: 8, isExact: true });
+});
+
+t.test("each field of the table is done by the engine, or refused by its name", async (t) => {
+  const greedy = { model: MODEL, prompt: "a a a a a a a a", max_tokens: 4, temperature: 0 };
+  const hot = { ...greedy, temperature: 2, seed: 7 };
+  const complete = async (body: object) => {
+    const { status, body: told } = await ask({ path: "/v1/completions", body });
+    return { status, told: told as unknown as Completed };
+  };
+  const textOf = async (body: object) => (await complete(body)).told.choices?.[0]?.text;
+  const [plain, drawn] = [await textOf(greedy), await textOf(hot)];
+  const { told: known } = await complete({ ...greedy, max_tokens: 1, logprobs: 0 });
+  const first = known.choices[0]?.logprobs?.tokens[0] ?? "";
+  /** By field: whether the engine's answer shows it. */
+  const shows: Record<string, () => Promise<boolean>> = {
+    prompt: async () => (await textOf({ ...greedy, prompt: "One two three" })) !== plain,
+    model: async () => (await complete({ ...greedy, model: "none" })).status === 404,
+    temperature: async () => drawn !== plain,
+    seed: async () =>
+      (await textOf(hot)) === drawn && (await textOf({ ...hot, seed: 8 })) !== drawn,
+    top_p: async () => (await textOf({ ...hot, top_p: 0 })) === plain,
+    top_k: async () => (await textOf({ ...hot, top_k: 1 })) === plain,
+    min_p: async () => (await textOf({ ...hot, min_p: 1 })) === plain,
+    typical_p: async () => (await textOf({ ...hot, typical_p: 0.01 })) !== drawn,
+    frequency_penalty: async () => (await textOf({ ...greedy, frequency_penalty: 2 })) !== plain,
+    presence_penalty: async () => (await textOf({ ...greedy, presence_penalty: 2 })) !== plain,
+    repeat_penalty: async () => (await textOf({ ...greedy, repeat_penalty: 5 })) !== plain,
+    // The commonest tokens have the lowest numbers.
+    logit_bias: async () => {
+      const banned = Object.fromEntries(Array.from({ length: 1_000 }, (_, id) => [id, -100]));
+      return (await textOf({ ...greedy, logit_bias: banned })) !== plain;
+    },
+    stop: async () => (await textOf({ ...greedy, stop: [first] })) === "",
+    n: async () => (await complete({ ...greedy, n: 2 })).told.choices.length === 2,
+    max_tokens: async () => known.usage.completion_tokens === 1,
+    logprobs: async () => {
+      const { told } = await complete({ ...greedy, logprobs: 2 });
+      const said = told.choices[0]?.logprobs;
+      return (
+        said?.tokens.join("") === plain &&
+        said?.token_logprobs.length === 4 &&
+        said.top_logprobs.every((one, at) => Object.hasOwn(one, said.tokens[at] ?? "")) &&
+        said.text_offset[1] === said.tokens[0]?.length
+      );
+    },
+    stream: async () => {
+      const body = { ...greedy, stream: true, logprobs: 0 };
+      const { text: said } = await answerOf(open({ path: "/v1/completions", body }));
+      return said.startsWith("data: ") && said.includes('"text_offset":[');
+    },
+    stream_options: async () => {
+      const body = { ...greedy, stream: true, stream_options: { include_usage: true } };
+      const { text: said } = await answerOf(open({ path: "/v1/completions", body }));
+      return said.includes('"usage":{');
+    },
+  };
+  t.same(Object.keys(shows).sort(), fieldsOf("completions", "llama.cpp").sort());
+  for (const [name, isShown] of Object.entries(shows)) t.ok(await isShown(), name);
+  const refused = { echo: true, suffix: "x", best_of: 3 };
+  t.same(
+    [...Object.keys(shows), ...Object.keys(refused)].sort(),
+    Object.keys(OPENAI_FIELDS.completions).sort(),
+  );
+  for (const [name, value] of Object.entries(refused))
+    t.match((await complete({ ...greedy, [name]: value })).told, {
+      error: { code: "unsupported_by_model", param: name },
+    });
+  for (const top_logprobs of [undefined, 0, 2]) {
+    const body = chat("a", { max_tokens: 1, logprobs: true, top_logprobs });
+    const { choices } = (await ask({ body })).body as unknown as Told;
+    t.equal(choices[0]?.logprobs?.content[0]?.top_logprobs.length, top_logprobs ?? 0);
+  }
+  const effort = await ask({ body: chat("a", { reasoning_effort: "low" }) });
+  t.match(effort.body, { error: { code: "unsupported_by_model", param: "reasoning_effort" } });
+});
+
+t.test("no fault of a caller is one of the engine's", async (t) => {
+  const content = (part: object) => ({ messages: [{ role: "user", content: [part] }] });
+  const url = "data:image/png;base64,AAAA";
+  const called = { id: "c", type: "function", function: { name: "f", arguments: "{no" } };
+  for (const [body, param] of [
+    [content({ type: "image_url", image_url: { url } }), /content\[0\].image_url/],
+    [content({ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }), /audio/],
+    [content({ type: "text" }), /text/],
+    [{ messages: [{ role: "king", content: "a" }] }, /role/],
+    [{ messages: [{ content: "a" }] }, /role/],
+    [{ messages: [{ role: "assistant", content: null, tool_calls: [called] }] }, /arguments/],
+    [{ messages: [{ role: "user", content: null }] }, /content/],
+    [{ tools: [{ type: "custom", custom: { name: "f" } }] }, /tools/],
+    [{ max_tokens: -1 }, /max_tokens/],
+    [{ response_format: { type: "json_schema", json_schema: { name: "a" } } }, /schema/],
+  ] as const)
+    t.match(await ask({ body: chat("a", body) }), {
+      ...{ status: 400, body: { error: { type: "invalid_request_error", param } } },
+    });
+});
+
+t.test("a talk that ends with the model's own words is answered anew", async (t) => {
+  const messages = [{ role: "assistant", content: "Yes" }];
+  const items = { type: "array", items: { type: "integer" } };
+  const json_schema = { name: "x", schema: { type: "array", items } };
+  // To write on would break the engine where a form is asked for.
+  for (const more of [{}, { response_format: { type: "json_schema", json_schema } }]) {
+    const { status, body } = await ask({ body: chat("", { ...more, messages, max_tokens: 2 }) });
+    t.equal(status, 200);
+    t.notMatch((body as unknown as Told).choices[0]?.message.content, /^Yes/);
+  }
+  t.match(await ask({ body: chat("a", { max_tokens: 1 }) }), { status: 200 });
 });
 
 t.test("a call that is demanded is one, and tools that nobody would see are refused", async (t) => {
@@ -278,7 +421,10 @@ t.test("what is no call is refused in the API's form", async (t) => {
   };
   t.same(await of({ body: "{" }), [400, "invalid_json"]);
   t.same(await of({ body: `"${"a".repeat(5 * 1024 ** 2)}"` }), [400, "body_too_large"]);
-  t.same(await of({ body: { messages: [{}] } }), [400, "missing_model"]);
+  t.same(await of({ body: { messages: [{ role: "user", content: "a" }] } }), [
+    400,
+    "missing_model",
+  ]);
   t.same(await of({ path: "/v1/slots" }), [404, "unknown_url"]);
   t.same(await of({ path: "/v1/chat/completions" }), [405, "method_not_supported"]);
   const { headers } = await ask({ path: "/v1/models", headers: { "x-request-id": "a b" } });

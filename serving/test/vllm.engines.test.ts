@@ -23,7 +23,10 @@ const dir = mkdtempSync(join(tmpdir(), "rtv-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const port = await freePort();
 const gateway = await RunningGateway.open(dir, port, [
-  { deployment: "job-1", name: MODEL, api: "openai", maxOngoingRequests: 4, key: KEY },
+  {
+    ...{ deployment: "job-1", name: MODEL, api: "openai", engine: "vllm" },
+    ...{ maxOngoingRequests: 4, key: KEY },
+  },
 ]);
 t.teardown(() => gateway[Symbol.asyncDispose]());
 const replica = startVllm(join(dir, "replica"), { port });
@@ -115,8 +118,8 @@ t.test("the engine's refusals have the API's codes, and no internals", async (t)
     ["too long", "context_length_exceeded", /maximum context length is 256/],
     ["too long completion", "context_length_exceeded", /maximum context length/],
     ["too many tokens", "context_length_exceeded", /max_model_len=256/],
-    ["bad temperature", "invalid_request", /temperature must be non-negative/],
-    ["bad type", "invalid_request", /valid integer/],
+    ["bad temperature", "invalid_value", /temperature/],
+    ["bad type", "invalid_type", /max_tokens/],
     ["suffix", "invalid_request", /suffix/],
     ["picture by URL", "url_not_allowed", /data:/],
     ["embeddings", "unsupported_by_model", /./],
@@ -131,11 +134,15 @@ t.test("nothing but a call reaches the engine, and of a call what is listed", as
   const { path, body } = call("chat");
   const hostile = {
     ...{ chat_template: "{{ 1 }}", cache_salt: "another's", prompt_embeds: "x", priority: -1 },
-    ...{ mm_processor_kwargs: {}, kv_transfer_params: {}, request_id: "r", model: "job-1" },
+    ...{ mm_processor_kwargs: {}, kv_transfer_params: {}, request_id: "r" },
   };
-  const { status, said } = await ask("/inference/job-1/v1/chat/completions", {
-    ...{ ...body, ...hostile },
-  });
+  const own = "/inference/job-1/v1/chat/completions";
+  for (const [param, value] of Object.entries(hostile)) {
+    const { status, said } = await ask(own, { ...body, [param]: value });
+    t.equal(status, 400, param);
+    t.match(JSON.parse(said), { error: { code: "unknown_parameter", param } });
+  }
+  const { status, said } = await ask(own, { ...body, model: "job-1", user: "somebody" });
   t.equal(status, 200);
   t.match(JSON.parse(said), { model: MODEL, usage: { prompt_tokens: 34 } });
   const direct = async (method: string, way: string) => {

@@ -5,9 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Sequence
 
-
-class BadCall(Exception):
-    """The text is for the caller."""
+from resontech_replica.bad_call import BadCall
 
 
 @dataclass(frozen=True)
@@ -30,14 +28,14 @@ def read_call(raw: bytes, max_inputs: int, size: int) -> EmbeddingsCall:
     given = said.get("input")
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise BadCall("input is neither a text nor a list of texts; tokens belong to one model: send text")
+        raise BadCall("input is neither a text nor a list of texts; tokens belong to one model: send text", "input")
     if len(texts) > max_inputs:
-        raise BadCall(f"input has more than {max_inputs} texts")
+        raise BadCall(f"input has more than {max_inputs} texts", "input")
     form = said.get("encoding_format", "float")
     if form not in ("float", "base64"):
-        raise BadCall("encoding_format is neither float nor base64")
+        raise BadCall("encoding_format is neither float nor base64", "encoding_format")
     if said.get("dimensions") not in (None, size):
-        raise BadCall(f"the vectors of this model have {size} dimensions, and no others")
+        raise BadCall(f"the vectors of this model have {size} dimensions, and no others", "dimensions", "unsupported_by_model")
     return EmbeddingsCall(texts, form == "base64")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 from tokenizers import Tokenizer
 
+from resontech_replica.bad_call import BadCall
 from resontech_replica.served import LoadError
 
 from .bert import Bert
@@ -23,10 +24,11 @@ class Embedder:
         config = _json(folder / "config.json")
         self._bert = Bert(config, read_safetensors(folder / "model.safetensors"))
         said = _json(folder / "sentence_bert_config.json") if (folder / "sentence_bert_config.json").exists() else {}
-        most = min(int(said.get("max_seq_length") or self._bert.max_tokens), self._bert.max_tokens)
+        self._most = min(int(said.get("max_seq_length") or self._bert.max_tokens), self._bert.max_tokens)
         self._tokenizer = Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_length=most)
+        # A text that was cut would be found by its beginning alone.
+        self._tokenizer.no_truncation()
         self._pooling = _pooling(folder)
         self._is_normed = _is_normed(folder)
         self._turn = threading.Lock()
@@ -38,9 +40,13 @@ class Embedder:
     def embed(self, texts: Sequence[str], is_wanted: Callable[[], bool]) -> tuple[np.ndarray, int] | None:
         """
         @param is_wanted: asked before each batch
+        @raise BadCall: a text is longer than the model reads
         @return: vectors in the order of the texts, and how many tokens they have; null where nobody wants them any more
         """
         encoded = [one.ids for one in self._tokenizer.encode_batch(list(texts))]
+        for at, one in enumerate(encoded):
+            if len(one) > self._most:
+                raise BadCall(f"text {at} of input has {len(one)} tokens, and the model reads {self._most}", "input", "exceed_context_size_error")
         vectors = np.empty((len(texts), self.size), dtype=np.float32)
         # Those of a like length go together: little is padding.
         order = sorted(range(len(encoded)), key=lambda at: len(encoded[at]))

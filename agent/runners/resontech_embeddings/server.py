@@ -8,9 +8,10 @@ import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Optional
 
+from resontech_replica.bad_call import BadCall
 from resontech_replica.calls import CallsUnderWay
 
-from .call import BadCall, answer, read_call
+from .call import answer, read_call
 from .embedder import Embedder
 from .spec import EmbeddingsSpec
 
@@ -58,7 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             call = read_call(body, self.server.spec.max_inputs, self.server.embedder.size)
         except BadCall as error:
-            return self._refuse(400, "invalid_request_error", str(error))
+            return self._refuse(400, error.kind, str(error), param=error.param)
         if not self.server.places.acquire(blocking=False):
             return self._refuse(503, "busy", "the replica has as many calls as it takes", {"Retry-After": "1"})
         try:
@@ -66,6 +67,8 @@ class _Handler(BaseHTTPRequestHandler):
                 found = self.server.embedder.embed(call.texts, self._is_there)
             if found is not None:
                 self._answer(200, answer(self.server.spec.name, *found, call.is_base64))
+        except BadCall as error:
+            self._refuse(400, error.kind, str(error), param=error.param)
         except Exception as error:
             # Never what was asked: that is the caller's alone.
             print("".join(traceback.format_tb(error.__traceback__)), type(error).__name__, flush=True)
@@ -99,8 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         return body
 
-    def _refuse(self, status: int, kind: str, message: str, more: Optional[dict] = None) -> None:
-        self._answer(status, json.dumps({"error": {"type": kind, "message": message[:1000]}}).encode(), more)
+    def _refuse(self, status: int, kind: str, message: str, more: Optional[dict] = None, param: Optional[str] = None) -> None:
+        self._answer(status, json.dumps({"error": {"type": kind, "message": message[:1000], "param": param}}).encode(), more)
 
     def _answer(self, status: int, body: bytes, more: Optional[dict] = None) -> None:
         self.send_response_only(status)

@@ -43,6 +43,8 @@ def _serve(said: dict[str, Any]):
     params.cache_idle_slots = False
     # No page of anybody's asks it: it is on a Unix socket, and its answers' headers go no further.
     params.cors_origins = ""
+    # A talk that ends with the model's own words is answered anew, as by OpenAI's API and vLLM. To write on breaks the engine where a form is asked for.
+    params.prefill_assistant = False
     params.offline = True
     params.ui = False
     params.endpoint_slots = False

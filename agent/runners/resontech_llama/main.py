@@ -12,8 +12,8 @@ from resontech_runner.environment import cpu_quota
 from resontech_runner.memory_limit import memory_limit_bytes
 
 from .spec import LlamaSpec, read_spec
-from .tools import tool_support
-from .words import WORDS, decodes_of
+from .tools import not_done, tool_support
+from .words import WORDS, decodes_of, refusal_of
 
 _PACKAGES = str(Path(__file__).resolve().parents[1])
 
@@ -28,9 +28,10 @@ def main(root: Path = Path("/")) -> int:
 
 
 def _dialect(engine: Engine) -> Dialect:
-    tools = tool_support(engine.get("/props"))
+    props = engine.get("/props")
+    tools = tool_support(props)
     # Its usage tells of one choice, and it knows no tool that the caller demands by name.
-    return Dialect(counts_all=False, tools=tools, knows_calls=tools.reads)
+    return Dialect(refusal=refusal_of, counts_all=False, tools=tools, knows_calls=tools.reads, not_done=not_done(props), tells_logprobs=False)
 
 
 def require_room(weights: Path, limit: Optional[int]) -> None:

@@ -39,14 +39,17 @@ def json_bytes(returned: Any, most: int) -> bytes:
 def _require_short(returned: Any, most: int) -> None:
     """One text is encoded as a whole, several times over: what is too long is never begun."""
     left = [returned]
+    # What holds itself, or the same thing many times, is looked at once.
+    seen: set[int] = set()
     while left:
         one = left.pop()
-        if isinstance(one, str) and len(one) > most:
-            raise BadAnswer(f"predict returned more than {most} bytes of JSON")
-        if isinstance(one, dict):
-            left.extend(value for value in one.values() if isinstance(value, (str, dict, list)))
-        elif isinstance(one, list):
-            left.extend(value for value in one if isinstance(value, (str, dict, list)))
+        if isinstance(one, str):
+            if len(one) > most:
+                raise BadAnswer(f"predict returned more than {most} bytes of JSON")
+        elif isinstance(one, (dict, list, tuple)) and id(one) not in seen:
+            seen.add(id(one))
+            values = one.values() if isinstance(one, dict) else one
+            left.extend(value for value in values if isinstance(value, (str, dict, list, tuple)))
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,8 @@ MAX_ANSWERS = 64
 """Of one prompt, as contracts/src/inference/openai-surface.ts has it."""
 MAX_CHOICES = 256
 """Of one call."""
-_SEEDS = 2**32
+# The last number of 32 bits stands for a seed by chance in llama.cpp.
+_SEEDS = 2**32 - 1
 
 
 @dataclass(frozen=True)

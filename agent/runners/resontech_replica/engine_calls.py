@@ -6,6 +6,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from .bad_call import BadCall
 from .choices import Part, parts_of
+from .logprobs import LogprobsWish, logprobs_wish
 from .tool_calls import ABSENT, DROP, FORCE, REFUSE, ToolSupport, forced_call, in_words, tool_action, tool_wish, without_tools
 
 GETS = {"/health": "/health", "/v1/models": "/v1/models"}
@@ -20,6 +21,8 @@ class Refusal:
     type: str
     """As the gateway knows it: serving/src/openai/engine-refusal.ts."""
     message: str
+    param: Optional[str] = None
+    """The field of the body that is meant."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,10 @@ class Dialect:
     tools: ToolSupport = ToolSupport(reads=True, forces=True)
     knows_calls: bool = True
     """Messages may hold earlier calls of tools and their results; else they are told in words."""
+    not_done: Mapping[str, str] = field(default_factory=dict)
+    """Fields that this model does nothing with, and why: a caller that says one is refused."""
+    tells_logprobs: bool = True
+    """In the forms of OpenAI's API; else they are made of llama.cpp's: see logprobs.py."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +55,13 @@ class EngineCalls:
     """Of a call of a tool that was forced; null where none was."""
     is_stream: bool
     wants_usage: bool
+    logprobs: Optional[LogprobsWish] = None
+    """Null where the engine's own are told, or none."""
 
     @property
     def is_plain(self) -> bool:
         """The engine's answer goes on as it comes."""
-        return len(self.parts) == 1 and self.finish_reason is None
+        return len(self.parts) == 1 and self.finish_reason is None and self.logprobs is None
 
 
 def fields_of(path: str, allowed: Mapping[str, frozenset[str]]) -> Optional[frozenset[str]]:
@@ -73,19 +82,26 @@ def engine_calls(path: str, raw: bytes, fields: frozenset[str], dialect: Dialect
     if not isinstance(said, dict):
         raise BadCall("the body is no JSON object")
     passed = {name: value for name, value in said.items() if name in fields}
+    for name, why in dialect.not_done.items():
+        if passed.get(name) is not None:
+            raise BadCall(why, name, "unsupported_by_model")
     finish = None
     if path == _CHAT:
         passed, finish = _with_tools(passed, dialect)
     is_stream = passed.get("stream") is True
     options = passed.get("stream_options")
+    logprobs = None if dialect.tells_logprobs else logprobs_wish(path, passed)
+    if logprobs is not None:
+        passed = logprobs.asked(passed)
     parts = [Part(0, passed, True)] if dialect.counts_all and finish is None else parts_of(path, passed)
-    if is_stream and (len(parts) > 1 or finish is not None):
+    if is_stream and (len(parts) > 1 or finish is not None or logprobs is not None):
         parts = [replace(part, body={**part.body, "stream_options": {"include_usage": True}}) for part in parts]
     return EngineCalls(
         [replace(part, body=_in_dialect(part.body, dialect)) for part in parts],
         finish,
         is_stream,
         isinstance(options, dict) and options.get("include_usage") is True,
+        logprobs,
     )
 
 

@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
                     self._relay(answer)
                 else:
                     told = refusal(answer.status, answer.read(_REFUSAL_BYTES))
-                    self._refuse(answer.status, told.type, told.message)
+                    self._refuse(answer.status, told.type, told.message, param=told.param)
         except (OSError, http.client.HTTPException):
             # The engine went away, or the caller did: what was begun can't be ended well.
             self.close_connection = True
@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
             if refusal is None:
                 return self._send(refused.status, refused.body)
             told = refusal(refused.status, refused.body)
-            self._refuse(refused.status, told.type, told.message)
+            self._refuse(refused.status, told.type, told.message, param=told.param)
         except (OSError, http.client.HTTPException, ValueError):
             # As of a single call: what was begun can't be ended well.
             self.close_connection = True

@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator, Optional, Protocol
 
 from .choices import JoinedChunks, Part, whole_answer
 from .engine_calls import EngineCalls
+from .logprobs import LogprobsForm
 from .tool_calls import ForcedAnswer
 
 _PIECE_BYTES = 64 * 1024
@@ -73,6 +74,9 @@ class JoinedCalls:
             if self.asked.finish_reason is not None:
                 forced = ForcedAnswer(self.asked.finish_reason)
                 said["choices"] = [forced.whole(choice) for choice in said.get("choices", [])]
+            if self.asked.logprobs is not None:
+                form = LogprobsForm(self.asked.logprobs)
+                said["choices"] = [form.told(choice) for choice in said.get("choices", [])]
             answers[part.index] = said
 
         self._all(ask)
@@ -82,8 +86,10 @@ class JoinedCalls:
         """@raise Refused before anything was sent; OSError, http.client.HTTPException"""
         joined, writing, is_begun = JoinedChunks(), threading.Lock(), False
 
-        def send(part: Part, chunk: dict[str, Any], forced: Optional[ForcedAnswer]) -> None:
+        def send(part: Part, chunk: dict[str, Any], forced: Optional[ForcedAnswer], form: Optional[LogprobsForm]) -> None:
             nonlocal is_begun
+            if form is not None:
+                chunk = {**chunk, "choices": [form.told(choice) for choice in chunk.get("choices") or []]}
             if forced is not None:
                 pieces = [forced.piece(choice) for choice in chunk.get("choices") or []]
                 chunk = {**chunk, "choices": [piece for piece in pieces if piece is not None]}
@@ -98,11 +104,12 @@ class JoinedCalls:
 
         def ask(part: Part) -> None:
             forced = None if self.asked.finish_reason is None else ForcedAnswer(self.asked.finish_reason)
+            form = None if self.asked.logprobs is None else LogprobsForm(self.asked.logprobs)
             with self._answer(part) as answer:
                 for chunk in _chunks(answer, self.calls.note_piece):
                     if "error" in chunk:
                         raise Refused(500, json.dumps(chunk).encode())
-                    send(part, chunk, forced)
+                    send(part, chunk, forced, form)
 
         try:
             self._all(ask)

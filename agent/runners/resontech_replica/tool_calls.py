@@ -70,6 +70,10 @@ class ForcedCall:
     """In place of the engine's `stop`."""
 
 
+# What stops a text, or is told of its tokens.
+_OF_TEXT = ("stop", "logprobs", "top_logprobs")
+
+
 def forced_call(body: dict[str, Any]) -> ForcedCall:
     """
     Of a chat that demands a call of one of its tools.
@@ -87,8 +91,11 @@ def forced_call(body: dict[str, Any]) -> ForcedCall:
         schema = _union(functions)
     except RecursionError as error:
         raise BadCall("the parameters of a tool nest too deep", "tools") from error
-    # What stops a text, or is told of its tokens, is not meant for a call; and a call's form is its function's.
-    kept = {name: value for name, value in without_tools(body).items() if name not in ("response_format", "stop", "logprobs", "top_logprobs")}
+    for name in _OF_TEXT:
+        if body.get(name) not in (None, False, []):
+            raise BadCall(f"a call that is demanded is made by a schema here, and {name} has no part in it: send the call without it", name, "unsupported_by_model")
+    # The form of a text is none of a call's: that is its function's.
+    kept = {name: value for name, value in without_tools(body).items() if name not in ("response_format", *_OF_TEXT)}
     kept["messages"] = _told(body.get("messages"), functions)
     kept["response_format"] = {"type": "json_schema", "json_schema": {"name": "call", "schema": schema}}
     # As OpenAI's API and vLLM say it: of a function that the caller named the call is no choice of the model's.

@@ -11,7 +11,7 @@ from resontech_runner.environment import cpu_quota
 
 from .command_line import arguments, environment
 from .spec import VllmSpec, read_spec
-from .tools import chat_template_of, tool_support
+from .tools import chat_template_of, not_done, tool_support
 from .words import WORDS, refusal_of, steps_of
 
 # The image's `vllm`, by the interpreter that runs this program; never one of the folder that it happens to stand in.
@@ -25,8 +25,9 @@ def main(root: Path = Path("/")) -> int:
         spec = read_spec(root / "rt/job/vllm.json")
         socket = engine_socket()
         program = EngineProgram([*_SERVE, *arguments(spec, socket, version("vllm"))], environment(cpu_quota()), socket, WORDS)
-        tools = tool_support(spec.tool_call_parser, chat_template_of(spec.model_path))
-        dialect = Dialect({"model": spec.name}, _RENAMED, refusal_of, tools=tools)
+        template = chat_template_of(spec.model_path)
+        tools = tool_support(spec.tool_call_parser, template)
+        dialect = Dialect({"model": spec.name}, _RENAMED, refusal_of, tools=tools, not_done=not_done(template))
         return EnginePlan(spec, program, _small_call(spec), steps_of, lambda _: dialect)
 
     return run_engine(root, plan)

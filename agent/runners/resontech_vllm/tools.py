@@ -8,6 +8,7 @@ from typing import Any, Optional
 from resontech_replica.tool_calls import ToolSupport
 
 _TOOLS = re.compile(r"\btools\b")
+_EFFORT = re.compile(r"\breasoning_effort\b")
 
 
 def tool_support(parser: Optional[str], chat_template: Optional[str]) -> ToolSupport:
@@ -18,6 +19,13 @@ def tool_support(parser: Optional[str], chat_template: Optional[str]) -> ToolSup
     if parser is None:
         return ToolSupport(reads=False, forces=True, why_unread="the deployment names no vllm.tool_call_parser")
     return ToolSupport(reads=chat_template is None or _TOOLS.search(chat_template) is not None, forces=True)
+
+
+def not_done(chat_template: Optional[str]) -> dict[str, str]:
+    """Fields that the model is not shown, and why."""
+    if chat_template is not None and _EFFORT.search(chat_template):
+        return {}
+    return {"reasoning_effort": "the model's chat template knows no reasoning_effort: send the call without it"}
 
 
 def chat_template_of(model: Path) -> Optional[str]:

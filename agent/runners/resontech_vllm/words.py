@@ -10,6 +10,9 @@ from resontech_replica.engine_end import EndWords
 # A step counts once it has made a token. One of a long prompt makes none, and takes room: the share of that in use is below 1.
 _STEPS = re.compile(rb"^vllm:(?:iteration_tokens_total_count|kv_cache_usage_perc)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 _TOO_LONG = re.compile(r"maximum context length|max_model_len|longer than the maximum model length|reduce the length", re.IGNORECASE)
+# Of a picture or a sound, by a model that takes none.
+_TEXT_ALONE = re.compile(r"is not a multimodal model|At most 0 (?:image|audio|video)", re.IGNORECASE)
+_PARAM = re.compile(r"(?:body\.)?([a-z_]{1,40})")
 
 WORDS = EndWords(
     # Pydantic tells the cause a line below. One process tells of the end of another, whose last line is the cause: a library's that aborts it names its source.
@@ -35,18 +38,22 @@ def steps_of(metrics: bytes) -> Optional[float]:
 
 def refusal_of(status: int, body: bytes) -> Refusal:
     """In the gateway's words. A message goes on where the caller can mend something, and nowhere else."""
-    message = _message(body)
+    message, param = _said(body)
     if 400 <= status < 500 and _TOO_LONG.search(message):
-        return Refusal("exceed_context_size_error", message)
+        return Refusal("exceed_context_size_error", message, param)
+    if 400 <= status < 500 and _TEXT_ALONE.search(message):
+        return Refusal("unsupported_by_model", "the model takes text alone", "messages")
     if 400 <= status < 500:
-        return Refusal("invalid_request_error", message)
+        return Refusal("invalid_request_error", message, param)
     return Refusal("server_error", "the engine failed over this request")
 
 
-def _message(body: bytes) -> str:
+def _said(body: bytes) -> tuple[str, Optional[str]]:
+    """The message, and the field that is meant."""
     try:
-        said = json.loads(body)
-        message = said["error"]["message"]
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return ""
-    return message if isinstance(message, str) else ""
+        error = json.loads(body)["error"]
+        message, param = error["message"], error.get("param")
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return "", None
+    named = _PARAM.fullmatch(param) if isinstance(param, str) else None
+    return (message if isinstance(message, str) else "", None if named is None else named[1])

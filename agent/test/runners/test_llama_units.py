@@ -10,7 +10,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "runners"))
 
 from resontech_llama.main import require_room
 from resontech_llama.spec import read_spec
-from resontech_llama.words import WORDS, decodes_of
+from resontech_llama.tools import not_done
+from resontech_llama.words import WORDS, decodes_of, refusal_of
 from resontech_replica.engine_end import engine_end
 from resontech_replica.engine_spec import SpecError
 from resontech_replica.run_engine import EngineLoadError
@@ -58,6 +59,30 @@ class Metrics(unittest.TestCase):
         self.assertEqual(decodes_of(b"# HELP x\nllamacpp:n_decode_total 17\nllamacpp:other 3\n"), 17)
         self.assertEqual(decodes_of(b'llamacpp:n_decode_total{model="a"} 1.5\n'), 1.5)
         self.assertIsNone(decodes_of(b""))
+
+
+class Refusals(unittest.TestCase):
+    def test_what_it_calls_its_own_fault_and_is_the_callers_is_told_so(self):
+        body = lambda message, kind="server_error": json.dumps({"error": {"code": 500, "message": message, "type": kind}}).encode()  # noqa: E731
+        # As llama.cpp b11549 says them.
+        too_long = refusal_of(500, body("input (301 tokens) is too large to process. increase the physical batch size (current batch size: 128)"))
+        self.assertEqual((too_long.type, too_long.message, too_long.param), ("exceed_context_size_error", "a text has 301 tokens, which are more than the model takes", "input"))
+        for message in (
+            "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+            "Failed to parse messages: Missing 'role' in message: {}",
+            "Failed to parse tools: Unsupported tool type: {}",
+            "Error: Jinja Exception: Conversation roles must alternate",
+        ):
+            self.assertEqual(refusal_of(500, body(message)).type, "invalid_request_error", message)
+        self.assertEqual(refusal_of(500, body("decode failed")).type, "server_error")
+        self.assertEqual(refusal_of(501, body("no embeddings", "not_supported_error")).type, "not_supported_error")
+        for raw in (b"", b"<html>", b"[]", b'{"error": "x"}', b"[" * 100_000):
+            self.assertEqual(refusal_of(500, raw).type, "server_error")
+
+    def test_a_field_that_the_template_does_not_know_is_not_done(self):
+        self.assertEqual(not_done(b'{"chat_template_caps":{"supports_reasoning_effort":true}}'), {})
+        for props in (b'{"chat_template_caps":{"supports_reasoning_effort":false}}', b"{}", b"x"):
+            self.assertIn("reasoning_effort", not_done(props))
 
 
 class Room(unittest.TestCase):

@@ -18,7 +18,7 @@ from pathlib import Path
 RUNNERS = Path(__file__).resolve().parents[2] / "runners"
 sys.path.insert(0, str(RUNNERS))
 
-from resontech_predictor.answer import BadAnswer, answer_bytes  # noqa: E402
+from resontech_predictor.answer import BadAnswer, answer_bytes, json_bytes  # noqa: E402
 from resontech_predictor.body import BadBody, predictor_bytes  # noqa: E402
 
 ECHO = """
@@ -295,6 +295,27 @@ class Answers(unittest.TestCase):
                 return [1, 2]
 
         self.assertEqual(answer_bytes({"a": Array(), "b": "ä"}, 100), b'{"a":[1,2],"b":"\\u00e4"}')
+
+    def test_what_holds_itself_is_no_answer_and_is_told_at_once(self):
+        rings = [{}, {}, {}, {"a": 1}]
+        rings[0]["self"] = rings[0]
+        rings[1]["list"] = [[rings[1]]]
+        rings[2]["tuple"] = ({"in": rings[2]},)
+        ring = []
+        ring.append(ring)
+        rings[3]["b"] = ring
+        for returned in rings:
+            with self.assertRaisesRegex(BadAnswer, "what is no JSON"):
+                answer_bytes(returned, 100)
+        for plain in (1, None, "a", 1.5, True):
+            self.assertEqual(json.loads(json_bytes(plain, 100)), plain)
+        shared = {"a": [1, 2]}
+        self.assertEqual(answer_bytes({"x": shared, "y": shared}, 100), b'{"x":{"a":[1,2]},"y":{"a":[1,2]}}')
+        folded = []
+        for _ in range(60):
+            folded = [folded, folded]
+        with self.assertRaisesRegex(BadAnswer, "more than 100 bytes"):
+            answer_bytes({"a": folded}, 100)
 
     def test_what_is_no_answer(self):
         for returned in ([1], {"a": object()}, {"a": float("nan")}, {"a": "x" * 200}):

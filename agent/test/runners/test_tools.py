@@ -22,11 +22,12 @@ from resontech_replica.choices import parts_of  # noqa: E402
 from resontech_replica.engine_calls import Dialect, engine_calls  # noqa: E402
 from resontech_replica.engine_proxy import EngineProxy  # noqa: E402
 from resontech_replica.engine_spec import EngineSpec  # noqa: E402
+from resontech_replica.logprobs import LogprobsForm, LogprobsWish  # noqa: E402
 from resontech_replica.tool_calls import CallText, ForcedAnswer, ToolSupport  # noqa: E402
 from resontech_vllm.tools import chat_template_of  # noqa: E402
 
 CHAT, COMPLETIONS = "/v1/chat/completions", "/v1/completions"
-FIELDS = frozenset({"messages", "prompt", "n", "seed", "stream", "stream_options", "max_tokens", "stop", "response_format", "tools", "tool_choice", "parallel_tool_calls"})
+FIELDS = frozenset({"messages", "logprobs", "top_logprobs", "reasoning_effort", "prompt", "n", "seed", "stream", "stream_options", "max_tokens", "stop", "response_format", "tools", "tool_choice", "parallel_tool_calls"})
 # As llama.cpp is told of, with a chat template that knows no tools.
 ONE_BY_ONE = Dialect(counts_all=False, tools=ToolSupport(), knows_calls=False)
 SAID = [{"role": "user", "content": "a"}]
@@ -42,8 +43,8 @@ def calls(body, path=CHAT, dialect=ONE_BY_ONE):
 
 class Parts(unittest.TestCase):
     def test_each_prompt_is_asked_as_often_as_it_is_to_be_answered(self):
-        parts = parts_of(COMPLETIONS, {"prompt": ["a", [1, 2]], "n": 2, "seed": 2**32 - 1})
-        self.assertEqual([(part.index, part.body["prompt"], part.body["seed"], part.is_of_new_prompt) for part in parts], [(0, "a", 2**32 - 1, True), (1, "a", 0, False), (2, [1, 2], 2**32 - 1, True), (3, [1, 2], 0, False)])
+        parts = parts_of(COMPLETIONS, {"prompt": ["a", [1, 2]], "n": 2, "seed": 2**32 - 2})
+        self.assertEqual([(part.index, part.body["prompt"], part.body["seed"], part.is_of_new_prompt) for part in parts], [(0, "a", 2**32 - 2, True), (1, "a", 0, False), (2, [1, 2], 2**32 - 2, True), (3, [1, 2], 0, False)])
         self.assertTrue(all("n" not in part.body for part in parts))
         self.assertEqual([part.body["prompt"] for part in parts_of(COMPLETIONS, {"prompt": [1, 2]})], [[1, 2]], "tokens are one prompt")
 
@@ -58,6 +59,50 @@ class Parts(unittest.TestCase):
         self.assertEqual(len(calls({"messages": SAID, "n": 4}).parts), 4)
 
 
+class Logprobs(unittest.TestCase):
+    TOKENS = [
+        {"id": 1, "token": "a", "bytes": [97], "logprob": -1.0, "top_logprobs": [{"id": 2, "token": "b", "bytes": [98], "logprob": -0.5}, {"id": 1, "token": "a", "bytes": [97], "logprob": -1.0}]},
+        # Half of a character.
+        {"id": 3, "token": "", "bytes": [240, 159], "logprob": -2.0, "top_logprobs": [{"id": 3, "token": "", "bytes": [240, 159], "logprob": -2.0}]},
+    ]
+    LLAMA = Dialect(counts_all=False, tells_logprobs=False)
+
+    def told(self, body, path):
+        asked = engine_calls(path, json.dumps(body).encode(), FIELDS, self.LLAMA)
+        self.assertFalse(asked.is_plain)
+        return asked.parts[0].body, LogprobsForm(asked.logprobs).told({"index": 0, "logprobs": {"content": self.TOKENS}})["logprobs"]
+
+    def test_a_completion_has_the_older_form(self):
+        for others, first in ((2, {"b": -0.5, "a": -1.0}), (1, {"b": -0.5, "a": -1.0}), (0, {"a": -1.0})):
+            body, told = self.told({"prompt": "x", "logprobs": others}, COMPLETIONS)
+            self.assertEqual(body["logprobs"], max(1, others), "the engine tells nothing where it is asked for none")
+            self.assertEqual(told, {"tokens": ["a", "bytes:\\xf0\\x9f"], "token_logprobs": [-1.0, -2.0], "top_logprobs": [first, {"bytes:\\xf0\\x9f": -2.0}], "text_offset": [0, 1]})
+
+    def test_a_chat_has_as_many_others_as_were_asked_for(self):
+        for more, count in (({}, 0), ({"top_logprobs": 0}, 0), ({"top_logprobs": 1}, 1), ({"top_logprobs": 2}, 2)):
+            body, told = self.told({"messages": SAID, "logprobs": True, **more}, CHAT)
+            self.assertEqual(body["top_logprobs"], max(1, count))
+            self.assertEqual([len(token["top_logprobs"]) for token in told["content"]], [count, min(1, count)])
+            self.assertEqual(told["content"][0]["bytes"], [97])
+
+    def test_offsets_go_on_from_piece_to_piece(self):
+        form = LogprobsForm(LogprobsWish(False, 0))
+        pieces = [form.told({"logprobs": {"content": self.TOKENS[:1]}}) for _ in range(2)]
+        self.assertEqual([piece["logprobs"]["text_offset"] for piece in pieces], [[0], [1]])
+        self.assertEqual(form.told({"logprobs": None, "text": ""}), {"logprobs": None, "text": ""})
+
+    def test_who_asks_for_none_gets_the_engines_own_answer(self):
+        for path, body in ((CHAT, {"messages": SAID}), (CHAT, {"messages": SAID, "logprobs": False}), (COMPLETIONS, {"prompt": "x"})):
+            self.assertTrue(engine_calls(path, json.dumps(body).encode(), FIELDS, self.LLAMA).is_plain)
+
+    def test_a_field_that_the_model_does_not_do_is_refused_by_name(self):
+        dialect = Dialect(not_done={"reasoning_effort": "it knows none"})
+        with self.assertRaises(BadCall) as met:
+            calls({"messages": SAID, "reasoning_effort": "low"}, dialect=dialect)
+        self.assertEqual((met.exception.kind, met.exception.param), ("unsupported_by_model", "reasoning_effort"))
+        self.assertTrue(calls({"messages": SAID, "reasoning_effort": None}, dialect=dialect).is_plain)
+
+
 class Tools(unittest.TestCase):
     def forced(self, tools, choice="required", **more):
         asked = calls({"messages": SAID, "tools": tools, "tool_choice": choice, **more})
@@ -65,14 +110,21 @@ class Tools(unittest.TestCase):
         return part.body, asked.finish_reason
 
     def test_a_call_that_is_demanded_is_forced_by_the_schema_of_its_functions(self):
-        body, finish = self.forced([tool("a"), tool("b")], stop=["}"], parallel_tool_calls=True)
+        body, finish = self.forced([tool("a"), tool("b")], stop=[], response_format={"type": "json_object"}, parallel_tool_calls=True)
         self.assertEqual(finish, "tool_calls")
         self.assertFalse({"tools", "tool_choice", "stop", "parallel_tool_calls"} & set(body))
+        self.assertEqual(body["response_format"]["type"], "json_schema", "a call has its function's form")
         schema = body["response_format"]["json_schema"]["schema"]
         self.assertEqual([one["properties"]["name"]["const"] for one in schema["anyOf"]], ["a", "b"])
         self.assertIn('"name": "b"', body["messages"][0]["content"])
         body, finish = self.forced([tool("a"), tool("b")], {"type": "function", "function": {"name": "b"}})
         self.assertEqual((finish, body["response_format"]["json_schema"]["schema"]["properties"]["name"]["const"]), ("stop", "b"))
+
+    def test_what_has_no_part_in_a_forced_call_is_refused_by_name(self):
+        for name, value in (("stop", ["}"]), ("stop", "}"), ("logprobs", True), ("top_logprobs", 2)):
+            with self.subTest(name), self.assertRaises(BadCall) as met:
+                self.forced([tool("a")], **{name: value})
+            self.assertEqual((met.exception.kind, met.exception.param), ("unsupported_by_model", name))
 
     def test_references_in_parameters_still_lead_where_they_led(self):
         parameters = {

@@ -97,6 +97,10 @@ class Words(unittest.TestCase):
         self.assertEqual(refusal_of(400, body("This model's maximum context length is 64 tokens.")).type, "exceed_context_size_error")
         self.assertEqual(refusal_of(400, body("top_p must be in (0, 1]")).message, "top_p must be in (0, 1]")
         self.assertEqual(refusal_of(500, body("EngineCore at 0x7f")).message, "the engine failed over this request")
+        named = json.dumps({"error": {"message": "Input should be a valid integer", "param": "body.max_tokens"}}).encode()
+        self.assertEqual(refusal_of(400, named).param, "max_tokens")
+        picture = refusal_of(400, body("small chat is not a multimodal model"))
+        self.assertEqual((picture.type, picture.param), ("unsupported_by_model", "messages"))
         for raw in (b"", b"<html>", b"[]", b'{"error": "x"}', b'{"error": {"message": 1}}', b"[" * 100_000):
             self.assertEqual(refusal_of(422, raw).type, "invalid_request_error")
 

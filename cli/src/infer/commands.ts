@@ -36,6 +36,7 @@ import {
   isDeployable,
   isOfPredictor,
 } from "./ready-predictor.ts";
+import { waitUntilReady } from "./wait-until-ready.ts";
 
 type Shell = {
   say: (text: string) => void;
@@ -57,7 +58,8 @@ type DeployOptions = {
 
 const HEAD = ["DEPLOYMENT", "NAME", "STATE", "READY", "AGE", "WHY"];
 const HEAD_WIDE = ["OWNER", "VISIBILITY", "ENDPOINT"];
-const LOOK_MS = 1_000;
+/** A folder with large weights is looked through before the answer. */
+const DEPLOYED_MS = 5 * 60_000;
 /** A deployment that ended before it answered: told from what the command itself could not do. */
 const NOT_SUCCEEDED = 3;
 
@@ -133,7 +135,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     });
 
   async function sayWhenReady(id: string): Promise<void> {
-    const last = await waitUntilReady(settings(), id, say);
+    const last = await waitUntilReady(() => find(settings(), id), say);
     if (last === "RUNNING") return say("it answers");
     process.exitCode = NOT_SUCCEEDED;
     say(`it is ${last}: resontech infer logs ${id} may say why`);
@@ -187,7 +189,9 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
 
   infer
     .command("logs <deployment>")
-    .description("what its replicas printed; each reading is logged")
+    .description(
+      "what its replicas printed, earlier ones too, and why each ended; each reading is logged",
+    )
     .option("-f, --follow", "go on until it ends", false)
     .option("--tail <bytes>", "begin so many bytes before the stored end", countOf)
     .addHelpText("after", "\nExample:\n  resontech infer logs -f job-7f3a")
@@ -199,7 +203,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
         ...([
           settings(),
           id,
-          { of: null, tailBytes: tail ?? null, isFollowed: follow, isOver },
+          { of: null, areReplicas: true, tailBytes: tail ?? null, isFollowed: follow, isOver },
         ] as const),
         (_member, text) => void out(printableLog(text)),
         say,
@@ -308,6 +312,7 @@ async function deployFolder(
   for (const file of files) await putFile(settings, file, `${target}/${keyOf(folder, file)}`);
   return (await sendJson(
     ...([settings, "POST", DEPLOYMENTS, bodyOfPredictor(name, target, wishes)] as const),
+    { timeoutMs: DEPLOYED_MS },
   )) as DeployedReply;
 }
 
@@ -336,24 +341,6 @@ function wishesOf({
     replaces: replace,
     callbackUrl,
   };
-}
-
-/** @returns RUNNING once it answers, or the state in which it ended; why it waits is said on the way */
-async function waitUntilReady(
-  settings: Settings,
-  id: string,
-  say: (text: string) => void,
-): Promise<string> {
-  for (let said = ""; ; ) {
-    const { status, detail } = await find(settings, id);
-    const { state, waitingFor } = detail;
-    // A job that runs may not be known to the gateway yet.
-    if (status === "RUNNING" || isTerminal(state)) return state;
-    const now = waitingFor === null ? state : `${state}: ${waitingFor}`;
-    if (now !== said) say(now);
-    said = now;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
 }
 
 async function find(settings: Settings, id: string): Promise<DeploymentReply> {

@@ -2,10 +2,11 @@
 import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
 import type { LogChange } from "@resontech/contracts/live-feed";
 import type { DashboardJobWithWorkers } from "@resontech/contracts/http-tasks";
-import { isTerminal } from "@resontech/contracts/job-states";
+import { isTerminal, type MemberState } from "@resontech/contracts/job-states";
 import { getJson } from "../api-client.ts";
 import { CliError } from "../cli-error.ts";
 import { followTopic } from "../live/follow-topic.ts";
+import { printable } from "../printable.ts";
 import type { Settings } from "../settings.ts";
 
 type Member = JobLogsReply[number];
@@ -13,6 +14,8 @@ type Print = (of: Member, text: string) => void;
 type Options = {
   /** A site, a role or a member's id; null: all of the newest attempt. */
   of: string | null;
+  /** Attempts live beside one another and after one another, and all of them are meant; how each ended is said. */
+  areReplicas?: boolean;
   /** Bytes of the stored end to begin with; null: the whole log. */
   tailBytes: number | null;
   isFollowed: boolean;
@@ -20,6 +23,9 @@ type Options = {
   isOver: () => Promise<boolean>;
 };
 
+const ENDED: readonly MemberState[] = ["RELEASED", "LOST", "FENCED", "QUARANTINED"];
+/** Each reading is an entry of the audit log: of those before the newest ones it is said how they ended. */
+const MAX_REPLICAS = 10;
 const PAGE_BYTES = 1024 ** 2;
 /** Looked at while nothing is printed: a job that has ended prints no more. */
 const LOOK_MS = 2_000;
@@ -28,12 +34,15 @@ const LOOK_MS = 2_000;
 export async function printLogs(
   settings: Settings,
   job: string,
-  { of, tailBytes, isFollowed, isOver }: Options,
+  { of, areReplicas = false, tailBytes, isFollowed, isOver }: Options,
   print: Print,
   say: (text: string) => void,
 ): Promise<void> {
   const path = `/api/jobs/${encodeURIComponent(job)}/logs`;
-  const list = async () => chosen((await getJson(settings, path)) as JobLogsReply, of);
+  const list = async () => {
+    const all = (await getJson(settings, path)) as JobLogsReply;
+    return areReplicas ? all.toReversed() : chosen(all, of);
+  };
   const members = await list();
   if (members.length === 0 && !isFollowed)
     throw new CliError(
@@ -54,7 +63,14 @@ export async function printLogs(
       if (part.end >= part.storedBytes || part.end === part.offset) return;
     }
   };
-  for (const member of members) await readStored(member);
+  const read = areReplicas ? members.slice(-MAX_REPLICAS) : members;
+  for (const member of members) {
+    const isRead = read.includes(member);
+    if (areReplicas && members.length > 1)
+      say(`== replica ${member.member}${isRead ? "" : ": its log is left out"}`);
+    if (isRead) await readStored(member);
+    if (areReplicas && isEnded(member)) say(`== replica ${member.member} ${endOf(member)}`);
+  }
   if (!isFollowed || (await isOver())) return;
 
   const known = new Map(members.map((member) => [member.member, member]));
@@ -97,6 +113,15 @@ export async function printLogs(
     if (message.kind === "reset") for (const member of known.values()) await readStored(member);
     else if (message.change.kind === "log") await live(message.change);
   }
+}
+
+function isEnded({ state }: Member): boolean {
+  return ENDED.includes(state);
+}
+
+function endOf({ reason, message }: Member): string {
+  const why = [reason, message].filter((one) => one !== null).join(": ");
+  return why === "" ? "ended" : `ended: ${printable(why)}`;
 }
 
 /** Of the newest attempt, unless one is named by its id. */

@@ -186,6 +186,11 @@ export const JobLogsReply = Type.Array(
       role: Type.String(),
       site: Nullable(Type.String()),
       attempt: Count,
+      state: Type.Enum([...MEMBER_STATES]),
+      /** Why it ended, or was told to; null while it runs, and where it simply was done. */
+      reason: Nullable(Type.String()),
+      /** The same in words, of whoever knew. */
+      message: Nullable(Type.String()),
       storedBytes: Count,
     },
     closed,

@@ -82,6 +82,58 @@ export const RepositoryReply = Type.Object(
   },
   closed,
 );
+/** Of `GET /api/models`. A filter that the hub knows nothing of is refused. */
+export const RepositoryQuery = Type.Object(
+  {
+    /** What comes before the slash of a name. */
+    author: Type.Optional(Type.String({ maxLength: 96 })),
+    /** A part of the name. */
+    search: Type.Optional(Type.String({ maxLength: 96 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    /** With the names of its files. */
+    full: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+export const RepositoryListReply = Type.Array(
+  Type.Object(
+    {
+      id: Type.String(),
+      modelId: Type.String(),
+      author: Type.String(),
+      sha: Type.String(),
+      private: Type.Boolean(),
+      createdAt: Instant,
+      tags: Type.Array(Type.String()),
+      siblings: Type.Optional(Type.Array(Type.Object({ rfilename: Type.String() }, closed))),
+    },
+    closed,
+  ),
+);
+/** Of `GET /api/whoami-v2`: whose key it is, and of which projects. */
+export const WhoAmIReply = Type.Object(
+  {
+    type: Type.Literal("user"),
+    id: Type.String(),
+    name: Type.String(),
+    fullname: Type.String(),
+    isPro: Type.Boolean(),
+    orgs: Type.Array(
+      Type.Object({ type: Type.Literal("org"), id: Type.String(), name: Type.String() }, closed),
+    ),
+    auth: Type.Object(
+      {
+        type: Type.Literal("access_token"),
+        accessToken: Type.Object(
+          { displayName: Type.String(), role: Type.Literal("read") },
+          closed,
+        ),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
 /** Of `GET /api/models/{name}/tree/{revision}`. */
 export const TreeReply = Type.Array(
   Type.Object(

@@ -7,6 +7,7 @@ import { type Static, Type } from "typebox";
 import { closed, Nullable } from "../http/http-common.ts";
 import { VISIBILITIES } from "../http/http-inference.ts";
 import { DEPLOYMENT_STATES } from "./deployment-states.ts";
+import { OPENAI_ENGINES } from "./openai-fields.ts";
 
 export const ROUTES_EVERY_MS = 5_000;
 /** Without a word for so long nothing is known to live. */
@@ -48,11 +49,15 @@ export const Route = Type.Object(
     /** As it was deployed: clients of the OpenAI API name it as their model. */
     name: Type.String(),
     api: Type.Enum([...DEPLOYMENT_APIS]),
+    /** Of one that answers the OpenAI API; absent where a coordinator does not say. */
+    engine: Type.Optional(Type.Enum([...OPENAI_ENGINES])),
     /** Milliseconds since 1970. */
     createdAt: Type.Integer({ minimum: 0 }),
     project: Type.String(),
     /** Addresses of deployments whose place it has taken. They may stand in the table themselves while their last calls end. */
     aliases: Type.Array(Type.String()),
+    /** Names of the same deployments, where they were others: clients of the OpenAI API may go on with them. */
+    formerNames: Type.Optional(Type.Array(Type.String())),
     /** Of the predict key. */
     keySha256: Sha256,
     visibility: Type.Enum([...VISIBILITIES]),

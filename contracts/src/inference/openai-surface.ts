@@ -1,7 +1,4 @@
-/**
- * What of the OpenAI API a deployment answers: calls, and the fields of each body. The gateway and the program around the engine both hold to it:
- * an engine reads many more fields, and some of them reach into what is not the caller's.
- */
+/** What of the OpenAI API a deployment answers: its calls, and their limits. openai-fields.ts has the fields of each. */
 
 /** Below the appliance's own address, and below each deployment's endpoint. */
 export const OPENAI_PATH = "/v1";
@@ -19,22 +16,13 @@ export const OPENAI_SILENT_MS = 600_000;
 export const OPENAI_CALLS = ["chat/completions", "completions", "embeddings"] as const;
 export type OpenAiCall = (typeof OPENAI_CALLS)[number];
 
-const SAMPLING = [
-  ...["model", "max_tokens", "temperature", "top_p", "top_k", "min_p", "typical_p", "seed", "stop"],
-  ...["frequency_penalty", "presence_penalty", "repeat_penalty", "logit_bias", "logprobs", "n"],
-  ...["stream", "stream_options", "user"],
-];
+/** What a client may ask for. Of `responses` an engine is asked a chat. */
+export const OPENAI_ASKED = [...OPENAI_CALLS, "responses"] as const;
+export type OpenAiAsked = (typeof OPENAI_ASKED)[number];
 
-/** Every other field is dropped. */
-export const OPENAI_FIELDS: Readonly<Record<OpenAiCall, readonly string[]>> = {
-  "chat/completions": [
-    ...SAMPLING,
-    ...["messages", "max_completion_tokens", "top_logprobs", "response_format", "reasoning_effort"],
-    ...["tools", "tool_choice", "parallel_tool_calls"],
-  ],
-  completions: [...SAMPLING, "prompt", "echo", "suffix"],
-  embeddings: ["model", "input", "encoding_format", "dimensions", "user"],
-};
+export function engineCallOf(asked: OpenAiAsked): OpenAiCall {
+  return asked === "responses" ? "chat/completions" : asked;
+}
 
 /**
  * A field that the gateway sets by itself, and no client: an engine that keeps the beginnings of texts keeps them apart by it, so that nobody learns from

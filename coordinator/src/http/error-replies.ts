@@ -44,11 +44,17 @@ export const errorReplies = fp(
     app.setNotFoundHandler((request, reply) =>
       reply
         .code(404)
+        .headers(isOfHuggingFace(pathOf(request.url)) ? { "x-error-code": "RepoNotFound" } : {})
         .send(errorBody("not_found", `there is no ${request.method} ${pathOf(request.url)}`)),
     );
   },
   { name: "error-replies" },
 );
+
+/** Its clients tell by a header that what they name is not there: a model without an organisation, a set of data. */
+function isOfHuggingFace(path: string): boolean {
+  return /^\/api\/(?:models|datasets|spaces)\//.test(path);
+}
 
 /** Null for a bug: whoever asked learns nothing but the request id. */
 export function asApiError(error: unknown): ApiError | null {

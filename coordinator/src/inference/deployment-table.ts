@@ -3,7 +3,12 @@ import type { Route } from "@resontech/contracts/inference-routes";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";
 import type { InferenceFacts } from "../metrics/decisions/inference-samples.ts";
 import type { DeploymentWatch } from "./deployment-watch.ts";
-import { apiOf, type Deployment as Asked, deploymentOf } from "../workloads/predictor/predictor.ts";
+import {
+  apiOf,
+  type Deployment as Asked,
+  deploymentOf,
+  openAiEngineOf,
+} from "../workloads/predictor/predictor.ts";
 import { type Deployment, openReplicas } from "./decisions/deployment.ts";
 import { wakeP95 } from "./decisions/scaling-policy.ts";
 
@@ -33,7 +38,7 @@ export class DeploymentTable {
   readonly #running;
   readonly #failure;
   readonly #ended;
-  readonly #aliases;
+  readonly #replaced;
 
   constructor(db: ReadHandle) {
     this.#spec = db
@@ -60,11 +65,9 @@ export class DeploymentTable {
          WHERE deployments.state <> 'STOPPED' AND jobs.state <> 'RUNNING'`,
       )
       .pluck();
-    this.#aliases = db
-      .prepare<[string], string>(
-        "SELECT job_id FROM deployments WHERE replaced_by = ? ORDER BY job_id",
-      )
-      .pluck();
+    this.#replaced = db.prepare<[string], { id: string; name: string }>(
+      `SELECT job_id AS id, jobs.name FROM deployments JOIN jobs ON jobs.id = job_id WHERE replaced_by = ? ORDER BY job_id`,
+    );
     this.#failure = db
       .prepare<[string], string>(
         `SELECT reason || ': ' || coalesce(message, '') FROM members WHERE job_id = ? AND reason IS NOT NULL
@@ -101,11 +104,18 @@ export class DeploymentTable {
       const asked = deploymentOf({ spec });
       const { keySha256, visibility, maxOngoingRequests, limits } = asked;
       const { callbackUrl, callbackSecret } = asked;
+      const engine = openAiEngineOf(asked);
+      const replaced = this.#replaced.all(id);
+      const formerNames = [...new Set(replaced.map((one) => one.name))].filter(
+        (one) => one !== name,
+      );
       const deployment = readBody(body);
       const { generation, state, wakesMs } = deployment;
       return {
         ...{ deployment: id, name, api: apiOf(asked) },
-        ...{ createdAt: created_at, project: project_id, aliases: this.#aliases.all(id) },
+        ...(engine === null ? {} : { engine }),
+        ...{ createdAt: created_at, project: project_id, aliases: replaced.map((one) => one.id) },
+        ...(formerNames.length === 0 ? {} : { formerNames }),
         ...{ keySha256, visibility, maxOngoingRequests },
         ...(callbackSecret === undefined
           ? {}

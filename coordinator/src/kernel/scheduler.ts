@@ -162,17 +162,24 @@ export class Scheduler {
         ...{ id: job.id, ...wishesOf(job), isReached, size },
         agentProtocol: workload.agentProtocol(job),
         hubBytes: hub === null ? null : Math.min(hub.bytes, largest),
+        ...(workload.hasReplicas ? { replicas: 0 } : {}),
       };
     };
     const due = db
       .prepare<[], JobRow>("SELECT * FROM jobs WHERE replicas_due > 0 AND state = 'RUNNING'")
       .all();
+    const living = this.#livingReplicas();
     return {
       // What a newer release accepted waits for it.
       jobs: jobs.filter(({ kind }) => tables.workloads.has(kind)).map(gangOf),
       replicas: due
         .filter(({ kind }) => tables.workloads.has(kind))
-        .flatMap((job) => Array.from({ length: job.replicas_due }, (): WaitingJob => gangOf(job))),
+        .flatMap((job) => {
+          const there = living.get(job.id) ?? 0;
+          return Array.from({ length: job.replicas_due }, (_, at): WaitingJob => {
+            return { ...gangOf(job), replicas: there + at };
+          });
+        }),
       vacancies: this.#vacancies(),
       nodes: nodes.map((node) => ({
         id: node.id,
@@ -201,6 +208,20 @@ export class Scheduler {
   #isForGood(kind: string | null): boolean {
     const { workloads } = this.#parts.tables;
     return kind !== null && workloads.has(kind) && workloads.of({ kind }).hasReplicas;
+  }
+
+  /** By job: those that answer, or are on their way to it. */
+  #livingReplicas(): ReadonlyMap<string, number> {
+    const rows = this.#parts.db
+      .prepare<[], { job_id: string; count: number }>(
+        `SELECT attempts.job_id, count(*) AS count FROM attempts JOIN members ON members.attempt_id = attempts.id
+         JOIN jobs ON jobs.id = attempts.job_id AND jobs.replicas_due > 0 AND jobs.state = 'RUNNING'
+         WHERE attempts.is_replica = 1 AND attempts.ended_at IS NULL AND members.desired = 'run'
+           AND members.state IN ('LEASED', 'STARTING', 'RUNNING')
+         GROUP BY attempts.job_id`,
+      )
+      .all();
+    return new Map(rows.map(({ job_id: job, count }) => [job, count]));
   }
 
   /** Of running jobs that have a member beside the lead which let go; most have none. */

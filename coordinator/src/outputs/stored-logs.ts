@@ -21,7 +21,9 @@ export class StoredLogs {
   constructor(db: ReadHandle, store: Pick<ObjectStore, "list" | "getRange">) {
     this.#store = store;
     this.#members = db.prepare<[string], MemberRow>(
-      `SELECT members.id AS member, role, site, number AS attempt FROM members JOIN attempts ON attempts.id = attempt_id
+      `SELECT members.id AS member, role, site, number AS attempt, members.state, coalesce(members.reason, members.stop_reason) AS reason,
+         members.message
+       FROM members JOIN attempts ON attempts.id = attempt_id
        WHERE members.job_id = ? ORDER BY number DESC, is_lead DESC, shard_index`,
     );
   }

@@ -28,6 +28,10 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     why: "what an entry of the log holds, as a question names it",
     texts: ["{ holds }"],
   },
+  "http/routes/hugging-face.ts": {
+    why: "names who asks, and of which projects",
+    texts: ['caller.kind === "service-account"', 'caller.kind === "session"'],
+  },
   "control/operator-views.ts": {
     why: "members of a node; a column becomes a boolean",
     texts: [BY_NODE, BY_NODE, BY_NODE],

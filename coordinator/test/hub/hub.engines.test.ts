@@ -105,9 +105,10 @@ t.test("a part of a file is given, and what is not there says which kind it is",
   );
 });
 
+const server = await listening();
+t.teardown(() => server.close());
+
 t.test("huggingface_hub downloads it unmodified, and tells what is not there", async (t) => {
-  const server = await listening();
-  t.teardown(() => server.close());
   const script = `
 import json, hashlib, os, pathlib
 from huggingface_hub import snapshot_download
@@ -130,6 +131,41 @@ print(json.dumps({"commit": found.name, "same": str(found) == again, "kinds": ki
     ...{ commit: model["commit"], same: true },
     kinds: ["RepositoryNotFoundError", "RevisionNotFoundError"],
     files: Object.fromEntries(Object.entries(FILES).map(([path, bytes]) => [path, sha256(bytes)])),
+  });
+});
+
+t.test("huggingface_hub lists, looks for and says who asks, unmodified", async (t) => {
+  // It has no default revision.
+  await add({ name: "lab/tagged", revision: "v1", path: "/models/mini" });
+  await ready("lab/tagged/v1");
+  const script = `
+import json
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+api = HfApi()
+names = lambda **more: [model.id for model in api.list_models(**more)]
+def refused(**more):
+    try: names(**more)
+    except HfHubHTTPError as error: return error.response.status_code
+who = api.whoami()
+print(json.dumps({
+    "all": names(), "lab": names(author="lab"), "none": names(author="nobody"), "tag": names(search="TAG"), "one": names(limit=1),
+    "files": [len(model.siblings) for model in api.list_models(full=True)], "filter": refused(filter="gguf"),
+    "exists": [api.repo_exists(name) for name in ("lab/mini", "lab/tagged", "lab/none", "gpt2")],
+    "data": api.repo_exists("lab/mini", repo_type="dataset"),
+    "revisions": [api.revision_exists("lab/tagged", name) for name in ("v1", "main")],
+    "file": [api.file_exists("lab/mini", name) for name in ("config.json", "none.bin")],
+    "who": who["name"], "orgs": len(who["orgs"])}))
+`;
+  const told = await runPython(await huggingFacePython(), script, {
+    ...{ HF_ENDPOINT: server.url, HF_TOKEN: bob.platformKey, HOME: dir },
+    ...{ HF_HOME: join(dir, "hf"), HF_HUB_DISABLE_TELEMETRY: "1", HF_HUB_DISABLE_XET: "1" },
+  });
+  t.same(told, {
+    ...{ all: ["lab/mini", "lab/tagged"], lab: ["lab/mini", "lab/tagged"], none: [] },
+    ...{ tag: ["lab/tagged"], one: ["lab/mini"], files: [3, 3], filter: 400 },
+    ...{ exists: [true, true, false, false], data: false, revisions: [true, false] },
+    ...{ file: [true, false], who: "bob", orgs: 1 },
   });
 });
 

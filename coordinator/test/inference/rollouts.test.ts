@@ -52,6 +52,10 @@ t.test("the address goes over when as many replicas are ready as were there", as
   t.same(newer.states(), ["RUNNING", "RUNNING"]);
   t.match(routes().get(newer.id), {
     ...{ aliases: [older.id], keySha256: "0".repeat(64) },
+    ...{
+      name: `after-${older.id}`,
+      formerNames: [world.one("SELECT name FROM jobs WHERE id = ?", older.id)],
+    },
     callback: { secret: "1".repeat(64) },
   });
 
@@ -82,12 +86,16 @@ t.test("one that never gets ready changes nothing", async (t) => {
 });
 
 t.test("addresses that were taken over before go over again", async (t) => {
-  const { older, routes, seconds } = await rolledOut(t, [2, 2, 2]);
+  const { older, routes, seconds, world } = await rolledOut(t, [2, 2, 2]);
   const second = await older.replaced(TWO);
   await seconds(6, older, second);
   const third = await second.replaced(TWO);
   await seconds(6, older, second, third);
   t.same(routes().get(third.id)?.aliases.toSorted(), [older.id, second.id].toSorted());
+  const names = [older.id, second.id].map((id) =>
+    String(world.one("SELECT name FROM jobs WHERE id = ?", id)),
+  );
+  t.same(routes().get(third.id)?.formerNames?.toSorted(), names.toSorted());
 });
 
 t.test("what can't be replaced says why", async (t) => {

@@ -2,7 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Route } from "@resontech/contracts/inference-routes";
-import type { OpenAiCall } from "@resontech/contracts/openai-surface";
+import { engineCallOf, type OpenAiAsked } from "@resontech/contracts/openai-surface";
 import type { Logger } from "pino";
 import type { Admissions } from "../admissions.ts";
 import { admit } from "../admit.ts";
@@ -23,7 +23,7 @@ import { findModel, modelOf, modelsOf } from "./models.ts";
 import { errorBody, errorHeaders, invalidRequest, OpenAiError } from "./openai-error.ts";
 import type { OpenAiTarget } from "./openai-target.ts";
 import { readBody } from "./read-body.ts";
-import { type OpenAiRequest, readRequestBody } from "./request-body.ts";
+import { type OpenAiRequest, readRequestBody, requestFor } from "./request-body.ts";
 import { isEventStream, WaitingStream } from "./waiting-stream.ts";
 
 export type OpenAiParts = {
@@ -108,11 +108,12 @@ async function answer(
     });
   if (wish.kind === "model") return sendJson(exchange.response, modelOf(routeOf(wish.name)));
   const body = await readBody(exchange.request);
-  const asked = readRequestBody(wish.call, body);
+  const said = readRequestBody(wish.call, body);
   // A deployment's own address says which model is meant, whatever the client calls it.
-  const name = addressed?.deployment ?? asked.model;
+  const name = addressed?.deployment ?? said.model;
   if (name === null) throw invalidRequest("missing_model", "the body names no model", "model");
   const route = routeOf(name);
+  const asked = requestFor(wish.call, route.engine ?? null, said, route.name);
   const counted = parts.numbers.begin(route.deployment, exchange.beganAt);
   await counting(counted, exchange.response, (ended) =>
     callWithin(parts, exchange, {
@@ -131,7 +132,7 @@ function nothingKnown(): OpenAiError {
 type AskedCall = {
   route: Route;
   shown: ShownKey;
-  call: OpenAiCall;
+  call: OpenAiAsked;
   asked: OpenAiRequest;
   body: Buffer;
   answering: () => void;
@@ -164,7 +165,7 @@ async function counting(
 /** @throws OpenAiError rate_limited, tokens_over_limit, and what {@link call} does */
 async function callWithin(parts: OpenAiParts, exchange: Exchange, asked: AskedCall): Promise<void> {
   const { route, shown } = asked;
-  const bound = tokenBound(asked.call, asked.asked.body, route.contextTokens ?? null);
+  const bound = tokenBound(engineCallOf(asked.call), asked.asked.body, route.contextTokens ?? null);
   const within = parts.budgets.enter(route, shown, bound.total);
   for (const [name, value] of Object.entries(within.headers))
     exchange.response.setHeader(name, value);
@@ -201,10 +202,10 @@ async function call(
   const { deployment, project } = place.route;
   const id = randomUUID();
   const tenant = { deployment, project: projectOf(shown) ?? project };
-  const salted = { ...asked, body: withCacheSalt(call, asked.body, tenant) };
+  const salted = { ...asked, body: withCacheSalt(engineCallOf(call), asked.body, tenant) };
   await leadCall(
     pool,
-    { call, asked: salted, place, response },
+    { call: engineCallOf(call), asked: salted, place, response },
     {
       begin: () =>
         records.begin({

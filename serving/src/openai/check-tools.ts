@@ -1,4 +1,6 @@
 /** Pure: whether the tools of a chat are ones that any engine could call. Which of them an engine calls is its adapter's to say: agent/runners/resontech_replica/tool_calls.py. */
+import { refuseOthers } from "./check-fields.ts";
+import { isObject } from "./is-object.ts";
 import { invalidRequest } from "./openai-error.ts";
 
 const MAX_TOOLS = 128;
@@ -7,21 +9,8 @@ const WORDS: readonly unknown[] = ["none", "auto", "required"];
 
 /** @throws OpenAiError with the field that is meant */
 export function checkTools(body: Readonly<Record<string, unknown>>): void {
-  for (const name of ["functions", "function_call"])
-    if (body[name] !== undefined && body[name] !== null)
-      throw invalidRequest(
-        "unsupported_by_model",
-        `${name} is the API's older form, which no engine here answers: use tools`,
-        name,
-      );
   const names = namesOf(body["tools"] ?? []);
   checkChoice(body["tool_choice"] ?? null, names);
-  if (!["boolean", "undefined"].includes(typeof (body["parallel_tool_calls"] ?? undefined)))
-    throw invalidRequest(
-      "invalid_type",
-      "parallel_tool_calls is neither true nor false",
-      "parallel_tool_calls",
-    );
 }
 
 function namesOf(tools: unknown): ReadonlySet<string> {
@@ -42,14 +31,26 @@ function nameOf(tool: unknown, at: string): string {
   if (!isObject(tool)) throw invalidRequest("invalid_type", "a tool is no object", at);
   if (tool["type"] !== "function")
     throw invalidRequest("unsupported_by_model", "tools are functions alone", `${at}.type`);
-  const { function: called } = tool;
-  const { name, parameters = null } = isObject(called) ? called : {};
+  refuseOthers(tool, ["type", "function"], at);
+  const called = isObject(tool["function"]) ? tool["function"] : {};
+  refuseOthers(called, ["name", "description", "parameters", "strict"], `${at}.function`);
+  const { name, description = "", parameters = null, strict = false } = called;
   if (typeof name !== "string" || !NAME.test(name))
     throw invalidRequest(
       "invalid_type",
       "a function's name has 1 to 64 letters, digits, _ and -",
       `${at}.function.name`,
     );
+  for (const [said, kind] of [
+    ["description", typeof (description ?? "") === "string"],
+    ["strict", typeof (strict ?? false) === "boolean"],
+  ] as const)
+    if (!kind)
+      throw invalidRequest(
+        "invalid_type",
+        `${said} of a function is of another type`,
+        `${at}.function.${said}`,
+      );
   if (parameters !== null && !isObject(parameters))
     throw invalidRequest(
       "invalid_type",
@@ -75,8 +76,4 @@ function checkChoice(choice: unknown, names: ReadonlySet<string>): void {
   }
   if (names.size === 0)
     throw wrong("invalid_type", "tool_choice demands a call, and there are no tools");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -26,7 +26,9 @@ export function engineRefusal(status: number, body: string): OpenAiRefusal {
       ...{ status: 503, type: "server_error", code: "unavailable", retryAfterS: 5 },
       message: "the engine does not answer now",
     };
-  if (status >= 400 && status < 500) return ofRequest("invalid_request");
+  // An engine may call its caller's fault its own; the program before it knows better.
+  if (type === "invalid_request_error" || (status >= 400 && status < 500))
+    return ofRequest("invalid_request");
   return {
     ...{ status: 500, type: "server_error", code: "engine_failed", isBegun: true },
     message: "the engine failed over this request",

@@ -11,16 +11,20 @@ import type { CallEnded } from "../records/call-line.ts";
 import type { Place } from "../place.ts";
 import { Tally } from "../records/tally.ts";
 import type { ReplicaPool } from "../replica-pool.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import { engineRefusal } from "./engine-refusal.ts";
 import { errorBody, OpenAiError, type OpenAiRefusal } from "./openai-error.ts";
 import type { OpenAiRequest } from "./request-body.ts";
 import { StreamEvents } from "./stream-events.ts";
+import type { Usage } from "./usage.ts";
 
 /** Of a client that takes nothing of what is there for it. */
 const UNDRAINED_MS = 60_000;
 /** What of an answer is the replica's to say. */
 const PASSED_HEADERS = ["content-type", "content-length", "x-replica-id"] as const;
+/** Of an answer that is made anew, and so is there as a whole. */
+const MAX_REMADE_BYTES = 64 * 1024 ** 2;
 const MAX_REFUSAL_BYTES = 64 * 1024;
 const TOO_LATE: OpenAiRefusal = {
   ...{ status: 504, type: "server_error", code: "timeout", isBegun: true },
@@ -117,17 +121,21 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
       response.statusCode = status;
       for (const name of PASSED_HEADERS) {
         const value = from.headers[name];
-        if (value !== undefined) response.setHeader(name, value);
+        const isRemade = led.asked.form !== undefined && name === "content-length";
+        if (value !== undefined && !isRemade) response.setHeader(name, value);
       }
       if (led.asked.isStream) response.setHeader("cache-control", "no-cache");
     }
     const length = led.asked.isStream ? null : Number(from.headers["content-length"]);
+    let came = 0;
     await eachPiece(from, (piece) => {
       silence.refresh();
-      const passed = passing.take(piece);
+      came += piece.length;
+      const taken = passing.take(piece);
+      const isLast = led.asked.isStream ? passing.isWhole() : came === length;
+      const passed = isLast ? Buffer.concat([taken, passing.rest()]) : taken;
       got.add(passed);
       if (response.writableEnded) return null;
-      const isLast = led.asked.isStream ? passing.isWhole() : got.bytes === length;
       if (!isLast) return write(response, passed);
       // Known before its last piece leaves: whoever has a whole answer is charged for a whole one, though the gateway is killed right then.
       end("answered");
@@ -136,8 +144,10 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
       return null;
     });
     if (!passing.isWhole()) throw new Error("the stream ended before the engine's word for it");
+    const rest = passing.rest();
+    got.add(rest);
     end("answered");
-    if (!response.writableEnded) response.end();
+    if (!response.writableEnded) response.end(rest);
   } catch (error) {
     if (error instanceof OpenAiError) throw error;
     // Its client has all of it.
@@ -145,7 +155,7 @@ export async function leadCall(pool: ReplicaPool, led: LedCall, steps: CallSteps
     await begin();
     const outcome = isGone ? "client_gone" : isLate ? "timeout" : "replica_gone";
     end(outcome, error);
-    if (outcome !== "client_gone") endBroken(led, isLate);
+    if (outcome !== "client_gone") endBroken(led, isLate, passing.broken);
   } finally {
     clearTimeout(silence);
     response.off("close", onClose);
@@ -211,24 +221,73 @@ function eachPiece(
 }
 
 /** How the answer goes on, and what is learned of it meanwhile. */
-function makePassing({ asked }: LedCall) {
-  if (asked.isStream) {
-    const events = new StreamEvents(asked.wantsUsage);
+type Passing = {
+  take: (piece: Buffer) => Buffer;
+  /** What is left once all has been taken; nothing the second time. */
+  rest: () => Buffer;
+  isWhole: () => boolean;
+  usage: () => Usage | null;
+  /** The last event of a stream that breaks off. */
+  broken: (refusal: OpenAiRefusal) => string;
+};
+
+const NOTHING = Buffer.alloc(0);
+
+function makePassing({ asked: { form, isStream, wantsUsage } }: LedCall): Passing {
+  const inChat = (refusal: OpenAiRefusal) => `data: ${errorBody(refusal)}\n\n`;
+  if (isStream) {
+    const events = new StreamEvents(wantsUsage);
+    const remade = form?.events();
     return {
-      take: (piece: Buffer) => events.push(piece),
+      take: (piece) => {
+        const passed = events.push(piece);
+        return remade === undefined ? passed : Buffer.from(remade.push(passed.toString("utf8")));
+      },
+      rest: () => NOTHING,
       isWhole: () => events.isDone,
       usage: () => events.usage,
+      broken: remade === undefined ? inChat : (refusal) => remade.broken(refusal),
     };
   }
   const answer = new AnswerUsage();
+  const kept = form === undefined ? null : new WholeAnswer(form);
   return {
-    take(piece: Buffer) {
+    take(piece) {
       answer.push(piece);
-      return piece;
+      return kept === null ? piece : kept.take(piece);
     },
+    rest: () => kept?.rest() ?? NOTHING,
     isWhole: () => true,
     usage: () => answer.usage,
+    broken: inChat,
   };
+}
+
+/** One that is made anew once all of it is there. */
+class WholeAnswer {
+  readonly #form: AnswerForm;
+  #pieces: Buffer[] = [];
+  #size = 0;
+
+  constructor(form: AnswerForm) {
+    this.#form = form;
+  }
+
+  /** @throws Error when it is longer than any engine makes it */
+  take(piece: Buffer): Buffer {
+    this.#size += piece.length;
+    if (this.#size > MAX_REMADE_BYTES) throw new Error("an answer has no end");
+    this.#pieces.push(piece);
+    return NOTHING;
+  }
+
+  /** @throws Error when it is no JSON */
+  rest(): Buffer {
+    if (this.#pieces.length === 0) return NOTHING;
+    const text = Buffer.concat(this.#pieces).toString("utf8");
+    this.#pieces = [];
+    return Buffer.from(JSON.stringify(this.#form.whole(JSON.parse(text))));
+  }
 }
 
 /** Null where the client takes more at once; else resolves when it does. */
@@ -270,12 +329,12 @@ async function refusalText(from: IncomingMessage): Promise<string> {
 /**
  * @throws OpenAiError while nothing was sent; later a stream ends with the error as its last event, and any other answer is cut
  */
-function endBroken({ response, asked }: LedCall, isLate: boolean): void {
+function endBroken({ response, asked }: LedCall, isLate: boolean, broken: Passing["broken"]): void {
   const refusal = isLate ? TOO_LATE : GONE;
   if (!response.headersSent) {
     for (const name of PASSED_HEADERS) response.removeHeader(name);
     throw new OpenAiError(refusal);
   }
-  if (asked.isStream) response.end(`data: ${errorBody(refusal)}\n\n`);
+  if (asked.isStream) response.end(broken(refusal));
   else response.destroy();
 }

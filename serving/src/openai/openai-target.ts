@@ -1,6 +1,6 @@
 /** Pure: what of the OpenAI API a request asks for. */
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
-import { OPENAI_CALLS, OPENAI_PATH, type OpenAiCall } from "@resontech/contracts/openai-surface";
+import { OPENAI_ASKED, OPENAI_PATH, type OpenAiAsked } from "@resontech/contracts/openai-surface";
 
 export type OpenAiTarget = {
   /** Null where the model names it. */
@@ -8,7 +8,7 @@ export type OpenAiTarget = {
   wish:
     | { kind: "models" }
     | { kind: "model"; name: string }
-    | { kind: "call"; call: OpenAiCall }
+    | { kind: "call"; call: OpenAiAsked }
     | { kind: "none"; status: 404 | 405 };
 };
 
@@ -25,7 +25,7 @@ export function openAiTargetOf(
 }
 
 function wishOf(method: string, rest: string): OpenAiTarget["wish"] {
-  const call = OPENAI_CALLS.find((known) => known === rest);
+  const call = OPENAI_ASKED.find((known) => known === rest);
   if (call !== undefined)
     return method === "POST" ? { kind: "call", call } : { kind: "none", status: 405 };
   const name = rest === "models" ? "" : modelOf(rest);

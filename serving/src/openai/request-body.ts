@@ -1,20 +1,32 @@
 /** Pure: a client's body as an engine may see it. */
+import type { OpenAiEngine } from "@resontech/contracts/openai-fields";
 import {
   MAX_ANSWERS,
   MAX_CHOICES,
   MAX_EMBEDDING_INPUTS,
-  OPENAI_FIELDS,
+  type OpenAiAsked,
   type OpenAiCall,
 } from "@resontech/contracts/openai-surface";
+import type { AnswerForm } from "./answer-form.ts";
+import { fieldsForEngine, knownFields } from "./check-fields.ts";
+import { checkParts, readMessages } from "./check-messages.ts";
 import { checkTools } from "./check-tools.ts";
+import { checkFormat, checkStop, checkStreamOptions, checkWeights } from "./check-values.ts";
+import { isObject } from "./is-object.ts";
 import { invalidRequest } from "./openai-error.ts";
 import { promptsOf } from "./prompts-of.ts";
+import { chatOf, inResponses } from "./responses/chat-of.ts";
+import { responsesForm } from "./responses/responses-form.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const MAX_DEPTH = 64;
 const MAX_MODEL_CHARS = 200;
 /** Of one schema, and of all tools: an engine makes a grammar of them. */
 const MAX_BYTES = { response_format: 64 * 1024, tools: 256 * 1024 } as const;
+const CHECKS: Readonly<Record<string, (value: unknown) => void>> = {
+  ...{ response_format: checkFormat, stop: checkStop, logit_bias: checkWeights },
+  stream_options: checkStreamOptions,
+};
 
 export type OpenAiRequest = {
   /** As the client names it; null where it names none. */
@@ -24,30 +36,84 @@ export type OpenAiRequest = {
   wantsUsage: boolean;
   /** For the engine: allowed fields alone. */
   body: Record<string, unknown>;
+  /** Of the client's answer; absent where the engine's own goes on. */
+  form?: AnswerForm;
+};
+
+/** A body that is right in itself; which engine it is for is told by its model. */
+export type SaidRequest = Omit<OpenAiRequest, "body" | "form"> & {
+  known: Readonly<Record<string, unknown>>;
+  /** The same for an engine. */
+  engine: Readonly<Record<string, unknown>>;
 };
 
 /** @throws OpenAiError with what is wrong and where */
-export function readRequestBody(call: OpenAiCall, raw: Buffer): OpenAiRequest {
-  const said = objectOf(raw);
-  const allowed: Record<string, unknown> = {};
-  for (const name of OPENAI_FIELDS[call]) if (name in said) allowed[name] = said[name];
-  const model = allowed["model"] ?? null;
+export function readRequestBody(asked: OpenAiAsked, raw: Buffer): SaidRequest {
+  const known = knownFields(asked, objectOf(raw));
+  const { model = null, stream = false } = known;
   if (model !== null && (typeof model !== "string" || model.length > MAX_MODEL_CHARS))
     throw invalidRequest("invalid_type", "model is no name", "model");
-  const stream = allowed["stream"] ?? false;
-  if (typeof stream !== "boolean")
-    throw invalidRequest("invalid_type", "stream is neither true nor false", "stream");
-  if (call === "chat/completions") checkMessages(allowed["messages"]);
-  if (call === "embeddings") checkInput(allowed["input"]);
-  for (const [name, most] of Object.entries(MAX_BYTES))
-    if (name in allowed && Buffer.byteLength(JSON.stringify(allowed[name])) > most)
-      throw invalidRequest("too_large", `${name} has more than ${most} bytes`, name);
-  if (call === "chat/completions") checkTools(said);
-  if (call !== "embeddings") checkChoices(call, allowed);
+  const isStream = stream === true;
   return {
-    ...{ model, isStream: stream, wantsUsage: stream && asksForUsage(allowed["stream_options"]) },
-    body: forEngine(allowed, stream),
+    ...{ model, isStream, wantsUsage: isStream && asksForUsage(known["stream_options"]), known },
+    engine:
+      asked === "responses"
+        ? inWordsOfResponses(() => checkedChat(chatOf(known)))
+        : checked(asked, known),
   };
+}
+
+/**
+ * What this engine is asked.
+ * @param engine null where the coordinator does not say
+ * @param name of the model, for an answer that this gateway makes
+ * @throws OpenAiError unsupported_by_model, with the field that the engine would leave out
+ */
+export function requestFor(
+  asked: OpenAiAsked,
+  engine: OpenAiEngine | null,
+  { known, engine: said, ...request }: SaidRequest,
+  name: string = request.model ?? "",
+): OpenAiRequest {
+  const kept = fieldsForEngine(asked, engine, known);
+  if (asked !== "responses") {
+    if (asked === "chat/completions") checkParts(said["messages"], engine);
+    const body = asked === "chat/completions" ? { ...kept, messages: said["messages"] } : kept;
+    return { ...request, body: forEngine(body, request.isStream) };
+  }
+  inWordsOfResponses(() => checkParts(said["messages"], engine));
+  const form = responsesForm(known, name);
+  // The last event tells the usage.
+  return { ...request, wantsUsage: true, body: forEngine(said, request.isStream), form };
+}
+
+/** @throws OpenAiError */
+function checked(
+  call: OpenAiCall,
+  known: Record<string, unknown>,
+): Readonly<Record<string, unknown>> {
+  for (const [name, most] of Object.entries(MAX_BYTES))
+    if (name in known && Buffer.byteLength(JSON.stringify(known[name])) > most)
+      throw invalidRequest("too_large", `${name} has more than ${most} bytes`, name);
+  for (const [name, check] of Object.entries(CHECKS)) if (name in known) check(known[name]);
+  if (call === "embeddings") checkInput(known["input"]);
+  else checkAnswers(call, known);
+  return call === "chat/completions"
+    ? { ...known, messages: readMessages(known["messages"]) }
+    : known;
+}
+
+/** @throws OpenAiError */
+function checkedChat(chat: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  return checked("chat/completions", knownFields("chat/completions", chat));
+}
+
+function inWordsOfResponses<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw inResponses(error);
+  }
 }
 
 function objectOf(raw: Buffer): Record<string, unknown> {
@@ -60,6 +126,8 @@ function objectOf(raw: Buffer): Record<string, unknown> {
   if (!isObject(said)) throw invalidRequest("invalid_json", "the body is no JSON object");
   if (isDeeper(said, MAX_DEPTH))
     throw invalidRequest("invalid_json", `the body nests deeper than ${MAX_DEPTH}`);
+  if (!isText(said))
+    throw invalidRequest("invalid_json", "the body has half a character: \\ud800 to \\udfff");
   return said;
 }
 
@@ -70,29 +138,11 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 ? inside.length > 0 : inside.some((one) => isDeeper(one, most - 1));
 }
 
-function checkMessages(messages: unknown): void {
-  if (!Array.isArray(messages) || messages.length === 0)
-    throw invalidRequest("missing_messages", "messages is no list with a message", "messages");
-  for (const [at, message] of messages.entries()) {
-    if (!isObject(message))
-      throw invalidRequest("invalid_type", "a message is no object", `messages[${at}]`);
-    if (Array.isArray(message["content"]))
-      for (const [part, content] of message["content"].entries())
-        checkPart(content, `messages[${at}].content[${part}]`);
-  }
-}
-
-/** An engine would fetch what a URL names, from where it stands. */
-function checkPart(part: unknown, at: string): void {
-  if (!isObject(part)) throw invalidRequest("invalid_type", "a part is no object", at);
-  const { type } = part;
-  if (type === "text" || type === "input_audio" || type === "refusal") return;
-  if (type !== "image_url")
-    throw invalidRequest("unsupported_content", "parts are text, image_url or input_audio", at);
-  const image = part["image_url"];
-  const url = isObject(image) ? image["url"] : image;
-  if (typeof url !== "string" || !url.startsWith("data:"))
-    throw invalidRequest("url_not_allowed", "an image is sent as a data: URL", `${at}.image_url`);
+/** Half a character is none that an engine could read. Within {@link MAX_DEPTH}. */
+function isText(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([name, one]) => name.isWellFormed() && isText(one));
 }
 
 function checkInput(input: unknown): void {
@@ -108,6 +158,35 @@ function checkInput(input: unknown): void {
     throw invalidRequest("invalid_type", "input is neither a text nor a list of texts", "input");
   if (input.length > MAX_EMBEDDING_INPUTS)
     throw invalidRequest("too_large", `input has more than ${MAX_EMBEDDING_INPUTS} texts`, "input");
+}
+
+/** @throws OpenAiError */
+function checkAnswers(call: OpenAiCall, known: Readonly<Record<string, unknown>>): void {
+  checkChoices(call, known);
+  checkLimits(known);
+  if (call === "chat/completions") checkTools(known);
+  if (known["top_logprobs"] !== undefined && known["logprobs"] !== true && call !== "completions")
+    throw invalidRequest(
+      "invalid_value",
+      "top_logprobs is told with logprobs: true alone",
+      "top_logprobs",
+    );
+}
+
+/** How many tokens an answer may have. */
+function checkLimits({
+  max_tokens: most,
+  max_completion_tokens: newer,
+  echo,
+}: Readonly<Record<string, unknown>>): void {
+  if (most !== undefined && newer !== undefined && most !== newer)
+    throw invalidRequest(
+      "invalid_value",
+      "max_tokens and max_completion_tokens say two things: send one",
+      "max_tokens",
+    );
+  if (most === 0 && echo !== true)
+    throw invalidRequest("invalid_value", "max_tokens is at least 1", "max_tokens");
 }
 
 /** How many answers are asked for: so many calls an engine may be asked for one. */
@@ -139,15 +218,11 @@ function forEngine(allowed: Record<string, unknown>, isStream: boolean): Record<
   const { stream_options: _, max_completion_tokens: newer, ...body } = allowed;
   return {
     ...body,
-    ...(newer === undefined || newer === null ? {} : { max_tokens: newer }),
+    ...(newer === undefined ? {} : { max_tokens: newer }),
     ...(isStream ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
 function asksForUsage(options: unknown): boolean {
   return isObject(options) && options["include_usage"] === true;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import { LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
+import { fieldsOf } from "@resontech/contracts/openai-fields";
 import {
   MAX_OPENAI_BODY_BYTES,
   OPENAI_CALLS,
-  OPENAI_FIELDS,
   OPENAI_PATH,
 } from "@resontech/contracts/openai-surface";
 import { EngineReplica } from "./engine-replica.ts";
@@ -18,7 +18,7 @@ export function startLlama(
     ...{ replica: "r-1", slots: 2, contextTokens: 512 },
     maxBodyBytes: 2 * MAX_OPENAI_BODY_BYTES,
     allowed: Object.fromEntries(
-      OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call]]]),
+      OPENAI_CALLS.map((call) => [`${OPENAI_PATH}/${call}`, fieldsOf(call, "llama.cpp")]),
     ),
     ...said,
   };

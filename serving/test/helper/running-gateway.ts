@@ -24,9 +24,10 @@ const sha256Of = (pem: string) =>
   new X509Certificate(pem).fingerprint256.replaceAll(":", "").toLowerCase();
 
 /** What of a deployment a test says itself. */
-export type TestRoute = Pick<Route, "deployment" | "name" | "api" | "maxOngoingRequests"> & {
-  key: string;
-};
+export type TestRoute = Pick<
+  Route,
+  "deployment" | "name" | "api" | "engine" | "maxOngoingRequests"
+> & { key: string };
 
 /** Behind an agent's bridge, which lets in this gateway. */
 export type AgentsReplica = {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fieldsOf } from "@resontech/contracts/openai-fields";
 import {
   CACHE_SALT,
   MAX_OPENAI_BODY_BYTES,
-  OPENAI_FIELDS,
   OPENAI_PATH,
 } from "@resontech/contracts/openai-surface";
 import { VLLM_SPEC, type VllmSpec } from "@resontech/contracts/vllm-spec";
@@ -52,7 +52,7 @@ export function startVllm(
 ): EngineReplica {
   const fields = (call: "chat/completions" | "completions") => [
     `${OPENAI_PATH}/${call}`,
-    [...OPENAI_FIELDS[call], CACHE_SALT],
+    [...fieldsOf(call, "vllm"), CACHE_SALT],
   ];
   const spec: VllmSpec = {
     ...{ formatVersion: 1, name: "small chat", modelPath: REAL.model ?? "/app/model" },

@@ -11,6 +11,7 @@ t.test("what the caller can mend keeps the engine's words", async (t) => {
     ...{ status: 400, code: "context_length_exceeded", message: "it says so" },
   });
   t.match(of(400, "invalid_request_error"), { status: 400, code: "invalid_request" });
+  t.match(of(500, "invalid_request_error"), { status: 400, code: "invalid_request" });
   t.match(of(501, "not_supported_error"), { status: 400, code: "unsupported_by_model" });
   t.match(of(404, "not_found"), { status: 400, code: "unsupported_by_model" });
   const named = (param: unknown) =>

@@ -26,7 +26,12 @@ async function listen(t: Test, listener: RequestListener): Promise<number> {
 }
 
 /** One call of a client. @returns what it got, and each end that was noted, with whether the answer's own end was on its way by then */
-async function called(t: Test, engine: RequestListener, isStream: boolean) {
+async function called(
+  t: Test,
+  engine: RequestListener,
+  isStream: boolean,
+  form?: LedCall["asked"]["form"],
+) {
   const enginePort = await listen(t, (asked, answer) => {
     asked.resume().once("end", () => engine(asked, answer));
   });
@@ -39,7 +44,7 @@ async function called(t: Test, engine: RequestListener, isStream: boolean) {
   const port = await listen(t, (_, response) => {
     const led = {
       ...{ call: "chat/completions", response },
-      asked: { body: {}, model: "m", isStream, wantsUsage: true },
+      asked: { body: {}, model: "m", isStream, wantsUsage: true, form },
       place: { reach: (ask: (replica: object) => unknown) => ask({}) },
     } as unknown as LedCall;
     over = leadCall(pool, led, {
@@ -92,6 +97,41 @@ t.test("an answer's end is noted before its last piece leaves, in each form", as
     );
     t.equal(ends.length, 1, name);
   }
+});
+
+t.test("an answer in another form is made once all of it is there, and counted", async (t) => {
+  const remade: NonNullable<LedCall["asked"]["form"]> = {
+    whole: (answer) => ({ made: answer }),
+    events: () => ({
+      push: (events) => events.replaceAll("data: ", "data: made "),
+      broken: ({ code }) => `data: broken ${code}\n\n`,
+    }),
+  };
+  const whole = (answer: Parameters<RequestListener>[1], isSaid: boolean) => {
+    if (isSaid) answer.setHeader("content-length", WHOLE.length);
+    answer.write(WHOLE.slice(0, 5));
+    setTimeout(() => answer.end(WHOLE.slice(5)), 20);
+  };
+  const wanted = JSON.stringify({ made: JSON.parse(WHOLE) as unknown });
+  for (const isSaid of [true, false]) {
+    const { said, ends } = await called(t, (_, answer) => whole(answer, isSaid), false, remade);
+    t.equal(said, wanted);
+    const usage = { completionTokens: 2, isExact: true };
+    t.match(ends, [{ outcome: "answered", answerBytes: wanted.length, usage, wasEnded: false }]);
+    t.equal(ends.length, 1);
+  }
+  const stream = await called(t, (_, answer) => void answer.end(`${CHUNK}${DONE}`), true, remade);
+  t.equal(stream.said, `${CHUNK}${DONE}`.replaceAll("data: ", "data: made "));
+  const broken = await called(
+    t,
+    (_, answer) => {
+      answer.write(CHUNK);
+      setTimeout(() => answer.destroy(), 20);
+    },
+    ...([true, remade] as const),
+  );
+  t.match(broken.said, /data: broken replica_unreachable/);
+  t.match(broken.ends, [{ outcome: "replica_gone" }]);
 });
 
 t.test("an engine that goes after its last word has answered, and adds nothing", async (t) => {

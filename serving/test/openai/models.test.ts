@@ -47,3 +47,15 @@ t.test("of one name the caller's own project has the first word", async (t) => {
   t.equal(findModel(both, "job-2", "p_1")?.deployment, "job-2", "an id means that one");
   t.match(modelsOf(both, "p_1"), [{ id: "chat", owned_by: "p_1" }]);
 });
+
+t.test("who has taken another's place is found by its name and id as well", async (t) => {
+  const newer = { ...route("job-5", "chat-2", 9_500), aliases: ["job-0"], formerNames: ["old"] };
+  for (const name of ["chat-2", "job-5", "old", "job-0"])
+    t.equal(findModel([newer], name, "p_1")?.deployment, "job-5", name);
+  t.same(
+    modelsOf([newer], "p_1").map(({ id }) => id),
+    ["chat-2", "old"],
+  );
+  const taken = route("job-6", "old", 1);
+  t.equal(findModel([newer, taken], "old", "p_1")?.deployment, "job-6", "whoever has it now");
+});

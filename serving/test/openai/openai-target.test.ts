@@ -9,6 +9,7 @@ t.test("a call is of all deployments or of one", async (t) => {
   t.same(openAiTargetOf("POST", "/inference/job-1/v1/embeddings?x=1"), {
     ...{ deployment: "job-1", wish: { kind: "call", call: "embeddings" } },
   });
+  t.match(openAiTargetOf("POST", "/v1/responses"), { wish: { kind: "call", call: "responses" } });
   t.same(openAiTargetOf("GET", "/v1/models"), { deployment: null, wish: { kind: "models" } });
   t.same(openAiTargetOf("GET", "/v1/models/my%20chat"), {
     ...{ deployment: null, wish: { kind: "model", name: "my chat" } },
@@ -21,7 +22,7 @@ t.test(
     for (const path of [
       ...["/v1/slots", "/v1/props", "/v1/tokenize", "/v1/infill", "/v1/load_lora_adapter"],
       ...["/v1/chat/completions/", "/v1/chat//completions", "/v1/chat%2Fcompletions", "/v1/sleep"],
-      ...["/v1/models/a/b", "/v1/models/%zz", "/v1/responses", "/v1/health", "/v1/../slots"],
+      ...["/v1/models/a/b", "/v1/models/%zz", "/v1/responses/resp_1", "/v1/health", "/v1/../slots"],
       "/inference/job-1/v1/metrics",
     ])
       t.match(openAiTargetOf("POST", path), { wish: { kind: "none", status: 404 } }, path);

@@ -1,11 +1,14 @@
-/** Models of the hub in the layout of Hugging Face's: what `huggingface_hub` 2.4 asks to download one, and nothing else of that API. */
+/** Models of the hub in the layout of Hugging Face's: what `huggingface_hub` 2.4 asks to list, look for and download them, and nothing else of that API. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import {
   DEFAULT_REVISION,
   ModelPart,
   ModelRevision,
+  RepositoryListReply,
+  RepositoryQuery,
   RepositoryReply,
   TreeReply,
+  WhoAmIReply,
 } from "@resontech/contracts/http-models";
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
@@ -15,6 +18,9 @@ import { type FileRange, readRange } from "../../hub/decisions/file-range.ts";
 import { type HubFile, type HubModel, ModelTable } from "../../hub/model-table.ts";
 import type { ObjectStore } from "../../storage/object-store.ts";
 import { S3ResponseError } from "../../storage/s3-transport.ts";
+import { findPersonById, membershipsOf } from "../../identity/people-store.ts";
+import { projectName } from "../../identity/project-store.ts";
+import { callerOfRequest } from "../authorization.ts";
 import { responses } from "../responses.ts";
 
 export type HuggingFaceRoutesDeps = { read: ReadHandle; store: Pick<ObjectStore, "open"> };
@@ -46,6 +52,60 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
 ) => {
   const table = new ModelTable(read);
 
+  app.get(
+    "/api/models",
+    {
+      schema: {
+        summary: "Models that are ready, as clients of Hugging Face ask",
+        ...{ tags, querystring: RepositoryQuery, response: responses(200, RepositoryListReply) },
+      },
+      config: listed,
+    },
+    async ({ query: { author, search = "", limit, full = false } }) => {
+      const found = newestReady(table.list())
+        .filter(({ name: one }) => author === undefined || authorOf(one) === author)
+        .filter(({ name: one }) => one.toLowerCase().includes(search.toLowerCase()));
+      return found.slice(0, limit).map((model) => ({
+        ...{ id: model.name, modelId: model.name, author: authorOf(model.name) },
+        ...{ sha: model.commit, private: true, tags: [`license:${model.licence}`] },
+        createdAt: new Date(model.createdAt).toISOString(),
+        ...(full ? { siblings: siblingsOf(model.id) } : {}),
+      }));
+    },
+  );
+
+  app.get(
+    "/api/whoami-v2",
+    {
+      schema: {
+        summary: "Who asks, as clients of Hugging Face want to know",
+        ...{ tags, response: responses(200, WhoAmIReply) },
+      },
+      config: { access: { own: "shows who the caller is" }, audit: { none: "status" } },
+    },
+    async (request) => {
+      const caller = callerOfRequest(request);
+      const username =
+        caller.kind === "service-account"
+          ? caller.clientId
+          : (findPersonById(read, caller.userId)?.username ?? "");
+      const orgs =
+        caller.kind === "session"
+          ? membershipsOf(read, caller.userId).map(({ projectId, name: one }) => ({
+              ...{ id: projectId, name: one },
+            }))
+          : [{ id: caller.projectId, name: projectName(read, caller.projectId) ?? "" }];
+      return {
+        ...{ type: "user" as const, id: caller.userId, name: username, fullname: username },
+        ...{ isPro: false, orgs: orgs.map((one) => ({ type: "org" as const, ...one })) },
+        auth: {
+          type: "access_token" as const,
+          accessToken: { displayName: caller.kind, role: "read" as const },
+        },
+      };
+    },
+  );
+
   for (const [path, schema] of [
     ["/api/models/:organisation/:model", Repository],
     ["/api/models/:organisation/:model/revision/:revision", AtRevision],
@@ -60,11 +120,11 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
         config: listed,
       },
       async (request, reply) => {
-        const { model, commit } = ready(request.params, reply);
+        const { model, commit } = ready(withRevision(request.params), reply);
         return {
           ...{ id: model.name, modelId: model.name, sha: commit, private: true },
           tags: [`license:${model.licence}`],
-          siblings: table.files(model.id).map((file) => ({ rfilename: file.path })),
+          siblings: siblingsOf(model.id),
         };
       },
     );
@@ -134,6 +194,20 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
     },
   );
 
+  /** Whoever names no revision asks whether there is such a model: where there is no default one, the newest that is ready answers. */
+  function withRevision(named: Named): Named {
+    const { organisation, model: second, revision } = named;
+    const all = table.list().filter(({ name: one }) => one === `${organisation}/${second}`);
+    const isKnown = all.some((one) => one.revision === (revision ?? DEFAULT_REVISION));
+    const [newest] = newestReady(all);
+    if (revision !== undefined || isKnown || newest === undefined) return named;
+    return { ...named, revision: newest.revision };
+  }
+
+  function siblingsOf(modelId: string): { rfilename: string }[] {
+    return table.files(modelId).map((file) => ({ rfilename: file.path }));
+  }
+
   /** With what the client needs to know of its kind of "not there". @throws ApiError not_found, model_not_ready */
   function ready(
     { organisation, model: second, revision = DEFAULT_REVISION }: Named,
@@ -174,6 +248,22 @@ export const huggingFaceRoutes: FastifyPluginAsyncTypebox<HuggingFaceRoutesDeps>
     });
   }
 };
+
+/** Of each name the default revision, else the newest; those alone that can be downloaded. */
+function newestReady(models: readonly HubModel[]): (HubModel & { commit: string })[] {
+  const ready = models.filter(
+    (model): model is HubModel & { commit: string } =>
+      model.state === "READY" && model.commit !== null,
+  );
+  const isDefault = ({ revision }: HubModel) => (revision === DEFAULT_REVISION ? 0 : 1);
+  return [...Map.groupBy(ready, ({ name: one }) => one).values()].map(
+    (all) => all.toSorted((a, b) => isDefault(a) - isDefault(b) || b.createdAt - a.createdAt)[0]!,
+  );
+}
+
+function authorOf(named: string): string {
+  return named.split("/", 1)[0] ?? "";
+}
 
 /** What the client reads of a file. It is some user's content at the address where people are signed in: no browser is to run it. */
 function describe(reply: FastifyReply, commit: string, file: HubFile): FastifyReply {

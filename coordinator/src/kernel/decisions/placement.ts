@@ -26,9 +26,11 @@ export type WaitingJob = {
   agentProtocol: number;
   /** Its node needs a port, also where it lies on one. */
   isReached: boolean;
+  /** Of one with replicas: those that it has, and those of its own that come before this one. Absent: it has none ever. */
+  replicas?: number;
 };
 /** The place of a lost member in an attempt that runs; `home` is its hub's node. */
-export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes" | "isReached"> & {
+export type Vacancy = Omit<WaitingJob, "id" | "size" | "hubBytes" | "isReached" | "replicas"> & {
   job: string;
   member: string;
   home: string;
@@ -64,7 +66,7 @@ export type PlacementWorker = {
 };
 export type Snapshot = {
   jobs: readonly WaitingJob[];
-  /** One more of a job that runs, each, which is there once for every one: placed before all jobs. */
+  /** One more of a job that runs, each, which is there once for every one: placed before all jobs. Whoever has none has the first turn. */
   replicas?: readonly WaitingJob[];
   vacancies?: readonly Vacancy[];
   nodes: readonly PlacementNode[];
@@ -113,12 +115,8 @@ export function plan({
     });
   const [placements, replicas]: [Placement[], Placement[]] = [[], []];
   const waiting: Plan["waiting"] = [];
-  const bySequence = (a: WaitingJob, b: WaitingJob) => a.sequence - b.sequence;
-  const inOrder = [
-    ...more.toSorted(bySequence).map((job) => ({ job, placed: replicas })),
-    ...jobs.toSorted(bySequence).map((job) => ({ job, placed: placements })),
-  ];
-  for (const { job, placed } of inOrder) {
+  for (const { job, isMore } of inTurn(more, jobs)) {
+    const placed = isMore ? replicas : placements;
     const fits = workers.map((worker) => ({
       worker,
       why:
@@ -150,6 +148,31 @@ export function plan({
     placed.push({ job: job.id, home, workers: chosen.workers.map(({ id }) => id) });
   }
   return { placements, replacements, replicas, waiting };
+}
+
+/**
+ * Replicas, then jobs. Of replicas the first of each deployment comes before the second of any: one that answers nobody weighs more than one that
+ * could answer more. So does the first of a deployment that is a job still, where others would grow.
+ */
+function inTurn(
+  more: readonly WaitingJob[],
+  jobs: readonly WaitingJob[],
+): { job: WaitingJob; isMore: boolean }[] {
+  const bySequence = (a: WaitingJob, b: WaitingJob) => a.sequence - b.sequence;
+  const there = ({ replicas = 0 }: WaitingJob) => replicas;
+  const growing = more
+    .toSorted((a, b) => there(a) - there(b) || bySequence(a, b))
+    .map((job) => ({ job, isMore: true }));
+  const queued = jobs.toSorted(bySequence).map((job) => ({ job, isMore: false }));
+  const isFirst = ({ job }: { job: WaitingJob }) => job.replicas === 0;
+  const grown = growing.filter((turn) => !isFirst(turn));
+  if (grown.length === 0) return [...growing, ...queued];
+  return [
+    ...growing.filter(isFirst),
+    ...queued.filter(isFirst),
+    ...grown,
+    ...queued.filter((turn) => !isFirst(turn)),
+  ];
 }
 
 /** The best worker for a lost member's place, on the hub's node where there is one; null while there is none. */

@@ -16,12 +16,12 @@ import {
   type ContainerSpec,
 } from "@resontech/contracts/container-spec";
 import { LLAMA_COMMAND, LLAMA_SPEC, type LlamaSpec } from "@resontech/contracts/llama-spec";
+import { fieldsOf, OPENAI_ENGINES, type OpenAiEngine } from "@resontech/contracts/openai-fields";
 import {
   CACHE_SALT,
   MAX_EMBEDDING_INPUTS,
   MAX_OPENAI_BODY_BYTES,
   OPENAI_CALLS,
-  OPENAI_FIELDS,
   type OpenAiCall,
   OPENAI_PATH,
   OPENAI_SILENT_MS,
@@ -90,6 +90,11 @@ export function deploymentOf(job: Pick<JobRow, "spec">): Deployment {
 export function apiOf({ engine }: Pick<Deployment, "engine">): DeploymentApi {
   if (engine === "container") return "own";
   return engine === "predictor" ? "predict" : "openai";
+}
+
+/** Null for what does not answer the OpenAI API. */
+export function openAiEngineOf({ engine }: Pick<Deployment, "engine">): OpenAiEngine | null {
+  return OPENAI_ENGINES.find((known) => known === engine) ?? null;
 }
 
 export const predictor: Workload = {
@@ -189,20 +194,24 @@ function programOf(job: Pick<JobRow, "name" | "spec">, replica: string): Program
     const { modelPath, memoryShare, toolCallParser, reasoningParser } = deployment;
     const spec: VllmSpec = {
       ...{ ...engine, modelPath: modelPath ?? MODEL_FOLDER, memoryShare, devices: DEVICES },
-      ...{ toolCallParser, reasoningParser, allowed: allowed(GENERATES, [CACHE_SALT]) },
+      ...{ toolCallParser, reasoningParser, allowed: allowed("vllm", GENERATES, [CACHE_SALT]) },
     };
     return { command: VLLM_COMMAND, file: { name: VLLM_SPEC, text: JSON.stringify(spec) } };
   }
   const { modelPath, task, pooling } = deployment;
   const spec: LlamaSpec = {
-    ...{ ...engine, modelPath, task, pooling, allowed: allowed(OPENAI_CALLS, []) },
+    ...{ ...engine, modelPath, task, pooling, allowed: allowed("llama.cpp", OPENAI_CALLS, []) },
   };
   return { command: LLAMA_COMMAND, file: { name: LLAMA_SPEC, text: JSON.stringify(spec) } };
 }
 
 /** @param more fields that the gateway sets by itself */
-function allowed(calls: readonly OpenAiCall[], more: readonly string[]): Record<string, string[]> {
+function allowed(
+  engine: OpenAiEngine,
+  calls: readonly OpenAiCall[],
+  more: readonly string[],
+): Record<string, string[]> {
   return Object.fromEntries(
-    calls.map((call) => [`${OPENAI_PATH}/${call}`, [...OPENAI_FIELDS[call], ...more]]),
+    calls.map((call) => [`${OPENAI_PATH}/${call}`, [...fieldsOf(call, engine), ...more]]),
   );
 }

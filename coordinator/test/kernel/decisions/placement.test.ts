@@ -434,6 +434,31 @@ t.test("a worker is given a job only where one of its images runs", async (t) =>
   );
 });
 
+t.test("a deployment without a replica has its first before another has its second", async (t) => {
+  const one = (id: string, replicas: number) => job(id, { size: 1, isReached: true, replicas });
+  const placed = (found: ReturnType<typeof plan>) => ({
+    replicas: found.replicas.map(({ job: id }) => id),
+    jobs: found.placements.map(({ job: id }) => id),
+  });
+  const growing = [one("job-1", 1), one("job-1", 2)];
+  const down = one("job-9", 0);
+  const room = (count: number) => ({ nodes: [node("n-1")], workers: workers("n-1", count) });
+  t.same(placed(plan({ ...room(1), jobs: [], replicas: [...growing, down] })).replicas, ["job-9"]);
+  t.same(placed(plan({ ...room(2), jobs: [], replicas: [...growing, down] })).replicas, [
+    ...["job-9", "job-1"],
+  ]);
+  t.same(
+    placed(plan({ ...room(2), jobs: [], replicas: [one("job-1", 2), one("job-2", 1)] })).replicas,
+    ["job-2", "job-1"],
+    "of those that grow, whoever has the fewest",
+  );
+  // One that was deployed just now is a job still.
+  const jobs = [job("job-3", { size: 1 }), one("job-8", 0)];
+  t.same(placed(plan({ ...room(1), jobs, replicas: growing })), { replicas: [], jobs: ["job-8"] });
+  t.same(placed(plan({ ...room(1), jobs, replicas: [down] })), { replicas: ["job-9"], jobs: [] });
+  t.same(placed(plan({ ...room(2), jobs, replicas: [down] })).jobs, ["job-3"], "else in order");
+});
+
 t.test("replicas come before all jobs, each on a node that has a port for it", async (t) => {
   const nodes = ["a", "b"].map((id) => node(id, { freePorts: 0, gatewayPorts: 1 }));
   const replica = job("j9", { size: 1, hubBytes: null, isReached: true });

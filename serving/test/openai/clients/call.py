@@ -37,6 +37,47 @@ told["stream_usage"] = last.usage.completion_tokens
 told["completion"] = client.completions.create(model=MODEL, prompt="One two three", max_tokens=4, temperature=0).choices[0].text
 
 
+answer = client.responses.create(model=MODEL, input="Say hello.", max_output_tokens=8, temperature=0)
+told["response"] = answer.output_text
+told["response_usage"] = answer.usage.output_tokens
+told["response_status"] = [answer.status, answer.incomplete_details and answer.incomplete_details.reason]
+events = list(client.responses.create(model=MODEL, input=ASKED, max_output_tokens=8, temperature=0, stream=True))
+told["response_events"] = [event.type for event in events]
+told["response_numbers"] = [event.sequence_number for event in events] == list(range(len(events)))
+told["response_streamed"] = [events[-1].response.output_text, "".join(event.delta for event in events if event.type == "response.output_text.delta")]
+WEATHER = {
+    "type": "function",
+    "name": "weather",
+    "parameters": {"type": "object", "properties": {"city": {"enum": ["Paris", "Rome"]}}, "required": ["city"], "additionalProperties": False},
+    "strict": True,
+}
+with client.responses.stream(
+    model=MODEL, input="Weather in Rome?", tools=[WEATHER], tool_choice={"type": "function", "name": "weather"}, max_output_tokens=40, temperature=0
+) as stream:
+    final = stream.get_final_response()
+(made,) = [item for item in final.output if item.type == "function_call"]
+told["response_call"] = [made.name, json.loads(made.arguments)["city"] in ("Paris", "Rome")]
+after = client.responses.create(
+    model=MODEL,
+    instructions="Be brief.",
+    input=[
+        {"role": "user", "content": [{"type": "input_text", "text": "Weather in Rome?"}]},
+        made.model_dump(exclude_none=True, exclude={"parsed_arguments"}),
+        {"type": "function_call_output", "call_id": made.call_id, "output": "It rains."},
+    ],
+    max_output_tokens=4,
+)
+told["response_after"] = len(after.output_text) > 0
+shaped = client.responses.create(
+    model=MODEL,
+    input="A city?",
+    max_output_tokens=40,
+    temperature=0,
+    text={"format": {"type": "json_schema", "name": "city", "schema": WEATHER["parameters"], "strict": True}},
+)
+told["response_schema"] = json.loads(shaped.output_text)["city"] in ("Paris", "Rome")
+
+
 def refused(call):
     try:
         call()
@@ -57,6 +98,9 @@ told["errors"] = {
         )
     ),
     "embeddings": refused(lambda: client.embeddings.create(model=MODEL, input="a")),
+    "before": refused(lambda: client.responses.create(model=MODEL, input="a", previous_response_id="resp_1")),
+    "kept": refused(lambda: client.responses.create(model=MODEL, input=[{"type": "item_reference", "id": "msg_1"}])),
+    "search": refused(lambda: client.responses.create(model=MODEL, input="a", tools=[{"type": "web_search"}])),
     "tokens": refused(lambda: client.embeddings.create(model=MODEL, input=[1, 2])),
 }
 print(json.dumps(told))

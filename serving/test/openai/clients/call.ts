@@ -21,6 +21,14 @@ for await (const chunk of await client.chat.completions.create({ ...asked, strea
   streamed += chunk.choices[0]?.delta.content ?? "";
 told["streamed"] = streamed;
 
+const input = "Say hello.";
+const response = { model: asked.model, input, max_output_tokens: 8, temperature: 0 };
+told["response"] = (await client.responses.create(response)).output_text;
+let responded = "";
+for await (const event of await client.responses.create({ ...response, stream: true }))
+  if (event.type === "response.output_text.delta") responded += event.delta;
+told["responded"] = responded;
+
 const endless = await client.chat.completions.create({
   ...{ ...asked, max_tokens: 400, stream: true },
   messages: [{ role: "user", content: "Write a long story about a dog and a cat." }],

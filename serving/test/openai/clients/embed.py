@@ -15,7 +15,7 @@ def refused(given, **more):
     try:
         client.embeddings.create(model=MODEL, input=given, **more)
     except openai.BadRequestError as error:
-        return error.code
+        return [error.code, error.param]
     return None
 
 
@@ -36,6 +36,8 @@ print(
             "too_many": refused(["a"] * 2049),
             "numbers": refused([1, 2, 3]),
             "dimensions": refused("a", dimensions=16),
+            "own_dimensions": len(client.embeddings.create(model=MODEL, input="a", dimensions=384).data[0].embedding),
+            "long": refused(["a", "word " * 300]),
         }
     )
 )
