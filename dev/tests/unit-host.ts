@@ -62,14 +62,16 @@ function stateOfProcess(): ProcessState {
   };
 }
 
-/** What a test closes is gone a moment after it has said so. */
+/** What a test closes is gone a moment after it has said so. What one look finds gone counts: output that is on its way comes and goes. */
 async function settledDifferences(before: ProcessState): Promise<string[]> {
+  let state = stateOfProcess();
   for (let waits = 0; waits < MAX_WAITS; waits++) {
-    const { resources } = stateOfProcess();
+    const { resources } = state;
     if (differences(before, { ...before, resources }).length === 0) break;
     await sleep(20);
+    state = stateOfProcess();
   }
-  return differences(before, stateOfProcess());
+  return differences(before, state);
 }
 
 function restore({ cwd, umask, env }: ProcessState): void {

@@ -130,6 +130,14 @@ t.test("pinned workers get the shards in the order they were named", async (t) =
     plan({ jobs: [pinned], nodes: [node("a")], workers: workers("a", 3) }).placements[0]!.workers,
     ["a-2", "a-0"],
   );
+  const busy = workers("a", 3).map((worker) => ({ ...worker, isFree: worker.id !== "a-2" }));
+  t.match(
+    plan({ jobs: [pinned], nodes: [node("a")], workers: busy }).waiting[0]!.why,
+    /1 busy, 1 not among the pinned workers/,
+  );
+});
+
+t.test("who waits behind endpoints is told that these have no end of their own", async (t) => {
   const held = workers("a", 3).map((worker) => ({
     ...worker,
     isFree: false,
@@ -139,11 +147,6 @@ t.test("pinned workers get the shards in the order they were named", async (t) =
     plan({ jobs: [job("behind-endpoints", { size: 3 })], nodes: [node("a")], workers: held })
       .waiting,
     [{ why: /excluded: 1 busy, 2 held by endpoints, which have no end of their own: stop one/ }],
-  );
-  const busy = workers("a", 3).map((worker) => ({ ...worker, isFree: worker.id !== "a-2" }));
-  t.match(
-    plan({ jobs: [pinned], nodes: [node("a")], workers: busy }).waiting[0]!.why,
-    /1 busy, 1 not among the pinned workers/,
   );
 });
 
