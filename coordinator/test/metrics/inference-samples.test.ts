@@ -49,6 +49,14 @@ t.test("counts, times as a histogram, replicas by state", async (t) => {
     'inference_first_byte_seconds_bucket{deployment="job-1",le="0.005"} 1',
   ])
     t.ok(text.includes(`resontech_${line}\n`), line);
+  for (const [name, type] of [
+    ["inference_duration_seconds", "histogram"],
+    ["inference_first_byte_seconds", "histogram"],
+    ["inference_requests_total", "counter"],
+    ["inference_in_flight", "gauge"],
+  ])
+    t.ok(text.includes(`# TYPE resontech_${name} ${type}\n`), `${name} is a ${type}`);
+  t.notOk(/# TYPE \S+_(bucket|sum|count) /.test(text), "parts of a histogram have no type");
   t.notOk(text.includes('requests_total{deployment="job-2"}'), "nothing was counted of it");
 });
 

@@ -88,12 +88,12 @@ export function inferenceFamilies(all: readonly InferenceFacts[]): Family[] {
       "Tokens that the model answered with.",
       counted(({ completionTokens }) => completionTokens),
     ],
-    ...timeFamilies(
+    timeFamily(
       "inference_duration_seconds",
       "From a call's first byte to the end of its answer.",
       told.flatMap(({ id, numbers }) => (numbers === null ? [] : { id, times: numbers.duration })),
     ),
-    ...timeFamilies(
+    timeFamily(
       "inference_first_byte_seconds",
       "From a call's first byte to the first one of its answer.",
       told.flatMap(({ id, numbers }) => (numbers === null ? [] : { id, times: numbers.firstByte })),
@@ -102,29 +102,26 @@ export function inferenceFamilies(all: readonly InferenceFacts[]): Family[] {
 }
 
 /** As a histogram of Prometheus has them. */
-function timeFamilies(
+function timeFamily(
   name: string,
   help: string,
   all: readonly { id: string; times: Times }[],
-): Family[] {
+): Family {
   const total = ({ counts }: Times) => counts.reduce((sum, count) => sum + count, 0);
-  const each = (valueOf: (times: Times) => number): Sample[] =>
-    all.map(({ id, times }) => ({ labels: { deployment: id }, value: valueOf(times) }));
-  return [
-    [
-      `${name}_bucket`,
-      help,
-      all.flatMap(({ id, times }) => {
-        let below = 0;
-        return times.counts.map((count, index) => {
-          const end = TIME_CLASSES_MS[index];
-          below += count;
-          const le = end === undefined ? "+Inf" : String(end / MS);
-          return { labels: { deployment: id, le }, value: below };
-        });
-      }),
-    ],
-    [`${name}_sum`, help, each(({ sumMs }) => sumMs / MS)],
-    [`${name}_count`, help, each(total)],
-  ];
+  const linesOf = ({ id, times }: { id: string; times: Times }): Sample[] => {
+    let below = 0;
+    const buckets = times.counts.map((count, index): Sample => {
+      const end = TIME_CLASSES_MS[index];
+      below += count;
+      const le = end === undefined ? "+Inf" : String(end / MS);
+      return { suffix: "_bucket", labels: { deployment: id, le }, value: below };
+    });
+    const labels = { deployment: id };
+    return [
+      ...buckets,
+      { suffix: "_sum", labels, value: times.sumMs / MS },
+      { suffix: "_count", labels, value: total(times) },
+    ];
+  };
+  return [name, help, all.flatMap(linesOf)];
 }

@@ -6,9 +6,13 @@ import { NODE_STATES } from "@resontech/contracts/node-states";
 import type { WorkerView } from "../../kernel/kernel.ts";
 import type { WorkCounts } from "../work-counts.ts";
 
-/** One value of a gauge with its labels. */
-export type Sample = { labels?: Readonly<Record<string, string>>; value: number };
-/** Name without the product's prefix, help, values. */
+/** One value with its labels. `suffix`: of a histogram, which of its lines this is. */
+export type Sample = {
+  labels?: Readonly<Record<string, string>>;
+  value: number;
+  suffix?: "_bucket" | "_sum" | "_count";
+};
+/** Name without the product's prefix, help, values. What ends in `_total` counts up, what has suffixes is a histogram, any other is a gauge. */
 export type Family = readonly [name: string, help: string, samples: readonly Sample[]];
 
 const WORKER_STATES = ["free", "busy", "unavailable"] as const;
