@@ -50,5 +50,6 @@ t.test(
       /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} coordinator info/,
     );
     t.match(await appliance.command(["logs", "-n", "3"]), / auditd /);
+    t.match(await appliance.command(["ca", "show", "--pem"]), /^-----BEGIN CERTIFICATE-----/);
   },
 );

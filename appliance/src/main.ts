@@ -535,9 +535,12 @@ leaves(
 )
   .description("the root certificate that clients must trust: its file, fingerprint and life")
   .option("--json", "one JSON line", false)
-  .action((options: { json: boolean }) => {
-    const shown = showRoot(openContext(root()).layout.rootCert);
-    if (options.json) print(shown);
+  .option("--pem", "the certificate itself, for a file of a client", false)
+  .action((options: { json: boolean; pem: boolean }) => {
+    const { rootCert } = openContext(root()).layout;
+    const shown = showRoot(rootCert);
+    if (options.pem) process.stdout.write(readFileSync(rootCert, "utf8"));
+    else if (options.json) print(shown);
     else
       for (const [name, value] of Object.entries(shown))
         process.stdout.write(`${name.padEnd(12)} ${value}\n`);

@@ -16,6 +16,8 @@ export type BackupErrorCode =
   | "backup_target"
   /** The target belongs to another appliance. */
   | "backup_target_taken"
+  /** An uninstall of the appliance would take the target along. */
+  | "backup_target_inside"
   /** What is to be copied changes faster than it can be read. */
   | "backup_source_changes"
   /** What is to be copied can't be kept as it is. */
@@ -33,6 +35,7 @@ const HINTS: Readonly<Record<BackupErrorCode, string>> = {
   backup_missing: "`appliance backup list TARGET` shows what is there.",
   backup_target: "Look at the folder, or at the address, the bucket and its credentials.",
   backup_target_taken: "Name a folder or a prefix of its own for each appliance.",
+  backup_target_inside: "Name a folder on another disk, better on another host, or a bucket.",
   backup_source_changes: "Take the backup again.",
   backup_source: "Look at the file that is named.",
   followed_damaged:

@@ -21,6 +21,7 @@ import {
   type TriedBackup,
   tryBackup,
 } from "../backup/restore-appliance.ts";
+import { requireOutside } from "../backup/require-outside.ts";
 import { takeApplianceBackup } from "../backup/take-appliance-backup.ts";
 import type { PartContext } from "../parts/context.ts";
 import type { OperatorShell } from "./ask-operator.ts";
@@ -83,6 +84,7 @@ export function addBackupCommands(
     .option("--json", "one JSON line", false)
     .action(async (name: string, { keep, json }: { keep: number; json: boolean }) => {
       const context = openContext();
+      await requireOutside(context.layout.root, name);
       const taken = await takeApplianceBackup(context, await targetOf(name), {
         ...{ keep, onPart: progress },
       });
@@ -107,6 +109,7 @@ export function addBackupCommands(
     .action(async (name: string, options: { every: number; keep: number }) => {
       const { layout } = openContext();
       readBackupKeys(layout);
+      await requireOutside(layout.root, name);
       const { name: target } = await targetOf(name);
       await recordBackup(layout, { change: "scheduled" });
       const schedule = { everyMinutes: options.every, keep: options.keep };
