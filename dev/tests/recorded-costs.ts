@@ -6,6 +6,9 @@ import type { RecordedCost } from "./schedule.ts";
 /** Of a machine that has run nothing yet: as a whole run on two processors had them. */
 const SHIPPED = join(import.meta.dirname, "recorded-costs.json");
 
+/** So much of the load that was seen before is believed at least. */
+const BELIEVED = 0.95;
+
 /** File → what it cost when it last ran, here or, where it has not, on the machine of whoever recorded it. @param file of this machine */
 export function readRecordedCosts(file: string): Map<string, RecordedCost> {
   return new Map([...read(SHIPPED), ...read(file)]);
@@ -19,7 +22,7 @@ export function writeRecordedCosts(
   const tenths = (seconds: number): number => Math.round(seconds * 10) / 10;
   const after = new Map([
     ...before,
-    ...costs.map((cost) => [cost.file, { ...cost, cpuSeconds: wholeOf(cost) }] as const),
+    ...costs.map((cost) => [cost.file, asQuiet(cost, before.get(cost.file))] as const),
   ]);
   const lines = [...after]
     .toSorted(([a], [b]) => a.localeCompare(b))
@@ -28,6 +31,14 @@ export function writeRecordedCosts(
         `  ${JSON.stringify(name)}: [${tenths(cpuSeconds)}, ${tenths(wallSeconds)}]`,
     );
   writeFileSync(file, `{\n${lines.join(",\n")}\n}\n`);
+}
+
+/** Beside others a file takes longer, and seems to load the machine less: were that believed, more would run at once each time. */
+function asQuiet(cost: FileCost, before: RecordedCost | undefined): RecordedCost {
+  const cpuSeconds = wholeOf(cost);
+  const load = before === undefined ? 0 : BELIEVED * (before.cpuSeconds / before.wallSeconds);
+  const wallSeconds = load === 0 ? cost.wallSeconds : Math.min(cost.wallSeconds, cpuSeconds / load);
+  return { cpuSeconds, wallSeconds };
 }
 
 function read(file: string): [string, RecordedCost][] {
