@@ -1,6 +1,7 @@
 import type { ControlReply } from "@resontech/contracts/control-protocol";
 import type { JobLogsReply } from "@resontech/contracts/http-jobs";
-import { chromium, type Browser, type BrowserContext } from "playwright-core";
+import { launchBrowser } from "@resontech/house/launch-browser";
+import type { Browser, BrowserContext } from "playwright-core";
 import type { ApplianceRole } from "../../../coordinator/src/authorization/roles.ts";
 import { joinAgent } from "../../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
@@ -43,10 +44,7 @@ export class DashboardHouse implements AsyncDisposable {
         ...(gatewaySha256 === undefined ? {} : { gatewaySha256 }),
       }),
     );
-    const browser = await chromium.launch({
-      executablePath: "/usr/bin/chromium",
-      args: ["--no-sandbox", "--disable-dev-shm-usage"],
-    });
+    const browser = await launchBrowser(running.url, running.s3.endpoint);
     stack.defer(() => browser.close());
     return new DashboardHouse(running, browser, stack.move());
   }
