@@ -30,18 +30,19 @@ export class PrintedMetrics {
 
   /** Tells what was printed since. */
   async tick(): Promise<void> {
-    await this.#read();
+    await this.#read(false);
   }
 
   /** Tells what is left, as the coordinator takes it; nothing more is printed by then. */
   async finish(): Promise<void> {
     const { abandoned } = this.#member;
-    for (let found; (found = await this.#read()) !== "nothing"; )
+    for (let found; (found = await this.#read(true)) !== "nothing"; )
       // Never without a pause: beats that wait for a job's metrics would end every job on this node.
       await sleep(found === "full" ? HELD_UP_MS : 0, undefined, { signal: abandoned });
   }
 
-  async #read(): Promise<"read" | "nothing" | "full"> {
+  /** @param isOver a last line may lack its end */
+  async #read(isOver: boolean): Promise<"read" | "nothing" | "full"> {
     if (this.#site === null) return "nothing";
     const { journal, enclosure } = this.#member;
     using file = await enclosure.area.open(JOB_PATHS.output);
@@ -52,7 +53,11 @@ export class PrintedMetrics {
     if (room <= 0) return "full";
     const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, file.sizeBytes - from));
     const read = readSync(file.fd, chunk, 0, chunk.length, from);
-    const { events, used } = this.#linesOf(chunk.subarray(0, read), room);
+    const { events, used } = this.#linesOf(
+      chunk.subarray(0, read),
+      room,
+      isOver && from + read === file.sizeBytes,
+    );
     if (used === 0) return "nothing";
     // A place alone reaches the disk with the next change: lines without a metric are read again after a crash.
     if (events.length === 0) journal.readMetrics(from + used);
@@ -60,15 +65,16 @@ export class PrintedMetrics {
     return "read";
   }
 
-  #linesOf(bytes: Buffer, room: number): { events: MemberEvent[]; used: number } {
+  #linesOf(bytes: Buffer, room: number, isEnd: boolean): { events: MemberEvent[]; used: number } {
     const site = this.#site!;
     const events: MemberEvent[] = [];
     let used = 0;
-    for (let at = 0; at < bytes.length && events.length < room; at++) {
+    const last = isEnd ? bytes.length : bytes.length - 1;
+    for (let at = 0; at <= last && events.length < room; at++) {
       // A progress bar ends its lines by a carriage return.
-      if (bytes[at] !== 10 && bytes[at] !== 13) continue;
+      if (at < bytes.length && bytes[at] !== 10 && bytes[at] !== 13) continue;
       const metric = printedMetric(bytes.toString("utf8", used, at));
-      used = at + 1;
+      used = Math.min(at + 1, bytes.length);
       if (metric === null) continue;
       events.push({ kind: "metric", site, value: metric.json });
       if (metric.problem !== null)

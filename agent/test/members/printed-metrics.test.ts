@@ -80,6 +80,16 @@ t.test("a line without an end hides no later metric", async (t) => {
   t.same(told(), [{ kind: "metric", site: "command", value: '{"a": 1}' }]);
 });
 
+t.test("a last line without its end is told once nothing more comes", async (t) => {
+  const { member, print, told } = printing(t, "command");
+  const metrics = new PrintedMetrics(member);
+  print('RT_METRIC {"a": 1}');
+  await metrics.tick();
+  t.same(told(), []);
+  await metrics.finish();
+  t.same(told(), [{ kind: "metric", site: "command", value: '{"a": 1}' }]);
+});
+
 t.test("what a runner of ours prints is told by the runner alone", async (t) => {
   const { member, print, told } = printing(t, null);
   print('RT_METRIC {"a": 1}\n');

@@ -45,9 +45,10 @@ export class JobViews {
       { key: string; kept: number | null; round: number | null; is_finite: number | null }
     >(
       `SELECT job_outputs.key, last_models.round AS kept, rounds.round, is_finite
-       FROM job_outputs LEFT JOIN last_models ON output_upload = upload_id
-         LEFT JOIN rounds ON rounds.job_id = job_outputs.job_id AND ended_at IS NOT NULL AND rounds.round = coalesce(last_models.round, rounds.round)
-       WHERE job_outputs.job_id = @job AND job_outputs.key = @key ORDER BY rounds.round DESC, ended_at DESC LIMIT 1`,
+       FROM job_outputs JOIN uploads ON uploads.id = upload_id JOIN members ON members.id = uploads.member_id
+         LEFT JOIN last_models ON output_upload = upload_id
+         LEFT JOIN rounds ON rounds.attempt_id = members.attempt_id AND rounds.ended_at IS NOT NULL AND rounds.round = coalesce(last_models.round, rounds.round)
+       WHERE job_outputs.job_id = @job AND job_outputs.key = @key ORDER BY rounds.round DESC LIMIT 1`,
     );
   }
 

@@ -73,11 +73,16 @@ const ENDS: {
   },
   {
     ...{ slug: "lost-then-cancelled", state: "CANCELLED", rounds: 2, isResumable: true },
+    // The next attempt ran the last round again, and its model, which is no number, was not committed.
     end: async ({ id, server, gone }) => {
       await fail(server, "federation_failed");
       await fixture.until(id, "RECOVERING");
       await gone();
       const again = await agent.desiredOf(id, 3);
+      await agent.bringUp(again);
+      await agent.report(again[0]!, { kind: "job-started", nvflareJob: "nv" });
+      await agent.report(again[0]!, { kind: "round-started", round: 1, numRounds: 9 });
+      await agent.report(again[0]!, { kind: "round-ended", round: 1, sites: [], isFinite: false });
       await fixture.cancel(id);
       for (const member of again) await agent.report(member, CLEAN);
     },
