@@ -84,7 +84,7 @@ export class RunningDoor implements AsyncDisposable {
   }
 
   /** Reads certificate and configuration anew; resolves when a new worker serves. @throws Error when none does */
-  async reload(limitMs = 10_000): Promise<void> {
+  async reload(limitMs = 60_000): Promise<void> {
     const before = this.#loads();
     this.#child.kill("SIGUSR2");
     for (const end = Date.now() + limitMs; this.#loads() === before; await sleep(20))
