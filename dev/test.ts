@@ -19,6 +19,7 @@ import {
   TestOptionsError,
 } from "./tests/options.ts";
 import { ProcessSampler } from "./tests/process-sampler.ts";
+import { endSharedDaemons } from "./tests/shared-daemons.ts";
 import { readRecordedCosts, writeRecordedCosts } from "./tests/recorded-costs.ts";
 import { describeRun, judgeRun } from "./tests/report-run.ts";
 import { commitOf, costsOfTiers, recordRun, thisMachine } from "./tests/run-record.ts";
@@ -65,7 +66,7 @@ const env: NodeJS.ProcessEnv = {
   ...process.env,
   NODE_COMPILE_CACHE: join(repository, ".cache", "compile"),
 };
-/** What the uninstall left behind: a failure of the run as any test's is. */
+/** What the uninstall and all files together left behind: a failure of the run as any test's is. */
 const leftovers: string[] = [];
 await using pool = await EnginePool.start({
   onStart: (pid, engine) =>
@@ -88,6 +89,7 @@ if (dearer.length > 0) {
     TestBundle.build(phases),
   );
   await runTiers(dearer, { ...pool.environment, ...bundle.environment }, bundle.folder);
+  leftovers.push(...(await endSharedDaemons(sampler)));
 }
 sampler.look();
 writeRecordedCosts(

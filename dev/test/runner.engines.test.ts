@@ -6,6 +6,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { BusyProcesses } from "../tests/busy-processes.ts";
 import { ProcessSampler } from "../tests/process-sampler.ts";
+import { endSharedDaemons } from "../tests/shared-daemons.ts";
 import { runTests } from "../tests/run-tests.ts";
 
 function folder(t: Test): string {
@@ -15,16 +16,16 @@ function folder(t: Test): string {
 }
 
 /** Runs plain programs that print TAP as files of engines. */
-async function ran(t: Test, programs: Record<string, string>) {
+async function ran(t: Test, programs: Record<string, string>, among?: ProcessSampler) {
   const repository = folder(t);
   const files = Object.entries(programs).map(([name, text]) => {
     const file = `${name}.engines.test.mjs`;
     writeFileSync(join(repository, file), text);
     return file;
   });
-  using sampler = new ProcessSampler();
+  using own = new ProcessSampler();
   const outcomes = await runTests([{ tier: "engines", files, env: process.env }], {
-    ...{ repository, results: repository, sampler, recorded: new Map() },
+    ...{ repository, results: repository, sampler: among ?? own, recorded: new Map() },
     say: () => {},
   });
   return outcomes.get("engines")!;
@@ -47,6 +48,32 @@ t.test("what a file lets go counts as its cost, is ended, and fails it by name",
   const left = spawnSync("pgrep", ["-f", "cpuUsage..user . 400_000"], { encoding: "utf8" });
   t.equal(left.stdout, "");
 });
+
+t.test(
+  "a daemon that files share is no fault of the one that started it, and is ended after all of them",
+  async (t) => {
+    const sampler = new ProcessSampler();
+    t.teardown(() => sampler[Symbol.dispose]());
+    const pidFile = join(folder(t), "pid");
+    const daemon = `echo $$ > ${pidFile}; exec -a /opt/aardvark-dns sleep 600`;
+    const outcome = await ran(
+      t,
+      {
+        first: `import { spawn } from "node:child_process";
+      spawn("bash", ["-c", ${JSON.stringify(daemon)}], { detached: true, stdio: "ignore", cwd: "/" }).unref();
+      setTimeout(() => { ${OK} }, 1500);`,
+      },
+      sampler,
+    );
+    t.same(outcome.failures, []);
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    t.ok(process.kill(pid, 0), "others may still use it");
+    t.match(await endSharedDaemons(sampler), [
+      /^some file left a network: \/opt\/aardvark-dns 600 still runs$/,
+    ]);
+    t.same(await endSharedDaemons(sampler), []);
+  },
+);
 
 t.test("a file that is killed, and one that says nothing, are failures", async (t) => {
   const { failures, passed } = await ran(t, {

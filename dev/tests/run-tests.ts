@@ -7,6 +7,7 @@ import { type FileCost, readFileCosts } from "./file-costs.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
 import { commandOf } from "./read-processes.ts";
 import { inOrder, nextToStart, type RecordedCost, type Waiting } from "./schedule.ts";
+import { sharedDaemonOf } from "./shared-daemons.ts";
 import { summarizeTap, sumUp, type TapSummary } from "./tap-summary.ts";
 import { type ProcessEnd, runTestProcess } from "./test-process.ts";
 import type { Tier } from "./tier.ts";
@@ -231,7 +232,11 @@ function lastStepAt(repository: string): number {
 async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]> {
   for (let waitedMs = 0; ; waitedMs += LEFT_LOOK_MS) {
     sampler.look();
-    const pids = sampler.costs.runningOf(file);
+    const pids = sampler.costs.runningOf(file).filter((pid) => {
+      const daemon = sharedDaemonOf(commandOf(pid));
+      if (daemon !== null) sampler.costs.addShared(pid, daemon);
+      return daemon === null;
+    });
     if (pids.length === 0) return [];
     if (waitedMs < LEFT_GRACE_MS) {
       await sleep(LEFT_LOOK_MS);
