@@ -81,16 +81,15 @@ const toRun = new Map(
     return [tier, files] as const;
   }),
 );
-// What only decides is told first: it takes a minute, and no engine.
-await runTiers(["unit"], {});
 const dearer = TIERS.filter((tier) => tier !== "unit" && toRun.get(tier)!.length > 0);
-if (dearer.length > 0) {
-  const bundle = await phases.run("build", "engines, job image and bundle, built or found", () =>
-    TestBundle.build(phases),
-  );
-  await runTiers(dearer, { ...pool.environment, ...bundle.environment }, bundle.folder);
-  leftovers.push(...(await endSharedDaemons(sampler)));
-}
+const bundle =
+  dearer.length === 0
+    ? null
+    : phases.run("build", "engines, job image and bundle, built or found", () =>
+        TestBundle.build(phases),
+      );
+await runAll(bundle);
+if (bundle !== null) leftovers.push(...(await endSharedDaemons(sampler)));
 sampler.look();
 writeRecordedCosts(
   costsFile,
@@ -123,22 +122,22 @@ if (options.isRecorded)
 process.exitCode = end.isGood ? 0 : 1;
 process.stdout.write(`\n${end.closing}\n`);
 
-/** Runs tiers beside one another. @param bundleFolder what the appliance of the last tier is installed from */
-async function runTiers(
-  tiers: readonly Tier[],
-  forThem: NodeJS.ProcessEnv,
-  bundleFolder: string | null = null,
-): Promise<void> {
+/** Runs all tiers beside one another: what only decides needs no bundle, and is told first. */
+async function runAll(bundle: Promise<TestBundle> | null): Promise<void> {
   const files = (tier: Tier): readonly string[] => toRun.get(tier)!;
-  const wanted = tiers.filter((tier) => files(tier).length > 0);
+  const wanted = TIERS.filter((tier) => files(tier).length > 0);
   if (wanted.length === 0) return;
-  const ownEnv = { ...env, ...forThem };
   const title = `${wanted.map((tier) => files(tier).length).join(", ")} files of the tiers ${wanted.join(", ")}`;
   const groups = wanted.map((tier): TierFiles => {
-    const group = { tier, files: files(tier), env: ownEnv, onEnd: keep };
-    return tier === "acceptance" && bundleFolder !== null
-      ? { ...group, ...onAppliance(bundleFolder, ownEnv) }
-      : group;
+    const group = { tier, files: files(tier), env, onEnd: keep };
+    if (tier === "unit" || bundle === null) return group;
+    const withEngines = bundle.then((built) => ({
+      ...{ ...env, ...pool.environment },
+      ...built.environment,
+    }));
+    return tier === "acceptance"
+      ? { ...group, ...onAppliance(bundle, withEngines) }
+      : { ...group, env: withEngines };
   });
   const ended = await phases.run(wanted.join("+"), title, () =>
     runTests(groups, {
@@ -149,16 +148,22 @@ async function runTiers(
 }
 
 /** Its files run once the appliance is installed, and with the last of them it goes. */
-function onAppliance(folder: string, ownEnv: NodeJS.ProcessEnv): Pick<TierFiles, "env" | "onEnd"> {
-  owner("the installed appliance");
-  const appliance = phases.run("appliance", "one appliance, installed as a customer would", () =>
-    TestAppliance.start(phases, folder),
-  );
+function onAppliance(
+  bundle: Promise<TestBundle>,
+  withEngines: Promise<NodeJS.ProcessEnv>,
+): Pick<TierFiles, "env" | "onEnd"> {
+  const appliance = bundle.then(({ folder }) => {
+    owner("the installed appliance");
+    return phases.run("appliance", "one appliance, installed as a customer would", () =>
+      TestAppliance.start(phases, folder),
+    );
+  });
   return {
-    env: appliance.then(({ environment }) => ({ ...ownEnv, ...environment })),
+    env: appliance.then(async ({ environment }) => ({ ...(await withEngines), ...environment })),
     onEnd: async (outcome) => {
       await keep(outcome);
-      await (await appliance).remove().catch((error: unknown) => {
+      const installed = await appliance.catch(() => null);
+      await installed?.remove().catch((error: unknown) => {
         leftovers.push(error instanceof Error ? error.message : String(error));
       });
     },

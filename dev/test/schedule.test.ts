@@ -16,9 +16,15 @@ const unknown: Waiting = { file: "u", tier: "engines", cost: null, isAlone: fals
 const ofTier = { unit: 9, engines: 9, browser: 2, acceptance: 2 };
 const room = { jobs: 5, ofTier, processors: 1.8 };
 
-t.test("files of the appliance start first, then the longest", async (t) => {
-  t.same(inOrder([light, alone, heavy, shared, unknown]), [shared, alone, heavy, light, unknown]);
-});
+t.test(
+  "what only decides starts first, then files of the appliance, then the longest",
+  async (t) => {
+    const decides = file("d", 1, 1, "unit");
+    t.same(inOrder([light, alone, heavy, shared, decides, unknown]), [
+      ...[decides, shared, alone, heavy, light, unknown],
+    ]);
+  },
+);
 
 t.test("never more than two heavy files run at once, and light ones pass them", async (t) => {
   t.equal(nextToStart([third, light], [heavy], room), third);

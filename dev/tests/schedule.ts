@@ -28,12 +28,13 @@ const MAX_HEAVY = 2;
 const UNKNOWN_LOAD = 0.5;
 
 /**
- * Files of the installed appliance first, for most of them wait for one another; of a tier those that run alone last. Then the longest, so that
+ * What only decides first, for it tells the most in a minute. Then files of the installed appliance, for most of them wait for one another; of a tier those that run alone last. Then the longest, so that
  * none of them is the last to end.
  */
 export function inOrder<T extends Waiting>(files: readonly T[]): T[] {
   return files.toSorted(
     (a, b) =>
+      Number(b.tier === "unit") - Number(a.tier === "unit") ||
       Number(b.tier === "acceptance") - Number(a.tier === "acceptance") ||
       Number(a.isAlone) - Number(b.isAlone) ||
       (b.cost?.wallSeconds ?? 0) - (a.cost?.wallSeconds ?? 0) ||
