@@ -30,7 +30,7 @@ export async function sendJson(
 }
 
 async function askJson(
-  { credential, ca }: Settings,
+  { credential, ca, project }: Settings,
   method: string,
   url: URL,
   body: object | null,
@@ -42,6 +42,7 @@ async function askJson(
       headers: {
         authorization: `Bearer ${await credential()}`,
         accept: "application/json",
+        ...(project === null ? {} : { "x-rt-project": project }),
         ...(body === null ? {} : { "content-type": "application/json" }),
       },
     },

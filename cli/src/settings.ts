@@ -19,6 +19,8 @@ export type Settings = {
   credential: () => Promise<string>;
   /** PEM of whom to trust; null: whom Node trusts. */
   ca: string | null;
+  /** The id of the project that is meant; null: the only one of a key, and the first of a person. */
+  project: string | null;
 };
 
 /** A token is renewed so long before its end: the request has yet to arrive. */
@@ -39,7 +41,7 @@ export function settingsFrom(
   const { RESON_API_KEY: apiKey = "", RESON_BASE_URL: base = "" } = env;
   const ca = caOf(env);
   if (apiKey !== "" && base !== "")
-    return { baseUrl: applianceUrl(base), credential: async () => apiKey, ca };
+    return { baseUrl: applianceUrl(base), credential: async () => apiKey, ca, project: null };
   const file = sessionFile(env);
   const session = readSession(file);
   if (session === null)
@@ -49,7 +51,8 @@ export function settingsFrom(
       QUICKSTART,
     );
   const baseUrl = applianceUrl(session.baseUrl);
-  return { baseUrl, ca, credential: () => livingToken(file, { baseUrl, ca }, isRenewed) };
+  const credential = () => livingToken(file, { baseUrl, ca }, isRenewed);
+  return { baseUrl, ca, credential, project: null };
 }
 
 /**

@@ -57,8 +57,9 @@ for (const shell of ["bash", "zsh"] as const)
     await last(/^>$/);
     terminal.enter(`cd ${dir}; ${LOAD[shell].load}; echo loa''ded`);
     await terminal.until(/^loaded$/m);
+    // Clears the line: C-c is a signal, which may come after what is typed next.
     const line = async (typed: string, completed: RegExp) => {
-      terminal.press("C-c");
+      terminal.press("C-u");
       await last(/^>$/);
       terminal.type(typed);
       terminal.press("Tab");
@@ -76,7 +77,7 @@ for (const shell of ["bash", "zsh"] as const)
     await line("resontech infer rot", /> resontech infer rotate-key$/);
     await line("resontech storage put a", /storage put a\\ file\.zip$/);
     await line("resontech service-accounts create --scope sto", /--scope storage$/);
-    terminal.press("C-c");
+    terminal.press("C-u");
     await last(/^>$/);
     terminal.type("resontech jobs ");
     terminal.press("Tab", "Tab");

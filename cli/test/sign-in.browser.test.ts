@@ -13,6 +13,8 @@ import {
   timeCode,
 } from "../../coordinator/test/helper/sign-in-house.ts";
 
+import { createProject, planProject } from "../../coordinator/src/identity/create-project.ts";
+
 const run = promisify(execFile);
 t.setTimeout(300_000);
 const MAIN = shippedProgram("resontech");
@@ -129,6 +131,9 @@ t.test("a person signs a shell in by a code, and the API knows who asks", async 
   });
   t.match((await resontech("whoami")).stdout, /^user +anna .*\nby +sign-in\n/);
 
+  const whoIs = async () =>
+    JSON.parse((await resontech("whoami", "--json")).stdout) as { user: { id: string } };
+
   await t.test("what is over is renewed by one process, though several ask", async (t) => {
     const kept = JSON.parse(readFileSync(file, "utf8")) as { refreshToken: string };
     writeFileSync(file, JSON.stringify({ ...kept, expiresAt: 0 }), { mode: 0o600 });
@@ -136,6 +141,28 @@ t.test("a person signs a shell in by a code, and the API knows who asks", async 
     for (const { stdout } of all) t.match(JSON.parse(stdout), { user: { username: "anna" } });
     const renewed = JSON.parse(readFileSync(file, "utf8")) as { refreshToken: string };
     t.not(renewed.refreshToken, kept.refreshToken);
+  });
+
+  await t.test("a person of several projects names the one that is meant", async (t) => {
+    const wish = { name: "cardiology", team: undefined, leadId: (await whoIs()).user.id };
+    const planned = planProject(wish);
+    await house.api.commit.run((db) =>
+      // Older than her own project: what she means without a word stays her own.
+      createProject(db, planned, wish, { quotaBytes: 7 * 1024 ** 3, now: 1 }),
+    );
+    const both = [house.caFile, house.engine.caFile].map((one) => readFileSync(one, "utf8"));
+    const dir = t.testdir({ "ca.pem": both.join("\n"), "scan.txt": "scan" });
+    const trusting = {
+      ...shell,
+      env: { ...shell.env, SSL_CERT_FILE: join(dir, "ca.pem"), RESON_PROJECT: planned.projectId },
+    };
+    await runIn(trusting, "storage", "put", join(dir, "scan.txt"), "scan.txt");
+    const listed = await resontech("storage", "ls", "--project", "cardiology");
+    t.match(listed.stdout, /^KEY .*\nscan\.txt /);
+    t.match(await refusedIn(shell, "storage", "ls"), /bucket_missing/, "of her own project");
+    t.match(await refusedIn(trusting, "submit", MAIN), /project_of_credential/);
+    t.match(await refusedIn(shell, "queue", "--project", "none"), /project_unknown/);
+    t.match((await resontech("queue", "--project", "cardiology")).stderr, /no job waits/);
   });
 
   await t.test("a shell is one of the person's sessions, and can be ended", async (t) => {

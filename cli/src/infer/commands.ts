@@ -12,6 +12,7 @@ import { isTerminal } from "@resontech/contracts/job-states";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
+import { projectFilter, projectIdOf, projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError } from "../cli-error.ts";
 import { printLogs } from "../jobs/follow-logs.ts";
 import { printable, printableLog } from "../printable.ts";
@@ -45,6 +46,7 @@ type Shell = {
   countOf: (count: string) => number;
 };
 type DeployOptions = {
+  project?: string;
   name?: string;
   gpuModels?: string;
   maxPrice?: number;
@@ -90,6 +92,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
       "take over its address and key once this one is ready; calls go on meanwhile",
     )
     .option("--callback-url <url>", "post each answer there as well; the operator allows its host")
+    .addOption(projectOption())
     .option("--wait", "until it answers; exit code 3 when it never does", false)
     .option("--json", "the appliance's answer, the key in it", false)
     .addHelpText(
@@ -99,7 +102,8 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .action(async (folder: string, options: DeployOptions) => {
       const { keyFile, json } = options;
       const name = options.name ?? basename(resolve(folder));
-      const deploy = () => deployFolder(settings(), folder, name, wishesOf(options));
+      const inProject = await settingsInProject(process.env, options.project);
+      const deploy = () => deployFolder(inProject, folder, name, wishesOf(options));
       if (options.replace !== undefined) {
         if (keyFile !== undefined)
           throw new CliError(
@@ -145,7 +149,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
     .command("ls")
     .description("deployments that you may read, newest first")
     .option("--state <states>", "with commas between them; one with a leading - is left out")
-    .option("--project <id>", "of one project")
+    .addOption(projectFilter())
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
     .option("--wide", "also who deployed it, how visible it is, and where it is called", false)
@@ -159,6 +163,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
         limit,
         json,
         wide,
+        project: named,
         ...filter
       }: {
         state?: string;
@@ -168,7 +173,11 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
         wide: boolean;
         json: boolean;
       }) => {
-        const { deployments, areMore } = await readDeployments(settings(), filter, limit);
+        const { deployments, areMore } = await readDeployments(
+          settings(),
+          { ...filter, project: await projectIdOf(settings(), named) },
+          limit,
+        );
         const now = Date.now();
         if (json) for (const one of deployments) out(`${JSON.stringify(one)}\n`);
         else if (deployments.length > 0)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DeploymentMetricsList, UsageReply } from "@resontech/contracts/http-inference";
 import type { Command } from "commander";
 import { getJson } from "../api-client.ts";
+import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { settingsFrom } from "../settings.ts";
 import { asTable } from "../table.ts";
 import { TOP_HEAD, topRow, USAGE_HEAD, usageRow } from "./figures.ts";
@@ -10,6 +11,10 @@ import { TOP_HEAD, topRow, USAGE_HEAD, usageRow } from "./figures.ts";
 type Shell = {
   say: (text: string) => void;
   table: (head: string[], rows: string[][]) => void;
+};
+
+type UsageOptions = { from?: string; to?: string; project?: string; deployment?: string } & {
+  json: boolean;
 };
 
 const LOOK_MS = 2_000;
@@ -46,14 +51,15 @@ export function addFigureCommands(infer: Command, { say, table }: Shell): void {
     .description("calls and tokens by day, deployment and key; days are those of UTC")
     .option("--from <day>", "the first day, YYYY-MM-DD")
     .option("--to <day>", "the last day")
-    .option("--project <id>", "of one project")
+    .addOption(projectFilter())
     .option("--deployment <id>", "of one deployment")
     .option("--json", "one JSON line for each row", false)
     .addHelpText(
       "after",
       "\nExamples:\n  resontech infer usage --from 2026-12-01\n  resontech infer usage --deployment job-7f3a --json",
     )
-    .action(async ({ json, ...filter }: { json: boolean } & Record<string, string | undefined>) => {
+    .action(async ({ json, project: named, ...rest }: UsageOptions) => {
+      const filter = { ...rest, project: await projectIdOf(settings(), named) };
       const path = "/api/inference/usage";
       const { usage, isCut } = (await getJson(settings(), path, filter)) as UsageReply;
       if (json) for (const one of usage) out(`${JSON.stringify(one)}\n`);

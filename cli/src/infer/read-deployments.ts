@@ -4,7 +4,7 @@ import { getJson } from "../api-client.ts";
 import type { Settings } from "../settings.ts";
 
 export const DEPLOYMENTS = "/api/inference/jobs";
-type Filter = { state?: string; project?: string; text?: string };
+type Filter = { state?: string; project?: string | undefined; text?: string };
 
 const PAGE = 200;
 

@@ -12,6 +12,7 @@ import { roundWords } from "@resontech/contracts/round-words";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
+import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { printable, printableLog } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
 import { size } from "../size.ts";
@@ -54,7 +55,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
       "--state <states>",
       "with commas between them: waiting, running, finished, failed, cancelled, or names as the list shows; one with a leading - is left out",
     )
-    .option("--project <id>", "of one project")
+    .addOption(projectFilter())
     .option("--text <text>", "part of a name, or of an id")
     .option("--limit <n>", "rows in all", countOf, 100)
     .option("--wide", "also the attempt, who submitted it, and when", false)
@@ -64,6 +65,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         limit,
         json,
         wide,
+        project: named,
         ...filter
       }: {
         state?: string;
@@ -73,7 +75,11 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         wide: boolean;
         json: boolean;
       }) => {
-        const { jobs: found, areMore } = await readJobs(settings(), filter, limit);
+        const { jobs: found, areMore } = await readJobs(
+          settings(),
+          { ...filter, project: await projectIdOf(settings(), named) },
+          limit,
+        );
         const now = Date.now();
         if (json) for (const job of found) out(`${JSON.stringify(job)}\n`);
         else if (found.length > 0)

@@ -2,6 +2,7 @@
 import type { JobRow } from "@resontech/contracts/http-jobs";
 import type { Command } from "commander";
 import { age } from "../age.ts";
+import { projectFilter, projectIdOf } from "../chosen-project.ts";
 import { settingsFrom } from "../settings.ts";
 import { readJobs } from "./read-jobs.ts";
 
@@ -20,15 +21,16 @@ export function addQueueCommand(program: Command, { say, table }: Shell): void {
   program
     .command("queue")
     .description("jobs that wait, the first in line first, and what each waits for")
-    .option("--project <id>", "of one project")
+    .addOption(projectFilter())
     .option("--json", "one JSON line for each job, with its place", false)
     .addHelpText(
       "after",
       "\nPlaces count the jobs that you may read. The appliance starts what fits, so a small job may start before a large one.\n\nExamples:\n  resontech queue\n  resontech queue --json",
     )
-    .action(async ({ project, json }: { project?: string; json: boolean }) => {
-      const filter = { state: "QUEUED,HELD", ...(project === undefined ? {} : { project }) };
-      const { jobs } = await readJobs(settingsFrom(process.env), filter, MOST);
+    .action(async ({ project: named, json }: { project?: string; json: boolean }) => {
+      const settings = settingsFrom(process.env);
+      const project = await projectIdOf(settings, named);
+      const { jobs } = await readJobs(settings, { state: "QUEUED,HELD", project }, MOST);
       const waiting = inLine(jobs);
       if (json)
         for (const { place, job } of waiting)

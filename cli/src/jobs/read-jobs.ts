@@ -3,7 +3,7 @@ import type { JobListReply } from "@resontech/contracts/http-jobs";
 import { getJson } from "../api-client.ts";
 import type { Settings } from "../settings.ts";
 
-type Filter = { state?: string; project?: string; text?: string };
+type Filter = { state?: string; project?: string | undefined; text?: string };
 
 const PAGE = 200;
 

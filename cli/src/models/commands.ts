@@ -7,6 +7,7 @@ import {
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
+import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError } from "../cli-error.ts";
 import { printable } from "../printable.ts";
 import { settingsFrom } from "../settings.ts";
@@ -16,7 +17,13 @@ type Shell = {
   say: (text: string) => void;
   table: (head: string[], rows: string[][]) => void;
 };
-type AddOptions = { from: string; licence: string; wait: boolean; json: boolean };
+type AddOptions = {
+  from: string;
+  licence: string;
+  project?: string;
+  wait: boolean;
+  json: boolean;
+};
 
 const MODELS = "/api/hub/models";
 const LOOK_MS = 1_000;
@@ -37,12 +44,15 @@ export function addModelCommands(program: Command, { say, table }: Shell): void 
     .description("add a folder or a file of the bucket, as NAME/NAME or NAME/NAME@REVISION")
     .requiredOption("--from <path>", "where it lies in the bucket, with a leading slash")
     .requiredOption("--licence <text>", "as SPDX has it, or in the words of who made the model")
+    .addOption(projectOption())
     .option("--wait", "until its digests are known and it can be used", false)
     .option("--json", "as the appliance says it", false)
-    .action(async (model: string, { from: path, licence, wait, json }: AddOptions) => {
+    .action(async (model: string, options: AddOptions) => {
+      const { from: path, licence, wait, json } = options;
+      const inProject = await settingsInProject(process.env, options.project);
       const [name = "", revision = DEFAULT_REVISION] = model.split("@");
       let added = (await sendJson(
-        ...([settings(), "POST", MODELS, { name, revision, licence, path }] as const),
+        ...([inProject, "POST", MODELS, { name, revision, licence, path }] as const),
       )) as ModelReply;
       while (added.state === "CHECKING") {
         if (!wait) break;

@@ -3,8 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import type { Command } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
-
-import { settingsFrom } from "../settings.ts";
+import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { size } from "../size.ts";
 import { filesBelow, OBJECTS, pagesOf } from "./files-below.ts";
 import { getFile } from "./get-file.ts";
@@ -13,23 +12,27 @@ import { putFile } from "./put-file.ts";
 type Shell = { say: (text: string) => void; table: (head: string[], rows: string[][]) => void };
 
 export function addStorageCommands(program: Command, { say, table }: Shell): void {
-  const settings = () => settingsFrom(process.env);
+  type InProject = { project?: string; json: boolean };
+  const settingsOf = ({ project }: InProject) => settingsInProject(process.env, project);
   const storage = program
     .command("storage")
-    .description("the project's bucket: ls, put, get, rm, usage")
+    .description("a project's bucket: ls, put, get, rm, usage")
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech storage ls jobs/\n  resontech storage put data.zip jobs/study/shards/a.zip\n  resontech storage get jobs/study/model_out/model.pt\n  resontech storage get jobs/study/files_out/ results",
+      "\nExamples:\n  resontech storage ls jobs/\n  resontech storage put data.zip jobs/study/shards/a.zip\n  resontech storage get jobs/study/model_out/model.pt\n  resontech storage get jobs/study/files_out/ results\n  resontech storage ls jobs/ --project study",
     );
 
   storage
     .command("ls [prefix]")
     .description("one folder: its objects, and the folders below; each listing is logged")
+    .addOption(projectOption())
     .option("--json", "one JSON line for each", false)
-    .action(async (folder: string | undefined, { json }: { json: boolean }) => {
+    .action(async (folder: string | undefined, options: InProject) => {
+      const { json } = options;
+      const settings = await settingsOf(options);
       const prefix = folder === undefined || folder === "" ? "" : folder.replace(/\/*$/, "/");
       const rows: [key: string, size: string, at: string][] = [];
-      for await (const page of pagesOf(settings(), prefix)) {
+      for await (const page of pagesOf(settings, prefix)) {
         for (const key of page.folders)
           if (json) process.stdout.write(`${JSON.stringify({ folder: key })}\n`);
           else rows.push([key, "", ""]);
@@ -46,14 +49,17 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .description(
       "a file, or a folder with all that is in it; an upload that was cut goes on where it stopped",
     )
+    .addOption(projectOption())
     .option("--json", "one JSON line for each file", false)
-    .action(async (file: string, key: string | undefined, { json }: { json: boolean }) => {
+    .action(async (file: string, key: string | undefined, options: InProject) => {
+      const { json } = options;
+      const settings = await settingsOf(options);
       const isFolder = statSync(file, { throwIfNoEntry: false })?.isDirectory() === true;
       const target = key ?? basename(file);
       const files = isFolder ? filesIn(file) : [file];
       for (const one of files) {
         const below = isFolder ? `${target.replace(/\/*$/, "")}/${keyOf(file, one)}` : target;
-        const put = await putFile(settings(), one, below);
+        const put = await putFile(settings, one, below);
         if (json) process.stdout.write(`${JSON.stringify(put)}\n`);
         const { sizeBytes, resumedBytes, isAnew } = put;
         if (isAnew) say(`${below}: what was sent before could not be used; all was sent anew`);
@@ -68,13 +74,16 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
     .description(
       "an object into a file, or a folder, named with / at its end, with all that is below; a download that was cut goes on where it stopped",
     )
+    .addOption(projectOption())
     .option("--json", "one JSON line for each file", false)
-    .action(async (key: string, file: string | undefined, { json }: { json: boolean }) => {
+    .action(async (key: string, file: string | undefined, options: InProject) => {
+      const { json } = options;
+      const settings = await settingsOf(options);
       const target = file ?? basename(key);
       for await (const [from, to] of key.endsWith("/")
-        ? filesBelow(settings(), key, target)
+        ? filesBelow(settings, key, target)
         : [[key, target] as const]) {
-        const got = await getFile(settings(), from, to);
+        const got = await getFile(settings, from, to);
         if (json) process.stdout.write(`${JSON.stringify(got)}\n`);
         const before =
           got.resumedBytes === 0 ? "" : `, ${size(got.resumedBytes)} of them had before`;
@@ -85,10 +94,12 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
   storage
     .command("rm <key>")
     .description("remove an object; its versions stay until the appliance collects them")
+    .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
-    .action(async (key: string, { json }: { json: boolean }) => {
+    .action(async (key: string, options: InProject) => {
+      const { json } = options;
       const path = `${OBJECTS}?key=${encodeURIComponent(key)}`;
-      const removed = await sendJson(settings(), "DELETE", path, null);
+      const removed = await sendJson(await settingsOf(options), "DELETE", path, null);
       if (json) process.stdout.write(`${JSON.stringify(removed)}\n`);
       say(`removed ${key}`);
     });
@@ -96,12 +107,14 @@ export function addStorageCommands(program: Command, { say, table }: Shell): voi
   storage
     .command("usage")
     .description("what the bucket holds, and its quota")
+    .addOption(projectOption())
     .option("--json", "as the appliance says it", false)
-    .action(async ({ json }: { json: boolean }) => {
-      const usage = (await getJson(settings(), "/api/users/storage/usage")) as Record<
-        "usedBytes" | "quotaBytes" | "objects",
-        number
-      >;
+    .action(async (options: InProject) => {
+      const { json } = options;
+      const usage = (await getJson(
+        await settingsOf(options),
+        "/api/users/storage/usage",
+      )) as Record<"usedBytes" | "quotaBytes" | "objects", number>;
       if (json) return void process.stdout.write(`${JSON.stringify(usage)}\n`);
       const { usedBytes, quotaBytes, objects } = usage;
       process.stdout.write(`${size(usedBytes)} of ${size(quotaBytes)}, ${objects} objects\n`);

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { dirname, join, resolve } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
+import type { Settings } from "../settings.ts";
 
 const Kept = Type.Object({
   /** Of the file: another one must not go on. */
@@ -26,9 +27,15 @@ export type KeptUpload = {
 };
 
 /** @param folder of the person's own state */
-export function uploadFile(folder: string, origin: string, key: string, file: string): string {
+export function uploadFile(
+  folder: string,
+  { baseUrl, project }: Pick<Settings, "baseUrl" | "project">,
+  key: string,
+  file: string,
+): string {
+  const place = project === null ? baseUrl.origin : `${baseUrl.origin}\0${project}`;
   const name = createHash("sha256")
-    .update(`${origin}\0${key}\0${resolve(file)}`)
+    .update(`${place}\0${key}\0${resolve(file)}`)
     .digest("hex");
   return join(folder, "uploads", `${name.slice(0, 32)}.json`);
 }

@@ -40,7 +40,7 @@ export async function putFile(settings: Settings, file: string, key: string): Pr
   if (found === undefined || !found.isFile())
     throw new CliError("file_missing", `${file} is no file`, "Name a file that you may read.");
   const target = { file, key, sizeBytes: found.size, changedAtMs: found.mtimeMs };
-  const path = uploadFile(dirname(sessionFile(process.env)), settings.baseUrl.origin, key, file);
+  const path = uploadFile(dirname(sessionFile(process.env)), settings, key, file);
   const kept = readUpload(path);
   if (kept !== null && canGoOn(kept, target, Date.now()))
     try {

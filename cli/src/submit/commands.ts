@@ -5,13 +5,14 @@ import type { TaskReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
 import { sendJson } from "../api-client.ts";
+import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError } from "../cli-error.ts";
-import { settingsFrom } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { runClient } from "./run-client.ts";
 
 type Options = {
+  project?: string;
   name?: string;
   gpuModels?: string;
   maxPrice?: number;
@@ -35,10 +36,11 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
     .option("--max-price <cents>", "at most so much for an hour of a device", countOf)
     .option("--memory <MiB>", "what a member needs of its device", countOf)
     .option("--minutes <n>", "the job ends so long after its first start", countOf)
+    .addOption(projectOption())
     .option("--json", "the appliance's answer", false)
     .addHelpText(
       "after",
-      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit train.py",
+      "\nExamples:\n  resontech submit study/ --gpu-models cpu\n  resontech submit study/ --project cardiology\n  resontech submit train.py",
     )
     .action(async (path: string, options: Options) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -48,8 +50,14 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
           `${path} is not there`,
           "Name a folder or a Python file.",
         );
-      const settings = settingsFrom(process.env);
+      const settings = await settingsInProject(process.env, options.project);
       if (!found.isDirectory()) {
+        if (settings.project !== null)
+          throw new CliError(
+            "project_of_credential",
+            "the public client works in the project of its credential",
+            "Mint a platform key of that project: resontech keys mint. Then set RESON_API_KEY, and leave --project and RESON_PROJECT out.",
+          );
         process.exitCode = await runClient(settings, path);
         return;
       }

@@ -31,7 +31,7 @@ t.teardown(() => {
 });
 const settings = {
   baseUrl: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-  ...{ ca: null, credential: async () => "rpk_a" },
+  ...{ ca: null, project: null, credential: async () => "rpk_a" },
 };
 
 async function read(areReplicas: boolean): Promise<string[]> {

@@ -27,6 +27,7 @@ t.test("what came whole is a file of one's own; what was cut off is none", async
   const file = join(dir, "anna.jsonl");
   const settings = {
     ...{ baseUrl: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), ca: null },
+    project: null,
     credential: async () => "token",
   };
   const get = () => getPersonalData(settings, "u_1", file);

@@ -121,22 +121,22 @@ export function peopleWhoLeft(db: Pick<ReadHandle, "prepare">): string[] {
     .all();
 }
 
-/** Those of one's own first, then those that groups give. @param shown roles of the whole appliance that a newer token than the rows names */
+/** The person's own project first, which a request means that names none; then others by an own row, then those that groups give. @param shown roles of the whole appliance that a newer token than the rows names */
 export function membershipsOf(
   db: Pick<ReadHandle, "prepare">,
   userId: string,
   shown: readonly ApplianceRole[] = [],
 ): Membership[] {
   const all = db
-    .prepare<[string, string], Membership>(
+    .prepare<[string, string, string], Membership>(
       `SELECT p.id AS projectId, p.name, given.role FROM (
          SELECT project_id, role, 0 AS isGroup FROM project_members WHERE user_id = ?
          UNION ALL SELECT r.project_id, r.role, 1 FROM user_groups g
            JOIN group_roles r ON r.group_name = g.group_name WHERE g.user_id = ?
        ) AS given JOIN projects p ON p.id = given.project_id
-       ORDER BY given.isGroup, p.created_at, p.id`,
+       ORDER BY p.is_default = 1 AND p.owner_id = ? DESC, given.isGroup, p.created_at, p.id`,
     )
-    .all(userId, userId);
+    .all(userId, userId, userId);
   return strongest(givenBeside([...rolesOf(db, userId), ...shown], all));
 }
 

@@ -419,7 +419,7 @@ async function answeredQuestions() {
   const about = { person: bob.userId, job: job!.object, deployment: deployment!.object, before };
   const settings = {
     ...{ baseUrl: new URL(coordinator.url), credential: async () => officer.platformKey },
-    ca: coordinator.caPem,
+    ...{ ca: coordinator.caPem, project: null },
   };
   const byApi: Record<string, number> = {};
   const byShell: Record<string, number> = {};
