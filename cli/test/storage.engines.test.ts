@@ -193,7 +193,11 @@ t.test(
       writeFileSync(join(folder, path), content);
     }
     const submitted = await run("submit", folder, "--gpu-models", "cpu", "--max-price", "100");
-    t.match(submitted, { code: 0, out: /^job-\S+\n$/, said: /submitted Study one/ });
+    t.match(submitted, {
+      code: 0,
+      out: /^job-\S+\n$/,
+      said: /submitted Study one[^]*it waits: needs 2 workers/,
+    });
     t.match(await run("jobs", "ls"), { code: 0, out: /Study one/ });
     t.match(await run("storage", "ls", "jobs/study-one"), { out: /jobs\/study-one\/shards\// });
     rmSync(join(folder, "shards"), { recursive: true });

@@ -19,7 +19,7 @@ import { size } from "../size.ts";
 import { findJob } from "./find-job.ts";
 import { isJobOver, printLogs } from "./follow-logs.ts";
 import { wrapped } from "../wrapped.ts";
-import { readJobs } from "./read-jobs.ts";
+import { jobPath, readJobs } from "./read-jobs.ts";
 import { watchJob } from "./watch-job.ts";
 
 type Shell = {
@@ -251,8 +251,4 @@ function fact(name: string, value: string): string {
 function roundsOf({ round, rounds, roundsDone }: JobRow): string {
   if (round === null) return "";
   return rounds === null ? String(roundsDone) : `${roundsDone}/${rounds}`;
-}
-
-function jobPath(id: string): string {
-  return `/api/customer/dashboard/jobs/${encodeURIComponent(id)}`;
 }

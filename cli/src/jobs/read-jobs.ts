@@ -1,4 +1,4 @@
-/** Pages of jobs, newest first. */
+/** Jobs as the appliance has them: pages of them, newest first, and where one is found. */
 import type { JobListReply } from "@resontech/contracts/http-jobs";
 import { getJson } from "../api-client.ts";
 import type { Settings } from "../settings.ts";
@@ -23,4 +23,9 @@ export async function readJobs(
     before = page.next ?? undefined;
   } while (before !== undefined && jobs.length < limit);
   return { jobs, areMore: before !== undefined };
+}
+
+/** Of one job with its members. */
+export function jobPath(id: string): string {
+  return `/api/customer/dashboard/jobs/${encodeURIComponent(id)}`;
 }

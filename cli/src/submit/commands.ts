@@ -1,15 +1,22 @@
 /** `resontech submit`: a job from a ready folder, or from a Python file of the public client. */
 import { readdirSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import type { TaskReply } from "@resontech/contracts/http-tasks";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DashboardJob, TaskReply } from "@resontech/contracts/http-tasks";
 import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready-folder";
 import type { Command } from "commander";
-import { sendJson } from "../api-client.ts";
+import { getJson, sendJson } from "../api-client.ts";
 import { projectOption, settingsInProject } from "../chosen-project.ts";
 import { CliError } from "../cli-error.ts";
+import { jobPath } from "../jobs/read-jobs.ts";
+import type { Settings } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
 import { putFile } from "../storage/put-file.ts";
 import { runClient } from "./run-client.ts";
+
+/** A plan follows each submission within a second. */
+const PLACEMENT_LOOKS = 8;
+const PLACEMENT_LOOK_MS = 250;
 
 type Options = {
   project?: string;
@@ -86,5 +93,22 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       process.stdout.write(options.json ? `${JSON.stringify(job)}\n` : `${job.id}\n`);
       for (const warning of job.warnings) say(`warning: ${warning}`);
       say(`submitted ${name}: resontech jobs watch ${job.id}`);
+      const why = await whyItWaits(settings, job);
+      if (why !== null) say(`it waits: ${why}`);
     });
+}
+
+/** What the appliance says once it has tried to place the job; null: it is placed, or nobody knows yet. The job stands whatever becomes of the question. */
+async function whyItWaits(settings: Settings, { id }: TaskReply): Promise<string | null> {
+  try {
+    for (let looks = 0; looks < PLACEMENT_LOOKS; looks++) {
+      const { detail } = (await getJson(settings, jobPath(id))) as DashboardJob;
+      if (detail.state !== "ACCEPTED" && detail.state !== "QUEUED") return null;
+      if (detail.waitingFor !== null) return detail.waitingFor;
+      await sleep(PLACEMENT_LOOK_MS);
+    }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+  }
+  return null;
 }
