@@ -299,6 +299,16 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 10,
   },
+  room: {
+    shows:
+      "an install on 7 and 12 GiB is refused before anything changes, with what is missing; one on 30 GiB comes up and takes what its account says",
+    goal: "none is wrong",
+    figures: [
+      ["each", "file systems"],
+      ["wrong", "wrong"],
+    ],
+    minutes: 4,
+  },
   "full-disks": {
     shows: "full disks of five kinds during a job are named, and the job ends FINISHED",
     goal: null,

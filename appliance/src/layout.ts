@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 
+/** What lies below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
+export const DATA_FOLDERS = [
+  ...(["agent", "audit", "audit-out", "backup", "coordinator", "keycloak", "notifier"] as const),
+  ...(["podman", "postgres", "prometheus", "registry", "s3", "serving", "supervisor"] as const),
+  ...(["vault", "vault-epochs", "vault-key-copies", "vault-keys"] as const),
+] as const;
+type DataName = (typeof DATA_FOLDERS)[number] | "credentials.txt" | "audit.policy";
+
 /** Every path of one appliance, from its root and instance. Nothing else in the room joins paths of these folders. */
 export class Layout {
   readonly root: string;
@@ -55,8 +63,8 @@ export class Layout {
   doorCertificate(...path: string[]): string {
     return join(this.etc, "door-certificate", ...path);
   }
-  data(...path: string[]): string {
-    return join(this.root, "data", ...path);
+  data(name?: DataName, ...path: string[]): string {
+    return join(this.root, "data", ...(name === undefined ? [] : [name]), ...path);
   }
   log(part: string): string {
     return join(this.root, "log", part);

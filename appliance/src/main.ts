@@ -87,6 +87,8 @@ const HEALTH_TIMEOUT_S = 300;
 
 // The release lies at <root>/releases/<id>/app/appliance.mjs; from sources there is no default root.
 const defaultRoot = resolve(join(import.meta.dirname, "..", "..", ".."));
+type UpgradeFlags = { yes: boolean; dryRun: boolean; allowOlder: boolean };
+
 const program = new Command("appliance")
   .description("Operates the sovereign appliance of this host.")
   .version(versionOf(defaultRoot), "--version", "the version of this release")
@@ -568,10 +570,16 @@ leaves(program.command("upgrade <medium>"), {
   .description("bring the newer release of a bundle folder; what install.sh of the bundle does")
   .option("--yes", "do not ask", false)
   .option("--dry-run", "verify and show the plan, change nothing", false)
-  .action(async (medium: string, { yes, dryRun }: { yes: boolean; dryRun: boolean }) => {
+  .option(
+    "--allow-older",
+    "install a release that is older than the installed one, or was not made to follow it",
+    false,
+  )
+  .action(async (medium: string, flags: UpgradeFlags) => {
     const args = ["upgrade", resolve(medium), "--root", root()];
-    if (yes) args.push("--yes");
-    if (dryRun) args.push("--dry-run");
+    if (flags.yes) args.push("--yes");
+    if (flags.dryRun) args.push("--dry-run");
+    if (flags.allowOlder) args.push("--allow-older");
     process.exitCode = await runInstaller(new Layout(root(), "-"), args);
   });
 

@@ -8,7 +8,13 @@ import { MAX_MAINTENANCE_S } from "@resontech/contracts/control-protocol";
 import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "./journal.ts";
 import { bundledTools } from "./preflight/bundled-tools.ts";
-import { check, describeLogReserve, type HostFacts } from "./preflight/checks.ts";
+import {
+  check,
+  describeRoom,
+  describeLogReserve,
+  type Disk,
+  type HostFacts,
+} from "./preflight/checks.ts";
 import { immutableChange } from "./preflight/immutable-change.ts";
 import { readHostFacts, useByAppliance } from "./preflight/host-facts.ts";
 import { requireFit } from "./preflight/require-fit.ts";
@@ -32,7 +38,7 @@ const LOCK_HELPER = "engines/rt-lock";
 export type InstallMode = UpgradeMode & { yes: boolean; dryRun: boolean };
 
 export async function install(asked: InstallRequest, mode: InstallMode): Promise<void> {
-  await installVerified(asked, await verify(asked), mode);
+  await installVerified(asked, await verify(asked, mode), mode);
 }
 
 /** @param bundle of what was asked for; nothing of it is verified again */
@@ -55,7 +61,7 @@ export async function installVerified(
   if (!isComplete) runPreflight(request, bundle, facts);
   say(`plan: ${bundle.release.version} → ${root}`);
   if (!isComplete && earlier !== null) showUpgrade(earlier, bundle, root, journal);
-  if (earlier === null && !isComplete) showLogReserve(facts);
+  if (earlier === null && !isComplete) showRoom(facts);
   showSteps(steps, done);
   if (mode.dryRun) {
     say("dry run: nothing was changed");
@@ -75,17 +81,24 @@ export async function installVerified(
   say(`  status: ${join(root, "current/bin/appliance")} status`);
 }
 
-/** Blobs that are in the appliance's own store were verified on their way in and are not read again. */
-async function verify({ bundle, keyPem, root }: InstallRequest): Promise<VerifiedBundle> {
+/** Blobs that are in the appliance's own store were verified on their way in and are not read again; who asks about the medium has all of it read. */
+async function verify(
+  { bundle, keyPem, root }: InstallRequest,
+  { dryRun }: InstallMode,
+): Promise<VerifiedBundle> {
   say(`verifying ${bundle}`);
   const verified = await verifyBundle(bundle, {
     publicKeyPem: keyPem,
     ...(rootState(root) === "ours" ? { store: join(root, "blobs", "sha256") } : {}),
+    isMediumAsked: dryRun,
     onProgress: progressBar("verified"),
   });
-  const { release, bytes } = verified;
+  const { release, bytes, readBytes } = verified;
+  const mb = (of: number): string => `${(of / 1e6).toFixed(0)} MB`;
   say(
-    `  release ${release.version}, ${release.blobs.length} blobs, ${(bytes / 1e6).toFixed(0)} MB: signatures and bytes are right`,
+    `  release ${release.version}, ${release.blobs.length} blobs, ${mb(bytes)}: signatures and bytes are right${
+      readBytes < bytes ? `; ${mb(bytes - readBytes)} of them lie here already` : ""
+    }`,
   );
   return verified;
 }
@@ -145,9 +158,11 @@ function showUpgrade(
   say("  afterwards `appliance rollback` returns to the earlier one");
 }
 
-function showLogReserve({ disks }: HostFacts): void {
-  for (const { path, logReserveBytes } of disks)
-    if (logReserveBytes !== null) say(`  disk of ${path}: ${describeLogReserve(logReserveBytes)}`);
+function showRoom({ disks }: HostFacts): void {
+  const [root] = disks as [Disk, ...Disk[]];
+  const { path, logReserveBytes } = root;
+  say(`  disk of ${path}: ${describeRoom(root)}`);
+  if (logReserveBytes !== null) say(`  there ${describeLogReserve(logReserveBytes)}`);
 }
 
 /** A database that can't be read keeps no upgrade waiting: the plan says so. */

@@ -122,11 +122,16 @@ export class Journal {
     return runs;
   }
 
-  /** How long each step took when it was last done, milliseconds by the host's clock. */
+  /**
+   * How long each step took when it was last done for a release that was not there before, milliseconds by the host's clock. One more run for the same
+   * release finds everything started.
+   */
   get stepMs(): ReadonlyMap<string, number> {
     const [begun, took] = [new Map<string, number>(), new Map<string, number>()];
+    let [release, isNew] = ["", false];
     for (const line of this.#lines) {
-      if (line.kind !== "step") continue;
+      if (line.kind === "begin") [isNew, release] = [line.release !== release, line.release];
+      if (line.kind !== "step" || !isNew) continue;
       const at = Date.parse(line.at);
       const from = begun.get(line.step);
       if (line.state === "started") begun.set(line.step, at);

@@ -12,6 +12,7 @@ import {
   type InstallFlags,
   OptionInvalidError,
   toRequest,
+  ALLOW_OLDER,
 } from "./options.ts";
 import { Journal } from "./journal.ts";
 import { READY_WITHIN_MS } from "./node/await-ready.ts";
@@ -84,9 +85,15 @@ program
   .option("--root <dir>", "install root", DEFAULT_ROOT)
   .option("--yes", "do not ask", false)
   .option("--dry-run", "verify and show the plan, change nothing", false)
-  .action(async (medium: string, options: { root: string; yes: boolean; dryRun: boolean }) => {
-    process.exitCode = await upgrade(resolve(options.root), medium, options);
-  });
+  .option("--allow-older", ALLOW_OLDER, false)
+  .action(
+    async (
+      medium: string,
+      options: { root: string; yes: boolean; dryRun: boolean; allowOlder: boolean },
+    ) => {
+      process.exitCode = await upgrade(resolve(options.root), medium, options);
+    },
+  );
 
 program
   .command("rename <name>")

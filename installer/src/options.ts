@@ -44,6 +44,8 @@ export class OptionInvalidError extends Error {
   readonly code = "option_invalid";
 }
 
+export const ALLOW_OLDER =
+  "install a release that is older than the installed one, or was not made to follow it";
 export const DEFAULT_ROOT = "/opt/resontech";
 
 const dashed = (name: string): string =>
@@ -95,11 +97,7 @@ export function addInstallOptions(command: Command): Command {
     )
     .option("--yes", "do not ask before changing the host", false)
     .option("--dry-run", "verify and show the plan, change nothing", false)
-    .option(
-      "--allow-older",
-      "install a release that is older than the installed one, or was not made to follow it",
-      false,
-    )
+    .option("--allow-older", ALLOW_OLDER, false)
     .option(
       "--trust-key <sha256>",
       "take a bundle that another key of the vendor has signed: its SHA-256, had on another channel",

@@ -9,9 +9,11 @@ import {
   unitName,
 } from "@resontech/appliance/systemd-unit";
 import { linkHostTools, unlinkHostTools } from "@resontech/appliance/link-host-tools";
-import { unmountBelow } from "@resontech/appliance/unmount-below";
+import { unmountAll, unmountBelow } from "@resontech/appliance/unmount-below";
 import { toolsEnvironment } from "@resontech/appliance/tools-environment";
 import type { Owned } from "./journal.ts";
+import { readMounts } from "./mounts/foreign-mounts.ts";
+import { removeBesideDisks } from "./mounts/remove-beside-disks.ts";
 import { removeEngineTraces } from "./remove-engine-traces.ts";
 import { endMonitors } from "./end-monitors.ts";
 import { type EngineUse, removeContainers } from "./remove-containers.ts";
@@ -24,17 +26,17 @@ export class UninstallIncompleteError extends Error {
   readonly hint = "end or remove by hand what is named above; everything else is gone";
 }
 
-/** Ends what is no file. @returns what could not be ended */
-export function takeDown(root: string, use: EngineUse): string[] {
+/** Ends what is no file. @param entries what an install of this kind makes directly below its root @returns what could not be ended */
+export function takeDown(root: string, use: EngineUse, entries: readonly string[]): string[] {
   const release = join(root, "current");
   const tools = toolsEnvironment(use, release);
   Object.assign(process.env, tools);
   if (use.hostTools === "bundle" && existsSync(release)) linkHostTools(release, use.instance);
   const problems = removeContainers(root, use, tools);
-  for (const folder of [root, join("/run/resontech", use.instance)]) {
-    endMonitors(folder);
-    unmountBelow(folder);
-  }
+  const run = join("/run/resontech", use.instance);
+  for (const folder of [root, run]) endMonitors(folder);
+  unmountAll(readMounts(root, entries).own);
+  unmountBelow(run);
   dropFirewall(use.instance);
   if (use.hostTools === "bundle") removeEngineTraces();
   return problems;
@@ -55,8 +57,10 @@ export function removeInstall(
 ): void {
   say(`removing ${root}`);
   // `current` first: what is half removed must not be started.
+  const { disks } = readMounts(root, entries);
   for (const entry of ["current", ...entries])
-    if (entry !== "journal") rmSync(join(root, entry), { recursive: true, force: true });
+    if (entry !== "journal") removeBesideDisks(join(root, entry), disks);
+  for (const disk of disks) say(`${disk} is a disk of its own: it is empty, and stays mounted`);
   for (const line of owned) if (line.what !== "folder") takeBack(line);
   unlinkHostTools(root);
   removeIfEmpty("/run/resontech");

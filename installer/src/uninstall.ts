@@ -8,6 +8,7 @@ import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { confirm } from "@resontech/cli/confirm";
 import { Journal, journalFile } from "./journal.ts";
+import { requireNoForeignMount } from "./mounts/foreign-mounts.ts";
 import { isNode } from "./node/node-root.ts";
 import { say } from "./say.ts";
 import { applianceCommand } from "./steps/appliance-command.ts";
@@ -23,7 +24,7 @@ export class NotInstalledError extends Error {
   readonly hint = "name the install root with --root";
 }
 
-/** @throws NotInstalledError, NotConfirmedError, AlreadyRunningError, ApplianceFailedError, UninstallIncompleteError */
+/** @throws NotInstalledError, NotConfirmedError, AlreadyRunningError, ForeignMountError, ApplianceFailedError, UninstallIncompleteError */
 export async function uninstall(root: string, mode: { yes: boolean }): Promise<void> {
   if (!existsSync(journalFile(root))) {
     if (!discardHalfMade(root))
@@ -48,6 +49,9 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
     [join(root, "current", "engines", "rt-lock")],
   );
   const { owned, requests, passedOver } = new Journal(root);
+  const restored = readdirSync(root).filter((name) => OF_A_RESTORE.test(name));
+  const entries = [...ROOT_ENTRIES, ...restored];
+  requireNoForeignMount(root, entries);
   if (passedOver.length > 0)
     say(
       `the journal has ${passedOver.length} lines of a newer release; what these made outside ${root} may stay`,
@@ -57,10 +61,9 @@ export async function uninstall(root: string, mode: { yes: boolean }): Promise<v
     await applianceCommand(root, ["stop"]);
   }
   const problems = distinct(requests.map(({ config }) => config)).flatMap((config) =>
-    takeDown(root, { ...config, registry: `${config.name}:${config.ports.registry}` }),
+    takeDown(root, { ...config, registry: `${config.name}:${config.ports.registry}` }, entries),
   );
-  const restored = readdirSync(root).filter((name) => OF_A_RESTORE.test(name));
-  removeInstall(root, [...ROOT_ENTRIES, ...restored], owned, problems);
+  removeInstall(root, entries, owned, problems);
 }
 
 /** An install that was begun again with other choices may have left something of the first. */

@@ -28,6 +28,23 @@ t.test("a step that was started again is not done", async (t) => {
   t.same([...journal.doneSteps], []);
 });
 
+t.test(
+  "a second run for the release that is there says nothing of how long a switch takes",
+  async (t) => {
+    const root = t.testdir({ journal: {} });
+    const line = (of: object, second: number) =>
+      JSON.stringify({ ...of, at: new Date(second * 1_000).toISOString() });
+    const run = (release: string, from: number, to: number) => [
+      line(begin(release), from),
+      line({ kind: "step", step: "start", state: "started" }, from),
+      line({ kind: "step", step: "start", state: "done" }, to),
+    ];
+    const lines = [...run("a", 0, 40), ...run("b", 100, 145), ...run("b", 200, 201)];
+    writeFileSync(new Journal(root).file, `${lines.join("\n")}\n`);
+    t.same([...new Journal(root).stepMs], [["start", 45_000]]);
+  },
+);
+
 t.test("the ledger names what is ours once, newest first, over all runs", async (t) => {
   const root = t.testdir();
   const journal = new Journal(root);

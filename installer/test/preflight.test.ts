@@ -9,7 +9,7 @@ const disk = {
   path: "/opt",
   freeBytes: 100 * GIB,
   freeInodes: 1_000_000,
-  neededBytes: 5 * GIB,
+  demands: [{ part: "programs", bytes: 5 * GIB }],
   neededInodes: 200_000,
   logReserveBytes: 5 * GIB,
 };
@@ -54,7 +54,7 @@ const wanted: Wanted = {
 
 t.test("the room that the audit log will hold back is told with the disk", async (t) => {
   const told = check(good, wanted).find(({ id }) => id === "disk /opt");
-  t.match(told?.found, /^100.* free, 5.* needed; the audit log holds back 5/);
+  t.match(told?.found, /^100.* free, 5.* needed: programs 5.0; the audit log holds back 5/);
   t.match(told?.found, /warns below 10.*, and has new jobs refused below 5/);
 });
 

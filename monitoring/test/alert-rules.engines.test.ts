@@ -82,6 +82,7 @@ const bad: State = {
         ...{ holds: "logs", totalBytes: 100, freeBytes: 9, totalInodes: 100, freeInodes: 9 },
         refusesBelowBytes: 5,
       },
+      { holds: "objects", totalBytes: 100, freeBytes: 1, totalInodes: 100, freeInodes: 90 },
     ],
     targets: [{ target: "mail", isFailing: true }],
     backup: { takenAt: 0, isOverdue: true, behindS: 3_600 },

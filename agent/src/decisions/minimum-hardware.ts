@@ -3,11 +3,12 @@ import {
   featuresLacking,
   oldestKernel,
 } from "@resontech/contracts/kernel-features";
+import { FIRST_JOB_BYTES } from "@resontech/contracts/room-account";
 
 /** What a node must have before it can take any job. */
 const GIB = 1024 ** 3;
 
-export const MINIMUM = { memoryBytes: 2 * GIB, diskBytes: 10 * GIB } as const;
+export const MINIMUM = { memoryBytes: 2 * GIB, diskBytes: FIRST_JOB_BYTES } as const;
 
 export type NodeFacts = {
   memoryBytes: number;

@@ -6,13 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-
-const MIB = 1024 ** 2;
-const RESERVE_BYTES = 512 * MIB;
-/** Less than this beside the reserve is the end. */
-const FULL_BELOW_BYTES = 128 * MIB;
-/** What must be free before the reserve is taken back. */
-const ENOUGH_BYTES = RESERVE_BYTES + 1024 * MIB;
+import { NODE_LADDER } from "@resontech/contracts/disk-ladder";
 
 export class NodeDisk {
   readonly #dataDir: string;
@@ -25,7 +19,7 @@ export class NodeDisk {
     this.#dataDir = dataDir;
     this.#onNoRoom = onNoRoom;
     this.#reserve = join(dataDir, "reserve");
-    this.#isFull = !this.#isHeld() && this.#freeBytes() < ENOUGH_BYTES;
+    this.#isFull = !this.#isHeld() && this.#freeBytes() < NODE_LADDER.enoughBytes;
     this.check();
   }
 
@@ -37,8 +31,8 @@ export class NodeDisk {
   /** Looks again: gives the reserve up at the end of the disk, takes it back when there is enough. */
   check(): boolean {
     const freeBytes = this.#freeBytes();
-    if (freeBytes < FULL_BELOW_BYTES) this.#giveUp();
-    else if (freeBytes >= ENOUGH_BYTES || this.#isHeld()) {
+    if (freeBytes < NODE_LADDER.fullBytes) this.#giveUp();
+    else if (freeBytes >= NODE_LADDER.enoughBytes || this.#isHeld()) {
       if (!this.#isHeld()) this.#take();
       this.#isFull = false;
     }
@@ -67,7 +61,9 @@ export class NodeDisk {
   #take(): void {
     const beside = `${this.#reserve}.part`;
     try {
-      execFileSync("fallocate", ["--length", String(RESERVE_BYTES), beside], { stdio: "pipe" });
+      execFileSync("fallocate", ["--length", String(NODE_LADDER.heldBytes), beside], {
+        stdio: "pipe",
+      });
       renameSync(beside, this.#reserve);
     } catch {
       rmSync(beside, { force: true });
@@ -75,7 +71,7 @@ export class NodeDisk {
   }
 
   #isHeld(): boolean {
-    return statSync(this.#reserve, { throwIfNoEntry: false })?.size === RESERVE_BYTES;
+    return statSync(this.#reserve, { throwIfNoEntry: false })?.size === NODE_LADDER.heldBytes;
   }
 
   #freeBytes(): number {

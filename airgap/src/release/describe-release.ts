@@ -9,6 +9,7 @@ import {
   RUNTIME,
   RUNTIME_LIBRARIES,
 } from "@resontech/contracts/release-manifest";
+import { demandsOfRelease, FIRST_DATA_BYTES, sumOf } from "@resontech/contracts/room-account";
 import { NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
 import { patchesOf } from "../engines/patches.ts";
 import { readImage } from "../images/oci-image.ts";
@@ -35,9 +36,6 @@ const PHASES = [
   "health",
   "first-boot",
 ];
-
-/** Room for logs, the first data and the container engine's unpacked images, beside the store of blobs. */
-const MARGIN_BYTES = 4 * 1024 ** 3;
 
 /** The release, and for each of its blobs the file that holds it now, by SHA-256. */
 export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredients): {
@@ -70,14 +68,13 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
   const listed = [...sizes]
     .map(([sha256, sizeBytes]) => ({ sha256, sizeBytes }))
     .sort((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
-  const bytes = listed.reduce((sum, blob) => sum + blob.sizeBytes, 0);
   const release: ReleaseManifest = {
     formatVersion: 1,
     product: "resontech-appliance",
     version: lock.version,
     sourceDateEpoch: lock.sourceDateEpoch,
     upgradeFrom: lock.upgradeFrom,
-    diskNeedBytes: Math.ceil(bytes * 1.05) + MARGIN_BYTES,
+    diskNeedBytes: sumOf(demandsOfRelease({ tree, images })) + FIRST_DATA_BYTES,
     phases: PHASES,
     engines: enginesOf(lock),
     tree,

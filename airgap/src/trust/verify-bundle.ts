@@ -39,6 +39,8 @@ export type VerifiedBundle = {
   release: ReleaseManifest;
   releaseSha256: string;
   bytes: number;
+  /** Those that were read of this medium; the others lie in the store. */
+  readBytes: number;
   /** The bytes that were verified, by their names in the bundle. */
   signed: Readonly<Record<"boot.sums" | "boot.sums.sig" | "release.json", Uint8Array>>;
 };
@@ -51,6 +53,8 @@ export type VerifyOptions = {
    * medium need not carry it.
    */
   store?: string;
+  /** Whether the medium itself is asked about: what it carries is read, though the store has it. @default false */
+  isMediumAsked?: boolean;
   /** Bytes verified so far, of all. */
   onProgress?: (doneBytes: number, totalBytes: number) => void;
 };
@@ -87,18 +91,22 @@ export async function verifyBundle(
   );
   refuseStrangers(directory, new Set([...expected.keys(), ...Object.values(BUNDLE_FILES)]));
   const totalBytes = release.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0);
-  let doneBytes = 0;
+  let [doneBytes, readBytes] = [0, 0];
+  const isCarried = (name: string): boolean =>
+    options.isMediumAsked === true &&
+    lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined;
   for (const [name, blob] of expected) {
     if (medium.files[name]?.sha256 !== blob.sha256)
       throw new BundleRefusedError(
         BUNDLE_FILES.medium,
         `it does not list ${name} as the release does`,
       );
-    if (isStored(blob)) {
+    if (isStored(blob) && !isCarried(name)) {
       doneBytes += blob.sizeBytes;
       options.onProgress?.(doneBytes, totalBytes);
       continue;
     }
+    readBytes += blob.sizeBytes;
     const sizeBytes = statFile(directory, name).size;
     if (sizeBytes !== blob.sizeBytes)
       throw new BundleRefusedError(
@@ -125,7 +133,8 @@ export async function verifyBundle(
   if (unresolved[0] !== undefined)
     throw new BundleRefusedError(BUNDLE_FILES.release, unresolved[0]);
   return {
-    ...{ directory, release, releaseSha256: sha256Of(releaseBytes), bytes: totalBytes },
+    ...{ directory, release, releaseSha256: sha256Of(releaseBytes) },
+    ...{ bytes: totalBytes, readBytes },
     signed: {
       "boot.sums": bootSums,
       "boot.sums.sig": bootSumsSignature,

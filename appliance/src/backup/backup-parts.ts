@@ -1,4 +1,5 @@
 /** What a backup of an appliance holds, and what none may hold. docs/operator/backup.md has the same list for people. */
+import { join } from "node:path";
 import { existsSync } from "node:fs";
 import { databasePart } from "@resontech/backup/database-part";
 import { folderPart } from "@resontech/backup/folder-part";
@@ -41,14 +42,14 @@ export async function backupParts({
   workDir,
 }: BackupSources): Promise<Part[]> {
   const database = (name: string, ...path: string[]): Part =>
-    databasePart({ name, path: below(path), file: layout.data(...path) }, workDir);
+    databasePart({ name, path: below(path), file: join(layout.data(), ...path) }, workDir);
   const folder = (
     name: string,
     path: readonly string[],
     skips?: (path: string) => boolean,
   ): Part[] =>
-    existsSync(layout.data(...path))
-      ? [folderPart({ name, path: below(path), folder: layout.data(...path) }, skips)]
+    existsSync(join(layout.data(), ...path))
+      ? [folderPart({ name, path: below(path), folder: join(layout.data(), ...path) }, skips)]
       : [];
   const parts = [
     folderPart({ name: "configuration", path: "etc", folder: layout.etc }, (path) =>

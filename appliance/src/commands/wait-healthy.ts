@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PartContext } from "../parts/context.ts";
 import { existsSync, readFileSync } from "node:fs";
+import { endOfLog } from "./decisions/end-of-log.ts";
 import { logOf } from "./log-of.ts";
 import { askSupervisor } from "../supervisor/control.ts";
 
@@ -66,12 +67,7 @@ export async function waitHealthy(
 
 function tailOf(log: string): string {
   try {
-    return readFileSync(log, "utf8")
-      .trimEnd()
-      .split("\n")
-      .slice(-6)
-      .map((line) => `  ${line.slice(0, 400)}`)
-      .join("\n");
+    return endOfLog(readFileSync(log, "utf8"));
   } catch {
     return "  (it can't be read)";
   }

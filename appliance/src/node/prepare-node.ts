@@ -14,7 +14,7 @@ export function prepareNode(context: NodeContext): void {
   for (const folder of [layout.etc, layout.data(), layout.run(".."), layout.run()])
     ensureFolder(folder, ROOT, 0o755);
   ensureFolder(layout.log(""), ROOT, 0o750);
-  for (const folder of ["agent", "podman"]) ensureFolder(layout.data(folder), ROOT, 0o700);
+  for (const folder of ["agent", "podman"] as const) ensureFolder(layout.data(folder), ROOT, 0o700);
   writeOwned(
     layout.processConfig("agent"),
     `${JSON.stringify(agentConfig(context), null, 2)}\n`,

@@ -6,12 +6,16 @@ import { readFileSync } from "node:fs";
  * @throws where one is in use
  */
 export function unmountBelow(folder: string): void {
-  for (const point of mountPoints().reverse())
-    if (point.startsWith(`${folder}/`)) execFileSync("umount", ["--detach-loop", point]);
+  unmountAll(mountPoints().filter((point) => point.startsWith(`${folder}/`)));
+}
+
+/** @param points in the order in which they were mounted @throws where one is in use */
+export function unmountAll(points: readonly string[]): void {
+  for (const point of points.toReversed()) execFileSync("umount", ["--detach-loop", point]);
 }
 
 /** In the order in which they were made. Source: proc_pid_mountinfo(5), whose fifth field this is. */
-function mountPoints(): string[] {
+export function mountPoints(): string[] {
   const lines = readFileSync("/proc/self/mountinfo", "utf8").trim().split("\n");
   return lines.map((line) => unescape(line.split(" ")[4] ?? ""));
 }

@@ -67,7 +67,7 @@ class House implements AsyncDisposable {
       "s3/iam",
       "agent",
     ])
-      mkdirSync(this.layout.data(...folder.split("/")), { recursive: true });
+      mkdirSync(join(this.layout.data(), folder), { recursive: true });
     writeFileSync(this.layout.configFile, JSON.stringify(configOf(address)));
     writeFileSync(this.layout.secrets("coordinator", "session.key"), `of ${address}`, {
       mode: 0o440,

@@ -178,7 +178,7 @@ async function layOut(
   for (const folder of ["bin", "app", "engines"])
     mkdirSync(layout.release(folder), { recursive: true });
   for (const folder of ["coordinator", "audit", "s3/objects/b", "s3/versions", "s3/iam"])
-    mkdirSync(layout.data(...folder.split("/")), { recursive: true });
+    mkdirSync(join(layout.data(), folder), { recursive: true });
   for (const secrets of ["appliance", "auditd"])
     mkdirSync(layout.secrets(secrets), { recursive: true, mode: 0o700 });
   for (const producer of ["appliance", "control"])

@@ -1,3 +1,4 @@
+import { NODE_LADDER } from "@resontech/contracts/disk-ladder";
 import type { DeviceUse } from "@resontech/contracts/agent-protocol";
 import type { Clock } from "./clock.ts";
 import { type BeatFacts, isNews } from "./decisions/beat-news.ts";
@@ -10,8 +11,6 @@ import {
 
 /** A refused agent asks again every 15 s; one that asks no more is silent, whatever it was refused for. */
 const REFUSAL_LASTS_MS = 60_000;
-/** More than what an agent asks for before it begins members again on a disk that was full. */
-const MIN_DISK_BYTES = 2 * 1024 ** 3;
 
 export type Heartbeat = {
   /** Wall clock, for people. */
@@ -151,7 +150,7 @@ export class Heartbeats {
 
   /** Whether its last beat told of enough for another member; one that has told nothing yet is given the benefit of the doubt. */
   hasDisk(node: string): boolean {
-    return (this.#nodes.get(node)?.beat?.diskFreeBytes ?? Infinity) >= MIN_DISK_BYTES;
+    return (this.#nodes.get(node)?.beat?.diskFreeBytes ?? Infinity) >= NODE_LADDER.workBytes;
   }
 
   last(node: string): (Heartbeat & { ageMs: number }) | null {

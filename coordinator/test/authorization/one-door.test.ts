@@ -157,8 +157,8 @@ const NO_RIGHTS: Record<string, { why: string; texts: string[] }> = {
     ],
   },
   "identity/people-store.ts": {
-    why: "projects of a person become grants of a caller",
-    texts: ["SQL user_id = ?", "SQL user_id = ?", "{ roles }"],
+    why: "projects of a person become grants of a caller, the own one first",
+    texts: ["SQL user_id = ?", "SQL user_id = ?", BY_OWNER, "{ roles }"],
   },
   "identity/sign-in/open-id-provider.ts": {
     why: "claims of a token are handed on",

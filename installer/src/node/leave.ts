@@ -6,6 +6,7 @@ import { confirm } from "@resontech/cli/confirm";
 import { Journal, journalFile } from "../journal.ts";
 import { say } from "../say.ts";
 import { discardHalfMade } from "../steps/root-folder.ts";
+import { requireNoForeignMount } from "../mounts/foreign-mounts.ts";
 import { removeInstall, takeDown } from "../take-down.ts";
 import { NotInstalledError } from "../uninstall.ts";
 import { nodeCommand } from "./node-command.ts";
@@ -34,6 +35,7 @@ export async function leave(root: string, mode: { yes: boolean }): Promise<void>
   using _lock = takeExclusiveLock(join(root, "journal", "lock"), "a join, or another leave", [
     join(root, "current", "engines", "rt-lock"),
   ]);
+  requireNoForeignMount(root, NODE_ENTRIES);
   const problems: string[] = [];
   if (config !== null) {
     if (existsSync(join(root, "current", "bin", "appliance-node"))) {
@@ -43,7 +45,9 @@ export async function leave(root: string, mode: { yes: boolean }): Promise<void>
       });
     }
     const { name, ports } = config.appliance;
-    problems.push(...takeDown(root, { ...config, registry: `${name}:${ports.registry}` }));
+    problems.push(
+      ...takeDown(root, { ...config, registry: `${name}:${ports.registry}` }, NODE_ENTRIES),
+    );
   }
   const { owned } = new Journal(root);
   removeInstall(root, NODE_ENTRIES, owned, problems);

@@ -5,6 +5,7 @@ import {
   featuresLacking,
   oldestKernel,
 } from "@resontech/contracts/kernel-features";
+import { type Demand, sumOf } from "@resontech/contracts/room-account";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS, type UidRange } from "@resontech/contracts/uid-range";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
@@ -15,7 +16,8 @@ export type Disk = {
   path: string;
   freeBytes: number;
   freeInodes: number;
-  neededBytes: number;
+  /** Each part of what is needed of it. */
+  demands: readonly Demand[];
   neededInodes: number;
   /** What the audit log will hold back there; null where it does not lie. */
   logReserveBytes: number | null;
@@ -274,17 +276,27 @@ export function describeLogReserve(bytes: number): string {
   return `the audit log holds back ${gib(bytes)}, warns below ${gib(2 * bytes)} free, and has new jobs refused below ${gib(bytes)}`;
 }
 
+/** `28.4 GiB free, 17.3 GiB needed: programs 0.5, images 0.7, …` */
+export function describeRoom({ freeBytes, demands }: Pick<Disk, "freeBytes" | "demands">): string {
+  const parts = demands
+    .filter(({ bytes }) => bytes >= 0.05 * GIB)
+    .map(({ part, bytes }) => `${part} ${(bytes / GIB).toFixed(1)}`);
+  const total = `${gib(freeBytes)} free, ${gib(sumOf(demands))} needed`;
+  return parts.length === 0 ? total : `${total}: ${parts.join(", ")}`;
+}
+
 function checkDisk(
-  { path, freeBytes, freeInodes, neededBytes, neededInodes, logReserveBytes }: Disk,
+  { path, freeBytes, freeInodes, demands, neededInodes, logReserveBytes }: Disk,
   need: Add,
 ): void {
+  const neededBytes = sumOf(demands);
   need(
     `disk ${path}`,
     freeBytes >= neededBytes,
-    `${gib(freeBytes)} free, ${gib(neededBytes)} needed${
+    `${describeRoom({ freeBytes, demands })}${
       logReserveBytes === null ? "" : `; ${describeLogReserve(logReserveBytes)}`
     }`,
-    `free space on the file system of ${path}, or choose another --root`,
+    `free ${gib(Math.max(0, neededBytes - freeBytes))} more on the file system of ${path}, or choose another --root`,
   );
   need(
     `inodes ${path}`,

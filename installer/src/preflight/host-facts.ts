@@ -25,6 +25,12 @@ import {
 } from "@resontech/contracts/appliance-config";
 import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import { reserveOf } from "@resontech/contracts/log-reserve";
+import {
+  type Demand,
+  demandsOfFirstStart,
+  demandsOfRelease,
+  sumOf,
+} from "@resontech/contracts/room-account";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
@@ -63,9 +69,10 @@ export type HostUse = Required<
   listens: readonly { host: string; port: number }[];
   /** Numeric users of its parts, jobs apart. */
   uids: readonly number[];
-  /** Of the file system of its root. */
-  neededBytes: number;
-  /** Null: no audit log lies below its root. */
+  /** What it takes of the file system of its root before it starts, and at its first start. */
+  releaseDemands: readonly Demand[];
+  startDemands: (totalBytes: number) => readonly Demand[];
+  /** Null: no audit log lies below its root, or the log has settled what it holds back. */
   keyKind: ApplianceConfig["keyKind"] | null;
 };
 
@@ -88,8 +95,8 @@ export function useByAppliance(
       ...loopback.map((port) => ({ host: "127.0.0.1", port })),
     ],
     uids: Object.values(UID_OFFSETS).map((offset) => uidBase + offset),
-    neededBytes: Math.max(0, release.diskNeedBytes - storedBytes(root, release)),
-    keyKind: config.keyKind,
+    releaseDemands: demandsOfRelease(release, storedBlobs(root, release)),
+    ...firstStart(root, config),
   };
 }
 
@@ -151,40 +158,55 @@ export async function readHostFacts(root: string, config: HostUse): Promise<Host
   };
 }
 
-function storedBytes(root: string, release: ReleaseManifest): number {
+/** What is there already of an earlier release, or of an install that was cut, is not asked for again. */
+function storedBlobs(root: string, release: ReleaseManifest): (sha256: string) => boolean {
   const store = join(root, "blobs", "sha256");
-  return release.blobs
-    .filter(
-      ({ sha256, sizeBytes }) =>
-        lstatSync(join(store, sha256), { throwIfNoEntry: false })?.size === sizeBytes,
-    )
-    .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const sizes = new Map(release.blobs.map(({ sha256, sizeBytes }) => [sha256, sizeBytes]));
+  return (sha256) =>
+    lstatSync(join(store, sha256), { throwIfNoEntry: false })?.size === sizes.get(sha256);
 }
 
-function readDisks(root: string, { neededBytes, keyKind }: HostUse): Disk[] {
-  const wanted = [
-    { path: nearestExisting(root), neededBytes, neededInodes: ROOT_INODES, keyKind },
-    { path: "/run", neededBytes: RUN_BYTES, neededInodes: RUN_INODES, keyKind: null },
-  ];
-  return wanted.map(({ path, neededBytes, neededInodes, keyKind }) => {
-    const { blocks, bavail, bsize, files, ffree } = statfsSync(path);
-    const freeBytes = bavail * bsize;
-    // A file system that makes inodes as it needs them says that it has none.
-    return {
-      path,
-      freeBytes,
-      freeInodes: files === 0 ? Number.MAX_SAFE_INTEGER : ffree,
-      neededBytes,
-      neededInodes,
+/** Nothing of an appliance that has started: what it took then was free. */
+function firstStart(
+  root: string,
+  { keyKind }: Pick<ApplianceConfig, "keyKind">,
+): Pick<HostUse, "startDemands" | "keyKind"> {
+  if (existsSync(join(root, "data", "agent"))) return { startDemands: () => [], keyKind: null };
+  const unsettled = existsSync(join(root, "etc", "audit-reserve")) ? null : keyKind;
+  return {
+    startDemands: (totalBytes) => demandsOfFirstStart(unsettled, totalBytes),
+    keyKind: unsettled,
+  };
+}
+
+function readDisks(root: string, { releaseDemands, startDemands, keyKind }: HostUse): Disk[] {
+  const ofRoot = readDisk(nearestExisting(root), ROOT_INODES);
+  const { totalBytes, freeBytes } = ofRoot;
+  return [
+    {
+      ...{ ...ofRoot, demands: [...releaseDemands, ...startDemands(totalBytes)] },
       logReserveBytes:
         keyKind === null
           ? null
           : reserveOf(keyKind, {
-              totalBytes: blocks * bsize,
-              freeBytes: Math.max(0, freeBytes - neededBytes),
+              ...{ totalBytes, freeBytes: Math.max(0, freeBytes - sumOf(releaseDemands)) },
             }),
-    };
-  });
+    },
+    {
+      ...readDisk("/run", RUN_INODES),
+      demands: [{ part: "sockets and locks", bytes: RUN_BYTES }],
+      logReserveBytes: null,
+    },
+  ];
+}
+
+function readDisk(path: string, neededInodes: number) {
+  const { blocks, bavail, bsize, files, ffree } = statfsSync(path);
+  return {
+    ...{ path, neededInodes, totalBytes: blocks * bsize, freeBytes: bavail * bsize },
+    // A file system that makes inodes as it needs them says that it has none.
+    freeInodes: files === 0 ? Number.MAX_SAFE_INTEGER : ffree,
+  };
 }
 
 function nearestExisting(path: string): string {

@@ -3,14 +3,12 @@ import { connect as connectTls } from "node:tls";
 import { readNodeConfig } from "@resontech/appliance/node-context";
 import type { NodeConfig } from "@resontech/contracts/node-config";
 import { nodeFiles } from "@resontech/contracts/node-files";
+import { demandsOfNode } from "@resontech/contracts/room-account";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { isAppliance, isNode } from "../node/node-root.ts";
 import { readHostFacts } from "./host-facts.ts";
 import type { NodeHostFacts } from "./node-checks.ts";
 
-/** Room for a job image as it is pulled and as it is unpacked, and for what a first job stages. */
-const IMAGE_BYTES = 4 * 1024 ** 3;
-const JOB_BYTES = 10 * 1024 ** 3;
 const ASK_MS = 5_000;
 
 /** Looks at the host and at the way to the appliance; changes nothing. */
@@ -28,7 +26,8 @@ export async function readNodeHostFacts(
     ...{ jobPorts: config.jobPorts, jobUids: config.jobUids, engine: config.containerEngine.kind },
     // What a node that has joined has already taken was free once.
     keyKind: null,
-    neededBytes: joinedAs === null ? releaseBytes + IMAGE_BYTES + JOB_BYTES : 0,
+    releaseDemands: joinedAs === null ? demandsOfNode(releaseBytes) : [],
+    startDemands: () => [],
   });
   const reached = await Promise.all(
     Object.values(ports).map(async (port) => ({ port, isReached: await isReached(name, port) })),

@@ -28,6 +28,7 @@ export function openStagedBundle({ root, keyPem }: InstallRequest, folder: strin
     ...{ directory: root, release },
     releaseSha256: createHash("sha256").update(statement).digest("hex"),
     bytes: release.blobs.reduce((sum, blob) => sum + blob.sizeBytes, 0),
+    readBytes: 0,
     signed: {
       "boot.sums": signed("boot.sums"),
       "boot.sums.sig": signed("boot.sums.sig"),

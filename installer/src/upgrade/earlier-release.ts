@@ -19,16 +19,39 @@ export function upgradedRelease({ runs }: Journal, sha256: string): EarlierRelea
   return run === undefined || run.begin.release === sha256 ? null : ofRun(run);
 }
 
-/** The release that ran last before `sha256` came, if its tree is still there. */
+/** The release that a return from `sha256` brings back, if its tree is still there. */
 export function earlierRelease({ runs }: Journal, sha256: string): EarlierRelease | null {
-  const run = runs.findLast((one) => isWhole(one) && one.begin.release !== sha256);
-  const earlier = run === undefined ? null : ofRun(run);
+  const run = ranBefore(runs, sha256);
+  const earlier = run === null ? null : ofRun(run);
   const last = runs.findLast(isWhole)?.begin.request.config;
   if (earlier === null || last === undefined) return earlier;
   // Renamed since it ran: a release comes back, and no name.
   const { name, address } = last;
   const { request } = earlier;
   return { ...earlier, request: { ...request, config: { ...request.config, name, address } } };
+}
+
+/** Whether a release ran before `sha256`, its tree there or not. */
+export function hadEarlierRelease({ runs }: Journal, sha256: string): boolean {
+  return ranBefore(runs, sha256) !== null;
+}
+
+/**
+ * Releases stand one above the other: an upgrade puts one on top, a return takes what is above away. One that never came up stood nowhere, so the
+ * release that came back from it has the same one below as before.
+ */
+function ranBefore(runs: readonly Run[], sha256: string): Run | null {
+  const stack: Run[] = [];
+  for (const [at, run] of runs.entries()) {
+    if (!isWhole(run)) continue;
+    const { release } = run.begin;
+    const isBack = runs[at - 1]?.started.has(RETURN_STEP) === true;
+    const below = stack.findLastIndex(({ begin }) => begin.release === release);
+    if (below >= 0 && (isBack || below === stack.length - 1)) stack.splice(below);
+    stack.push(run);
+  }
+  if (stack.at(-1)?.begin.release === sha256) stack.pop();
+  return stack.at(-1) ?? null;
 }
 
 /** Stands in the run of the release that is left, before the run of the one that comes back begins. */

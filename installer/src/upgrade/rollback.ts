@@ -1,17 +1,32 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { readKeptRelease } from "@resontech/appliance/kept-database";
 import { takeExclusiveLock } from "@resontech/appliance/exclusive-lock";
 import { confirm } from "@resontech/cli/confirm";
 import { Journal } from "../journal.ts";
 import { say } from "../say.ts";
-import { currentRelease } from "../steps/current-release.ts";
+import { currentRelease, readStagedRelease } from "../steps/current-release.ts";
 import { NotInstalledError } from "../uninstall.ts";
-import { earlierRelease, lastReturn, versionOf } from "./earlier-release.ts";
+import {
+  type EarlierRelease,
+  earlierRelease,
+  hadEarlierRelease,
+  lastReturn,
+  versionOf,
+} from "./earlier-release.ts";
 import { returnRelease } from "./return-release.ts";
 
 /** No release ran here before this one, or its tree is gone. */
 export class NoEarlierReleaseError extends Error {
   readonly code = "no_earlier_release";
-  readonly hint = "install the release that you want from its bundle: sh install.sh";
+  readonly hint =
+    "bring the release that you want from its bundle: appliance upgrade MEDIUM --allow-older";
+}
+
+/** The newer release's Keycloak has changed people's database, and no copy for the earlier one is left. */
+export class KeptDatabaseGoneError extends Error {
+  readonly code = "kept_database_gone";
+  readonly hint =
+    "stay with this release, or restore a backup that the earlier one took: appliance restore";
 }
 
 /** Two at once: what was shown and agreed to does not hold any more. */
@@ -23,7 +38,7 @@ export class ChangedMeanwhileError extends Error {
 /**
  * Returns a finished upgrade: the release that ran before takes its place again, and jobs go on.
  *
- * @throws NotInstalledError, NoEarlierReleaseError, ChangedMeanwhileError, ApplianceFailedError
+ * @throws NotInstalledError, NoEarlierReleaseError, KeptDatabaseGoneError, ChangedMeanwhileError, ApplianceFailedError
  */
 export async function rollback(root: string, mode: { yes: boolean }): Promise<void> {
   const startedAt = performance.now();
@@ -33,13 +48,15 @@ export async function rollback(root: string, mode: { yes: boolean }): Promise<vo
   if (current === null || lastBegin === null)
     throw new NotInstalledError(`${root} has no release that runs; nothing was touched`);
   const begun = lastReturn(journal);
-  if (begun?.isDone === true)
-    throw new NoEarlierReleaseError(
-      `${versionOf(current)} came back by a rollback, and nothing ran before it`,
-    );
-  const earlier = begun === null ? earlierRelease(journal, lastBegin.release) : begun.to;
+  const isOpen = begun?.isDone === false;
+  const earlier = isOpen ? begun.to : earlierRelease(journal, lastBegin.release);
   if (earlier === null)
-    throw new NoEarlierReleaseError(`nothing ran here before ${versionOf(current)}`);
+    throw new NoEarlierReleaseError(
+      isOpen || hadEarlierRelease(journal, lastBegin.release)
+        ? `the release that ran before ${versionOf(current)} is no longer kept here`
+        : `nothing ran here before ${versionOf(current)}`,
+    );
+  if (!isOpen) requireDatabase(root, current, earlier);
   say(`plan: ${versionOf(current)} → ${earlier.version} (rollback)`);
   say("  every part starts anew; running jobs go on; the audit log is not rolled back");
   if (!mode.yes) await confirm("go on? [y/N] ", /^y(es)?$/i);
@@ -56,4 +73,14 @@ export async function rollback(root: string, mode: { yes: boolean }): Promise<vo
   await returnRelease(root, earlier);
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   say(`${earlier.version} runs again after ${seconds} s`);
+}
+
+/** An upgrade that failed since has taken the place of the copy that an earlier one left. */
+function requireDatabase(root: string, current: string, earlier: EarlierRelease): void {
+  const keycloakOf = (folder: string) => readStagedRelease(folder).engines["keycloak"]?.version;
+  const [now, before] = [keycloakOf(current), keycloakOf(earlier.folder)];
+  if (now === before || readKeptRelease(root) === basename(earlier.folder)) return;
+  throw new KeptDatabaseGoneError(
+    `${earlier.version} has Keycloak ${before}, which can't open the database of Keycloak ${now}; the copy for it is gone`,
+  );
 }

@@ -14,14 +14,16 @@ import { NotInstalledError } from "../uninstall.ts";
 export async function upgrade(
   root: string,
   medium: string,
-  { yes, dryRun }: { yes: boolean; dryRun: boolean },
+  { yes, dryRun, allowOlder }: { yes: boolean; dryRun: boolean; allowOlder: boolean },
 ): Promise<number> {
   const { lastBegin } = new Journal(root);
   if (lastBegin === null)
     throw new NotInstalledError(`${root} has no journal of an install; nothing was touched`);
   const folder = resolve(medium);
   verifyStatements(folder, lastBegin.request.keyPem);
-  const flags = ["--root", root, ...(yes ? ["--yes"] : []), ...(dryRun ? ["--dry-run"] : [])];
+  const wanted = { "--yes": yes, "--dry-run": dryRun, "--allow-older": allowOlder };
+  const given = Object.entries(wanted).flatMap(([flag, isGiven]) => (isGiven ? [flag] : []));
+  const flags = ["--root", root, ...given];
   const child = spawn("sh", [join(folder, "install.sh"), ...flags], { stdio: "inherit" });
   const [code] = (await once(child, "close")) as [number | null];
   return code ?? 1;

@@ -16,7 +16,7 @@ const disk = {
   path: "/opt",
   freeBytes: 90 * GIB,
   freeInodes: 1e6,
-  neededBytes: GIB,
+  demands: [{ part: "programs", bytes: GIB }],
   logReserveBytes: null,
   neededInodes: 1,
 };

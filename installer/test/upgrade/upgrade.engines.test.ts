@@ -1,5 +1,5 @@
 /** A newer bundle on an installed appliance: an upgrade, its return by itself and by command, and what is refused. On small releases in the real format. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -98,10 +99,24 @@ t.test("a release that does not come up is replaced by the one before", async (t
       ...["1.0.0 start", "1.0.0 first-boot"],
     ],
   );
+  t.match((await at.rollback()).stderr, /nothing ran here before 1\.0\.0.*no_earlier_release/s);
   rmSync(join(at.parent, "forbid"));
   const next = await at.upgrade(broken);
   t.equal(next.status, 0, next.stderr);
   t.equal(at.current, "1.2.0");
+});
+
+t.test("after an upgrade that failed, the release before the present one comes back", async (t) => {
+  await using at = place();
+  await at.first(older, t);
+  t.equal((await at.upgrade(newer)).status, 0);
+  forbid(at);
+  t.match((await at.upgrade(broken)).stderr, /upgrade_returned/);
+  t.equal(at.current, "1.1.0");
+  const back = await at.rollback();
+  t.equal(back.status, 0, back.stderr);
+  t.equal(at.current, "1.0.0");
+  t.match((await at.rollback()).stderr, /nothing ran here before/);
 });
 
 t.test("a finished upgrade is rolled back once, without a medium", async (t) => {
@@ -129,7 +144,9 @@ t.test("an older bundle is refused unless it is meant", async (t) => {
   t.match(refused.stderr, /release_older/);
   t.equal(at.current, "1.1.0");
   t.same(at.told, [], "nothing was stopped");
-  t.equal((await at.upgrade(older, "--allow-older")).status, 0);
+  t.match((await at.installer("upgrade", older.bundle, "--yes")).stderr, /release_older/);
+  const meant = await at.installer("upgrade", older.bundle, "--yes", "--allow-older");
+  t.equal(meant.status, 0, meant.stderr);
   t.equal(at.current, "1.0.0");
 });
 
@@ -149,6 +166,67 @@ t.test("the installed release takes a medium that its own key vouches for", asyn
   t.match((await at.upgrade(foreign)).stderr, /signing_key_changed/);
   t.equal(at.current, "1.1.0");
 });
+
+t.test(
+  "whoever asks about a medium is told of its damage, though the store has the bytes",
+  async (t) => {
+    await using at = place();
+    await at.first(newer, t);
+    const boot = readFileSync(join(newer.bundle, "boot.sums"), "utf8");
+    const folder = join(newer.bundle, "blobs", "sha256");
+    const name = readdirSync(folder).find((one) => !boot.includes(one))!;
+    const file = join(folder, name);
+    const whole = readFileSync(file);
+    writeFileSync(
+      file,
+      whole.map((byte, at) => (at === 0 ? byte ^ 1 : byte)),
+    );
+    try {
+      const plan = await at.upgrade(newer, "--dry-run");
+      t.equal(plan.status, 3, plan.stderr);
+      t.match(plan.stderr, new RegExp(`${name}: .*damaged`));
+      rmSync(file);
+      const without = await at.upgrade(newer, "--dry-run");
+      t.equal(without.status, 0, "a medium need not carry what is here");
+      t.match(without.stderr, /MB of them lie here already/);
+    } finally {
+      writeFileSync(file, whole);
+    }
+  },
+);
+
+t.test(
+  "an uninstall leaves the file systems of others as they are, and empties a disk of its own",
+  async (t) => {
+    const at = place();
+    await at.first(older, t);
+    const mounted = (...path: string[]): string => {
+      const folder = join(at.root, ...path);
+      mkdirSync(folder, { recursive: true });
+      execFileSync("mount", ["-t", "tmpfs", "none", folder]);
+      t.teardown(() => spawnSync("umount", [folder]));
+      writeFileSync(join(folder, "file"), "");
+      return folder;
+    };
+    const [theirs, disk] = [mounted("data", "theirs"), mounted("data", "s3")];
+    const refused = await at.installer("uninstall", "--yes");
+    t.match(refused.stderr, new RegExp(`mounted at ${theirs}, .*foreign_mount`, "s"));
+    t.same(
+      [at.current, ...readdirSync(theirs), ...at.told],
+      ["1.0.0", "file"],
+      "nothing was touched",
+    );
+    execFileSync("umount", [theirs]);
+
+    const done = await at.installer("uninstall", "--yes");
+    t.equal(done.status, 0, done.stderr);
+    t.match(done.stderr, `${disk} is a disk of its own: it is empty, and stays mounted`);
+    t.same(readdirSync(disk), []);
+    execFileSync("umount", [disk]);
+    t.same(readdirSync(at.root, { recursive: true }), ["data", "data/s3"]);
+    rmSync(at.root, { recursive: true });
+  },
+);
 
 t.test("of older releases the one before stays, and what runs from another", async (t) => {
   await using at = place();

@@ -1,4 +1,5 @@
 /** When somebody is told. Each rule has a page of docs/operator/runbooks, which says what to do. */
+import { stepBelowQuery } from "@resontech/contracts/disk-ladder";
 
 export type Severity = "critical" | "warning";
 
@@ -182,11 +183,19 @@ export const ALERT_RULES: readonly AlertRule[] = [
     runbook: page("backup-overdue"),
   },
   {
-    alert: "DiskLow",
-    expr: "resontech_disk_free_bytes / resontech_disk_size_bytes < 0.10",
-    ...{ forDuration: "5m", severity: "warning" },
+    alert: "DiskFull",
+    expr: stepBelowQuery("full"),
+    ...{ forDuration: "1m", severity: "critical" },
     summary:
-      "{{ $value | humanizePercentage }} is left of the disk that holds: {{ $labels.holds }}.",
+      "{{ $value | humanize1024 }}B are left of the disk that holds: {{ $labels.holds }}. What can't be written is refused.",
+    todo: "Make room now: `appliance disk`.",
+    runbook: page("disk-full"),
+  },
+  {
+    alert: "DiskLow",
+    expr: `(${stepBelowQuery("low")}) unless (${stepBelowQuery("full")})`,
+    ...{ forDuration: "5m", severity: "warning" },
+    summary: "{{ $value | humanize1024 }}B are left of the disk that holds: {{ $labels.holds }}.",
     todo: "Run `appliance disk`.",
     runbook: page("disk-full"),
   },

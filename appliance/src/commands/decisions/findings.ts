@@ -1,6 +1,7 @@
 /** What is wrong with an appliance, and what the operator should do about each. Pure: from what `appliance status` has read. */
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
+import { DISK_LADDER, diskStep, NODE_LADDER } from "@resontech/contracts/disk-ladder";
 import { refusesBelow, type ReserveState, warnsBelow } from "@resontech/contracts/log-reserve";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "../../runc/known-escapes.ts";
@@ -65,11 +66,7 @@ export type StatusFacts = {
 const GIB = 1024 ** 3;
 /** A second is usual. */
 const BEHIND_S = 10;
-/** Nearly full: the smaller of a share and a size, so that neither a small nor a large disk cries for nothing. */
-const LOW = { share: 0.1, bytes: 10 * GIB };
-const FULL = { share: 0.02, bytes: GIB };
 const LOOP_LAG_MS = 1_000;
-const NODE_DISK_LOW_BYTES = 10 * GIB;
 const AUDIT_WAIT_MS = 10_000;
 const CLOCK_STEP_RECENT_MS = 24 * 3_600_000;
 /** A certificate is told of at these many days before its end, ever louder. */
@@ -476,7 +473,7 @@ function nodeFindings(health: NodeHealth): Finding[] {
         "make space where its agent keeps its data; jobs go on by themselves",
       ),
     );
-  else if (diskFreeBytes !== null && diskFreeBytes < NODE_DISK_LOW_BYTES)
+  else if (diskFreeBytes !== null && diskFreeBytes < NODE_LADDER.lowBytes)
     found.push(
       warning(
         "node_disk_low",
@@ -497,15 +494,14 @@ function diskFindings({
   logReserve,
 }: DiskFacts): Finding[] {
   const what = `${holds.join(", ")} (${path})`;
-  const isBelow = ({ share, bytes }: typeof LOW): boolean =>
-    freeBytes < Math.min(totalBytes * share, bytes);
+  const step = diskStep({ totalBytes, freeBytes });
   const left = `${size(freeBytes)} of ${size(totalBytes)} left for ${what}`;
-  if (isBelow(FULL))
+  if (step === "full")
     return [
       fault("disk_full", left, "make space now: what can't be written is refused, nothing is lost"),
     ];
   // Some file systems count no inodes.
-  if (totalInodes > 0 && freeInodes < totalInodes * FULL.share)
+  if (totalInodes > 0 && freeInodes < totalInodes * DISK_LADDER.full.share)
     return [
       fault(
         "inodes_full",
@@ -521,7 +517,7 @@ function diskFindings({
         "make space, or give it a larger disk",
       ),
     ];
-  return isBelow(LOW) ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];
+  return step === "low" ? [warning("disk_low", left, "make space, or give it a larger disk")] : [];
 }
 
 function keyFinding({

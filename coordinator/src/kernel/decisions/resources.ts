@@ -1,9 +1,9 @@
 /** What one member may use on its node. Limits, not reservations: CPU is shared by weight, memory ends in out_of_memory. */
+import { FIRST_JOB_BYTES } from "@resontech/contracts/room-account";
 
-const GIB = 1024 ** 3;
 const MIB = 1024 ** 2;
 /** Room beside the data: KERNEL "Job container". */
-export const DISK_BASE_BYTES = 10 * GIB;
+export const DISK_BASE_BYTES = FIRST_JOB_BYTES;
 export const PIDS = 2048;
 /** Never handed to containers: system, engines, agent. */
 const NODE_SHARE = 0.9;

@@ -42,6 +42,19 @@ export function reserveOf(
   return Math.max(1, Math.floor(byDisk / RESERVE_STEP_BYTES)) * RESERVE_STEP_BYTES;
 }
 
+/**
+ * What the reserve takes at most of a file system on which `othersBytes` must stay free beside it. @param mostBytes without regard to what is free
+ */
+export function roomForReserve(
+  keyKind: "live" | "dev",
+  mostBytes: number,
+  othersBytes: number,
+): number {
+  if (keyKind === "dev") return mostBytes;
+  const byFree = (othersBytes * RESERVE.partOfFree) / (1 - RESERVE.partOfFree);
+  return Math.max(RESERVE_STEP_BYTES, Math.min(mostBytes, Math.ceil(byFree)));
+}
+
 /** With less free than this, new jobs are refused. */
 export function refusesBelow({ wantedBytes, heldBytes, segmentBytes }: ReserveState): number {
   return Math.max(0, 2 * Math.max(wantedBytes, 2 * segmentBytes) - heldBytes);

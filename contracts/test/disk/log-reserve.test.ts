@@ -4,7 +4,7 @@ import {
   refusesBelow,
   reserveOf,
   warnsBelow,
-} from "../../src/audit/log-reserve.ts";
+} from "../../src/disk/log-reserve.ts";
 
 const GIB = 1024 ** 3;
 const SEGMENT = 16 * 1024 ** 2;

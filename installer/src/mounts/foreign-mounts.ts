@@ -1,0 +1,24 @@
+import { mountPoints } from "@resontech/appliance/unmount-below";
+import { DATA_FOLDERS } from "@resontech/appliance/layout";
+import { judgeMounts, type Mounts } from "./judge-mounts.ts";
+
+/** Somebody has mounted a file system below the root which is none of the appliance's folders: what is on it must not go with them. */
+export class ForeignMountError extends Error {
+  readonly code = "foreign_mount";
+  readonly hint =
+    "unmount it where nothing of it is needed here, or mount it elsewhere, and run the same command again";
+}
+
+/** @param entries what the install makes directly below its root */
+export function readMounts(root: string, entries: readonly string[]): Mounts {
+  return judgeMounts(mountPoints(), root, entries, DATA_FOLDERS);
+}
+
+/** @throws ForeignMountError */
+export function requireNoForeignMount(root: string, entries: readonly string[]): void {
+  const { foreign } = readMounts(root, entries);
+  if (foreign.length > 0)
+    throw new ForeignMountError(
+      `a file system is mounted at ${foreign.join(", ")}, which the appliance did not make; nothing was touched`,
+    );
+}
