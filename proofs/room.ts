@@ -3,7 +3,15 @@
  * the other comes up, with the first job's room still free, and has taken no more than its account says.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
   buildBundle,
@@ -37,6 +45,8 @@ export default async function prove({ progress }: ProofContext): Promise<ProofRe
   const work = mkdtempSync(
     join(reachableRoot(join(repository, ".cache"), "/var/lib"), "proof-room-"),
   );
+  // Parts run under users of their own.
+  chmodSync(work, 0o755);
   const each: Outcome[] = [];
   try {
     for (const size of SIZES_GIB) each.push(await tryOn(size, bundle, work, progress));
@@ -76,6 +86,8 @@ async function tryOn(
       const install = said([join(bundle, "install.sh"), ...installFlags(options)]);
       if (install.status === 0) wrong.push("it was installed on too little");
       if (!/free [\d.]+ GiB more/.test(install.text)) wrong.push("what is missing is not named");
+      const others = install.text.match(/^ *✗ (?!disk ).*/gm) ?? [];
+      wrong.push(...others.map((finding) => `also refused for${finding}`));
       const left = readdirSync(disk).filter((name) => name !== "lost+found");
       if (left.length > 0) wrong.push(`the refused install left ${left.join(", ")}`);
       if (existsSync(`/run/resontech/${INSTANCE}`)) wrong.push("it left a folder in /run");

@@ -40,6 +40,7 @@ const good: HostFacts = {
   clockS: Date.UTC(2026, 10) / 1000,
   usersInRange: [],
   jobUsersInRange: [],
+  shared: [],
   selinuxEnforces: false,
   fapolicydRuns: false,
   fipsMode: false,

@@ -57,6 +57,8 @@ export type HostFacts = {
   clockS: number;
   /** Names of this host's users whose id is one of ours. */
   usersInRange: readonly string[];
+  /** Numbers that another install of ours on this host has too, in words. */
+  shared: readonly string[];
   /** Whoever of this host has numbers of the range for jobs. */
   jobUsersInRange: readonly string[];
   selinuxEnforces: boolean;
@@ -161,6 +163,12 @@ export function checkHost(
 ): void {
   checkMachine(facts, need);
   for (const disk of facts.disks) checkDisk(disk, need);
+  warn(
+    "neighbours",
+    facts.shared.length === 0,
+    facts.shared.length === 0 ? "nothing is shared" : `shared: ${facts.shared.join("; ")}`,
+    "choose another --uid-base, --job-uids, --job-ports or --port-…: processes of the same number read one another's files, and of two that want a port one does not start",
+  );
   const wanted = toolsOfHost(engine, hostTools, bundledTools);
   for (const [tool, { package: source }] of Object.entries(wanted)) {
     const isThere = isFound(facts, tool);

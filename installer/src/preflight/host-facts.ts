@@ -42,6 +42,8 @@ import { rootState } from "../steps/root-folder.ts";
 import type { Disk, HostFacts } from "./checks.ts";
 import { type FoundTool, toolsFor, versionIn } from "./tools.ts";
 import { ownPorts } from "./own-ports.ts";
+import { readNeighbours } from "./neighbours.ts";
+import { sharedNumbers } from "./shared-numbers.ts";
 import { takenIds } from "./taken-ids.ts";
 
 /** Sockets, pid files and the container engine's run files. */
@@ -143,6 +145,10 @@ export async function readHostFacts(root: string, config: HostUse): Promise<Host
     ),
     clockS: Math.floor(Date.now() / 1000),
     usersInRange: usersInRange(config),
+    shared: sharedNumbers(
+      { ...config, ports: config.listens.map(({ port }) => port) },
+      readNeighbours(root),
+    ),
     jobUsersInRange: takenIds(
       {
         passwd: readOr("/etc/passwd", ""),

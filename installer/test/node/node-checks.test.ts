@@ -37,6 +37,7 @@ const good: NodeHostFacts = {
   ...{ instanceIsTaken: false, rootIsNoexec: false, rootFileSystemType: 0xef_53, cgroup: 2 },
   ...{ hasLoopDevices: true, hasOverlay: true, localAddresses: ["127.0.0.1", "10.1.2.4"] },
   ...{ nameResolvesTo: ["10.1.2.3"], clockS: 1_800_000_000, usersInRange: [], jobUsersInRange: [] },
+  shared: [],
   ...{ selinuxEnforces: false, fapolicydRuns: false, fipsMode: false },
   ...{ unreached: [], apiFailure: null, isAppliance: false, joinedAs: null },
 };
