@@ -10,6 +10,7 @@ import { leaves } from "../audit/command-audit.ts";
 import { joinFacts, writeNodeFolder } from "./add-node.ts";
 import type { OperatorShell } from "./ask-operator.ts";
 import { joinCommand } from "@resontech/contracts/join-command";
+import { whyNoWork } from "@resontech/contracts/node-states";
 import { DEFAULT_WAIT_S, type RemoveOptions, removeNode, waitSeconds } from "./remove-node.ts";
 import { MAX_TOKEN_S, tokenSeconds } from "./token-seconds.ts";
 import { upgradeText } from "./decisions/nodes-upgrading.ts";
@@ -251,7 +252,9 @@ function notesOf({ worker, unfit, grade, shortOf }: NodeWorkerFacts): string[] {
   ];
 }
 
-function row({ node, state, workers, busy, drained, silentS, freeBytes }: NodeFacts): string[] {
+function row(facts: NodeFacts): string[] {
+  const { node, state, workers, busy, silentS, freeBytes } = facts;
+  const why = whyNoWork(facts);
   return [
     ...[
       node,
@@ -261,6 +264,6 @@ function row({ node, state, workers, busy, drained, silentS, freeBytes }: NodeFa
       silentS === null ? "not heard" : `${formatSpan(silentS)} ago`,
     ],
     freeBytes === null ? "-" : `${formatSize(freeBytes)} free`,
-    drained === null ? "yes" : `no: ${drained}`,
+    why === null ? "yes" : `no: ${why}`,
   ];
 }

@@ -1,4 +1,5 @@
 /** A node as tables of a terminal. Pure. */
+import { whyNoWork } from "@resontech/contracts/node-states";
 import type { NodeDetailReply, NodeReply } from "@resontech/contracts/http-nodes";
 
 export type Table = { head: string[]; rows: string[][] };
@@ -8,10 +9,13 @@ const GIB = 1024 ** 3;
 export function tableOfNodes(nodes: readonly NodeReply[]): Table {
   return {
     head: ["NODE", "STATE", "BUSY", "DISK FREE", "HEARD", "TAKES NO WORK BECAUSE"],
-    rows: nodes.map(({ node, state, busy, workers, freeBytes, silentS, drained }) => [
-      ...[node, state, `${busy} of ${workers}`, freeBytes === null ? "-" : gib(freeBytes)],
-      ...[silentS === null ? "not yet" : `${silentS} s ago`, drained ?? ""],
-    ]),
+    rows: nodes.map((one) => {
+      const { node, state, busy, workers, freeBytes, silentS } = one;
+      return [
+        ...[node, state, `${busy} of ${workers}`, freeBytes === null ? "-" : gib(freeBytes)],
+        ...[silentS === null ? "not yet" : `${silentS} s ago`, whyNoWork(one) ?? ""],
+      ];
+    }),
   };
 }
 

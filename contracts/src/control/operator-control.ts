@@ -224,7 +224,7 @@ export type NodeFacts = {
   state: NodeState;
   workers: number;
   busy: number;
-  /** Why it takes no new work; null when it does. */
+  /** Why somebody keeps it out of new work; null when nobody does. See `whyNoWork`. */
   drained: string | null;
   silentS: number | null;
   freeBytes: number | null;

@@ -14,7 +14,7 @@ export const NodeReply = Type.Object(
     workers: Count,
     /** Workers that a member of a job holds. */
     busy: Count,
-    /** Why it takes no new work; null when it does. */
+    /** Why somebody keeps it out of new work; null when nobody does. A node that is silent, or whose disk is full, takes none either. */
     drained: Nullable(Type.String()),
     /** Since its last beat; null when it was not heard since the coordinator started. */
     silentS: Nullable(Count),

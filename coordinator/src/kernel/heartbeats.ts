@@ -123,6 +123,12 @@ export class Heartbeats {
     return this.#clock.monotonic() - until;
   }
 
+  /** Whether it may hold a lease that ends later than this, or has not said which it holds. */
+  mayHoldBeyond(node: string, monotonic: number): boolean {
+    const granted = this.#nodes.get(node)?.granted;
+    return granted === undefined || longestUntil(granted) > monotonic;
+  }
+
   /** Whether it was heard, and so answered, after an instant of the monotonic clock. */
   isHeardSince(node: string, monotonic: number): boolean {
     return (this.#nodes.get(node)?.monotonic ?? -Infinity) > monotonic;

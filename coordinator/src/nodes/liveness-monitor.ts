@@ -8,6 +8,7 @@ import type { WriteHandle } from "../db/open-database.ts";
 import {
   judgeFlap,
   judgeLiveness,
+  LIVENESS,
   type LivenessDecision,
   type LivenessVerdict,
 } from "../kernel/decisions/liveness.ts";
@@ -61,8 +62,23 @@ export class LivenessMonitor {
       ownLagMs,
     });
     if (brake !== null) onBrake(brake);
+    await this.#forgetLongLeases();
     if (decisions.length > 0)
       await Promise.all(decisions.map((decision) => commit.run(() => this.#apply(decision))));
+  }
+
+  /**
+   * The long leases of a planned stop are over once every node holds a short one: were they remembered until their end, a crash before that would have
+   * a lost node counted as working for as long.
+   */
+  async #forgetLongLeases(): Promise<void> {
+    const { clock, commit, meta, nodes, heartbeats } = this.#parts;
+    const isOver = meta.number("leases-until") <= clock.now() + LIVENESS.leaseMs;
+    if (isOver || meta.number("maintenance-until") > clock.now()) return;
+    const shortUntil = clock.monotonic() + LIVENESS.leaseMs;
+    const living = nodes.registered().filter(({ state }) => state !== "DEAD");
+    if (living.some(({ id }) => heartbeats.mayHoldBeyond(id, shortUntil))) return;
+    await commit.run(() => meta.set("leases-until", 0));
   }
 
   #apply({ node: id, to }: LivenessDecision): void {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { planStop } from "../../src/nodes/maintenance.ts";
+import { longestLeaseMs, planStop } from "../../src/nodes/maintenance.ts";
 import { KernelWorld } from "../kernel/kernel-world.ts";
 import { SimAgent } from "../kernel/sim-agent.ts";
 
@@ -165,6 +165,25 @@ t.test(
     t.equal(state("node-a"), "SUSPECT");
     await pass(35, [agents[1]]);
     t.equal(state("node-a"), "DEAD");
+  },
+);
+
+t.test(
+  "once every node holds a short lease again, a crash counts none of them as working for longer",
+  async (t) => {
+    const { world, pass, agents } = await build();
+    t.teardown(() => world[Symbol.dispose]());
+    const [a, b] = agents;
+    const { meta, clock } = world.parts;
+    await planned(world, agents, 300);
+    await pass(10, agents);
+    t.ok(longestLeaseMs(meta, clock) > 280_000, "while the stop is planned");
+    await planned(world, [b], 0);
+    await a.beat(true);
+    await pass(4, [b]);
+    t.ok(longestLeaseMs(meta, clock) > 280_000, "node-a never learnt that the stop is over");
+    await pass(11, agents);
+    t.equal(longestLeaseMs(meta, clock), 30_000);
   },
 );
 

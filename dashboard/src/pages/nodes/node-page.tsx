@@ -1,4 +1,5 @@
 import type { NodeDetailReply } from "@resontech/contracts/http-nodes";
+import { whyNoWork } from "@resontech/contracts/node-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -71,7 +72,7 @@ export function NodePage({ id }: { id: string }) {
         <Facts
           facts={[
             ["Workers", `${node.busy} of ${node.workers} held`],
-            ["Takes no new work", node.drained ?? "it does"],
+            ["New work", whyNoWork(node) ?? "it takes some"],
             ["Free disk", node.freeBytes === null ? "not told" : bytes(node.freeBytes)],
           ]}
         />

@@ -1,4 +1,5 @@
 import type { InviteNodeReply, NodeReply } from "@resontech/contracts/http-nodes";
+import { whyNoWork } from "@resontech/contracts/node-states";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -33,7 +34,7 @@ const COLUMNS: Column<NodeReply>[] = [
     of: ({ silentS }) => (silentS === null ? "never" : `${duration(silentS * 1000)} ago`),
     isNumber: true,
   },
-  { title: "Takes no work", of: ({ drained }) => drained ?? "" },
+  { title: "Takes no work", of: (node) => whyNoWork(node) ?? "" },
 ];
 
 /** What is unhealthy or idle? */
