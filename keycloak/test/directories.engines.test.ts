@@ -7,6 +7,7 @@ import { applyDirectory, removeDirectory } from "../src/directories/apply-direct
 import { directoryOf } from "../src/directories/decisions/directory-form.ts";
 import { readDirectories } from "../src/directories/read-directories.ts";
 import { readMetadata } from "../src/directories/read-metadata.ts";
+import { tryBindFromHere } from "../src/directories/tries/try-bind.ts";
 import { tryBroker } from "../src/directories/tries/try-broker.ts";
 import { tryStorage } from "../src/directories/tries/try-storage.ts";
 import { applyRealm } from "../src/realm/apply-realm.ts";
@@ -76,6 +77,21 @@ t.test("a try says what is wrong, in words", async (t) => {
   t.match(await faults({ ...corp, url: "ldaps://nowhere.invalid" }), [/is unknown here/]);
   t.match(await faults(corp, null, { caPem: null }), [/nobody who is trusted here vouches/]);
   t.match(await faults(corp, null, { secret: "wrong" }), [/refuses this name with this password/]);
+});
+
+t.test("a name and its password are tried before Keycloak has to trust anybody", async (t) => {
+  const caPem = readFileSync(slapd.caFile, "utf8");
+  const faultsFromHere = async (secret: string, ca: string | null, url = corp.url) =>
+    (await tryBindFromHere({ ...corp, url }, secret, ca)).flatMap(({ fault }) => fault ?? []);
+  t.same(await faultsFromHere(LDAP_READER.password, caPem), []);
+  t.match(await faultsFromHere("wrong", caPem), [/refuses this name with this password/]);
+  t.match(
+    await faultsFromHere("wrong", caPem, `${corp.url} ${corp.url}`),
+    [/refuses/],
+    "one wrong password is enough",
+  );
+  t.match(await faultsFromHere(LDAP_READER.password, null), [/nobody who is trusted here vouches/]);
+  t.match(await faultsFromHere("x", caPem, "ldaps://localhost:1"), [/nothing listens/]);
 });
 
 t.test("metadata of OIDC and SAML become connections that are no drift", async (t) => {

@@ -151,6 +151,7 @@ t.test("a person of an LDAP directory signs in, and a group gives the role", asy
   );
   t.equal(wrong.status, 1);
   t.match(wrong.said, /WRONG .*\n.*\n +what to do: .*\n[\s\S]*corp is not connected/);
+  t.notMatch(wrong.said, /keycloak starts again/, "what is wrong is told before anybody waits");
 
   const made = identity(
     ...ldap("--ca", slapd.caFile, "--password-file", file("reader", LDAP_READER.password)),

@@ -1,8 +1,11 @@
 /** `appliance identity connect ldap | oidc | saml`: the customer's directory or identity provider signs people in. */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Check } from "@resontech/keycloak/check";
 import { readMetadata } from "@resontech/keycloak/read-metadata";
 import { download, inWords } from "@resontech/keycloak/reach";
+import { tryBindFromHere } from "@resontech/keycloak/try-bind";
+import { tryBroker } from "@resontech/keycloak/try-broker";
 import { REALM } from "@resontech/keycloak/realm-definition";
 import {
   type Connection,
@@ -102,7 +105,10 @@ Examples:
         `password of ${options.bind}`,
         "--password-file",
       );
-      await trust(context, name, options.ca, say);
+      const ca = readCa(options.ca, say);
+      const trusted = ca ?? directoryCa(context.layout, name);
+      requireRight(name, await tryBindFromHere(connection, secret, trusted), say);
+      await trust(context, name, ca, say);
       await tryAndConnect(context, connection, secret, say);
     });
 
@@ -135,9 +141,12 @@ Example:
         `secret of the client ${options.clientId}`,
         "--secret-file",
       );
-      await trust(context, name, options.ca, say);
-      const provider = await metadata(context, "oidc", name, options.metadata);
+      const ca = readCa(options.ca, say);
+      const trusted = ca ?? directoryCa(context.layout, name);
+      const provider = await metadata(context, "oidc", trusted, options.metadata);
       const connection = checked({ ...wish, provider });
+      requireRight(name, await tryBroker(connection, trusted), say);
+      await trust(context, name, ca, say);
       await tryAndConnect(context, connection, secret, say);
       const base = brokerAddress(context, name);
       say(`tell the provider the redirect address: ${base}/endpoint`);
@@ -166,9 +175,12 @@ Example:
         ...{ kind: "saml", name, label: options.label ?? name, provider: {} },
         ...{ usernameFrom: options.usernameAttribute, groupsFrom: options.groupsAttribute ?? null },
       });
-      await trust(context, name, options.ca, say);
-      const provider = await metadata(context, "saml", name, options.metadata);
+      const ca = readCa(options.ca, say);
+      const trusted = ca ?? directoryCa(context.layout, name);
+      const provider = await metadata(context, "saml", trusted, options.metadata);
       const connection = checked({ ...wish, provider });
+      requireRight(name, await tryBroker(connection, trusted), say);
+      await trust(context, name, ca, say);
       await tryAndConnect(context, connection, null, say);
       say(`give the provider these metadata: ${brokerAddress(context, name)}/endpoint/descriptor`);
     });
@@ -203,22 +215,30 @@ function checked<C extends Connection>(connection: C): C {
   return connection;
 }
 
-/** Keycloak reads whom it trusts when it starts; nobody new can sign in meanwhile, and sessions live on. */
-async function trust(
-  context: PartContext,
-  name: string,
-  file: string | undefined,
-  say: (line: string) => void,
-): Promise<void> {
-  if (file === undefined) return;
-  const pem = readFileSync(file, "utf8");
+/** @returns PEM; null where none is given @throws InvalidArgumentError */
+function readCa(file: string | undefined, say: (line: string) => void): string | null {
+  if (file === undefined) return null;
   try {
+    const pem = readFileSync(file, "utf8");
     if (!new X509Certificate(pem).ca)
       say(`${file} is no authority's certificate, but one server's`);
+    return pem;
   } catch (error) {
     throw new InvalidArgumentError(`--ca ${file}: no PEM certificate (${String(error)})`);
   }
-  if (!writeDirectoryCa(context.layout, name, pem)) return;
+}
+
+/**
+ * Keycloak reads whom it trusts when it starts; nobody new can sign in meanwhile, and sessions live on. So all that can be tried without it was tried
+ * before. @param pem null: nobody new
+ */
+async function trust(
+  context: PartContext,
+  name: string,
+  pem: string | null,
+  say: (line: string) => void,
+): Promise<void> {
+  if (pem === null || !writeDirectoryCa(context.layout, name, pem)) return;
   say("keycloak starts again, so that it trusts this authority; nobody can sign in for a minute");
   await restartRecorded(context, ["keycloak"], async (parts) => {
     await stopParts(context, parts, STOP_MS);
@@ -231,14 +251,14 @@ async function trust(
 async function metadata(
   context: PartContext,
   kind: "oidc" | "saml",
-  name: string,
+  caPem: string | null,
   source: string,
 ): Promise<Record<string, string>> {
   return await readMetadata(
     await applianceAdmin(context),
     REALM,
     kind,
-    await textOf(source, directoryCa(context.layout, name)),
+    await textOf(source, caPem),
   );
 }
 
@@ -272,15 +292,20 @@ async function tryAndConnect(
   requireName(context.layout, connection);
   const admin = await applianceAdmin(context);
   const checks = await tryConnection(context.layout, admin, connection, { secret, person: null });
+  requireRight(connection.name, checks, say);
+  await connectDirectory(context, connection, secret);
+  say(`${connection.name} is connected; people see it at the next sign-in`);
+}
+
+/** Tells what was tried. @throws ConnectionError connection_failed */
+function requireRight(name: string, checks: readonly Check[], say: (line: string) => void): void {
   for (const line of linesOf(checks)) say(line);
   if (checks.some(({ fault }) => fault !== null))
     throw new ConnectionError(
       "connection_failed",
-      `${connection.name} is not connected`,
+      `${name} is not connected, and nothing was changed`,
       "Do what stands above, and connect it again.",
     );
-  await connectDirectory(context, connection, secret);
-  say(`${connection.name} is connected; people see it at the next sign-in`);
 }
 
 function brokerAddress(context: PartContext, name: string): string {

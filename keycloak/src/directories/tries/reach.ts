@@ -77,7 +77,8 @@ export function inWords(error: unknown, host: string, port: number): [string, st
   return [`${at} does not answer`, "look at firewalls between the appliance and the server"];
 }
 
-function trusted(caPem: string | null): string[] {
+/** @param caPem of the customer; null: none */
+export function trusted(caPem: string | null): string[] {
   return caPem === null ? [...rootCertificates] : [...rootCertificates, caPem];
 }
 
