@@ -8,6 +8,8 @@ export type BackupErrorCode =
   | "backup_key_invalid"
   /** This appliance did not sign it. */
   | "backup_forged"
+  /** It is whole, and another key than the sheet's signed it. */
+  | "backup_signer_other"
   /** Written by a program of another format. */
   | "backup_format"
   /** There is none, or none of that name. */
@@ -31,6 +33,8 @@ const HINTS: Readonly<Record<BackupErrorCode, string>> = {
   backup_key_invalid: "Compare each letter with the sheet.",
   backup_forged:
     "Trust nothing on this target. Compare the line that begins with `rtbackup1` with the sheet.",
+  backup_signer_other:
+    "Take the sheet that was printed before this backup was taken. Where this is that sheet, somebody put the backup there: trust nothing on this target.",
   backup_format: "Install the release that wrote it.",
   backup_missing: "`appliance backup list TARGET` shows what is there.",
   backup_target: "Look at the folder, or at the address, the bucket and its credentials.",

@@ -1,5 +1,5 @@
 /** A text that the appliance signed: a DSSE envelope (https://github.com/secure-systems-lab/dsse/blob/v1.0.2/protocol.md). */
-import { sign, verify } from "node:crypto";
+import { type KeyObject, sign, verify } from "node:crypto";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { BackupError } from "../backup-error.ts";
@@ -16,6 +16,8 @@ const envelope = Compile(
   }),
 );
 
+type Signature = { keyid: string; sig: string };
+
 export function sealEnvelope(payloadType: string, payload: Buffer, signingKeyPem: string): Buffer {
   const bytes = preAuthentication(payloadType, payload);
   const sig = sign(null, bytes, signingKeyPem).toString("base64");
@@ -27,7 +29,7 @@ export function sealEnvelope(payloadType: string, payload: Buffer, signingKeyPem
 /**
  * @param signer who must have signed it
  * @returns what was signed
- * @throws BackupError `backup_forged`, `backup_damaged`
+ * @throws BackupError `backup_forged`, `backup_signer_other`, `backup_damaged`
  */
 export function openEnvelope(
   payloadType: string,
@@ -39,12 +41,32 @@ export function openEnvelope(
   if (!envelope.Check(signed) || signed.payloadType !== payloadType)
     throw new BackupError("backup_damaged", `${name} holds nothing that was signed`);
   const payload = Buffer.from(signed.payload, "base64");
+  const covered = preAuthentication(payloadType, payload);
+  const isBy = (key: KeyObject, { sig }: Signature): boolean =>
+    verify(null, covered, key, Buffer.from(sig, "base64"));
   const key = signerKey(signer);
-  const isSigned = signed.signatures.some(({ sig }) =>
-    verify(null, preAuthentication(payloadType, payload), key, Buffer.from(sig, "base64")),
+  if (signed.signatures.some((one) => isBy(key, one))) return payload;
+  const other = signed.signatures.find((one) => {
+    const named = keyNamed(one.keyid);
+    return named !== null && isBy(named, one);
+  });
+  if (other === undefined)
+    throw new BackupError("backup_forged", `${name} is not signed by the key ${signer}`);
+  // Of another appliance, or of this one under another sheet: nothing tells that from a forger's own, and nothing of it is believed.
+  throw new BackupError(
+    "backup_signer_other",
+    `${name} is whole and signed by the key ${other.keyid}; this sheet names ${signer}`,
   );
-  if (isSigned) return payload;
-  throw new BackupError("backup_forged", `${name} is not signed by the key ${signer}`);
+}
+
+/** Null for what names no key. */
+function keyNamed(keyid: string): KeyObject | null {
+  try {
+    return signerKey(keyid);
+  } catch (error) {
+    if (error instanceof BackupError) return null;
+    throw error;
+  }
 }
 
 function preAuthentication(payloadType: string, payload: Buffer): Buffer {

@@ -25,7 +25,14 @@ t.test("a manifest that this appliance signed is read as it was written", async 
 t.test("one that somebody else signed, or that was changed, is not believed", async (t) => {
   const other = makeRecoveryKey("box.acme");
   const forged = signManifest(manifest, other.signingKeyPem);
-  t.throws(() => openManifest(forged, keys.signer, "m"), { code: "backup_forged" });
+  t.throws(() => openManifest(forged, keys.signer, "m"), {
+    code: "backup_signer_other",
+    message: new RegExp(`signed by the key ${other.keys.signer}; this sheet names ${keys.signer}`),
+  });
+  for (const keyid of [keys.signer, "", "rtbackup1nonsense"]) {
+    const claimed = Buffer.from(String(forged).replace(other.keys.signer, keyid));
+    t.throws(() => openManifest(claimed, keys.signer, "m"), { code: "backup_forged" }, keyid);
+  }
   const signed = JSON.parse(String(signManifest(manifest, signingKeyPem))) as { payload: string };
   const payload = Buffer.from(JSON.stringify({ ...manifest, parts: [] })).toString("base64");
   const changed = Buffer.from(JSON.stringify({ ...signed, payload }));

@@ -24,6 +24,8 @@ export const IMAGE: JobImage = {
   pythonVersion: "3.11.2",
 };
 
+/** As often as agents do. */
+const BEAT_MS = 5_000;
 const BUCKET = "bucket-a";
 
 /** The coordinator's core between the real parts: NATS, auditd and the S3 engine. */
@@ -41,6 +43,7 @@ export class CoreFixture {
   passwords = new RegistryPasswords(() => Date.now());
   core!: Core;
   readonly #agents: ScriptedAgent[] = [];
+  readonly #beats: NodeJS.Timeout[] = [];
 
   private constructor(
     dir: string,
@@ -108,6 +111,7 @@ export class CoreFixture {
   }
 
   async close(): Promise<void> {
+    for (const beat of this.#beats) clearInterval(beat);
     for (const agent of this.#agents) await agent.close();
     await this.core[Symbol.asyncDispose]();
     await this.nats[Symbol.asyncDispose]();
@@ -116,12 +120,13 @@ export class CoreFixture {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** A node that joined by token and registered with so many CPU workers. */
+  /** A node that joined by token and registered with so many CPU workers. It beats: on a busy machine a test takes longer than a silent node is believed. */
   async agent(node: string, workers: number): Promise<ScriptedAgent> {
     const { token } = await this.core.joinTokens.make(node, 60);
     const agent = await ScriptedAgent.join(node, token, this.core.joinTokens, this.nats.url);
     this.#agents.push(agent);
     await agent.register(workers);
+    this.#beats.push(setInterval(() => void holdAll(agent).catch(() => {}), BEAT_MS));
     return agent;
   }
 
@@ -267,4 +272,10 @@ export async function eventually<T>(
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`${what}: not within ${limitMs} ms`);
+}
+
+/** Names whatever the node shall hold: one that lacks nothing. */
+async function holdAll(agent: ScriptedAgent): Promise<void> {
+  const members = await agent.desired();
+  await agent.beat(members.map(({ member, fence }) => ({ member, fence })));
 }
