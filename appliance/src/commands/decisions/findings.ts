@@ -193,8 +193,8 @@ function peopleFindings(health: CoordinatorHealth | null): Finding[] {
     ...left.map((username) =>
       warning(
         "person_left",
-        `the account of ${username} is gone or disabled where it was kept; the key pair of the bucket is still good`,
-        `if it is meant: appliance user disable ${username}`,
+        `the account of ${username} is gone or disabled where it was kept: sessions and keys are refused, and key pairs go within a minute`,
+        `if it is meant, end the user here too: appliance user disable ${username}`,
       ),
     ),
   ];
