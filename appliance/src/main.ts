@@ -1,4 +1,5 @@
 /** The `appliance` command: everything that an operator does on the box. Root alone. */
+import { EXIT, EXIT_WORDS } from "@resontech/contracts/exit-codes";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -98,13 +99,13 @@ const program = new Command("appliance")
   .hook("preAction", () => {
     if (process.getuid?.() !== 0)
       program.error("appliance must be run as root: sudo appliance …", {
-        exitCode: 1,
+        exitCode: EXIT.failed,
         code: "not_root",
       });
   })
   .addHelpText(
     "after",
-    "\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance restart coordinator\n  appliance stop --for 600\n  appliance key renew k_4f… --days 90\n  appliance logs coordinator -f\n\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, not healthy, or images are not served.",
+    `\nExamples:\n  appliance status\n  appliance audit export --out /media/usb/audit.tar\n  appliance restart coordinator\n  appliance stop --for 600\n  appliance key renew k_4f… --days 90\n  appliance logs coordinator -f\n\nExit codes: ${EXIT_WORDS}.`,
   );
 
 const root = (): string => resolve(program.opts<{ root: string }>().root);
@@ -217,7 +218,7 @@ leaves(program.command("status"), { none: "status" })
     if (options.json) print(status);
     else process.stdout.write(renderStatus(status));
     if (!status.healthy || status.findings.some(({ severity }) => severity === "fault"))
-      process.exitCode = 3;
+      process.exitCode = EXIT.notAsWanted;
   });
 
 leaves(program.command("take-away-removals"), {
@@ -285,7 +286,7 @@ leaves(program.command("site-files <username> <on|off>"), {
   .action(async (username: string, word: string) => {
     if (word !== "on" && word !== "off")
       return program.error(`site-files takes on or off, not ${JSON.stringify(word)}`, {
-        exitCode: 2,
+        exitCode: EXIT.usage,
       });
     print(
       await askCoordinator(openContext(root()).layout.run("coordinator", "control"), {
@@ -320,7 +321,9 @@ const repositoryOf = ({ images }: ReleaseManifest, name: string): string => {
   )?.repository;
   if (found !== undefined) return found;
   const known = images.map(({ profile, repository }) => profile ?? repository).join(", ");
-  return program.error(`the release has no image ${name}; it has ${known}`, { exitCode: 2 });
+  return program.error(`the release has no image ${name}; it has ${known}`, {
+    exitCode: EXIT.usage,
+  });
 };
 leaves(image.command("pull <profile>"), { event: "admin.control", loggedBy: "coordinator" })
   .description(
@@ -352,7 +355,7 @@ leaves(image.command("login <name>"), { event: "admin.control", loggedBy: "coord
     const repository = repositoryOf(context.release, profile);
     const minutes = /^\d{1,4}$/.test(options.for) ? Number(options.for) : 0;
     if (minutes < 1 || minutes > 1440)
-      return program.error("--for takes whole minutes from 1 to 1440", { exitCode: 2 });
+      return program.error("--for takes whole minutes from 1 to 1440", { exitCode: EXIT.usage });
     const control = context.layout.run("coordinator", "control");
     const { username, password } = await askCoordinator(control, {
       verb: "registry-login",
@@ -374,7 +377,7 @@ leaves(image.command("check"), { event: "admin.control", loggedBy: "coordinator"
   .action(async () => {
     const checked = await checkImages(openContext(root()));
     print(checked);
-    if (checked.unserved.length > 0) process.exitCode = 3;
+    if (checked.unserved.length > 0) process.exitCode = EXIT.notAsWanted;
   });
 
 addOwnImageCommands(image, shell);
@@ -440,7 +443,7 @@ leaves(audit.command("calls"), { event: "audit.export" })
     const { out, ...which } = options;
     const exported = await exportModelCalls(openContext(root()), out, which);
     print(exported);
-    if (exported.firstDamaged !== null) process.exitCode = 3;
+    if (exported.firstDamaged !== null) process.exitCode = EXIT.notAsWanted;
   });
 leaves(audit.command("prove <entry>"), { event: "audit.read" })
   .description(
@@ -628,14 +631,14 @@ function explain(error: unknown): number {
   // An argument that only its action could judge: wrong usage as well.
   if (error instanceof InvalidArgumentError) {
     say(`appliance: ${error.message}`);
-    return 2;
+    return EXIT.usage;
   }
   // Commander has said it already.
   if (error instanceof CommanderError)
-    return error.exitCode === 0 ? 0 : error.code === "not_root" ? 1 : 2;
+    return error.exitCode === 0 ? EXIT.done : error.code === "not_root" ? EXIT.failed : EXIT.usage;
   const code = error instanceof Error && "code" in error ? `${String(error.code)}: ` : "";
   const hint =
     error instanceof Error && "hint" in error ? `\n  what to do: ${String(error.hint)}` : "";
   say(`appliance: ${code}${error instanceof Error ? error.message : String(error)}${hint}`);
-  return 1;
+  return EXIT.failed;
 }

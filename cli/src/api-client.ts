@@ -1,5 +1,5 @@
 /** One JSON question to the appliance's API. */
-import { CliError } from "./cli-error.ts";
+import { CliError, UsageError } from "./cli-error.ts";
 import { sendRequest } from "./send-request.ts";
 import type { Settings } from "./settings.ts";
 
@@ -55,7 +55,9 @@ async function askJson(
     message = `status ${status}`,
     hint = "",
   } = answer as Record<string, string>;
-  throw new CliError(code, message, hint);
+  // A filter or an id that can't be meant; of a body the appliance judges more than what was typed.
+  const Refusal = method === "GET" && status === 400 ? UsageError : CliError;
+  throw new Refusal(code, message, hint);
 }
 
 function parsed(text: string): unknown {

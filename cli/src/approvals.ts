@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ApprovalReply, Requested } from "@resontech/contracts/http-approvals";
 import { type Command, Option } from "commander";
 import type { TaskOutputsReply } from "@resontech/contracts/http-tasks";
-import { CliError } from "./cli-error.ts";
+import { CliError, UsageError } from "./cli-error.ts";
 import { getJson, sendJson } from "./api-client.ts";
 import { settingsFrom } from "./settings.ts";
 
@@ -174,7 +174,7 @@ export function addApprovalCommands(program: Command, { say, table }: Shell): vo
     .description("let outputs of a project's jobs leave by approval alone; or as members like")
     .action(async (project: string, state: string) => {
       if (state !== "on" && state !== "off")
-        throw new CliError("usage", "on or off is meant", "See --help.");
+        throw new UsageError("usage", "on or off is meant", "See --help.");
       const path = `/api/projects/${encodeURIComponent(project)}/exports`;
       await sendJson(settingsFrom(process.env), "PUT", path, { byApproval: state === "on" });
       say(

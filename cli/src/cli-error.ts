@@ -1,6 +1,6 @@
 /** What keeps a command from being done, with a code that never changes its meaning and what to do about it. */
 export class CliError extends Error {
-  override readonly name = "CliError";
+  override readonly name: string = "CliError";
   readonly code: string;
   readonly hint: string;
 
@@ -9,4 +9,9 @@ export class CliError extends Error {
     this.code = code;
     this.hint = hint;
   }
+}
+
+/** What was typed can't be meant, however the appliance is. */
+export class UsageError extends CliError {
+  override readonly name = "UsageError";
 }

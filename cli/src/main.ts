@@ -1,5 +1,6 @@
 /** `resontech`: the appliance's API from a shell. */
 import { Command, InvalidArgumentError } from "commander";
+import { EXIT, EXIT_WORDS } from "@resontech/contracts/exit-codes";
 import { type QuestionId, QUESTIONS } from "@resontech/contracts/audit-questions";
 import { JOB_HEAD, JOB_NOTES, jobRows } from "./audit/job-rows.ts";
 import {
@@ -19,7 +20,7 @@ import {
   type SearchOptions,
 } from "./audit/search.ts";
 import { showEntry } from "./audit/show.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, UsageError } from "./cli-error.ts";
 import { onClosedPipe } from "./closed-pipe.ts";
 import { addApprovalCommands } from "./approvals.ts";
 import { addCompletionCommands } from "./completion/commands.ts";
@@ -41,16 +42,6 @@ import { asTable } from "./table.ts";
 import { wrapped } from "./wrapped.ts";
 import release from "../package.json" with { type: "json" };
 
-const EXIT = { failed: 1, usage: 2 } as const;
-/** What is wrong with the question itself. */
-const USAGE: ReadonlySet<string> = new Set([
-  "search_invalid",
-  "report_unknown",
-  "report_invalid",
-  "question_unknown",
-  "entry_invalid",
-]);
-
 // Nothing is half done where it leaves: what it sent stands, and an upload goes on where it stopped.
 onClosedPipe(() => process.exit());
 
@@ -66,11 +57,8 @@ const program = new Command("resontech")
     writeErr: (text) =>
       process.stderr.write(wrapped(text, process.stderr.isTTY ? process.stderr.columns : null)),
   })
-  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : EXIT.usage))
-  .addHelpText(
-    "afterAll",
-    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 a watched job or deployment did not succeed.",
-  );
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage))
+  .addHelpText("afterAll", `\nExit codes: ${EXIT_WORDS}, such as a watched job.`);
 
 addSignInCommands(program, say);
 const table = (head: string[], rows: string[][]): void => {
@@ -180,7 +168,7 @@ audit
     ) => {
       const question = questionOfReport(name);
       if ((name === "job") !== (job !== undefined))
-        throw new CliError(
+        throw new UsageError(
           "report_invalid",
           "a job's id goes with the report job alone",
           "resontech audit report job job-7f3a",
@@ -248,7 +236,7 @@ audit
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = error instanceof CliError && USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
+  process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   if (error instanceof CliError)
     say(`${error.code}: ${error.message}${error.hint === "" ? "" : `\n  ${error.hint}`}`);
   else say(`failed: ${error instanceof Error ? error.message : String(error)}`);

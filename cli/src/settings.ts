@@ -1,6 +1,6 @@
 /** Who asks, and of whom: the names that the public Python client reads, so one quickstart block serves both; without a key, who signed in. */
 import { readFileSync } from "node:fs";
-import { CliError } from "./cli-error.ts";
+import { CliError, UsageError } from "./cli-error.ts";
 import { readAccountFile } from "./service-accounts/account-file.ts";
 import { refresh } from "./sign-in/device-grant.ts";
 import type { Appliance } from "./sign-in/keycloak-client.ts";
@@ -92,7 +92,7 @@ export function applianceUrl(text: string): URL {
     url === null ||
     (url.protocol !== "https:" && !(url.protocol === "http:" && LOOPBACK.test(url.hostname)))
   )
-    throw new CliError(
+    throw new UsageError(
       "url_invalid",
       `${text === "" ? "RESON_BASE_URL" : text} is no https: address`,
       "A credential is sent over TLS alone; plain HTTP is for loopback.",

@@ -1,4 +1,5 @@
 /** The installer: run by install.sh from a verified medium, and by the `appliance` command for `resume` and `uninstall`. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import { isFullDisk } from "@resontech/daemon/durable-file";
 import { onClosedPipe } from "@resontech/cli/closed-pipe";
 import { resolve } from "node:path";
@@ -33,8 +34,6 @@ import { uninstall } from "./uninstall.ts";
 
 // What is installed must be readable by the users that run it, whatever the caller's mask is.
 process.umask(0o022);
-
-const EXIT = { failed: 1, usage: 2, refused: 3, noGoodWorker: 4 } as const;
 
 const program = new Command("install.sh")
   .description("Installs and removes the sovereign appliance, from a bundle alone.")
@@ -205,7 +204,7 @@ function secondsOf(text: string): number {
 
 function explain(error: unknown): number {
   // Commander has said it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const said = error instanceof Error && "code" in error ? String(error.code) : "failed";
   const code = isFullDisk(error) ? "disk_full" : said;
   const message = error instanceof Error ? error.message : String(error);
@@ -214,7 +213,7 @@ function explain(error: unknown): number {
     say(
       "  what to do: copy the bundle again and compare it with its source\nNothing on this host was changed.",
     );
-    return EXIT.refused;
+    return EXIT.notAsWanted;
   }
   say(`install: ${message} [${code}]`);
   if (error instanceof Error && "hint" in error) say(`  what to do: ${String(error.hint)}`);

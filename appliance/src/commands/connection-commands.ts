@@ -1,4 +1,5 @@
 /** `appliance identity ls | test | disconnect`: what of the customer's is connected, and whether it works. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Check } from "@resontech/keycloak/check";
 import type { Connection } from "@resontech/contracts/identity-connections";
 import { type Command, InvalidArgumentError } from "commander";
@@ -66,7 +67,7 @@ export function addConnectionCommands(
       const checks = await tryConnected(context, name, person);
       if (options.json) print({ checks });
       else for (const line of linesOf(checks)) say(line);
-      if (checks.some(({ fault }) => fault !== null)) process.exitCode = 3;
+      if (checks.some(({ fault }) => fault !== null)) process.exitCode = EXIT.notAsWanted;
     });
 
   leaves(identity.command("disconnect <name>"), { event: "admin.identity.connection" })

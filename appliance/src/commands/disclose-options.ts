@@ -1,4 +1,5 @@
 /** Options of an export that opens what people's entries hold. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { approved, proofOf, type ProofOptions } from "./approval-commands.ts";
 import type { AskOperator } from "./ask-operator.ts";
@@ -37,7 +38,7 @@ export async function disclosureOf(
   if (disclose.length === 0 || receiver === undefined)
     return command.error(
       "--disclose and --receiver belong together, and --approval or --proof to them",
-      { exitCode: 2 },
+      { exitCode: EXIT.usage },
     );
   return { subjects: disclose, receiver, approval: await proofOf(ask, word) };
 }

@@ -1,4 +1,5 @@
 /** `appliance identity …`: the realm as the release has it, against the one that Keycloak has. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import type { Drift } from "@resontech/keycloak/realm-drift";
 import type { Command } from "commander";
@@ -56,7 +57,7 @@ export function addIdentityCommands(program: Command, shell: OperatorShell): voi
       const drift = await compareRealm(openContext());
       if (json) print({ drift });
       else table(HEAD, drift.map(row), "the realm is as the release has it");
-      if (drift.length > 0) process.exitCode = 3;
+      if (drift.length > 0) process.exitCode = EXIT.notAsWanted;
     });
 
   leaves(identity.command("apply"), { event: "admin.identity" })

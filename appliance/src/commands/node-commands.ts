@@ -1,4 +1,5 @@
 /** `appliance node …`: nodes, what runs there, and taking one out of placement. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import { resolve } from "node:path";
 import type {
   NodeFacts,
@@ -170,9 +171,9 @@ export function addNodeCommands(program: Command, shell: OperatorShell): void {
         command: Command,
       ) => {
         if (options.all === named.length > 0)
-          return command.error("name nodes, or say --all", { exitCode: 2 });
+          return command.error("name nodes, or say --all", { exitCode: EXIT.usage });
         if (!options.all && options.except.length > 0)
-          return command.error("--except goes with --all", { exitCode: 2 });
+          return command.error("--except goes with --all", { exitCode: EXIT.usage });
         const { config } = openContext();
         const tell = json ? () => undefined : say;
         const home = config.agent?.node ?? null;

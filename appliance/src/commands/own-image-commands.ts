@@ -1,4 +1,5 @@
 /** `appliance image digest|add|ls|rm|trust|keys|distrust`: images of the customer's own, which deployments run by their name. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import type { ImageFacts } from "@resontech/contracts/operator-control";
@@ -132,7 +133,9 @@ export function addOwnImageCommands(
 function admissionOf(command: Command, { digest, signature, approval }: AddOptions): Admission {
   const ways = [digest, signature, approval].filter((way) => way !== undefined);
   if (ways.length !== 1)
-    return command.error("one of --digest, --signature and --approval is needed", { exitCode: 2 });
+    return command.error("one of --digest, --signature and --approval is needed", {
+      exitCode: EXIT.usage,
+    });
   if (approval !== undefined) return { by: "approval", approval };
   if (digest !== undefined) return { by: "digest", said: digest };
   return { by: "signature", signature: base64Of(shortFile(signature!, MAX_SIGNATURE_BYTES)) };
@@ -173,7 +176,9 @@ function nameOf(command: Command, file: string): string {
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "");
   if (Value.Check(ImageName, name)) return name;
-  return command.error(`${basename(file)} is no name for an image: use --name`, { exitCode: 2 });
+  return command.error(`${basename(file)} is no name for an image: use --name`, {
+    exitCode: EXIT.usage,
+  });
 }
 
 function row({ name, digest, sizeBytes, admittedBy, proof, ...rest }: ImageFacts): string[] {

@@ -1,4 +1,5 @@
 /** `--approver`, given twice. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 
 export function collected(one: string, all: string[]): string[] {
@@ -8,6 +9,6 @@ export function collected(one: string, all: string[]): string[] {
 /** Ends the command as wrong usage unless exactly two are named. */
 export function two(command: Command, [one, other, ...rest]: readonly string[]): [string, string] {
   if (one === undefined || other === undefined || rest.length > 0)
-    return command.error("--approver must be given exactly twice", { exitCode: 2 });
+    return command.error("--approver must be given exactly twice", { exitCode: EXIT.usage });
   return [one, other];
 }

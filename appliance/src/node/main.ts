@@ -1,4 +1,5 @@
 /** The `appliance-node` command of a host that joined an appliance. Root alone. */
+import { EXIT } from "@resontech/contracts/exit-codes";
 import { join, resolve } from "node:path";
 import { asTable } from "@resontech/cli/table";
 import { Command, CommanderError } from "commander";
@@ -9,7 +10,6 @@ import { prepareNode } from "./prepare-node.ts";
 import { startNode, stopNode, superviseNode } from "./supervise-node.ts";
 
 const STOP_TIMEOUT_MS = 180_000;
-const EXIT = { failed: 1, usage: 2, notRunning: 3 } as const;
 
 // The release lies at <root>/releases/<id>/app/appliance-node.mjs; from sources there is no default root.
 const defaultRoot = resolve(join(import.meta.dirname, "..", "..", ".."));
@@ -73,7 +73,7 @@ program
         ),
       );
     if (parts.length === 0 || parts.some(({ phase }) => phase !== "healthy"))
-      process.exitCode = EXIT.notRunning;
+      process.exitCode = EXIT.notAsWanted;
   });
 
 try {
@@ -84,7 +84,7 @@ try {
 
 function explain(error: unknown): number {
   // Commander has said it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   const code = error instanceof Error && "code" in error ? String(error.code) : "failed";
   process.stderr.write(
     `appliance-node: ${error instanceof Error ? error.message : String(error)} [${code}]\n`,

@@ -5,7 +5,7 @@ import {
   type QuestionParameter,
   QUESTIONS,
 } from "@resontech/contracts/audit-questions";
-import { CliError } from "../cli-error.ts";
+import { UsageError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
 import { type Found, type Paged, pagesOf } from "./search.ts";
 
@@ -33,7 +33,7 @@ export async function askQuestion(
 export function questionOf(name: string): QuestionId {
   const found = QUESTION_IDS.find((id) => id === name);
   if (found === undefined)
-    throw new CliError(
+    throw new UsageError(
       "question_unknown",
       `there is no question ${name}`,
       `There are ${QUESTION_IDS.join(", ")}.`,
@@ -45,7 +45,7 @@ export function questionOf(name: string): QuestionId {
 export function questionOfReport(name: string): QuestionId {
   const found = Object.hasOwn(REPORTS, name) ? REPORTS[name] : undefined;
   if (found === undefined)
-    throw new CliError(
+    throw new UsageError(
       "report_unknown",
       `there is no report ${name}`,
       `There are ${REPORT_NAMES.join(", ")}; resontech audit questions lists more.`,

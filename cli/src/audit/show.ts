@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import type { AuditEventReply } from "@resontech/contracts/http-audit";
 import { getJson } from "../api-client.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, UsageError } from "../cli-error.ts";
 import type { Settings } from "../settings.ts";
 
 const ENTRY = /^(?:([0-9]{4}(?:-[1-9][0-9]{0,3})?)\/)?(0|[1-9][0-9]{0,15})$/;
@@ -18,7 +18,7 @@ export async function showEntry(
 ): Promise<AuditEventReply> {
   const [, shard, index] = ENTRY.exec(entry) ?? [];
   if (index === undefined)
-    throw new CliError(
+    throw new UsageError(
       "entry_invalid",
       `${entry} names no entry`,
       "Write it as the search does: 2026/17, or 17.",

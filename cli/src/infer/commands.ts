@@ -9,11 +9,12 @@ import {
   type RotatedPredictKeyReply,
 } from "@resontech/contracts/http-inference";
 import { isTerminal } from "@resontech/contracts/job-states";
+import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
 import { projectFilter, projectIdOf, projectOption, settingsInProject } from "../chosen-project.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, UsageError } from "../cli-error.ts";
 import { printLogs } from "../jobs/follow-logs.ts";
 import { printable, printableLog } from "../printable.ts";
 import { applianceFrom, type Settings, settingsFrom } from "../settings.ts";
@@ -62,8 +63,6 @@ const HEAD = ["DEPLOYMENT", "NAME", "STATE", "READY", "AGE", "WHY"];
 const HEAD_WIDE = ["OWNER", "VISIBILITY", "ENDPOINT"];
 /** A folder with large weights is looked through before the answer. */
 const DEPLOYED_MS = 5 * 60_000;
-/** A deployment that ended before it answered: told from what the command itself could not do. */
-const NOT_SUCCEEDED = 3;
 
 export function addInferCommands(program: Command, { say, table, countOf }: Shell): void {
   const settings = () => settingsFrom(process.env);
@@ -106,7 +105,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
       const deploy = () => deployFolder(inProject, folder, name, wishesOf(options));
       if (options.replace !== undefined) {
         if (keyFile !== undefined)
-          throw new CliError(
+          throw new UsageError(
             "options_conflict",
             "one that replaces another has the key of the one before",
             "Leave --key-file out. `resontech infer rotate-key` makes a new key.",
@@ -141,7 +140,7 @@ export function addInferCommands(program: Command, { say, table, countOf }: Shel
   async function sayWhenReady(id: string): Promise<void> {
     const last = await waitUntilReady(() => find(settings(), id), say);
     if (last === "RUNNING") return say("it answers");
-    process.exitCode = NOT_SUCCEEDED;
+    process.exitCode = EXIT.notAsWanted;
     say(`it is ${last}: resontech infer logs ${id} may say why`);
   }
 

@@ -9,6 +9,7 @@ import { modelWords } from "@resontech/contracts/model-words";
 import { isTerminal } from "@resontech/contracts/job-states";
 import { JOB_WORDS } from "@resontech/contracts/state-words";
 import { roundWords } from "@resontech/contracts/round-words";
+import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 import { age } from "../age.ts";
 import { getJson, sendJson } from "../api-client.ts";
@@ -34,8 +35,6 @@ const HEAD_WIDE = ["ATTEMPT", "OWNER", "SUBMITTED"];
 /** Columns that the words of `watch` and of `show` begin in: behind a time, behind a name. */
 const TOLD_AT = 11;
 const FACTS_AT = 12;
-/** A job that ended without success: told from what the command itself could not do. */
-const NOT_SUCCEEDED = 3;
 
 export function addJobCommands(program: Command, { say, table, countOf }: Shell): void {
   const settings = () => settingsFrom(process.env);
@@ -145,7 +144,7 @@ export function addJobCommands(program: Command, { say, table, countOf }: Shell)
         json: json ? (message) => void out(`${JSON.stringify(message)}\n`) : null,
         say,
       });
-      if (last !== "SUCCEEDED") process.exitCode = NOT_SUCCEEDED;
+      if (last !== "SUCCEEDED") process.exitCode = EXIT.notAsWanted;
       if (last !== "SUCCEEDED") say(`the job is ${last}: resontech jobs show ${id} says why`);
     });
 

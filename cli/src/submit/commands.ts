@@ -7,7 +7,7 @@ import { bodyOfFolder, missingFolders, slugOf } from "@resontech/contracts/ready
 import type { Command } from "commander";
 import { getJson, sendJson } from "../api-client.ts";
 import { projectOption, settingsInProject } from "../chosen-project.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, UsageError } from "../cli-error.ts";
 import { jobPath } from "../jobs/read-jobs.ts";
 import type { Settings } from "../settings.ts";
 import { filesIn, keyOf } from "../storage/commands.ts";
@@ -60,7 +60,7 @@ export function addSubmitCommand(program: Command, { say, countOf }: Shell): voi
       const settings = await settingsInProject(process.env, options.project);
       if (!found.isDirectory()) {
         if (settings.project !== null)
-          throw new CliError(
+          throw new UsageError(
             "project_of_credential",
             "the public client works in the project of its credential",
             "Mint a platform key of that project: resontech keys mint. Then set RESON_API_KEY, and leave --project and RESON_PROJECT out.",
