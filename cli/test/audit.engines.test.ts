@@ -240,7 +240,7 @@ t.test("without settings, or with plain HTTP to elsewhere, nothing is sent", (t)
   t.match(
     resontech({ RESON_API_KEY: "k", RESON_BASE_URL: "http://example.org" }, "audit", "search"),
     {
-      status: 1,
+      status: 2,
       stderr: /url_invalid/,
     },
   );

@@ -174,7 +174,7 @@ t.test("lists fit, and the model comes back", async (t) => {
   const late = await ran(`resontech jobs cancel ${id}`);
   t.match(late.said.join(" "), new RegExp(`${id} had ended before: finished`));
   const bogus = await ran("resontech jobs ls --state BOGUS");
-  t.equal(bogus.code, 1);
+  t.equal(bogus.code, 2);
   t.match(bogus.said.join(" "), /there is no state "BOGUS": say waiting, running/);
   const files = await ran(`resontech jobs files ${id.slice(0, 10)}`);
   t.match(files.said.join("\n"), /model_out\/checkpoint\.pt/);

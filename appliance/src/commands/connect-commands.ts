@@ -145,6 +145,7 @@ Example:
       const trusted = ca ?? directoryCa(context.layout, name);
       const provider = await metadata(context, "oidc", trusted, options.metadata);
       const connection = checked({ ...wish, provider });
+      requireName(context.layout, connection);
       requireRight(name, await tryBroker(connection, trusted), say);
       await trust(context, name, ca, say);
       await tryAndConnect(context, connection, secret, say);
@@ -179,6 +180,7 @@ Example:
       const trusted = ca ?? directoryCa(context.layout, name);
       const provider = await metadata(context, "saml", trusted, options.metadata);
       const connection = checked({ ...wish, provider });
+      requireName(context.layout, connection);
       requireRight(name, await tryBroker(connection, trusted), say);
       await trust(context, name, ca, say);
       await tryAndConnect(context, connection, null, say);
