@@ -347,6 +347,17 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
     ],
     minutes: 5,
   },
+  "openai-clients": {
+    shows:
+      "seven clients of the OpenAI API, unmodified, through chat, streams, tools, a schema, responses and embeddings, on real models",
+    goal: "none fails",
+    figures: [
+      ["clients", "clients"],
+      ["steps", "steps held"],
+      ["failures", "failed"],
+    ],
+    minutes: 8,
+  },
   "inference-usage": {
     shows:
       "usage of a model equals what its engine counts, through kill -9 of gateway, auditd, keeper and connections; of calls that are cut it is a lower bound, and says so",

@@ -2,26 +2,18 @@
  * Embeddings with a real model: the unmodified clients, the real front door, the gateway, the bridge of an agent, and the program that embeds. What
  * they are compared with was recorded with the library of the model (fixtures/minilm-vectors.json says which).
  */
-import { execFile, spawn } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 import t from "tap";
 import { until } from "../../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
 import { embeddingsPython } from "./helper/embeddings-python.ts";
+import { startEmbeddings } from "./helper/embeddings-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
 import { freePort } from "../../dev/free-port.ts";
 
@@ -30,7 +22,6 @@ const run = promisify(execFile);
 const KEY = "rpk_the-key-of-this-test";
 const MODEL = "minilm";
 const EQUAL = 1e-4;
-const RUNNERS = join(import.meta.dirname, "../../agent/runners");
 const CLIENTS = join(import.meta.dirname, "openai/clients");
 const FIXTURE = join(import.meta.dirname, "fixtures/minilm-vectors.json");
 const expected = (JSON.parse(readFileSync(FIXTURE, "utf8")) as { vectors: number[][] }).vectors;
@@ -55,27 +46,8 @@ const door = await RunningDoor.start(join(dir, "door"), certificates, {
 t.teardown(() => door[Symbol.asyncDispose]());
 
 type Told = Record<string, unknown>;
-/** The real program, in a folder that stands for the container's root. */
-function start(name: string, folder: string): { told: () => Told[]; end: () => void } {
-  const root = join(dir, name);
-  for (const part of ["rt/job", "rt/events"]) mkdirSync(join(root, part), { recursive: true });
-  const spec: EmbeddingsSpec = {
-    ...{ formatVersion: 1, name: MODEL, folder, replica: "r-1", port, maxOngoingRequests: 4 },
-    ...{ maxInputs: MAX_EMBEDDING_INPUTS, maxBodyBytes: 8 * 1024 ** 2, callLimitMs: 600_000 },
-  };
-  writeFileSync(join(root, "rt/job/embeddings.json"), JSON.stringify(spec));
-  const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(RUNNERS)})
-from resontech_embeddings.main import main
-sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;
-  const child = spawn(python, ["-u", "-c", program], { stdio: "ignore" });
-  const events = join(root, "rt/events/events.jsonl");
-  const told = (): Told[] =>
-    (existsSync(events) ? readFileSync(events, "utf8") : "")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Told);
-  return { told, end: () => void child.kill("SIGKILL") };
-}
+const start = (name: string, folder: string) =>
+  startEmbeddings(python, join(dir, name), { name: MODEL, folder, port });
 
 async function client(program: string, script: string): Promise<Told> {
   const { stdout } = await run(program, [join(CLIENTS, script), FIXTURE], {
