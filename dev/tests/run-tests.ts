@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
+import { endProcess } from "./end-process.ts";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
 import { commandOf } from "./read-processes.ts";
@@ -247,15 +248,7 @@ async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]>
       await sleep(LEFT_LOOK_MS);
       continue;
     }
-    return pids.map((pid) => {
-      const command = commandOf(pid);
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has ended by itself.
-      }
-      return command;
-    });
+    return pids.map(endProcess);
   }
 }
 

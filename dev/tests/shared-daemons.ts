@@ -3,8 +3,8 @@
  * by itself with the last network.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { endProcess } from "./end-process.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
-import { commandOf } from "./read-processes.ts";
 
 const NAME_SERVER = "the name server of all job networks (aardvark-dns)";
 const GRACE_MS = 10_000;
@@ -25,14 +25,6 @@ export async function endSharedDaemons(sampler: ProcessSampler): Promise<string[
       await sleep(LOOK_MS);
       continue;
     }
-    return pids.map((pid) => {
-      const command = commandOf(pid);
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has ended by itself.
-      }
-      return `some file left a network: ${command} still runs`;
-    });
+    return pids.map((pid) => `some file left a network: ${endProcess(pid)} still runs`);
   }
 }
