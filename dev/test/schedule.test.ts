@@ -14,7 +14,7 @@ const [light, idle, shared] = [file("l", 1, 2), file("i", 2, 60), file("s", 3, 3
 const alone: Waiting = { ...file("alone", 9, 99, "acceptance"), isAlone: true };
 const unknown: Waiting = { file: "u", tier: "engines", cost: null, isAlone: false };
 const ofTier = { unit: 9, engines: 9, browser: 2, acceptance: 2 };
-const room = { jobs: 5, ofTier, processors: 1.8 };
+const room = { jobs: 5, ofTier, always: 1, processors: 1.8 };
 
 t.test(
   "what only decides starts first, then files of the appliance, then the longest",
@@ -29,7 +29,7 @@ t.test(
 t.test("never more than two heavy files run at once, and light ones pass them", async (t) => {
   t.equal(nextToStart([third, light], [heavy], room), third);
   t.equal(nextToStart([third, light], [heavy, other], room), light);
-  t.equal(nextToStart([third], [heavy, other], { jobs: 9, ofTier, processors: 9 }), null);
+  t.equal(nextToStart([third], [heavy, other], { ...room, jobs: 9, processors: 9 }), null);
 });
 
 t.test("files that mostly wait run beside others until the processors are busy", async (t) => {
@@ -37,6 +37,15 @@ t.test("files that mostly wait run beside others until the processors are busy",
   t.equal(nextToStart([light], [heavy, other, light], room), null);
   t.equal(nextToStart([unknown], [heavy, other], room), unknown);
   t.equal(nextToStart([file("w", 9, 2)], [], room)?.file, "w", "alone it may keep more busy");
+});
+
+t.test("as many as always run start whatever they keep busy, and none beyond them", async (t) => {
+  const [full, busy] = [file("f", 14, 14), file("b", 12, 12)];
+  const tight = { ...room, processors: 1.6 };
+  t.equal(nextToStart([busy], [full], tight), null);
+  t.equal(nextToStart([busy], [full], { ...tight, always: 2 }), busy);
+  t.equal(nextToStart([light], [full, busy], { ...tight, always: 2 }), null);
+  t.equal(nextToStart([busy], [full], { ...tight, always: 2, jobs: 1 }), null);
 });
 
 t.test("no more than so many run at once", async (t) => {

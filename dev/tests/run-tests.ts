@@ -79,7 +79,7 @@ export async function runTests(
     }),
   );
   const room = {
-    ...{ jobs: MAX_JOBS, ofTier: OF_TIER },
+    ...{ jobs: MAX_JOBS, ofTier: OF_TIER, always: availableParallelism() },
     // Those of a room in one process are a load of one.
     processors: tiers.every(({ tier }) => tier === "unit")
       ? Infinity

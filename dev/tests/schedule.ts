@@ -17,7 +17,9 @@ export type Room = {
   jobs: number;
   /** How many of a tier run at most. */
   ofTier: Readonly<Record<Tier, number>>;
-  /** How many processors they may keep busy together. */
+  /** So many run whatever they keep busy: one for each processor, or one that waits at times leaves it idle. */
+  always: number;
+  /** How many processors they may keep busy together, beyond those that always run. */
   processors: number;
 };
 
@@ -49,7 +51,7 @@ export function inOrder<T extends Waiting>(files: readonly T[]): T[] {
 export function nextToStart<T extends Waiting>(
   waiting: readonly T[],
   running: readonly T[],
-  { jobs, ofTier, processors }: Room,
+  { jobs, ofTier, always, processors }: Room,
 ): T | null {
   if (running.length >= jobs) return null;
   const load = running.reduce((sum, file) => sum + loadOf(file), 0);
@@ -59,7 +61,7 @@ export function nextToStart<T extends Waiting>(
       (file) =>
         isAdmitted(file, running, ofTier[file.tier]) &&
         !(isFull && isHeavy(file)) &&
-        (running.length === 0 || load + loadOf(file) <= processors),
+        (running.length < always || load + loadOf(file) <= processors),
     ) ?? null
   );
 }
