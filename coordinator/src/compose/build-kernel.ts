@@ -18,6 +18,7 @@ import { Registry } from "../nodes/registry.ts";
 import { OutputTable } from "../kernel/output-table.ts";
 import { Placements } from "../kernel/apply-placement.ts";
 import { LastModelTable } from "../kernel/last-model-table.ts";
+import { LogMergeTable } from "../kernel/log-merge-table.ts";
 import { CheckpointTable } from "../kernel/checkpoint-table.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { CommandOutbox } from "../kernel/command-outbox.ts";
@@ -93,6 +94,7 @@ export function buildKernel({
   const outputs = new OutputTable(db);
   const checkpoints = new CheckpointTable(db);
   const lastModels = new LastModelTable(db);
+  const logMerges = new LogMergeTable(db);
   const feed = new Feed();
   const changes = new CommittedChanges({ db, commit, clock, feed });
   const jobs = new JobTable(db, changes);
@@ -112,6 +114,7 @@ export function buildKernel({
     outputs,
     checkpoints,
     lastModels,
+    logMerges,
     commands,
     records,
     warnings,

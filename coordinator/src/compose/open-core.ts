@@ -54,6 +54,7 @@ import type { NodeUpgrades } from "../nodes/node-upgrades.ts";
 import { OutputUploads } from "../outputs/output-uploads.ts";
 import { OwnHealth } from "./own-health.ts";
 import { LastModelCopies } from "../outputs/last-model-copies.ts";
+import { LogMerges } from "../outputs/log-merges.ts";
 import { StorePump } from "../outputs/store-pump.ts";
 import { InputStaging } from "../outputs/stage-inputs.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
@@ -345,6 +346,10 @@ function startTimers(
   const inStore = new StorePump({
     ...{ commit, commands, outputs, store, now: () => clock.now() },
     lastModels: new LastModelCopies({
+      ...{ commit, tables: parts.tables, store, volume },
+      onError: onStoreError,
+    }),
+    logMerges: new LogMerges({
       ...{ commit, tables: parts.tables, store, volume },
       onError: onStoreError,
     }),

@@ -32,6 +32,7 @@ import { onePerson } from "./migrations/0030-one-person.ts";
 import { answerable } from "./migrations/0031-answerable.ts";
 import { laterApprovals } from "./migrations/0032-later-approvals.ts";
 import { lastModels } from "./migrations/0033-last-models.ts";
+import { logMerges } from "./migrations/0034-log-merges.ts";
 
 /** In order, numbered from 1 without gaps. */
 export const MIGRATIONS: readonly Migration[] = [
@@ -53,4 +54,5 @@ export const MIGRATIONS: readonly Migration[] = [
   answerable,
   laterApprovals,
   lastModels,
+  logMerges,
 ];

@@ -131,6 +131,8 @@ export class KernelRecords {
       isExport: boolean;
       /** Who stored it. @default the member's node */
       by?: "coordinator";
+      /** So many parts of a log whose place it takes. */
+      merged?: number;
     },
     isModel: boolean,
   ): void {
@@ -155,6 +157,7 @@ export class KernelRecords {
           job: output.job,
           bytes: output.sizeBytes,
           ...(output.isExport ? { export: true } : {}),
+          ...(output.merged === undefined ? {} : { merged: output.merged }),
           ...(output.uploadId === null ? {} : { upload_sha256: joinKey(output.uploadId) }),
         },
       },

@@ -8,6 +8,7 @@ import type { JobBridges } from "./job-bridges.ts";
 import type { JobTable } from "./job-table.ts";
 import type { KernelRecords } from "./kernel-records.ts";
 import type { LastModelTable } from "./last-model-table.ts";
+import type { LogMergeTable } from "./log-merge-table.ts";
 import type { MemberTable } from "./member-table.ts";
 import type { OutputTable } from "./output-table.ts";
 import type { WarningTable } from "./warning-table.ts";
@@ -22,6 +23,7 @@ export type KernelTables = {
   outputs: OutputTable;
   checkpoints: CheckpointTable;
   lastModels: LastModelTable;
+  logMerges: LogMergeTable;
   commands: CommandOutbox;
   bridges: JobBridges;
   records: KernelRecords;

@@ -48,6 +48,8 @@ export type JobMove = {
   createAttempt?: (job: JobRow) => void;
 };
 
+/** Whoever follows the log of a member has read its end by then, from the parts that are known. */
+const MERGE_AFTER_MS = 5_000;
 /** An agent that gave up its lease so soon after our start did so because we were not there. */
 const OWN_OUTAGE_MS = 120_000;
 
@@ -146,7 +148,7 @@ export class Transitions {
 
   /** Moves the member and carries out the effects; false when the event is stale. `change` is written either way it can. */
   moveMember(memberId: string, event: MemberEvent, change: MemberChange = {}): boolean {
-    const { clock, jobs, members, records } = this.#tables;
+    const { clock, jobs, logMerges, members, records } = this.#tables;
     const member = members.get(memberId);
     const step = member === undefined ? null : stepMember(member.state, event);
     if (member === undefined || step === null) return false;
@@ -167,6 +169,7 @@ export class Transitions {
       counter: moved.counter,
       at: now,
     });
+    if (isMemberOver(step.to)) logMerges.expect(memberId, now + MERGE_AFTER_MS);
     const job = jobs.get(member.job_id);
     if (job !== undefined) records.member(moved, member.state, job, moved.reason);
     return true;

@@ -3,6 +3,7 @@ import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import type { LastModelCopies } from "./last-model-copies.ts";
+import type { LogMerges } from "./log-merges.ts";
 import type { OutputTable, UploadRow } from "../kernel/output-table.ts";
 
 const FIRST_RETRY_MS = 500;
@@ -11,6 +12,7 @@ const KINDS = ["abort-upload", "remove-version", "hide-output"] as const;
 
 export type StoreParts = {
   lastModels: Pick<LastModelCopies, "makeDue">;
+  logMerges: Pick<LogMerges, "makeDue">;
   commit: GroupCommit;
   commands: CommandOutbox;
   outputs: OutputTable;
@@ -21,7 +23,7 @@ export type StoreParts = {
 
 /**
  * Does in the object store what a transaction decided in the rows: URLs of a withdrawn fence die, checkpoints that nobody will go on from
- * are removed, an earlier job's outputs hidden, last models copied. Repeats until it is done.
+ * are removed, an earlier job's outputs hidden, last models copied, logs merged. Repeats until it is done.
  */
 export class StorePump {
   readonly #parts: StoreParts;
@@ -41,7 +43,7 @@ export class StorePump {
   }
 
   async #round(): Promise<void> {
-    const { commit, commands, lastModels, now, onError } = this.#parts;
+    const { commit, commands, lastModels, logMerges, now, onError } = this.#parts;
     await lastModels.makeDue();
     for (const kind of KINDS)
       for (let due = commands.due(kind); due.length > 0; due = commands.due(kind)) {
@@ -56,6 +58,7 @@ export class StorePump {
           }
         }
       }
+    await logMerges.makeDue();
   }
 
   async #carryOut(command: Command): Promise<void> {

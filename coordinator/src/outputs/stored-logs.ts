@@ -1,6 +1,5 @@
 import type { JobLogReply, JobLogsReply } from "@resontech/contracts/http-jobs";
 import type { ReadHandle } from "../db/open-database.ts";
-import type { ObjectStore } from "../storage/object-store.ts";
 import {
   type Chunk,
   chunksOf,
@@ -8,6 +7,7 @@ import {
   MAX_CHUNKS,
   memberOfChunk,
 } from "./decisions/log-chunks.ts";
+import { listChunks, type LogStore, type MemberLog, readChunk } from "./read-chunk.ts";
 import { wholeCharacters } from "./decisions/whole-characters.ts";
 
 type Job = { id: string; bucket: string };
@@ -15,10 +15,10 @@ type MemberRow = Omit<JobLogsReply[number], "storedBytes">;
 
 /** Logs of a job's members as they stand in its bucket, in chunks; what was printed in the last seconds is not there yet. */
 export class StoredLogs {
-  readonly #store: Pick<ObjectStore, "list" | "getRange">;
+  readonly #store: LogStore;
   readonly #members;
 
-  constructor(db: ReadHandle, store: Pick<ObjectStore, "list" | "getRange">) {
+  constructor(db: ReadHandle, store: LogStore) {
     this.#store = store;
     this.#members = db.prepare<[string], MemberRow>(
       `SELECT members.id AS member, role, site, number AS attempt, members.state, coalesce(members.reason, members.stop_reason) AS reason,
@@ -31,14 +31,10 @@ export class StoredLogs {
   /** @throws S3UnavailableError */
   async list({ id, bucket }: Job): Promise<JobLogsReply> {
     const stored = await this.#store.list(bucket, logFolder(id), MAX_CHUNKS);
-    const bytes = new Map<string, number>();
-    for (const { key, sizeBytes } of stored) {
-      const member = memberOfChunk(key);
-      bytes.set(member, (bytes.get(member) ?? 0) + sizeBytes);
-    }
+    const parts = Map.groupBy(stored, ({ key }) => memberOfChunk(key));
     return this.#members
       .all(id)
-      .map((one) => ({ ...one, storedBytes: bytes.get(one.member) ?? 0 }));
+      .map((one) => ({ ...one, storedBytes: bytesOf(chunksOf(parts.get(one.member) ?? [])) }));
   }
 
   /**
@@ -50,17 +46,18 @@ export class StoredLogs {
     member: string,
     { offset, bytes }: { offset: number; bytes: number },
   ): Promise<JobLogReply | null> {
-    const chunks = await this.#chunks({ id, bucket }, member);
+    const log = { bucket, job: id, member };
+    const chunks = await this.#chunks(log);
     if (chunks === null) return null;
-    const last = chunks.at(-1);
-    const storedBytes = last === undefined ? 0 : last.offset + last.version.sizeBytes;
+    const storedBytes = bytesOf(chunks);
     const start = Math.min(storedBytes, offset < 0 ? Math.max(0, storedBytes + offset) : offset);
     const stop = Math.min(storedBytes, start + bytes);
     const parts: Buffer[] = [];
-    for (const { version, offset: at } of chunks) {
-      const [from, to] = [Math.max(start, at), Math.min(stop, at + version.sizeBytes)];
+    for (const chunk of chunks) {
+      const at = chunk.offset;
+      const [from, to] = [Math.max(start, at), Math.min(stop, at + chunk.version.sizeBytes)];
       if (from >= to) continue;
-      parts.push(await this.#store.getRange({ ...version, bucket }, from - at, to - at - 1));
+      parts.push(await readChunk(this.#store, log, chunk, from - at, to - at - 1));
     }
     const { skipped, text, used } = wholeCharacters(Buffer.concat(parts), stop === storedBytes);
     return { offset: start + skipped, end: start + used, storedBytes, text };
@@ -76,23 +73,28 @@ export class StoredLogs {
    * @throws S3UnavailableError, from the pieces too
    */
   async whole(
-    job: Job,
+    { id, bucket }: Job,
     member: string,
   ): Promise<{ storedBytes: number; pieces: () => AsyncGenerator<Buffer> } | null> {
-    const chunks = await this.#chunks(job, member);
+    const log = { bucket, job: id, member };
+    const chunks = await this.#chunks(log);
     if (chunks === null) return null;
     const store = this.#store;
     return {
-      storedBytes: chunks.reduce((sum, { version }) => sum + version.sizeBytes, 0),
+      storedBytes: bytesOf(chunks),
       async *pieces() {
-        for (const { version } of chunks)
-          yield await store.getRange({ ...version, bucket: job.bucket }, 0, version.sizeBytes - 1);
+        for (const chunk of chunks)
+          yield await readChunk(store, log, chunk, 0, chunk.version.sizeBytes - 1);
       },
     };
   }
 
-  async #chunks({ id, bucket }: Job, member: string): Promise<Chunk[] | null> {
-    if (!this.#members.all(id).some((one) => one.member === member)) return null;
-    return chunksOf(await this.#store.list(bucket, `${logFolder(id)}${member}-`, MAX_CHUNKS));
+  async #chunks(log: MemberLog): Promise<Chunk[] | null> {
+    if (!this.#members.all(log.job).some((one) => one.member === log.member)) return null;
+    return await listChunks(this.#store, log);
   }
+}
+
+function bytesOf(chunks: readonly Chunk[]): number {
+  return chunks.reduce((sum, { version }) => sum + version.sizeBytes, 0);
 }

@@ -115,6 +115,8 @@ export const DATA_EVENTS = {
         bytes: Type.Optional(Count),
         /** A site's own file left the site, because its project lets such files out. */
         export: Type.Optional(Type.Boolean()),
+        /** Parts of a log whose place it takes: their bytes are its bytes. */
+        merged: Type.Optional(Count),
         ...OfUpload,
       },
       closed,

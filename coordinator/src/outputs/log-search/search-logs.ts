@@ -1,6 +1,6 @@
 /** One search through the stored logs of a job: reads chunks ahead of the one that is searched. */
-import type { ObjectStore } from "../../storage/object-store.ts";
-import { chunksOf, MAX_CHUNKS, memberOfChunk } from "../decisions/log-chunks.ts";
+import { chunksOf, logFolder, MAX_CHUNKS, memberOfChunk } from "../decisions/log-chunks.ts";
+import { type LogStore, readChunk } from "../read-chunk.ts";
 import { type FoundLine, LineSearch, type LineQuery } from "../decisions/line-search.ts";
 
 /** `members`: whose logs, in the order in which matches are numbered. `withinMs`: what is found by then is the answer. */
@@ -23,19 +23,20 @@ const AHEAD = 6;
 
 /** @throws S3UnavailableError; the signal's reason */
 export async function searchLogs(
-  store: Pick<ObjectStore, "list" | "getRange">,
+  store: LogStore,
   { job, bucket, members, query, withinMs }: LogSearchTask,
   signal: AbortSignal,
 ): Promise<LogSearchResult> {
   const until = performance.now() + withinMs;
-  const stored = Map.groupBy(await store.list(bucket, `logs/${job}/`, MAX_CHUNKS), ({ key }) =>
+  const stored = Map.groupBy(await store.list(bucket, logFolder(job), MAX_CHUNKS), ({ key }) =>
     memberOfChunk(key),
   );
   const chunks = members.flatMap((member) =>
     chunksOf(stored.get(member) ?? []).map(({ version, offset }) => ({ member, version, offset })),
   );
-  const read = ({ version }: (typeof chunks)[number]): Promise<Buffer> => {
-    const bytes = store.getRange({ ...version, bucket }, 0, version.sizeBytes - 1);
+  const read = ({ member, ...chunk }: (typeof chunks)[number]): Promise<Buffer> => {
+    const log = { bucket, job, member };
+    const bytes = readChunk(store, log, chunk, 0, chunk.version.sizeBytes - 1);
     // Told when its turn comes, or never where the search has ended.
     bytes.catch(() => undefined);
     return bytes;
