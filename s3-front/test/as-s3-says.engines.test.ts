@@ -1,6 +1,7 @@
 /** What clients take from S3 as given: paging, keys and folders of every kind, headers of answers. */
 import t from "tap";
 import { RunningFront } from "./helper/running-front.ts";
+import { headText, RawConnection, signedHeaders } from "./helper/signed.ts";
 import { signedClient } from "./helper/signed-client.ts";
 
 const front = await RunningFront.create();
@@ -93,6 +94,42 @@ t.test("keys with question marks are copied, whole and in parts, of any version"
     { status: 400, code: "InvalidArgument" },
     "one that is not escaped begins a version",
   );
+});
+
+t.test("attributes are asked for in one line or in a line each", async (t) => {
+  await own({ request: `PUT ${B}/attributes`, body: "hello" });
+  const path = `${B}/attributes?attributes`;
+  const name = "x-amz-object-attributes";
+  const headers = await signedHeaders(front, user.keys, "GET", path, { [name]: "ETag,ObjectSize" });
+  const one = headText(`GET ${path}`, headers);
+  const each = one.replace("ETag,ObjectSize", `ETag\r\n${name}: ObjectSize`);
+  for (const head of [one, each]) {
+    const connection = new RawConnection(front);
+    connection.socket.write(head);
+    const answer = await connection.until(/<\/GetObjectAttributesResponse>|<\/Error>/);
+    connection.close();
+    t.match(answer, /<ETag>[\s\S]*<ObjectSize>5</);
+  }
+});
+
+t.test("ids that are none get the answer that S3 gives to them", async (t) => {
+  await own({ request: `PUT ${B}/ids`, body: "hello" });
+  const { body: opened } = await own({ request: `POST ${B}/of-ids?uploads` });
+  const part = `PUT ${B}/of-ids?partNumber=1&uploadId=${oneOf("UploadId", opened)}`;
+  const nobodys = "01K0000000000000000000000Z";
+  for (const request of [`PUT ${B}/of-ids`, part])
+    for (const [version, code] of [
+      ["invalid_version", "InvalidArgument"],
+      ["", "InvalidArgument"],
+      [nobodys, "NoSuchVersion"],
+    ]) {
+      const headers = { "x-amz-copy-source": `${B}/ids?versionId=${version}` };
+      t.match(await own({ request, headers }), { code }, `${request} of ${version}`);
+    }
+  for (const request of ["GET", "DELETE"])
+    t.match(await own({ request: `${request} ${B}/of-ids?uploadId=not/one` }), {
+      ...{ status: 404, code: "NoSuchUpload" },
+    });
 });
 
 t.test("a deleted object is no source of a copy, whole or of a range", async (t) => {

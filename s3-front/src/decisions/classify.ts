@@ -12,7 +12,7 @@ import {
 } from "./operations.ts";
 import { checkFields } from "./request-fields.ts";
 import { decisiveHeaders } from "./request-headers.ts";
-import { S3Refusal } from "./s3-error.ts";
+import { type S3ErrorCode, S3Refusal } from "./s3-error.ts";
 import { signedHeaders } from "./signed-headers.ts";
 
 /** A request that the door has understood. */
@@ -78,8 +78,8 @@ export function classify(method: string, target: string, rawHeaders: readonly st
     operation,
     bucket,
     key,
-    versionId: idOf(query.get("versionId")),
-    uploadId: idOf(query.get("uploadId")),
+    versionId: idOf(query.get("versionId"), ["InvalidArgument", "the version id is not valid"]),
+    uploadId: idOf(query.get("uploadId"), ["NoSuchUpload", "there is no upload of such an id"]),
     partNumber: isPart ? partNumberOf(query.get("partNumber") ?? "") : null,
     copySource: source === undefined ? null : parseCopySource(source, range),
     accessKeyId: claimedAccessKey(query, headers),
@@ -104,10 +104,9 @@ function timeOf(text = ""): number | null {
 }
 
 /** The engine makes file names of these. */
-function idOf(text: string | undefined): string | null {
+function idOf(text: string | undefined, refusal: [S3ErrorCode, string]): string | null {
   if (text === undefined) return null;
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text))
-    throw new S3Refusal("InvalidArgument", "a version or upload id is not valid");
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text)) throw new S3Refusal(...refusal);
   return text;
 }
 

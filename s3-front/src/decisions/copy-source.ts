@@ -9,6 +9,9 @@ export type CopySource = {
   rangeBytes: number | null;
 };
 
+/** As the engine counts them, and the one that it gives to what was there before versions. */
+const VERSION = /^(?:[0-7][0-9A-HJKMNP-TV-Z]{25}|null)$/;
+
 /**
  * Reads `x-amz-copy-source`: `[/]bucket/key[?versionId=ID]`, escaped. As the engine does, it cuts the version off at the question mark that
  * is not escaped, and decodes the rest as a form before that is split: an escaped question mark belongs to the key. Bytes above 0x7e must
@@ -20,12 +23,13 @@ export function parseCopySource(source: string, range: string | undefined): Copy
     throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not escaped");
   const [rawPath = "", rawVersion, ...more] = source.replace(/^\//, "").split("?");
   const path = decode(rawPath.replaceAll("+", " "));
-  const version =
-    rawVersion === undefined ? null : /^versionId=([A-Za-z0-9._-]{1,128})$/.exec(rawVersion)?.[1];
+  const version = rawVersion === undefined ? null : /^versionId=(.*)$/.exec(rawVersion)?.[1];
   const slashAt = path.indexOf("/");
   const bucket = path.slice(0, Math.max(0, slashAt));
   if (more.length > 0 || version === undefined || !isBucketName(bucket))
     throw new S3Refusal("InvalidArgument", "x-amz-copy-source is not valid");
+  if (version !== null && !VERSION.test(version))
+    throw new S3Refusal("InvalidArgument", "the version id of x-amz-copy-source is not valid");
   const key = path.slice(slashAt + 1);
   checkKey(key);
   return {

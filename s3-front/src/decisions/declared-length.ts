@@ -13,7 +13,7 @@ export type DeclaredLength = { bodyBytes: number | null; storedBytes: number };
  * How much the request says that it brings. The quota counts `storedBytes`, so they are taken from `x-amz-decoded-content-length` only where
  * the engine itself holds the body to it: in an aws-chunked body that is signed in a header. Such a body may come in a chunked transfer
  * (boto3 sends it so over TLS); no other may.
- * @throws S3Refusal MissingContentLength, EntityTooLarge, InvalidArgument
+ * @throws S3Refusal MissingContentLength, EntityTooLarge, IncompleteBody, InvalidRequest
  */
 export function declaredLength(
   body: "object" | "document" | "none",
@@ -44,12 +44,13 @@ export function declaredLength(
   if (body === "none" && bodyBytes !== 0)
     throw new S3Refusal("InvalidRequest", "this operation takes no body");
   if (bodyBytes !== null && storedBytes !== bodyBytes && (!isHeldToIt || storedBytes > bodyBytes))
-    throw new S3Refusal("InvalidArgument", "x-amz-decoded-content-length does not fit the body");
+    throw new S3Refusal("IncompleteBody", "x-amz-decoded-content-length does not fit the body");
   return { bodyBytes, storedBytes };
 }
 
 function count(text: string, name: string): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) throw new S3Refusal("InvalidArgument", `${name} is no length`);
+  if (!Number.isSafeInteger(value))
+    throw new S3Refusal("MissingContentLength", `${name} is no length`);
   return value;
 }

@@ -5,7 +5,7 @@
  */
 import { dateOf } from "./date-of.ts";
 import { isQuerySigned, SIGNING } from "./operations.ts";
-import { S3Refusal } from "./s3-error.ts";
+import { type S3ErrorCode, S3Refusal } from "./s3-error.ts";
 
 /** Of which the whole family is closed. `x-minio-…` asks for what MinIO alone does. */
 const FAMILIES = /^(?:x-amz-|x-minio-|if-)/;
@@ -87,6 +87,9 @@ export const HARMLESS_VALUES: Readonly<Record<string, readonly string[]>> = {
   "x-amz-acl": ["private", "bucket-owner-full-control"],
   "x-amz-storage-class": ["STANDARD"],
 };
+
+/** Besides checksums: fields of which S3 says that the request is at fault. */
+const OF_REQUEST = new Set(["x-amz-mp-object-size", "x-amz-object-attributes"]);
 
 /** Parts of a field that is granted: the engine names no parts among the attributes. */
 const UNSERVED_VALUES: Readonly<Record<string, RegExp>> = {
@@ -174,13 +177,17 @@ function checkField(operation: string, name: string, value: string, seen: Set<st
   if (!isGranted(operation, name)) throw notGranted(operation, name, value);
   const unserved = UNSERVED_VALUES[name]?.exec(value);
   if (unserved) throw notGranted(operation, `${name}: ${unserved[0]}`, value);
-  // Metadata of one name is put together, as S3 does.
-  if (seen.has(name) && !name.startsWith("x-amz-meta-")) throw invalid(name, "is given twice");
+  if (seen.has(name) && !isPutTogether(name)) throw invalid(name, "is given twice");
   seen.add(name);
   if (value === "" && !name.startsWith("x-amz-meta-") && name !== "x-amz-tagging")
     throw invalid(name, "is empty");
   if (FORMS[name]?.(value) === false)
     throw invalid(name, "has a value that the object store can't read");
+}
+
+/** Lines of one name say it all together, as S3 reads them: the SDK for Go sends a line for each attribute. */
+function isPutTogether(name: string): boolean {
+  return name.startsWith("x-amz-meta-") || name === "x-amz-object-attributes";
 }
 
 function isHarmless(name: string, value: string): boolean {
@@ -206,5 +213,11 @@ function notGranted(operation: string, name: string, value: string): S3Refusal {
 }
 
 function invalid(name: string, what: string): S3Refusal {
-  return new S3Refusal("InvalidArgument", `${name} ${what}`);
+  return new S3Refusal(codeOf(name), `${name} ${what}`);
+}
+
+/** As S3 answers a value that is none. */
+function codeOf(name: string): S3ErrorCode {
+  if (name === "content-md5") return "InvalidDigest";
+  return CHECKSUMS.includes(name) || OF_REQUEST.has(name) ? "InvalidRequest" : "InvalidArgument";
 }

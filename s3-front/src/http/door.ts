@@ -264,7 +264,10 @@ export class Door {
     if (copySource === null) return 0;
     const { bucket, key, versionId } = copySource;
     const { sizeBytes } = await this.#deps.link.ask("object", { bucket, key, versionId }, STAT_MS);
-    if (sizeBytes === null) throw new S3Refusal("NoSuchKey", "there is no such object to copy");
+    if (sizeBytes === null)
+      throw versionId === null
+        ? new S3Refusal("NoSuchKey", "there is no such object to copy")
+        : new S3Refusal("NoSuchVersion", "there is no such version to copy");
     return sizeBytes;
   }
 

@@ -15,7 +15,8 @@ const streaming = {
   "x-amz-decoded-content-length": "3",
   "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
 };
-const copy = { "x-amz-copy-source": "/bucket/a%20b?versionId=01K" };
+const VERSION = "01K0000000000000000000000Z";
+const copy = { "x-amz-copy-source": `/bucket/a%20b?versionId=${VERSION}` };
 const range = { "x-amz-copy-source-range": "bytes=0-9" };
 
 t.test("every request of the clients is the operation that S3 calls it", async (t) => {
@@ -132,7 +133,11 @@ t.test(
       ["PUT /bucket/a", "InvalidURI", { "x-amz-copy-source": "/bucket/a/.sgwtmp/b" }],
       [`GET /bucket/${"k".repeat(1025)}`, "KeyTooLongError"],
       ["GET /bucket/a?versionId=..%2Fx", "InvalidArgument"],
-      ["PUT /bucket/a?partNumber=1&uploadId=..%2F..%2Fx", "InvalidArgument", body],
+      ["GET /bucket/a?versionId=", "InvalidArgument"],
+      ["PUT /bucket/a?partNumber=1&uploadId=..%2F..%2Fx", "NoSuchUpload", body],
+      ["GET /bucket/a?uploadId=", "NoSuchUpload"],
+      ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/a?versionId=01K" }],
+      ["PUT /bucket/a", "InvalidArgument", { "x-amz-copy-source": "/bucket/a?versionId=" }],
       ["PUT /bucket/a?partNumber=0&uploadId=u", "InvalidArgument", body],
       ["PUT /bucket/a?partNumber=10001&uploadId=u", "InvalidArgument", body],
       ["PUT /bucket/a", "InvalidURI", { "x-amz-copy-source": "/bucket/../other/b" }],
@@ -182,10 +187,11 @@ t.test(
       ["PUT /bucket/a", "EntityTooLarge", { "content-length": String(6 * 1024 ** 3) }],
       ["POST /bucket?delete", "EntityTooLarge", { "content-length": String(5 * 1024 ** 2) }],
       ["GET /bucket/a", "InvalidRequest", { "content-length": "5" }],
-      ["PUT /bucket/a", "InvalidArgument", { ...body, "x-amz-decoded-content-length": "1" }],
+      ["PUT /bucket/a", "IncompleteBody", { ...body, "x-amz-decoded-content-length": "1" }],
+      ["PUT /bucket/a", "MissingContentLength", { ...body, "x-amz-decoded-content-length": "-1" }],
       [
         "PUT /bucket/a?X-Amz-Credential=K%2F1",
-        "InvalidArgument",
+        "IncompleteBody",
         {
           ...body,
           "x-amz-decoded-content-length": "1",
@@ -197,7 +203,10 @@ t.test(
         "InvalidArgument",
         { authorization: "AWS4-HMAC-SHA256 Credential=A/1/r/s3/aws4_request" },
       ],
-      ["GET /bucket/a", "InvalidArgument", { authorization: "AWS K:sig" }],
+      ["GET /bucket/a", "InvalidRequest", { authorization: "AWS K:sig" }],
+      ["GET /bucket/a", "InvalidArgument", { authorization: "Bearer K" }],
+      ["GET /bucket/a", "AuthorizationHeaderMalformed", { authorization: "AWS4-HMAC-SHA256 x" }],
+      ["GET /bucket/a?X-Amz-Signature=0", "AuthorizationQueryParametersError"],
     ];
     for (const [request, code, headers] of requests)
       t.equal(named(request, headers), code, request);
@@ -227,9 +236,9 @@ t.test("the claimed key, the copy's source and the stored length are read", asyn
   });
   t.match(classify("GET", "/bucket/a", []), { accessKeyId: null });
   for (const [source, key, versionId] of [
-    [copy["x-amz-copy-source"], "a b", "01K"],
+    [copy["x-amz-copy-source"], "a b", VERSION],
     ["/bucket/a%3Fb", "a?b", null],
-    ["bucket%2Fa%3FversionId%3D1?versionId=01K", "a?versionId=1", "01K"],
+    [`bucket%2Fa%3FversionId%3D1?versionId=${VERSION}`, "a?versionId=1", VERSION],
   ] as const)
     t.match(classify("PUT", "/bucket/a", ["x-amz-copy-source", source]), {
       copySource: { bucket: "bucket", key, versionId, rangeBytes: null },

@@ -171,10 +171,10 @@ export class RunningFront implements AsyncDisposable {
   }
 
   /** A user with a bucket as the coordinator makes them, through the front. */
-  async addUser(quotaBytes = 1024 ** 3): Promise<TestUser> {
+  async addUser(quotaBytes = 1024 ** 3, named?: string): Promise<TestUser> {
     const userId = `u_${randomBytes(12).toString("hex")}`;
     this.#users += 1;
-    const bucket = `canary${this.#users}-${randomBytes(4).toString("hex")}`;
+    const bucket = named ?? `canary${this.#users}-${randomBytes(4).toString("hex")}`;
     const keys = {
       accessKeyId: `RT${randomBytes(10).toString("hex").toUpperCase()}`,
       secretAccessKey: randomBytes(32).toString("base64url"),
@@ -197,6 +197,12 @@ export class RunningFront implements AsyncDisposable {
     promotePair(db, of, BUCKET_RIGHTS);
     settlePair(db, of);
     return { userId, bucket, keys };
+  }
+
+  /** From the engine's disk, with what is locked in it. */
+  dropBucket(bucket: string): void {
+    for (const folder of ["objects", "versions"])
+      rmSync(join(this.dir, folder, bucket), { recursive: true, force: true });
   }
 
   /** As the operator does. */
