@@ -71,6 +71,9 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
   const s3cmd = [tools.s3cmd, "-c", at("s3cmd.config")];
   const rclone = [tools.rclone, "--ca-cert", caFile, "--retries", "1", "--low-level-retries", "1"];
   const s5cmd = [tools.s5cmd, "--endpoint-url", endpoint, "--retry-count", "0"];
+  const mc = [tools.mc, "--config-dir", at("mc"), "--no-color"];
+  const mcHost = (secret: string): string =>
+    `MC_HOST_door=https://${accessKeyId}:${secret}@localhost:${port}`;
   return [
     {
       client: "boto3",
@@ -343,6 +346,67 @@ export function scenarios(tools: Tools, site: Site): Scenario[] {
           what: "the quota",
           command: [...s5cmd, "cp", "--part-size", "100", at("over"), `s3://${bucket}/x`],
           fails: /QuotaExceeded/,
+        },
+      ],
+    },
+    {
+      client: "mc",
+      env: { SSL_CERT_FILE: caFile, MC_HOST_door: mcHost(secretAccessKey).replace(/^[^=]*=/, "") },
+      steps: [
+        { what: "ls", command: [...mc, "ls", "door"], says: new RegExp(bucket) },
+        {
+          what: "mb of the own bucket",
+          command: [...mc, "mb", "--ignore-existing", `door/${bucket}`],
+        },
+        { what: "cp up", command: [...mc, "cp", at("small"), `door/${bucket}/data/${ODD}`] },
+        { what: "cp up in parts", command: [...mc, "cp", at("big"), `door/${bucket}/data/big`] },
+        { what: "cp down", command: [...mc, "cp", `door/${bucket}/data/big`, at("back")] },
+        same("big", "back"),
+        {
+          what: "cp within",
+          command: [...mc, "cp", `door/${bucket}/data/big`, `door/${bucket}/data/copy`],
+        },
+        {
+          what: "stat",
+          command: [...mc, "stat", `door/${bucket}/data/copy`],
+          says: /Size\s*: 20 MiB/,
+        },
+        {
+          what: "tag set",
+          command: [...mc, "tag", "set", `door/${bucket}/data/copy`, "of=somebody"],
+        },
+        {
+          what: "tag list",
+          command: [...mc, "tag", "list", `door/${bucket}/data/copy`],
+          says: /of\s*: somebody/,
+        },
+        {
+          what: "mirror",
+          command: [...mc, "mirror", at("tree"), `door/${bucket}/mirrored`],
+        },
+        {
+          what: "diff",
+          command: [...mc, "diff", at("tree"), `door/${bucket}/mirrored`],
+        },
+        { what: "cat", command: [...mc, "cat", `door/${bucket}/data/${ODD}`], says: /^hello$/m },
+        {
+          what: "ls of all",
+          command: [...mc, "ls", "--recursive", `door/${bucket}`],
+          says: /data\/a b\/ü\+\.txt/,
+        },
+        {
+          what: "rm of all",
+          command: [...mc, "rm", "--recursive", "--force", `door/${bucket}/data`],
+        },
+        {
+          what: "a wrong secret",
+          command: ["env", mcHost("x".repeat(40)), ...mc, "cp", at("big"), `door/${bucket}/x`],
+          fails: /signature/i,
+        },
+        {
+          what: "the quota",
+          command: [...mc, "cp", "--disable-multipart", at("over"), `door/${bucket}/x`],
+          fails: /quota/i,
         },
       ],
     },

