@@ -565,7 +565,7 @@ export const PROOFS: Readonly<Record<string, ProofEntry>> = {
       "a write after a copy costs what a write without one costs, in a bucket of 100,000 versions",
     goal: "1.2 ×",
     figures: [["versions", "versions"]],
-    minutes: 25,
+    minutes: 2,
   },
   "s3-front": {
     shows: "the S3 front beside the engine alone",
