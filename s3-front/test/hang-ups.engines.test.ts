@@ -24,6 +24,8 @@ t.test("what a change does after its client has gone is recorded as it was done"
     "content-length": "5",
   };
   await front.storeOf(user).put(user.bucket, "other", "x", "text/plain");
+  // An end may be on record after its answer: it must not be taken for that of the write to come.
+  await front.untilLeaf(({ type, phase }) => type === "data.object.write" && phase === "completed");
   const begunAt = await front.leafCount();
   process.kill(front.enginePid, "SIGSTOP");
   await hangUp(`PUT ${path}`, headers, "hello");
