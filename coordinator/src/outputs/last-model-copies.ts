@@ -7,9 +7,7 @@ import type { UploadRow } from "../kernel/output-table.ts";
 import type { ObjectStore, ObjectVersion } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
 import type { VolumeSync } from "../storage/volume-sync.ts";
-
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 60_000;
+import { retryWaitMs } from "./decisions/retry-wait.ts";
 
 export type LastModelParts = {
   commit: GroupCommit;
@@ -42,7 +40,7 @@ export class LastModelCopies {
         await this.#make(model);
       } catch (error) {
         onError(error);
-        const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** model.attempts);
+        const waitMs = retryWaitMs(model.attempts);
         await commit.run(() => lastModels.defer(model.jobId, clock.now() + waitMs)).catch(onError);
       }
   }

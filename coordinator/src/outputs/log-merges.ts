@@ -12,9 +12,7 @@ import {
   type Merge,
   mergesOf,
 } from "./decisions/log-chunks.ts";
-
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 60_000;
+import { retryWaitMs } from "./decisions/retry-wait.ts";
 
 export type LogMergeParts = {
   commit: GroupCommit;
@@ -45,7 +43,7 @@ export class LogMerges {
         await commit.run(() => logMerges.done(due.memberId));
       } catch (error) {
         onError(error);
-        const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** due.attempts);
+        const waitMs = retryWaitMs(due.attempts);
         await commit.run(() => logMerges.defer(due.memberId, clock.now() + waitMs)).catch(onError);
       }
   }

@@ -5,9 +5,8 @@ import type { ObjectStore } from "../storage/object-store.ts";
 import type { LastModelCopies } from "./last-model-copies.ts";
 import type { LogMerges } from "./log-merges.ts";
 import type { OutputTable, UploadRow } from "../kernel/output-table.ts";
+import { retryWaitMs } from "./decisions/retry-wait.ts";
 
-const FIRST_RETRY_MS = 500;
-const LAST_RETRY_MS = 60_000;
 const KINDS = ["abort-upload", "remove-version", "hide-output"] as const;
 
 export type StoreParts = {
@@ -53,7 +52,7 @@ export class StorePump {
             await commit.run(() => commands.done(command.seq));
           } catch (error) {
             onError(error);
-            const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** command.attempts);
+            const waitMs = retryWaitMs(command.attempts);
             await commit.run(() => commands.defer(command.seq, now() + waitMs)).catch(onError);
           }
         }
