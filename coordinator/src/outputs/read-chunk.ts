@@ -1,6 +1,12 @@
-import type { ObjectStore } from "../storage/object-store.ts";
+import type { ObjectStore, ObjectVersion } from "../storage/object-store.ts";
 import { S3ResponseError } from "../storage/s3-transport.ts";
-import { type Chunk, chunksOf, logFolder, MAX_CHUNKS } from "./decisions/log-chunks.ts";
+import {
+  type Chunk,
+  chunksOf,
+  isMergedInto,
+  logFolder,
+  MAX_CHUNKS,
+} from "./decisions/log-chunks.ts";
 
 export type LogStore = Pick<ObjectStore, "list" | "getRange">;
 export type MemberLog = { bucket: string; job: string; member: string };
@@ -26,7 +32,7 @@ export async function readChunk(
     return await store.getRange({ ...version, bucket: log.bucket }, start, end);
   } catch (error) {
     if (!(error instanceof S3ResponseError && error.status === 404)) throw error;
-    const moved = await readStretch(store, log, offset + start, offset + end);
+    const moved = await readStretch(store, log, version, offset + start, offset + end);
     if (moved.length !== end - start + 1) throw error;
     return moved;
   }
@@ -35,11 +41,14 @@ export async function readChunk(
 async function readStretch(
   store: LogStore,
   log: MemberLog,
+  part: ObjectVersion,
   start: number,
   end: number,
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
   for (const { version, offset } of await listChunks(store, log)) {
+    // A part that was removed moves what follows it: other bytes are not taken for its own.
+    if (!isMergedInto(part, version)) continue;
     const from = Math.max(0, start - offset);
     const to = Math.min(version.sizeBytes - 1, end - offset);
     if (from <= to) parts.push(await store.getRange({ ...version, bucket: log.bucket }, from, to));

@@ -35,6 +35,8 @@ const params = Type.Object({ id: IdParam }, { additionalProperties: false });
 export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app, deps) => {
   const stored = new StoredTasks(deps.read);
   const find = (id: string) => asTask(deps.kernel.job(id));
+  const listLogs = ({ id, bucket }: { id: string; bucket: string }) =>
+    deps.store.list(bucket, logFolder(id), MAX_CHUNKS);
 
   app.post(
     "/api/tasks",
@@ -149,20 +151,26 @@ export const taskRoutes: FastifyPluginAsyncTypebox<TaskRoutesDeps> = async (app,
       const job = await authorizedRow(request, "job.outputs.remove", find(request.params.id));
       if (!isTerminal(job.state)) throw new ApiError("job_alive", `task ${job.id} is ${job.state}`);
       const outputs = deps.kernel.outputs(job.id);
-      const logs = await deps.store.list(job.bucket, logFolder(job.id), MAX_CHUNKS);
+      const logs = await listLogs(job);
       const logId = findBucket(deps.read, job.bucket)?.logId ?? job.projectId;
       const object = { kind: "bucket", id: logId } as const;
       return request.audit.operation(
         { type: "data.bucket.delete", object, detail: { objects: outputs.length + logs.length } },
         async () => {
-          for (const { key } of [...outputs, ...logs])
-            await request.audit.fact({
+          const note = (key: string) =>
+            request.audit.fact({
               type: "data.object.delete.listed",
               object: { path: `${job.bucket}/${key}` },
               detail: { version: true },
             });
+          for (const { key } of [...outputs, ...logs]) await note(key);
           for (const { key, versionId } of logs)
             await deps.store.remove(job.bucket, key, versionId);
+          // Parts that were merged meanwhile: the merged one stands by now, or finds that its parts are gone.
+          for (const { key, versionId } of await listLogs(job)) {
+            await note(key);
+            await deps.store.remove(job.bucket, key, versionId);
+          }
           return { removed: (await deps.kernel.forgetOutputs(job.id)) + logs.length };
         },
       );

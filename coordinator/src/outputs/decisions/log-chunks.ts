@@ -7,7 +7,7 @@ import type { ObjectVersion } from "../../storage/object-store.ts";
 /** A part of a member's log. `offset`: where it begins in what the member printed. */
 export type Chunk = { version: ObjectVersion; offset: number };
 
-/** An agent stores a chunk every few seconds at most; so many are years. */
+/** An agent stores a chunk every five seconds at most: one member that never pauses makes so many in six days. */
 export const MAX_CHUNKS = 100_000;
 /** Of a merged part: the coordinator holds the bytes of one at a time. */
 export const MAX_MERGED_BYTES = 8 * 1024 * 1024;
@@ -54,6 +54,12 @@ export function chunksOf(versions: readonly ObjectVersion[]): Chunk[] {
       offset += version.sizeBytes;
       return chunk;
     });
+}
+
+/** Whether the bytes of this part lie in that merged one. */
+export function isMergedInto(part: ObjectVersion, whole: ObjectVersion): boolean {
+  const span = spanOf(whole);
+  return isMerged(span) && covers(span, spanOf(part));
 }
 
 /** What is to be merged of one member's log: what a crash left first. */
@@ -116,8 +122,9 @@ function isMerged({ first, last }: Span): boolean {
   return last > first;
 }
 
-function covers(whole: Span, { first, last }: Span): boolean {
-  return whole.first <= first && last <= whole.last;
+/** Of one fence alone: the parts of another count by themselves. */
+function covers(whole: Span, { folder, first, last }: Span): boolean {
+  return whole.folder === folder && whole.first <= first && last <= whole.last;
 }
 
 function sequence(number: number): string {

@@ -5,6 +5,8 @@ const MAX_KEY_CHARACTERS = 512;
 const MAX_DEPTH = 8;
 /** Printable characters that need no escaping in any file system, URL path or log line. */
 const SEGMENT = /^[A-Za-z0-9_][A-Za-z0-9._@=+-]*$/;
+/** Parts alone: what the coordinator merges of them has another form, and nobody else makes it. */
+const LOG_PART = /^[^/]+\/\d{1,12}$/;
 const OUTPUT_FOLDERS = ["model_out", "files_out"];
 const SITE_FILES = "files_out/sites/";
 
@@ -35,7 +37,7 @@ export function outputKey(owner: OutputOwner, key: string, area: OutputArea): st
     return null;
   if (!segments.every((segment) => SEGMENT.test(segment))) return null;
   const isOwn = segments[0] === `${owner.memberId}-${formatFence(owner.fence)}`;
-  if (area === "log") return isOwn ? `logs/${owner.jobId}/${key}` : null;
+  if (area === "log") return isOwn && LOG_PART.test(key) ? `logs/${owner.jobId}/${key}` : null;
   if (area === "output" && isMembersOwn(owner, key)) return `${owner.outputRoot}/${key}`;
   if (!owner.isLead) return null;
   if (area === "checkpoint") return isOwn ? `ckpt/${owner.jobId}/${owner.attemptId}/${key}` : null;

@@ -2,6 +2,7 @@ import t from "tap";
 import {
   chunksOf,
   fenceOfChunk,
+  isMergedInto,
   MAX_MERGED_BYTES,
   memberOfChunk,
   mergesOf,
@@ -43,6 +44,20 @@ t.test("a fence that is renewed goes on counting", async (t) => {
     [0, 10, 20],
   );
   t.same(mergesOf([single(1), renewed]), [], "parts of two fences stay two");
+});
+
+t.test("a merged part takes the place of those of its own fence alone", async (t) => {
+  const merged = part(MERGED, 30);
+  const another: ObjectVersion = { ...single(1), key: "logs/j-1/j-1-a1-site-1-2-1.1/00000001" };
+  t.same(mergesOf([merged, another]), []);
+  t.equal(chunksOf([merged, another]).length, 2);
+  t.ok(isMergedInto(single(1), merged));
+  for (const [one, whole] of [
+    [single(3), merged],
+    [another, merged],
+    [single(1), single(1)],
+  ] as const)
+    t.notOk(isMergedInto(one, whole));
 });
 
 t.test("parts that follow one another become one, up to the largest that is held", async (t) => {

@@ -56,6 +56,8 @@ t.test("a site's files leave it where the project says so, below its own name", 
   t.notOk(isSiteFile("jobs/x", "jobs/x/files_out/logs/site-1.log"));
   t.equal(outputKey(client, "j-a1-site-1-2.3/7", "log"), "logs/j/j-a1-site-1-2.3/7");
   t.equal(outputKey(client, "j-a1-server-2.3/7", "log"), null);
+  for (const key of ["to-00000009/00000000", "7/8", "seven", "-1"])
+    t.equal(outputKey(client, `j-a1-site-1-2.3/${key}`, "log"), null, `${key} is no part`);
   t.equal(outputKey(client, "j-a1-site-1-2.2/7", "log"), null, "of an older fence");
   t.equal(
     outputKey(server, "j-a1-server-2.3/4/model", "checkpoint"),
