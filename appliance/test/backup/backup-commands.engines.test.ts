@@ -181,8 +181,10 @@ async function layOut(
     mkdirSync(join(layout.data(), folder), { recursive: true });
   for (const secrets of ["appliance", "auditd"])
     mkdirSync(layout.secrets(secrets), { recursive: true, mode: 0o700 });
+  // Parents get the mode too, and what other files start works below the first of them.
+  mkdirSync(layout.run("audit"), { recursive: true });
   for (const producer of ["appliance", "control"])
-    mkdirSync(layout.run("audit", producer), { recursive: true, mode: 0o700 });
+    mkdirSync(layout.run("audit", producer), { mode: 0o700 });
   symlinkSync(process.execPath, layout.release("bin", "node"));
   symlinkSync(shippedProgram("sov-verify"), layout.release("app", "sov-verify.mjs"));
   for (const [engine, program] of [

@@ -1,6 +1,6 @@
 /** The part of the front door, on the real HAProxy: its user, its key, what it does with a bad file, and a renewed certificate. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { dirname, join } from "node:path";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { CustomersPki } from "../ca/customers-pki.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
-import { readableBy, writeOwned } from "../../src/config/owned-file.ts";
+import { ensureFolder, readableBy, ROOT, writeOwned } from "../../src/config/owned-file.ts";
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
 import { Layout, uidOf } from "../../src/layout.ts";
 import { apiSocket } from "../../src/parts/api-socket.ts";
@@ -36,7 +36,8 @@ const release = { version: "1", tree: [], engines: {} } as unknown as PartContex
 const context: PartContext = { layout, config, release };
 const owner = readableBy(uidOf(config, "door"));
 symlinkSync(dirname(await ensureHaproxy()), layout.release("engines", "haproxy"));
-for (const folder of [layout.run(".."), layout.run()]) mkdirSync(folder, { recursive: true });
+// Open on the way to its sockets, whoever made the first of the two.
+for (const folder of [layout.run(".."), layout.run()]) ensureFolder(folder, ROOT, 0o755);
 // Its user must come through to its files.
 for (const folder of [layout.root, layout.etc, layout.secrets("")]) chmodSync(folder, 0o755);
 t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
