@@ -81,12 +81,12 @@ module.exports = {
       name: "contracts-import-nothing-of-ours",
       severity: "error",
       from: { path: "^contracts/" },
-      to: { path: `^(daemon|${rooms}|proofs|dev)/` },
+      to: { path: `^(frame|${rooms}|proofs|dev)/` },
     },
     {
-      name: "daemon-imports-nothing-of-ours",
+      name: "frame-imports-nothing-of-ours",
       severity: "error",
-      from: { path: "^daemon/" },
+      from: { path: "^frame/" },
       to: { path: `^(contracts|${rooms}|proofs|dev)/` },
     },
     {
@@ -94,7 +94,7 @@ module.exports = {
       comment: "the client of Keycloak serves the coordinator and the appliance alike",
       severity: "error",
       from: { path: "^keycloak/src/" },
-      to: { path: `^(daemon|${rooms}|proofs|dev)/` },
+      to: { path: `^(frame|${rooms}|proofs|dev)/` },
     },
     {
       name: "running-parts-never-import-one-another",
@@ -106,7 +106,7 @@ module.exports = {
     {
       name: "no-test-code-in-product",
       severity: "error",
-      from: { path: `^(contracts|daemon|${rooms})/src/` },
+      from: { path: `^(contracts|frame|${rooms})/src/` },
       to: { path: "(^|/)(test|house|proofs|dev)/" },
     },
     {
@@ -169,7 +169,7 @@ module.exports = {
     {
       name: "not-to-dev-dep",
       severity: "error",
-      from: { path: `^(contracts|daemon|${rooms})/src/` },
+      from: { path: `^(contracts|frame|${rooms})/src/` },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
     },
   ],

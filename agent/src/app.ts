@@ -9,7 +9,7 @@ import {
   RENEW_SINCE,
   TRIAL_SINCE,
 } from "@resontech/contracts/agent-protocol";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import type { Logger } from "pino";
 import { pumpJournal } from "./audit/journal-pump.ts";
 import { NodeRecords } from "./audit/node-records.ts";

@@ -1,6 +1,6 @@
 /** `agent --config FILE`: one node's agent. Root: it mounts member file systems and speaks to the container engine. */
 import { parseArgs } from "node:util";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { runAgent } from "./app.ts";
 import { loadConfig } from "./config.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { until } from "./helper/engine-process.ts";
 import { JOB_UIDS, TestNode } from "./helper/test-node.ts";
 import { zipOf } from "./helper/zip.ts";

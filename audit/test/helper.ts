@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import type { Test } from "tap";
 import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
 import { parseLeaf } from "../src/log/format/event/leaf.ts";

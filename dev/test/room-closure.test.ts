@@ -5,7 +5,7 @@ import { ships } from "../tests/ships.ts";
 const tree = {
   imports: new Map([
     ["cli/test/a.test.ts", ["cli/src/a.ts", "audit/test/helper.ts"]],
-    ["audit/test/helper.ts", ["daemon/src/turns.ts", "node_modules/tap/index.js"]],
+    ["audit/test/helper.ts", ["frame/src/turns.ts", "node_modules/tap/index.js"]],
     ["cli/src/a.ts", ["cli/test/a.test.ts"]],
     ["coordinator/src/main.ts", ["contracts/src/x.ts"]],
     ["gateway/test/b.engines.test.ts", []],
@@ -19,7 +19,7 @@ const tree = {
 
 t.test("a test sees its room, what it imports and starts, and what these name", async (t) => {
   t.same(roomClosure("cli/test/a.test.ts", tree), [
-    ...["audit", "cli", "contracts", "coordinator", "daemon", "policies"],
+    ...["audit", "cli", "contracts", "coordinator", "frame", "policies"],
   ]);
 });
 

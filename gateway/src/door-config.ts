@@ -2,7 +2,7 @@
 import { INFERENCE_PATH } from "@resontech/contracts/http-inference";
 import { OPENAI_PATH, OPENAI_SILENT_MS } from "@resontech/contracts/openai-surface";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
-import { SERVER_TLS } from "@resontech/daemon/tls-suites";
+import { SERVER_TLS } from "@resontech/frame/tls-suites";
 import { WITHOUT_KEYCLOAK, WITHOUT_SESSION } from "./cookie-filter.ts";
 import {
   COORDINATOR_ERRORS,

@@ -1,4 +1,4 @@
-import { SERVER_TLS } from "@resontech/daemon/tls-suites";
+import { SERVER_TLS } from "@resontech/frame/tls-suites";
 import fc from "fast-check";
 import t from "tap";
 import { type DoorSettings, renderDoorConfig } from "../src/door-config.ts";

@@ -15,8 +15,8 @@ import {
   truncateSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { isFullDisk, writeNow } from "@resontech/daemon/durable-file";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { isFullDisk, writeNow } from "@resontech/frame/durable-file";
+import { syncNow } from "@resontech/frame/durable-file-now";
 import { type Static, Type } from "typebox";
 import { reader } from "@resontech/contracts/readable";
 import { digestOf, InstallRequest } from "./request.ts";

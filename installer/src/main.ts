@@ -1,6 +1,6 @@
 /** The installer: run by install.sh from a verified medium, and by the `appliance` command for `resume` and `uninstall`. */
 import { EXIT } from "@resontech/contracts/exit-codes";
-import { isFullDisk } from "@resontech/daemon/durable-file";
+import { isFullDisk } from "@resontech/frame/durable-file";
 import { onClosedPipe } from "@resontech/cli/closed-pipe";
 import { resolve } from "node:path";
 import { Command, CommanderError } from "commander";

@@ -1,7 +1,7 @@
 /** A process that transfers as the agent does, with the agent's own code, and says what it took: forked by `staging.ts`. */
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
+import { EventLoopLag } from "@resontech/frame/event-loop-lag";
 import { offThread } from "../../agent/src/off-thread/off-thread.ts";
 import { Uploader } from "../../agent/src/outputs/uploader.ts";
 

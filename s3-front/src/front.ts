@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connectProducer } from "@resontech/audit/producer";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
-import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
+import { EventLoopLag } from "@resontech/frame/event-loop-lag";
 import type { Logger } from "pino";
 import { closeOpenOperations } from "./audit/close-open-operations.ts";
 import { Trail } from "./audit/trail.ts";

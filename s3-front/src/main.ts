@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { openFront } from "./front.ts";
 import { readConfig } from "./read-config.ts";

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
 import { reader } from "@resontech/contracts/readable";
 import { ServingConfig } from "@resontech/contracts/serving-config";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { openServing } from "./open-serving.ts";
 

@@ -1,6 +1,6 @@
 /** A body that names where the bytes are: `{"url": "https://…"}`. */
 import type { IncomingMessage } from "node:http";
-import { abortable } from "@resontech/daemon/abortable";
+import { abortable } from "@resontech/frame/abortable";
 import { MAX_URL_LENGTH } from "./outbound/outbound-url.ts";
 import { OutboundError } from "./outbound/outbound-error.ts";
 import { bodyOf, type ReplicaBody } from "./replica-body.ts";

@@ -24,7 +24,7 @@ import {
   type NodeEventType,
   type SignedNodeEvent,
 } from "@resontech/contracts/node-audit";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 
 /** From here on no member is begun; those that are there have room for their ends. */
 const FULL_EVENTS = 20_000;

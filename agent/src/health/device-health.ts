@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import { reader } from "@resontech/contracts/readable";
 import { kernelEvent } from "../decisions/kernel-faults.ts";
 import {

@@ -6,7 +6,7 @@ import { hash, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { splitTrust } from "@resontech/contracts/door-authorities";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 
 const FILE = "door-ca.crt";
 

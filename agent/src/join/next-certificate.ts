@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { RenewReply } from "@resontech/contracts/agent-protocol";
-import { replaceFileNow, syncNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow, syncNow } from "@resontech/frame/durable-file-now";
 import type { Logger } from "pino";
 import { judgeLife } from "../decisions/certificate-life.ts";
 import type { Wake } from "../wake.ts";

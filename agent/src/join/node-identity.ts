@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { type JoinReply } from "@resontech/contracts/agent-protocol";
 import { formatRenewalToken, renewalBytes } from "@resontech/contracts/renewal-token";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import type { Logger } from "pino";
 import { judgeLife } from "../decisions/certificate-life.ts";
 import { askDoor, JoinRefusedError } from "./join-door.ts";

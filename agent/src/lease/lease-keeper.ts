@@ -15,7 +15,7 @@ import {
   type UpgradeWish,
 } from "@resontech/contracts/agent-protocol";
 import { PROTOCOL_UNSUPPORTED, versionsOf } from "@resontech/contracts/protocol-versions";
-import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
+import { EventLoopLag } from "@resontech/frame/event-loop-lag";
 import type { Logger } from "pino";
 import { type BootClock, toMs } from "../boot-clock.ts";
 import type { CoordinatorClient } from "../bus/coordinator-client.ts";

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { formatFence } from "@resontech/contracts/fence";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import { offThread } from "../off-thread/off-thread.ts";
 import type { MemberContext } from "./member-context.ts";
 

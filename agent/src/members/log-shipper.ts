@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import type { TailMessage } from "@resontech/contracts/agent-protocol";
 import { formatFence } from "@resontech/contracts/fence";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import { persist } from "../bus/persist.ts";
 import { gapLine, isFullChunk, nextLogStep } from "../decisions/log-bound.ts";
 import { tailPieces } from "../decisions/tail-pieces.ts";

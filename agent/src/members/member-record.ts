@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DesiredMember, MemberReport } from "@resontech/contracts/agent-protocol";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import type { Failure, Verdict } from "../decisions/container-end.ts";
 import { INITIAL_TOLD, type Told } from "../decisions/told-events.ts";
 import type { NodeDisk } from "../disk/node-disk.ts";

@@ -6,7 +6,7 @@
 import type { DesiredMember, MemberBridge } from "@resontech/contracts/agent-protocol";
 import { isDeepStrictEqual } from "node:util";
 import { compareFences } from "@resontech/contracts/fence";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import { isStaleFence, RefusedError } from "../bus/refused-error.ts";
 import type { Failure } from "../decisions/container-end.ts";
 import { withoutHostPaths } from "../decisions/without-host-paths.ts";

@@ -1,4 +1,4 @@
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { MemberContext } from "./member-context.ts";
 
 /** A rewritten log stays one small upload. */

@@ -1,6 +1,6 @@
 /** Uploads by multiparts that the coordinator creates and completes: the agent holds URLs of single parts alone. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { abortable } from "@resontech/daemon/abortable";
+import { abortable } from "@resontech/frame/abortable";
 import type { CoordinatorClient, MemberRef } from "../bus/coordinator-client.ts";
 import { persist } from "../bus/persist.ts";
 import { RefusedError } from "../bus/refused-error.ts";

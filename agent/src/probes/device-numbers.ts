@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 
 const Devices = Type.Array(Type.String());
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Inventory, InventoryWorker, WorkerTrial } from "@resontech/contracts/agent-protocol";
 import { reader } from "@resontech/contracts/readable";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import { type Static, Type } from "typebox";
 import {
   type TrialResult,

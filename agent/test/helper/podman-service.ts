@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import Docker from "dockerode";
-import { openFilesLimit } from "@resontech/daemon/open-files-limit";
-import { processLimit } from "@resontech/daemon/process-limit";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
+import { processLimit } from "@resontech/frame/process-limit";
 import type { NetworkNamespace } from "../../../dev/network-namespace.ts";
 import { startEngine, stopEngine } from "./engine-process.ts";
 

@@ -88,7 +88,7 @@ const COPIED: Readonly<Record<string, string>> = {
 /** Sources that decide the compiled files, besides {@link COPIED}. */
 const SOURCES = [
   "contracts/src",
-  "daemon/src",
+  "frame/src",
   "audit/build",
   "audit/src",
   "s3-front/src",

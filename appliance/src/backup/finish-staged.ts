@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { lastAcknowledged, type LeafOfLog, moveGeneration } from "@resontech/backup/database-part";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { replaceFile, syncFolder } from "@resontech/daemon/durable-file";
+import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import { loadConfig } from "../config/load-config.ts";
 import type { Owner } from "../config/owned-file.ts";
 import { uidOf } from "../layout.ts";

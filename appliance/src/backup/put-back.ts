@@ -12,7 +12,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { replaceFileNow, syncNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow, syncNow } from "@resontech/frame/durable-file-now";
 import type { PutBackPlan } from "./decisions/put-back-plan.ts";
 
 const PLAN_FILE = "put-back.json";

@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 import { ensureFolder, type Owner, ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "../layout.ts";
 import type { DoorCertificate } from "./decisions/judge-certificate.ts";

@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { AlertTarget } from "@resontech/contracts/alert-targets";
 import type { TargetState } from "@resontech/contracts/notifier-protocol";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
-import { networks } from "@resontech/daemon/networks";
+import { networks } from "@resontech/frame/networks";
 import { type Command, InvalidArgumentError } from "commander";
 import { Value } from "typebox/value";
 import { leaves } from "../audit/command-audit.ts";

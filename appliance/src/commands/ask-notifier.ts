@@ -3,7 +3,7 @@ import type {
   NotifierRequest,
   TargetState,
 } from "@resontech/contracts/notifier-protocol";
-import { askJsonLines } from "@resontech/daemon/ask-json-lines";
+import { askJsonLines } from "@resontech/frame/ask-json-lines";
 import type { Layout } from "../layout.ts";
 
 /** A message may take the notifier twenty seconds. */

@@ -1,6 +1,6 @@
 /** Asks the vault on its control socket: one JSON line asked, one answered, or one for each value that is disclosed. */
 import type { VaultControlError, VaultControlRequest } from "@resontech/contracts/vault-control";
-import { askJsonLines } from "@resontech/daemon/ask-json-lines";
+import { askJsonLines } from "@resontech/frame/ask-json-lines";
 
 /** An erasure searches every byte of the vault's files before it is confirmed. */
 const SILENCE_MS = 600_000;

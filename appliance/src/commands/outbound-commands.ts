@@ -3,7 +3,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import type { OutboundHost } from "@resontech/contracts/outbound";
-import { networks } from "@resontech/daemon/networks";
+import { networks } from "@resontech/frame/networks";
 import { type Command, InvalidArgumentError } from "commander";
 import { leaves } from "../audit/command-audit.ts";
 import { connectOperator, operated } from "../audit/operator-record.ts";

@@ -13,7 +13,7 @@ import {
   openSync,
   readFileSync,
 } from "node:fs";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 
 export type Owner = { uid: number; gid: number };
 export const ROOT: Owner = { uid: 0, gid: 0 };

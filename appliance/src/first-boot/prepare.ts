@@ -21,7 +21,7 @@ import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
-import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
 import {
   READER_NAME,

@@ -11,7 +11,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 
 const KEPT = "postgres-kept";
 

@@ -10,8 +10,8 @@ import { toolsEnvironment, toolsHome } from "../host-tools/tools-environment.ts"
 import type { Layout } from "../layout.ts";
 import type { ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
-import { openFilesLimit } from "@resontech/daemon/open-files-limit";
-import { processLimit } from "@resontech/daemon/process-limit";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
+import { processLimit } from "@resontech/frame/process-limit";
 import { podmanEnvironment } from "./podman-environment.ts";
 import { podmanCertsDir } from "./registry-certs.ts";
 import { rootPart } from "./process-part.ts";

@@ -1,6 +1,6 @@
 /** What supervisors of either kind of host have in common: one an instance, a log, a socket that answers, an end when it is asked for. */
 import { mkdirSync, openSync } from "node:fs";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { type Logger, pino } from "pino";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { linkHostTools } from "../host-tools/link-host-tools.ts";

@@ -24,7 +24,7 @@ import { endLeftover, identify, isAlive, writePidFile } from "../../src/parts/pr
 import { startProcess } from "../../src/parts/process-runner.ts";
 import { takeExclusiveLock } from "../../src/config/exclusive-lock.ts";
 import { PROVEN_AFTER_MS } from "../../src/supervisor/decisions/plan.ts";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { rotateLogs } from "../../src/supervisor/rotate-logs.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "./shell-part.ts";

@@ -1,8 +1,8 @@
 /** Puts audit-out together: one follower of the log, and whoever takes from it. */
 import { join } from "node:path";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
-import { removeLeftovers } from "@resontech/daemon/durable-file";
-import { acquireInstanceLock } from "@resontech/daemon/instance-lock";
+import { removeLeftovers } from "@resontech/frame/durable-file";
+import { acquireInstanceLock } from "@resontech/frame/instance-lock";
 import type { Logger } from "pino";
 import { spillTo } from "../scrub/scrub.ts";
 import { LogFollower } from "./follow/log-follower.ts";

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { openAuditOut } from "./audit-out.ts";
 import { loadConfig } from "./config.ts";

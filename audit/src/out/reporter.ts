@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FactType } from "@resontech/contracts/audit-catalogue";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import { abortable } from "@resontech/daemon/abortable";
+import { abortable } from "@resontech/frame/abortable";
 import type { Logger } from "pino";
 import {
   type AuditProducer,

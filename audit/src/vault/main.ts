@@ -1,7 +1,7 @@
 /** `vault --config FILE`: keeps what opens commitments, sealed, and ends it. */
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { loadConfig } from "./config.ts";

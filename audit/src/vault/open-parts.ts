@@ -1,8 +1,8 @@
 /** Opens what lies on the disk; nothing of it talks to anybody. */
 import { join } from "node:path";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { acquireInstanceLock } from "@resontech/daemon/instance-lock";
-import { openDatabase } from "@resontech/daemon/open-database";
+import { acquireInstanceLock } from "@resontech/frame/instance-lock";
+import { openDatabase } from "@resontech/frame/open-database";
 import type Database from "better-sqlite3";
 import { spillTo } from "../scrub/scrub.ts";
 import { scrubInThread } from "../scrub/scrub-thread.ts";

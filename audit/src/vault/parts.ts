@@ -1,5 +1,5 @@
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import type { Turns } from "@resontech/daemon/turns";
+import type { Turns } from "@resontech/frame/turns";
 import type { Logger } from "pino";
 import type { Epochs } from "./epochs/epochs.ts";
 import type { KeyTable } from "./keys/key-table.ts";

@@ -10,7 +10,7 @@ import {
 } from "@resontech/contracts/vault-control";
 import { readable } from "@resontech/contracts/readable";
 import { VaultTokensRequest } from "@resontech/contracts/vault-tokens";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import type { Logger } from "pino";
 import { Compile } from "typebox/compile";
 import { reasonOf } from "../scrub/scrub-room.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import type { OwnFact, Reporter } from "../../src/out/reporter.ts";
 import { pino } from "pino";
 import type { FollowerOptions } from "../../src/out/follow/log-follower.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import t from "tap";
-import { openDatabase } from "@resontech/daemon/open-database";
+import { openDatabase } from "@resontech/frame/open-database";
 import { SEALED_MIGRATIONS } from "../../src/vault/db/sealed-migrations.ts";
 
 t.test(

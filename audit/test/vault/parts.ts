@@ -1,7 +1,7 @@
 /** The vault's parts in the test's own process, on real files, beside a log that takes everything at once. */
 import { randomBytes } from "node:crypto";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import type { Test } from "tap";
 import { type OpenedVault, openParts } from "../../src/vault/open-parts.ts";
 import type { VaultParts } from "../../src/vault/parts.ts";

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { lstat, mkdir, open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder } from "@resontech/daemon/durable-file";
+import { syncFolder } from "@resontech/frame/durable-file";
 import { BackupError } from "../backup-error.ts";
 import { openHeld, readHeld } from "./held-file.ts";
 import type { Part } from "./part.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { removeLeftovers, replaceFileWith, syncFolder } from "@resontech/daemon/durable-file";
+import { removeLeftovers, replaceFileWith, syncFolder } from "@resontech/frame/durable-file";
 import { BackupError } from "../backup-error.ts";
 import type { Target } from "./target.ts";
 

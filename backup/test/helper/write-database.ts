@@ -1,6 +1,6 @@
 /** A process that writes a database as fast as it can, and empties its log by what the coordinator has for that: `node write-database.ts FILE [PAUSE_MS]`. */
 import { setTimeout as pause } from "node:timers/promises";
-import { openDatabase } from "@resontech/daemon/open-database";
+import { openDatabase } from "@resontech/frame/open-database";
 import { GroupCommit } from "../../../coordinator/src/db/group-commit.ts";
 import { WriteAheadLog } from "../../../coordinator/src/db/write-ahead-log.ts";
 

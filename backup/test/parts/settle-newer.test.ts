@@ -1,7 +1,7 @@
 /** A database that is newer than Keycloak and the object store that come back with it, in the coordinator's own schema. */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { openDatabase } from "@resontech/daemon/open-database";
+import { openDatabase } from "@resontech/frame/open-database";
 import Database from "better-sqlite3";
 import t from "tap";
 import { MIGRATIONS } from "../../../coordinator/src/db/migrations.ts";

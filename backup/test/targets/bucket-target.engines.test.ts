@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openDatabase } from "@resontech/daemon/open-database";
+import { openDatabase } from "@resontech/frame/open-database";
 import Database from "better-sqlite3";
 import t from "tap";
 import { startS3Engine } from "../../../coordinator/test/helper/s3-engine.ts";

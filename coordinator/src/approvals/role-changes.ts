@@ -2,7 +2,7 @@
  * Who holds which duty changes here, one change at a time: each is checked, made at Keycloak, and checked again in the transaction that writes it. What the
  * second check refuses is taken back at Keycloak.
  */
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import { ApiError } from "../api-error.ts";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle, WriteHandle } from "../db/open-database.ts";

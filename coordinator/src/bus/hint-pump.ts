@@ -1,6 +1,6 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import { agentSubject, type HintMessage } from "@resontech/contracts/agent-protocol";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { CommandOutbox } from "../kernel/command-outbox.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "@resontech/audit/producer";
 import type { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { CoordinatorHealth, NodeHealth } from "@resontech/contracts/coordinator-health";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { beginGeneration } from "../audit/begin-generation.ts";
 import { closeOpenOperations } from "../audit/close-open-operations.ts";

@@ -1,6 +1,6 @@
 import type { AuditProducer } from "@resontech/audit/producer";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
-import { EventLoopLag } from "@resontech/daemon/event-loop-lag";
+import { EventLoopLag } from "@resontech/frame/event-loop-lag";
 import { DatabaseUnavailable } from "../db/database-unavailable.ts";
 import type { KernelParts } from "./build-kernel.ts";
 import { stateOfPart } from "../state-of-part.ts";

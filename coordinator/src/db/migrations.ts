@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 import { identity } from "./migrations/0001-identity.ts";
 import { kernel } from "./migrations/0002-kernel.ts";
 import { jobNetwork } from "./migrations/0003-job-network.ts";

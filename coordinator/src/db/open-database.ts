@@ -1,4 +1,4 @@
-import { openDatabase as openFile } from "@resontech/daemon/open-database";
+import { openDatabase as openFile } from "@resontech/frame/open-database";
 import Database from "better-sqlite3";
 import { MIGRATIONS } from "./migrations.ts";
 

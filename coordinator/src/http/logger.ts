@@ -1,4 +1,4 @@
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino, type DestinationStream, type Logger } from "pino";
 
 /** Headers and fields that hold a secret, wherever an object with them is logged. */

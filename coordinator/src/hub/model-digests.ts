@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { RecordEvent } from "../audit-ports.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";

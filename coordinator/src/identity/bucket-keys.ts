@@ -5,7 +5,7 @@
  * forgets the old pair → row is settled. The policy names good pairs alone, so the old one has lost the bucket before it is gone itself.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import type { RecordEvent } from "../audit-ports.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";
 import type { GroupCommit } from "../db/group-commit.ts";

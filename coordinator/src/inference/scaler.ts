@@ -1,5 +1,5 @@
 /** The one writer of how many replicas each deployment has: asks the reducer at each look, and carries out what it says in the transaction that keeps it. */
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { WriteHandle } from "../db/open-database.ts";
 import type { Replicas } from "../kernel/replicas.ts";

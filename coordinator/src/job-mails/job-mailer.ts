@@ -1,7 +1,7 @@
 /** Tells people of the ends of their jobs: the notifier sends the mail, Keycloak knows the address. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { MailRequest, NotifierReply } from "@resontech/contracts/notifier-protocol";
-import { askJsonLines } from "@resontech/daemon/ask-json-lines";
+import { askJsonLines } from "@resontech/frame/ask-json-lines";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";

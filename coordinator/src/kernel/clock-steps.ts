@@ -3,7 +3,7 @@
  * intervals) by as much, in one transaction; what has happened keeps the time that it was written with.
  */
 import { readFileSync } from "node:fs";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Meta } from "../db/meta.ts";
 import type { WriteHandle } from "../db/open-database.ts";

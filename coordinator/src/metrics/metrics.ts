@@ -2,7 +2,7 @@
 import type { LogStatus } from "@resontech/contracts/audit-control";
 import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import type { CoordinatorHealth } from "@resontech/contracts/coordinator-health";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { WorkerView } from "../kernel/kernel.ts";
 import {

@@ -1,4 +1,4 @@
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { Command, CommandOutbox } from "../kernel/command-outbox.ts";
 import type { ObjectStore } from "../storage/object-store.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { AuditGate, RecordEvent } from "../audit-ports.ts";
 import { auditedOperation } from "../audited-operation.ts";
 import { COORDINATOR_ACTOR } from "../authorization/in-the-log.ts";

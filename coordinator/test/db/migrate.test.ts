@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { migrate } from "@resontech/daemon/migrate";
+import { migrate } from "@resontech/frame/migrate";
 import Database from "better-sqlite3";
 import t from "tap";
 import { MIGRATIONS } from "../../src/db/migrations.ts";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { migrate } from "@resontech/daemon/migrate";
+import { migrate } from "@resontech/frame/migrate";
 import Database from "better-sqlite3";
 import t from "tap";
 import { MIGRATIONS } from "../../src/db/migrations.ts";

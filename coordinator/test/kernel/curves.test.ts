@@ -1,6 +1,6 @@
 /** Curves as they are kept, against a straight computation from all points; over restarts, and from what an older release left. */
 import { join } from "node:path";
-import { migrate } from "@resontech/daemon/migrate";
+import { migrate } from "@resontech/frame/migrate";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import t from "tap";

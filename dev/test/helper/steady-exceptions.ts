@@ -110,7 +110,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
         "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
       "coordinator/test/outputs/log-searches.engines.test.ts": ["await sleep(150);"],
-      "daemon/test/event-loop-lag.test.ts": ["await sleep(50);"],
+      "frame/test/event-loop-lag.test.ts": ["await sleep(50);"],
       "dashboard/test/inference.browser.test.ts": ["await page.waitForTimeout(500);"],
       "dashboard/test/jobs.browser.test.ts": ["await page.waitForTimeout(300);"],
       "proofs/test/doubles.engines.test.ts": ["await sleep(500);"],

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { nodeFiles } from "@resontech/contracts/node-files";
 import type { ReleaseFile, ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 import { type NodeSource, SourceFailedError } from "./node-source.ts";
 
 /**

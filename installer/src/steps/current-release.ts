@@ -15,7 +15,7 @@ import { ROOT, writeOwned } from "@resontech/appliance/owned-file";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { releaseName } from "@resontech/contracts/release-name";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 
 /** Where the tree of a release lies, or will. */
 export function releaseFolder(root: string, version: string, releaseSha256: string): string {

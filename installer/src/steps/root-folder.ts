@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 import { Journal, journalFile } from "../journal.ts";
 
 /** What an install makes directly below its root; uninstall removes these and nothing else there. The journal goes last. */

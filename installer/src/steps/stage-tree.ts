@@ -10,7 +10,7 @@ import {
 import { dirname, join } from "node:path";
 import { SIGNED_FOLDER, type SIGNED_FILES } from "@resontech/contracts/node-files";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 
 /**
  * A hard link into the store for each file of the release tree; the tree appears whole, by one rename.

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { syncNow } from "@resontech/daemon/durable-file-now";
+import { syncNow } from "@resontech/frame/durable-file-now";
 import { Journal } from "../journal.ts";
 import { currentRelease, readStagedRelease } from "../steps/current-release.ts";
 import { unusedReleases } from "../steps/unused-releases.ts";

@@ -2,7 +2,7 @@
 import { readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { NotifierConfig } from "@resontech/contracts/notifier-config";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { Value } from "typebox/value";

@@ -1,6 +1,6 @@
 /** Nothing is told to an address outside of the customer's networks, whatever a name resolves to. */
 import { lookup } from "node:dns/promises";
-import { networks } from "@resontech/daemon/networks";
+import { networks } from "@resontech/frame/networks";
 import { DeliveryError } from "./delivery-error.ts";
 
 /** RFC 1918, RFC 6598, RFC 4193, and this host. */

@@ -1,7 +1,7 @@
 /** What was told to whom, across restarts: a second start tells nothing twice, and a killed one forgets nothing. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Known } from "./decisions/follow-alerts.ts";

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AlertTarget } from "@resontech/contracts/alert-targets";
 import type { NotifierConfig } from "@resontech/contracts/notifier-config";
 import type { NotifierReply } from "@resontech/contracts/notifier-protocol";
-import { askJsonLines } from "@resontech/daemon/ask-json-lines";
+import { askJsonLines } from "@resontech/frame/ask-json-lines";
 import { pino } from "pino";
 import t from "tap";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { networks } from "@resontech/daemon/networks";
+import { networks } from "@resontech/frame/networks";
 import { addressInside } from "../../src/notifier/perimeter.ts";
 
 t.test("private addresses and named networks are inside, all else is not", async (t) => {

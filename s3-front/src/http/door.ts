@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { AuditUnavailable } from "@resontech/audit/producer";
 import { mayNeedApproval } from "@resontech/contracts/model-output";
 import { storageCost } from "@resontech/contracts/storage-cost";
-import type { EventLoopLag } from "@resontech/daemon/event-loop-lag";
+import type { EventLoopLag } from "@resontech/frame/event-loop-lag";
 import type { Logger } from "pino";
 import type { OpenRecord, Source, Trail } from "../audit/trail.ts";
 import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
 import type { Server } from "node:https";
-import { SERVER_TLS } from "@resontech/daemon/tls-suites";
+import { SERVER_TLS } from "@resontech/frame/tls-suites";
 import type { Logger } from "pino";
 
 const LOOK_MS = 5_000;

@@ -1,7 +1,7 @@
 /** The TLS listener: what may come in, how large, how slow. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:https";
-import { SERVER_TLS } from "@resontech/daemon/tls-suites";
+import { SERVER_TLS } from "@resontech/frame/tls-suites";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { errorDocument, S3Refusal } from "../decisions/s3-error.ts";

@@ -1,6 +1,6 @@
 /** Grants room in buckets: one ledger each, and one listing at a time where a ledger asks for it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import { type CoordinatorLink, CoordinatorUnavailable } from "../coordinator/coordinator-link.ts";
 import { BucketLedger, type Part } from "../decisions/bucket-ledger.ts";
 import { S3Refusal } from "../decisions/s3-error.ts";

@@ -5,7 +5,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { createReadStream, type ReadStream } from "node:fs";
 import { join } from "node:path";
-import { removeLeftovers, replaceFile, syncFolder } from "@resontech/daemon/durable-file";
+import { removeLeftovers, replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import { type Callback, readCallback } from "./callback.ts";
 import { beginSignature, endSignature } from "./callback-signature.ts";
 import { type RoomLimits, SpoolRoom } from "./spool-room.ts";

@@ -1,7 +1,7 @@
 /** Pure: which addresses of an allowed host may be dialled. */
 import { isIP } from "node:net";
 import type { OutboundHost } from "@resontech/contracts/outbound";
-import { networks } from "@resontech/daemon/networks";
+import { networks } from "@resontech/frame/networks";
 
 /** IANA's special-purpose addresses, and multicast. https://www.iana.org/assignments/iana-ipv4-special-registry */
 const NOT_PUBLIC_V4 = networks([

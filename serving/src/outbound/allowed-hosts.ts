@@ -1,7 +1,7 @@
 /** The hosts that an administrator allows, as the file has them now. What can't be read allows nobody. */
 import { readFileSync, statSync } from "node:fs";
 import { OutboundHosts, type OutboundHost } from "@resontech/contracts/outbound";
-import { networks } from "@resontech/daemon/networks";
+import { networks } from "@resontech/frame/networks";
 import { reader } from "@resontech/contracts/readable";
 
 const readHosts = reader(OutboundHosts);

@@ -9,7 +9,7 @@ import { isIP } from "node:net";
 import { createSecureContext, rootCertificates, type SecureContext } from "node:tls";
 import type { OutboundHost } from "@resontech/contracts/outbound";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
-import { abortable } from "@resontech/daemon/abortable";
+import { abortable } from "@resontech/frame/abortable";
 import { mayDial } from "./address-rules.ts";
 import type { AllowedHosts } from "./allowed-hosts.ts";
 import { OutboundError } from "./outbound-error.ts";

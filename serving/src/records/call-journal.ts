@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeNow } from "@resontech/daemon/durable-file";
+import { writeNow } from "@resontech/frame/durable-file";
 import { openCalls } from "./open-calls.ts";
 
 export const JOURNAL_NAME = /^\d{4}-\d{2}-\d{2}\.ndjson$/;

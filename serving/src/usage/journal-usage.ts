@@ -6,7 +6,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { UsageRow } from "@resontech/contracts/gateway-numbers";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import { JOURNAL_NAME } from "../records/call-journal.ts";
 import { readCallLine } from "../records/call-line.ts";
 import { UsageTotals } from "./usage-totals.ts";

@@ -18,7 +18,7 @@ import { retryUntilEngineUp } from "./containers/engine-retry.ts";
 import { type JobContainers, processesOf } from "./containers/job-containers.ts";
 import { killWithoutEngine } from "./containers/kill-without-engine.ts";
 import { OWN_FILES, ownFiles } from "./decisions/own-files.ts";
-import { openFilesLimit } from "@resontech/daemon/open-files-limit";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { deviceFilesOf, withGroups } from "./devices/device-files.ts";
 import type { NodeDevices } from "./devices/node-devices.ts";
 import { MemberArea } from "./files/member-area.ts";

@@ -1,7 +1,7 @@
 /** `follower --root ROOT`: follows the coordinator's database onto the target of the schedule, until it is told to stop. Root's: so are the target and the key that signs. */
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { loadConfig } from "../../config/load-config.ts";
 import { Layout } from "../../layout.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { syncFolder } from "@resontech/daemon/durable-file";
+import { syncFolder } from "@resontech/frame/durable-file";
 import { verifierKey } from "../format/note/note-key.ts";
 import { setCurrentSlug } from "../format/shard/shards.ts";
 import { ConfigError } from "./config.ts";

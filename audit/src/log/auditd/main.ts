@@ -3,7 +3,7 @@ import "./host/thread-pool.ts";
 import { writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import closeWithGrace from "close-with-grace";
-import { logDestination } from "@resontech/daemon/log-destination";
+import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { Auditd } from "./auditd.ts";
 import { loadConfig } from "./config.ts";

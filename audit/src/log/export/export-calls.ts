@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
-import { removeLeftovers, replaceFileWith } from "@resontech/daemon/durable-file";
+import { removeLeftovers, replaceFileWith } from "@resontech/frame/durable-file";
 import { parseLeaf } from "../format/event/leaf.ts";
 import { parseCheckpoint } from "../format/note/checkpoint.ts";
 import { inclusionProofs } from "../format/tree/inclusion-proofs.ts";

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { removeLeftovers, replaceFileWith } from "@resontech/daemon/durable-file";
+import { removeLeftovers, replaceFileWith } from "@resontech/frame/durable-file";
 import { LogReader } from "../format/tree/log-reader.ts";
 import { filesOfTree, TILE_WIDTH, type TileName, tilePath } from "../format/tree/tile-layout.ts";
 import { END_OF_ARCHIVE, ustarMember } from "./ustar.ts";

@@ -2,7 +2,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import {
   KEY_TYPE,
   type KeyType,

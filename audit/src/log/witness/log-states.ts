@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile, syncFolder, writeImmutable } from "@resontech/daemon/durable-file";
+import { replaceFile, syncFolder, writeImmutable } from "@resontech/frame/durable-file";
 import { type NoteKey, parseVerifierKey, verifierKey } from "../format/note/note-key.ts";
 import type { LastCosigned } from "./add-checkpoint.ts";
 import { WitnessError } from "./errors.ts";

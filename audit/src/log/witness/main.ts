@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { removeLeftovers } from "@resontech/daemon/durable-file";
-import { tryInstanceLock } from "@resontech/daemon/instance-lock";
+import { removeLeftovers } from "@resontech/frame/durable-file";
+import { tryInstanceLock } from "@resontech/frame/instance-lock";
 import { type NoteSigner, verifierKey } from "../format/note/note-key.ts";
 import { admitFirst, admitNext } from "./admit.ts";
 import { admitAfterRestore } from "./admit-after-restore.ts";

@@ -4,7 +4,7 @@
  * Invariants (tlog-witness): between looking at what was cosigned last and having the new checkpoint on disk nothing else runs; nothing is
  * answered that is not durable. So no two answers of this witness can be for trees of which neither is the beginning of the other.
  */
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import { signatureOf } from "../format/note/checkpoint.ts";
 import type { NoteSigner } from "../format/note/note-key.ts";
 import { formatNote, formatSignatureLine } from "../format/note/signed-note.ts";

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { writeNew } from "@resontech/daemon/durable-file";
+import { writeNew } from "@resontech/frame/durable-file";
 import { parseLeaf } from "../../log/format/event/leaf.ts";
 import type { ExportResult } from "../../log/export/export-log.ts";
 import { isWithin, type LogPeriod } from "../../log/export/log-period.ts";

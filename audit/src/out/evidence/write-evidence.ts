@@ -3,7 +3,7 @@ import { access, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
-import { makeFolder } from "@resontech/daemon/durable-file";
+import { makeFolder } from "@resontech/frame/durable-file";
 import { pino } from "pino";
 import { exportLog, type ExportResult } from "../../log/export/export-log.ts";
 import { findLogShard, type LogShard, logShardsOf } from "../../log/export/find-log-shard.ts";

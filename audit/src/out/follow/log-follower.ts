@@ -1,6 +1,6 @@
 /** Follows the log's shards as they grow, and hands out their entries from any place on, proven, a bundle at a time. It only reads there. */
 import { readdir, readFile } from "node:fs/promises";
-import { abortable } from "@resontech/daemon/abortable";
+import { abortable } from "@resontech/frame/abortable";
 import type { Logger } from "pino";
 import { inOrder, isSlug } from "../../log/format/shard/shard-plan.ts";
 import { LogDamagedError } from "../../log/format/tree/log-reader.ts";

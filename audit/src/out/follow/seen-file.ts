@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import { inOrder, slugOf } from "../../log/format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../log/format/note/checkpoint.ts";
 import { type TrustedCheckpoint, openTrustedCheckpoint } from "./trusted-checkpoint.ts";

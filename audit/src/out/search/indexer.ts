@@ -2,7 +2,7 @@
 import { access, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import type { Logger } from "pino";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";
 import type { LogFollower, MayPass } from "../follow/log-follower.ts";

@@ -7,7 +7,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { PATH_FIELD, type TokenLine } from "@resontech/contracts/vault-tokens";
-import { SharedRun } from "@resontech/daemon/shared-run";
+import { SharedRun } from "@resontech/frame/shared-run";
 import { giveBackLog } from "../../scrub/scrub.ts";
 import { scrubInThread } from "../../scrub/scrub-thread.ts";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";

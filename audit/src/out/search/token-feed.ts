@@ -8,7 +8,7 @@ import {
   type TokensEnd,
   type VaultTokensRequest,
 } from "@resontech/contracts/vault-tokens";
-import { askJsonLines } from "@resontech/daemon/ask-json-lines";
+import { askJsonLines } from "@resontech/frame/ask-json-lines";
 import type { Logger } from "pino";
 import { NoRoomToScrub, reasonOf } from "../../scrub/scrub-room.ts";
 import { inOrder } from "../../log/format/shard/shard-plan.ts";

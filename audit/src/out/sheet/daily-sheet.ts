@@ -4,8 +4,8 @@
  */
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
-import { Turns } from "@resontech/daemon/turns";
+import { replaceFile } from "@resontech/frame/durable-file";
+import { Turns } from "@resontech/frame/turns";
 import { schedule } from "node-cron";
 import type { Logger } from "pino";
 import { asPage, printedCheckpoint } from "../../log/export/printed-checkpoint.ts";

@@ -1,7 +1,7 @@
 /** How far a receiver has the log for good: behind which entry. Replaced in one step, so it is never half of one. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import { isSlug } from "../../log/format/shard/shard-plan.ts";
 import { ConfigError } from "../config.ts";
 import type { Position } from "../follow/position.ts";

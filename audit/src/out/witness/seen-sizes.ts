@@ -1,7 +1,7 @@
 /** What each witness has seen of each shard, by its own answers. A file of its own: without it the first answer says the size again. */
 import { readFile } from "node:fs/promises";
-import { replaceFile } from "@resontech/daemon/durable-file";
-import { Turns } from "@resontech/daemon/turns";
+import { replaceFile } from "@resontech/frame/durable-file";
+import { Turns } from "@resontech/frame/turns";
 
 type Sizes = Record<string, Record<string, number>>;
 

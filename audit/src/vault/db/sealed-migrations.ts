@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * `commitments` and `erased` stand apart: of what was erased only that it was, and by which entry, is kept. `acts` are what the vault does on record;

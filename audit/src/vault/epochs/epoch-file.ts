@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import { KEY_BYTES } from "../keys/aead.ts";
 import { destroyFile } from "../keys/destroy-file.ts";
 import type { KeyEncryptionKey } from "../keys/key-encryption-key.ts";

@@ -7,7 +7,7 @@ import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import { syncFolder } from "@resontech/daemon/durable-file";
+import { syncFolder } from "@resontech/frame/durable-file";
 import type { KeyEncryptionKey } from "../keys/key-encryption-key.ts";
 import type { KeyTable } from "../keys/key-table.ts";
 import { destroyEpochKey, makeEpochKey, readEpochKey } from "./epoch-file.ts";

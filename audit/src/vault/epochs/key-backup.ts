@@ -1,6 +1,6 @@
 /** A copy of the key table under an epoch's key: one line that says which and when, then the sealed rows. */
 import { readFile } from "node:fs/promises";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import { seal, unseal } from "../keys/aead.ts";
 import type { KeyRow } from "../keys/key-table.ts";
 

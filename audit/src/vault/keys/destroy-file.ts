@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { chmod, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { syncFolder } from "@resontech/daemon/durable-file";
+import { syncFolder } from "@resontech/frame/durable-file";
 
 /** Overwritten in place, then gone; one that is gone already is. */
 export async function destroyFile(path: string): Promise<void> {

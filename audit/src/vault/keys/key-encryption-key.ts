@@ -8,7 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import type { Seal } from "../../keys/seal.ts";
 import { ConfigError } from "../config.ts";
 import { KEY_BYTES, seal, unseal } from "./aead.ts";

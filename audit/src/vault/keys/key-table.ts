@@ -1,7 +1,7 @@
 /** `keys.sqlite`: a random key for each subject and month, wrapped. Its destruction is what erases. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { openDatabase } from "@resontech/daemon/open-database";
+import { openDatabase } from "@resontech/frame/open-database";
 import type Database from "better-sqlite3";
 import { scrub } from "../../scrub/scrub.ts";
 import { KEYS_MIGRATIONS } from "../db/keys-migrations.ts";

@@ -12,7 +12,7 @@ import {
   type TokensEnd,
   type VaultTokensRequest,
 } from "@resontech/contracts/vault-tokens";
-import type { Turns } from "@resontech/daemon/turns";
+import type { Turns } from "@resontech/frame/turns";
 import type { Logger } from "pino";
 import { UnsealError } from "../keys/aead.ts";
 import type { KeyTable } from "../keys/key-table.ts";

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** People, projects, platform keys, buckets, and what `Idempotency-Key` stood for. Instants are milliseconds since 1970. */
 export const identity: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Jobs, what they hold, and what was decided about them. Times are Unix milliseconds; JSON columns were written by this

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Attempts over several nodes: where a node is reached by the others, and the port on which an attempt's server is. Two living attempts

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Recovery: committed rounds of federated jobs, attempts that go on from one, and clients that take a lost one's place. A row of

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * A call about one upload reads no others: a long job stores thousands of log chunks. Chunks of members that are over, whose completion nobody can ask

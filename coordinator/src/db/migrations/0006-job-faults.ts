@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * What each job left, by version. What people must hear of a job though it goes on, once for each site and topic; whose failure a server tells of; a job's stated time; memory

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** When the operator disabled a user: the user's keys are refused from then on. */
 export const userAccess: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Which rights the bucket's policy was last given, as a digest of them; null for a bucket of an older program. */
 export const bucketRights: Migration = {

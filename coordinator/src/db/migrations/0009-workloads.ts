@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Jobs of several kinds. Names of roles and of inputs are the workload's; the kernel knows which member leads: its end decides the attempt, and the

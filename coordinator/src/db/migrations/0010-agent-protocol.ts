@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * The version of the agent protocol that a node's registration agreed on. It counts for that registration alone: an older program registers nodes

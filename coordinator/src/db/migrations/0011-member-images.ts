@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * The image belongs to the member, not to the job: its worker's vendor, architecture and driver decide. `jobs.image` stays what an older program

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** People who sign in: whom Keycloak knows as which user, who belongs to which project, and the sessions of browsers. */
 export const people: Migration = {

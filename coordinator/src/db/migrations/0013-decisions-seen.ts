@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** What was asked to be decided within the last week, each kind of question once: proposed policies are tried against it. */
 export const decisionsSeen: Migration = {

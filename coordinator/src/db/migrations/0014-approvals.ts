@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** What needs a second person: who asked for it, who answered. And who holds which role of the whole appliance, as Keycloak last said. */
 export const approvals: Migration = {

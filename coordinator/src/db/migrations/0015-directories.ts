@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** People of the customer's directories: where each comes from, which groups give roles, who left; and what Keycloak saw, each event once. */
 export const directories: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** What people work in together, and with: organisations, teams and projects with members, SSH keys; each project has a bucket, for which each member has a key pair of the own. */
 export const projects: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Programs of projects, which sign in by a key of their own and own jobs as people do. */
 export const serviceAccounts: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * What people signed at a step-up for a request: evidence that auditd and the vault check themselves. And which projects' outputs leave by approval alone, and

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Curves of jobs in a bounded number of buckets, and of the printed lines the newest thousand alone: all of them stand in the job's `metrics.jsonl`. Lines

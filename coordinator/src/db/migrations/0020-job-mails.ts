@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Who wants a mail when a job ends. Addresses are not kept: Keycloak is asked when a mail is due. */
 export const jobMails: Migration = {

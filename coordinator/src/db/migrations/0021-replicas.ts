@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Jobs whose attempts are replicas: several live at once, each placed and ended by itself. Of every other job one attempt lives, as before. A deployment's

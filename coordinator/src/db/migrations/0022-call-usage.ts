@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * What each key has used of each deployment, day by day in UTC. A row is what the gateway last told of that day, each number never less than before: what

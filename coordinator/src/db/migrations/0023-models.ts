@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Inputs that lie in another bucket than their job's, with the digest of what the platform itself stored; and the models of the hub. */
 export const models: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** What is wished of a replica beside running, and how it says that it stands. A member that is none keeps the defaults. */
 export const standings: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Deployments whose place another one has taken: their addresses lead there. */
 export const rollouts: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Images of the customer's own, by whose word they were admitted, and the keys whose signatures admit one. */
 export const ownImages: Migration = {

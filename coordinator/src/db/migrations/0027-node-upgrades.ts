@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Which release a node runs, which counts for the registration that told it: an older program registers nodes without noting any. And which one a node

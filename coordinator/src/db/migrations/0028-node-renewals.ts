@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * A node's next certificate, which counts for the one that it is to take the place of: an older program that lets the node join again notes another one,

@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * What a node was told of a member when it first heard of it. A release that does not know the kind of the job, as after a rollback, tells it again as it

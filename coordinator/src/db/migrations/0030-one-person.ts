@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Who holds which role stands in `role_holders` alone; `users.is_admin` says the same for the release before. Administrators whom the host's root made

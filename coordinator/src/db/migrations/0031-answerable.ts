@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Who answers for a service account, and since when nobody does who could: then a lead adopts it, or it ends. */
 export const answerable: Migration = {

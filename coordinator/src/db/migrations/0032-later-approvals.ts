@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /**
  * Requests of kinds that the release before does not know stand in tables of their own: it would answer every list of requests with an error. After a

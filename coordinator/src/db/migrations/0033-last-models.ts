@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** What an end without success leaves of a training: its last committed model, as an output. And whether models and updates hold numbers at all. */
 export const lastModels: Migration = {

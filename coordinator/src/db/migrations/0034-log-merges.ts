@@ -1,4 +1,4 @@
-import type { Migration } from "@resontech/daemon/migrate";
+import type { Migration } from "@resontech/frame/migrate";
 
 /** Members that are over, whose parts of a log are to become one. */
 export const logMerges: Migration = {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { SyslogTarget } from "@resontech/contracts/alert-targets";
-import { octetCounted } from "@resontech/daemon/octet-counted";
+import { octetCounted } from "@resontech/frame/octet-counted";
 import { connectionError, DeliveryError } from "../delivery-error.ts";
 import { addressInside } from "../perimeter.ts";
 import { DELIVERY_MS, type ServerFiles, tlsOf } from "./server.ts";

@@ -1,7 +1,7 @@
 /** Containers of members, by the Docker Engine API; every call is safe to repeat. */
 import { readdirSync, readFileSync } from "node:fs";
-import { openFilesLimit } from "@resontech/daemon/open-files-limit";
-import { processLimit } from "@resontech/daemon/process-limit";
+import { openFilesLimit } from "@resontech/frame/open-files-limit";
+import { processLimit } from "@resontech/frame/process-limit";
 import type Docker from "dockerode";
 import type { ContainerCreateOptions, ContainerInspectInfo } from "dockerode";
 import type { FoundEnclosure } from "../../substrate.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import { replaceFileNow } from "@resontech/daemon/durable-file-now";
+import { replaceFileNow } from "@resontech/frame/durable-file-now";
 import { seccompProfile } from "../decisions/seccomp-profile.ts";
 
 /** The profile as the engine takes it: Docker's API its text, Podman's the path of a file on the engine's host, written here. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import type Docker from "dockerode";
 import type { Logger } from "pino";
 import { statusOf } from "../containers/engine-error.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 
 /**
  * What an attempt's bridge may exchange with the host, by TCP alone. `gateway`: its clients reach the agent at the gateway's address and

@@ -7,8 +7,8 @@ import {
   syncFolder,
   type WithRoom,
   writeImmutable,
-} from "@resontech/daemon/durable-file";
-import { Turns } from "@resontech/daemon/turns";
+} from "@resontech/frame/durable-file";
+import { Turns } from "@resontech/frame/turns";
 
 const MODE = 0o440;
 const KEEP_EVERY_MS = 3_600_000;

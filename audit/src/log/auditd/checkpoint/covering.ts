@@ -3,7 +3,7 @@
  * may be cosigned after the turn.
  */
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import type { Logger } from "pino";
 import { slugOf } from "../../format/shard/shard-plan.ts";
 import type { CosignReply, Witnessed } from "../../format/wire/frames.ts";

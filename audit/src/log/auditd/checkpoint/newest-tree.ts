@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import { openCheckpoint, type SignedCheckpoint } from "../../format/note/checkpoint.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { hashLeaf } from "../../format/tree/merkle.ts";

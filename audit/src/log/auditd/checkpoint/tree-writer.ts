@@ -12,7 +12,7 @@ import {
   syncFolder,
   type WithRoom,
   writeImmutable,
-} from "@resontech/daemon/durable-file";
+} from "@resontech/frame/durable-file";
 import { encodeEntries } from "../../format/tree/entry-bundle.ts";
 import { frontierOfEdge, LogDamagedError, LogReader } from "../../format/tree/log-reader.ts";
 import { fullTileRoot, hashLeaf } from "../../format/tree/merkle.ts";

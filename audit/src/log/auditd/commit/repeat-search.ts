@@ -3,7 +3,7 @@
  * once: they are looked for one at a time, each from where the one before it was found, so a run of them is one reading of the log.
  */
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import { Turns } from "@resontech/daemon/turns";
+import { Turns } from "@resontech/frame/turns";
 import { AUDITD, type Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import type { DurableLeaf } from "../checkpoint/checkpointer.ts";

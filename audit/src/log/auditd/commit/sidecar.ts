@@ -19,8 +19,8 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disclosure } from "@resontech/contracts/audit-event";
-import { syncFolder, type WithRoom, writeNow } from "@resontech/daemon/durable-file";
-import { Turns } from "@resontech/daemon/turns";
+import { syncFolder, type WithRoom, writeNow } from "@resontech/frame/durable-file";
+import { Turns } from "@resontech/frame/turns";
 
 /** The text of a segment, escaped once more in a reply, and one leaf's values beyond it stay below the frame limit; test/auditd/sidecar.test.ts pins it. */
 const SEGMENT_BYTES = 4_194_304;

@@ -1,7 +1,7 @@
 /** What waits for the vault, over all shards: the older ones' first, each in order of its leaves. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import { inOrder, isSlug } from "../../format/shard/shard-plan.ts";
 import { parseCheckpoint } from "../../format/note/checkpoint.ts";
 import { shardFolder } from "../../format/shard/shards.ts";

@@ -6,8 +6,8 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, rename, rm, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { refusesBelow } from "@resontech/contracts/log-reserve";
-import { isFullDisk, syncFolder } from "@resontech/daemon/durable-file";
-import { Turns } from "@resontech/daemon/turns";
+import { isFullDisk, syncFolder } from "@resontech/frame/durable-file";
+import { Turns } from "@resontech/frame/turns";
 
 const CHUNK = Buffer.alloc(1_048_576);
 const STEP_NAME = /^[0-9]{6}\.zero$/;

@@ -2,7 +2,7 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { chmod, open, readFile, stat, unlink } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { replaceFile, syncFolder } from "@resontech/daemon/durable-file";
+import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import type { Seal } from "../../../keys/seal.ts";
 import { type KeyType, type LogSigner, noteSigner } from "../../format/note/note-key.ts";
 import { ConfigError } from "../config.ts";

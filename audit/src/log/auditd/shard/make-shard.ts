@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { replaceFile, syncFolder } from "@resontech/daemon/durable-file";
+import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import { AUDITD } from "../decisions/ledger.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import { openCheckpoint, signCheckpoint } from "../../format/note/checkpoint.ts";

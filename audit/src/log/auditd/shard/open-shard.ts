@@ -3,7 +3,7 @@
  */
 import { join } from "node:path";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import type { Logger } from "pino";
 import { heartbeatOf } from "../decisions/heartbeat.ts";
 import { AUDITD } from "../decisions/ledger.ts";

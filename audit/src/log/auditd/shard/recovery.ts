@@ -1,6 +1,6 @@
 /** What a start reads before anything is written: checkpoint, tree, leaves, write-ahead log. */
 import { join } from "node:path";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import { Ledger } from "../decisions/ledger.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";
 import type { Checkpoint } from "../../format/note/checkpoint.ts";

@@ -9,8 +9,8 @@
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
-import { syncFolder } from "@resontech/daemon/durable-file";
-import { Turns } from "@resontech/daemon/turns";
+import { syncFolder } from "@resontech/frame/durable-file";
+import { Turns } from "@resontech/frame/turns";
 import { AUDITD } from "../decisions/ledger.ts";
 import { inOrder, isPastRetention, isSlug, slugOf } from "../../format/shard/shard-plan.ts";
 import { parseLeaf } from "../../format/event/leaf.ts";

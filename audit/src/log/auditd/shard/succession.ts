@@ -1,6 +1,6 @@
 /** How one shard follows another: its keys are made and named, its first entries written; then it is the one that is written, and older keys are destroyed. */
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { syncFolder } from "@resontech/daemon/durable-file";
+import { syncFolder } from "@resontech/frame/durable-file";
 import type { Logger } from "pino";
 import type { Follows } from "../decisions/ledger.ts";
 import type { Beginning, OwnDraft } from "../decisions/restate.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { ApprovalProof } from "@resontech/contracts/approval-proof";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { replaceFile, type WithRoom } from "@resontech/daemon/durable-file";
+import { replaceFile, type WithRoom } from "@resontech/frame/durable-file";
 import { type Approved, judgeApproval } from "../../../approvals/judge-approval.ts";
 import { AUDITD } from "../decisions/ledger.ts";
 import { logLinesViolation } from "../decisions/policy-change.ts";

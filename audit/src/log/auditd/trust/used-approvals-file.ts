@@ -1,7 +1,7 @@
 /** `used-approvals.json` beside the keys of the log: no approval changes the policy twice. Where it is damaged nothing is approved any more. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile, type WithRoom } from "@resontech/daemon/durable-file";
+import { replaceFile, type WithRoom } from "@resontech/frame/durable-file";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { UsedApproval } from "../decisions/used-approvals.ts";

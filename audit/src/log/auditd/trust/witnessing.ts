@@ -1,7 +1,7 @@
 /** What witnesses say of one shard's checkpoints: checked, merged, waited for. */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { WithRoom } from "@resontech/daemon/durable-file";
+import type { WithRoom } from "@resontech/frame/durable-file";
 import { CosignedCheckpoints } from "../decisions/cosigned-checkpoints.ts";
 import { witnessLag } from "../decisions/witness-lag.ts";
 import {

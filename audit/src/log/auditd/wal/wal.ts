@@ -8,7 +8,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { syncFolder, type WithRoom, writeFully, writeNow } from "@resontech/daemon/durable-file";
+import { syncFolder, type WithRoom, writeFully, writeNow } from "@resontech/frame/durable-file";
 import { encodeBatch, FRAME_ALIGNMENT } from "./wal-frame.ts";
 
 const ZEROS = Buffer.alloc(1_048_576);

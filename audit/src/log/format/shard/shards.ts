@@ -1,7 +1,7 @@
 /** A log is a folder of shards, each with a tree of its own; `current` names the one that is written. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceFile } from "@resontech/daemon/durable-file";
+import { replaceFile } from "@resontech/frame/durable-file";
 import { LogDamagedError } from "../tree/log-reader.ts";
 
 const SLUG_LINE = /^([0-9]{4}(?:-[1-9][0-9]{0,3})?)\n$/;

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { syncFolder, writeFully } from "@resontech/daemon/durable-file";
+import { syncFolder, writeFully } from "@resontech/frame/durable-file";
 import type { ExportedEvent } from "../../formats/exported-event.ts";
 import { type Receiver, ReceiverError } from "../receiver.ts";
 

@@ -7,7 +7,7 @@
  */
 import { once } from "node:events";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
-import { octetCounted } from "@resontech/daemon/octet-counted";
+import { octetCounted } from "@resontech/frame/octet-counted";
 import type { ExportedEvent } from "../../formats/exported-event.ts";
 import { type Receiver, ReceiverError } from "../receiver.ts";
 import { type SyslogOptions, syslogMessage } from "./rfc5424.ts";
