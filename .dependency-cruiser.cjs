@@ -84,10 +84,10 @@ module.exports = {
       to: { path: `^(frame|${rooms}|proofs|dev)/` },
     },
     {
-      name: "frame-imports-nothing-of-ours",
+      name: "frame-imports-contracts-alone",
       severity: "error",
       from: { path: "^frame/" },
-      to: { path: `^(contracts|${rooms}|proofs|dev)/` },
+      to: { path: `^(${rooms}|proofs|dev)/` },
     },
     {
       name: "keycloak-imports-nothing-of-ours",

@@ -73,7 +73,7 @@ import { takeAwayRemovals } from "./keycloak/take-away-removals.ts";
 import { imageReference } from "./parts/context.ts";
 import { pullImage } from "./parts/pull-image.ts";
 import { prepare } from "./first-boot/prepare.ts";
-import { Layout } from "./layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { versionOf } from "./release.ts";
 import { openContext, startDetached, stopAndWait, supervise } from "./supervisor/supervise.ts";
 import { recordedUninstall } from "./commands/recorded-uninstall.ts";

@@ -11,7 +11,7 @@ import {
   type OperationType,
 } from "@resontech/contracts/audit-catalogue";
 import type { EventObject } from "@resontech/contracts/audit-event";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { hostPerson } from "./host-person.ts";
 
 /** Another command may be at work, or auditd on its way up. */

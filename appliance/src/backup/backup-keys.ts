@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BackupKeys, makeRecoveryKey } from "@resontech/backup/recovery-key";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /** There is no recovery key yet, or there is one already. */
 class BackupKeyError extends Error {

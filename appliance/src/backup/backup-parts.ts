@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { databasePart } from "@resontech/backup/database-part";
 import { folderPart } from "@resontech/backup/folder-part";
 import type { Part } from "@resontech/backup/parts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { logParts } from "./log-parts.ts";
 import { postgresPart, type PostgresShell } from "./postgres-archive.ts";
 

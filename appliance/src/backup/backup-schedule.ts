@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { ConfigInvalidError } from "../config/load-config.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { type BackupSchedule, type BackupState, EVERY_MINUTES } from "./decisions/due-backup.ts";
 
 const scheduleForm = Compile(

@@ -7,7 +7,7 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import { loadConfig } from "../config/load-config.ts";
 import type { Owner } from "../config/owned-file.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import { configOnHost } from "./decisions/put-back-plan.ts";
 
 const SHARD = /^[0-9]{4}(?:-[1-9][0-9]{0,3})?$/;

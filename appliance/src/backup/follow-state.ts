@@ -4,7 +4,7 @@ import type { FollowState } from "@resontech/backup/follow-database";
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 const Instant = Type.Integer({ minimum: 0 });
 const form = Compile(

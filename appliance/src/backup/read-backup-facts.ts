@@ -1,5 +1,5 @@
 import type { BackupFacts } from "../commands/decisions/findings.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { readBackupSchedule, readBackupState } from "./backup-schedule.ts";
 import { isBackupOverdue } from "./decisions/due-backup.ts";
 import { readFollowed } from "./follow-state.ts";

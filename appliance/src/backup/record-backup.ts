@@ -3,7 +3,7 @@ import { committer } from "@resontech/audit/producer";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
 import { hostPerson } from "../audit/host-person.ts";
 import { connectOperator } from "../audit/operator-record.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /**
  * Durable when it resolves. A fact for each step, and not one operation: that would keep the socket, and with it every other command, for as long as a

@@ -6,7 +6,7 @@ import type { RecoveryKey } from "@resontech/backup/recovery-key";
 import { stageBackup, type StagedBackup } from "@resontech/backup/stage-backup";
 import type { Target } from "@resontech/backup/target";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { notePutBack } from "../supervisor/tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";

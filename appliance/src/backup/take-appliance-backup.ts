@@ -7,7 +7,7 @@ import type { Target } from "@resontech/backup/target";
 import Docker from "dockerode";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { ensureFolder, ROOT } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { containerName } from "../parts/container-runner.ts";
 import type { PartContext } from "../parts/context.ts";
 import { applianceName } from "./appliance-name.ts";

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path";
 import { syncNow } from "@resontech/frame/durable-file-now";
 import { ensureFolder, type Owner, ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { DoorCertificate } from "./decisions/judge-certificate.ts";
 
 const BEFORE_MS = 7 * 86_400_000;

@@ -4,7 +4,7 @@ import type {
   TargetState,
 } from "@resontech/contracts/notifier-protocol";
 import { askJsonLines } from "@resontech/frame/ask-json-lines";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /** A message may take the notifier twenty seconds. */
 const TRY_MS = 25_000;

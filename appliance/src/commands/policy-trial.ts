@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { DecisionFacts } from "@resontech/contracts/operator-control";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { AskOperator } from "./ask-operator.ts";
 
 /** Far more than any set has; the program that judges says so more exactly. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { CertificateFacts } from "./decisions/findings.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { readLogReserve } from "../config/log-reserve.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { DiskFacts } from "./decisions/findings.ts";
 
 const AUDIT_LOG = "audit log";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { runOnce } from "../supervisor/run-once.ts";
 

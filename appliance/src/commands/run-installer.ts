@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /**
  * Hands a verb over to the release's installer, in the foreground. An uninstall removes the very files that run it, which Linux keeps for as

@@ -1,7 +1,7 @@
 /** The release's copies of the offline verifier, to be compared with what the vendor's release gave an auditor. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 const FILES = ["sov-verify.mjs", "sov-verify.html"] as const;
 

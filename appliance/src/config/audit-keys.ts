@@ -5,7 +5,7 @@ import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { Pkcs11Token } from "@resontech/contracts/pkcs11-token";
 import type { Tpm } from "@resontech/contracts/tpm";
 import type { VaultConfig } from "@resontech/contracts/vault-config";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 export type AuditKeys = {
   /** Of auditd. */

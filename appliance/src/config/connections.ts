@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { type Connection, IdentityConnections } from "@resontech/contracts/identity-connections";
 import { readable, reader } from "@resontech/contracts/readable";
 import { Value } from "typebox/value";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { ConfigInvalidError } from "./load-config.ts";
 import { ROOT, writeOwned } from "./owned-file.ts";
 

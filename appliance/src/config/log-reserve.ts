@@ -7,7 +7,7 @@ import {
   reserveOf,
   type ReserveState,
 } from "@resontech/contracts/log-reserve";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { ROOT, writeOwned } from "./owned-file.ts";
 
 /** Bytes that auditd shall hold back. Later starts find what the first one settled: with a fuller disk the reserve must not shrink. */

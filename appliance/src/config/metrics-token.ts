@@ -1,7 +1,7 @@
 /** The tokens by which `GET /metrics` is read: one is our own Prometheus', the other one the customer's. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { type Layout, uidOf } from "../layout.ts";
+import { type Layout, uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { readableBy, writeOwned } from "./owned-file.ts";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { type OutboundHost, OutboundHosts } from "@resontech/contracts/outbound";
 import { Value } from "typebox/value";
-import { type Layout, uidOf } from "../layout.ts";
+import { type Layout, uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { ConfigInvalidError } from "./load-config.ts";
 import { readableBy, writeOwned } from "./owned-file.ts";

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /** The name before, while the appliance's own certificates have it as well. */
 export function formerName({ formerName: former }: ApplianceConfig, now = Date.now()): string[] {

@@ -40,7 +40,7 @@ import { ensureMetricsTokens, metricsTokenFiles } from "../config/metrics-token.
 import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { REALM_CLIENTS } from "../keycloak/own-realm.ts";
 import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import { apiSocket } from "../parts/api-socket.ts";
 import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";

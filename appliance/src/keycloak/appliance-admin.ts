@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { KeycloakAddress } from "@resontech/keycloak/address";
 import { KeycloakAdmin } from "@resontech/keycloak/admin-api";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 
 /** Of certificates with which the appliance and the front door come to Keycloak. */

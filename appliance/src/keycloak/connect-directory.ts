@@ -17,7 +17,7 @@ import {
   readConnections,
   writeConnection,
 } from "../config/connections.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { applianceAdmin } from "./appliance-admin.ts";
 

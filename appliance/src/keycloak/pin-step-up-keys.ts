@@ -8,7 +8,7 @@ import { askKeycloak, type KeycloakAddress } from "@resontech/keycloak/address";
 import { REALM } from "@resontech/keycloak/realm-definition";
 import { Value } from "typebox/value";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { applianceAdmin, keycloakAddress } from "./appliance-admin.ts";
 import { changeOfKeys, pinnedKeys, type RealmKey } from "./decisions/pinned-keys.ts";

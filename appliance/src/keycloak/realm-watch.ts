@@ -8,7 +8,7 @@ import { readRealm } from "@resontech/keycloak/read-realm";
 import { type Drift, realmDrift } from "@resontech/keycloak/realm-drift";
 import type { Logger } from "pino";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { applianceAdmin } from "./appliance-admin.ts";
 import { ownRealm } from "./own-realm.ts";

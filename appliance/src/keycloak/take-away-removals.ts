@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import Docker from "dockerode";
 import { type PostgresShell, shellInContainer } from "../backup/postgres-archive.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import { containerName } from "../parts/container-runner.ts";
 import type { PartContext } from "../parts/context.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";

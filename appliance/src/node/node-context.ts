@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeConfig } from "@resontech/contracts/node-config";
 import { reader } from "@resontech/contracts/readable";
-import { Layout } from "../layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { ReleaseContext } from "../parts/context.ts";
 import { readRelease } from "../release.ts";
 

@@ -1,4 +1,4 @@
-import { type Layout, uidOf } from "../layout.ts";
+import { type Layout, uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "./context.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
 

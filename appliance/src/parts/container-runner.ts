@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type Docker from "dockerode";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { Running } from "./part.ts";
 import {
   identify,

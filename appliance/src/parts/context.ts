@@ -1,6 +1,6 @@
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /** A release on a host, of either kind: an appliance's or a node's. */
 export type ReleaseContext = {

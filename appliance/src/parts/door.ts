@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { DOOR_HEALTH_PATH } from "@resontech/gateway/door-config";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import { runOnce } from "../supervisor/run-once.ts";
 import { makeApiSocketFolder } from "./api-socket.ts";
 import { engineVersion, type PartContext } from "./context.ts";

@@ -6,7 +6,7 @@ import { keycloakClient } from "../keycloak/appliance-admin.ts";
 import { BOOTSTRAP_USERNAME, bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
 import { directoryCas } from "../config/connections.ts";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import {
   containerName,
   type ContainerSpec,

@@ -4,7 +4,7 @@ import { firstBytes, httpsGet, unixHttpStatus } from "./health.ts";
 import { engineVersion, type PartContext } from "./context.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import type { Part } from "./part.ts";
 
 export function natsPart(context: PartContext): Part {

@@ -1,7 +1,7 @@
 /** A part whose next one starts beside it: it ends once that one runs, so that no caller finds its port closed. */
 import { existsSync, renameSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { Part } from "./part.ts";
 import { endLeftover, signalRecorded } from "./process-identity.ts";
 

@@ -15,7 +15,7 @@ import { HeldSocket } from "./held-socket.ts";
 import type { Part } from "./part.ts";
 import { type PartUser, processPart, rootPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 
 /** Each producer's socket of auditd: who may open one is decided by its folder's group. `supervisor` and `appliance`, this command, are root. */
 export const AUDIT_PRODUCERS = {

@@ -1,4 +1,4 @@
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /** For the service and for the `podman` command against the same state. */
 export function podmanEnvironment(layout: Layout): Record<string, string> {

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import Docker from "dockerode";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import { toolsEnvironment, toolsHome } from "../host-tools/tools-environment.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import type { ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";

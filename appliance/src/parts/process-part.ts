@@ -1,6 +1,6 @@
 import type { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
-import { uidOf } from "../layout.ts";
+import { uidOf } from "@resontech/frame/layout";
 import { filesRun } from "../measure/files-run.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
 import type { Part } from "./part.ts";

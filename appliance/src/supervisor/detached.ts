@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 import { asideFile } from "../parts/overlapped-part.ts";
 import type { Part } from "../parts/part.ts";
 import { askSupervisor } from "./control.ts";

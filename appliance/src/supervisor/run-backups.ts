@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { readBackupSchedule, readBackupState } from "../backup/backup-schedule.ts";
 import { type BackupSchedule, isBackupDue } from "../backup/decisions/due-backup.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 const LOOK_MS = 15_000;
 /** After a start: parts come up first. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { SYSTEM_PATH } from "../host-tools/tools-environment.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 /**
  * Has the installer end what a power cut may have broken off: a switch to another release, or back. It outlives this supervisor, which it may have to stop,

@@ -11,7 +11,7 @@ import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
 import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
-import { Layout, uidOf } from "../layout.ts";
+import { Layout, uidOf } from "@resontech/frame/layout";
 import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
 import { compareRealm, watchRealm } from "../keycloak/realm-watch.ts";
 import { FileDigests } from "../measure/file-digests.ts";

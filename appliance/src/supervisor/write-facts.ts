@@ -11,7 +11,7 @@ import { readCertificates } from "../commands/read-certificates.ts";
 import { readTargetStates } from "../commands/ask-notifier.ts";
 import { readDisks } from "../commands/read-disks.ts";
 import { readableBy, writeOwned } from "../config/owned-file.ts";
-import { type Layout, uidOf } from "../layout.ts";
+import { type Layout, uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "../parts/context.ts";
 import { healthyForMs } from "./decisions/healthy-for.ts";
 import type { PartStatus } from "./supervisor.ts";

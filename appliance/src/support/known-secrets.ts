@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { readForeign } from "../config/owned-file.ts";
-import type { Layout } from "../layout.ts";
+import type { Layout } from "@resontech/frame/layout";
 
 const UNREAD = new Set(["auditd", "vault"]);
 /** Certificates and configurations lie beside the secrets. */

@@ -24,7 +24,7 @@ import {
   exportModelCalls,
   proveEntry,
 } from "../../src/commands/audit-export.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { connectOperator, operated } from "../../src/audit/operator-record.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { auditdWithSocket } from "./auditd-with-socket.ts";
 
 async function started(t: Test) {

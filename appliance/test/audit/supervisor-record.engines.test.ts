@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { SupervisorRecord } from "../../src/audit/supervisor-record.ts";
 import { FileDigests } from "../../src/measure/file-digests.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { notePutBack, tellPutBack } from "../../src/supervisor/tell-put-back.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";
 import { shellPart } from "../supervisor/shell-part.ts";

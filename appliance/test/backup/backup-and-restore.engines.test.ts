@@ -33,7 +33,7 @@ import { finishStaged, policyIn } from "../../src/backup/finish-staged.ts";
 import { decidePutBack, namesIn, putBack } from "../../src/backup/put-back.ts";
 import type { PostgresShell } from "../../src/backup/postgres-archive.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { hasPostgres, RunningPostgres, writePassword } from "./running-postgres.ts";
 import { freePort } from "../../../dev/free-port.ts";
 

@@ -29,7 +29,7 @@ import {
   type Restored,
   type RestoreOptions,
 } from "../../src/backup/restore-appliance.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { openContext } from "../../src/supervisor/supervise.ts";
 import { loadPostgresImage, servePostgres } from "./postgres-container.ts";
 import { freePort } from "../../../dev/free-port.ts";

@@ -21,7 +21,7 @@ import { writeBackupSchedule } from "../../src/backup/backup-schedule.ts";
 import { readFollowed } from "../../src/backup/follow-state.ts";
 import { readBackupFacts } from "../../src/backup/read-backup-facts.ts";
 import { stageFollowed } from "../../src/backup/stage-followed.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 const VERSION = "0.9.0";
 /** What a lost host may cost. */

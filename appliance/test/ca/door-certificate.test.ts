@@ -20,7 +20,7 @@ import {
   writeTrust,
 } from "../../src/ca/door-certificate.ts";
 import type { DoorCertificate } from "../../src/ca/decisions/judge-certificate.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 const WEEK_MS = 7 * 86_400_000;

@@ -13,7 +13,7 @@ import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { awaitTrust } from "../../src/commands/await-trust.ts";
 import { addCertificateCommands } from "../../src/commands/certificate-commands.ts";
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { listenControl } from "../../src/supervisor/control.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";

@@ -8,7 +8,7 @@ import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { AllowedHosts } from "../../../serving/src/outbound/allowed-hosts.ts";
 import { addOutboundCommands } from "../../src/commands/outbound-commands.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 

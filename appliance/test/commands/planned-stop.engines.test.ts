@@ -6,7 +6,7 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { duringPlannedStop, startHeldParts, stopParts } from "../../src/commands/planned-stop.ts";
 import { waitHealthy } from "../../src/commands/wait-healthy.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { listenControl } from "../../src/supervisor/control.ts";
 import { Supervisor } from "../../src/supervisor/supervisor.ts";

@@ -14,7 +14,7 @@ import type { DecisionFacts } from "@resontech/contracts/operator-control";
 import t, { type Test } from "tap";
 import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { showPolicies, tryPolicies } from "../../src/commands/policy-trial.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 const REPOSITORY = join(import.meta.dirname, "..", "..", "..");
 const PROGRAM = join(REPOSITORY, "coordinator", "src", "policy-trial", "main.ts");

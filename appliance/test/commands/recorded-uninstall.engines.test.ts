@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { connectOperator } from "../../src/audit/operator-record.ts";
 import { recordedUninstall } from "../../src/commands/recorded-uninstall.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 
 async function started(t: Test) {

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { addRenameCommand } from "../../src/commands/rename-command.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
 import { readStatus, renderStatus } from "../../src/commands/status.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { listenControl } from "../../src/supervisor/control.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";

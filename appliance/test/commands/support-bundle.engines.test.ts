@@ -21,7 +21,7 @@ import { digestOf } from "../../../installer/src/request.ts";
 import { config as installed } from "../../../installer/test/helper/request.ts";
 import type { AskOperator } from "../../src/commands/ask-operator.ts";
 import { addSupportCommands } from "../../src/commands/support-commands.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 

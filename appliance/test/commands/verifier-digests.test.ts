@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { verifierDigests } from "../../src/commands/verifier-digests.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 t.test("the digests are those of the files that the release has", async (t) => {
   const root = mkdtempSync(join(tmpdir(), "rta-"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
 import { waitHealthy } from "../../src/commands/wait-healthy.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { listenControl } from "../../src/supervisor/control.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";

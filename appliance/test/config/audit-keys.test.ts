@@ -1,6 +1,6 @@
 import t from "tap";
 import { logKeysOf, readAuditKeys, vaultKeyOf } from "../../src/config/audit-keys.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 const LABEL = "box.vault.acme";
 const token = { module: "/lib/hsm.so", label: "audit", pinFile: "/etc/audit-pin" };

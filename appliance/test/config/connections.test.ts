@@ -9,7 +9,7 @@ import {
   writeConnection,
   writeDirectoryCa,
 } from "../../src/config/connections.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { requireName } from "../../src/keycloak/connect-directory.ts";
 
 const uni: Connection = {

@@ -7,7 +7,7 @@ import {
   forbidOutboundHost,
   readOutboundHosts,
 } from "../../src/config/outbound-hosts.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };

@@ -13,7 +13,7 @@ import { config as installed } from "../../../installer/test/helper/request.ts";
 import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { prepare, renewCertificates } from "../../src/first-boot/prepare.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { CustomersPki } from "../ca/customers-pki.ts";
 

@@ -8,7 +8,7 @@ import {
   followNameInCredentials,
   formerName,
 } from "../../src/first-boot/follow-name.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 const until = "2026-12-27T00:00:00.000Z";

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { ROOT } from "../../src/config/owned-file.ts";
 import { ensureJoinToken } from "../../src/first-boot/first-boot.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 
 async function contextOf(t: Test): Promise<PartContext & { asked: string[] }> {

@@ -27,7 +27,7 @@ import { ownRealm, REALM_CLIENTS } from "../../src/keycloak/own-realm.ts";
 import { pinRealmKeys, stepUpKeysFile } from "../../src/keycloak/pin-step-up-keys.ts";
 import { compareRealm } from "../../src/keycloak/realm-watch.ts";
 import { replaceBootstrapAdmin } from "../../src/keycloak/replace-bootstrap-admin.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
 

@@ -3,7 +3,7 @@ import type { Drift } from "@resontech/keycloak/realm-drift";
 import { pino } from "pino";
 import t from "tap";
 import { readRealmFacts, watchRealm } from "../../src/keycloak/realm-watch.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 
 const drift: Drift = { kind: "client", name: "x", what: "unknown", want: null, have: null };
 

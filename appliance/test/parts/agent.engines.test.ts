@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import t from "tap";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { ReleaseContext } from "../../src/parts/context.ts";
 import { agentPart } from "../../src/parts/own-processes.ts";
 import { isStopped } from "../helper/is-stopped.ts";

@@ -16,7 +16,7 @@ import { judgeCertificate } from "../../src/ca/decisions/judge-certificate.ts";
 import { giveUpCustomers, keepNext, putInForce } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, ROOT, writeOwned } from "../../src/config/owned-file.ts";
 import { renewLiveDoors } from "../../src/first-boot/prepare.ts";
-import { Layout, uidOf } from "../../src/layout.ts";
+import { Layout, uidOf } from "@resontech/frame/layout";
 import { apiSocket } from "../../src/parts/api-socket.ts";
 import type { PartContext } from "../../src/parts/context.ts";
 import { doorPart } from "../../src/parts/door.ts";

@@ -14,7 +14,7 @@ import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
 import { readTargetStates, tryTarget } from "../../src/commands/ask-notifier.ts";
 import { writeAlertTarget } from "../../src/config/alert-targets.ts";
 import { prepare } from "../../src/first-boot/prepare.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { notifierPart } from "../../src/parts/own-processes.ts";
 import type { Part } from "../../src/parts/part.ts";

@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import t, { type Test } from "tap";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { podmanPart } from "../../src/parts/podman.ts";
 
 function podman(t: Test, name: string) {

@@ -17,7 +17,7 @@ import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
 import { writeTrust } from "../../src/ca/door-certificate.ts";
 import { ensureFolder, readableBy, writeOwned } from "../../src/config/owned-file.ts";
 import { renderNatsConfig } from "../../src/first-boot/nats-config.ts";
-import { Layout, uidOf } from "../../src/layout.ts";
+import { Layout, uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { natsPart, registryPart } from "../../src/parts/native-engines.ts";
 import type { Part, Running } from "../../src/parts/part.ts";

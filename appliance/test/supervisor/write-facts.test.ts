@@ -13,7 +13,7 @@ import {
   readCustomersToken,
   rotateCustomersToken,
 } from "../../src/config/metrics-token.ts";
-import { Layout } from "../../src/layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";
 import { factsOf, writeFacts } from "../../src/supervisor/write-facts.ts";

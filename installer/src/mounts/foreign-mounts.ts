@@ -1,5 +1,5 @@
 import { mountPoints } from "@resontech/appliance/unmount-below";
-import { DATA_FOLDERS } from "@resontech/appliance/layout";
+import { DATA_FOLDERS } from "@resontech/frame/layout";
 import { judgeMounts, type Mounts } from "./judge-mounts.ts";
 
 /** Somebody has mounted a file system below the root which is none of the appliance's folders: what is on it must not go with them. */

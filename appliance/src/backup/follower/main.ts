@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { logDestination } from "@resontech/frame/log-destination";
 import { pino } from "pino";
 import { loadConfig } from "../../config/load-config.ts";
-import { Layout } from "../../layout.ts";
+import { Layout } from "@resontech/frame/layout";
 import { readRelease } from "../../release.ts";
 import { followAppliance } from "./follow-appliance.ts";
 
