@@ -26,14 +26,7 @@ const user = await running.control({ verb: "add-user", username: "ada" });
 if (!user.ok || user.verb !== "add-user") throw new Error("no user");
 const agent = await joinAgent(running, "node-a", 2);
 t.teardown(() => agent.close());
-/** As a living node does, for as long as the story takes. */
-const beat = async (): Promise<void> => {
-  const held = (await agent.desired()).map(({ member, fence }) => ({ member, fence }));
-  await agent.beat(held);
-};
 await agent.beat([]);
-const beats = setInterval(() => void beat().catch(() => {}), 2_000);
-t.teardown(() => clearInterval(beats));
 for (const [path, content] of Object.entries(goodFiles())) {
   const file = join(dir, "study", path);
   mkdirSync(dirname(file), { recursive: true });

@@ -2,7 +2,7 @@ import type { JoinReply } from "@resontech/contracts/agent-protocol";
 import { ScriptedAgent } from "../kernel/scripted-agent.ts";
 import type { RunningCoordinator } from "./running-coordinator.ts";
 
-/** A node that joined the running coordinator as every node does, and has so many CPU workers. The caller closes its agent. */
+/** A node that joined the running coordinator as every node does, and has so many CPU workers, and beats. The caller closes its agent. */
 export async function joinAgent(
   running: RunningCoordinator,
   node: string,
@@ -16,5 +16,6 @@ export async function joinAgent(
   };
   const agent = await ScriptedAgent.join(node, made.token, { join }, running.config.nats.url);
   await agent.register(workers);
+  agent.keepBeating();
   return agent;
 }

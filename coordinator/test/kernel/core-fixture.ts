@@ -25,7 +25,6 @@ export const IMAGE: JobImage = {
 };
 
 /** As often as agents do. */
-const BEAT_MS = 5_000;
 const BUCKET = "bucket-a";
 
 /** The coordinator's core between the real parts: NATS, auditd and the S3 engine. */
@@ -43,7 +42,6 @@ export class CoreFixture {
   passwords = new RegistryPasswords(() => Date.now());
   core!: Core;
   readonly #agents: ScriptedAgent[] = [];
-  readonly #beats: NodeJS.Timeout[] = [];
 
   private constructor(
     dir: string,
@@ -111,7 +109,6 @@ export class CoreFixture {
   }
 
   async close(): Promise<void> {
-    for (const beat of this.#beats) clearInterval(beat);
     for (const agent of this.#agents) await agent.close();
     await this.core[Symbol.asyncDispose]();
     await this.nats[Symbol.asyncDispose]();
@@ -120,13 +117,13 @@ export class CoreFixture {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** A node that joined by token and registered with so many CPU workers. It beats: on a busy machine a test takes longer than a silent node is believed. */
+  /** A node that joined by token, registered with so many CPU workers, and beats. */
   async agent(node: string, workers: number): Promise<ScriptedAgent> {
     const { token } = await this.core.joinTokens.make(node, 60);
     const agent = await ScriptedAgent.join(node, token, this.core.joinTokens, this.nats.url);
     this.#agents.push(agent);
     await agent.register(workers);
-    this.#beats.push(setInterval(() => void holdAll(agent).catch(() => {}), BEAT_MS));
+    agent.keepBeating();
     return agent;
   }
 
@@ -272,10 +269,4 @@ export async function eventually<T>(
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`${what}: not within ${limitMs} ms`);
-}
-
-/** Names whatever the node shall hold: one that lacks nothing. */
-async function holdAll(agent: ScriptedAgent): Promise<void> {
-  const members = await agent.desired();
-  await agent.beat(members.map(({ member, fence }) => ({ member, fence })));
 }

@@ -27,6 +27,7 @@ import { type ProtocolVersions, versionsOf } from "@resontech/contracts/protocol
 import type { JoinTokens } from "../../src/nodes/join-tokens.ts";
 import { makeSigningRequest } from "../nodes/test-ca.ts";
 
+const BEAT_MS = 5_000;
 /** A busy machine takes seconds for what a kernel does at once. */
 const MEMBERS_MS = 30_000;
 
@@ -53,6 +54,7 @@ export class ScriptedAgent {
   release: string | undefined;
   readonly #bootId = "boot-1";
   readonly #seqs = new Map<string, number>();
+  #beats: NodeJS.Timeout | undefined;
 
   private constructor(node: string, identity: JoinReply & { keyPem: string }, url: string) {
     this.node = node;
@@ -88,7 +90,17 @@ export class ScriptedAgent {
   }
 
   close(): Promise<void> {
+    clearInterval(this.#beats);
     return this.connection.close();
+  }
+
+  /** Until it is closed, naming whatever the node shall hold: on a busy machine a test takes longer than a silent node is believed. */
+  keepBeating(): void {
+    const hold = async (): Promise<void> => {
+      const members = await this.desired();
+      await this.beat(members.map(({ member, fence }) => ({ member, fence })));
+    };
+    this.#beats = setInterval(() => void hold().catch(() => {}), BEAT_MS);
   }
 
   /** @throws Refused */
