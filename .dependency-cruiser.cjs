@@ -1,5 +1,5 @@
 // Imports run one way: contracts ← everything; rooms meet only through `exports` doors. See docs/developer/architecture.md.
-const rooms = "audit|s3-front|gateway|serving|monitoring|coordinator|agent|registry-mirror|policies|backup|airgap|appliance|installer|cli";
+const rooms = "audit|s3-front|gateway|serving|monitoring|parts/[^/]+|parts|coordinator|agent|registry-mirror|policies|backup|airgap|appliance|installer|cli";
 /** Of the coordinator, from the ground up: what stands in one line may import from its own line and from those above it here. */
 const coordinator = [
   ["api-error\\.ts", "state-of-part\\.ts", "db/"],
@@ -101,7 +101,31 @@ module.exports = {
       comment: "coordinator, agent, S3 front and audit meet over sockets and contracts; audit/src/producer is the one door",
       severity: "error",
       from: { path: "^(coordinator|agent|audit|s3-front|monitoring)/src/" },
-      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|$1/)" },
+      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|parts/[^/]+/src/operations\\.ts$|$1/)" },
+    },
+    {
+      name: "parts-never-import-one-another",
+      comment: "a part knows of another one the operations that it serves, how to write into the log, and the name that Prometheus answers",
+      severity: "error",
+      from: { path: "^parts/([^/]+)/(?:src/|part\\.ts$)" },
+      to: {
+        path: `^(keycloak|house|${rooms})/`,
+        pathNot: "^(?:parts/$1/|parts/[^/]+/src/operations\\.ts$|audit/src/log/producer/|monitoring/src/prometheus/reader-name\\.ts$|parts/node_modules/)",
+      },
+    },
+    {
+      name: "declarations-are-pure",
+      comment: "part.ts and operations.ts are data and pure functions: a test reads them all without starting one",
+      severity: "error",
+      from: { path: "^parts/[^/]+/(?:part|src/operations)\\.ts$" },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "processes-hold-no-commands",
+      comment: "what a part's process runs stays as small as its work; its commands ship with `appliance`",
+      severity: "error",
+      from: { path: "^parts/[^/]+/(?:part\\.ts$|src/(?!commands/))" },
+      to: { path: "^parts/[^/]+/src/commands/" },
     },
     {
       name: "no-test-code-in-product",

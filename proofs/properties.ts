@@ -15,7 +15,7 @@ const TRIED = /\bcheckProperty\(/g;
 const LIMIT_S = 1_800;
 
 export default async function prove({ progress }: ProofContext): Promise<ProofResult> {
-  const files = globSync("*/test/**/*.test.ts", { cwd: repository })
+  const files = globSync(["*/test/**/*.test.ts", "parts/*/test/**/*.test.ts"], { cwd: repository })
     .filter((file) => !file.includes("node_modules"))
     .map((file) => ({ file, tried: countOf(file) }))
     .filter(({ tried }) => tried > 0);

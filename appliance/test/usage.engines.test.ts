@@ -1,7 +1,7 @@
 /** What `appliance` says to whoever uses it wrongly: what is wrong, and the form that is allowed. */
 import { spawnSync } from "node:child_process";
 import t from "tap";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MAIN = shippedProgram("appliance");
 

@@ -18,7 +18,7 @@ import type { AuditEvent, EventDraft } from "@resontech/contracts/audit-draft";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { WithRoom } from "@resontech/frame/durable-file";
 import type { Test } from "tap";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { parseLeaf } from "../src/log/format/event/leaf.ts";
 import { exportLog } from "../src/log/export/export-log.ts";
 import { type Checkpoint, checkpointText, signatureOf } from "../src/log/format/note/checkpoint.ts";

@@ -6,7 +6,7 @@ import type { ControlReply } from "@resontech/contracts/control-protocol";
 import t from "tap";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MAIN = shippedProgram("resontech");
 const VERIFIER = shippedProgram("sov-verify");

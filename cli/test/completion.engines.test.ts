@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import {
   goodBody,

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { launchBrowser } from "@resontech/house/launch-browser";
 import type { Page } from "playwright-core";
 import t from "tap";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import {
   type Account,
   SignInHouse,

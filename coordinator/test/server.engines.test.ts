@@ -19,7 +19,7 @@ import { joinAgent } from "./helper/join-agent.ts";
 import { RunningCoordinator } from "./helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "./helper/workspace.ts";
 import { makeSigningRequest } from "./nodes/test-ca.ts";
-import { shippedProgram } from "../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 /** Of a release it has what nodes know it by, and no file. */
 const releaseDir = t.testdir({

@@ -9,6 +9,7 @@ import { describeFinding, type Finding } from "../documents/finding.ts";
 import { deadLinks, deadPaths, type Tree } from "../documents/links.ts";
 import { readMarkdown } from "../documents/markdown.ts";
 import { routesIn, unknownRoutes } from "../documents/routes.ts";
+import { readRooms } from "../tests/read-rooms.ts";
 import { MAX_WORDS, sentencesOf } from "../documents/sentences.ts";
 
 const repository = join(import.meta.dirname, "../..");
@@ -19,8 +20,7 @@ const tree: Tree = {
 };
 const documents = documentsOf(repository);
 const programs = await readPrograms();
-const { workspaces } = JSON.parse(read("package.json")) as { workspaces: string[] };
-const rooms = [...workspaces, "dev", "docs", "examples"];
+const rooms = [...readRooms(repository), "dev", "docs", "examples"];
 
 /** Decisions tell what was so, features and roadmap what is not there yet. */
 const TELLS_OF_NOW = (document: string): boolean =>
@@ -77,7 +77,13 @@ t.test("every request that a document names is a route of the API", async (t) =>
 
 t.test("every document that the code refers to is there", async (t) => {
   const sources = globSync(
-    ["*/src/**/*.ts", "*/test/**/*.ts", "proofs/**/*.ts", "dev/**/*.ts", "install.sh"],
+    [
+      "{*,parts/*}/src/**/*.ts",
+      "{*,parts/*}/test/**/*.ts",
+      "proofs/**/*.ts",
+      "dev/**/*.ts",
+      "install.sh",
+    ],
     {
       cwd: repository,
       exclude: ["**/node_modules/**"],

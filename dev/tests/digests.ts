@@ -3,6 +3,7 @@ import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { runChild } from "../child.ts";
+import { roomOf } from "./room-of.ts";
 import { roomClosure, SHIPPED } from "./room-closure.ts";
 import { ships } from "./ships.ts";
 import { readSourceTree } from "./read-source-tree.ts";
@@ -40,7 +41,7 @@ export async function roomDigests(repository: string): Promise<Map<string, strin
   const hashes = new Map<string, Hash>();
   for (const file of [...new Set(listed.split("\0"))].filter((file) => file !== "").sort()) {
     const content = contentOf(join(repository, file));
-    const room = file.includes("/") ? file.split("/")[0]! : ".";
+    const room = roomOf(file);
     for (const name of ships(file) ? [room, SHIPPED] : [room]) {
       const hash = hashes.get(name) ?? createHash("sha256");
       hashes.set(name, hash.update(`${file}\0`).update(content));

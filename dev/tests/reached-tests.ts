@@ -1,4 +1,5 @@
 /** Which tests a change can reach: by imports, by the programs that they start, and by the room of a file that nothing imports. */
+import { roomOf } from "./room-of.ts";
 import { ships } from "./ships.ts";
 import type { SourceTree } from "./source-tree.ts";
 import { tierOf } from "./tier.ts";
@@ -25,7 +26,7 @@ export function readsAll(test: string): boolean {
 
 /** What no other test reads. */
 const NOTHING =
-  /^(?:README\.md|[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
+  /^(?:README\.md|(?:parts\/)?[^/]+\/README\.md|docs\/(?:decisions\/|proofs\/|roadmap\.md|proofs\.md))/;
 
 /** The tests to run, in the order of `tests`. The installed appliance is made of every file that ships, so each of those reaches `acceptance/`. */
 export function reachedTests({ changed, imports, programs, tests }: Reach): string[] {
@@ -50,8 +51,4 @@ export function reachedTests({ changed, imports, programs, tests }: Reach): stri
       rooms.has(roomOf(test)) ||
       (isShipped && tierOf(test) === "acceptance"),
   );
-}
-
-function roomOf(file: string): string {
-  return file.split("/")[0]!;
 }

@@ -3,18 +3,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { programSource } from "@resontech/airgap/programs";
 import { runChild } from "../child.ts";
+import { readRooms } from "./read-rooms.ts";
 import { namedRooms } from "./room-closure.ts";
 import type { SourceTree } from "./source-tree.ts";
 
 type Cruised = { modules: { source: string; dependencies: { resolved: string }[] }[] };
 
 export async function readSourceTree(repository: string): Promise<SourceTree> {
-  const { workspaces } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")) as {
-    workspaces: string[];
-  };
+  const rooms = readRooms(repository);
   const output = await runChild(
     join(repository, "node_modules/.bin/depcruise"),
-    [...workspaces, "dev", "--output-type", "json"],
+    [...rooms, "dev", "--output-type", "json"],
     { cwd: repository, quiet: true },
   );
   const { modules } = JSON.parse(output) as Cruised;
@@ -38,10 +37,7 @@ export async function readSourceTree(repository: string): Promise<SourceTree> {
         .map(([file, text]) => [file, programsOf(text)]),
     ),
     rooms: new Map(
-      texts.map(([file, text]) => [
-        file,
-        namedRooms(file, text, [...workspaces, "docs", "examples"]),
-      ]),
+      texts.map(([file, text]) => [file, namedRooms(file, text, [...rooms, "docs", "examples"])]),
     ),
   };
 }

@@ -1,5 +1,6 @@
 /** Which rooms a test can see anything of. Rather one too many: a verdict that is kept although something changed is a lie. */
 import { readsAll } from "./reached-tests.ts";
+import { roomOf } from "./room-of.ts";
 import type { SourceTree } from "./source-tree.ts";
 import { tierOf } from "./tier.ts";
 
@@ -22,7 +23,7 @@ export function roomClosure(test: string, tree: SourceTree): string[] | null {
       if (isOurs(next)) seen.add(next);
   const rooms = new Set<string>();
   for (const file of seen) {
-    if (file.includes("/")) rooms.add(file.split("/")[0]!);
+    if (file.includes("/")) rooms.add(roomOf(file));
     for (const room of tree.rooms.get(file) ?? []) rooms.add(room);
   }
   const isOfBundle = rooms.delete(BUNDLE) || tierOf(test) === "acceptance";

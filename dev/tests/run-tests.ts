@@ -7,6 +7,7 @@ import { endProcess } from "./end-process.ts";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
 import { commandOf } from "./read-processes.ts";
+import { roomOf } from "./room-of.ts";
 import { inOrder, nextToStart, type RecordedCost, type Waiting } from "./schedule.ts";
 import { sharedDaemonOf } from "./shared-daemons.ts";
 import { summarizeTap, sumUp, type TapSummary } from "./tap-summary.ts";
@@ -208,7 +209,7 @@ function jobsOf(
       ...{ file, tier, files: [file], cost: recorded.get(file) ?? null },
       isAlone: file.startsWith(ALONE),
     }));
-  return [...Map.groupBy(files, (file) => file.split("/")[0]!)].map(([room, files]) => {
+  return [...Map.groupBy(files, roomOf)].map(([room, files]) => {
     const costs = files.map((file) => recorded.get(file) ?? UNKNOWN_UNIT);
     const sum = (of: (cost: RecordedCost) => number) =>
       costs.reduce((total, cost) => total + of(cost), 0);

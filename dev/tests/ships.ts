@@ -4,5 +4,8 @@ const RUNBOOKS = "docs/operator/runbooks/";
 /** Whether a bundle, and so the installed appliance, could be made of a file. @param file its path in this tree */
 export function ships(file: string): boolean {
   if (file.startsWith(RUNBOOKS)) return true;
-  return !/^[^/]+\/test\//.test(file) && !/^(?:acceptance|house|proofs|docs|examples)\//.test(file);
+  return (
+    !/^(?:parts\/)?[^/]+\/test\//.test(file) &&
+    !/^(?:acceptance|house|proofs|docs|examples)\//.test(file)
+  );
 }

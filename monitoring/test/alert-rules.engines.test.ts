@@ -15,7 +15,8 @@ import type { InferenceFacts } from "../../coordinator/src/metrics/decisions/inf
 import { Metrics } from "../../coordinator/src/metrics/metrics.ts";
 import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
 import { ALERT_RULES } from "../src/prometheus/alert-rules.ts";
-import { RunningPrometheus, until } from "./helper/running-prometheus.ts";
+import { RunningPrometheus } from "@resontech/house/running-prometheus";
+import { until } from "@resontech/house/until";
 
 const DAY_MS = 86_400_000;
 type State = { health: CoordinatorHealth; facts: ApplianceFacts; waitMs: number; log: LogStatus };

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PROMETHEUS_UNREACHABLE } from "@resontech/notifier/prometheus-unreachable";
 import t from "tap";
-import { ALERT_RULES, PROMETHEUS_UNREACHABLE } from "../src/prometheus/alert-rules.ts";
+import { ALERT_RULES } from "../src/prometheus/alert-rules.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const RUNBOOKS = "docs/operator/runbooks";

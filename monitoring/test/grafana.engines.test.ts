@@ -7,7 +7,8 @@ import t from "tap";
 import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { applianceDashboard, dashboardQueries } from "../grafana/appliance-dashboard.ts";
-import { RunningPrometheus, until } from "./helper/running-prometheus.ts";
+import { RunningPrometheus } from "@resontech/house/running-prometheus";
+import { until } from "@resontech/house/until";
 
 t.test("the file is its source's, and its panels stand beside one another", async (t) => {
   const file = join(import.meta.dirname, "..", "grafana", "appliance.json");

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import t from "tap";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { ALERT_RULES } from "../src/prometheus/alert-rules.ts";
-import { RunningPrometheus, until } from "./helper/running-prometheus.ts";
+import { RunningPrometheus } from "@resontech/house/running-prometheus";
+import { until } from "@resontech/house/until";
 
 const dir = t.testdir();
 const coordinator = await RunningCoordinator.create();

@@ -29,7 +29,7 @@ import type { TestObjectStore } from "./object-store.ts";
 import type { TestPki } from "./pki.ts";
 import { type Place, type PodmanService, startPodman } from "./podman-service.ts";
 import { TestSite } from "./test-site.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MIB = 1024 * 1024;
 /** Not the default: several test files may run beside an installed appliance. */

@@ -36,7 +36,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/log/witness/main.ts", target: "node20" },
   "app/serving.mjs": { source: "serving/src/main.ts", target: "node26" },
-  "app/notifier.mjs": { source: "monitoring/src/notifier/main.ts", target: "node26" },
+  "app/notifier.mjs": { source: "parts/notifier/src/main.ts", target: "node26" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/agent-transfers.mjs": {
     source: "agent/src/off-thread/transfer-thread.ts",
@@ -94,6 +94,7 @@ const SOURCES = [
   "s3-front/src",
   "gateway/src",
   "monitoring/src",
+  "parts",
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",
@@ -132,7 +133,7 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 14 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 15 }, async (into) => {
     for (const [path, { source, target }] of Object.entries(ENTRIES))
       await compile(source, target, join(into, path));
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
@@ -168,7 +169,7 @@ async function compile(source: string, target: string, outfile: string): Promise
 
 /** Leaves out what only a checkout has. */
 function ships(path: string): boolean {
-  return !/\/(__pycache__|tests?)(\/|$)/.test(path.slice(repository.length));
+  return !/\/(__pycache__|tests?|node_modules)(\/|$)/.test(path.slice(repository.length));
 }
 
 function digestOf(paths: readonly string[]): string {

@@ -1,12 +1,6 @@
 /** Every command of `appliance` states which audit event it leaves, or why it leaves none; one that states neither stops every command. */
-import type { EventType } from "@resontech/contracts/audit-catalogue";
+import type { CommandAudit } from "@resontech/frame/host-shell";
 import type { Command } from "commander";
-
-export type CommandAudit =
-  | { event: EventType }
-  /** Logged by the part that is asked. */
-  | { event: EventType; loggedBy: "coordinator" | "auditd" | "vault" }
-  | { none: string };
 
 const declared = new WeakMap<Command, CommandAudit>();
 

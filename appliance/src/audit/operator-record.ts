@@ -10,20 +10,13 @@ import {
   type EventDetail,
   type OperationType,
 } from "@resontech/contracts/audit-catalogue";
-import type { EventObject } from "@resontech/contracts/audit-event";
 import type { Layout } from "@resontech/frame/layout";
+import type { RecordedOperation } from "@resontech/frame/host-shell";
 import { hostPerson } from "./host-person.ts";
 
 /** Another command may be at work, or auditd on its way up. */
 const CONNECT_TIMEOUT_MS = 60_000;
 const OPERATOR = { sub: "appliance", kind: "operator" } as const;
-
-export type Operated<T extends OperationType> = {
-  type: T;
-  object: EventObject;
-  action: string;
-  detail?: EventDetail<T>;
-};
 
 /**
  * auditd's socket for this command; what an earlier command left open is closed.
@@ -62,7 +55,7 @@ export async function connectOperator(
  */
 export async function operated<T extends OperationType, R>(
   producer: AuditProducer,
-  operations: readonly Operated<T>[],
+  operations: readonly RecordedOperation<T>[],
   effect: (index: number) => Promise<{ result: R; detail?: EventDetail<T> }>,
 ): Promise<R> {
   const drafts = operations.map((operation) => ({

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { databasePart } from "@resontech/backup/database-part";
 import { folderPart } from "@resontech/backup/folder-part";
 import type { Part } from "@resontech/backup/parts";
+import { PARTS } from "@resontech/parts";
 import type { Layout } from "@resontech/frame/layout";
 import { logParts } from "./log-parts.ts";
 import { postgresPart, type PostgresShell } from "./postgres-archive.ts";
@@ -69,7 +70,7 @@ export async function backupParts({
     ),
     ...folder("s3-accounts", ["s3", IAM_FOLDER]),
     ...folder("serving", ["serving"]),
-    ...folder("notifier", ["notifier"]),
+    ...PARTS.filter(({ data }) => data.isBackedUp).flatMap(({ name }) => folder(name, [name])),
   ];
   if (existsSync(layout.data("vault", "sealed.sqlite")))
     parts.push(

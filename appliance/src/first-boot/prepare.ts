@@ -16,19 +16,21 @@ import { LOG_SEGMENT_BYTES, RESERVE_STEP_BYTES } from "@resontech/contracts/log-
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { ServingConfig } from "@resontech/contracts/serving-config";
-import type { NotifierConfig } from "@resontech/contracts/notifier-config";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
 import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
+import { socketOf } from "@resontech/frame/define-part";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
 import {
-  READER_NAME,
   renderAlertRules,
   renderPrometheusConfig,
   renderWebConfig,
 } from "@resontech/monitoring/prometheus-config";
+import { READER_NAME } from "@resontech/monitoring/reader-name";
+import { notifier } from "@resontech/notifier/part";
+import { PARTS } from "@resontech/parts";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
@@ -49,6 +51,7 @@ import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
 import { followNameInAgent, formerName } from "./follow-name.ts";
 import { settleLogReserve } from "../config/log-reserve.ts";
 import { renderNatsConfig } from "./nats-config.ts";
+import { makePartCertificates, makePartFolders, writePartConfig } from "./prepare-part.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -119,10 +122,10 @@ function makeFolders(context: PartContext): void {
     "postgres",
     "keycloak",
     "prometheus",
-    "notifier",
     "serving",
   ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
+  for (const part of PARTS) makePartFolders(context, part);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
   // The log's key is made by auditd alone: not even the supervisor sees it.
   ensureFolder(layout.secrets("auditd"), ownedBy(context, "auditd"), 0o700);
@@ -144,7 +147,6 @@ function makeFolders(context: PartContext): void {
   ensureFolder(keptDatabase(layout.root), ROOT, 0o755);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
-  ensureFolder(layout.data("notifier"), ownedBy(context, "notifier"), 0o700);
   ensureFolder(layout.data("serving"), ownedBy(context, "serving"), 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
@@ -171,9 +173,7 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   await ca.ensureServer(layout.secrets("prometheus"), readBy(context, "prometheus"), "server", [
     ...["localhost", "127.0.0.1", READER_NAME],
   ]);
-  await ca.ensureServer(layout.secrets("notifier"), readBy(context, "notifier"), "reader", [
-    READER_NAME,
-  ]);
+  for (const part of PARTS) await makePartCertificates(context, part, ca);
   await ca.ensureClient(layout.secrets("serving"), readBy(context, "serving"), "client");
   await ca.ensureClient(layout.secrets("appliance"), ROOT, KEYCLOAK_CLIENT);
   await ca.ensureClient(layout.secrets("door"), readBy(context, "door"), KEYCLOAK_CLIENT);
@@ -296,7 +296,7 @@ function writeProcessConfigs(context: PartContext): void {
   give("vault", "vault", vaultConfig(context));
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
-  give("notifier", "notifier", notifierConfig(context));
+  for (const part of PARTS) writePartConfig(context, part);
   give("serving", "serving", servingConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
   writePrometheusConfig(context);
@@ -380,28 +380,6 @@ function servingConfig({ config, layout }: PartContext): ServingConfig {
 function gatewayCertificateSha256({ layout }: PartContext): string {
   const certificate = new X509Certificate(readFileSync(layout.secrets("serving", "client.crt")));
   return certificate.fingerprint256.replaceAll(":", "").toLowerCase();
-}
-
-function notifierConfig(context: PartContext): NotifierConfig {
-  const { config, layout } = context;
-  return {
-    appliance: config.appliance,
-    prometheus: {
-      port: prometheusSettings(context).port,
-      caFile: layout.rootCert,
-      certFile: layout.secrets("notifier", "reader.crt"),
-      keyFile: layout.secrets("notifier", "reader.key"),
-    },
-    targetsFile: layout.alertTargetsFile,
-    secretsDir: layout.secrets("notifier"),
-    rootCertFile: layout.rootCert,
-    runbooksDir: layout.release("app", "runbooks"),
-    stateDir: layout.data("notifier"),
-    controlSocket: layout.notifierSocket,
-    mailSocket: layout.run("mail", "sock"),
-    pollMs: 15_000,
-    logLevel: "info",
-  };
 }
 
 function writePrometheusConfig(context: PartContext): void {
@@ -588,7 +566,7 @@ function coordinatorConfig(context: PartContext): CoordinatorConfig {
       coordinatorKeyFile: secret(REALM_CLIENTS.coordinator.keyFile),
       sessionKeyFile: secret("session.key"),
     },
-    mailSocket: layout.run("mail", "sock"),
+    mailSocket: socketOf(notifier, layout, "mail"),
     metrics: { tokenFiles: metricsTokenFiles(layout), factsFile: layout.factsFile },
     inference: {
       routesSocket: layout.run("routes", "sock"),

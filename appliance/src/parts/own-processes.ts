@@ -189,29 +189,6 @@ export function coordinatorPart(context: PartContext): Part {
   });
 }
 
-/** Takes alerts and ends of jobs to people; nobody's work waits for it. */
-export function notifierPart(context: PartContext): Part {
-  const { config, layout, release } = context;
-  const uid = uidOf(config, "notifier");
-  return processPart(context, {
-    name: "notifier",
-    after: [],
-    user: "notifier",
-    program: layout.release("bin", "node"),
-    args: [layout.release("app", "notifier.mjs"), "--config", layout.processConfig("notifier")],
-    port: null,
-    version: release.version,
-    prepare: async () => {
-      makeSocketFolder(layout.run("notifier"), { uid, gid: ROOT.gid });
-      makeSocketFolder(layout.run("mail"), { uid, gid: uidOf(config, "coordinator") });
-    },
-    isHealthy: async () => await closesConnection(layout.notifierSocket),
-    // A message under way is waited for.
-    stopGraceMs: 30_000,
-    oomScore: 0,
-  });
-}
-
 /** The gateway of deployments: it serves on while the coordinator restarts. */
 export function servingPart(context: PartContext): Part {
   const { config, layout, release } = context;

@@ -8,8 +8,8 @@ import type { HeldSocket } from "./held-socket.ts";
 import { endLeftover } from "./process-identity.ts";
 import { startProcess } from "./process-runner.ts";
 
-/** Whose uid a process runs under; `root` for the agent and the container engine, which need the host. */
-export type PartUser = keyof typeof UID_OFFSETS | "root";
+/** Whose uid a process runs under, by name or as its declaration says it; `root` for the agent and the container engine, which need the host. */
+export type PartUser = keyof typeof UID_OFFSETS | number | "root";
 
 export type ProcessPart = {
   name: string;
@@ -40,7 +40,12 @@ const VITAL_OOM_SCORE = -500;
 
 /** A part that is a process of the release. */
 export function processPart(context: PartContext, { user, ...spec }: ProcessPart): Part {
-  return partUnder(user === "root" ? 0 : uidOf(context.config, user), context, spec);
+  return partUnder(uidOfPart(context, user), context, spec);
+}
+
+function uidOfPart({ config }: PartContext, user: PartUser): number {
+  if (user === "root") return 0;
+  return typeof user === "number" ? config.uidBase + user : uidOf(config, user);
 }
 
 /** The same of root's, on a host of either kind: an appliance's or a node's. */

@@ -49,8 +49,9 @@ export function prometheusPart(context: PartContext): Part {
           ...{ host: "127.0.0.1", port: settings.port, path: "/-/ready", servername: "localhost" },
           caFile: layout.rootCert,
           client: {
-            cert: readFileSync(layout.secrets("notifier", "reader.crt")),
-            key: readFileSync(layout.secrets("notifier", "reader.key")),
+            // It asks itself with the same one.
+            cert: readFileSync(settings.certFile),
+            key: readFileSync(settings.keyFile),
           },
         })
       )?.status === 200,

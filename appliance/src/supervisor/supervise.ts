@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import Docker from "dockerode";
 import { RUNTIME, runtimeLibraries } from "@resontech/contracts/release-manifest";
+import { PARTS } from "@resontech/parts";
 import type { Logger } from "pino";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { SupervisorRecord } from "../audit/supervisor-record.ts";
@@ -16,6 +17,7 @@ import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
 import { compareRealm, watchRealm } from "../keycloak/realm-watch.ts";
 import { FileDigests } from "../measure/file-digests.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
+import { declaredPart } from "../parts/declared-part.ts";
 import { doorPart } from "../parts/door.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import { prometheusPart } from "../parts/prometheus.ts";
@@ -26,7 +28,6 @@ import {
   auditOutPart,
   coordinatorPart,
   followerPart,
-  notifierPart,
   servingPart,
   s3FrontPart,
   vaultPart,
@@ -187,7 +188,7 @@ export function partsOf(context: PartContext): Part[] {
     coordinatorPart(context),
     followerPart(context),
     prometheusPart(context),
-    notifierPart(context),
+    ...PARTS.map((part) => declaredPart(context, part)),
     servingPart(context),
   ];
   if (config.containerEngine.kind === "podman")

@@ -3,12 +3,13 @@ import { relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ApplianceFacts, FACTS_EVERY_MS } from "@resontech/contracts/appliance-facts";
 import { refusesBelow } from "@resontech/contracts/log-reserve";
-import type { TargetState } from "@resontech/contracts/notifier-protocol";
+import { ask } from "@resontech/frame/ask";
+import { socketOf } from "@resontech/frame/define-part";
+import { PARTS } from "@resontech/parts";
 import type { Logger } from "pino";
 import { readBackupFacts } from "../backup/read-backup-facts.ts";
 import type { BackupFacts } from "../commands/decisions/findings.ts";
 import { readCertificates } from "../commands/read-certificates.ts";
-import { readTargetStates } from "../commands/ask-notifier.ts";
 import { readDisks } from "../commands/read-disks.ts";
 import { readableBy, writeOwned } from "../config/owned-file.ts";
 import { type Layout, uidOf } from "@resontech/frame/layout";
@@ -17,11 +18,13 @@ import { healthyForMs } from "./decisions/healthy-for.ts";
 import type { PartStatus } from "./supervisor.ts";
 
 const DAY_MS = 86_400_000;
+/** Of one part. */
+const ASK_MS = 3_000;
 
 export function factsOf(
   layout: Layout,
   parts: readonly PartStatus[],
-  targets: readonly TargetState[] | null,
+  ofParts: Partial<ApplianceFacts>,
   backups: BackupFacts | null,
   now: number,
 ): ApplianceFacts {
@@ -38,13 +41,7 @@ export function factsOf(
       ...{ holds: holds.join(", "), ...room },
       ...(logReserve === null ? {} : { refusesBelowBytes: refusesBelow(logReserve) }),
     })),
-    ...(targets === null
-      ? {}
-      : {
-          targets: targets.map(({ name, failure }) => ({
-            ...{ target: name, isFailing: failure !== null },
-          })),
-        }),
+    ...ofParts,
     ...(backups === null
       ? {}
       : {
@@ -56,6 +53,19 @@ export function factsOf(
   };
 }
 
+/** What declared parts say of themselves; nothing of one that is away. */
+async function factsOfParts(layout: Layout): Promise<Partial<ApplianceFacts>> {
+  const said = await Promise.all(
+    PARTS.map(async (part) => {
+      if (part.facts === undefined) return {};
+      const { socket, operation, request, facts } = part.facts;
+      const path = socketOf(part, layout, socket);
+      return await ask(path, operation, request, { timeoutMs: ASK_MS }).then(facts, () => ({}));
+    }),
+  );
+  return Object.assign({}, ...said);
+}
+
 /** Until `signal`. What can't be written is older at the next look, and an alert tells of that. */
 export async function writeFacts(
   { layout, config }: Pick<PartContext, "layout" | "config">,
@@ -64,10 +74,10 @@ export async function writeFacts(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const targets = await readTargetStates(layout);
+      const ofParts = await factsOfParts(layout);
       const [parts, now] = [status(), Date.now()];
       const backups = readBackupFacts(layout, now, healthyForMs(parts, "coordinator"));
-      const facts = factsOf(layout, parts, targets, backups, now);
+      const facts = factsOf(layout, parts, ofParts, backups, now);
       writeOwned(
         layout.factsFile,
         JSON.stringify(facts),

@@ -2,7 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { networkInterfaces, release as kernelRelease } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { PARTS } from "@resontech/parts";
 import type { AskOperator } from "../commands/ask-operator.ts";
 import { readCertificates } from "../commands/read-certificates.ts";
 import { readDisks } from "../commands/read-disks.ts";
@@ -34,8 +35,12 @@ export type GatheredBundle = {
 
 /** What the customer chose and what was derived from it. Nothing below `etc/secrets` is among them. */
 const CONFIGURATIONS = [
-  ...["appliance", "identity", "alerts", "outbound", "audit-sinks"],
-  ...["auditd", "audit-out", "vault", "s3-front", "coordinator", "notifier", "serving", "agent"],
+  ...["appliance", "identity", "outbound", "audit-sinks"],
+  ...["auditd", "audit-out", "vault", "s3-front", "coordinator", "serving", "agent"],
+  ...PARTS.flatMap(({ name, settings }) => [
+    name,
+    ...settings.map(({ file }) => basename(file, ".json")),
+  ]),
 ];
 const PREFLIGHT_TIMEOUT_MS = 120_000;
 /** Of what is told beside logs: the journal of many upgrades at most. */

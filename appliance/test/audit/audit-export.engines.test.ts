@@ -26,7 +26,7 @@ import {
 } from "../../src/commands/audit-export.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const POLICIES = join(import.meta.dirname, "../../../policies");
 const VERIFIER = shippedProgram("sov-verify");

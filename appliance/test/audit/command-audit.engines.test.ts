@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { Command } from "commander";
 import t from "tap";
 import { declarationsOf, leaves, UndeclaredCommand } from "../../src/audit/command-audit.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MAIN = shippedProgram("appliance");
 

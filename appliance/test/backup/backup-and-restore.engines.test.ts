@@ -24,7 +24,7 @@ import { takeBackup, type TakenBackup } from "@resontech/backup/take-backup";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import Database from "better-sqlite3";
 import t from "tap";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture, keyList } from "../../../audit/test/helper.ts";
 import { backupParts, OBJECT_FOLDERS, OBJECTS_PATH } from "../../src/backup/backup-parts.ts";
 import { checkLogArchive } from "../../src/backup/check-log-archive.ts";

@@ -22,7 +22,7 @@ import Database from "better-sqlite3";
 import Docker from "dockerode";
 import t from "tap";
 import { startPodman } from "../../../agent/test/helper/podman-service.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import {
   restoreAppliance,

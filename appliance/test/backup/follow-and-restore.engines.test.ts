@@ -14,7 +14,7 @@ import { stageBackup } from "@resontech/backup/stage-backup";
 import { takeBackup, type TakenBackup } from "@resontech/backup/take-backup";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import t, { type Test } from "tap";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { type OpenedDatabase, openDatabase } from "../../../coordinator/src/db/open-database.ts";
 import { makeBackupKeys, readBackupKeys } from "../../src/backup/backup-keys.ts";
 import { writeBackupSchedule } from "../../src/backup/backup-schedule.ts";

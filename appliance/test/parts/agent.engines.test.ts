@@ -10,7 +10,7 @@ import { Layout } from "@resontech/frame/layout";
 import type { ReleaseContext } from "../../src/parts/context.ts";
 import { agentPart } from "../../src/parts/own-processes.ts";
 import { isStopped } from "../helper/is-stopped.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const MAIN = shippedProgram("agent");
 

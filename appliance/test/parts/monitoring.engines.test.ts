@@ -1,22 +1,24 @@
 /** Prometheus and the notifier as the supervisor starts them: their own users, on what `prepare` writes. Root must run it. */
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
-import { NotifierConfig } from "@resontech/contracts/notifier-config";
+import { ask } from "@resontech/frame/ask";
+import { socketOf } from "@resontech/frame/define-part";
+import { processConfigSchema } from "@resontech/frame/process-config";
+import { listTargets } from "@resontech/notifier/operations";
+import { notifier } from "@resontech/notifier/part";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import t, { type Test } from "tap";
 import { Value } from "typebox/value";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
-import { readTargetStates, tryTarget } from "../../src/commands/ask-notifier.ts";
-import { writeAlertTarget } from "../../src/config/alert-targets.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { prepare } from "../../src/first-boot/prepare.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
-import { notifierPart } from "../../src/parts/own-processes.ts";
+import { declaredPart } from "../../src/parts/declared-part.ts";
 import type { Part } from "../../src/parts/part.ts";
 import { prometheusPart } from "../../src/parts/prometheus.ts";
 
@@ -70,14 +72,14 @@ async function started(t: Test, part: Part): Promise<void> {
     if (Date.now() > deadline)
       throw new Error(readFileSync(layout.log(`${part.name}.log`), "utf8"));
   const owner = statSync(`/proc/${running.pid}`).uid;
-  t.equal(owner, 64_100 + UID_OFFSETS[part.name === "prometheus" ? "prometheus" : "notifier"]);
+  t.equal(owner, 64_100 + (part.name === "prometheus" ? UID_OFFSETS.prometheus : notifier.user));
 }
 
 t.test("what is prepared is as the processes want it, and the same a second time", async (t) => {
   await prepare(context);
   const read = (name: string): string => readFileSync(layout.processConfig(name), "utf8");
   t.same([...Value.Errors(CoordinatorConfig, JSON.parse(read("coordinator")))], []);
-  t.same([...Value.Errors(NotifierConfig, JSON.parse(read("notifier")))], []);
+  t.same([...Value.Errors(processConfigSchema(notifier), JSON.parse(read("notifier")))], []);
   const before = [
     read("notifier"),
     readFileSync(layout.secrets("prometheus", "scrape.token"), "utf8"),
@@ -91,16 +93,18 @@ t.test("what is prepared is as the processes want it, and the same a second time
 
 t.test("Prometheus runs, and the notifier asks it and answers the command", async (t) => {
   await started(t, prometheusPart(context));
-  await started(t, notifierPart(context));
-  t.same(await readTargetStates(layout), []);
-  writeAlertTarget(
-    context,
-    { kind: "syslog", name: "siem", host: "127.0.0.1", port: 9, transport: "tcp" },
-    { secret: null, caPem: null },
-  );
-  await t.rejects(tryTarget(layout, "siem"), { code: "unreachable", hint: /firewalls/ });
-  await t.rejects(tryTarget(layout, "none"), { code: "no_target" });
-  t.match(await readTargetStates(layout), [{ name: "siem", kind: "syslog" }]);
+  await started(t, declaredPart(context, notifier));
+  const control = socketOf(notifier, layout, "control");
+  t.match(await ask(control, listTargets, {}, { timeoutMs: 5_000 }), { targets: [] });
+  for (const [socket, gid] of [
+    ["control", 0],
+    ["mail", 64_100 + UID_OFFSETS.coordinator],
+  ] as const) {
+    const folder = statSync(dirname(socketOf(notifier, layout, socket)));
+    t.same([folder.mode & 0o7777, folder.uid, folder.gid], [0o2750, 64_107, gid], socket);
+    const { mode, gid: group } = statSync(socketOf(notifier, layout, socket));
+    t.same([mode & 0o777, group], [0o660, gid], socket);
+  }
   const log = readFileSync(layout.log("notifier.log"), "utf8");
   t.notMatch(log, /Prometheus does not say/, "the reader's certificate is good");
 });

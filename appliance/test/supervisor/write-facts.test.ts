@@ -55,12 +55,7 @@ t.test(
     const facts = factsOf(
       layout,
       [nats],
-      [
-        {
-          ...{ name: "mail", kind: "smtp", waiting: 1, dropped: 0, deliveredAt: null },
-          failure: { code: "unreachable", message: "no", at: 1, tries: 1 },
-        },
-      ],
+      { targets: [{ target: "mail", isFailing: true }] },
       {
         ...{ target: "/mnt/backups", isOverdue: true, takenAtMs: 7, failure: null },
         followed: { behindS: 9, failure: null },

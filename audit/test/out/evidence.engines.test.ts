@@ -12,7 +12,7 @@ import { hashLeaf } from "../../src/log/format/tree/merkle.ts";
 import { jobSubmit, temporaryFolder } from "../helper.ts";
 import { lacksMount, SmallDisk } from "../small-disk.ts";
 import { keyLists, WrittenLog } from "./helper.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const VERIFIER = shippedProgram("sov-verify");
 const NONCE = "5a".repeat(32);

@@ -24,7 +24,7 @@ import { nodePlatform } from "../../src/verifier/platform/platform-node.ts";
 import { verify } from "../../src/verifier/verify.ts";
 import { type TestLog, WitnessFixture } from "../log/witness/helper.ts";
 import { until } from "./helper.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { OFFICER, PEOPLE } from "../step-up-people.ts";
 
 const MAIN = shippedProgram("audit-out");

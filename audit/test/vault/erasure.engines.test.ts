@@ -23,7 +23,7 @@ import {
   startedBoth,
   type VaultFixture,
 } from "./helper.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const VERIFIER = shippedProgram("sov-verify");
 const privacyOf = async (auditd: AuditdFixture) => {

@@ -20,7 +20,7 @@ import { type AuditProducer, committer, connectProducer } from "../../src/log/pr
 import { until } from "../out/helper.ts";
 import { PEOPLE, pinnedIn } from "../step-up-people.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../helper.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 export class VaultFixture {
   readonly root: string;

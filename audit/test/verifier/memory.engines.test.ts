@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { ustarMember } from "../../src/log/export/ustar.ts";
 import { canonicalJson } from "../../src/log/format/event/canonical-json.ts";
 import { temporaryFolder } from "../helper.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { MadeLog, ORIGIN } from "./made-log.ts";
 import { enveloped, madeRelease } from "./made-release.ts";
 

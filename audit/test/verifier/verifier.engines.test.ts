@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { exportLog } from "../../src/log/export/export-log.ts";
 import { connectProducer } from "../../src/log/producer/producer.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { type AuditdFixture, jobSubmit, startedAuditd } from "../helper.ts";
 import { hostNode } from "./host-node.ts";
 

@@ -93,7 +93,7 @@ export const DEFAULT_PORTS: Required<ApplianceConfig["ports"]> = {
   prometheus: 9090,
 };
 
-/** Numeric uid (= gid) of each process: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
+/** Numeric uid (= gid) of each process that is not declared in `parts/` yet: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
 export const UID_OFFSETS = {
   coordinator: 0,
   s3Front: 1,
@@ -103,8 +103,6 @@ export const UID_OFFSETS = {
   dispatcher: 5,
   /** The front door. */
   door: 6,
-  /** Takes alerts to people. */
-  notifier: 7,
   /** The gateway of deployments. */
   serving: 8,
   nats: 10,

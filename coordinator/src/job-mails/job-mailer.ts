@@ -1,7 +1,7 @@
 /** Tells people of the ends of their jobs: the notifier sends the mail, Keycloak knows the address. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { MailRequest, NotifierReply } from "@resontech/contracts/notifier-protocol";
-import { askJsonLines } from "@resontech/frame/ask-json-lines";
+import { ask } from "@resontech/frame/ask";
+import { mailToPerson } from "@resontech/notifier/operations";
 import type { GroupCommit } from "../db/group-commit.ts";
 import type { ReadHandle } from "../db/open-database.ts";
 import type { KeycloakAccounts } from "../identity/accounts/keycloak-accounts.ts";
@@ -78,12 +78,7 @@ export class JobMailer implements AsyncDisposable {
     const subject = subjectOf(read, mail.userId);
     const to = subject === null ? null : await accounts.emailOf(subject);
     if (to === null) return;
-    const request: MailRequest = { verb: "mail", to, ...endOfJob(mail, publicUrl) };
-    for await (const line of askJsonLines(mailSocket, request, ANSWER_MS)) {
-      const reply = line as NotifierReply;
-      if (reply.ok) return;
-      throw new Error(`the notifier answered ${reply.error.code}`);
-    }
-    throw new Error("the notifier gave no answer");
+    const request = { to, ...endOfJob(mail, publicUrl) };
+    await ask(mailSocket, mailToPerson, request, { timeoutMs: ANSWER_MS });
   }
 }

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { isListening } from "../../../dev/is-listening.ts";
 
 const run = promisify(execFile);

@@ -26,7 +26,7 @@ import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
 import { type DoorCertificates, RunningDoor } from "../../../gateway/test/helper/running-door.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 /** Keys of the coordinator's clients at Keycloak, and of sessions. */
 function makeIdentity(

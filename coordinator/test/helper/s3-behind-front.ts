@@ -6,7 +6,7 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";

@@ -8,7 +8,7 @@ import type { KeycloakAdmin } from "@resontech/keycloak/admin-api";
 import { askKeycloak } from "@resontech/keycloak/address";
 import { applyRealm } from "@resontech/keycloak/apply-realm";
 import { realmDefinition } from "@resontech/keycloak/realm-definition";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { RunningKeycloak } from "@resontech/house/running-keycloak";
 import { ApprovalEffects } from "../../src/approvals/approval-effects.ts";

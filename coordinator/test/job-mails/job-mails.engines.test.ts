@@ -1,15 +1,14 @@
 /** Wishes over the running coordinator's API; mails by the real notifier to a real mail server. Keycloak's word on an address is given. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { pino } from "pino";
 import t from "tap";
-import { listenForMail } from "../../../monitoring/src/notifier/listen.ts";
-import { Notifier } from "../../../monitoring/src/notifier/notifier.ts";
-import { certificates } from "../../../monitoring/test/helper/certificates.ts";
-import { smtpServer } from "../../../monitoring/test/helper/receivers.ts";
-import { until } from "../../../monitoring/test/helper/running-prometheus.ts";
+import { certificates } from "@resontech/house/test-certificates";
+import { smtpServer } from "@resontech/house/alert-receivers";
+import { RunningPart } from "@resontech/house/running-part";
+import { until } from "@resontech/house/until";
+import { notifier as part } from "@resontech/notifier/part";
 import { GroupCommit } from "../../src/db/group-commit.ts";
 import { openDatabase } from "../../src/db/open-database.ts";
 import { JobMailer } from "../../src/job-mails/job-mailer.ts";
@@ -87,19 +86,13 @@ t.test(
     const pki = await certificates(join(dir, "pki"));
     const server = await smtpServer(pki);
     t.teardown(() => server.close());
-    mkdirSync(join(dir, "state"));
     const targetsFile = join(dir, "alerts.json");
-    const notifier = new Notifier({
-      log: pino({ level: "silent" }),
-      config: {
-        ...{ appliance: "site-a", targetsFile, secretsDir: dir, rootCertFile: pki.caFile },
-        ...{ runbooksDir: dir, stateDir: join(dir, "state"), pollMs: 1_000, logLevel: "info" },
-        ...{ controlSocket: join(dir, "control"), mailSocket: join(dir, "mail") },
-        prometheus: { port: 9, caFile: pki.caFile, certFile: pki.certFile, keyFile: pki.keyFile },
-      },
+    const notifier = await RunningPart.start(part, {
+      ...{ appliance: "site-a", targetsFile, secretsDir: dir, rootCertFile: pki.caFile },
+      ...{ runbooksDir: dir, pollMs: 1_000 },
+      prometheus: { port: 9, caFile: pki.caFile, certFile: pki.certFile, keyFile: pki.keyFile },
     });
-    const socket = await listenForMail(join(dir, "mail"), notifier);
-    t.teardown(() => socket[Symbol.asyncDispose]());
+    t.teardown(() => notifier[Symbol.asyncDispose]());
 
     const opened = openDatabase(join(dir, "coordinator.db"));
     t.teardown(() => opened[Symbol.dispose]());
@@ -128,7 +121,7 @@ t.test(
         ...{
           read: opened.read,
           commit,
-          mailSocket: join(dir, "mail"),
+          mailSocket: notifier.socket("mail"),
           publicUrl: "https://a.example:8000",
         },
         ...{
@@ -159,7 +152,7 @@ t.test(
     end("single");
     end("of-all");
     t.ok(await until(async () => errors.length > 0, 30_000), "no target sends mail yet");
-    t.match(errors[0], "no_target");
+    t.match(errors[0], "no target sends mail");
     await running[Symbol.asyncDispose]();
 
     writeFileSync(

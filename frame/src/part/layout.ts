@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 
-/** What lies below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
+/** What of parts that are not declared yet lies below `data`. */
 export const DATA_FOLDERS = [
-  ...(["agent", "audit", "audit-out", "backup", "coordinator", "keycloak", "notifier"] as const),
+  ...(["agent", "audit", "audit-out", "backup", "coordinator", "keycloak"] as const),
   ...(["podman", "postgres", "prometheus", "registry", "s3", "serving", "supervisor"] as const),
   ...(["vault", "vault-epochs", "vault-key-copies", "vault-keys"] as const),
 ] as const;
@@ -44,6 +44,10 @@ export class Layout {
   processConfig(process: string): string {
     return join(this.etc, `${process}.json`);
   }
+  /** What the operator set for a part, by the name of its file; no secret is in it. */
+  setting(file: string): string {
+    return join(this.etc, file);
+  }
   /** Secrets of one process: root's, readable by its group alone. */
   secrets(process: string, ...path: string[]): string {
     return join(this.etc, "secrets", process, ...path);
@@ -63,6 +67,10 @@ export class Layout {
   doorCertificate(...path: string[]): string {
     return join(this.etc, "door-certificate", ...path);
   }
+  /** Of a part that is declared: its own folder. */
+  partData(part: string, ...path: string[]): string {
+    return join(this.root, "data", part, ...path);
+  }
   data(name?: DataName, ...path: string[]): string {
     return join(this.root, "data", ...(name === undefined ? [] : [name]), ...path);
   }
@@ -79,14 +87,6 @@ export class Layout {
   /** What the supervisor tells the coordinator for `GET /metrics`. */
   get factsFile(): string {
     return this.run("facts", "appliance.json");
-  }
-  /** Where the `appliance` command asks the notifier. */
-  get notifierSocket(): string {
-    return this.run("notifier", "sock");
-  }
-  /** Where alerts go; no secret is in it. */
-  get alertTargetsFile(): string {
-    return join(this.etc, "alerts.json");
   }
   /** Hosts outside that the inference gateway may dial; no secret is in it. */
   get outboundFile(): string {

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { CertificateAuthority } from "../../../appliance/src/ca/certificate-authority.ts";
+import { CertificateAuthority } from "@resontech/appliance/certificate-authority";
 import type { Certificate } from "./receivers.ts";
 
 /** A CA of the appliance's own kind, and a server of `localhost`. */

@@ -5,17 +5,17 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
-import { CertificateAuthority } from "../../../appliance/src/ca/certificate-authority.ts";
-import type { AlertRule } from "../../src/prometheus/alert-rules.ts";
+import { CertificateAuthority } from "@resontech/appliance/certificate-authority";
+import type { AlertRule } from "@resontech/monitoring/alert-rules";
 import {
   prometheusEnvironment,
   prometheusFlags,
   type PrometheusSettings,
-  READER_NAME,
   renderAlertRules,
   renderPrometheusConfig,
   renderWebConfig,
-} from "../../src/prometheus/prometheus-config.ts";
+} from "@resontech/monitoring/prometheus-config";
+import { READER_NAME } from "@resontech/monitoring/reader-name";
 import { freePort } from "../../../dev/free-port.ts";
 
 export type Reader = { cert: Buffer; key: Buffer } | null;
@@ -144,11 +144,4 @@ export class RunningPrometheus implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop("SIGKILL");
   }
-}
-
-/** Waits until `look` answers true. */
-export async function until(look: () => Promise<boolean>, limitMs: number): Promise<boolean> {
-  for (const deadline = Date.now() + limitMs; Date.now() < deadline; await sleep(200))
-    if (await look()) return true;
-  return false;
 }

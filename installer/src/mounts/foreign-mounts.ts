@@ -1,5 +1,5 @@
 import { mountPoints } from "@resontech/appliance/unmount-below";
-import { DATA_FOLDERS } from "@resontech/frame/layout";
+import { dataFolders } from "@resontech/parts";
 import { judgeMounts, type Mounts } from "./judge-mounts.ts";
 
 /** Somebody has mounted a file system below the root which is none of the appliance's folders: what is on it must not go with them. */
@@ -11,7 +11,7 @@ export class ForeignMountError extends Error {
 
 /** @param entries what the install makes directly below its root */
 export function readMounts(root: string, entries: readonly string[]): Mounts {
-  return judgeMounts(mountPoints(), root, entries, DATA_FOLDERS);
+  return judgeMounts(mountPoints(), root, entries, dataFolders());
 }
 
 /** @throws ForeignMountError */

@@ -1,5 +1,5 @@
 /** What the host must have, each check with an id, what was found and what to do. Pure: facts in, findings out. */
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import {
   type CgroupVersion,
   featuresLacking,
@@ -8,6 +8,7 @@ import {
 import { type Demand, sumOf } from "@resontech/contracts/room-account";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS, type UidRange } from "@resontech/contracts/uid-range";
+import { userOffsets } from "@resontech/parts";
 import { knownEscapes, RUNC_REMEDY, type RuncVersion } from "@resontech/appliance/known-escapes";
 import { type BundledTools, type FoundTool, type HostTools, toolsOfHost } from "./tools.ts";
 import type { RootState } from "../steps/root-folder.ts";
@@ -138,7 +139,7 @@ export function check(
       : `taken by ${facts.usersInRange.join(", ")}`,
     "choose another --uid-base: those users could read what the processes of the same number own",
   );
-  const ours = Object.values(UID_OFFSETS).map((offset) => config.uidBase + offset);
+  const ours = userOffsets().map((offset) => config.uidBase + offset);
   checkJobUsers(facts, config.jobUids ?? DEFAULT_JOB_UIDS, ours, need);
   warn(
     "fips",

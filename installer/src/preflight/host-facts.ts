@@ -18,11 +18,7 @@ import {
   totalmem,
 } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import {
-  type ApplianceConfig,
-  DEFAULT_PORTS,
-  UID_OFFSETS,
-} from "@resontech/contracts/appliance-config";
+import { type ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import type { CgroupVersion } from "@resontech/contracts/kernel-features";
 import { reserveOf } from "@resontech/contracts/log-reserve";
 import {
@@ -33,6 +29,7 @@ import {
 } from "@resontech/contracts/room-account";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
+import { userOffsets } from "@resontech/parts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { readRuncVersion } from "@resontech/appliance/read-runc-version";
 import { SYSTEM_PATH } from "@resontech/appliance/tools-environment";
@@ -96,7 +93,7 @@ export function useByAppliance(
       ...perimeter.map((port) => ({ host: address, port })),
       ...loopback.map((port) => ({ host: "127.0.0.1", port })),
     ],
-    uids: Object.values(UID_OFFSETS).map((offset) => uidBase + offset),
+    uids: userOffsets().map((offset) => uidBase + offset),
     releaseDemands: demandsOfRelease(release, storedBlobs(root, release)),
     ...firstStart(root, config),
   };

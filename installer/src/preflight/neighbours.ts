@@ -2,13 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readNodeConfig } from "@resontech/appliance/node-context";
-import {
-  type ApplianceConfig,
-  DEFAULT_PORTS,
-  UID_OFFSETS,
-} from "@resontech/contracts/appliance-config";
+import { type ApplianceConfig, DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
+import { userOffsets } from "@resontech/parts";
 import { isNode } from "../node/node-root.ts";
 import type { Neighbour } from "./shared-numbers.ts";
 
@@ -44,7 +41,7 @@ function readNeighbour(root: string): Neighbour | null {
     const config = JSON.parse(readFileSync(file, "utf8")) as ApplianceConfig;
     return {
       ...{ root, address: config.address },
-      uids: Object.values(UID_OFFSETS).map((offset) => config.uidBase + offset),
+      uids: userOffsets().map((offset) => config.uidBase + offset),
       ports: Object.values({ ...DEFAULT_PORTS, ...config.ports }),
       jobUids: config.jobUids ?? DEFAULT_JOB_UIDS,
       jobPorts: config.jobPorts ?? DEFAULT_JOB_PORTS,

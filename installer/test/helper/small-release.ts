@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SIGNATURE_VERIFIER } from "@resontech/contracts/release-manifest";
 import { packBundle } from "@resontech/airgap/pack-bundle";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
 

@@ -244,12 +244,3 @@ export const ALERT_RULES: readonly AlertRule[] = [
     runbook: page("alerts-not-delivered"),
   },
 ];
-
-/** The notifier's own: whoever can't be asked can't tell. */
-export const PROMETHEUS_UNREACHABLE = {
-  alert: "PrometheusUnreachable",
-  severity: "critical",
-  summary: "Prometheus does not answer: no other alert can be told.",
-  todo: "Run `appliance logs prometheus`.",
-  runbook: page("prometheus-unreachable"),
-} as const;

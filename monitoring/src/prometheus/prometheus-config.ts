@@ -1,5 +1,6 @@
 /** Prometheus' two files, its flags and its environment. Every path is absolute. JSON, which YAML is a superset of. */
 import { ALERT_RULES, type AlertRule } from "./alert-rules.ts";
+import { READER_NAME } from "./reader-name.ts";
 
 export type PrometheusSettings = {
   /** Of 127.0.0.1. */
@@ -21,9 +22,6 @@ export type PrometheusSettings = {
   /** Seconds between two looks. @default 15 */
   everyS?: number;
 };
-
-/** Whose certificate has this name may ask Prometheus; no server and no node has it. */
-export const READER_NAME = "prometheus-reader";
 
 const RETENTION = { time: "15d", size: "1GB" };
 const EVERY_S = 15;

@@ -4,8 +4,9 @@
  */
 import { type Static, Type } from "typebox";
 
+export const TARGET_KINDS = ["smtp", "webhook", "syslog"] as const;
 const closed = { additionalProperties: false } as const;
-const Name = Type.String({ pattern: "^[a-z][a-z0-9-]{0,30}$" });
+export const TargetName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,30}$" });
 const Host = Type.String({
   maxLength: 253,
   pattern: "^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9a-fA-F:]{2,39})$",
@@ -18,7 +19,7 @@ export const MailAddress = Type.String({
 });
 /** What every target has. */
 const shared = {
-  name: Name,
+  name: TargetName,
   /** Name of a file beside the secret that holds who vouches for the server. Absent: the appliance's own root. */
   caFile: Type.Optional(Type.String({ pattern: "^[a-z][a-z0-9-]{0,30}\\.ca\\.crt$" })),
   /** Networks of the customer beside the private ones, as CIDR: a target's address must lie in one. */

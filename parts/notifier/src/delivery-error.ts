@@ -1,4 +1,4 @@
-import type { DeliveryCode } from "@resontech/contracts/notifier-protocol";
+import type { DeliveryCode } from "./operations.ts";
 
 /** A target did not take a message. Its words hold no secret. */
 export class DeliveryError extends Error {

@@ -1,42 +1,54 @@
-/** `notifier --config FILE`: takes alerts and ends of jobs to people. */
-import { readFileSync, writeSync } from "node:fs";
-import { parseArgs } from "node:util";
-import { NotifierConfig } from "@resontech/contracts/notifier-config";
-import { logDestination } from "@resontech/frame/log-destination";
-import closeWithGrace from "close-with-grace";
-import { pino } from "pino";
-import { Value } from "typebox/value";
-import { openNotifier } from "./open-notifier.ts";
+/** The notifier's process: its operations, and a look at the alerts every now and then. */
+import { setTimeout as pause } from "node:timers/promises";
+import { answering } from "@resontech/frame/operation";
+import { OperationError } from "@resontech/frame/operation-error";
+import { runPart } from "@resontech/frame/run-part";
+import type { Logger } from "pino";
+import { notifier as part } from "../part.ts";
+import { connectionError } from "./delivery-error.ts";
+import { Notifier } from "./notifier.ts";
+import { listTargets, mailToPerson, sendTestAlert } from "./operations.ts";
 
-const STOP_TIMEOUT_MS = 25_000;
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { config: { type: "string" } } });
-  if (values.config === undefined) throw new TypeError("usage: notifier --config FILE");
-  process.umask(0o027);
-  const config = readConfig(values.config);
-  const log = pino({ name: "notifier", level: config.logLevel }, logDestination(1));
-  const notifier = await openNotifier(config, log);
-  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ signal, err }) => {
-    if (err !== undefined) log.fatal({ err }, "stopping after an error");
-    else log.info({ signal }, "stopping");
-    await notifier[Symbol.asyncDispose]();
-  });
-  // Last: who reads this may send SIGTERM at once.
-  log.info("listening");
-}
-
-function readConfig(file: string): NotifierConfig {
-  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-  const [fault] = Value.Errors(NotifierConfig, value);
-  if (fault !== undefined) throw new Error(`${file}: ${fault.instancePath} ${fault.message}`);
-  return value as NotifierConfig;
-}
-
-main().catch((error: unknown) => {
-  writeSync(
-    2,
-    `notifier: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`,
-  );
-  process.exit(1);
+runPart(part, async ({ config: { own, dataDir }, log }) => {
+  const notifier = new Notifier({ config: own, dataDir, log });
+  const ended = new AbortController();
+  const looking = keepLooking(notifier, own.pollMs, log, ended.signal);
+  return {
+    answers: {
+      control: [
+        answering(listTargets, async () => notifier.status()),
+        answering(sendTestAlert, ({ target }) => delivered(notifier.test(target))),
+      ],
+      mail: [answering(mailToPerson, (mail) => delivered(notifier.mail(mail)))],
+    },
+    [Symbol.asyncDispose]: async () => {
+      ended.abort();
+      await looking;
+    },
+  };
 });
+
+/** @throws OperationError with what the target, or the way to it, says */
+async function delivered(sending: Promise<void>): Promise<object> {
+  try {
+    await sending;
+    return {};
+  } catch (error) {
+    const { code, message } = connectionError(error);
+    throw new OperationError(code, message, { cause: error });
+  }
+}
+
+async function keepLooking(
+  notifier: Notifier,
+  everyMs: number,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await notifier
+      .look()
+      .catch((err: unknown) => log.error({ err }, "a look at the alerts failed"));
+    await pause(everyMs, undefined, { signal }).catch(() => {});
+  }
+}

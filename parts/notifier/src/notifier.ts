@@ -1,16 +1,16 @@
 /** Takes alerts from Prometheus to people, and mails of the coordinator to whom they are for. */
-import type { AlertTarget, SmtpTarget } from "@resontech/contracts/alert-targets";
-import type { NotifierConfig } from "@resontech/contracts/notifier-config";
-import type { MailRequest, TargetState } from "@resontech/contracts/notifier-protocol";
+import type { AlertTarget, SmtpTarget } from "./alert-targets.ts";
+import type { NotifierConfig } from "./config.ts";
+import type { PersonalMail, TargetState } from "./operations.ts";
 import type { Logger } from "pino";
-import { PROMETHEUS_UNREACHABLE } from "../prometheus/alert-rules.ts";
+import { PROMETHEUS_UNREACHABLE } from "./prometheus-unreachable.ts";
 import { type Alert, alertOf, type News } from "./decisions/alert.ts";
 import { delivered, EMPTY_QUEUE, failed, isDue, withNews } from "./decisions/delivery-queue.ts";
 import { followAlerts } from "./decisions/follow-alerts.ts";
 import { idOf, mailOf, type Sender, syslogMessages, webhookBody } from "./decisions/messages.ts";
 import { connectionError, DeliveryError } from "./delivery-error.ts";
 import { type AlertsNow, readAlerts } from "./read-alerts.ts";
-import { readTargets } from "./read-targets.ts";
+import { readAlertTargets } from "./alert-targets-file.ts";
 import { type NotifierState, StateFile } from "./state-file.ts";
 import { sendMail } from "./targets/send-mail.ts";
 import { sendSyslog } from "./targets/send-syslog.ts";
@@ -21,6 +21,8 @@ const SILENT_MS = 2 * 60_000;
 
 export type NotifierOptions = {
   config: NotifierConfig;
+  /** Its own folder: what was told to whom. */
+  dataDir: string;
   log: Logger;
   now?: () => number;
   /** How long Prometheus may be silent before people hear of it. @default 2 min */
@@ -38,13 +40,13 @@ export class Notifier {
   #lastAnswer: number;
   #targets: readonly AlertTarget[] = [];
 
-  constructor({ config, log, now = Date.now, silentMs = SILENT_MS }: NotifierOptions) {
+  constructor({ config, dataDir, log, now = Date.now, silentMs = SILENT_MS }: NotifierOptions) {
     this.#config = config;
     this.#log = log;
     this.#now = now;
     this.#silentMs = silentMs;
     this.#sender = config;
-    this.#file = new StateFile(config.stateDir);
+    this.#file = new StateFile(dataDir);
     this.#state = this.#file.read();
     this.#lastAnswer = now();
   }
@@ -92,7 +94,7 @@ export class Notifier {
   }
 
   /** One mail to one person, by the first target that sends mail. @throws DeliveryError */
-  async mail({ to, subject, text }: MailRequest): Promise<void> {
+  async mail({ to, subject, text }: PersonalMail): Promise<void> {
     this.#readTargets();
     const target = this.#targets.find((one): one is SmtpTarget => one.kind === "smtp");
     if (target === undefined) throw new DeliveryError("no_target", "no target sends mail");
@@ -103,7 +105,7 @@ export class Notifier {
   /** A file that is wrong changes nothing. */
   #readTargets(): void {
     try {
-      this.#targets = readTargets(this.#config.targetsFile);
+      this.#targets = readAlertTargets(this.#config.targetsFile);
     } catch (err) {
       this.#log.error({ err }, "the targets of alerts can't be read; those of before go on");
     }

@@ -1,6 +1,7 @@
-/** What the notifier answers on its two sockets: one JSON line each way. */
+/** What the notifier does for others. */
+import { defineOperation } from "@resontech/frame/operation";
 import { type Static, Type } from "typebox";
-import { MailAddress } from "./alert-targets.ts";
+import { MailAddress, TARGET_KINDS, TargetName } from "./alert-targets.ts";
 
 const closed = { additionalProperties: false } as const;
 
@@ -18,36 +19,58 @@ export const DELIVERY_CODES = [
 ] as const;
 export type DeliveryCode = (typeof DELIVERY_CODES)[number];
 
-/** Of `appliance`, on the control socket. */
-export const NotifierRequest = Type.Union([
-  Type.Object({ verb: Type.Literal("status") }, closed),
-  Type.Object({ verb: Type.Literal("test"), name: Type.String({ maxLength: 31 }) }, closed),
-]);
-export type NotifierRequest = Static<typeof NotifierRequest>;
-
-/** Of the coordinator, on the mail socket: one mail to one person. */
-export const MailRequest = Type.Object(
-  {
-    verb: Type.Literal("mail"),
-    to: MailAddress,
-    subject: Type.String({ minLength: 1, maxLength: 256 }),
-    text: Type.String({ minLength: 1, maxLength: 16_384 }),
-  },
-  closed,
-);
-export type MailRequest = Static<typeof MailRequest>;
-
 /** @property waiting messages that were not taken yet @property dropped of these, since the last success, because there were too many */
-export type TargetState = {
-  name: string;
-  kind: "smtp" | "webhook" | "syslog";
-  waiting: number;
-  dropped: number;
+export const TargetState = Type.Object({
+  name: TargetName,
+  kind: Type.Enum([...TARGET_KINDS]),
+  waiting: Type.Integer(),
+  dropped: Type.Integer(),
   /** Unix milliseconds; null before the first. */
-  deliveredAt: number | null;
-  failure: { code: DeliveryCode; message: string; at: number; tries: number } | null;
-};
-export type NotifierReply =
-  | { ok: true; verb: "status"; targets: TargetState[]; firing: number }
-  | { ok: true; verb: "test" | "mail" }
-  | { ok: false; error: { code: DeliveryCode | "unknown_request"; message: string } };
+  deliveredAt: Type.Union([Type.Number(), Type.Null()]),
+  failure: Type.Union([
+    Type.Object({
+      code: Type.Enum([...DELIVERY_CODES]),
+      message: Type.String(),
+      at: Type.Number(),
+      tries: Type.Integer(),
+    }),
+    Type.Null(),
+  ]),
+});
+export type TargetState = Static<typeof TargetState>;
+
+/** Who is told of alerts, and whether each took the last message. */
+export const listTargets = defineOperation({
+  name: "list-targets",
+  request: Type.Object({}, closed),
+  reply: Type.Object({
+    targets: Type.Array(TargetState),
+    /** Alerts in force. */
+    firing: Type.Integer(),
+  }),
+  codes: [],
+});
+
+/** A message that says that it is a try, to one target, at once. */
+export const sendTestAlert = defineOperation({
+  name: "send-test-alert",
+  request: Type.Object({ target: TargetName }, closed),
+  reply: Type.Object({}, closed),
+  codes: DELIVERY_CODES,
+});
+
+/** One mail to one person, by the first target that sends mail. */
+export const mailToPerson = defineOperation({
+  name: "mail-to-person",
+  request: Type.Object(
+    {
+      to: MailAddress,
+      subject: Type.String({ minLength: 1, maxLength: 256 }),
+      text: Type.String({ minLength: 1, maxLength: 16_384 }),
+    },
+    closed,
+  ),
+  reply: Type.Object({}, closed),
+  codes: DELIVERY_CODES,
+});
+export type PersonalMail = Static<typeof mailToPerson.request>;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import type { NotifierConfig } from "@resontech/contracts/notifier-config";
+import type { NotifierConfig } from "./config.ts";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { type Alert, alertOf } from "./decisions/alert.ts";

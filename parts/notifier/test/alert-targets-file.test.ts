@@ -1,14 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import type { AlertTarget } from "@resontech/contracts/alert-targets";
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import {
   forgetAlertTarget,
   readAlertTargets,
+  type TargetsPlace,
   writeAlertTarget,
-} from "../../src/config/alert-targets.ts";
-import { Layout } from "@resontech/frame/layout";
-import type { PartContext } from "../../src/parts/context.ts";
+} from "../src/alert-targets-file.ts";
+import type { AlertTarget } from "../src/alert-targets.ts";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
 const hook = (url = "https://hooks.example.org/a"): AlertTarget => ({
@@ -24,33 +23,31 @@ const siem: AlertTarget = {
   transport: "tls",
 };
 
+const placeIn = (root: string): TargetsPlace => ({
+  ...{ file: join(root, "alerts.json"), secretsDir: join(root, "secrets"), gid: 64_107 },
+});
+
 t.test("a target and its secret come, change and go together", asRoot, async (t) => {
-  const root = t.testdir();
-  mkdirSync(`${root}/etc/secrets/notifier`, { recursive: true });
-  const layout = new Layout(root, "test");
-  const context = { layout, config: { uidBase: 64_100 } as ApplianceConfig } as PartContext;
-  t.same(readAlertTargets(layout), []);
-  writeAlertTarget(context, hook(), { secret: "the key", caPem: null });
-  writeAlertTarget(context, siem, { secret: null, caPem: "PEM" });
-  t.same(readAlertTargets(layout), [hook(), siem]);
-  const secret = layout.secrets("notifier", "oncall.secret");
+  const place = placeIn(t.testdir({ secrets: {} }));
+  t.same(readAlertTargets(place.file), []);
+  writeAlertTarget(place, hook(), { secret: "the key", caPem: null });
+  writeAlertTarget(place, siem, { secret: null, caPem: "PEM" });
+  t.same(readAlertTargets(place.file), [hook(), siem]);
+  const secret = join(place.secretsDir, "oncall.secret");
   const { mode, uid, gid } = statSync(secret);
-  t.same([mode & 0o777, uid, gid], [0o440, 0, 64_100 + UID_OFFSETS.notifier]);
-  t.notMatch(readFileSync(layout.alertTargetsFile, "utf8"), "the key");
-  writeAlertTarget(context, hook("https://hooks.example.org/b"), { secret: null, caPem: null });
-  t.same(readAlertTargets(layout), [siem, hook("https://hooks.example.org/b")]);
+  t.same([mode & 0o777, uid, gid], [0o440, 0, place.gid]);
+  t.notMatch(readFileSync(place.file, "utf8"), "the key");
+  writeAlertTarget(place, hook("https://hooks.example.org/b"), { secret: null, caPem: null });
+  t.same(readAlertTargets(place.file), [siem, hook("https://hooks.example.org/b")]);
   t.equal(readFileSync(secret, "utf8"), "the key", "kept where none is given");
-  t.ok(forgetAlertTarget(context, "oncall"));
-  t.notOk(forgetAlertTarget(context, "oncall"));
+  t.ok(forgetAlertTarget(place, "oncall"));
+  t.notOk(forgetAlertTarget(place, "oncall"));
   t.notOk(existsSync(secret));
-  t.same(readAlertTargets(layout), [siem]);
+  t.same(readAlertTargets(place.file), [siem]);
 });
 
 t.test("what is no target is neither written nor read", asRoot, async (t) => {
-  const root = t.testdir();
-  mkdirSync(`${root}/etc/secrets/notifier`, { recursive: true });
-  const layout = new Layout(root, "test");
-  const context = { layout, config: { uidBase: 64_100 } as ApplianceConfig } as PartContext;
+  const place = placeIn(t.testdir({ secrets: {} }));
   for (const wrong of [
     hook("http://hooks.example.org"),
     hook("https://user:pass@hooks.example.org"),
@@ -58,9 +55,9 @@ t.test("what is no target is neither written nor read", asRoot, async (t) => {
     { ...siem, port: 0 },
     { ...siem, host: "a b" },
   ]) {
-    t.throws(() => writeAlertTarget(context, wrong, { secret: "s", caPem: null }));
-    t.notOk(existsSync(layout.alertTargetsFile));
+    t.throws(() => writeAlertTarget(place, wrong, { secret: "s", caPem: null }));
+    t.notOk(existsSync(place.file));
   }
-  writeFileSync(layout.alertTargetsFile, "{");
-  t.throws(() => readAlertTargets(layout), /is no JSON/);
+  writeFileSync(place.file, "{");
+  t.throws(() => readAlertTargets(place.file), /is no JSON/);
 });

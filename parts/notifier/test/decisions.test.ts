@@ -1,5 +1,5 @@
 import t from "tap";
-import { type Alert, alertOf, type News } from "../../src/notifier/decisions/alert.ts";
+import { type Alert, alertOf, type News } from "../src/decisions/alert.ts";
 import {
   delivered,
   type DeliveryQueue,
@@ -7,14 +7,9 @@ import {
   failed,
   isDue,
   withNews,
-} from "../../src/notifier/decisions/delivery-queue.ts";
-import { followAlerts, type Known } from "../../src/notifier/decisions/follow-alerts.ts";
-import {
-  idOf,
-  mailOf,
-  syslogMessages,
-  webhookBody,
-} from "../../src/notifier/decisions/messages.ts";
+} from "../src/decisions/delivery-queue.ts";
+import { followAlerts, type Known } from "../src/decisions/follow-alerts.ts";
+import { idOf, mailOf, syslogMessages, webhookBody } from "../src/decisions/messages.ts";
 
 const told = (part: string, extra: Record<string, string> = {}): Alert =>
   alertOf({

@@ -1,30 +1,27 @@
 /** The notifier between the real Prometheus and real receivers. The clock is the test's, where hours would pass. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AlertTarget } from "@resontech/contracts/alert-targets";
-import type { NotifierConfig } from "@resontech/contracts/notifier-config";
-import type { NotifierReply } from "@resontech/contracts/notifier-protocol";
-import { askJsonLines } from "@resontech/frame/ask-json-lines";
+import type { AlertTarget } from "../src/alert-targets.ts";
+import type { NotifierConfig } from "../src/config.ts";
+import { listTargets, mailToPerson, sendTestAlert } from "../src/operations.ts";
 import { pino } from "pino";
 import t from "tap";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
-import { Notifier } from "../../src/notifier/notifier.ts";
-import { ALERT_RULES } from "../../src/prometheus/alert-rules.ts";
-import { certificates } from "../helper/certificates.ts";
-import { smtpServer, syslogServer, webhookServer } from "../helper/receivers.ts";
-import { RunningPrometheus, until } from "../helper/running-prometheus.ts";
+import { RunningPart } from "@resontech/house/running-part";
+import { notifier as part } from "../part.ts";
+import { Notifier } from "../src/notifier.ts";
+import { ALERT_RULES } from "@resontech/monitoring/alert-rules";
+import { certificates } from "@resontech/house/test-certificates";
+import { smtpServer, syslogServer, webhookServer } from "@resontech/house/alert-receivers";
+import { RunningPrometheus } from "@resontech/house/running-prometheus";
+import { until } from "@resontech/house/until";
 
-const dir = t.testdir({ secrets: {}, state: {}, "process-state": {}, token: "a".repeat(43) });
+const log = pino({ level: "silent" });
+const dir = t.testdir({ secrets: {}, state: {}, "away-state": {}, token: "a".repeat(43) });
 const pki = await certificates(join(dir, "pki"));
-// Short: a socket's path may have 107 bytes.
-const run = mkdtempSync(join(tmpdir(), "rtn-"));
-t.teardown(() => rmSync(run, { recursive: true, force: true }));
 
 /** What the coordinator would say of one part. */
 let isPartUp = 1;
@@ -70,7 +67,7 @@ const others: AlertTarget[] = [
   { kind: "syslog", name: "siem", host: "localhost", port: siem.port, transport: "tls" },
 ];
 writeFileSync(join(dir, "secrets", "hook.secret"), "the key");
-const config = (stateDir: string): NotifierConfig => ({
+const config: NotifierConfig = {
   appliance: "site-a",
   prometheus: {
     ...{ port: prometheus.settings.port, caFile: prometheus.settings.caFile },
@@ -78,14 +75,8 @@ const config = (stateDir: string): NotifierConfig => ({
     keyFile: join(dir, "prometheus", "reader.key"),
   },
   ...{ targetsFile, secretsDir: join(dir, "secrets"), rootCertFile: pki.caFile },
-  ...{ runbooksDir: "/opt/x/app/runbooks", stateDir: join(dir, stateDir) },
-  ...{
-    controlSocket: join(run, "control"),
-    mailSocket: join(run, "mail"),
-    pollMs: 300,
-    logLevel: "info",
-  },
-});
+  ...{ runbooksDir: "/opt/x/app/runbooks", pollMs: 300 },
+};
 
 const isFiring = async (): Promise<boolean> =>
   (await prometheus.alerts()).some(({ state }) => state === "firing");
@@ -94,7 +85,7 @@ t.test("an alert is told to each target once, across restarts, and its end", asy
   const clock = { now: Date.now() };
   const open = (): Notifier =>
     new Notifier({
-      ...{ config: config("state"), log: pino({ level: "silent" }), now: () => clock.now },
+      ...{ config, dataDir: join(dir, "state"), log, now: () => clock.now },
     });
   let notifier = open();
   setTargets([smtpTarget(), ...others]);
@@ -150,9 +141,8 @@ t.test("an alert is told to each target once, across restarts, and its end", asy
 t.test("a Prometheus that is away is told of, and nothing else is over for that", async (t) => {
   const clock = { now: Date.now() };
   const notifier = new Notifier({
-    ...{ config: config("away-state"), log: pino({ level: "silent" }), now: () => clock.now },
+    ...{ config, dataDir: join(dir, "away-state"), log, now: () => clock.now },
   });
-  mkdirSync(join(dir, "away-state"));
   setTargets([smtpTarget()]);
   isPartUp = 0;
   t.ok(await until(isFiring, 20_000));
@@ -179,7 +169,7 @@ t.test("a Prometheus that is away is told of, and nothing else is over for that"
 });
 
 t.test("a file of targets that is wrong changes nothing", async (t) => {
-  const notifier = new Notifier({ config: config("state"), log: pino({ level: "silent" }) });
+  const notifier = new Notifier({ config, dataDir: join(dir, "state"), log });
   setTargets([smtpTarget()]);
   t.equal(notifier.status().targets.length, 1);
   for (const content of [
@@ -197,63 +187,33 @@ t.test("a file of targets that is wrong changes nothing", async (t) => {
 t.test("the process answers on its sockets, and outlives who breaks off and kill -9", async (t) => {
   setTargets([smtpTarget(), ...others]);
   const mailsBefore = mail.mails.length;
-  const file = join(run, "notifier.json");
-  writeFileSync(file, JSON.stringify(config("process-state")));
-  const start = async (): Promise<ChildProcess> => {
-    const child = spawn(process.execPath, [shippedProgram("notifier"), "--config", file], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let output = "";
-    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString("utf8")));
-    t.ok(await until(async () => output.includes('"listening"'), 15_000), output);
-    return child;
-  };
-  const ask = async (socket: string, request: object): Promise<NotifierReply> => {
-    for await (const line of askJsonLines(socket, request, 25_000)) return line as NotifierReply;
-    throw new Error("no answer");
-  };
-  const { controlSocket, mailSocket } = config("process-state");
-  let child = await start();
-  t.teardown(() => child.kill("SIGKILL"));
+  const running = await RunningPart.start(part, config);
+  t.teardown(() => running[Symbol.asyncDispose]());
   const told = async () =>
     mail.mails.slice(mailsBefore).some(({ text }) => text.includes("PartDown"));
   t.ok(await until(told, 15_000), "what is in force is told to who is new");
-  t.match(await ask(controlSocket, { verb: "status" }), {
-    ...{ ok: true, firing: 1, targets: [{ name: "mail" }, { name: "hook" }, { name: "siem" }] },
+  t.match(await running.ask("control", listTargets, {}), {
+    ...{ firing: 1, targets: [{ name: "mail" }, { name: "hook" }, { name: "siem" }] },
   });
-  t.match(await ask(controlSocket, { verb: "test", name: "siem" }), { ok: true, verb: "test" });
+  t.same(await running.ask("control", sendTestAlert, { target: "siem" }), {});
   t.match(siem.lines.at(-1), "Test - status=firing severity=test");
-  t.match(await ask(controlSocket, { verb: "test", name: "none" }), {
-    error: { code: "no_target" },
-  });
-  t.match(
-    await ask(mailSocket, {
-      verb: "mail",
-      to: "anna@example.org",
-      subject: "done",
-      text: "The job.",
-    }),
-    { ok: true, verb: "mail" },
-  );
+  await t.rejects(running.ask("control", sendTestAlert, { target: "none" }), { code: "no_target" });
+  const toAnna = { to: "anna@example.org", subject: "done", text: "The job." };
+  t.same(await running.ask("mail", mailToPerson, toAnna), {});
   t.match(mail.mails.at(-1), { to: ["anna@example.org"] });
   t.match(mail.mails.at(-1)?.text, "Subject: [site-a] done");
-  for (const wrong of [
-    {},
-    { verb: "status" },
-    { verb: "mail", to: "a@b, c@d", subject: "s", text: "t" },
-    { verb: "mail", to: "a@b\r\nBcc: c@d", subject: "s", text: "t" },
-    { verb: "mail", to: "anna@example.org", subject: "s", text: "x".repeat(20_000) },
-    { verb: "mail", to: "anna@example.org", subject: "s", text: "x".repeat(200_000) },
-  ])
-    t.match(await ask(mailSocket, wrong).catch(() => ({ error: { code: "unknown_request" } })), {
-      error: { code: "unknown_request" },
-    });
+  await t.rejects(running.ask("mail", listTargets, {}), { code: "unknown_operation" });
+  for (const [wrong, code] of [
+    [{ ...toAnna, to: "a@b, c@d" }, "invalid_request"],
+    [{ ...toAnna, to: "a@b\r\nBcc: c@d" }, "invalid_request"],
+    [{ ...toAnna, text: "x".repeat(20_000) }, "invalid_request"],
+    [{ ...toAnna, text: "x".repeat(200_000) }, "request_too_long"],
+  ] as const)
+    await t.rejects(running.ask("mail", mailToPerson, wrong), { code });
   const count = mail.mails.length;
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  child = await start();
+  await running.stop("SIGKILL");
+  await running.start();
   await sleep(1_500);
   t.equal(mail.mails.length, count, "nobody hears of it twice");
-  child.kill("SIGTERM");
-  t.same(await once(child, "exit"), [0, null]);
+  t.same(await running.stop(), [0, null]);
 });

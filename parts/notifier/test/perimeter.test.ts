@@ -1,6 +1,6 @@
 import t from "tap";
 import { networks } from "@resontech/frame/networks";
-import { addressInside } from "../../src/notifier/perimeter.ts";
+import { addressInside } from "../src/perimeter.ts";
 
 t.test("private addresses and named networks are inside, all else is not", async (t) => {
   for (const host of [

@@ -1,13 +1,13 @@
 /** Each kind of target against a real server, and every way in which one says no. */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SmtpTarget, SyslogTarget, WebhookTarget } from "@resontech/contracts/alert-targets";
+import type { SmtpTarget, SyslogTarget, WebhookTarget } from "../src/alert-targets.ts";
 import t from "tap";
-import { sendMail } from "../../src/notifier/targets/send-mail.ts";
-import { sendSyslog } from "../../src/notifier/targets/send-syslog.ts";
-import { sendWebhook, signatureOf } from "../../src/notifier/targets/send-webhook.ts";
-import { certificates } from "../helper/certificates.ts";
-import { smtpServer, syslogServer, webhookServer } from "../helper/receivers.ts";
+import { sendMail } from "../src/targets/send-mail.ts";
+import { sendSyslog } from "../src/targets/send-syslog.ts";
+import { sendWebhook, signatureOf } from "../src/targets/send-webhook.ts";
+import { certificates } from "@resontech/house/test-certificates";
+import { smtpServer, syslogServer, webhookServer } from "@resontech/house/alert-receivers";
 
 const dir = t.testdir();
 const pki = await certificates(join(dir, "pki"));

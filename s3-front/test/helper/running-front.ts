@@ -36,7 +36,7 @@ import { type S3Credentials, S3Transport } from "../../../coordinator/src/storag
 import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
 import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
 import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-ca.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { freePort } from "../../../dev/free-port.ts";
 
 const MAIN = shippedProgram("s3-front");

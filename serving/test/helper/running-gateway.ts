@@ -11,7 +11,7 @@ import { pino } from "pino";
 import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { isListening } from "../../../dev/is-listening.ts";
-import { shippedProgram } from "../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture } from "../../../audit/test/helper.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";

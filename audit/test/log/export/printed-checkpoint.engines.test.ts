@@ -11,7 +11,7 @@ import {
 import { exportLog } from "../../../src/log/export/export-log.ts";
 import { connectProducer } from "../../../src/log/producer/producer.ts";
 import { AuditdFixture, keyList, temporaryFolder } from "../../helper.ts";
-import { shippedProgram } from "../../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 
 const VERIFIER = shippedProgram("sov-verify");
 

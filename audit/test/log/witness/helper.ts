@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { shippedProgram } from "../../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { type Checkpoint } from "../../../src/log/format/note/checkpoint.ts";
 import { LogReader } from "../../../src/log/format/tree/log-reader.ts";
 import { hashLeaf } from "../../../src/log/format/tree/merkle.ts";

@@ -15,7 +15,7 @@ import { nodePlatform } from "../../../src/verifier/platform/platform-node.ts";
 import { MAX_RELEASE_BYTES, Releases } from "../../../src/verifier/completeness/releases.ts";
 import { lacksCounterpart, type Report } from "../../../src/verifier/verify.ts";
 import { temporaryFolder } from "../../helper.ts";
-import { shippedProgram } from "../../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { MadeLog } from "../made-log.ts";
 import { enveloped, type Held, madeRelease, releasesOf } from "../made-release.ts";
 

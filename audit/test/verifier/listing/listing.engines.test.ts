@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PII_FIELDS } from "@resontech/contracts/audit-event";
 import t, { type Test } from "tap";
-import { shippedProgram } from "../../../../airgap/test/helper/shipped-program.ts";
+import { shippedProgram } from "@resontech/house/shipped-program";
 import { commitment } from "../../../src/log/format/event/commitment.ts";
 import { temporaryFolder } from "../../helper.ts";
 import { hostNode } from "../host-node.ts";

@@ -1,43 +1,40 @@
 /** `appliance alerts add smtp|webhook|syslog | ls | test | rm`: where alerts go. Secrets come from files or are typed. */
 import { readFileSync } from "node:fs";
 import { X509Certificate } from "node:crypto";
-import { AlertTarget } from "@resontech/contracts/alert-targets";
-import type { TargetState } from "@resontech/contracts/notifier-protocol";
+import { AlertTarget } from "../alert-targets.ts";
+import type { TargetState } from "../operations.ts";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
+import type { PartFacts } from "@resontech/frame/define-part";
+import type { HostShell } from "@resontech/frame/host-shell";
 import { networks } from "@resontech/frame/networks";
 import { type Command, InvalidArgumentError } from "commander";
 import { Value } from "typebox/value";
-import { leaves } from "../audit/command-audit.ts";
-import { connectOperator, operated } from "../audit/operator-record.ts";
 import {
   caFileName,
   forgetAlertTarget,
   readAlertTargets,
   writeAlertTarget,
-} from "../config/alert-targets.ts";
-import type { PartContext } from "../parts/context.ts";
+  type TargetsPlace,
+} from "../alert-targets-file.ts";
+import { ALERT_TARGETS_FILE, notifier } from "../../part.ts";
 import { readTargetStates, tryTarget } from "./ask-notifier.ts";
-import type { OperatorShell } from "./ask-operator.ts";
-import { readSecret } from "./read-secret.ts";
-import { collected } from "./two-people.ts";
 
 type Shared = { caFile?: string; perimeter: string[] };
 type Change = EventDetail<"admin.monitoring">["change"];
 
-export function addAlertCommands(program: Command, shell: OperatorShell): void {
+export function addAlertCommands(program: Command, shell: HostShell): void {
   const alerts = program
     .command("alerts")
     .description("where alerts go, by mail, webhook or syslog");
   addTargets(alerts, shell);
-  const { openContext, print, table, say } = shell;
+  const { facts, leaves, print, table, say } = shell;
 
   leaves(alerts.command("ls"), { none: "reads settings, and nothing of people" })
     .description("the targets, and whether each took the last message")
     .option("--json", "one JSON line", false)
     .action(async ({ json }: { json: boolean }) => {
-      const { layout } = openContext();
-      const targets = readAlertTargets(layout);
-      const states = await readTargetStates(layout);
+      const targets = readAlertTargets(placeOf(facts()).file);
+      const states = await readTargetStates(facts().layout);
       const stateOf = (name: string) => states?.find((state) => state.name === name) ?? null;
       if (json)
         return print({
@@ -56,25 +53,24 @@ export function addAlertCommands(program: Command, shell: OperatorShell): void {
   leaves(alerts.command("test <name>"), { event: "admin.monitoring" })
     .description("send a message that says that it is a try")
     .action(async (name: string) => {
-      const context = openContext();
-      const target = targetNamed(context, name);
-      await recorded(context, "target-tried", target, () => tryTarget(context.layout, name));
+      const target = targetNamed(facts(), name);
+      await recorded(shell, "target-tried", target, () => tryTarget(facts().layout, name));
       say(`${name} took a message`);
     });
 
   leaves(alerts.command("rm <name>"), { event: "admin.monitoring" })
     .description("take a target and its secret away")
     .action(async (name: string) => {
-      const context = openContext();
-      const target = targetNamed(context, name);
-      await recorded(context, "target-removed", target, async () => {
-        forgetAlertTarget(context, name);
+      const target = targetNamed(facts(), name);
+      await recorded(shell, "target-removed", target, async () => {
+        forgetAlertTarget(placeOf(facts()), name);
       });
       say(`${name} is told of nothing any more`);
     });
 }
 
-function addTargets(alerts: Command, { openContext, say }: OperatorShell): void {
+function addTargets(alerts: Command, shell: HostShell): void {
+  const { facts, leaves, readSecret, say } = shell;
   const add = alerts
     .command("add")
     .description("set a target, or put it in the place of the one of its name");
@@ -91,11 +87,10 @@ function addTargets(alerts: Command, { openContext, say }: OperatorShell): void 
         [],
       );
   const set = async (wanted: unknown, { caFile }: Shared, secret: string | null): Promise<void> => {
-    const context = openContext();
     const target = checkedTarget(wanted);
     const caPem = caFile === undefined ? null : certificateOf(caFile);
-    await recorded(context, "target-set", target, async () => {
-      writeAlertTarget(context, target, { secret, caPem });
+    await recorded(shell, "target-set", target, async () => {
+      writeAlertTarget(placeOf(facts()), target, { secret, caPem });
     });
     say(`${target.name} is set; try it: appliance alerts test ${target.name}`);
   };
@@ -208,8 +203,21 @@ function certificateOf(file: string): string {
   }
 }
 
-function targetNamed({ layout }: PartContext, name: string): AlertTarget {
-  const targets = readAlertTargets(layout);
+function placeOf({ layout, appliance }: PartFacts): TargetsPlace {
+  return {
+    file: layout.setting(ALERT_TARGETS_FILE),
+    secretsDir: layout.secrets(notifier.name),
+    gid: appliance.uidBase + notifier.user,
+  };
+}
+
+/** An option that is given again for each. */
+function collected(one: string, all: string[]): string[] {
+  return [...all, one];
+}
+
+function targetNamed(facts: PartFacts, name: string): AlertTarget {
+  const targets = readAlertTargets(placeOf(facts).file);
   const target = targets.find((one) => one.name === name);
   if (target === undefined)
     throw new InvalidArgumentError(
@@ -233,17 +241,18 @@ function stateCells(state: TargetState | "unknown" | null): string[] {
 }
 
 async function recorded(
-  context: PartContext,
+  shell: HostShell,
   change: Change,
   { kind, name }: AlertTarget,
   effect: () => Promise<void>,
 ): Promise<void> {
-  await using producer = await connectOperator(context.layout);
-  const operation = {
-    type: "admin.monitoring",
-    action: "appliance alerts",
-    object: { kind: "appliance", id: "appliance" },
-    detail: { change, kind, name },
-  } as const;
-  await operated(producer, [operation], async () => ({ result: await effect() }));
+  await shell.recorded(
+    {
+      type: "admin.monitoring",
+      action: "appliance alerts",
+      object: { kind: "appliance", id: "appliance" },
+      detail: { change, kind, name },
+    },
+    effect,
+  );
 }

@@ -1,10 +1,10 @@
-import type {
-  NotifierReply,
-  NotifierRequest,
-  TargetState,
-} from "@resontech/contracts/notifier-protocol";
-import { askJsonLines } from "@resontech/frame/ask-json-lines";
+/** The notifier as `appliance alerts` asks it. */
+import { ask } from "@resontech/frame/ask";
+import { socketOf } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
+import { OperationError } from "@resontech/frame/operation-error";
+import { notifier } from "../../part.ts";
+import { listTargets, sendTestAlert, type TargetState } from "../operations.ts";
 
 /** A message may take the notifier twenty seconds. */
 const TRY_MS = 25_000;
@@ -37,30 +37,32 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 /** @throws NotifierError */
-export async function tryTarget(layout: Layout, name: string): Promise<void> {
-  const reply = await ask(layout, { verb: "test", name }, TRY_MS).catch((cause: unknown) => {
-    throw new NotifierError(
-      "notifier_away",
-      `the notifier does not answer: ${String(cause)}`,
-      "appliance status",
-    );
-  });
-  if (!reply.ok)
-    throw new NotifierError(reply.error.code, reply.error.message, HINTS[reply.error.code] ?? "");
+export async function tryTarget(layout: Layout, target: string): Promise<void> {
+  try {
+    await ask(controlOf(layout), sendTestAlert, { target }, { timeoutMs: TRY_MS });
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    const { code, message } = error;
+    if (code === "part_away")
+      throw new NotifierError(
+        "notifier_away",
+        `the notifier does not answer: ${message}`,
+        "appliance status",
+      );
+    throw new NotifierError(code, message, HINTS[code] ?? "");
+  }
 }
 
 /** Null while the notifier does not answer. */
 export async function readTargetStates(layout: Layout): Promise<TargetState[] | null> {
-  const reply = await ask(layout, { verb: "status" }, STATUS_MS).catch(() => null);
-  return reply?.ok === true && reply.verb === "status" ? reply.targets : null;
+  try {
+    const { targets } = await ask(controlOf(layout), listTargets, {}, { timeoutMs: STATUS_MS });
+    return targets;
+  } catch {
+    return null;
+  }
 }
 
-async function ask(
-  layout: Layout,
-  request: NotifierRequest,
-  silenceMs: number,
-): Promise<NotifierReply> {
-  for await (const line of askJsonLines(layout.notifierSocket, request, silenceMs))
-    return line as NotifierReply;
-  throw new Error("it ended the connection");
+function controlOf(layout: Layout): string {
+  return socketOf(notifier, layout, "control");
 }

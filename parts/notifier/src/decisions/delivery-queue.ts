@@ -1,5 +1,5 @@
 /** What waits for one target, and when it is tried again. */
-import type { DeliveryCode } from "@resontech/contracts/notifier-protocol";
+import type { DeliveryCode } from "../operations.ts";
 import type { News } from "./alert.ts";
 
 export type DeliveryQueue = {

@@ -1,4 +1,4 @@
-import type { SmtpTarget } from "@resontech/contracts/alert-targets";
+import type { SmtpTarget } from "../alert-targets.ts";
 import { createTransport } from "nodemailer";
 import { connectionError, DeliveryError } from "../delivery-error.ts";
 import type { Mail } from "../decisions/messages.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { SyslogTarget } from "@resontech/contracts/alert-targets";
+import type { SyslogTarget } from "../alert-targets.ts";
 import { octetCounted } from "@resontech/frame/octet-counted";
 import { connectionError, DeliveryError } from "../delivery-error.ts";
 import { addressInside } from "../perimeter.ts";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { request } from "node:https";
-import type { WebhookTarget } from "@resontech/contracts/alert-targets";
+import type { WebhookTarget } from "../alert-targets.ts";
 import { connectionError, DeliveryError } from "../delivery-error.ts";
 import { addressInside } from "../perimeter.ts";
 import { DELIVERY_MS, secretOf, type ServerFiles, tlsOf } from "./server.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import type { AlertTarget } from "@resontech/contracts/alert-targets";
+import type { AlertTarget } from "../alert-targets.ts";
 import type { ConnectionOptions } from "node:tls";
 import { DeliveryError } from "../delivery-error.ts";
 

@@ -1,0 +1,39 @@
+/** A process as its declaration in `parts/` says: its sockets' folders, its start, its health, its end. */
+import type { PartDeclaration } from "@resontech/frame/define-part";
+import { socketOf } from "@resontech/frame/define-part";
+import { HEALTH_PATH } from "@resontech/frame/serve";
+import { dirname } from "node:path";
+import { ensureFolder, ROOT } from "../config/owned-file.ts";
+import { uidOf } from "@resontech/frame/layout";
+import type { PartContext } from "./context.ts";
+import { unixHttpStatus } from "./health.ts";
+import type { Part } from "./part.ts";
+import { processPart } from "./process-part.ts";
+import { makeSocketFolder } from "./socket-folder.ts";
+
+/** The kernel ends none of these first, and none of them last. */
+const OOM_SCORE = 0;
+
+export function declaredPart(context: PartContext, declaration: PartDeclaration): Part {
+  const { config, layout, release } = context;
+  const { name, after, program, sockets, health, stop, isVital } = declaration;
+  return processPart(context, {
+    ...{ name, after, user: declaration.user },
+    program: layout.release("bin", "node"),
+    args: [layout.release("app", program), "--config", layout.processConfig(name)],
+    port: null,
+    version: release.version,
+    prepare: async () => {
+      ensureFolder(layout.run(name), ROOT, 0o755);
+      for (const [socket, { for: peer }] of Object.entries(sockets))
+        makeSocketFolder(dirname(socketOf(declaration, layout, socket)), {
+          uid: config.uidBase + declaration.user,
+          gid: peer === "root" ? ROOT.gid : uidOf(config, peer),
+        });
+    },
+    isHealthy: async () =>
+      (await unixHttpStatus(socketOf(declaration, layout, health.socket), HEALTH_PATH)) === 200,
+    stopGraceMs: stop.graceMs,
+    ...(isVital ? {} : { oomScore: OOM_SCORE }),
+  });
+}

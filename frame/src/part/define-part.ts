@@ -1,0 +1,103 @@
+/**
+ * What is known of one process, declared once in `parts/<name>/part.ts`. Supervisor, first boot, backup, support bundle and `house/` read it: pure data and
+ * pure functions, so that a test reads all parts without starting one.
+ */
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import type { ApplianceFacts } from "@resontech/contracts/appliance-facts";
+import type { Static, TSchema } from "typebox";
+import type { Operation } from "../operations/operation.ts";
+import type { Layout } from "./layout.ts";
+
+/** What a part's own configuration is derived from. */
+export type PartFacts = { layout: Layout; appliance: ApplianceConfig };
+
+/** A Unix socket `<run>/<part>/<name>/sock`. */
+export type SocketDeclaration = {
+  /** Whose processes alone may open it. */
+  for: "root" | "coordinator";
+  serves: readonly Operation[];
+};
+
+/** Of the appliance's own authority; `<name>.crt` and `<name>.key` lie among the part's secrets. */
+export type CertificateDeclaration = {
+  name: string;
+  /** It serves under these, and is known by them where it calls. */
+  dnsNames: readonly string[];
+};
+
+/** A file of root's, `<root>/etc/<file>`, that the part alone reads: what the operator set for it. No secret is in it. */
+export type SettingDeclaration = { file: string; schema: TSchema };
+
+/** What the supervisor asks the part for `GET /metrics`, every few seconds. */
+export type FactsDeclaration = {
+  socket: string;
+  operation: Operation;
+  request: unknown;
+  facts: (reply: unknown) => Partial<ApplianceFacts>;
+};
+
+export type PartDeclaration<Config extends TSchema = TSchema> = {
+  /** Of its process, log, secrets, data and sockets, and in `appliance status`. */
+  name: string;
+  /** It runs as uid and gid `uidBase + user`. Never changed: files of installed appliances belong to it. */
+  user: number;
+  /** Below `app/` of the release. */
+  program: string;
+  /** Parts that must be healthy before its first start. */
+  after: readonly string[];
+  config: { schema: Config; from: (facts: PartFacts) => Static<Config> };
+  sockets: Readonly<Record<string, SocketDeclaration>>;
+  certificates: readonly CertificateDeclaration[];
+  /** The socket that tells whether it is well. */
+  health: { socket: string };
+  settings: readonly SettingDeclaration[];
+  /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. */
+  data: { isBackedUp: boolean };
+  facts?: FactsDeclaration;
+  stop: {
+    /** From SIGTERM to SIGKILL. */
+    graceMs: number;
+  };
+  /** Whether people's work stops without it: the kernel ends it last where memory is short. */
+  isVital: boolean;
+};
+
+/** @throws TypeError for what contradicts itself */
+export function definePart<Config extends TSchema>(
+  part: PartDeclaration<Config>,
+): PartDeclaration<Config> {
+  for (const socket of [
+    part.health.socket,
+    ...(part.facts === undefined ? [] : [part.facts.socket]),
+  ])
+    if (part.sockets[socket] === undefined)
+      throw new TypeError(`${part.name} has no socket named ${socket}`);
+  if (part.facts !== undefined && !served(part, part.facts.socket).includes(part.facts.operation))
+    throw new TypeError(
+      `${part.name} does not serve ${part.facts.operation.name} to the supervisor`,
+    );
+  return part;
+}
+
+function served(part: PartDeclaration, socket: string): readonly Operation[] {
+  return part.sockets[socket]?.serves ?? [];
+}
+
+/** @param facts is given a reply of the operation's form */
+export function factsFrom<Request extends TSchema, Reply extends TSchema>(
+  socket: string,
+  operation: Operation<Request, Reply>,
+  request: Static<Request>,
+  facts: (reply: Static<Reply>) => Partial<ApplianceFacts>,
+): FactsDeclaration {
+  return { socket, operation, request, facts: (reply) => facts(reply as Static<Reply>) };
+}
+
+/** Where one of its sockets lies. */
+export function socketOf(
+  { name }: Pick<PartDeclaration, "name">,
+  layout: Layout,
+  socket: string,
+): string {
+  return layout.run(name, socket, "sock");
+}

@@ -1,0 +1,127 @@
+/**
+ * The frame of a process: `<part> --config FILE`. It reads the configuration by the part's schema, holds the part's folder, serves its sockets, and ends in
+ * order at SIGTERM. What the process is for stands in the part alone.
+ */
+import { writeSync } from "node:fs";
+import { parseArgs } from "node:util";
+import closeWithGrace from "close-with-grace";
+import { type Logger, pino } from "pino";
+import type { TSchema } from "typebox";
+import { EventLoopLag } from "../event-loop-lag.ts";
+import { acquireInstanceLock } from "../instance-lock.ts";
+import { logDestination } from "../log-destination.ts";
+import type { Answer } from "../operations/operation.ts";
+import { serve } from "../operations/serve.ts";
+import type { PartDeclaration } from "../part/define-part.ts";
+import type { ProcessConfig } from "../part/process-config.ts";
+import { readProcessConfig } from "./read-process-config.ts";
+
+/** Before the supervisor's SIGKILL, for the log's last line. */
+const LAST_WORDS_MS = 1_000;
+const USAGE = 2;
+
+/** A part at work; disposed of once its sockets are closed. */
+export type PartAtWork = AsyncDisposable & {
+  /** Of each socket: an answer to each operation that it is declared to serve. */
+  answers: Readonly<Record<string, readonly Answer[]>>;
+};
+
+/** How a process is, as `GET /healthz` of its sockets tells it. */
+export type Health = {
+  part: string;
+  upMs: number;
+  /** How late its event loop turned at worst, within the last one to two minutes. */
+  lagMs: number;
+  residentBytes: number;
+};
+
+/** Runs until it is told to end. A fault before it serves ends the process with 1, wrong arguments with 2. */
+export function runPart<Config extends TSchema>(
+  part: PartDeclaration<Config>,
+  open: (life: { config: ProcessConfig<Config>; log: Logger }) => Promise<PartAtWork>,
+): void {
+  start(part, open).catch((error: unknown) => {
+    complain(part.name, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    process.exit(1);
+  });
+}
+
+async function start<Config extends TSchema>(
+  part: PartDeclaration<Config>,
+  open: Parameters<typeof runPart<Config>>[1],
+): Promise<void> {
+  const file = configFile(part.name);
+  if (file === null) return;
+  process.umask(0o027);
+  const config = readProcessConfig(part, file);
+  const log = pino({ name: part.name, level: config.logLevel }, logDestination(1));
+  const ends = new AsyncDisposableStack();
+  try {
+    ends.use(await acquireInstanceLock(config.dataDir));
+    const lag = ends.use(new EventLoopLag());
+    const atWork = ends.use(await open({ config, log }));
+    const health = (): Health => ({
+      ...{ part: part.name, upMs: Math.round(performance.now()) },
+      ...{ lagMs: lag.maxMs, residentBytes: process.memoryUsage.rss() },
+    });
+    for (const [name, answers] of Object.entries(answersOf(part, atWork)))
+      ends.use(await serve({ path: config.sockets[name]!, answers, health, log }));
+  } catch (error) {
+    await ends.disposeAsync();
+    throw error;
+  }
+  closeWithGrace(
+    { delay: Math.max(0, part.stop.graceMs - LAST_WORDS_MS), logger: false },
+    async ({ signal, err }) => {
+      if (err === undefined) log.info({ signal }, "stopping");
+      else log.fatal({ err }, "stopping after an error");
+      await ends.disposeAsync();
+    },
+  );
+  // Last: who reads this may send SIGTERM at once.
+  log.info("listening");
+}
+
+/** Null when there is nothing to run, which was said. */
+function configFile(name: string): string | null {
+  const usage = `usage: ${name} --config FILE\n`;
+  let values: { config?: string; help?: boolean };
+  try {
+    ({ values } = parseArgs({
+      options: { config: { type: "string" }, help: { type: "boolean" } },
+    }));
+  } catch (error) {
+    complain(name, error instanceof Error ? error.message : String(error));
+    values = {};
+  }
+  if (values.help !== true && values.config !== undefined) return values.config;
+  process.stdout.write(usage);
+  process.exitCode = values.help === true ? 0 : USAGE;
+  return null;
+}
+
+/** @throws TypeError when an operation is declared and not answered, or answered and not declared */
+function answersOf(
+  { name, sockets }: Pick<PartDeclaration, "name" | "sockets">,
+  { answers }: PartAtWork,
+): PartAtWork["answers"] {
+  const told = (all: Record<string, readonly string[]>): string =>
+    JSON.stringify(Object.entries(all).toSorted(([one], [other]) => one.localeCompare(other)));
+  const namesOf = (operations: readonly { name: string }[]): string[] =>
+    operations.map((operation) => operation.name).toSorted();
+  const declared = told(
+    Object.fromEntries(Object.entries(sockets).map(([at, { serves }]) => [at, namesOf(serves)])),
+  );
+  const given = told(
+    Object.fromEntries(
+      Object.entries(answers).map(([at, all]) => [at, namesOf(all.map((one) => one.operation))]),
+    ),
+  );
+  if (declared !== given)
+    throw new TypeError(`${name} is declared to serve ${declared} and answers ${given}`);
+  return answers;
+}
+
+function complain(name: string, message: string): void {
+  writeSync(2, `${name}: ${message}\n`);
+}

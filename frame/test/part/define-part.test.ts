@@ -1,0 +1,26 @@
+import t from "tap";
+import { Type } from "typebox";
+import { definePart, factsFrom, type PartDeclaration } from "../../src/part/define-part.ts";
+import { defineOperation } from "../../src/operations/operation.ts";
+
+const look = defineOperation({
+  ...{ name: "look", codes: [] },
+  ...{ request: Type.Object({}), reply: Type.Object({ firing: Type.Integer() }) },
+});
+const toy: PartDeclaration = {
+  ...{ name: "toy", user: 99, program: "toy.mjs", after: [], certificates: [], settings: [] },
+  config: { schema: Type.Object({}), from: () => ({}) },
+  sockets: { control: { for: "root", serves: [look] } },
+  ...{ health: { socket: "control" }, data: { isBackedUp: false }, stop: { graceMs: 1_000 } },
+  isVital: false,
+};
+
+t.test("a declaration that contradicts itself is none", async (t) => {
+  t.equal(definePart(toy), toy);
+  t.throws(() => definePart({ ...toy, health: { socket: "other" } }), /no socket named other/);
+  const facts = factsFrom("control", look, {}, () => ({}));
+  t.ok(definePart({ ...toy, facts }));
+  t.throws(() => definePart({ ...toy, facts: { ...facts, socket: "x" } }), /no socket named x/);
+  const sockets = { control: { for: "root", serves: [] } } as const;
+  t.throws(() => definePart({ ...toy, facts, sockets }), /does not serve look/);
+});

@@ -1,0 +1,17 @@
+/** Every part that is declared: one line each. */
+import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { PartDeclaration } from "@resontech/frame/define-part";
+import { DATA_FOLDERS } from "@resontech/frame/layout";
+import { notifier } from "@resontech/notifier/part";
+
+export const PARTS: readonly PartDeclaration[] = [notifier];
+
+/** Of every process of an appliance: it runs as uid and gid `uidBase + n`. */
+export function userOffsets(): number[] {
+  return [...Object.values(UID_OFFSETS), ...PARTS.map(({ user }) => user)];
+}
+
+/** Below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
+export function dataFolders(): string[] {
+  return [...DATA_FOLDERS, ...PARTS.map(({ name }) => name)];
+}

@@ -1,0 +1,44 @@
+/** What all declarations must be together, and what no later one may change. */
+import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { Layout } from "@resontech/frame/layout";
+import { processConfigOf, processConfigSchema } from "@resontech/frame/process-config";
+import t from "tap";
+import { Value } from "typebox/value";
+import { dataFolders, PARTS, userOffsets } from "../index.ts";
+import { APPLIANCE } from "./helper/appliance.ts";
+
+/** Files of installed appliances belong to these. */
+const USERS: Readonly<Record<string, number>> = {
+  ...{ coordinator: 0, s3Front: 1, auditd: 2, auditOut: 3, vault: 4, dispatcher: 5, door: 6 },
+  ...{ notifier: 7, serving: 8, nats: 10, s3: 11, registry: 12, postgres: 13, keycloak: 14 },
+  ...{ prometheus: 15, shared: 20 },
+};
+
+t.test("each process has the user that it always had, and none has another's", async (t) => {
+  t.same(
+    { ...UID_OFFSETS, ...Object.fromEntries(PARTS.map(({ name, user }) => [name, user])) },
+    USERS,
+  );
+  t.equal(new Set(userOffsets()).size, userOffsets().length);
+});
+
+t.test("each folder of data is one part's", async (t) => {
+  t.equal(new Set(dataFolders()).size, dataFolders().length);
+  t.ok(dataFolders().includes("notifier"));
+});
+
+t.test("what a part's configuration is derived to be is what it reads", async (t) => {
+  const layout = new Layout("/opt/resontech", "a".repeat(40));
+  for (const part of PARTS) {
+    const config = processConfigOf(part, { layout, appliance: APPLIANCE });
+    t.same([...Value.Errors(processConfigSchema(part), config)], [], part.name);
+    for (const path of Object.values(config.sockets))
+      t.ok(path.length <= 107, `${path} fits into a socket's address`);
+  }
+});
+
+t.test("parts start after parts that are there", async (t) => {
+  const names = new Set([...PARTS.map(({ name }) => name), "coordinator", "auditd", "door", "s3"]);
+  for (const { name, after } of PARTS)
+    for (const before of after) t.ok(names.has(before), `${name} after ${before}`);
+});
