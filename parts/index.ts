@@ -1,5 +1,6 @@
 /** Every part that is declared: one line each. */
 import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { UNDECLARED_DATA_BYTES } from "@resontech/contracts/room-account";
 import type { PartDeclaration } from "@resontech/frame/define-part";
 import { DATA_FOLDERS } from "@resontech/frame/layout";
 import { notifier } from "@resontech/notifier/part";
@@ -14,4 +15,9 @@ export function userOffsets(): number[] {
 /** Below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
 export function dataFolders(): string[] {
   return [...DATA_FOLDERS, ...PARTS.map(({ name }) => name)];
+}
+
+/** What all processes of an appliance take of the disk within its first weeks, without its release. */
+export function firstDataBytes(parts = PARTS): number {
+  return parts.reduce((sum, { firstBytes }) => sum + firstBytes, UNDECLARED_DATA_BYTES);
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { endProcess } from "./end-process.ts";
+import { isExecMonitor } from "./exec-monitors.ts";
 import { type FileCost, readFileCosts } from "./file-costs.ts";
 import type { ProcessSampler } from "./process-sampler.ts";
 import { commandOf } from "./read-processes.ts";
@@ -235,7 +236,7 @@ function lastStepAt(repository: string): number {
   );
 }
 
-/** Ends what a file left running, for it takes the processor and the ports of those that come. @returns the command of each */
+/** Ends what a file left running, for it takes the processor and the ports of those that come. @returns the command of each that is a fault */
 async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]> {
   for (let waitedMs = 0; ; waitedMs += LEFT_LOOK_MS) {
     sampler.look();
@@ -249,7 +250,7 @@ async function endLeft(file: string, sampler: ProcessSampler): Promise<string[]>
       await sleep(LEFT_LOOK_MS);
       continue;
     }
-    return pids.map(endProcess);
+    return pids.map(endProcess).filter((command) => !isExecMonitor(command));
   }
 }
 

@@ -39,6 +39,7 @@ export const notifier = definePart({
   health: { socket: "control" },
   settings: [{ file: ALERT_TARGETS_FILE, schema: AlertTargets }],
   data: { isBackedUp: true },
+  firstBytes: 16 * 1024 ** 2,
   facts: factsFrom("control", listTargets, {}, ({ targets }) => ({
     targets: targets.map(({ name, failure }) => ({ target: name, isFailing: failure !== null })),
   })),

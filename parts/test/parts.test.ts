@@ -4,7 +4,7 @@ import { Layout } from "@resontech/frame/layout";
 import { processConfigOf, processConfigSchema } from "@resontech/frame/process-config";
 import t from "tap";
 import { Value } from "typebox/value";
-import { dataFolders, PARTS, userOffsets } from "../index.ts";
+import { dataFolders, firstDataBytes, PARTS, userOffsets } from "../index.ts";
 import { APPLIANCE } from "./helper/appliance.ts";
 
 /** Files of installed appliances belong to these. */
@@ -35,6 +35,10 @@ t.test("what a part's configuration is derived to be is what it reads", async (t
     for (const path of Object.values(config.sockets))
       t.ok(path.length <= 107, `${path} fits into a socket's address`);
   }
+});
+
+t.test("the operator reads how much they take of a disk", async (t) => {
+  t.equal(firstDataBytes(), 1.5 * 1024 ** 3, "docs/operator/disks.md has this number");
 });
 
 t.test("parts start after parts that are there", async (t) => {

@@ -9,7 +9,8 @@ import {
   RUNTIME,
   RUNTIME_LIBRARIES,
 } from "@resontech/contracts/release-manifest";
-import { demandsOfRelease, FIRST_DATA_BYTES, sumOf } from "@resontech/contracts/room-account";
+import { demandsOfRelease, sumOf } from "@resontech/contracts/room-account";
+import { firstDataBytes } from "@resontech/parts";
 import { NATIVE_ENGINES, type NativeEngine } from "../engines/ensure-engine.ts";
 import { patchesOf } from "../engines/patches.ts";
 import { readImage } from "../images/oci-image.ts";
@@ -74,7 +75,7 @@ export function describeRelease({ lock, tree: sources, imageLayouts }: Ingredien
     version: lock.version,
     sourceDateEpoch: lock.sourceDateEpoch,
     upgradeFrom: lock.upgradeFrom,
-    diskNeedBytes: sumOf(demandsOfRelease({ tree, images })) + FIRST_DATA_BYTES,
+    diskNeedBytes: sumOf(demandsOfRelease({ tree, images })) + firstDataBytes(),
     phases: PHASES,
     engines: enginesOf(lock),
     tree,

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { databasePart } from "@resontech/backup/database-part";
 import { folderPart } from "@resontech/backup/folder-part";
 import type { Part } from "@resontech/backup/parts";
-import { PARTS } from "@resontech/parts";
+import type { PartDeclaration } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
 import { logParts } from "./log-parts.ts";
 import { postgresPart, type PostgresShell } from "./postgres-archive.ts";
@@ -22,6 +22,7 @@ const OF_THE_OPERATOR = new Set(["credentials.txt", "audit.policy"]);
 
 export type BackupSources = {
   layout: Layout;
+  declared: readonly PartDeclaration[];
   /** Of PostgreSQL, on loopback. */
   postgresPort: number;
   /** Where its password lies for {@link postgres}. */
@@ -37,6 +38,7 @@ export type BackupSources = {
  */
 export async function backupParts({
   layout,
+  declared,
   postgresPort,
   passwordFile,
   postgres,
@@ -70,7 +72,7 @@ export async function backupParts({
     ),
     ...folder("s3-accounts", ["s3", IAM_FOLDER]),
     ...folder("serving", ["serving"]),
-    ...PARTS.filter(({ data }) => data.isBackedUp).flatMap(({ name }) => folder(name, [name])),
+    ...declared.filter(({ data }) => data.isBackedUp).flatMap(({ name }) => folder(name, [name])),
   ];
   if (existsSync(layout.data("vault", "sealed.sqlite")))
     parts.push(

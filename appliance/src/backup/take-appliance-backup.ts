@@ -32,7 +32,7 @@ export async function takeApplianceBackup(
   target: Target,
   { keep, onPart }: TakeOptions,
 ): Promise<TakenBackup> {
-  const { layout, config, release } = context;
+  const { layout, config, release, parts: declared } = context;
   const { keys, signingKeyPem } = readBackupKeys(layout);
   using _lock = takeExclusiveLock(layout.run("backup.lock"), "another backup", [
     layout.release("engines", "rt-lock"),
@@ -41,7 +41,13 @@ export async function takeApplianceBackup(
   const socketPath =
     config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket;
   const parts = await backupParts({
-    ...{ layout, workDir, postgresPort: config.ports.postgres, passwordFile: "/secrets/password" },
+    ...{
+      layout,
+      declared,
+      workDir,
+      postgresPort: config.ports.postgres,
+      passwordFile: "/secrets/password",
+    },
     postgres: shellInContainer(new Docker({ socketPath }), containerName(layout, "postgres")),
   });
   noteBackup(layout, { begunAtMs: Date.now() });

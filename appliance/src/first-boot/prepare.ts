@@ -30,7 +30,6 @@ import {
 } from "@resontech/monitoring/prometheus-config";
 import { READER_NAME } from "@resontech/monitoring/reader-name";
 import { notifier } from "@resontech/notifier/part";
-import { PARTS } from "@resontech/parts";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
@@ -125,7 +124,7 @@ function makeFolders(context: PartContext): void {
     "serving",
   ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
-  for (const part of PARTS) makePartFolders(context, part);
+  for (const part of context.parts) makePartFolders(context, part);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
   // The log's key is made by auditd alone: not even the supervisor sees it.
   ensureFolder(layout.secrets("auditd"), ownedBy(context, "auditd"), 0o700);
@@ -173,7 +172,7 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   await ca.ensureServer(layout.secrets("prometheus"), readBy(context, "prometheus"), "server", [
     ...["localhost", "127.0.0.1", READER_NAME],
   ]);
-  for (const part of PARTS) await makePartCertificates(context, part, ca);
+  for (const part of context.parts) await makePartCertificates(context, part, ca);
   await ca.ensureClient(layout.secrets("serving"), readBy(context, "serving"), "client");
   await ca.ensureClient(layout.secrets("appliance"), ROOT, KEYCLOAK_CLIENT);
   await ca.ensureClient(layout.secrets("door"), readBy(context, "door"), KEYCLOAK_CLIENT);
@@ -296,7 +295,7 @@ function writeProcessConfigs(context: PartContext): void {
   give("vault", "vault", vaultConfig(context));
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
-  for (const part of PARTS) writePartConfig(context, part);
+  for (const part of context.parts) writePartConfig(context, part);
   give("serving", "serving", servingConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
   writePrometheusConfig(context);

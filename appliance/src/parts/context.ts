@@ -1,5 +1,6 @@
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import type { PartDeclaration } from "@resontech/frame/define-part";
 import type { Layout } from "@resontech/frame/layout";
 
 /** A release on a host, of either kind: an appliance's or a node's. */
@@ -9,7 +10,11 @@ export type ReleaseContext = {
   config: Pick<ApplianceConfig, "hostTools">;
 };
 /** What every part's definition is made from. */
-export type PartContext = ReleaseContext & { config: ApplianceConfig };
+export type PartContext = ReleaseContext & {
+  config: ApplianceConfig;
+  /** Those that are folders of `parts/`. */
+  parts: readonly PartDeclaration[];
+};
 
 /** `<name>:<port>/<repository>@<digest>` of one of the release's images, as the local registry serves it. */
 export function imageReference({ config, release }: PartContext, repository: string): string {

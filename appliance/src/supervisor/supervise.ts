@@ -53,7 +53,7 @@ export function openContext(root: string): PartContext {
     ),
   );
   const layout = new Layout(root, config.instance);
-  return { config, layout, release: readRelease(layout.current) };
+  return { config, layout, release: readRelease(layout.current), parts: PARTS };
 }
 
 /** Ends with the supervisor, before its line to auditd does. */
@@ -188,7 +188,7 @@ export function partsOf(context: PartContext): Part[] {
     coordinatorPart(context),
     followerPart(context),
     prometheusPart(context),
-    ...PARTS.map((part) => declaredPart(context, part)),
+    ...context.parts.map((part) => declaredPart(context, part)),
     servingPart(context),
   ];
   if (config.containerEngine.kind === "podman")

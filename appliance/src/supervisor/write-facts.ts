@@ -5,7 +5,6 @@ import { type ApplianceFacts, FACTS_EVERY_MS } from "@resontech/contracts/applia
 import { refusesBelow } from "@resontech/contracts/log-reserve";
 import { ask } from "@resontech/frame/ask";
 import { socketOf } from "@resontech/frame/define-part";
-import { PARTS } from "@resontech/parts";
 import type { Logger } from "pino";
 import { readBackupFacts } from "../backup/read-backup-facts.ts";
 import type { BackupFacts } from "../commands/decisions/findings.ts";
@@ -54,9 +53,12 @@ export function factsOf(
 }
 
 /** What declared parts say of themselves; nothing of one that is away. */
-async function factsOfParts(layout: Layout): Promise<Partial<ApplianceFacts>> {
+async function factsOfParts({
+  layout,
+  parts,
+}: Pick<PartContext, "layout" | "parts">): Promise<Partial<ApplianceFacts>> {
   const said = await Promise.all(
-    PARTS.map(async (part) => {
+    parts.map(async (part) => {
       if (part.facts === undefined) return {};
       const { socket, operation, request, facts } = part.facts;
       const path = socketOf(part, layout, socket);
@@ -68,13 +70,13 @@ async function factsOfParts(layout: Layout): Promise<Partial<ApplianceFacts>> {
 
 /** Until `signal`. What can't be written is older at the next look, and an alert tells of that. */
 export async function writeFacts(
-  { layout, config }: Pick<PartContext, "layout" | "config">,
+  { layout, config, parts: declared }: Pick<PartContext, "layout" | "config" | "parts">,
   status: () => readonly PartStatus[],
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const ofParts = await factsOfParts(layout);
+      const ofParts = await factsOfParts({ layout, parts: declared });
       const [parts, now] = [status(), Date.now()];
       const backups = readBackupFacts(layout, now, healthyForMs(parts, "coordinator"));
       const facts = factsOf(layout, parts, ofParts, backups, now);

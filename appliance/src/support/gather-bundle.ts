@@ -3,7 +3,6 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { networkInterfaces, release as kernelRelease } from "node:os";
 import { basename, join } from "node:path";
-import { PARTS } from "@resontech/parts";
 import type { AskOperator } from "../commands/ask-operator.ts";
 import { readCertificates } from "../commands/read-certificates.ts";
 import { readDisks } from "../commands/read-disks.ts";
@@ -37,11 +36,14 @@ export type GatheredBundle = {
 const CONFIGURATIONS = [
   ...["appliance", "identity", "outbound", "audit-sinks"],
   ...["auditd", "audit-out", "vault", "s3-front", "coordinator", "serving", "agent"],
-  ...PARTS.flatMap(({ name, settings }) => [
+];
+function configurationsOf({ parts }: PartContext): string[] {
+  const declared = parts.flatMap(({ name, settings }) => [
     name,
     ...settings.map(({ file }) => basename(file, ".json")),
-  ]),
-];
+  ]);
+  return [...CONFIGURATIONS, ...declared];
+}
 const PREFLIGHT_TIMEOUT_MS = 120_000;
 /** Of what is told beside logs: the journal of many upgrades at most. */
 const MAX_JOURNAL_BYTES = 2 * 1024 ** 2;
@@ -87,7 +89,7 @@ export async function gatherBundle(
     json("preflight.json", "this host, looked at as an install does", preflight),
     json("disks.json", "file systems and their room", readDisks(layout)),
     json("certificates.json", "certificates and their days", readCertificates(layout, Date.now())),
-    ...CONFIGURATIONS.flatMap((name) => {
+    ...configurationsOf(context).flatMap((name) => {
       const file = layout.processConfig(name);
       if (!existsSync(file)) return [];
       return [json(`config/${name}.json`, "configuration", JSON.parse(readFileSync(file, "utf8")))];

@@ -23,6 +23,7 @@ import { stageBackup } from "@resontech/backup/stage-backup";
 import { takeBackup, type TakenBackup } from "@resontech/backup/take-backup";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import Database from "better-sqlite3";
+import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture, keyList } from "../../../audit/test/helper.ts";
@@ -312,7 +313,14 @@ async function takenOf(
   const taken = await takeBackup({
     ...{ target: await openTarget(folder), keys, signingKeyPem, workDir, keep: 3 },
     ...{ appliance: "box.acme", release: "0.9.0", nowMs: Date.now(), onPart: () => {} },
-    parts: await backupParts({ layout, postgresPort, passwordFile, postgres, workDir }),
+    parts: await backupParts({
+      layout,
+      declared: PARTS,
+      postgresPort,
+      passwordFile,
+      postgres,
+      workDir,
+    }),
     objects: {
       ...{ folder: layout.data("s3"), below: OBJECT_FOLDERS, path: OBJECTS_PATH },
       xattrProgram: await ensureEngine("xattr"),

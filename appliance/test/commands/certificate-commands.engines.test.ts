@@ -34,7 +34,11 @@ async function appliance(t: Test) {
     uidBase: 64_100,
     agent: null,
   };
-  const context = { layout, config: config as unknown as ApplianceConfig } as PartContext;
+  const context = {
+    layout,
+    config: config as unknown as ApplianceConfig,
+    parts: [] as PartContext["parts"],
+  } as PartContext;
   await renewLiveDoors(context);
   const socket = layout.run("audit", "appliance", "sock");
   const auditd = auditdWithSocket(t, root, { name: "appliance", socket });

@@ -17,7 +17,7 @@ function contextOf(t: Test, name: string): PartContext {
   mkdirSync(layout.run("coordinator"), { recursive: true });
   t.teardown(() => rmSync(layout.run(), { recursive: true, force: true }));
   const config = { containerEngine: { kind: "podman" } } as ApplianceConfig;
-  return { layout, config, release: { version: "1" } as PartContext["release"] };
+  return { layout, config, release: { version: "1" } as PartContext["release"], parts: [] };
 }
 
 t.test("a stop is ended once the work is done, if it could be announced", async (t) => {

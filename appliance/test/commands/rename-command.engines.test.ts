@@ -22,7 +22,11 @@ async function appliance(t: Test, nodes: object[]) {
   const auditd = auditdWithSocket(t, root, { name: "appliance", socket });
   await auditd.start();
   const config = { name: "old.example", address: "10.1.2.3", agent: { node: "home" } };
-  const context = { layout, config: config as unknown as ApplianceConfig } as PartContext;
+  const context = {
+    layout,
+    config: config as unknown as ApplianceConfig,
+    parts: [] as PartContext["parts"],
+  } as PartContext;
   const given: string[] = [];
   const run = async (code: number, ...words: string[]): Promise<void> => {
     const program = new Command("appliance").exitOverride();

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
+import { PARTS } from "@resontech/parts";
 import { Command } from "commander";
 import t, { type Test } from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
@@ -103,6 +104,7 @@ function plant(t: Test): { context: PartContext; root: string } {
     layout,
     config: { ...installed, instance: layout.instance, agent: null },
     release: RELEASE,
+    parts: PARTS,
   };
   return { context, root };
 }

@@ -42,7 +42,7 @@ async function supervised(
     rmSync(layout.run(), { recursive: true, force: true });
   });
   const config = { containerEngine: { kind: engine } } as ApplianceConfig;
-  return { layout, config, release: { version: "1" } as PartContext["release"] };
+  return { layout, config, release: { version: "1" } as PartContext["release"], parts: [] };
 }
 
 t.test("what crashed long ago, however often, may become healthy", async (t) => {

@@ -6,6 +6,7 @@ import { AgentConfig } from "@resontech/contracts/agent-config";
 import { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { ServingConfig } from "@resontech/contracts/serving-config";
+import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { Value } from "typebox/value";
 import { temporaryFolder } from "../../../audit/test/helper.ts";
@@ -36,6 +37,7 @@ t.test(
       layout,
       config: { ...installed, keyKind: "dev", instance: layout.instance, name: NAME },
       release: { version: "1", images: [], tree: [], engines: {} } as unknown as ReleaseManifest,
+      parts: PARTS,
     };
     const read = (process: string, name = "server.crt"): string =>
       readFileSync(layout.secrets(process, name), "utf8");

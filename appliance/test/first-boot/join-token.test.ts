@@ -30,7 +30,7 @@ async function contextOf(t: Test): Promise<PartContext & { asked: string[] }> {
     rmSync(layout.run(), { recursive: true, force: true });
   });
   const config = { agent: { node: "n1" } } as ApplianceConfig;
-  return { layout, config, release: { version: "1" } as PartContext["release"], asked };
+  return { layout, config, release: { version: "1" } as PartContext["release"], parts: [], asked };
 }
 
 t.test(

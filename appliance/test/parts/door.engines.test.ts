@@ -33,7 +33,7 @@ const config = {
   ports: { api: await freePort() },
 } as ApplianceConfig;
 const release = { version: "1", tree: [], engines: {} } as unknown as PartContext["release"];
-const context: PartContext = { layout, config, release };
+const context: PartContext = { layout, config, release, parts: [] };
 const owner = readableBy(uidOf(config, "door"));
 symlinkSync(dirname(await ensureHaproxy()), layout.release("engines", "haproxy"));
 // Open on the way to its sockets, whoever made the first of the two.

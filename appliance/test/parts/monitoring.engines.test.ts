@@ -59,7 +59,7 @@ const release = {
   engines: {},
   tree: [],
 } as unknown as ReleaseManifest;
-const context: PartContext = { layout, config, release };
+const context: PartContext = { layout, config, release, parts: [notifier] };
 
 async function started(t: Test, part: Part): Promise<void> {
   await part.prepare?.();

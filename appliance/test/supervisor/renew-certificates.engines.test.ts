@@ -90,6 +90,7 @@ async function world(t: Test) {
   const context = {
     ...{ layout, config },
     release: { version: "1", tree: [], engines: {} } as unknown as PartContext["release"],
+    parts: [],
   };
   const open = readableBy(0);
   for (const folder of [

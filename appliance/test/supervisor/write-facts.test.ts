@@ -38,7 +38,11 @@ function contextIn(root: string): PartContext {
   ])
     mkdirSync(`${root}/${folder}`, { recursive: true });
   const config = { uidBase: UID_BASE } as ApplianceConfig;
-  return { layout: new TestLayout(root, "test"), config } as PartContext;
+  return {
+    layout: new TestLayout(root, "test"),
+    config,
+    parts: [] as PartContext["parts"],
+  } as PartContext;
 }
 
 const nats: PartStatus = {

@@ -10,8 +10,8 @@ const GIB = 1024 ** 3;
 const UNPACKED_FACTOR = 3;
 /** Files of a release lie in whole blocks, and in folders. */
 const BLOCKS_FACTOR = 1.05;
-/** Databases, figures (at most 1 GB) and logs of the first weeks. */
-export const FIRST_DATA_BYTES = 1.5 * GIB;
+/** Databases, figures (at most 1 GB) and logs of the first weeks, of processes that do not declare what they take. */
+export const UNDECLARED_DATA_BYTES = 1.5 * GIB - 16 * 1024 ** 2;
 /** What an agent wants free before its first start: a member's disk has so much beside its data. */
 export const FIRST_JOB_BYTES = 10 * GIB;
 
@@ -52,10 +52,18 @@ export function demandsOfRelease(
   ];
 }
 
-/** What an appliance takes that was not there, beside its release. @param keyKind null: the audit log has settled what it holds back */
-export function demandsOfFirstStart(keyKind: "live" | "dev" | null, totalBytes: number): Demand[] {
+/**
+ * What an appliance takes that was not there, beside its release.
+ * @param keyKind null: the audit log has settled what it holds back
+ * @param dataBytes of all its processes
+ */
+export function demandsOfFirstStart(
+  keyKind: "live" | "dev" | null,
+  totalBytes: number,
+  dataBytes: number,
+): Demand[] {
   const first = [
-    { part: "databases, figures and logs", bytes: FIRST_DATA_BYTES },
+    { part: "databases, figures and logs", bytes: dataBytes },
     { part: "first job", bytes: FIRST_JOB_BYTES },
   ];
   if (keyKind === null) return first;

@@ -53,6 +53,8 @@ export type PartDeclaration<Config extends TSchema = TSchema> = {
   settings: readonly SettingDeclaration[];
   /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. */
   data: { isBackedUp: boolean };
+  /** Bytes that it takes of the disk within its first weeks: preflight and plan count them. */
+  firstBytes: number;
   facts?: FactsDeclaration;
   stop: {
     /** From SIGTERM to SIGKILL. */

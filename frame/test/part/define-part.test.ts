@@ -11,7 +11,12 @@ const toy: PartDeclaration = {
   ...{ name: "toy", user: 99, program: "toy.mjs", after: [], certificates: [], settings: [] },
   config: { schema: Type.Object({}), from: () => ({}) },
   sockets: { control: { for: "root", serves: [look] } },
-  ...{ health: { socket: "control" }, data: { isBackedUp: false }, stop: { graceMs: 1_000 } },
+  ...{
+    health: { socket: "control" },
+    data: { isBackedUp: false },
+    firstBytes: 1_000,
+    stop: { graceMs: 1_000 },
+  },
   isVital: false,
 };
 

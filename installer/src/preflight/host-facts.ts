@@ -29,7 +29,7 @@ import {
 } from "@resontech/contracts/room-account";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { DEFAULT_JOB_UIDS } from "@resontech/contracts/uid-range";
-import { userOffsets } from "@resontech/parts";
+import { firstDataBytes, userOffsets } from "@resontech/parts";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import { readRuncVersion } from "@resontech/appliance/read-runc-version";
 import { SYSTEM_PATH } from "@resontech/appliance/tools-environment";
@@ -177,7 +177,7 @@ function firstStart(
   if (existsSync(join(root, "data", "agent"))) return { startDemands: () => [], keyKind: null };
   const unsettled = existsSync(join(root, "etc", "audit-reserve")) ? null : keyKind;
   return {
-    startDemands: (totalBytes) => demandsOfFirstStart(unsettled, totalBytes),
+    startDemands: (totalBytes) => demandsOfFirstStart(unsettled, totalBytes, firstDataBytes()),
     keyKind: unsettled,
   };
 }

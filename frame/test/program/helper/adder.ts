@@ -15,7 +15,12 @@ export const adder = definePart({
     from: () => ({ other: 1 }),
   },
   sockets: { control: { for: "root", serves: [add] } },
-  ...{ health: { socket: "control" }, data: { isBackedUp: false }, stop: { graceMs: 5_000 } },
+  ...{
+    health: { socket: "control" },
+    data: { isBackedUp: false },
+    firstBytes: 1_000,
+    stop: { graceMs: 5_000 },
+  },
   isVital: false,
 });
 
