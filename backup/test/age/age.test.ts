@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Decrypter, Encrypter } from "age-encryption";
 import t, { type Test } from "tap";
 import { decryptWith } from "../../src/age/decrypt-with.ts";
 import { encryptTo } from "../../src/age/encrypt-to.ts";
 import { publicOf } from "../../src/age/x25519.ts";
-import { readRecoveryKey } from "../../src/recovery-key.ts";
+import { makeRecoveryKey, readRecoveryKey, recipientBytes } from "../../src/recovery-key.ts";
 import { chunked, collected } from "../helper/bytes.ts";
 
 const CHUNK = 65_536;
@@ -41,6 +42,22 @@ t.test("a file that an earlier release wrote is opened with its key", async (t) 
   await opensAll(t, "of-ours.key", "what we wrote.\n", {
     ...{ "ours-short": 18, "ours-empty": 0, "ours-long": CHUNK + 100 },
   });
+});
+
+t.test("the library of age's author opens what we write, and we open what it writes", async (t) => {
+  const { sheet, keys } = makeRecoveryKey("box.acme");
+  const key = readRecoveryKey(sheet);
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(sheet.split("\n")[1]!);
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(keys.recipient);
+  for (const size of [0, 1, CHUNK, CHUNK + 1, 2 * CHUNK]) {
+    const plain = randomBytes(size);
+    const ours = await collected(encryptTo(recipientBytes(keys.recipient), chunked(plain)));
+    t.ok(plain.equals(await decrypter.decrypt(ours)), `${size} bytes of ours`);
+    const its = await decrypted(await encrypter.encrypt(plain), key.secret);
+    t.ok(its.equals(plain), `${size} bytes of the library's`);
+  }
 });
 
 t.test("another key opens nothing", async (t) => {
