@@ -82,8 +82,8 @@ export function recipientBytes(recipient: string): Buffer {
 
 /** @throws BackupError `backup_key_invalid` */
 export function signerKey(signer: string): KeyObject {
-  const x = decoded(SIGNER_PREFIX, signer).toString("base64url");
-  return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  const key = decoded(SIGNER_PREFIX, signer);
+  return createPublicKey({ key, format: "raw-public", asymmetricKeyType: "ed25519" });
 }
 
 /** Whose signatures this key makes. */
@@ -98,7 +98,7 @@ function decoded(prefix: string, text: string): Buffer {
 }
 
 function rawPublic(key: KeyObject): Buffer {
-  return Buffer.from(key.export({ format: "jwk" }).x ?? "", "base64url");
+  return key.export({ format: "raw-public" });
 }
 
 function shown(prefix: string): string {

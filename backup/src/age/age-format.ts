@@ -34,9 +34,3 @@ export function chunkNonce(count: number, isLast: boolean): Buffer {
 export function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64").replaceAll("=", "");
 }
-
-/** Null for what is not written as {@link base64} writes it. */
-export function fromBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, "base64");
-  return base64(bytes) === text ? bytes : null;
-}

@@ -5,20 +5,22 @@ import {
   chunkNonce,
   CIPHER,
   derive,
-  FILE_KEY_BYTES,
-  fromBase64,
   macOf,
   PAYLOAD_NONCE_BYTES,
   STANZA,
   STANZA_INFO,
   TAG_BYTES,
-  VERSION_LINE,
 } from "./age-format.ts";
 import { pieces } from "./byte-pieces.ts";
-import { KEY_BYTES, publicOf, sharedSecret } from "./x25519.ts";
+import { publicOf, sharedSecret } from "./x25519.ts";
 
 /** One stanza for one recipient; age itself allows more. */
 const MAX_HEAD_BYTES = 4_096;
+/** 32 bytes in base64. The last letter holds four bits: any but these would be a second spelling. */
+const BYTES_32 = "([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048])";
+const HEAD = new RegExp(
+  `^age-encryption\\.org/v1\n-> ${STANZA} ${BYTES_32}\n${BYTES_32}\n--- ${BYTES_32}\n$`,
+);
 
 /**
  * The content of an age file. Nothing is given out of a chunk that was changed; that a file was cut is known at its end.
@@ -55,31 +57,28 @@ export async function* decryptWith(
 
 function openHead(head: Buffer, secret: Uint8Array, name: string): Buffer {
   const text = head.toString("latin1");
-  const match =
-    /^age-encryption\.org\/v1\n-> X25519 ([A-Za-z0-9+/]{43})\n([A-Za-z0-9+/]{43})\n--- ([A-Za-z0-9+/]{43})\n$/.exec(
-      text,
-    );
-  const [share, body, mac] = (match ?? []).slice(1).map(fromBase64);
-  if (share == null || body == null || mac == null || !text.startsWith(VERSION_LINE))
+  const parts = HEAD.exec(text)?.slice(1);
+  if (parts === undefined)
     throw new BackupError("backup_damaged", `${name} is no age file for one ${STANZA} key`);
-  const salt = Buffer.concat([share, publicOf(secret)]);
-  const wrapKey = derive(shared(secret, share, name), salt, STANZA_INFO);
-  const fileKey = opened(wrapKey, Buffer.alloc(12), body);
-  if (fileKey?.length !== FILE_KEY_BYTES)
+  const [share, body, mac] = parts.map((part) => Buffer.from(part, "base64"));
+  const salt = Buffer.concat([share!, publicOf(secret)]);
+  const wrapKey = derive(shared(secret, share!, name), salt, STANZA_INFO);
+  const fileKey = opened(wrapKey, Buffer.alloc(12), body!);
+  if (fileKey === null)
     throw new BackupError("backup_key_wrong", `the recovery key does not open ${name}`);
   const signed = head.subarray(0, text.lastIndexOf("---") + 3);
-  if (!timingSafeEqual(macOf(fileKey, signed), mac))
+  if (!timingSafeEqual(macOf(fileKey, signed), mac!))
     throw new BackupError("backup_damaged", `the head of ${name} was changed`);
   return fileKey;
 }
 
 function shared(secret: Uint8Array, share: Buffer, name: string): Buffer {
   try {
-    if (share.length === KEY_BYTES) return sharedSecret(secret, share);
-  } catch {
+    return sharedSecret(secret, share);
+  } catch (cause) {
     // Of low order.
+    throw new BackupError("backup_damaged", `the head of ${name} was changed`, { cause });
   }
-  throw new BackupError("backup_damaged", `the head of ${name} was changed`);
 }
 
 /** Null for what was not sealed by this key and nonce. */

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import t from "tap";
+import { Decrypter, Encrypter } from "age-encryption";
+import t, { type Test } from "tap";
 import { decryptWith } from "../../src/age/decrypt-with.ts";
 import { encryptTo } from "../../src/age/encrypt-to.ts";
 import { publicOf } from "../../src/age/x25519.ts";
-import { readRecoveryKey } from "../../src/recovery-key.ts";
+import { makeRecoveryKey, readRecoveryKey, recipientBytes } from "../../src/recovery-key.ts";
 import { chunked, collected } from "../helper/bytes.ts";
 
 const CHUNK = 65_536;
@@ -16,6 +17,14 @@ const encrypted = (plain: Buffer) => collected(encryptTo(recipient, chunked(plai
 const decrypted = (bytes: Uint8Array, key: Uint8Array = secret) =>
   collected(decryptWith(key, chunked(bytes, 777), "part.age"));
 
+async function opensAll(t: Test, sheet: string, content: string, files: Record<string, number>) {
+  const key = readRecoveryKey(readFileSync(join(FIXTURES, sheet), "utf8"));
+  for (const [name, size] of Object.entries(files)) {
+    const plain = await decrypted(readFileSync(join(FIXTURES, `${name}.age`)), key.secret);
+    t.same(plain, Buffer.alloc(size, content), name);
+  }
+}
+
 t.test("what was encrypted comes back at every size around a chunk", async (t) => {
   for (const size of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 3 * CHUNK + 5]) {
     const plain = randomBytes(size);
@@ -24,15 +33,30 @@ t.test("what was encrypted comes back at every size around a chunk", async (t) =
 });
 
 t.test("a file that age itself wrote is opened with the key that age-keygen made", async (t) => {
-  const key = readRecoveryKey(readFileSync(join(FIXTURES, "of-age.key"), "utf8"));
-  for (const [name, size] of [
-    ["short", 18],
-    ["empty", 0],
-    ["chunk", CHUNK],
-    ["long", CHUNK + 100],
-  ] as const) {
-    const plain = await decrypted(readFileSync(join(FIXTURES, `${name}.age`)), key.secret);
-    t.same(plain, Buffer.alloc(size, "what age wrote.\n"), name);
+  await opensAll(t, "of-age.key", "what age wrote.\n", {
+    ...{ short: 18, empty: 0, chunk: CHUNK, long: CHUNK + 100 },
+  });
+});
+
+t.test("a file that an earlier release wrote is opened with its key", async (t) => {
+  await opensAll(t, "of-ours.key", "what we wrote.\n", {
+    ...{ "ours-short": 18, "ours-empty": 0, "ours-long": CHUNK + 100 },
+  });
+});
+
+t.test("the library of age's author opens what we write, and we open what it writes", async (t) => {
+  const { sheet, keys } = makeRecoveryKey("box.acme");
+  const key = readRecoveryKey(sheet);
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(sheet.split("\n")[1]!);
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(keys.recipient);
+  for (const size of [0, 1, CHUNK, CHUNK + 1, 2 * CHUNK]) {
+    const plain = randomBytes(size);
+    const ours = await collected(encryptTo(recipientBytes(keys.recipient), chunked(plain)));
+    t.ok(plain.equals(await decrypter.decrypt(ours)), `${size} bytes of ours`);
+    const its = await decrypted(await encrypter.encrypt(plain), key.secret);
+    t.ok(its.equals(plain), `${size} bytes of the library's`);
   }
 });
 
