@@ -12,7 +12,7 @@ import { hostState } from "../dev/host-state.ts";
 import { repository } from "../dev/local-appliance.ts";
 import { auditReport, isVerified, verdictsOf } from "../dev/verify-audit.ts";
 import { Workstation } from "../dev/workstation.ts";
-import { OutsideServer } from "../serving/test/helper/outside-server.ts";
+import { OutsideServer } from "../parts/inference-gateway/test/helper/outside-server.ts";
 import { ProofAppliance } from "./appliance/proof-appliance.ts";
 import { DeploymentMaker } from "./inference/deployment-maker.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";

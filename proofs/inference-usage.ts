@@ -1,7 +1,7 @@
 /**
  * Usage beside what the engine counts: calls of which some are left by their callers, while gateway, keeper of usage, auditd and the engine's connections
  * are killed again and again. The gateway and auditd are the real programs, the bridge between gateway and engine is an agent's own, and the keeper is the
- * coordinator's socket, table and database. The engine is played, for it has to count by call; `serving/test/openai.engines.test.ts` has a real one.
+ * coordinator's socket, table and database. The engine is played, for it has to count by call; `parts/inference-gateway/test/openai.engines.test.ts` has a real one.
  *
  * `npm run prove -- inference-usage [CALLS [SEED]]` (100,000 unless said)
  */
@@ -16,8 +16,12 @@ import Database from "better-sqlite3";
 import { ServerBridge } from "../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../agent/test/helper/pki.ts";
 import { AuditdFixture } from "../audit/test/helper.ts";
-import { type CallBegun, type CallEnded, readCallLine } from "../serving/src/records/call-line.ts";
-import { SILENT_LOG as log } from "../serving/test/helper/silent-log.ts";
+import {
+  type CallBegun,
+  type CallEnded,
+  readCallLine,
+} from "../parts/inference-gateway/src/records/call-line.ts";
+import { SILENT_LOG as log } from "../parts/inference-gateway/test/helper/silent-log.ts";
 import { CountingEngine } from "./inference-usage/counting-engine.ts";
 import { KeptUp } from "./inference-usage/kept-up.ts";
 import { type Made, makeCall, type Wish } from "./inference-usage/make-call.ts";
@@ -204,7 +208,7 @@ async function openParts(dir: string, stack: AsyncDisposableStack) {
       },
     }),
   );
-  const main = join(import.meta.dirname, "../serving/src/main.ts");
+  const main = join(import.meta.dirname, "../parts/inference-gateway/src/main.ts");
   const gateway = stack.use(new KeptUp([main, "--config", config]));
   return { engine, auditd, keeper, gateway, socket };
 }

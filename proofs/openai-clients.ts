@@ -16,11 +16,14 @@ import { until } from "../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../coordinator/test/helper/test-ca.ts";
 import { freePort } from "../dev/free-port.ts";
 import { RunningDoor } from "../gateway/test/helper/running-door.ts";
-import { embeddingsPython } from "../serving/test/helper/embeddings-python.ts";
-import { startEmbeddings } from "../serving/test/helper/embeddings-replica.ts";
-import { llamaPython } from "../serving/test/helper/llama-python.ts";
-import { startLlama } from "../serving/test/helper/llama-replica.ts";
-import { RunningGateway, type TestRoute } from "../serving/test/helper/running-gateway.ts";
+import { embeddingsPython } from "../parts/inference-gateway/test/helper/embeddings-python.ts";
+import { startEmbeddings } from "../parts/inference-gateway/test/helper/embeddings-replica.ts";
+import { llamaPython } from "../parts/inference-gateway/test/helper/llama-python.ts";
+import { startLlama } from "../parts/inference-gateway/test/helper/llama-replica.ts";
+import {
+  RunningGateway,
+  type TestRoute,
+} from "../parts/inference-gateway/test/helper/running-gateway.ts";
 import { type Client, installClients } from "./openai-clients/clients.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 

@@ -15,7 +15,7 @@ import {
   type PredictorSpec,
 } from "@resontech/contracts/predictor-spec";
 import t from "tap";
-import { llamaPython } from "../../serving/test/helper/llama-python.ts";
+import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
 import { until } from "./helper/engine-process.ts";
 import { newestLayout } from "./helper/job-image-root.ts";
 import { lockedWheels } from "./helper/locked-wheels.ts";

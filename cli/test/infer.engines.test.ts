@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { TestGateway } from "../../serving/test/helper/test-gateway.ts";
+import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(180_000);

@@ -9,7 +9,7 @@ import { joinAgent } from "../../coordinator/test/helper/join-agent.ts";
 import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
 import { goodBody, goodFiles, upload } from "../../coordinator/test/helper/workspace.ts";
 import { CLEAN } from "../../coordinator/test/kernel/scripted-agent.ts";
-import { TestGateway } from "../../serving/test/helper/test-gateway.ts";
+import { TestGateway } from "../../parts/inference-gateway/test/helper/test-gateway.ts";
 import { Shell } from "./helper/shell.ts";
 
 t.setTimeout(240_000);

@@ -18,7 +18,7 @@ export type Exception = {
 
 /** Keep this short: each line is paid by everybody, at each change. */
 export const EXCEPTIONS: Readonly<Record<string, Exception>> = {
-  "serving/test/openai.engines.test.ts": {
+  "parts/inference-gateway/test/openai.engines.test.ts": {
     cpuSeconds: 90,
     reason: "a real language model reads and writes on the processors, for each promise of the API",
   },

@@ -6,8 +6,8 @@ import { writeHttpImage } from "../../agent/test/helper/image-layout.ts";
 import { type Answer, ApplianceApi } from "../../dev/appliance-api.ts";
 import { runChild } from "../../dev/child.ts";
 import type { LocalAppliance } from "../../dev/local-appliance.ts";
-import { embeddingsPython } from "../../serving/test/helper/embeddings-python.ts";
-import { llamaPython } from "../../serving/test/helper/llama-python.ts";
+import { embeddingsPython } from "../../parts/inference-gateway/test/helper/embeddings-python.ts";
+import { llamaPython } from "../../parts/inference-gateway/test/helper/llama-python.ts";
 import type { ProofAppliance } from "../appliance/proof-appliance.ts";
 
 /** Says how many tensors the job left, and what the first begins with. */

@@ -7,7 +7,7 @@ class BadCall(Exception):
     def __init__(self, message: str, param: Optional[str] = None, kind: str = "invalid_request_error"):
         """
         @param param: the field of the body that is meant
-        @param kind: as the gateway knows it: serving/src/openai/engine-refusal.ts
+        @param kind: as the gateway knows it: parts/inference-gateway/src/openai/engine-refusal.ts
         """
         super().__init__(message)
         self.param = param

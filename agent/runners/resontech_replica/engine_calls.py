@@ -19,7 +19,7 @@ _CHAT = "/v1/chat/completions"
 @dataclass(frozen=True)
 class Refusal:
     type: str
-    """As the gateway knows it: serving/src/openai/engine-refusal.ts."""
+    """As the gateway knows it: parts/inference-gateway/src/openai/engine-refusal.ts."""
     message: str
     param: Optional[str] = None
     """The field of the body that is meant."""

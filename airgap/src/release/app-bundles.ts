@@ -35,7 +35,7 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
   "app/audit-scrub.mjs": { source: "audit/src/scrub/scrub-thread.ts", target: "node26" },
   "app/sov-verify.mjs": { source: "audit/src/verifier/main.ts", target: "node20" },
   "app/witness.mjs": { source: "audit/src/log/witness/main.ts", target: "node20" },
-  "app/serving.mjs": { source: "serving/src/main.ts", target: "node26" },
+  "app/serving.mjs": { source: "parts/inference-gateway/src/main.ts", target: "node26" },
   "app/notifier.mjs": { source: "parts/notifier/src/main.ts", target: "node26" },
   "app/agent.mjs": { source: "agent/src/main.ts", target: "node26" },
   "app/agent-transfers.mjs": {

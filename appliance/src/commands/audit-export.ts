@@ -21,7 +21,7 @@ import {
 import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/audit/evidence";
 import { type EventDetail, MAX_EXPORTED_SHARDS } from "@resontech/contracts/audit-catalogue";
 import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
-import { callFacts, JournalBatches } from "@resontech/serving/journal";
+import { callFacts, JournalBatches } from "@resontech/inference-gateway/journal";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig, retentionOf } from "../first-boot/prepare.ts";

@@ -15,9 +15,9 @@ import t, { type Test } from "tap";
 import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { disclosing, erase, say, VaultFixture } from "../../../audit/test/vault/helper.ts";
-import { CallJournal } from "../../../serving/src/records/call-journal.ts";
-import { CallRecorder } from "../../../serving/src/records/call-recorder.ts";
-import { EndNotes } from "../../../serving/src/records/end-notes.ts";
+import { CallJournal } from "../../../parts/inference-gateway/src/records/call-journal.ts";
+import { CallRecorder } from "../../../parts/inference-gateway/src/records/call-recorder.ts";
+import { EndNotes } from "../../../parts/inference-gateway/src/records/end-notes.ts";
 import {
   exportAudit,
   exportEvidence,

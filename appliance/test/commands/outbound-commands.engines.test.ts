@@ -6,7 +6,7 @@ import { Command } from "commander";
 import t from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
-import { AllowedHosts } from "../../../serving/src/outbound/allowed-hosts.ts";
+import { AllowedHosts } from "../../../parts/inference-gateway/src/outbound/allowed-hosts.ts";
 import { addOutboundCommands } from "../../src/commands/outbound-commands.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";

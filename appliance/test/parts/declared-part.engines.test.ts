@@ -1,17 +1,18 @@
 /** A part that is added by its declaration alone: everything that knows parts knows it, and nothing does without it. */
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { firstDataBytes, PARTS } from "@resontech/parts";
 import { ask } from "@resontech/frame/ask";
@@ -180,7 +181,7 @@ t.test(
 
     supervisor.stop();
     await ended;
-    t.notOk(existsSync(socketOf(toy, layout, "control")));
+    t.same(readdirSync(dirname(socketOf(toy, layout, "control"))), []);
   },
 );
 

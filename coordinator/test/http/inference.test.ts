@@ -1,4 +1,4 @@
-/** Deployments over the API: the list, the stop, a new key. A predictor's whole way is serving/test/ and acceptance/test/. */
+/** Deployments over the API: the list, the stop, a new key. A predictor's whole way is parts/inference-gateway/test/ and acceptance/test/. */
 import { createHash } from "node:crypto";
 import t from "tap";
 import { insertUser } from "../../src/identity/bucket-store.ts";

@@ -37,12 +37,15 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       ],
       "coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
       "s3-front/test/http/engine-connection.test.ts": ["await sleep(20);"],
-      "serving/test/chaos.engines.test.ts": ["await sleep(50);", "await sleep(20);"],
-      "serving/test/helper/played-gateway.ts": [
+      "parts/inference-gateway/test/chaos.engines.test.ts": [
+        "await sleep(50);",
+        "await sleep(20);",
+      ],
+      "parts/inference-gateway/test/helper/played-gateway.ts": [
         "await sleep(afterMs);",
         "await sleep(this.thinkMs);",
       ],
-      "serving/test/records/call-recorder.test.ts": ["await sleep(20);"],
+      "parts/inference-gateway/test/records/call-recorder.test.ts": ["await sleep(20);"],
     },
   },
   {
@@ -57,7 +60,9 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
         "await sleep(READ_AGAIN_MS + 200);",
       ],
       "s3-front/test/helper/running-front.ts": ["await sleep(QUIET_MS);"],
-      "serving/test/llama-program.engines.test.ts": ["await sleep(turn === 0 ? 15_000 : 50);"],
+      "parts/inference-gateway/test/llama-program.engines.test.ts": [
+        "await sleep(turn === 0 ? 15_000 : 50);",
+      ],
     },
   },
   {
@@ -67,7 +72,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
         "t.ok(writes <= 1 + Math.ceil(seconds / 5), `${writes} in ${seconds} s`);",
         "t.ok(rounds.length <= 2 + Math.ceil(seconds / 2), `${rounds.length} in ${seconds} s`);",
       ],
-      "serving/test/limits-at-the-door.test.ts": [
+      "parts/inference-gateway/test/limits-at-the-door.test.ts": [
         "t.ok(good > 0 && good <= Math.floor((1_000 * (1 + minutes)) / 174), `${good} lists`);",
       ],
     },
@@ -98,8 +103,11 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "parts/notifier/test/notifier.engines.test.ts": ["await sleep(1_500);"],
       "s3-front/test/hostile.engines.test.ts": ["await sleep(200);"],
       "s3-front/test/http/follow-certificate.engines.test.ts": ["await sleep(200);"],
-      "serving/test/callbacks/callbacks.test.ts": ["await sleep(100);", "await sleep(200);"],
-      "serving/test/predict-outside.test.ts": ["await sleep(200);"],
+      "parts/inference-gateway/test/callbacks/callbacks.test.ts": [
+        "await sleep(100);",
+        "await sleep(200);",
+      ],
+      "parts/inference-gateway/test/predict-outside.test.ts": ["await sleep(200);"],
     },
   },
   {
@@ -118,7 +126,9 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "s3-front/test/copies.engines.test.ts": ["await sleep(200);"],
       "s3-front/test/hostile.engines.test.ts": ["await sleep(300);"],
       "s3-front/test/http/engine-connection.test.ts": ["await sleep(50);", "await sleep(100);"],
-      "serving/test/callbacks/killed-callbacks.engines.test.ts": ["await sleep(50);"],
+      "parts/inference-gateway/test/callbacks/killed-callbacks.engines.test.ts": [
+        "await sleep(50);",
+      ],
     },
   },
 ];

@@ -1,7 +1,7 @@
 /** The frame of a process, on a part that does nothing else. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -52,7 +52,7 @@ t.test("it serves until it is told to end, and leaves in order", async (t) => {
   running.child.kill("SIGTERM");
   t.equal(await running.code, 0);
   t.match(running.output(), /"stopping"[\s\S]*"disposed of"/);
-  t.notOk(existsSync(socket));
+  t.same(readdirSync(join(folder, "control")), []);
 });
 
 t.test("a second one on the same folder ends, and the first goes on", async (t) => {
@@ -96,6 +96,6 @@ t.test("what it can't run by is named, and nothing was begun", async (t) => {
     const { output, code: ended } = run(...args);
     t.equal(await ended, code, args.join(" "));
     t.match(output(), said);
-    t.notOk(existsSync(socket));
+    t.same(readdirSync(join(folder, "control")), []);
   }
 });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LlamaSpec } from "@resontech/contracts/llama-spec";
 import t from "tap";
-import { until } from "../../agent/test/helper/engine-process.ts";
+import { until } from "../../../agent/test/helper/engine-process.ts";
 import { llamaPython } from "./helper/llama-python.ts";
 import type { EngineReplica } from "./helper/engine-replica.ts";
 import { startLlama } from "./helper/llama-replica.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 t.setTimeout(240_000);
 const dir = mkdtempSync(join(tmpdir(), "rtl-"));

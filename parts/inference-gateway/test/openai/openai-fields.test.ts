@@ -101,7 +101,7 @@ const each = OPENAI_ASKED.flatMap((call) =>
 );
 
 t.test("the table has every field of OpenAI's own client", async (t) => {
-  const resources = join(import.meta.dirname, "../../../node_modules/openai/resources");
+  const resources = join(import.meta.dirname, "../../../../node_modules/openai/resources");
   for (const [call, file, type] of [
     ["chat/completions", "chat/completions/completions.d.ts", "ChatCompletionCreateParamsBase"],
     ["completions", "completions.d.ts", "CompletionCreateParamsBase"],
@@ -260,5 +260,5 @@ t.test("values with parts of their own are looked into", async (t) => {
 
 t.test("the document has the table", async (t) => {
   const page = readFileSync(FIELDS_FILE, "utf8");
-  t.equal(page, fieldsPage(page), "else: node serving/build/openai-fields-page.ts");
+  t.equal(page, fieldsPage(page), "else: node parts/inference-gateway/build/openai-fields-page.ts");
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { EmbeddingsSpec } from "@resontech/contracts/embeddings-spec";
 import { MAX_EMBEDDING_INPUTS } from "@resontech/contracts/openai-surface";
 
-const RUNNERS = join(import.meta.dirname, "../../../agent/runners");
+const RUNNERS = join(import.meta.dirname, "../../../../agent/runners");
 
 export type EmbeddingsTold = Record<string, unknown>;
 

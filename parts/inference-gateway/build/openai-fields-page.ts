@@ -1,5 +1,5 @@
 /**
- * The tables of docs/researcher/openai-fields.md, out of the table of fields. `node serving/build/openai-fields-page.ts` writes them; a test fails
+ * The tables of docs/researcher/openai-fields.md, out of the table of fields. `node parts/inference-gateway/build/openai-fields-page.ts` writes them; a test fails
  * when they differ.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import {
 } from "@resontech/contracts/openai-fields";
 import { OPENAI_ASKED, OPENAI_PATH, type OpenAiAsked } from "@resontech/contracts/openai-surface";
 
-export const FIELDS_FILE = join(import.meta.dirname, "../../docs/researcher/openai-fields.md");
+export const FIELDS_FILE = join(import.meta.dirname, "../../../docs/researcher/openai-fields.md");
 
 const [BEGIN, END] = ["<!-- tables: begin -->", "<!-- tables: end -->"];
 

@@ -13,13 +13,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { fieldsOf, OPENAI_FIELDS } from "@resontech/contracts/openai-fields";
 import t from "tap";
-import { until } from "../../agent/test/helper/engine-process.ts";
-import { makeTestCa } from "../../coordinator/test/helper/test-ca.ts";
-import { RunningDoor } from "../../gateway/test/helper/running-door.ts";
+import { until } from "../../../agent/test/helper/engine-process.ts";
+import { makeTestCa } from "../../../coordinator/test/helper/test-ca.ts";
+import { RunningDoor } from "../../../gateway/test/helper/running-door.ts";
 import { llamaPython } from "./helper/llama-python.ts";
 import { startLlama } from "./helper/llama-replica.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 t.setTimeout(240_000);
 const run = promisify(execFile);

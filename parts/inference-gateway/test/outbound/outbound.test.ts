@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { readFileSync } from "node:fs";
 import type { OutboundHost } from "@resontech/contracts/outbound";
 import t, { type Test } from "tap";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { TestPki } from "../../../../agent/test/helper/pki.ts";
 import { fetchUrl } from "../../src/outbound/fetch-url.ts";
 import { Outbound } from "../../src/outbound/outbound.ts";
 import { OutsideServer } from "../helper/outside-server.ts";

@@ -12,12 +12,12 @@ import {
   type ContainerSpec,
 } from "@resontech/contracts/container-spec";
 import t from "tap";
-import { until } from "../../agent/test/helper/engine-process.ts";
-import { writeHttpImage } from "../../agent/test/helper/image-layout.ts";
-import { TestNode } from "../../agent/test/helper/test-node.ts";
-import { TestSite } from "../../agent/test/helper/test-site.ts";
+import { until } from "../../../agent/test/helper/engine-process.ts";
+import { writeHttpImage } from "../../../agent/test/helper/image-layout.ts";
+import { TestNode } from "../../../agent/test/helper/test-node.ts";
+import { TestSite } from "../../../agent/test/helper/test-site.ts";
 import { RunningGateway } from "./helper/running-gateway.ts";
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "../../../dev/free-port.ts";
 
 t.setTimeout(280_000);
 const HOST = "127.0.0.1";

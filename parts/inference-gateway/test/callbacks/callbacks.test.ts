@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { TestPki } from "../../../../agent/test/helper/pki.ts";
 import type { Callback } from "../../src/callbacks/callback.ts";
 import { Callbacks } from "../../src/callbacks/callbacks.ts";
 import { CallbackSpool } from "../../src/callbacks/callback-spool.ts";

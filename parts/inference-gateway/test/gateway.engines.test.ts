@@ -23,13 +23,13 @@ import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
-import { ServerBridge } from "../../agent/src/substrate/container-host/network/server-bridge.ts";
-import { TestPki } from "../../agent/test/helper/pki.ts";
-import { AuditdFixture, readLeaves } from "../../audit/test/helper.ts";
+import { ServerBridge } from "../../../agent/src/substrate/container-host/network/server-bridge.ts";
+import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
 import { openServing } from "../src/open-serving.ts";
 import { OutsideServer } from "./helper/outside-server.ts";
 import { noWayOut } from "./helper/no-way-out.ts";
-import { Frontier, hashLeaf } from "../../audit/src/log/format/tree/merkle.ts";
+import { Frontier, hashLeaf } from "../../../audit/src/log/format/tree/merkle.ts";
 import {
   type BatchHead,
   type CallBegun,
@@ -72,7 +72,7 @@ class EchoPredictor:
             time.sleep(1.5)
         return {"said": data.decode("latin-1"), "bytes": len(data)}
 `;
-import { freePort } from "../../dev/free-port.ts";
+import { freePort } from "../../../dev/free-port.ts";
 const inner = await freePort();
 const root = join(dir, "replica");
 for (const folder of ["rt/job/scripts", "rt/events"])
@@ -85,7 +85,7 @@ const spec: PredictorSpec = {
   callLimitMs: 60_000,
 };
 writeFileSync(join(root, "rt/job/predictor.json"), JSON.stringify(spec));
-const runners = join(import.meta.dirname, "..", "..", "agent", "runners");
+const runners = join(import.meta.dirname, "..", "..", "..", "agent", "runners");
 const program = `import sys, pathlib; sys.path.insert(0, ${JSON.stringify(runners)})
 from resontech_predictor.main import main
 sys.exit(main(pathlib.Path(${JSON.stringify(root)})))`;

@@ -6,13 +6,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { clientPython, runPython } from "../../coordinator/test/helper/client-venv.ts";
-import { drawPredictKey } from "../../coordinator/src/inference/predict-keys.ts";
+import { clientPython, runPython } from "../../../coordinator/test/helper/client-venv.ts";
+import { drawPredictKey } from "../../../coordinator/src/inference/predict-keys.ts";
 import { OutsideServer } from "./helper/outside-server.ts";
 import { PlayedGateway } from "./helper/played-gateway.ts";
 
 t.setTimeout(240_000);
-const PAGE = join(import.meta.dirname, "../../docs/researcher/predictors.md");
+const PAGE = join(import.meta.dirname, "../../../docs/researcher/predictors.md");
 const { key, sha256, callbackSecret } = drawPredictKey();
 
 const gateway = await PlayedGateway.open([

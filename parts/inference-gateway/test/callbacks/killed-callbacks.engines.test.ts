@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
-import { TestPki } from "../../../agent/test/helper/pki.ts";
+import { TestPki } from "../../../../agent/test/helper/pki.ts";
 import { OutsideServer } from "../helper/outside-server.ts";
 
 t.setTimeout(120_000);
