@@ -3,9 +3,10 @@ import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { UNDECLARED_DATA_BYTES } from "@resontech/contracts/room-account";
 import type { PartDeclaration } from "@resontech/frame/define-part";
 import { DATA_FOLDERS } from "@resontech/frame/layout";
+import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { notifier } from "@resontech/notifier/part";
 
-export const PARTS: readonly PartDeclaration[] = [notifier];
+export const PARTS: readonly PartDeclaration[] = [inferenceGateway, notifier];
 
 /** Of every process of an appliance: it runs as uid and gid `uidBase + n`. */
 export function userOffsets(): number[] {

@@ -197,14 +197,16 @@ async function openParts(dir: string, stack: AsyncDisposableStack) {
   const config = file(
     "serving.json",
     JSON.stringify({
-      ...{ socket, routesSocket, auditSocket, callsDir: join(dir, "calls"), logLevel: "silent" },
-      certFile: file("gateway.pem", identity.certPem),
-      keyFile: file("gateway.key", identity.keyPem),
-      rootCertFile: pki.rootFile,
-      callbacksDir: join(dir, "callbacks"),
-      outbound: {
-        hostsFile: join(dir, "outbound.json"),
-        s3: { names: ["s3.invalid"], address: "127.0.0.1", port: 1 },
+      ...{ logLevel: "silent", sockets: { calls: socket }, dataDir: dir },
+      own: {
+        ...{ routesSocket, auditSocket },
+        certFile: file("gateway.pem", identity.certPem),
+        keyFile: file("gateway.key", identity.keyPem),
+        rootCertFile: pki.rootFile,
+        outbound: {
+          hostsFile: join(dir, "outbound.json"),
+          s3: { names: ["s3.invalid"], address: "127.0.0.1", port: 1 },
+        },
       },
     }),
   );

@@ -34,7 +34,6 @@ import { addIdentityCommands } from "./commands/identity-commands.ts";
 import { addOwnImageCommands } from "./commands/own-image-commands.ts";
 import { addPolicyCommands } from "./commands/policy-commands.ts";
 import { addProjectCommands } from "./commands/project-commands.ts";
-import { addOutboundCommands } from "./commands/outbound-commands.ts";
 import { addCertificateCommands } from "./commands/certificate-commands.ts";
 import { addRenameCommand } from "./commands/rename-command.ts";
 import { addSupportCommands } from "./commands/support-commands.ts";
@@ -61,7 +60,8 @@ import {
   proofOf,
   type ProofOptions,
 } from "./commands/approval-commands.ts";
-import { collected, two } from "./commands/two-people.ts";
+import { collected } from "@resontech/frame/collected";
+import { two } from "./commands/two-people.ts";
 import { verifierDigests } from "./commands/verifier-digests.ts";
 import { waitHealthy } from "./commands/wait-healthy.ts";
 import { askCoordinator } from "./first-boot/ask-coordinator.ts";
@@ -521,7 +521,6 @@ addSupportCommands(program, shell);
 addRenameCommand(program, shell);
 addCertificateCommands(program, shell, { restart: restartAll, tell: say });
 for (const add of HOST_COMMANDS) add(program, hostShell(shell));
-addOutboundCommands(program, shell);
 addPrivacyCommands(program, shell);
 addApprovalCommands(program, shell);
 addBackupCommands(program, shell, {

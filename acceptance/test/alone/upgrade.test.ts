@@ -83,7 +83,15 @@ async function until(holds: () => Promise<boolean>, limitMs = 120_000): Promise<
 /** A chat streams, and refuses in the API's own form. */
 async function assertSpoken(t: Test, chat: ChatDeployment): Promise<void> {
   const { RESON_BASE_URL: base = "", SSL_CERT_FILE: rootCert = "" } = quickstart;
-  const client = join(repository, "serving", "test", "openai", "clients", "call.ts");
+  const client = join(
+    repository,
+    "parts",
+    "inference-gateway",
+    "test",
+    "openai",
+    "clients",
+    "call.ts",
+  );
   const { stdout } = await promisify(execFile)(process.execPath, [client], {
     env: {
       ...process.env,

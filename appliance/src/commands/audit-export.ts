@@ -22,6 +22,7 @@ import { evidenceShards, type EvidenceResult, writeEvidence } from "@resontech/a
 import { type EventDetail, MAX_EXPORTED_SHARDS } from "@resontech/contracts/audit-catalogue";
 import { readTime, TIME_FORMS } from "@resontech/contracts/read-time";
 import { callFacts, JournalBatches } from "@resontech/inference-gateway/journal";
+import { CALLS_FOLDER, inferenceGateway } from "@resontech/inference-gateway/part";
 import type { DiscloseRequest, DisclosureEnd } from "@resontech/contracts/vault-control";
 import { connectOperator, operated } from "../audit/operator-record.ts";
 import { auditdConfig, retentionOf } from "../first-boot/prepare.ts";
@@ -262,7 +263,7 @@ export async function exportModelCalls(
   requireAbsent(resolve(file));
   const period = periodOf(asked);
   const shard = await shardOfCalls(context, slug, period);
-  const batches = new JournalBatches(context.layout.data("serving", "calls"));
+  const batches = new JournalBatches(context.layout.partData(inferenceGateway.name, CALLS_FOLDER));
   const ofDeployment = deployment === undefined ? {} : { deployment };
   return await logged(
     context,

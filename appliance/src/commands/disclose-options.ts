@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { approved, proofOf, type ProofOptions } from "./approval-commands.ts";
 import type { AskOperator } from "./ask-operator.ts";
 import type { Disclosure } from "./audit-export.ts";
-import { collected } from "./two-people.ts";
+import { collected } from "@resontech/frame/collected";
 
 export type DiscloseOptions = ProofOptions & { disclose: string[]; receiver?: string };
 

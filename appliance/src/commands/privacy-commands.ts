@@ -6,7 +6,8 @@ import { approved, ProofError, proofOf, type ProofOptions } from "./approval-com
 import type { OperatorShell } from "./ask-operator.ts";
 import { askVault } from "./ask-vault.ts";
 import { restoreVaultKeys } from "./restore-vault-keys.ts";
-import { collected, two } from "./two-people.ts";
+import { collected } from "@resontech/frame/collected";
+import { two } from "./two-people.ts";
 
 export function addPrivacyCommands(
   program: Command,

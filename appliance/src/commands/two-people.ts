@@ -2,10 +2,6 @@
 import { EXIT } from "@resontech/contracts/exit-codes";
 import type { Command } from "commander";
 
-export function collected(one: string, all: string[]): string[] {
-  return [...all, one];
-}
-
 /** Ends the command as wrong usage unless exactly two are named. */
 export function two(command: Command, [one, other, ...rest]: readonly string[]): [string, string] {
   if (one === undefined || other === undefined || rest.length > 0)

@@ -4,11 +4,6 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { ROOT, writeOwned } from "../config/owned-file.ts";
 import type { Layout } from "@resontech/frame/layout";
 
-/** The name before, while the appliance's own certificates have it as well. */
-export function formerName({ formerName: former }: ApplianceConfig, now = Date.now()): string[] {
-  return former !== undefined && Date.parse(former.until) > now ? [former.name] : [];
-}
-
 /** `data/credentials.txt`: its addresses, and nothing else of it. */
 export function followNameInCredentials(
   file: string,

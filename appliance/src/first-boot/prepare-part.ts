@@ -18,7 +18,8 @@ export async function makePartCertificates(
 ): Promise<void> {
   const owner = readableBy(config.uidBase + part.user);
   for (const { name, dnsNames } of part.certificates)
-    await ca.ensureServer(layout.secrets(part.name), owner, name, [...dnsNames]);
+    if (dnsNames.length === 0) await ca.ensureClient(layout.secrets(part.name), owner, name);
+    else await ca.ensureServer(layout.secrets(part.name), owner, name, [...dnsNames]);
 }
 
 export function writePartConfig({ config, layout }: PartContext, part: PartDeclaration): void {

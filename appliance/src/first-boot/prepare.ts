@@ -14,8 +14,8 @@ import {
 } from "@resontech/contracts/coordinator-config";
 import { LOG_SEGMENT_BYTES, RESERVE_STEP_BYTES } from "@resontech/contracts/log-reserve";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
+import { formerName } from "@resontech/contracts/former-name";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
-import type { ServingConfig } from "@resontech/contracts/serving-config";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
@@ -29,6 +29,7 @@ import {
   renderWebConfig,
 } from "@resontech/monitoring/prometheus-config";
 import { READER_NAME } from "@resontech/monitoring/reader-name";
+import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { notifier } from "@resontech/notifier/part";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
@@ -46,8 +47,8 @@ import { apiSocket } from "../parts/api-socket.ts";
 import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
 import { prometheusSettings } from "../parts/prometheus.ts";
-import { AUDIT_PRODUCERS } from "../parts/own-processes.ts";
-import { followNameInAgent, formerName } from "./follow-name.ts";
+import { auditProducers } from "../parts/audit-producers.ts";
+import { followNameInAgent } from "./follow-name.ts";
 import { settleLogReserve } from "../config/log-reserve.ts";
 import { renderNatsConfig } from "./nats-config.ts";
 import { makePartCertificates, makePartFolders, writePartConfig } from "./prepare-part.ts";
@@ -121,7 +122,6 @@ function makeFolders(context: PartContext): void {
     "postgres",
     "keycloak",
     "prometheus",
-    "serving",
   ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
   for (const part of context.parts) makePartFolders(context, part);
@@ -146,7 +146,6 @@ function makeFolders(context: PartContext): void {
   ensureFolder(keptDatabase(layout.root), ROOT, 0o755);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
   ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
-  ensureFolder(layout.data("serving"), ownedBy(context, "serving"), 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
@@ -173,7 +172,6 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
     ...["localhost", "127.0.0.1", READER_NAME],
   ]);
   for (const part of context.parts) await makePartCertificates(context, part, ca);
-  await ca.ensureClient(layout.secrets("serving"), readBy(context, "serving"), "client");
   await ca.ensureClient(layout.secrets("appliance"), ROOT, KEYCLOAK_CLIENT);
   await ca.ensureClient(layout.secrets("door"), readBy(context, "door"), KEYCLOAK_CLIENT);
   // It calls NATS and Keycloak with it, and serves nobody: an older release gave it a certificate of the appliance's name.
@@ -296,7 +294,6 @@ function writeProcessConfigs(context: PartContext): void {
   give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
   for (const part of context.parts) writePartConfig(context, part);
-  give("serving", "serving", servingConfig(context));
   if (config.agent !== null) writeAgentConfig(context);
   writePrometheusConfig(context);
   const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
@@ -322,7 +319,7 @@ function writeProcessConfigs(context: PartContext): void {
       name: config.name,
       certFile: layout.secrets("door", "server.crt"),
       coordinatorSocket: apiSocket(layout),
-      servingSocket: layout.run("serving", "sock"),
+      servingSocket: socketOf(inferenceGateway, layout, "calls"),
       keycloak: {
         ...{ port: config.ports.keycloak, caFile: layout.rootCert },
         clientCertFile: layout.secrets("door", `${KEYCLOAK_CLIENT}.crt`),
@@ -353,31 +350,11 @@ function writeProcessConfigs(context: PartContext): void {
   );
 }
 
-function servingConfig({ config, layout }: PartContext): ServingConfig {
-  return {
-    socket: layout.run("serving", "sock"),
-    routesSocket: layout.run("routes", "sock"),
-    auditSocket: layout.run("audit", "serving", "sock"),
-    callsDir: layout.data("serving", "calls"),
-    callbacksDir: layout.data("serving", "callbacks"),
-    outbound: {
-      hostsFile: layout.outboundFile,
-      s3: {
-        names: [...new Set([config.name, ...formerName(config), config.address])],
-        ...{ address: config.address, port: config.ports.s3 },
-      },
-    },
-    certFile: layout.secrets("serving", "client.crt"),
-    keyFile: layout.secrets("serving", "client.key"),
-    rootCertFile: layout.rootCert,
-    trustFile: layout.trustCert,
-    logLevel: "info",
-  };
-}
-
 /** Of the first certificate in the file, which is the gateway's own; hex. */
 function gatewayCertificateSha256({ layout }: PartContext): string {
-  const certificate = new X509Certificate(readFileSync(layout.secrets("serving", "client.crt")));
+  const certificate = new X509Certificate(
+    readFileSync(layout.secrets(inferenceGateway.name, "client.crt")),
+  );
   return certificate.fingerprint256.replaceAll(":", "").toLowerCase();
 }
 
@@ -391,7 +368,8 @@ function writePrometheusConfig(context: PartContext): void {
     writeOwned(file, text, readBy(context, "prometheus"), 0o440);
 }
 
-export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
+export function auditdConfig(context: PartContext): AuditdConfig {
+  const { config, layout } = context;
   return {
     originPrefix: `${config.appliance}.audit.${config.customer}`,
     inception: auditInception(join(layout.etc, "audit-inception")),
@@ -400,10 +378,10 @@ export function auditdConfig({ config, layout }: PartContext): AuditdConfig {
     policyFile: layout.data("audit", "audit.policy"),
     stepUpKeysFile: stepUpKeysFile(layout),
     ...logKeysOf(readAuditKeys(layout) ?? {}),
-    producers: Object.entries(AUDIT_PRODUCERS).map(([name, { family, ...rest }]) => ({
+    producers: auditProducers(context).map(({ name, family, isOccasional }) => ({
       name,
       family,
-      occasional: "occasional" in rest,
+      occasional: isOccasional,
       socket: layout.run("audit", name, "sock"),
       gid: null,
     })),

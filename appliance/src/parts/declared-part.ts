@@ -1,9 +1,14 @@
 /** A process as its declaration in `parts/` says: its sockets' folders, its start, its health, its end. */
-import type { PartDeclaration } from "@resontech/frame/define-part";
-import { socketOf } from "@resontech/frame/define-part";
-import { HEALTH_PATH } from "@resontech/frame/serve";
 import { dirname } from "node:path";
-import { ensureFolder, ROOT } from "../config/owned-file.ts";
+import {
+  heldSocketOf,
+  type PartDeclaration,
+  type Peer,
+  socketOf,
+} from "@resontech/frame/define-part";
+import { HEALTH_PATH } from "@resontech/frame/serve";
+import { ensureFolder, type Owner, ROOT } from "../config/owned-file.ts";
+import { HeldSocket } from "./held-socket.ts";
 import { uidOf } from "@resontech/frame/layout";
 import type { PartContext } from "./context.ts";
 import { unixHttpStatus } from "./health.ts";
@@ -17,19 +22,29 @@ const OOM_SCORE = 0;
 export function declaredPart(context: PartContext, declaration: PartDeclaration): Part {
   const { config, layout, release } = context;
   const { name, after, program, sockets, health, stop, isVital } = declaration;
+  const ownerOf = (peer: Peer): Owner => ({
+    uid: config.uidBase + declaration.user,
+    gid: peer === "root" ? ROOT.gid : uidOf(config, peer),
+  });
+  const held = heldSocketOf(declaration);
   return processPart(context, {
     ...{ name, after, user: declaration.user },
     program: layout.release("bin", "node"),
-    args: [layout.release("app", program), "--config", layout.processConfig(name)],
+    args: [
+      ...[layout.release("app", program), "--config", layout.processConfig(name)],
+      ...(held === null ? [] : ["--listen-fd", "3"]),
+    ],
+    ...(held === null
+      ? {}
+      : {
+          socket: new HeldSocket(socketOf(declaration, layout, held), ownerOf(sockets[held]!.for)),
+        }),
     port: null,
     version: release.version,
     prepare: async () => {
       ensureFolder(layout.run(name), ROOT, 0o755);
       for (const [socket, { for: peer }] of Object.entries(sockets))
-        makeSocketFolder(dirname(socketOf(declaration, layout, socket)), {
-          uid: config.uidBase + declaration.user,
-          gid: peer === "root" ? ROOT.gid : uidOf(config, peer),
-        });
+        makeSocketFolder(dirname(socketOf(declaration, layout, socket)), ownerOf(peer));
     },
     isHealthy: async () =>
       (await unixHttpStatus(socketOf(declaration, layout, health.socket), HEALTH_PATH)) === 200,

@@ -3,31 +3,21 @@ import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
 import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
+import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { isBackupScheduled } from "../backup/backup-schedule.ts";
 import { readFollowed } from "../backup/follow-state.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
 import { ROOT } from "../config/owned-file.ts";
 import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { apiSocket, makeApiSocketFolder } from "./api-socket.ts";
+import { auditProducers } from "./audit-producers.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
 import { closesConnection, httpsGet, unixHttpStatus } from "./health.ts";
-import { HeldSocket } from "./held-socket.ts";
 import type { Part } from "./part.ts";
-import { type PartUser, processPart, rootPart } from "./process-part.ts";
+import { processPart, rootPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
 import { uidOf } from "@resontech/frame/layout";
 
-/** Each producer's socket of auditd: who may open one is decided by its folder's group. `supervisor` and `appliance`, this command, are root. */
-export const AUDIT_PRODUCERS = {
-  "coordinator-gate": { family: "coordinator", user: "coordinator" },
-  "coordinator-record": { family: "coordinator", user: "coordinator" },
-  "s3-front": { family: "s3-front", user: "s3Front" },
-  "audit-out": { family: "audit-out", user: "auditOut" },
-  vault: { family: "vault", user: "vault" },
-  serving: { family: "serving", user: "serving" },
-  supervisor: { family: "supervisor", user: "root" },
-  appliance: { family: "appliance", user: "root", occasional: true },
-} as const satisfies Record<string, { family: string; user: PartUser; occasional?: boolean }>;
 const SQLITE = "app/node_modules/better-sqlite3/";
 const CEDAR = "app/node_modules/@cedar-policy/cedar-wasm/";
 const POLICIES = "app/policies/cedar/";
@@ -38,10 +28,10 @@ const TOKEN_PROGRAM = "app/audit-token.mjs";
 /** It holds few things for long. */
 const FOLLOWER_NODE_FLAGS = ["--max-old-space-size=256", "--max-semi-space-size=4"];
 const FOLLOWER_SILENCE_MS = 15_000;
-const PRODUCER_NAMES = Object.keys(AUDIT_PRODUCERS) as (keyof typeof AUDIT_PRODUCERS)[];
 
 export function auditdPart(context: PartContext): Part {
   const { config, layout, release } = context;
+  const producers = auditProducers(context);
   return processPart(context, {
     name: "auditd",
     after: [],
@@ -53,11 +43,8 @@ export function auditdPart(context: PartContext): Part {
     port: null,
     version: release.version,
     prepare: async () => {
-      for (const producer of PRODUCER_NAMES) {
-        const { user } = AUDIT_PRODUCERS[producer];
-        const gid = user === "root" ? 0 : uidOf(config, user);
-        makeSocketFolder(layout.run("audit", producer), { uid: uidOf(config, "auditd"), gid });
-      }
+      for (const { name, gid } of producers)
+        makeSocketFolder(layout.run("audit", name), { uid: uidOf(config, "auditd"), gid });
       const control = layout.run("audit", "control");
       mkdirSync(control, { recursive: true });
       chownSync(control, uidOf(config, "auditd"), uidOf(config, "auditd"));
@@ -66,7 +53,7 @@ export function auditdPart(context: PartContext): Part {
     isHealthy: async () =>
       (
         await Promise.all(
-          PRODUCER_NAMES.map((producer) => closesConnection(layout.run("audit", producer, "sock"))),
+          producers.map(({ name }) => closesConnection(layout.run("audit", name, "sock"))),
         )
       ).every(Boolean),
   });
@@ -181,40 +168,11 @@ export function coordinatorPart(context: PartContext): Part {
       });
       makeSocketFolder(layout.run("routes"), {
         uid: uidOf(config, "coordinator"),
-        gid: uidOf(config, "serving"),
+        gid: config.uidBase + inferenceGateway.user,
       });
     },
     isHealthy: async () =>
       (await unixHttpStatus(apiSocket(layout), "/healthz", { [PEER_HEADER]: "127.0.0.1" })) === 200,
-  });
-}
-
-/** The gateway of deployments: it serves on while the coordinator restarts. */
-export function servingPart(context: PartContext): Part {
-  const { config, layout, release } = context;
-  const socket = new HeldSocket(layout.run("serving", "sock"), {
-    uid: uidOf(config, "serving"),
-    gid: uidOf(config, "door"),
-  });
-  return processPart(context, {
-    name: "serving",
-    after: ["auditd"],
-    user: "serving",
-    program: layout.release("bin", "node"),
-    args: [
-      ...[layout.release("app", "serving.mjs"), "--config", layout.processConfig("serving")],
-      ...["--listen-fd", "3"],
-    ],
-    socket,
-    port: null,
-    version: release.version,
-    prepare: async () =>
-      makeSocketFolder(layout.run("serving"), {
-        uid: uidOf(config, "serving"),
-        gid: uidOf(config, "door"),
-      }),
-    isHealthy: async () =>
-      (await unixHttpStatus(layout.run("serving", "sock"), "/healthz", {})) === 200,
   });
 }
 

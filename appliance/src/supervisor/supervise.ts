@@ -28,7 +28,6 @@ import {
   auditOutPart,
   coordinatorPart,
   followerPart,
-  servingPart,
   s3FrontPart,
   vaultPart,
 } from "../parts/own-processes.ts";
@@ -189,7 +188,6 @@ export function partsOf(context: PartContext): Part[] {
     followerPart(context),
     prometheusPart(context),
     ...context.parts.map((part) => declaredPart(context, part)),
-    servingPart(context),
   ];
   if (config.containerEngine.kind === "podman")
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`, layout.trustCert));

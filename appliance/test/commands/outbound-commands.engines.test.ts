@@ -7,7 +7,8 @@ import t from "tap";
 import { readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
 import { TestPki } from "../../../agent/test/helper/pki.ts";
 import { AllowedHosts } from "../../../parts/inference-gateway/src/outbound/allowed-hosts.ts";
-import { addOutboundCommands } from "../../src/commands/outbound-commands.ts";
+import { addOutboundCommands } from "@resontech/inference-gateway/outbound-commands";
+import { hostShell } from "../../src/commands/host-shell.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { auditdWithSocket } from "../audit/auditd-with-socket.ts";
@@ -29,18 +30,21 @@ t.test(
     const context = { layout, config: { uidBase: 64_100 } as ApplianceConfig } as PartContext;
     const run = async (...words: string[]) => {
       const program = new Command("appliance").exitOverride();
-      addOutboundCommands(program, {
+      const shell = hostShell({
         openContext: () => context,
         ask: () => Promise.reject(new Error("the coordinator is not asked")),
         print: (value) => said.push(value),
         table: (_head, rows, none) => said.push(rows.length === 0 ? none : rows),
         say: (line) => said.push(line),
       });
+      addOutboundCommands(program, shell);
       for (const command of program.commands.flatMap((group) => [group, ...group.commands]))
         command.exitOverride().configureOutput({ writeErr: () => {} });
       await program.parseAsync(["outbound", ...words], { from: "user" });
     };
-    const gateway = new AllowedHosts(layout.outboundFile, (error) => t.fail(String(error)));
+    const gateway = new AllowedHosts(layout.setting("outbound.json"), (error) =>
+      t.fail(String(error)),
+    );
     const pki = await TestPki.make(join(root, "pki"), "127.0.0.1");
     const caFile = join(root, "ca.pem");
     writeFileSync(caFile, `words before it\n${pki.rootPem}\n`);
@@ -58,16 +62,16 @@ t.test(
       hosts: [{ host: "data.example.org" }, { host: "10.2.3.4", port: 8443 }],
     });
 
-    const before = readFileSync(layout.outboundFile, "utf8");
+    const before = readFileSync(layout.setting("outbound.json"), "utf8");
     for (const wrong of [
       ["allow", "https://data.example.org"],
       ["allow", "*.example.org"],
       ["allow", "a.example", "--network", "10.0.0.0"],
-      ["allow", "a.example", "--ca-file", layout.outboundFile],
+      ["allow", "a.example", "--ca-file", layout.setting("outbound.json")],
       ["forbid", "b.example"],
     ])
       await t.rejects(run(...wrong), { code: "commander.invalidArgument" }, wrong.join(" "));
-    t.equal(readFileSync(layout.outboundFile, "utf8"), before);
+    t.equal(readFileSync(layout.setting("outbound.json"), "utf8"), before);
 
     await run("forbid", "data.example.org");
     t.equal(gateway.find("data.example.org", 443), null, "at once");

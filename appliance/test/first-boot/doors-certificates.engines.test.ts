@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { AgentConfig } from "@resontech/contracts/agent-config";
 import { CoordinatorConfig } from "@resontech/contracts/coordinator-config";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
-import { ServingConfig } from "@resontech/contracts/serving-config";
+import { processConfigSchema } from "@resontech/frame/process-config";
+import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { PARTS } from "@resontech/parts";
 import t from "tap";
 import { Value } from "typebox/value";
@@ -50,7 +51,7 @@ t.test(
     t.same(shown(), own, "another start changes nothing");
     for (const [process, schema] of [
       ["coordinator", CoordinatorConfig],
-      ["serving", ServingConfig],
+      [inferenceGateway.name, processConfigSchema(inferenceGateway)],
       ["agent", AgentConfig],
     ] as const) {
       const config: unknown = JSON.parse(readFileSync(layout.processConfig(process), "utf8"));

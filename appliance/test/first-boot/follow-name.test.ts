@@ -3,11 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import t from "tap";
-import {
-  followNameInAgent,
-  followNameInCredentials,
-  formerName,
-} from "../../src/first-boot/follow-name.ts";
+import { followNameInAgent, followNameInCredentials } from "../../src/first-boot/follow-name.ts";
 import { Layout } from "@resontech/frame/layout";
 
 const asRoot = { skip: process.getuid?.() === 0 ? false : "only root gives files to others" };
@@ -44,9 +40,3 @@ t.test(
     }
   },
 );
-
-t.test("the name before counts until its day", async (t) => {
-  t.same(formerName(config, Date.parse(until) - 1), ["old.example"]);
-  t.same(formerName(config, Date.parse(until)), []);
-  t.same(formerName({ name: "new.example" } as ApplianceConfig), []);
-});

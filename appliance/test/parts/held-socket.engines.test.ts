@@ -14,7 +14,16 @@ import { startProcess } from "../../src/parts/process-runner.ts";
 const dir = mkdtempSync(join(tmpdir(), "rth-"));
 t.teardown(() => rmSync(dir, { recursive: true, force: true }));
 const path = join(dir, "sock");
-const listener = join(import.meta.dirname, "..", "..", "..", "serving", "src", "listen.ts");
+const listener = join(
+  import.meta.dirname,
+  "..",
+  "..",
+  "..",
+  "parts",
+  "inference-gateway",
+  "src",
+  "listen.ts",
+);
 const PROGRAM = `
 const { createServer } = await import("node:http");
 const { listen } = await import(${JSON.stringify(listener)});

@@ -103,8 +103,6 @@ export const UID_OFFSETS = {
   dispatcher: 5,
   /** The front door. */
   door: 6,
-  /** The gateway of deployments. */
-  serving: 8,
   nats: 10,
   s3: 11,
   registry: 12,

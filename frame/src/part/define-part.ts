@@ -11,17 +11,19 @@ import type { Layout } from "./layout.ts";
 /** What a part's own configuration is derived from. */
 export type PartFacts = { layout: Layout; appliance: ApplianceConfig };
 
+/** Whose processes alone may open a socket. */
+export type Peer = "root" | "coordinator" | "door";
+
 /** A Unix socket `<run>/<part>/<name>/sock`. */
-export type SocketDeclaration = {
-  /** Whose processes alone may open it. */
-  for: "root" | "coordinator";
-  serves: readonly Operation[];
-};
+export type SocketDeclaration =
+  | { for: Peer; serves: readonly Operation[] }
+  /** HTTP of the part's own. The supervisor holds the socket: whoever connects while the part starts anew waits for it. At most one. */
+  | { for: Peer; isHeld: true };
 
 /** Of the appliance's own authority; `<name>.crt` and `<name>.key` lie among the part's secrets. */
 export type CertificateDeclaration = {
   name: string;
-  /** It serves under these, and is known by them where it calls. */
+  /** It serves under these, and is known by them where it calls. None: it only calls, and no server can use it. */
   dnsNames: readonly string[];
 };
 
@@ -56,6 +58,8 @@ export type PartDeclaration<Config extends TSchema = TSchema> = {
   /** Bytes that it takes of the disk within its first weeks: preflight and plan count them. */
   firstBytes: number;
   facts?: FactsDeclaration;
+  /** It writes into the audit log, by a socket of auditd that has its name. */
+  audit?: { family: string };
   stop: {
     /** From SIGTERM to SIGKILL. */
     graceMs: number;
@@ -74,6 +78,8 @@ export function definePart<Config extends TSchema>(
   ])
     if (part.sockets[socket] === undefined)
       throw new TypeError(`${part.name} has no socket named ${socket}`);
+  if (Object.values(part.sockets).filter((socket) => "isHeld" in socket).length > 1)
+    throw new TypeError(`${part.name} has more sockets to be held than one`);
   if (part.facts !== undefined && !served(part, part.facts.socket).includes(part.facts.operation))
     throw new TypeError(
       `${part.name} does not serve ${part.facts.operation.name} to the supervisor`,
@@ -82,7 +88,23 @@ export function definePart<Config extends TSchema>(
 }
 
 function served(part: PartDeclaration, socket: string): readonly Operation[] {
-  return part.sockets[socket]?.serves ?? [];
+  return operationsOf(part)[socket] ?? [];
+}
+
+/** Of each socket that serves operations. */
+export function operationsOf({
+  sockets,
+}: Pick<PartDeclaration, "sockets">): Record<string, readonly Operation[]> {
+  return Object.fromEntries(
+    Object.entries(sockets).flatMap(([name, socket]) =>
+      "serves" in socket ? [[name, socket.serves] as const] : [],
+    ),
+  );
+}
+
+/** The one whose socket the supervisor holds; null where there is none. */
+export function heldSocketOf({ sockets }: Pick<PartDeclaration, "sockets">): string | null {
+  return Object.entries(sockets).find(([, socket]) => "isHeld" in socket)?.[0] ?? null;
 }
 
 /** @param facts is given a reply of the operation's form */

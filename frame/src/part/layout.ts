@@ -4,7 +4,7 @@ import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/applianc
 /** What of parts that are not declared yet lies below `data`. */
 export const DATA_FOLDERS = [
   ...(["agent", "audit", "audit-out", "backup", "coordinator", "keycloak"] as const),
-  ...(["podman", "postgres", "prometheus", "registry", "s3", "serving", "supervisor"] as const),
+  ...(["podman", "postgres", "prometheus", "registry", "s3", "supervisor"] as const),
   ...(["vault", "vault-epochs", "vault-key-copies", "vault-keys"] as const),
 ] as const;
 type DataName = (typeof DATA_FOLDERS)[number] | "credentials.txt" | "audit.policy";
@@ -87,10 +87,6 @@ export class Layout {
   /** What the supervisor tells the coordinator for `GET /metrics`. */
   get factsFile(): string {
     return this.run("facts", "appliance.json");
-  }
-  /** Hosts outside that the inference gateway may dial; no secret is in it. */
-  get outboundFile(): string {
-    return join(this.etc, "outbound.json");
   }
   get podmanSocket(): string {
     return this.run("podman", "sock");

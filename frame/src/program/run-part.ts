@@ -12,7 +12,7 @@ import { acquireInstanceLock } from "../instance-lock.ts";
 import { logDestination } from "../log-destination.ts";
 import type { Answer } from "../operations/operation.ts";
 import { serve } from "../operations/serve.ts";
-import type { PartDeclaration } from "../part/define-part.ts";
+import { operationsOf, type PartDeclaration } from "../part/define-part.ts";
 import type { ProcessConfig } from "../part/process-config.ts";
 import { readProcessConfig } from "./read-process-config.ts";
 
@@ -22,8 +22,15 @@ const USAGE = 2;
 
 /** A part at work; disposed of once its sockets are closed. */
 export type PartAtWork = AsyncDisposable & {
-  /** Of each socket: an answer to each operation that it is declared to serve. */
+  /** Of each socket that serves operations: an answer to each that it is declared to serve. */
   answers: Readonly<Record<string, readonly Answer[]>>;
+};
+
+/** @property heldFd descriptor of the socket that the supervisor holds, bound and not listening; null where a test started the part without one */
+export type Life<Config extends TSchema> = {
+  config: ProcessConfig<Config>;
+  log: Logger;
+  heldFd: number | null;
 };
 
 /** How a process is, as `GET /healthz` of its sockets tells it. */
@@ -38,7 +45,7 @@ export type Health = {
 /** Runs until it is told to end. A fault before it serves ends the process with 1, wrong arguments with 2. */
 export function runPart<Config extends TSchema>(
   part: PartDeclaration<Config>,
-  open: (life: { config: ProcessConfig<Config>; log: Logger }) => Promise<PartAtWork>,
+  open: (life: Life<Config>) => Promise<PartAtWork>,
 ): void {
   start(part, open).catch((error: unknown) => {
     complain(part.name, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
@@ -50,8 +57,9 @@ async function start<Config extends TSchema>(
   part: PartDeclaration<Config>,
   open: Parameters<typeof runPart<Config>>[1],
 ): Promise<void> {
-  const file = configFile(part.name);
-  if (file === null) return;
+  const args = argumentsOf(part.name);
+  if (args === null) return;
+  const { file, heldFd } = args;
   process.umask(0o027);
   const config = readProcessConfig(part, file);
   const log = pino({ name: part.name, level: config.logLevel }, logDestination(1));
@@ -59,7 +67,7 @@ async function start<Config extends TSchema>(
   try {
     ends.use(await acquireInstanceLock(config.dataDir));
     const lag = ends.use(new EventLoopLag());
-    const atWork = ends.use(await open({ config, log }));
+    const atWork = ends.use(await open({ config, log, heldFd }));
     const health = (): Health => ({
       ...{ part: part.name, upMs: Math.round(performance.now()) },
       ...{ lagMs: lag.maxMs, residentBytes: process.memoryUsage.rss() },
@@ -83,18 +91,24 @@ async function start<Config extends TSchema>(
 }
 
 /** Null when there is nothing to run, which was said. */
-function configFile(name: string): string | null {
-  const usage = `usage: ${name} --config FILE\n`;
-  let values: { config?: string; help?: boolean };
+function argumentsOf(name: string): { file: string; heldFd: number | null } | null {
+  const usage = `usage: ${name} --config FILE [--listen-fd NUMBER]\n`;
+  let values: { config?: string; help?: boolean; "listen-fd"?: string };
   try {
     ({ values } = parseArgs({
-      options: { config: { type: "string" }, help: { type: "boolean" } },
+      options: {
+        config: { type: "string" },
+        "listen-fd": { type: "string" },
+        help: { type: "boolean" },
+      },
     }));
   } catch (error) {
     complain(name, error instanceof Error ? error.message : String(error));
     values = {};
   }
-  if (values.help !== true && values.config !== undefined) return values.config;
+  const fd = values["listen-fd"];
+  if (values.help !== true && values.config !== undefined && /^\d*$/.test(fd ?? ""))
+    return { file: values.config, heldFd: fd === undefined ? null : Number(fd) };
   process.stdout.write(usage);
   process.exitCode = values.help === true ? 0 : USAGE;
   return null;
@@ -102,23 +116,21 @@ function configFile(name: string): string | null {
 
 /** @throws TypeError when an operation is declared and not answered, or answered and not declared */
 function answersOf(
-  { name, sockets }: Pick<PartDeclaration, "name" | "sockets">,
+  part: Pick<PartDeclaration, "name" | "sockets">,
   { answers }: PartAtWork,
 ): PartAtWork["answers"] {
-  const told = (all: Record<string, readonly string[]>): string =>
-    JSON.stringify(Object.entries(all).toSorted(([one], [other]) => one.localeCompare(other)));
-  const namesOf = (operations: readonly { name: string }[]): string[] =>
-    operations.map((operation) => operation.name).toSorted();
-  const declared = told(
-    Object.fromEntries(Object.entries(sockets).map(([at, { serves }]) => [at, namesOf(serves)])),
+  const told = (of: Record<string, readonly { name: string }[]>): string =>
+    JSON.stringify(
+      Object.entries(of)
+        .map(([socket, operations]) => [socket, operations.map(({ name }) => name).toSorted()])
+        .toSorted(([one], [other]) => String(one).localeCompare(String(other))),
+    );
+  const given = Object.fromEntries(
+    Object.entries(answers).map(([socket, all]) => [socket, all.map((one) => one.operation)]),
   );
-  const given = told(
-    Object.fromEntries(
-      Object.entries(answers).map(([at, all]) => [at, namesOf(all.map((one) => one.operation))]),
-    ),
-  );
-  if (declared !== given)
-    throw new TypeError(`${name} is declared to serve ${declared} and answers ${given}`);
+  const [declared, answered] = [told(operationsOf(part)), told(given)];
+  if (declared !== answered)
+    throw new TypeError(`${part.name} is declared to serve ${declared} and answers ${answered}`);
   return answers;
 }
 

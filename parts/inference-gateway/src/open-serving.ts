@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { type AuditProducer, connectProducer } from "@resontech/audit/producer";
-import type { ServingConfig } from "@resontech/contracts/serving-config";
+import type { ServingConfig } from "./config.ts";
 import type { Logger } from "pino";
 import { Admissions } from "./admissions.ts";
 import { CallbackSpool } from "./callbacks/callback-spool.ts";

@@ -19,7 +19,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CallCounts, CallReport, type Route } from "@resontech/contracts/inference-routes";
 import { reader } from "@resontech/contracts/readable";
-import type { ServingConfig } from "@resontech/contracts/serving-config";
+import type { ServingConfig } from "../src/config.ts";
 import type { PredictorSpec } from "@resontech/contracts/predictor-spec";
 import { pino } from "pino";
 import t from "tap";
@@ -168,7 +168,7 @@ t.teardown(() => auditd.stop("SIGKILL"));
 const socketPath = join(dir, "serving.sock");
 const callsDir = join(dir, "calls");
 const config: ServingConfig = {
-  ...{ socket: socketPath, routesSocket, logLevel: "silent" },
+  ...{ socket: socketPath, routesSocket },
   ...{ auditSocket: auditd.socket("serving"), callsDir },
   certFile: file("gateway.pem", gateway.certPem),
   keyFile: file("gateway.key", gateway.keyPem),

@@ -1,6 +1,6 @@
 /** Pure: which addresses of an allowed host may be dialled. */
 import { isIP } from "node:net";
-import type { OutboundHost } from "@resontech/contracts/outbound";
+import type { OutboundHost } from "./outbound-hosts.ts";
 import { networks } from "@resontech/frame/networks";
 
 /** IANA's special-purpose addresses, and multicast. https://www.iana.org/assignments/iana-ipv4-special-registry */

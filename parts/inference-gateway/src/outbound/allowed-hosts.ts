@@ -1,6 +1,6 @@
 /** The hosts that an administrator allows, as the file has them now. What can't be read allows nobody. */
 import { readFileSync, statSync } from "node:fs";
-import { OutboundHosts, type OutboundHost } from "@resontech/contracts/outbound";
+import { OutboundHosts, type OutboundHost } from "./outbound-hosts.ts";
 import { networks } from "@resontech/frame/networks";
 import { reader } from "@resontech/contracts/readable";
 

@@ -1,5 +1,5 @@
 /** Pure: what a URL from outside names. */
-import { HTTPS_PORT } from "@resontech/contracts/outbound";
+import { HTTPS_PORT } from "./outbound-hosts.ts";
 import { OutboundError } from "./outbound-error.ts";
 
 export const MAX_URL_LENGTH = 8_192;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ServingConfig } from "@resontech/contracts/serving-config";
+import type { ServingConfig } from "../../src/config.ts";
 
 /** Nobody outside may be dialled: there is no list of hosts, and no S3 door. */
 export function noWayOut(dir: string): Pick<ServingConfig, "callbacksDir" | "outbound"> {

@@ -21,7 +21,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { composeEvent } from "@resontech/audit/producer";
 import type { EventDraft } from "@resontech/contracts/audit-draft";
 import type { DeploymentNumbers, UsageRow } from "@resontech/contracts/gateway-numbers";
-import type { OutboundHost } from "@resontech/contracts/outbound";
+import type { OutboundHost } from "../../src/outbound/outbound-hosts.ts";
 import type { CallerKey, Route } from "@resontech/contracts/inference-routes";
 import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../../../agent/test/helper/pki.ts";

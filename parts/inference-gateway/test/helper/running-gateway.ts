@@ -6,13 +6,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Route, ROUTES_EVERY_MS } from "@resontech/contracts/inference-routes";
-import type { ServingConfig } from "@resontech/contracts/serving-config";
 import { pino } from "pino";
 import { ServerBridge } from "../../../../agent/src/substrate/container-host/network/server-bridge.ts";
 import { TestPki } from "../../../../agent/test/helper/pki.ts";
 import { isListening } from "../../../../dev/is-listening.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 import { AuditdFixture } from "../../../../audit/test/helper.ts";
+import { CALLS_FOLDER } from "../../part.ts";
 import { openServing } from "../../src/open-serving.ts";
 import { noWayOut } from "./no-way-out.ts";
 import { JOURNAL_NAME } from "../../src/records/call-journal.ts";
@@ -109,17 +109,18 @@ export class RunningGateway implements AsyncDisposable {
     auditd.init();
     await auditd.start();
     stack.defer(async () => void (await auditd.stop("SIGKILL")));
-    const callsDir = join(dir, "calls");
-    const config: ServingConfig = {
-      ...{ socket, routesSocket, logLevel: "info", auditSocket, callsDir },
+    const callsDir = join(dir, CALLS_FOLDER);
+    const { callbacksDir, outbound } = noWayOut(dir);
+    const own = {
+      ...{ routesSocket, auditSocket, outbound },
       certFile: file("gateway.pem", gateway.certPem),
       keyFile: file("gateway.key", gateway.keyPem),
       rootCertFile: pki.rootFile,
-      ...noWayOut(dir),
     };
-    if (isOwnProcess)
+    if (isOwnProcess) {
+      const config = { logLevel: "info", sockets: { calls: socket }, dataDir: dir, own };
       stack.use(await startProgram(file("serving.json", JSON.stringify(config)), socket));
-    else stack.use(await openServing(config, log));
+    } else stack.use(await openServing({ ...own, socket, callsDir, callbacksDir }, log));
     chmodSync(socket, 0o600);
     return new RunningGateway(socket, callsDir, stack.move());
   }

@@ -1,7 +1,7 @@
 /** The way out against real servers, by real TLS. */
 import { buffer } from "node:stream/consumers";
 import { readFileSync } from "node:fs";
-import type { OutboundHost } from "@resontech/contracts/outbound";
+import type { OutboundHost } from "../../src/outbound/outbound-hosts.ts";
 import t, { type Test } from "tap";
 import { TestPki } from "../../../../agent/test/helper/pki.ts";
 import { fetchUrl } from "../../src/outbound/fetch-url.ts";

@@ -4,6 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { AlertTarget } from "../alert-targets.ts";
 import type { TargetState } from "../operations.ts";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
+import { collected } from "@resontech/frame/collected";
 import type { PartFacts } from "@resontech/frame/define-part";
 import type { HostShell } from "@resontech/frame/host-shell";
 import { networks } from "@resontech/frame/networks";
@@ -209,11 +210,6 @@ function placeOf({ layout, appliance }: PartFacts): TargetsPlace {
     secretsDir: layout.secrets(notifier.name),
     gid: appliance.uidBase + notifier.user,
   };
-}
-
-/** An option that is given again for each. */
-function collected(one: string, all: string[]): string[] {
-  return [...all, one];
 }
 
 function targetNamed(facts: PartFacts, name: string): AlertTarget {

@@ -1,4 +1,4 @@
-/** `<root>/etc/serving.json`: written by appliance/, read and validated by serving/. It holds no secret. Paths are absolute. */
+/** What the gateway is told of its place. It holds no secret. Paths are absolute. */
 import { type Static, Type } from "typebox";
 
 const closed = { additionalProperties: false } as const;
@@ -6,10 +6,8 @@ const Path = Type.String({ pattern: "^/", minLength: 2, maxLength: 4096 });
 /** At most 107 bytes: the kernel's limit. */
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
 
-export const ServingConfig = Type.Object(
+export const GatewayConfig = Type.Object(
   {
-    /** Where the front door passes calls of deployments, plain HTTP. */
-    socket: SocketPath,
     /** Where the coordinator tells who answers (inference-routes.ts). */
     routesSocket: SocketPath,
     /** By which agents know the gateway: its certificate, followed by the intermediate, and the key. */
@@ -20,10 +18,6 @@ export const ServingConfig = Type.Object(
     trustFile: Type.Optional(Path),
     /** Of auditd, for this producer alone. */
     auditSocket: SocketPath,
-    /** Where the journal of calls grows; nobody else reads or writes there. */
-    callsDir: Path,
-    /** Where answers wait that are yet to be posted; nobody else reads or writes there. */
-    callbacksDir: Path,
     /** Whom it may dial outside of the appliance. */
     outbound: Type.Object(
       {
@@ -41,8 +35,15 @@ export const ServingConfig = Type.Object(
       },
       closed,
     ),
-    logLevel: Type.String({ default: "info" }),
   },
   closed,
 );
-export type ServingConfig = Static<typeof ServingConfig>;
+/** All that it works by. */
+export type ServingConfig = Static<typeof GatewayConfig> & {
+  /** Where the front door passes calls of deployments, plain HTTP. */
+  socket: string;
+  /** Where the journal of calls grows; nobody else reads or writes there. */
+  callsDir: string;
+  /** Where answers wait that are yet to be posted; nobody else reads or writes there. */
+  callbacksDir: string;
+};

@@ -1,5 +1,6 @@
 /** Pure: a host as an operator writes it, and as a URL spells it. */
-import { HTTPS_PORT, type OutboundHost, OutboundName } from "@resontech/contracts/outbound";
+import { OutboundName } from "@resontech/contracts/outbound-name";
+import { HTTPS_PORT, type OutboundHost } from "../outbound/outbound-hosts.ts";
 import { Value } from "typebox/value";
 
 export type NamedHost = Pick<OutboundHost, "host" | "port">;

@@ -2,13 +2,12 @@
  * `<root>/etc/outbound.json`: hosts outside that the inference gateway may dial, as `appliance outbound` sets it. Root's, readable by the gateway.
  * No secret is in it. A host that is not in it is dialled by nobody.
  */
+import { OutboundName } from "@resontech/contracts/outbound-name";
 import { type Static, Type } from "typebox";
 
 const closed = { additionalProperties: false } as const;
 
 export const HTTPS_PORT = 443;
-/** As a URL spells it: lower case, a name in ASCII or an address, IPv6 without brackets. */
-export const OutboundName = Type.String({ pattern: "^[a-z0-9:][a-z0-9._:-]{0,252}$" });
 
 export const OutboundHost = Type.Object(
   {

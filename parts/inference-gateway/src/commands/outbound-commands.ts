@@ -2,23 +2,23 @@
 import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { EventDetail } from "@resontech/contracts/audit-catalogue";
-import type { OutboundHost } from "@resontech/contracts/outbound";
+import type { OutboundHost } from "../outbound/outbound-hosts.ts";
 import { networks } from "@resontech/frame/networks";
 import { type Command, InvalidArgumentError } from "commander";
-import { leaves } from "../audit/command-audit.ts";
-import { connectOperator, operated } from "../audit/operator-record.ts";
+import { collected } from "@resontech/frame/collected";
+import type { PartFacts } from "@resontech/frame/define-part";
+import type { HostShell } from "@resontech/frame/host-shell";
+import { inferenceGateway, OUTBOUND_FILE } from "../../part.ts";
 import {
   allowOutboundHost,
   forbidOutboundHost,
+  type HostsPlace,
   readOutboundHosts,
-} from "../config/outbound-hosts.ts";
-import type { PartContext } from "../parts/context.ts";
-import type { OperatorShell } from "./ask-operator.ts";
-import { type NamedHost, outboundHostText, readOutboundHost } from "./decisions/outbound-host.ts";
-import { collected } from "./two-people.ts";
+} from "../outbound/outbound-hosts-file.ts";
+import { type NamedHost, outboundHostText, readOutboundHost } from "./named-host.ts";
 
-export function addOutboundCommands(program: Command, shell: OperatorShell): void {
-  const { openContext, print, table, say } = shell;
+export function addOutboundCommands(program: Command, shell: HostShell): void {
+  const { facts, leaves, print, table, say } = shell;
   const outbound = program
     .command("outbound")
     .description("hosts outside that predictors' urls and callbacks may lead to");
@@ -37,7 +37,6 @@ export function addOutboundCommands(program: Command, shell: OperatorShell): voi
       "\nExamples:\n  appliance outbound allow data.example.org\n  appliance outbound allow hooks.hospital.example:8443 --network 10.2.0.0/16 --ca-file /root/hospital-ca.pem",
     )
     .action(async (text: string, options: { network: string[]; caFile?: string }) => {
-      const context = openContext();
       const named = hostNamed(text);
       const ca = options.caFile === undefined ? null : certificatesOf(options.caFile);
       const host: OutboundHost = {
@@ -51,7 +50,7 @@ export function addOutboundCommands(program: Command, shell: OperatorShell): voi
         ...(host.networks === undefined ? {} : { networks: host.networks.length }),
         ...(ca === null ? {} : { ca_sha256: createHash("sha256").update(ca).digest("hex") }),
       } as const;
-      await recorded(context, detail, () => allowOutboundHost(context, host));
+      await recorded(shell, detail, async () => allowOutboundHost(placeOf(facts()), host));
       say(`${outboundHostText(named)} may be dialled from now on`);
     });
 
@@ -59,7 +58,7 @@ export function addOutboundCommands(program: Command, shell: OperatorShell): voi
     .description("the hosts that may be dialled")
     .option("--json", "one JSON line", false)
     .action(({ json }: { json: boolean }) => {
-      const hosts = readOutboundHosts(openContext().layout);
+      const hosts = readOutboundHosts(placeOf(facts()).file);
       if (json) return print({ hosts });
       table(
         ["HOST", "ADDRESSES", "VOUCHED FOR BY"],
@@ -76,15 +75,14 @@ export function addOutboundCommands(program: Command, shell: OperatorShell): voi
     .description("take a host away, at once; answers that wait for it are tried until they end")
     .addHelpText("after", "\nExample:\n  appliance outbound forbid data.example.org")
     .action(async (text: string) => {
-      const context = openContext();
       const named = hostNamed(text);
-      const hosts = readOutboundHosts(context.layout);
+      const hosts = readOutboundHosts(placeOf(facts()).file);
       if (!hosts.some(({ host, port }) => host === named.host && port === named.port))
         throw new InvalidArgumentError(
           `${outboundHostText(named)} is not allowed; there are: ${hosts.map(outboundHostText).join(", ")}`,
         );
-      await recorded(context, { change: "forbidden", ...named }, () => {
-        forbidOutboundHost(context, named);
+      await recorded(shell, { change: "forbidden", ...named }, async () => {
+        forbidOutboundHost(placeOf(facts()), named);
       });
       say(`${outboundHostText(named)} is not dialled any more`);
     });
@@ -123,17 +121,25 @@ function certificatesOf(file: string): string {
   }
 }
 
+function placeOf({ layout, appliance }: PartFacts): HostsPlace {
+  return {
+    file: layout.setting(OUTBOUND_FILE),
+    gid: appliance.uidBase + inferenceGateway.user,
+  };
+}
+
 async function recorded(
-  context: PartContext,
+  shell: HostShell,
   detail: EventDetail<"admin.outbound">,
-  effect: () => void,
+  effect: () => Promise<void>,
 ): Promise<void> {
-  await using producer = await connectOperator(context.layout);
-  const operation = {
-    type: "admin.outbound",
-    action: "appliance outbound",
-    object: { kind: "appliance", id: "appliance" },
-    detail,
-  } as const;
-  await operated(producer, [operation], async () => ({ result: effect() }));
+  await shell.recorded(
+    {
+      type: "admin.outbound",
+      action: "appliance outbound",
+      object: { kind: "appliance", id: "appliance" },
+      detail,
+    },
+    effect,
+  );
 }

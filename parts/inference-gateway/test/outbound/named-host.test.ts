@@ -1,8 +1,5 @@
 import t from "tap";
-import {
-  outboundHostText,
-  readOutboundHost,
-} from "../../../src/commands/decisions/outbound-host.ts";
+import { outboundHostText, readOutboundHost } from "../../src/commands/named-host.ts";
 
 t.test("a host is read as a URL would spell it", async (t) => {
   for (const [text, host, port] of [
