@@ -167,9 +167,12 @@ async function compile(source: string, target: string, outfile: string): Promise
   });
 }
 
-/** Leaves out what only a checkout has. */
+/** Leaves out what only a checkout has, and packages that npm puts below a part. */
 function ships(path: string): boolean {
-  return !/\/(__pycache__|tests?|node_modules)(\/|$)/.test(path.slice(repository.length));
+  const name = path.slice(repository.length);
+  return (
+    !/\/(__pycache__|tests?)(\/|$)/.test(name) && !/^\/parts\/(.*\/)?node_modules\//.test(name)
+  );
 }
 
 function digestOf(paths: readonly string[]): string {
