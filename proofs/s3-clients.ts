@@ -20,7 +20,7 @@ import {
   type Step,
 } from "./clients/scenarios.ts";
 import { installTools } from "./clients/tools.ts";
-import { RunningFront } from "../s3-front/test/helper/running-front.ts";
+import { RunningFront } from "../parts/s3-front/test/helper/running-front.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RunningFront } from "../s3-front/test/helper/running-front.ts";
+import { RunningFront } from "../parts/s3-front/test/helper/running-front.ts";
 import { quantile, spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 

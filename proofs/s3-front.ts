@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import { S3ObjectStore } from "../coordinator/src/storage/object-store.ts";
 import { S3Transport } from "../coordinator/src/storage/s3-transport.ts";
 import { type S3Engine, startS3Engine } from "../coordinator/test/helper/s3-engine.ts";
-import { RunningFront } from "../s3-front/test/helper/running-front.ts";
+import { RunningFront } from "../parts/s3-front/test/helper/running-front.ts";
 import { quantile, spread } from "./measure/statistics.ts";
 import { StolenTime } from "./measure/stolen-time.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { S3ObjectStore } from "../coordinator/src/storage/object-store.ts";
 import { S3Transport } from "../coordinator/src/storage/s3-transport.ts";
-import { RunningFront } from "../s3-front/test/helper/running-front.ts";
+import { RunningFront } from "../parts/s3-front/test/helper/running-front.ts";
 import { quantile, spread } from "./measure/statistics.ts";
 import type { ProofContext, ProofResult } from "./proof.ts";
 import { writeStoredZip } from "./transfers/stored-zip.ts";

@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer, request, type Server } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { S3ResponseError } from "../../coordinator/src/storage/s3-transport.ts";
-import type { RunningFront, TestUser } from "../../s3-front/test/helper/running-front.ts";
+import type { RunningFront, TestUser } from "../../parts/s3-front/test/helper/running-front.ts";
 
 /** What a new bucket may be asked to be. */
 const OF_BUCKETS = ["x-amz-bucket-object-lock-enabled", "x-amz-object-ownership"];

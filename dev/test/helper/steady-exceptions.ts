@@ -23,7 +23,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
         "await sleep(((round - 1) / (rounds - 2)) * 1.5 * undisturbedMs);",
       ],
       "audit/test/vault/interrupted.engines.test.ts": ["await sleep(round * 40);"],
-      "s3-front/test/quota.engines.test.ts": ["await sleep(at * 5);", "await sleep(40);"],
+      "parts/s3-front/test/quota.engines.test.ts": ["await sleep(at * 5);", "await sleep(40);"],
     },
   },
   {
@@ -36,7 +36,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
         "await new Promise((resolve) => setTimeout(resolve, 300));",
       ],
       "coordinator/test/http/leave-socket.engines.test.ts": ["await sleep(3);"],
-      "s3-front/test/http/engine-connection.test.ts": ["await sleep(20);"],
+      "parts/s3-front/test/http/engine-connection.test.ts": ["await sleep(20);"],
       "parts/inference-gateway/test/chaos.engines.test.ts": [
         "await sleep(50);",
         "await sleep(20);",
@@ -59,7 +59,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "coordinator/test/identity/directories.browser.test.ts": [
         "await sleep(READ_AGAIN_MS + 200);",
       ],
-      "s3-front/test/helper/running-front.ts": ["await sleep(QUIET_MS);"],
+      "parts/s3-front/test/helper/running-front.ts": ["await sleep(QUIET_MS);"],
       "parts/inference-gateway/test/llama-program.engines.test.ts": [
         "await sleep(turn === 0 ? 15_000 : 50);",
       ],
@@ -101,8 +101,8 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "installer/test/end-monitors.engines.test.ts": ["await sleep(50);"],
       "monitoring/test/alert-rules.engines.test.ts": ["await sleep(4_000);"],
       "parts/notifier/test/notifier.engines.test.ts": ["await sleep(1_500);"],
-      "s3-front/test/hostile.engines.test.ts": ["await sleep(200);"],
-      "s3-front/test/http/follow-certificate.engines.test.ts": ["await sleep(200);"],
+      "parts/s3-front/test/hostile.engines.test.ts": ["await sleep(200);"],
+      "parts/s3-front/test/http/follow-certificate.engines.test.ts": ["await sleep(200);"],
       "parts/inference-gateway/test/callbacks/callbacks.test.ts": [
         "await sleep(100);",
         "await sleep(200);",
@@ -122,10 +122,16 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       "dashboard/test/inference.browser.test.ts": ["await page.waitForTimeout(500);"],
       "dashboard/test/jobs.browser.test.ts": ["await page.waitForTimeout(300);"],
       "proofs/test/doubles.engines.test.ts": ["await sleep(500);"],
-      "s3-front/test/broken-uploads.engines.test.ts": ["await sleep(200);", "await sleep(300);"],
-      "s3-front/test/copies.engines.test.ts": ["await sleep(200);"],
-      "s3-front/test/hostile.engines.test.ts": ["await sleep(300);"],
-      "s3-front/test/http/engine-connection.test.ts": ["await sleep(50);", "await sleep(100);"],
+      "parts/s3-front/test/broken-uploads.engines.test.ts": [
+        "await sleep(200);",
+        "await sleep(300);",
+      ],
+      "parts/s3-front/test/copies.engines.test.ts": ["await sleep(200);"],
+      "parts/s3-front/test/hostile.engines.test.ts": ["await sleep(300);"],
+      "parts/s3-front/test/http/engine-connection.test.ts": [
+        "await sleep(50);",
+        "await sleep(100);",
+      ],
       "parts/inference-gateway/test/callbacks/killed-callbacks.engines.test.ts": [
         "await sleep(50);",
       ],

@@ -11,33 +11,36 @@ import { connectProducer } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
 import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { pino } from "pino";
-import { AuditdFixture, readLeaves } from "../../../audit/test/helper.ts";
-import { S3_FRONT } from "../../../coordinator/src/authorization/caller.ts";
-import { insertApproval } from "../../../coordinator/src/approvals/approval-store.ts";
-import { openDatabase, type OpenedDatabase } from "../../../coordinator/src/db/open-database.ts";
-import { answerFront } from "../../../coordinator/src/front/answer-front.ts";
-import { FrontServer } from "../../../coordinator/src/front/front-server.ts";
-import { insertUser, setProjectQuota } from "../../../coordinator/src/identity/bucket-store.ts";
+import { AuditdFixture, readLeaves } from "../../../../audit/test/helper.ts";
+import { S3_FRONT } from "../../../../coordinator/src/authorization/caller.ts";
+import { insertApproval } from "../../../../coordinator/src/approvals/approval-store.ts";
+import { openDatabase, type OpenedDatabase } from "../../../../coordinator/src/db/open-database.ts";
+import { answerFront } from "../../../../coordinator/src/front/answer-front.ts";
+import { FrontServer } from "../../../../coordinator/src/front/front-server.ts";
+import { insertUser, setProjectQuota } from "../../../../coordinator/src/identity/bucket-store.ts";
 import {
   notePendingPair,
   promotePair,
   settlePair,
-} from "../../../coordinator/src/identity/pair-store.ts";
+} from "../../../../coordinator/src/identity/pair-store.ts";
 import {
   BUCKET_RIGHTS,
   bucketPolicy,
-} from "../../../coordinator/src/storage/decisions/bucket-policy.ts";
+} from "../../../../coordinator/src/storage/decisions/bucket-policy.ts";
 import {
   grantExport,
   setLeavesByApproval,
-} from "../../../coordinator/src/storage/export-grants.ts";
-import { S3ObjectStore } from "../../../coordinator/src/storage/object-store.ts";
-import { type S3Credentials, S3Transport } from "../../../coordinator/src/storage/s3-transport.ts";
-import { S3Users } from "../../../coordinator/src/storage/s3-users.ts";
-import { engineBinary } from "../../../coordinator/test/helper/engine-binary.ts";
-import { makeTestCa, type TestCa } from "../../../coordinator/test/helper/test-ca.ts";
+} from "../../../../coordinator/src/storage/export-grants.ts";
+import { S3ObjectStore } from "../../../../coordinator/src/storage/object-store.ts";
+import {
+  type S3Credentials,
+  S3Transport,
+} from "../../../../coordinator/src/storage/s3-transport.ts";
+import { S3Users } from "../../../../coordinator/src/storage/s3-users.ts";
+import { engineBinary } from "../../../../coordinator/test/helper/engine-binary.ts";
+import { makeTestCa, type TestCa } from "../../../../coordinator/test/helper/test-ca.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
-import { freePort } from "../../../dev/free-port.ts";
+import { freePort } from "../../../../dev/free-port.ts";
 
 const MAIN = shippedProgram("s3-front");
 const REGION = "garage";

@@ -4,11 +4,11 @@ import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AuditProducer, committer, connectProducer, joinKey } from "@resontech/audit/producer";
 import t, { type Test } from "tap";
-import { exportLog } from "../../audit/src/log/export/export-log.ts";
-import { nodePlatform } from "../../audit/src/verifier/platform/platform-node.ts";
-import type { Verdict } from "../../audit/src/verifier/report/verdicts.ts";
-import { verify } from "../../audit/src/verifier/verify.ts";
-import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
+import { exportLog } from "../../../audit/src/log/export/export-log.ts";
+import { nodePlatform } from "../../../audit/src/verifier/platform/platform-node.ts";
+import type { Verdict } from "../../../audit/src/verifier/report/verdicts.ts";
+import { verify } from "../../../audit/src/verifier/verify.ts";
+import { fetchWithCa } from "../../../coordinator/test/helper/fetch-with-ca.ts";
 import { RunningFront, type TestUser } from "./helper/running-front.ts";
 
 /** COMPLETENESS of all that the log holds now. */

@@ -3,14 +3,17 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import t from "tap";
-import { LogFollower } from "../../audit/src/out/follow/log-follower.ts";
-import { Indexer } from "../../audit/src/out/search/indexer.ts";
-import { buildSearchApp } from "../../audit/src/out/search/search-app.ts";
-import { SearchIndex } from "../../audit/src/out/search/search-index.ts";
-import { TokenFeed } from "../../audit/src/out/search/token-feed.ts";
-import { until } from "../../audit/test/out/helper.ts";
-import { erase, VaultFixture } from "../../audit/test/vault/helper.ts";
-import { S3ResponseError, type S3Transport } from "../../coordinator/src/storage/s3-transport.ts";
+import { LogFollower } from "../../../audit/src/out/follow/log-follower.ts";
+import { Indexer } from "../../../audit/src/out/search/indexer.ts";
+import { buildSearchApp } from "../../../audit/src/out/search/search-app.ts";
+import { SearchIndex } from "../../../audit/src/out/search/search-index.ts";
+import { TokenFeed } from "../../../audit/src/out/search/token-feed.ts";
+import { until } from "../../../audit/test/out/helper.ts";
+import { erase, VaultFixture } from "../../../audit/test/vault/helper.ts";
+import {
+  S3ResponseError,
+  type S3Transport,
+} from "../../../coordinator/src/storage/s3-transport.ts";
 import { RunningFront } from "./helper/running-front.ts";
 
 type Row = {

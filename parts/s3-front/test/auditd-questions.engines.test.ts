@@ -7,8 +7,8 @@ import {
   FRAME,
   FrameReader,
   MAX_PRODUCER_FRAME_BYTES,
-} from "../../audit/src/log/format/wire/frames.ts";
-import { startedAuditd, temporaryFolder } from "../../audit/test/helper.ts";
+} from "../../../audit/src/log/format/wire/frames.ts";
+import { startedAuditd, temporaryFolder } from "../../../audit/test/helper.ts";
 import { Trail } from "../src/audit/trail.ts";
 
 /** Stands between a producer and auditd, and counts what is asked. */
