@@ -9,7 +9,7 @@ import { APPLIANCE } from "./helper/appliance.ts";
 
 /** Files of installed appliances belong to these. */
 const USERS: Readonly<Record<string, number>> = {
-  ...{ coordinator: 0, s3Front: 1, auditd: 2, auditOut: 3, vault: 4, dispatcher: 5, door: 6 },
+  ...{ coordinator: 0, "s3-front": 1, auditd: 2, auditOut: 3, vault: 4, dispatcher: 5, door: 6 },
   ...{ notifier: 7, serving: 8, nats: 10, s3: 11, registry: 12, postgres: 13, keycloak: 14 },
   ...{ prometheus: 15, shared: 20 },
 };

@@ -71,7 +71,9 @@ export async function backupParts({
       (path) => !OF_THE_OPERATOR.has(path),
     ),
     ...folder("s3-accounts", ["s3", IAM_FOLDER]),
-    ...declared.filter(({ data }) => data.isBackedUp).flatMap(({ name }) => folder(name, [name])),
+    ...declared
+      .filter(({ data }) => data?.isBackedUp === true)
+      .flatMap(({ name }) => folder(name, [name])),
   ];
   if (existsSync(layout.data("vault", "sealed.sqlite")))
     parts.push(

@@ -3,7 +3,8 @@ import type { ControlReply } from "@resontech/contracts/control-protocol";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import type { VaultHealth } from "@resontech/contracts/vault-control";
 import type { PartContext } from "../parts/context.ts";
-import { askS3Front } from "../parts/own-processes.ts";
+import { FRONT_HEALTH_PATH, s3Front } from "@resontech/s3-front/part";
+import { askPort } from "../parts/declared-part.ts";
 import { askAuditd } from "./ask-auditd.ts";
 import { askVault } from "./ask-vault.ts";
 import { readBackupFacts } from "../backup/read-backup-facts.ts";
@@ -116,7 +117,7 @@ async function readVault({ layout }: PartContext): Promise<VaultHealth | null> {
 
 /** Null when it does not answer: then its part says so. */
 async function readFrontLag(context: PartContext): Promise<number | null> {
-  const answer = await askS3Front(context).catch(() => null);
+  const answer = await askPort(context, s3Front, FRONT_HEALTH_PATH).catch(() => null);
   if (answer?.status !== 200) return null;
   const { loopLagMs } = JSON.parse(answer.body) as { loopLagMs?: unknown };
   return typeof loopLagMs === "number" ? loopLagMs : null;

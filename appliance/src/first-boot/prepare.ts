@@ -14,12 +14,10 @@ import {
 } from "@resontech/contracts/coordinator-config";
 import { LOG_SEGMENT_BYTES, RESERVE_STEP_BYTES } from "@resontech/contracts/log-reserve";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
-import { formerName } from "@resontech/contracts/former-name";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import type { AuditOutConfig } from "@resontech/contracts/audit-out-config";
 import type { AuditdConfig } from "@resontech/contracts/auditd-config";
 import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-config";
-import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { socketOf } from "@resontech/frame/define-part";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
@@ -32,7 +30,7 @@ import { READER_NAME } from "@resontech/monitoring/reader-name";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { notifier } from "@resontech/notifier/part";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
-import { customersCertificate, showCustomers, writeTrust } from "../ca/door-certificate.ts";
+import { writeTrust } from "../ca/door-certificate.ts";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { KEYCLOAK_CLIENT } from "../keycloak/appliance-admin.ts";
 import { keptDatabase } from "../keycloak/kept-database.ts";
@@ -51,7 +49,13 @@ import { auditProducers } from "../parts/audit-producers.ts";
 import { followNameInAgent } from "./follow-name.ts";
 import { settleLogReserve } from "../config/log-reserve.ts";
 import { renderNatsConfig } from "./nats-config.ts";
-import { makePartCertificates, makePartFolders, writePartConfig } from "./prepare-part.ts";
+import { ensureDoorCertificate, serverNames } from "./door-certificates.ts";
+import {
+  makePartCertificates,
+  makePartFolders,
+  renewPartDoor,
+  writePartConfig,
+} from "./prepare-part.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -71,7 +75,7 @@ const DOOR_MOST_CONNECTIONS = 1_200;
 const DOOR_OWN_FILES = 128;
 
 /** Parts that people's programs and nodes dial, by whom the customer's own certificate may be shown. */
-const DOORS = ["door", "s3Front", "registry"] as const;
+const DOORS = ["door", "registry"] as const;
 
 /** Each connection of a client may need one more to a part behind the door. */
 function doorConnections(openFiles: number): number {
@@ -117,7 +121,6 @@ function makeFolders(context: PartContext): void {
     "door",
     "nats",
     "s3",
-    "s3Front",
     "registry",
     "postgres",
     "keycloak",
@@ -186,11 +189,12 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   );
 }
 
-/** Renews in place what is due of those two doors that see by themselves that another certificate lies there. */
+/** Renews in place what is due of those doors that see by themselves that another certificate lies there. */
 export async function renewLiveDoors(context: PartContext): Promise<void> {
   writeTrust(context.layout);
   const ca = new CertificateAuthority(context.layout.caDir);
-  for (const process of ["door", "s3Front"] as const) await ensureDoor(context, process, ca);
+  await ensureDoor(context, "door", ca);
+  for (const part of context.parts) await renewPartDoor(context, part, ca);
 }
 
 /** Renews in place what is due of the two others whose ports are open to the network. @returns whose certificate is another now: these must be told */
@@ -214,22 +218,13 @@ async function ensureNames(
   await ca.ensureServer(folder, readBy(context, process), "server", serverNames(context));
 }
 
-/** The customer's, where there is one that holds; else the appliance's own. */
 async function ensureDoor(
   context: PartContext,
   process: (typeof DOORS)[number],
   ca: CertificateAuthority,
 ): Promise<void> {
   const [folder, owner] = [context.layout.secrets(process), readBy(context, process)];
-  const customers = customersCertificate(context.layout);
-  if (customers === null) await ca.ensureServer(folder, owner, "server", serverNames(context));
-  else showCustomers(folder, owner, customers);
-}
-
-function serverNames({ config }: PartContext): string[] {
-  return [
-    ...new Set([config.name, ...formerName(config), config.address, "localhost", "127.0.0.1"]),
-  ];
+  await ensureDoorCertificate(context, { folder, owner }, ca);
 }
 
 function makeSecrets(context: PartContext): void {
@@ -291,7 +286,6 @@ function writeProcessConfigs(context: PartContext): void {
   give("auditd", "auditd", auditdConfig(context));
   give("audit-out", "auditOut", auditOutConfig(context));
   give("vault", "vault", vaultConfig(context));
-  give("s3-front", "s3Front", s3FrontConfig(context));
   give("coordinator", "coordinator", coordinatorConfig(context));
   for (const part of context.parts) writePartConfig(context, part);
   if (config.agent !== null) writeAgentConfig(context);
@@ -469,23 +463,6 @@ export function writeAgentConfig(context: PartContext): void {
 function auditInception(file: string): string {
   if (!existsSync(file)) writeOwned(file, new Date().toISOString().slice(0, 10), ROOT, 0o444);
   return readFileSync(file, "utf8");
-}
-
-function s3FrontConfig({ config, layout }: PartContext): S3FrontConfig {
-  const secret = (name: string): string => layout.secrets("s3Front", name);
-  return {
-    listen: {
-      host: config.address,
-      port: config.ports.s3,
-      tls: { certFile: secret("server.crt"), keyFile: secret("server.key") },
-    },
-    engineSocket: layout.run("s3", "sock"),
-    auditSocket: layout.run("audit", "s3-front", "sock"),
-    coordinatorSocket: layout.run("front", "sock"),
-    outputExport: config.outputExport ?? "open",
-    pageOrigin: `https://${config.name}:${config.ports.api}`,
-    logLevel: "info",
-  };
 }
 
 function coordinatorConfig(context: PartContext): CoordinatorConfig {

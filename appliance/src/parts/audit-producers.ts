@@ -8,7 +8,6 @@ const UNDECLARED: Readonly<
 > = {
   "coordinator-gate": { family: "coordinator", user: "coordinator" },
   "coordinator-record": { family: "coordinator", user: "coordinator" },
-  "s3-front": { family: "s3-front", user: "s3Front" },
   "audit-out": { family: "audit-out", user: "auditOut" },
   vault: { family: "vault", user: "vault" },
   supervisor: { family: "supervisor", user: "root" },

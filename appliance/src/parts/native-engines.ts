@@ -5,6 +5,7 @@ import { engineVersion, type PartContext } from "./context.ts";
 import { type PartUser, processPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
 import { uidOf } from "@resontech/frame/layout";
+import { s3Front } from "@resontech/s3-front/part";
 import type { Part } from "./part.ts";
 
 export function natsPart(context: PartContext): Part {
@@ -68,7 +69,7 @@ export function s3Part(context: PartContext): Part {
     prepare: async () =>
       makeSocketFolder(
         layout.run("s3"),
-        { uid: uidOf(config, "s3"), gid: uidOf(config, "s3Front") },
+        { uid: uidOf(config, "s3"), gid: config.uidBase + s3Front.user },
         socket,
       ),
     isHealthy: async () => (await unixHttpStatus(socket, "/healthz")) === 200,

@@ -2,8 +2,8 @@
 import { chownSync, chmodSync, existsSync, mkdirSync } from "node:fs";
 import { COORDINATOR_NODE_FLAGS } from "@resontech/contracts/coordinator-config";
 import { PEER_HEADER } from "@resontech/contracts/peer-header";
-import { S3_FRONT_NODE_FLAGS } from "@resontech/contracts/s3-front-config";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
+import { s3Front } from "@resontech/s3-front/part";
 import { isBackupScheduled } from "../backup/backup-schedule.ts";
 import { readFollowed } from "../backup/follow-state.ts";
 import { readAuditKeys } from "../config/audit-keys.ts";
@@ -12,7 +12,7 @@ import { toolsEnvironment } from "../host-tools/tools-environment.ts";
 import { apiSocket, makeApiSocketFolder } from "./api-socket.ts";
 import { auditProducers } from "./audit-producers.ts";
 import type { PartContext, ReleaseContext } from "./context.ts";
-import { closesConnection, httpsGet, unixHttpStatus } from "./health.ts";
+import { closesConnection, unixHttpStatus } from "./health.ts";
 import type { Part } from "./part.ts";
 import { processPart, rootPart } from "./process-part.ts";
 import { makeSocketFolder } from "./socket-folder.ts";
@@ -106,40 +106,6 @@ export function vaultPart(context: PartContext): Part {
   });
 }
 
-/** The S3 port: nobody reaches the engine but through it. It asks the coordinator, and yet starts before it: the coordinator writes through it. */
-export function s3FrontPart(context: PartContext): Part {
-  const { config, layout, release } = context;
-  return processPart(context, {
-    name: "s3-front",
-    after: ["s3", "auditd"],
-    user: "s3Front",
-    program: layout.release("bin", "node"),
-    args: [
-      ...S3_FRONT_NODE_FLAGS,
-      layout.release("app", "s3-front.mjs"),
-      "--config",
-      layout.processConfig("s3-front"),
-    ],
-    port: config.ports.s3,
-    version: release.version,
-    isHealthy: async () => (await askS3Front(context))?.status === 200,
-  });
-}
-
-/** What the S3 front says of its own life, and not of what it stands on. */
-export async function askS3Front({
-  config,
-  layout,
-}: PartContext): Promise<{ status: number; body: string } | null> {
-  return await httpsGet({
-    host: config.address,
-    port: config.ports.s3,
-    path: "/healthz",
-    servername: config.name,
-    caFile: layout.trustCert,
-  });
-}
-
 export function coordinatorPart(context: PartContext): Part {
   const { config, layout, release } = context;
   return processPart(context, {
@@ -164,7 +130,7 @@ export function coordinatorPart(context: PartContext): Part {
       chmodSync(folder, 0o700);
       makeSocketFolder(layout.run("front"), {
         uid: uidOf(config, "coordinator"),
-        gid: uidOf(config, "s3Front"),
+        gid: config.uidBase + s3Front.user,
       });
       makeSocketFolder(layout.run("routes"), {
         uid: uidOf(config, "coordinator"),

@@ -28,7 +28,6 @@ import {
   auditOutPart,
   coordinatorPart,
   followerPart,
-  s3FrontPart,
   vaultPart,
 } from "../parts/own-processes.ts";
 import type { Part } from "../parts/part.ts";
@@ -183,7 +182,6 @@ export function partsOf(context: PartContext): Part[] {
     },
     auditOutPart(context),
     vaultPart(context),
-    s3FrontPart(context),
     coordinatorPart(context),
     followerPart(context),
     prometheusPart(context),

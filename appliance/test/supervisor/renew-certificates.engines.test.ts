@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { createAccount, createUser } from "@nats-io/nkeys";
 import { ensureEngine } from "@resontech/airgap/engines";
+import { s3Front } from "@resontech/s3-front/part";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
 import { pino } from "pino";
@@ -90,7 +91,7 @@ async function world(t: Test) {
   const context = {
     ...{ layout, config },
     release: { version: "1", tree: [], engines: {} } as unknown as PartContext["release"],
-    parts: [],
+    parts: [s3Front],
   };
   const open = readableBy(0);
   for (const folder of [
@@ -113,13 +114,11 @@ async function world(t: Test) {
   const ca = new CertificateAuthority(layout.caDir);
   await ca.ensureRoot("test");
   writeTrust(layout);
-  for (const process of ["nats", "registry", "door", "s3Front"] as const)
-    await ca.ensureServer(
-      layout.secrets(process),
-      readableBy(uidOf(config, process)),
-      "server",
-      NAMES,
-    );
+  for (const [process, uid] of [
+    ...(["nats", "registry", "door"] as const).map((name) => [name, uidOf(config, name)] as const),
+    [s3Front.secretsFolder!, config.uidBase + s3Front.user],
+  ] as const)
+    await ca.ensureServer(layout.secrets(process), readableBy(uid), "server", NAMES);
   const pair = (process: "nats" | "registry") => ({
     certFile: layout.secrets(process, "server.crt"),
     keyFile: layout.secrets(process, "server.key"),

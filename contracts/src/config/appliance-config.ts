@@ -96,7 +96,6 @@ export const DEFAULT_PORTS: Required<ApplianceConfig["ports"]> = {
 /** Numeric uid (= gid) of each process that is not declared in `parts/` yet: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
 export const UID_OFFSETS = {
   coordinator: 0,
-  s3Front: 1,
   auditd: 2,
   auditOut: 3,
   vault: 4,

@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { shippedProgram } from "@resontech/house/shipped-program";
+import { s3Front } from "@resontech/s3-front/part";
 import { S3ObjectStore } from "../../src/storage/object-store.ts";
 import { S3Transport } from "../../src/storage/s3-transport.ts";
 import { S3Users } from "../../src/storage/s3-users.ts";
@@ -49,15 +49,18 @@ export async function startS3BehindFront(dir: string, beside: Beside): Promise<S
     },
   );
   const { certFile, keyFile } = ca;
-  const config: S3FrontConfig = {
-    listen: { host: "127.0.0.1", port, tls: { certFile, keyFile } },
-    ...{ engineSocket, ...beside, outputExport: "open", logLevel: "info" },
+  const config = {
+    ...{ logLevel: "info", sockets: {}, dataDir: null },
+    own: {
+      listen: { host: "127.0.0.1", port, tls: { certFile, keyFile } },
+      ...{ engineSocket, ...beside, outputExport: "open" },
+    },
   };
   const configFile = join(dir, "s3-front.json");
   writeFileSync(configFile, JSON.stringify(config));
   const front = spawn(
     process.execPath,
-    [...S3_FRONT_NODE_FLAGS, shippedProgram("s3-front"), "--config", configFile],
+    [...(s3Front.nodeFlags ?? []), shippedProgram("s3-front"), "--config", configFile],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   let output = "";

@@ -21,11 +21,14 @@ export type SocketDeclaration =
   | { for: Peer; isHeld: true };
 
 /** Of the appliance's own authority; `<name>.crt` and `<name>.key` lie among the part's secrets. */
-export type CertificateDeclaration = {
-  name: string;
-  /** It serves under these, and is known by them where it calls. None: it only calls, and no server can use it. */
-  dnsNames: readonly string[];
-};
+export type CertificateDeclaration =
+  | {
+      name: string;
+      /** It serves under these, and is known by them where it calls. None: it only calls, and no server can use it. */
+      dnsNames: readonly string[];
+    }
+  /** Of what people's programs and nodes dial: of the appliance's names, or the customer's own. The part sees by itself that another lies there. */
+  | { name: "server"; isDoor: true };
 
 /** A file of root's, `<root>/etc/<file>`, that the part alone reads: what the operator set for it. No secret is in it. */
 export type SettingDeclaration = { file: string; schema: TSchema };
@@ -45,16 +48,22 @@ export type PartDeclaration<Config extends TSchema = TSchema> = {
   user: number;
   /** Below `app/` of the release. */
   program: string;
+  /** What Node is told beside it. */
+  nodeFlags?: readonly string[];
   /** Parts that must be healthy before its first start. */
   after: readonly string[];
   config: { schema: Config; from: (facts: PartFacts) => Static<Config> };
+  /** The one that it listens on, of the appliance's address. */
+  port?: keyof ApplianceConfig["ports"];
   sockets: Readonly<Record<string, SocketDeclaration>>;
+  /** Of `<root>/etc/secrets`, where earlier releases named it otherwise. @default the part's name */
+  secretsFolder?: string;
   certificates: readonly CertificateDeclaration[];
-  /** The socket that tells whether it is well. */
-  health: { socket: string };
+  /** Who tells whether it is well: a socket, or a path that its port answers under the appliance's name. */
+  health: { socket: string } | { httpsPath: string };
   settings: readonly SettingDeclaration[];
-  /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. */
-  data: { isBackedUp: boolean };
+  /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. Null: it keeps nothing. */
+  data: { isBackedUp: boolean } | null;
   /** Bytes that it takes of the disk within its first weeks: preflight and plan count them. */
   firstBytes: number;
   facts?: FactsDeclaration;
@@ -73,7 +82,7 @@ export function definePart<Config extends TSchema>(
   part: PartDeclaration<Config>,
 ): PartDeclaration<Config> {
   for (const socket of [
-    part.health.socket,
+    ...("socket" in part.health ? [part.health.socket] : []),
     ...(part.facts === undefined ? [] : [part.facts.socket]),
   ])
     if (part.sockets[socket] === undefined)
@@ -115,6 +124,15 @@ export function factsFrom<Request extends TSchema, Reply extends TSchema>(
   facts: (reply: Static<Reply>) => Partial<ApplianceFacts>,
 ): FactsDeclaration {
   return { socket, operation, request, facts: (reply) => facts(reply as Static<Reply>) };
+}
+
+/** A file among its secrets. */
+export function secretOf(
+  { name, secretsFolder = name }: Pick<PartDeclaration, "name" | "secretsFolder">,
+  layout: Layout,
+  ...path: string[]
+): string {
+  return layout.secrets(secretsFolder, ...path);
 }
 
 /** Where one of its sockets lies. */

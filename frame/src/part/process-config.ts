@@ -10,8 +10,8 @@ export type ProcessConfig<Config extends TSchema> = {
   logLevel: string;
   /** Where to listen, by the name of the socket. */
   sockets: Record<string, string>;
-  /** Its own folder. */
-  dataDir: string;
+  /** Its own folder; null where it keeps nothing. */
+  dataDir: string | null;
   own: Static<Config>;
 };
 
@@ -26,7 +26,7 @@ export function processConfigSchema<Config extends TSchema>({
         Object.fromEntries(Object.keys(sockets).map((name) => [name, SocketPath])),
         closed,
       ),
-      dataDir: Type.String({ pattern: "^/" }),
+      dataDir: Type.Union([Type.String({ pattern: "^/" }), Type.Null()]),
       own: config.schema,
     },
     closed,
@@ -43,7 +43,7 @@ export function processConfigOf<Config extends TSchema>(
     sockets: Object.fromEntries(
       Object.keys(part.sockets).map((name) => [name, socketOf(part, layout, name)]),
     ),
-    dataDir: layout.partData(part.name),
+    dataDir: part.data === null ? null : layout.partData(part.name),
     own: part.config.from(facts),
   };
 }

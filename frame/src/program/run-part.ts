@@ -31,6 +31,8 @@ export type Life<Config extends TSchema> = {
   config: ProcessConfig<Config>;
   log: Logger;
   heldFd: number | null;
+  /** @throws TypeError where the part declares that it keeps nothing */
+  dataDir: () => string;
 };
 
 /** How a process is, as `GET /healthz` of its sockets tells it. */
@@ -65,9 +67,11 @@ async function start<Config extends TSchema>(
   const log = pino({ name: part.name, level: config.logLevel }, logDestination(1));
   const ends = new AsyncDisposableStack();
   try {
-    ends.use(await acquireInstanceLock(config.dataDir));
+    if (config.dataDir !== null) ends.use(await acquireInstanceLock(config.dataDir));
     const lag = ends.use(new EventLoopLag());
-    const atWork = ends.use(await open({ config, log, heldFd }));
+    const atWork = ends.use(
+      await open({ config, log, heldFd, dataDir: () => dataDirOf(part, config) }),
+    );
     const health = (): Health => ({
       ...{ part: part.name, upMs: Math.round(performance.now()) },
       ...{ lagMs: lag.maxMs, residentBytes: process.memoryUsage.rss() },
@@ -88,6 +92,11 @@ async function start<Config extends TSchema>(
   );
   // Last: who reads this may send SIGTERM at once.
   log.info("listening");
+}
+
+function dataDirOf({ name }: { name: string }, { dataDir }: { dataDir: string | null }): string {
+  if (dataDir === null) throw new TypeError(`${name} declares no data`);
+  return dataDir;
 }
 
 /** Null when there is nothing to run, which was said. */

@@ -9,8 +9,8 @@ import { connectionError } from "./delivery-error.ts";
 import { Notifier } from "./notifier.ts";
 import { listTargets, mailToPerson, sendTestAlert } from "./operations.ts";
 
-runPart(part, async ({ config: { own, dataDir }, log }) => {
-  const notifier = new Notifier({ config: own, dataDir, log });
+runPart(part, async ({ config: { own }, dataDir, log }) => {
+  const notifier = new Notifier({ config: own, dataDir: dataDir(), log });
   const ended = new AbortController();
   const looking = keepLooking(notifier, own.pollMs, log, ended.signal);
   return {

@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connectProducer } from "@resontech/audit/producer";
-import type { S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { EventLoopLag } from "@resontech/frame/event-loop-lag";
 import type { Logger } from "pino";
 import { closeOpenOperations } from "./audit/close-open-operations.ts";
 import { Trail } from "./audit/trail.ts";
 import { CoordinatorLink } from "./coordinator/coordinator-link.ts";
 import { Directory } from "./coordinator/directory.ts";
+import type { S3FrontConfig } from "./config.ts";
 import { Door } from "./http/door.ts";
 import { Engine } from "./http/engine.ts";
 import { followCertificate } from "./http/follow-certificate.ts";
@@ -19,10 +19,7 @@ import { QuotaKeeper } from "./quota/quota-keeper.ts";
 const STOP_MS = 10_000;
 
 /** @throws AuditUnavailable when auditd does not welcome it: nothing may pass unrecorded */
-export async function openFront(
-  config: S3FrontConfig,
-  log: Logger,
-): Promise<AsyncDisposable & { port: number }> {
+export async function openFront(config: S3FrontConfig, log: Logger): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const { certFile, keyFile } = config.listen.tls;
   const tls = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
@@ -57,8 +54,5 @@ export async function openFront(
     clearTimeout(timer);
   });
   stack.use(followCertificate(server, config.listen.tls, log));
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : config.listen.port;
-  const owned = stack.move();
-  return { port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return stack.move();
 }

@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectProducer } from "@resontech/audit/producer";
 import type { AuditEvent } from "@resontech/contracts/audit-draft";
-import { S3_FRONT_NODE_FLAGS, type S3FrontConfig } from "@resontech/contracts/s3-front-config";
 import { pino } from "pino";
 import { AuditdFixture, readLeaves } from "../../../../audit/test/helper.ts";
 import { S3_FRONT } from "../../../../coordinator/src/authorization/caller.ts";
@@ -40,6 +39,8 @@ import { S3Users } from "../../../../coordinator/src/storage/s3-users.ts";
 import { engineBinary } from "../../../../coordinator/test/helper/engine-binary.ts";
 import { makeTestCa, type TestCa } from "../../../../coordinator/test/helper/test-ca.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
+import { s3Front } from "../../part.ts";
+import type { S3FrontConfig } from "../../src/config.ts";
 import { freePort } from "../../../../dev/free-port.ts";
 
 const MAIN = shippedProgram("s3-front");
@@ -110,9 +111,11 @@ export class RunningFront implements AsyncDisposable {
       coordinatorSocket: join(dir, "run", "coordinator"),
       outputExport,
       pageOrigin: PAGE_ORIGIN,
-      logLevel: "info",
     };
-    writeFileSync(join(dir, "s3-front.json"), JSON.stringify(this.config));
+    writeFileSync(
+      join(dir, "s3-front.json"),
+      JSON.stringify({ logLevel: "info", sockets: {}, dataDir: null, own: this.config }),
+    );
     this.transport = this.transportOf(this.admin);
     this.store = new S3ObjectStore(this.transport);
     this.#database = openDatabase(join(dir, "coordinator.db"));
@@ -336,7 +339,7 @@ export class RunningFront implements AsyncDisposable {
   async startFront(): Promise<void> {
     const child = spawn(
       process.execPath,
-      [...S3_FRONT_NODE_FLAGS, MAIN, "--config", join(this.dir, "s3-front.json")],
+      [...(s3Front.nodeFlags ?? []), MAIN, "--config", join(this.dir, "s3-front.json")],
       {
         stdio: ["ignore", "pipe", "pipe"],
       },
