@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { DEFAULT_CACHE } from "@resontech/airgap/engines";
 import { runChild } from "./child.ts";
 import { type BundleSummary, repository } from "./local-appliance.ts";
+import { readRooms } from "./tests/read-rooms.ts";
 
 const ROOMS = "@resontech";
 const ARCHIVE_BYTES = 512 * 1024 ** 2;
@@ -127,11 +128,13 @@ function unpack(archive: Buffer, folder: string): void {
   mkdirSync(join(linked, ROOMS), { recursive: true });
   for (const name of readdirSync(packages))
     if (name !== ROOMS) symlinkSync(join(packages, name), join(linked, name));
-  for (const room of readdirSync(join(packages, ROOMS))) {
+  for (const room of readRooms(folder)) {
+    const { name } = JSON.parse(readFileSync(join(folder, room, "package.json"), "utf8")) as {
+      name: string;
+    };
     // A room imports the rooms of its own release.
-    symlinkSync(join(folder, room), join(linked, ROOMS, room));
+    symlinkSync(join(folder, room), join(linked, name));
     const own = join(repository, room, "node_modules");
-    if (existsSync(own) && existsSync(join(folder, room)))
-      symlinkSync(own, join(folder, room, "node_modules"));
+    if (existsSync(own)) symlinkSync(own, join(folder, room, "node_modules"));
   }
 }
