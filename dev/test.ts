@@ -1,6 +1,6 @@
 /**
- * `npm test [-- --tier TIER | --since REV | FILE…]`: set-up (done before, by setup.mjs), then the tests tier by tier, each with no more than it
- * needs: engines are built for the second, an appliance is installed for the last. `--help` says more.
+ * `npm test [-- --tier TIER | --since REV | FILE…]`: set-up (done before, by setup.mjs), then the tests of all tiers beside one another, each with no
+ * more than it needs: engines are built for all but the first, an appliance is installed for the last. `--help` says more.
  */
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";

@@ -7,9 +7,12 @@ import { build } from "vite";
 
 const room = join(import.meta.dirname, "..");
 
-/** @param into an empty folder; each file but the page gets a `.br` beside it, compressed once for all who ask */
-export async function buildDashboard(into: string): Promise<void> {
-  await build({
+/**
+ * @param into an empty folder; each file but the page gets a `.br` beside it, compressed once for all who ask
+ * @returns the files whose text is in what came out
+ */
+export async function buildDashboard(into: string): Promise<string[]> {
+  const built = await build({
     root: room,
     configFile: false,
     logLevel: "error",
@@ -37,4 +40,17 @@ export async function buildDashboard(into: string): Promise<void> {
     const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
     writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
   }
+  return modulesOf(built);
+}
+
+function modulesOf(built: Awaited<ReturnType<typeof build>>): string[] {
+  // It watches nothing, so it answers what it made.
+  const outputs = [built].flat().flatMap((one) => ("output" in one ? one.output : []));
+  return outputs.flatMap((chunk) =>
+    chunk.type === "chunk"
+      ? Object.entries(chunk.modules)
+          .filter(([, { renderedLength }]) => renderedLength > 0)
+          .map(([file]) => file)
+      : [],
+  );
 }

@@ -3,7 +3,7 @@ import { isTier, type Tier, TIERS, tierOf } from "./tier.ts";
 
 export const HELP = `usage: npm test [-- [--tier TIER] [--since REV] [--fresh] [--busy N] [--record] [FILE…]]
 
-Runs every test of every room, cheapest tier first: ${TIERS.join(", ")}.
+Runs every test of every room, all tiers beside one another: ${TIERS.join(", ")}.
 A file that passed on this machine, and of which nothing that it can see has changed since, is told as cached.
 
   --tier TIER   that tier alone; also as npm run test:unit, test:engines, test:browser, test:acceptance
