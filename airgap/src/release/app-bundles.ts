@@ -108,6 +108,7 @@ const SOURCES = [
   "s3-front/src",
   "gateway/src",
   "monitoring/src",
+  "coordinator/package.json",
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",
