@@ -2,10 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import react from "@vitejs/plugin-react";
 import { build } from "vite";
-
-const room = join(import.meta.dirname, "..");
+import { dashboardOptions } from "./dashboard-options.ts";
 
 /**
  * @param into an empty folder; each file but the page gets a `.br` beside it, compressed once for all who ask
@@ -13,12 +11,7 @@ const room = join(import.meta.dirname, "..");
  */
 export async function buildDashboard(into: string): Promise<string[]> {
   const built = await build({
-    root: room,
-    configFile: false,
-    logLevel: "error",
-    plugins: [react()],
-    // A package of this tree brings a React of its own, for terminals.
-    resolve: { dedupe: ["react", "react-dom"] },
+    ...dashboardOptions(),
     build: {
       outDir: into,
       emptyOutDir: true,

@@ -129,6 +129,13 @@ const REQUIRE =
   'import { createRequire as __rtRequire } from "node:module"; const require = __rtRequire(import.meta.url);';
 const BANNER = `${REQUIRE} const __filename = import.meta.filename; const __dirname = import.meta.dirname;`;
 
+/** Copies what ships as it is, as far as its place in the release begins with `below`. */
+export function copyShipped(below: string, into: string): void {
+  for (const [path, source] of Object.entries(COPIED))
+    if (path.startsWith(below))
+      cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
+}
+
 /** A command on the release's own Node. */
 const commandOf = (name: string): string => `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
@@ -156,8 +163,7 @@ export async function buildApps(cache: StepCache): Promise<string> {
     compiled.push(...(await buildDashboard(join(into, DASHBOARD))));
     const packages = packageFolders(repository, [...compiled, ...Object.values(COPIED)]);
     writeFileSync(join(into, PACKAGE_NOTICES), describePackages(repository, packages));
-    for (const [path, source] of Object.entries(COPIED))
-      cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
+    copyShipped("app/", into);
     mkdirSync(join(into, "bin"));
     for (const name of ["appliance", "appliance-node", "resontech"])
       writeFileSync(join(into, "bin", name), commandOf(name), { mode: 0o755 });
