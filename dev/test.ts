@@ -65,6 +65,7 @@ const outcomes = new Map<Tier, TierOutcome>();
 const env: NodeJS.ProcessEnv = {
   ...process.env,
   NODE_COMPILE_CACHE: join(repository, ".cache", "compile"),
+  ...(options.isKept ? { TAP_SAVE_FIXTURE: "1" } : {}),
 };
 /** What the uninstall and all files together left behind: a failure of the run as any test's is. */
 const leftovers: string[] = [];
@@ -111,6 +112,7 @@ phases.say(
   `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${Math.round(report.cpuSeconds)} s of this machine's CPU`,
 );
 phases.say(`raw results: ${results}`);
+if (options.isKept) phases.say(`folders of the tests: ${join(repository, ".tap", "fixtures")}`);
 if (options.isRecorded)
   recordRun(join(repository, "docs", "developer", "test-runs.json"), {
     ...{ commit: commitOf(repository), at: new Date().toISOString(), busy: options.busy },
