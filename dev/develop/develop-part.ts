@@ -16,7 +16,7 @@ export type DevelopPartOptions = {
   say: (line: string) => void;
 };
 
-/** @throws PartsError, esbuild's BuildFailure, Error when the inspector's port is taken; the installed part runs on then */
+/** @throws PartsError, Error when the sources don't compile or the inspector's port is taken; the installed part runs on then */
 export async function developPart(
   context: PartContext,
   { part: name, inspect, say }: DevelopPartOptions,
@@ -31,22 +31,34 @@ export async function developPart(
   // Compiled first: what does not compile costs the appliance nothing.
   stack.use(await WatchedPrograms.start(programs, folder.app, () => turns.restarts?.ask()));
   const part = await DevelopedPart.take(context, name, folder);
-  stack.defer(async () => {
-    await part.giveBack();
-    say(`gave ${name} back`);
-    say(
-      (await isHealthyAgain(context, name))
-        ? `the installed ${name} runs`
-        : `the installed ${name} does not answer yet: see \`appliance status\``,
-    );
-  });
+  stack.defer(() => giveBack(part, context, name, say));
   const restarts = new OneAtATime(() =>
     restart(part, context.layout.log(`${name}.log`), name, say),
   );
   turns.restarts = restarts;
-  stack.defer(() => restarts.settle());
+  stack.defer(() => restarts.end());
   restarts.ask();
   return stack.move();
+}
+
+/** @throws what keeps the supervisor from having it again; then the person knows how it gets it */
+async function giveBack(
+  part: DevelopedPart,
+  context: PartContext,
+  name: string,
+  say: (line: string) => void,
+): Promise<void> {
+  try {
+    await part.giveBack();
+  } catch (error) {
+    say(
+      `${name} is still held; give it back by: appliance --root ${context.layout.root} start ${name}`,
+    );
+    throw error;
+  }
+  say(`gave ${name} back`);
+  const again = await isHealthyAgain(context, name);
+  say(`the installed ${name} ${again ? "runs" : "does not answer yet: see `appliance status`"}`);
 }
 
 async function restart(

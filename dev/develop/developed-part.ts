@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Layout } from "../../appliance/src/layout.ts";
 import { requireParts, startParts, stopParts } from "../../appliance/src/commands/planned-stop.ts";
+import { startRecorded, stopRecorded } from "../../appliance/src/commands/recorded-parts.ts";
 import type { PartContext } from "../../appliance/src/parts/context.ts";
 import type { Part, Running } from "../../appliance/src/parts/part.ts";
 import { partsOf } from "../../appliance/src/supervisor/supervise.ts";
@@ -26,7 +27,7 @@ export class DevelopedPart {
     this.#folder = folder;
   }
 
-  /** Takes the part from the supervisor. @throws PartsError, Error when the appliance has no such part */
+  /** Takes the part from the supervisor, on record. @throws PartsError, AuditUnavailable, Error when the appliance has no such part */
   static async take(
     context: PartContext,
     name: string,
@@ -37,7 +38,13 @@ export class DevelopedPart {
     const part = partsOf({ ...context, layout: here }).find((one) => one.name === name);
     if (part === undefined) throw new Error(`this tree has no part ${name}`);
     await requireParts(context, [name]);
-    await stopParts(context, [name], HOLD_MS);
+    try {
+      await stopRecorded(context, [name], (named) => stopParts(context, named, HOLD_MS));
+    } catch (error) {
+      // It may be held by now, and nobody would start it again.
+      await startParts(context, [name]);
+      throw error;
+    }
     return new DevelopedPart(context, part, folder);
   }
 
@@ -77,17 +84,20 @@ export class DevelopedPart {
   async giveBack(): Promise<void> {
     await this.#end();
     this.#part.giveUp?.();
-    await startParts(this.#context, [this.#part.name]);
+    await startRecorded(this.#context, [this.#part.name], (named) =>
+      startParts(this.#context, named),
+    );
   }
 
   async #end(): Promise<void> {
     const running = this.#running;
     if (running === null) return;
+    // Whoever waits for an end sees by this that it was meant.
+    this.#running = null;
     running.stop();
     const timer = setTimeout(() => running.kill(), this.#part.stopGraceMs);
     await running.exited;
     clearTimeout(timer);
-    this.#running = null;
   }
 }
 

@@ -2,6 +2,7 @@
 export class OneAtATime {
   readonly #work: () => Promise<void>;
   #isAsked = false;
+  #isOver = false;
   #loop: Promise<void> | null = null;
 
   /** @param work takes care of its own errors */
@@ -10,12 +11,14 @@ export class OneAtATime {
   }
 
   ask(): void {
+    if (this.#isOver) return;
     this.#isAsked = true;
     this.#loop ??= this.#run();
   }
 
-  /** Resolves when nothing is under way, and asks for nothing more. */
-  async settle(): Promise<void> {
+  /** Resolves when nothing is under way; from now on nothing begins. */
+  async end(): Promise<void> {
+    this.#isOver = true;
     this.#isAsked = false;
     await this.#loop;
   }

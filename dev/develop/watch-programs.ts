@@ -15,8 +15,8 @@ export class WatchedPrograms implements AsyncDisposable {
   }
 
   /**
-   * Compiles once, then watches. What does not compile is said, by esbuild, and what runs goes on.
-   * @throws esbuild's BuildFailure when the sources don't compile at the start
+   * Resolves when all are compiled; `changed` is called after each later time. What does not compile is said, by esbuild, and what runs goes on.
+   * @throws Error when the sources don't compile at the start
    */
   static async start(
     programs: readonly string[],
@@ -24,8 +24,9 @@ export class WatchedPrograms implements AsyncDisposable {
     changed: () => void,
   ): Promise<WatchedPrograms> {
     const settled: { tell: () => void } = { tell: () => undefined };
+    const firsts = programs.map(() => Promise.withResolvers<void>());
     const contexts = await Promise.all(
-      programs.map((name) =>
+      programs.map((name, at) =>
         context({
           ...compileOptions(name, join(into, `${name}.mjs`)),
           sourcemap: true,
@@ -34,7 +35,9 @@ export class WatchedPrograms implements AsyncDisposable {
               name: "tell-changes",
               setup: (build) =>
                 build.onEnd(({ errors }) => {
-                  if (errors.length === 0) settled.tell();
+                  if (errors.length > 0) firsts[at]!.reject(new Error(`${name} does not compile`));
+                  else settled.tell();
+                  firsts[at]!.resolve();
                 }),
             },
           ],
@@ -43,12 +46,13 @@ export class WatchedPrograms implements AsyncDisposable {
     );
     const made = new WatchedPrograms(contexts);
     try {
-      await Promise.all(contexts.map((one) => one.rebuild()));
+      // The watch begins with a build of its own.
+      await Promise.all(contexts.map((one) => one.watch()));
+      await Promise.all(firsts.map(({ promise }) => promise));
     } catch (error) {
       await made[Symbol.asyncDispose]();
       throw error;
     }
-    await Promise.all(contexts.map((one) => one.watch()));
     settled.tell = () => made.#settle(changed);
     return made;
   }

@@ -32,12 +32,13 @@ t.test("an end waits for the restart that is under way, and begins none", async 
   turns.ask();
   turns.ask();
   let isSettled = false;
-  const settled = turns.settle().then(() => {
+  const settled = turns.end().then(() => {
     isSettled = true;
   });
   await turn();
   t.equal(isSettled, false);
   ends[0]!();
   await settled;
-  t.equal(ends.length, 1);
+  turns.ask();
+  t.equal(ends.length, 1, "a late change begins nothing either");
 });
