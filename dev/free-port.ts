@@ -36,7 +36,7 @@ async function claims(port: number): Promise<boolean> {
   return claim !== null;
 }
 
-async function isFree(port: number, host: string): Promise<boolean> {
+export async function isFree(port: number, host: string): Promise<boolean> {
   const server = await listening({ port, host });
   if (server === null) return false;
   server.close();

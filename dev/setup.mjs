@@ -185,6 +185,8 @@ if (script) {
     RT_SETUP_MS: String(Date.now() - startedAt),
     RT_SETUP_DOWNLOAD_MS: String(aptDownloadMs),
   };
+  // Ctrl-C reaches that program as well: it ends in its own way, and this one after it.
+  process.on("SIGINT", () => undefined);
   const done = spawnSync(
     node,
     ["--disable-warning=ExperimentalWarning", join(root, script), ...args],

@@ -1,6 +1,6 @@
 /**
- * `npm test [-- --tier TIER | --since REV | FILE…]`: set-up (done before, by setup.mjs), then the tests tier by tier, each with no more than it
- * needs: engines are built for the second, an appliance is installed for the last. `--help` says more.
+ * `npm test [-- --tier TIER | --since REV | FILE…]`: set-up (done before, by setup.mjs), then the tests of all tiers beside one another, each with no
+ * more than it needs: engines are built for all but the first, an appliance is installed for the last. `--help` says more.
  */
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -65,6 +65,7 @@ const outcomes = new Map<Tier, TierOutcome>();
 const env: NodeJS.ProcessEnv = {
   ...process.env,
   NODE_COMPILE_CACHE: join(repository, ".cache", "compile"),
+  ...(options.isKept ? { TAP_SAVE_FIXTURE: "1" } : {}),
 };
 /** What the uninstall and all files together left behind: a failure of the run as any test's is. */
 const leftovers: string[] = [];
@@ -111,6 +112,7 @@ phases.say(
   `phases in seconds: ${JSON.stringify(phases.seconds)}, in all ${phases.totalSeconds}; ${Math.round(report.cpuSeconds)} s of this machine's CPU`,
 );
 phases.say(`raw results: ${results}`);
+if (options.isKept) phases.say(`folders of the tests: ${join(repository, ".tap", "fixtures")}`);
 if (options.isRecorded)
   recordRun(join(repository, "docs", "developer", "test-runs.json"), {
     ...{ commit: commitOf(repository), at: new Date().toISOString(), busy: options.busy },

@@ -58,6 +58,7 @@ import { taskRoutes, type TaskRoutesDeps } from "./http/routes/tasks.ts";
 import { uploadRoutes, type UploadRoutesDeps } from "./http/routes/uploads.ts";
 import { schemaValidators } from "./http/validation.ts";
 import { AccessTokens } from "./identity/sign-in/access-tokens.ts";
+import release from "../package.json" with { type: "json" };
 
 export type AppDeps = AuditDeps &
   Omit<AuthenticationOptions, "maxFailuresPerMinute" | "sessions" | "tokens"> &
@@ -162,7 +163,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       openapi: "3.1.0",
       info: {
         title: "ResonTech appliance",
-        version: "0.1.0",
+        version: release.version,
         description: "Federated training inside one perimeter.",
       },
       components: {

@@ -2,20 +2,16 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import react from "@vitejs/plugin-react";
 import { build } from "vite";
+import { dashboardOptions } from "./dashboard-options.ts";
 
-const room = join(import.meta.dirname, "..");
-
-/** @param into an empty folder; each file but the page gets a `.br` beside it, compressed once for all who ask */
-export async function buildDashboard(into: string): Promise<void> {
-  await build({
-    root: room,
-    configFile: false,
-    logLevel: "error",
-    plugins: [react()],
-    // A package of this tree brings a React of its own, for terminals.
-    resolve: { dedupe: ["react", "react-dom"] },
+/**
+ * @param into an empty folder; each file but the page gets a `.br` beside it, compressed once for all who ask
+ * @returns the files whose text is in what came out
+ */
+export async function buildDashboard(into: string): Promise<string[]> {
+  const built = await build({
+    ...dashboardOptions(),
     build: {
       outDir: into,
       emptyOutDir: true,
@@ -37,4 +33,17 @@ export async function buildDashboard(into: string): Promise<void> {
     const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
     writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
   }
+  return modulesOf(built);
+}
+
+function modulesOf(built: Awaited<ReturnType<typeof build>>): string[] {
+  // It watches nothing, so it answers what it made.
+  const outputs = [built].flat().flatMap((one) => ("output" in one ? one.output : []));
+  return outputs.flatMap((chunk) =>
+    chunk.type === "chunk"
+      ? Object.entries(chunk.modules)
+          .filter(([, { renderedLength }]) => renderedLength > 0)
+          .map(([file]) => file)
+      : [],
+  );
 }

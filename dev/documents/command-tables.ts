@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { HELP as VERIFIER_HELP } from "../../audit/src/verifier/report/output.ts";
 import { PROOFS } from "../../proofs/catalogue.ts";
+import { HELP as DEVELOP_HELP } from "../develop/options.ts";
+import { HELP as RELEASE_HELP } from "../release/options.ts";
 import { HELP as TEST_HELP } from "../tests/options.ts";
 import type { CommandTable, Programs } from "./commands.ts";
 
@@ -46,6 +48,8 @@ export async function readPrograms(): Promise<Programs> {
       ["witness", witness],
       ["node witness.mjs", witness],
       ["npm test", tableOfHelp(TEST_HELP)],
+      ["npm run dev --", tableOfHelp(DEVELOP_HELP)],
+      ["npm run release --", tableOfHelp(RELEASE_HELP)],
       ["npm run try --", { options: new Map([["--json", false]]), subcommands: NO_COMMANDS }],
       ["npm run prove --", proofTable()],
     ]),

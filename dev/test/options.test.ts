@@ -10,7 +10,7 @@ t.test("a file's name says its tier", async (t) => {
 });
 
 t.test("a tier, a revision or files choose what runs", async (t) => {
-  const plain = { help: false, tier: null, since: null, files: [], busy: 0 };
+  const plain = { help: false, tier: null, since: null, files: [], busy: 0, isKept: false };
   t.same(readTestOptions([]), { ...plain, isFresh: false, isRecorded: false });
   t.match(readTestOptions(["--tier", "unit", "--since", "HEAD~1"]), {
     ...{ tier: "unit", since: "HEAD~1", isFresh: false },
@@ -26,6 +26,7 @@ t.test("wrong arguments say what is allowed", async (t) => {
     new TestOptionsError('there is no tier "quick": say unit, engines, browser, acceptance'),
   );
   t.throws(() => readTestOptions(["--fast"]), /--fast/);
+  t.throws(() => readTestOptions(["--keep"]), /name them/);
   t.throws(() => readTestOptions(["--since", "HEAD", "a.test.ts"]), /name none beside it/);
 });
 
@@ -41,4 +42,9 @@ t.test("a part of a run is no record, and busy processes are counted", async (t)
   t.throws(() => readTestOptions(["--record", "--tier", "unit"]), /whole runs/);
   t.throws(() => readTestOptions(["--busy", "many"]), /from 0 to 16/);
   t.throws(() => readTestOptions(["--busy", "17"]), /from 0 to 16/);
+});
+
+t.test("folders of named files are kept where that is asked for", async (t) => {
+  t.equal(readTestOptions(["a/test/x.test.ts", "--keep"]).isKept, true);
+  t.equal(readTestOptions(["a/test/x.test.ts"]).isKept, false);
 });

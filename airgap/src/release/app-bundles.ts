@@ -12,8 +12,9 @@ import {
 import { join } from "node:path";
 import { verifierPage } from "@resontech/audit/verifier-page";
 import { buildDashboard } from "@resontech/dashboard/build-dashboard";
-import { build } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 import type { StepCache } from "../cache/step-cache.ts";
+import { describePackages, packageFolders } from "./package-notices.ts";
 import { SourceMissingError } from "./source-missing-error.ts";
 
 const repository = join(import.meta.dirname, "..", "..", "..");
@@ -50,15 +51,28 @@ const ENTRIES: Readonly<Record<string, { source: string; target: string }>> = {
 
 /** Source of one program's entry: `auditd` → `audit/src/log/auditd/main.ts`. @throws Error for a name that no program has */
 export function programSource(name: string): string {
+  return entryOf(name).source;
+}
+
+/** How esbuild makes one program of a release into `outfile`. @throws Error for a name that no program has */
+export function compileOptions(name: string, outfile: string): BuildOptions {
+  const { source, target } = entryOf(name);
+  return optionsOf(source, target, outfile);
+}
+
+function entryOf(name: string): { source: string; target: string } {
   const entry = ENTRIES[`app/${name}.mjs`];
   if (entry === undefined) throw new Error(`no program is named ${name}`);
-  return entry.source;
+  return entry;
 }
 
 /** `index.html` and `assets/`, as the coordinator serves them. */
 const DASHBOARD = "app/dashboard";
 /** The verifier again, for an auditor who has a browser and no Node. */
 const VERIFIER_PAGE = "app/sov-verify.html";
+
+/** Packages of others that are part of our programs, and their licences; a release adds its engines. */
+export const PACKAGE_NOTICES = "app/THIRD-PARTY-NOTICES.txt";
 
 /** What ships as it is: path in the release → path in this tree. Of native packages only the binary that runs on the appliance. */
 const COPIED: Readonly<Record<string, string>> = {
@@ -94,6 +108,7 @@ const SOURCES = [
   "gateway/src",
   "monitoring/src",
   "parts",
+  "coordinator/package.json",
   "coordinator/src",
   "agent/src",
   "registry-mirror/src",
@@ -114,6 +129,13 @@ const REQUIRE =
   'import { createRequire as __rtRequire } from "node:module"; const require = __rtRequire(import.meta.url);';
 const BANNER = `${REQUIRE} const __filename = import.meta.filename; const __dirname = import.meta.dirname;`;
 
+/** Copies what ships as it is, as far as its place in the release begins with `below`. */
+export function copyShipped(below: string, into: string): void {
+  for (const [path, source] of Object.entries(COPIED))
+    if (path.startsWith(below))
+      cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
+}
+
 /** A command on the release's own Node. */
 const commandOf = (name: string): string => `#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
@@ -132,22 +154,35 @@ export async function buildApps(cache: StepCache): Promise<string> {
   for (const [path, source] of wanted)
     if (!existsSync(join(repository, source))) throw new SourceMissingError(path, source);
   const sources = digestOf([...SOURCES, ...Object.values(COPIED)]);
-  return await cache.step("compile our processes", { sources, revision: 15 }, async (into) => {
+  return await cache.step("compile our processes", { sources, revision: 16 }, async (into) => {
+    const compiled: string[] = [];
     for (const [path, { source, target }] of Object.entries(ENTRIES))
-      await compile(source, target, join(into, path));
+      compiled.push(...(await compile(optionsOf(source, target, join(into, path)))));
+    // Of the same sources as `sov-verify.mjs`: no package of its own.
     writeFileSync(join(into, VERIFIER_PAGE), await verifierPage());
-    await buildDashboard(join(into, DASHBOARD));
-    for (const [path, source] of Object.entries(COPIED))
-      cpSync(join(repository, source), join(into, path), { recursive: true, filter: ships });
+    compiled.push(...(await buildDashboard(join(into, DASHBOARD))));
+    const packages = packageFolders(repository, [...compiled, ...Object.values(COPIED)]);
+    writeFileSync(join(into, PACKAGE_NOTICES), describePackages(repository, packages));
+    copyShipped("app/", into);
     mkdirSync(join(into, "bin"));
     for (const name of ["appliance", "appliance-node", "resontech"])
       writeFileSync(join(into, "bin", name), commandOf(name), { mode: 0o755 });
   });
 }
 
-async function compile(source: string, target: string, outfile: string): Promise<void> {
+/** @returns the files whose text is in what came out */
+async function compile(options: BuildOptions): Promise<string[]> {
+  const { metafile } = await build({ ...options, metafile: true });
+  return Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs)
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .map(([file]) => file),
+  );
+}
+
+function optionsOf(source: string, target: string, outfile: string): BuildOptions {
   const isStandalone = target === "node20";
-  await build({
+  return {
     absWorkingDir: repository,
     entryPoints: [source],
     outfile,
@@ -163,7 +198,7 @@ async function compile(source: string, target: string, outfile: string): Promise
     loader: { ".node": "empty" },
     legalComments: "none",
     logLevel: "error",
-  });
+  };
 }
 
 /** Leaves out what only a checkout has, and packages that npm puts below a part. */

@@ -30,6 +30,7 @@ import {
 } from "./describe-release.ts";
 import { joinScript } from "./join-script.ts";
 import { signedFiles } from "./signed-files.ts";
+import { thirdPartyNotices } from "./third-party-notices.ts";
 import { hasSignedFiles, writeBundle } from "./write-bundle.ts";
 
 /** What a bundle's job images are for: `cuda` is `cpu`, both images for NVIDIA's accelerators, and that of vLLM. */
@@ -139,13 +140,14 @@ async function makeParts(
     buildAddons(cache, lock),
     buildHostTools(cache, lock),
     buildHaproxy(cache, lock),
+    thirdPartyNotices(cache, lock, apps),
   ];
   const [imageLayouts, engineFiles, nativeFiles] = await Promise.all([
     Promise.all(images),
     Promise.all(engines),
     Promise.all(natives).then((files) => files.flat()),
   ]);
-  // The source tree's addons serve this machine alone.
+  // The source tree's addons serve this machine alone, and its notices name no engine.
   const replaced = new Set(nativeFiles.map(({ path }) => path));
   const own = treeOf(apps).filter(({ path }) => !replaced.has(path));
   const verifier = engineFiles.find(({ path }) => path === SIGNATURE_VERIFIER);

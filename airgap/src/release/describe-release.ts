@@ -100,7 +100,8 @@ const TOOL_PACKAGES = [
   { name: "libc6", licence: "LGPL-2.1-or-later" },
 ] as const;
 
-function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
+/** Programs of others in a release, by where they are. */
+export function enginesOf(lock: LockFile): ReleaseManifest["engines"] {
   const engines: ReleaseManifest["engines"] = {};
   for (const [name, pin] of Object.entries(lock.go)) {
     const program = NATIVE_ENGINES[name as NativeEngine] ?? name;

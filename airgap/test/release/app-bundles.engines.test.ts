@@ -131,6 +131,15 @@ t.test("the policies come with the engine and the program that judge them", asyn
   t.ok(shown.policies.length > 60);
 });
 
+t.test("packages of others that are compiled in are named with their licences", async (t) => {
+  const notices = readFileSync(join(app, "THIRD-PARTY-NOTICES.txt"), "utf8");
+  // Of a process, of the dashboard, and one that ships as it is.
+  for (const name of ["fastify", "react", "better-sqlite3"])
+    t.match(notices, new RegExp(`^${name} \\d\\S*\nLicence: MIT\n\n\\S`, "m"), name);
+  t.notMatch(notices, /^(esbuild|vite|tap) \d/m, "nothing that only builds or tests");
+  t.notMatch(notices, /^@resontech\//m);
+});
+
 t.test("commands start from their one file and tell how they are used", async (t) => {
   for (const name of ["appliance", "installer", "sov-verify", "resontech"])
     t.match(
