@@ -1,7 +1,7 @@
 /** Takes alerts and the ends of jobs to people: by mail, webhook and syslog. Nobody's work waits for it. */
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import { definePart, factsFrom } from "@resontech/frame/define-part";
-import { READER_NAME } from "@resontech/monitoring/reader-name";
+import { READER_NAME } from "@resontech/prometheus/reader-name";
 import { AlertTargets } from "./src/alert-targets.ts";
 import { NotifierConfig } from "./src/config.ts";
 import { listTargets, mailToPerson, sendTestAlert } from "./src/operations.ts";

@@ -82,7 +82,7 @@ const COPIED: Readonly<Record<string, string>> = {
   "app/policies/controls.json": "policies/controls.json",
   "app/policies/retention.json": "policies/retention.json",
   "app/runbooks": "docs/operator/runbooks",
-  "app/grafana/appliance.json": "monitoring/grafana/appliance.json",
+  "app/grafana/appliance.json": "parts/prometheus/grafana/appliance.json",
   "app/node_modules/@cedar-policy/cedar-wasm/package.json":
     "node_modules/@cedar-policy/cedar-wasm/package.json",
   "app/node_modules/@cedar-policy/cedar-wasm/nodejs":
@@ -106,7 +106,6 @@ const SOURCES = [
   "audit/build",
   "audit/src",
   "gateway/src",
-  "monitoring/src",
   "parts",
   "coordinator/package.json",
   "coordinator/src",

@@ -25,8 +25,8 @@ import {
   renderAlertRules,
   renderPrometheusConfig,
   renderWebConfig,
-} from "@resontech/monitoring/prometheus-config";
-import { READER_NAME } from "@resontech/monitoring/reader-name";
+} from "@resontech/prometheus/prometheus-config";
+import { READER_NAME } from "@resontech/prometheus/reader-name";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { notifier } from "@resontech/notifier/part";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";

@@ -5,7 +5,7 @@ import {
   prometheusEnvironment,
   prometheusFlags,
   type PrometheusSettings,
-} from "@resontech/monitoring/prometheus-config";
+} from "@resontech/prometheus/prometheus-config";
 import { prometheusTokenFile } from "../config/metrics-token.ts";
 import { engineVersion, type PartContext } from "./context.ts";
 import { httpsGet } from "./health.ts";

@@ -99,7 +99,7 @@ export const STEADY_EXCEPTIONS: readonly SteadyExceptions[] = [
       ],
       "dashboard/test/palette.browser.test.ts": ["await page.waitForTimeout(300);"],
       "installer/test/end-monitors.engines.test.ts": ["await sleep(50);"],
-      "monitoring/test/alert-rules.engines.test.ts": ["await sleep(4_000);"],
+      "parts/prometheus/test/alert-rules.engines.test.ts": ["await sleep(4_000);"],
       "parts/notifier/test/notifier.engines.test.ts": ["await sleep(1_500);"],
       "parts/s3-front/test/hostile.engines.test.ts": ["await sleep(200);"],
       "parts/s3-front/test/http/follow-certificate.engines.test.ts": ["await sleep(200);"],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { CertificateAuthority } from "@resontech/appliance/certificate-authority";
-import type { AlertRule } from "@resontech/monitoring/alert-rules";
+import type { AlertRule } from "@resontech/prometheus/alert-rules";
 import {
   prometheusEnvironment,
   prometheusFlags,
@@ -14,8 +14,8 @@ import {
   renderAlertRules,
   renderPrometheusConfig,
   renderWebConfig,
-} from "@resontech/monitoring/prometheus-config";
-import { READER_NAME } from "@resontech/monitoring/reader-name";
+} from "@resontech/prometheus/prometheus-config";
+import { READER_NAME } from "@resontech/prometheus/reader-name";
 import { freePort } from "../../../dev/free-port.ts";
 
 export type Reader = { cert: Buffer; key: Buffer } | null;

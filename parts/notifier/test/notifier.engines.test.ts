@@ -13,7 +13,7 @@ import t from "tap";
 import { RunningPart } from "@resontech/house/running-part";
 import { notifier as part } from "../part.ts";
 import { Notifier } from "../src/notifier.ts";
-import { ALERT_RULES } from "@resontech/monitoring/alert-rules";
+import { ALERT_RULES } from "@resontech/prometheus/alert-rules";
 import { certificates } from "@resontech/house/test-certificates";
 import { smtpServer, syslogServer, webhookServer } from "@resontech/house/alert-receivers";
 import { RunningPrometheus } from "@resontech/house/running-prometheus";

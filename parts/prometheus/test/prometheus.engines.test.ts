@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { RunningCoordinator } from "../../coordinator/test/helper/running-coordinator.ts";
-import { ALERT_RULES } from "../src/prometheus/alert-rules.ts";
+import { RunningCoordinator } from "../../../coordinator/test/helper/running-coordinator.ts";
+import { ALERT_RULES } from "../src/alert-rules.ts";
 import { RunningPrometheus } from "@resontech/house/running-prometheus";
 import { until } from "@resontech/house/until";
 

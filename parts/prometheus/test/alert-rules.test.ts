@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROMETHEUS_UNREACHABLE } from "@resontech/notifier/prometheus-unreachable";
 import t from "tap";
-import { ALERT_RULES } from "../src/prometheus/alert-rules.ts";
+import { ALERT_RULES } from "../src/alert-rules.ts";
 
 const repository = join(import.meta.dirname, "..", "..");
 const RUNBOOKS = "docs/operator/runbooks";

@@ -1,6 +1,6 @@
 /**
  * A dashboard for a Grafana of the customer's that reads a Prometheus of the customer's. Grafana is neither bundled nor linked; its published
- * schema, Apache-2.0, is what the types here are of. `node monitoring/grafana/write-dashboard.ts` makes the file anew.
+ * schema, Apache-2.0, is what the types here are of. `node parts/prometheus/grafana/write-dashboard.ts` makes the file anew.
  */
 import type { Dashboard, Panel } from "@grafana/schema";
 
