@@ -5,9 +5,10 @@ import type { PartDeclaration } from "@resontech/frame/define-part";
 import { DATA_FOLDERS } from "@resontech/frame/layout";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { notifier } from "@resontech/notifier/part";
+import { prometheus } from "@resontech/prometheus/part";
 import { s3Front } from "@resontech/s3-front/part";
 
-export const PARTS: readonly PartDeclaration[] = [s3Front, inferenceGateway, notifier];
+export const PARTS: readonly PartDeclaration[] = [s3Front, prometheus, inferenceGateway, notifier];
 
 /** Of every process of an appliance: it runs as uid and gid `uidBase + n`. */
 export function userOffsets(): number[] {
@@ -17,6 +18,11 @@ export function userOffsets(): number[] {
 /** Below `data`: the uninstall takes these, and a disk of the operator may be mounted on each. */
 export function dataFolders(): string[] {
   return [...DATA_FOLDERS, ...PARTS.flatMap(({ name, data }) => (data === null ? [] : [name]))];
+}
+
+/** Below `data`: what is in no backup, and made anew where it is gone. */
+export function unkeptData(): string[] {
+  return PARTS.flatMap(({ name, data }) => (data?.isBackedUp === false ? [name] : []));
 }
 
 /** What all processes of an appliance take of the disk within its first weeks, without its release. */

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ask } from "@resontech/frame/ask";
-import type { PartDeclaration } from "@resontech/frame/define-part";
+import type { OwnPart } from "@resontech/frame/define-part";
 import type { Operation } from "@resontech/frame/operation";
 import type { ProcessConfig } from "@resontech/frame/process-config";
 import type { Static, TSchema } from "typebox";
@@ -16,13 +16,13 @@ const START_MS = 30_000;
 const ANSWER_MS = 30_000;
 
 export class RunningPart<Config extends TSchema = TSchema> implements AsyncDisposable {
-  readonly #part: PartDeclaration<Config>;
+  readonly #part: OwnPart<Config>;
   readonly #folder: string;
   readonly #config: ProcessConfig<Config>;
   #child: ChildProcess | null = null;
   #output = "";
 
-  private constructor(part: PartDeclaration<Config>, own: Static<Config>) {
+  private constructor(part: OwnPart<Config>, own: Static<Config>) {
     this.#part = part;
     // Short: a socket's path has at most 107 bytes.
     this.#folder = mkdtempSync(join(tmpdir(), "rtp-"));
@@ -39,7 +39,7 @@ export class RunningPart<Config extends TSchema = TSchema> implements AsyncDispo
 
   /** Once it serves. */
   static async start<Config extends TSchema>(
-    part: PartDeclaration<Config>,
+    part: OwnPart<Config>,
     own: Static<Config>,
   ): Promise<RunningPart<Config>> {
     const running = new RunningPart(part, own);

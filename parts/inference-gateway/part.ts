@@ -45,5 +45,5 @@ export const inferenceGateway = definePart({
   audit: { family: "serving" },
   // Calls that are under way end.
   stop: { graceMs: 15_000 },
-  isVital: true,
+  inShortage: "last",
 });

@@ -45,5 +45,5 @@ export const notifier = definePart({
   })),
   // A message under way is waited for.
   stop: { graceMs: 30_000 },
-  isVital: false,
+  inShortage: "middle",
 });

@@ -38,7 +38,7 @@ export const s3Front = definePart({
       pageOrigin: `https://${name}:${ports.api}`,
     }),
   },
-  port: "s3",
+  port: { of: "s3", on: "perimeter" },
   sockets: {},
   secretsFolder: SECRETS,
   certificates: [{ name: "server", isDoor: true }],
@@ -49,5 +49,5 @@ export const s3Front = definePart({
   audit: { family: NAME },
   // Requests under way end.
   stop: { graceMs: 15_000 },
-  isVital: true,
+  inShortage: "last",
 });

@@ -1,5 +1,6 @@
 /** What all declarations must be together, and what no later one may change. */
 import { UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import { secretOf } from "@resontech/frame/define-part";
 import { Layout } from "@resontech/frame/layout";
 import { processConfigOf, processConfigSchema } from "@resontech/frame/process-config";
 import t from "tap";
@@ -30,10 +31,29 @@ t.test("each folder of data is one part's", async (t) => {
 t.test("what a part's configuration is derived to be is what it reads", async (t) => {
   const layout = new Layout("/opt/resontech", "a".repeat(40));
   for (const part of PARTS) {
+    if (!("config" in part)) continue;
     const config = processConfigOf(part, { layout, appliance: APPLIANCE });
     t.same([...Value.Errors(processConfigSchema(part), config)], [], part.name);
     for (const path of Object.values(config.sockets))
       t.ok(path.length <= 107, `${path} fits into a socket's address`);
+  }
+});
+
+t.test("what an engine is given names no file that it is not given", async (t) => {
+  const facts = { layout: new Layout("/opt/resontech", "main"), appliance: APPLIANCE };
+  const engines = PARTS.filter((part) => "engine" in part);
+  t.ok(engines.length > 0);
+  for (const part of engines) {
+    const given = part.files.map(({ name }) => secretOf(part, facts.layout, name));
+    const named = part
+      .args(facts)
+      .flatMap((arg) => arg.match(/\/opt\/[^,]*\/secrets\/[^,]*/) ?? []);
+    t.same(
+      named.filter((file) => !given.includes(file)),
+      [],
+      part.name,
+    );
+    for (const { text } of part.files) t.ok(text(facts).length > 0);
   }
 });
 

@@ -7,6 +7,7 @@ import { stageBackup, type StagedBackup } from "@resontech/backup/stage-backup";
 import type { Target } from "@resontech/backup/target";
 import { takeExclusiveLock } from "../config/exclusive-lock.ts";
 import type { Layout } from "@resontech/frame/layout";
+import { unkeptData } from "@resontech/parts";
 import type { PartContext } from "../parts/context.ts";
 import { notePutBack } from "../supervisor/tell-put-back.ts";
 import { checkLogArchive, type Verifier } from "./check-log-archive.ts";
@@ -106,7 +107,10 @@ async function decided(layout: Layout, staging: string, backup: string): Promise
     await policyIn(join(staging, "data", "audit")),
   );
   const names = namesIn(join(staging, "data"));
-  const plan = { ...putBackPlan(namesIn(layout.data()), names, isHome), backup };
+  const plan = {
+    ...putBackPlan(namesIn(layout.data()), names, { isHome, unkept: unkeptData() }),
+    backup,
+  };
   decidePutBack({ root: layout.root, staging }, plan);
   return plan;
 }

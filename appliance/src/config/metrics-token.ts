@@ -1,7 +1,9 @@
 /** The tokens by which `GET /metrics` is read: one is our own Prometheus', the other one the customer's. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { secretOf } from "@resontech/frame/define-part";
 import { type Layout, uidOf } from "@resontech/frame/layout";
+import { prometheus, SCRAPE_TOKEN } from "@resontech/prometheus/part";
 import type { PartContext } from "../parts/context.ts";
 import { readableBy, writeOwned } from "./owned-file.ts";
 
@@ -13,9 +15,10 @@ export function metricsTokenFiles(layout: Layout): string[] {
 /** Makes what is missing. The own one lies with the coordinator and, the same again, with Prometheus. */
 export function ensureMetricsTokens(context: PartContext): void {
   const { layout } = context;
-  for (const file of metricsTokenFiles(layout))
-    if (!existsSync(file)) writeToken(context, file, "coordinator");
-  writeToken(context, prometheusTokenFile(layout), "prometheus", readToken(ownTokenFile(layout)));
+  for (const file of metricsTokenFiles(layout)) if (!existsSync(file)) writeToken(context, file);
+  const { uidBase } = context.config;
+  const token = readToken(ownTokenFile(layout));
+  writeOwned(prometheusTokenFile(layout), token, readableBy(uidBase + prometheus.user), 0o440);
 }
 
 export function readCustomersToken(layout: Layout): string {
@@ -24,11 +27,11 @@ export function readCustomersToken(layout: Layout): string {
 
 /** The one before is void at once. */
 export function rotateCustomersToken(context: PartContext): string {
-  return writeToken(context, customersTokenFile(context.layout), "coordinator");
+  return writeToken(context, customersTokenFile(context.layout));
 }
 
 export function prometheusTokenFile(layout: Layout): string {
-  return layout.secrets("prometheus", "scrape.token");
+  return secretOf(prometheus, layout, SCRAPE_TOKEN);
 }
 
 function ownTokenFile(layout: Layout): string {
@@ -43,12 +46,9 @@ function readToken(file: string): string {
   return readFileSync(file, "utf8").trim();
 }
 
-function writeToken(
-  { config }: PartContext,
-  file: string,
-  process: "coordinator" | "prometheus",
-  token = randomBytes(32).toString("base64url"),
-): string {
-  writeOwned(file, token, readableBy(uidOf(config, process)), 0o440);
+/** A new one, for the coordinator to read. */
+function writeToken({ config }: PartContext, file: string): string {
+  const token = randomBytes(32).toString("base64url");
+  writeOwned(file, token, readableBy(uidOf(config, "coordinator")), 0o440);
   return token;
 }

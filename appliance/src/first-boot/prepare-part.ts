@@ -40,11 +40,18 @@ function ownerOf({ config }: PartContext, { user }: PartDeclaration): Owner {
   return readableBy(config.uidBase + user);
 }
 
-export function writePartConfig({ config, layout }: PartContext, part: PartDeclaration): void {
-  writeOwned(
-    layout.processConfig(part.name),
-    `${JSON.stringify(processConfigOf(part, { layout, appliance: config }), null, 2)}\n`,
-    readableBy(config.uidBase + part.user),
-    0o440,
-  );
+/** What it reads: its configuration, or the files of an engine. */
+export function writePartConfig(context: PartContext, part: PartDeclaration): void {
+  const { config, layout } = context;
+  const [facts, owner] = [{ layout, appliance: config }, ownerOf(context, part)];
+  if ("files" in part)
+    for (const { name, text } of part.files)
+      writeOwned(secretOf(part, layout, name), text(facts), owner, 0o440);
+  else
+    writeOwned(
+      layout.processConfig(part.name),
+      `${JSON.stringify(processConfigOf(part, facts), null, 2)}\n`,
+      owner,
+      0o440,
+    );
 }

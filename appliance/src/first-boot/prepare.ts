@@ -21,12 +21,6 @@ import type { RetentionClasses, VaultConfig } from "@resontech/contracts/vault-c
 import { socketOf } from "@resontech/frame/define-part";
 import { openFilesLimit } from "@resontech/frame/open-files-limit";
 import { renderDoorConfig } from "@resontech/gateway/door-config";
-import {
-  renderAlertRules,
-  renderPrometheusConfig,
-  renderWebConfig,
-} from "@resontech/prometheus/prometheus-config";
-import { READER_NAME } from "@resontech/prometheus/reader-name";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
 import { notifier } from "@resontech/notifier/part";
 import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
@@ -44,7 +38,6 @@ import { uidOf } from "@resontech/frame/layout";
 import { apiSocket } from "../parts/api-socket.ts";
 import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { imageReference, type PartContext } from "../parts/context.ts";
-import { prometheusSettings } from "../parts/prometheus.ts";
 import { auditProducers } from "../parts/audit-producers.ts";
 import { followNameInAgent } from "./follow-name.ts";
 import { settleLogReserve } from "../config/log-reserve.ts";
@@ -124,7 +117,6 @@ function makeFolders(context: PartContext): void {
     "registry",
     "postgres",
     "keycloak",
-    "prometheus",
   ] as const)
     ensureFolder(layout.secrets(process), readBy(context, process), 0o750);
   for (const part of context.parts) makePartFolders(context, part);
@@ -148,7 +140,6 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.data("postgres"), ownedBy(context, "postgres"), 0o700);
   ensureFolder(keptDatabase(layout.root), ROOT, 0o755);
   ensureFolder(layout.data("keycloak"), ownedBy(context, "keycloak"), 0o700);
-  ensureFolder(layout.data("prometheus"), ownedBy(context, "prometheus"), 0o700);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   ensureFolder(layout.data("registry"), ROOT, 0o755);
   ensureFolder(layout.data("agent"), ROOT, 0o700);
@@ -170,10 +161,6 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   await ca.ensureIntermediate(layout.secrets("coordinator"), readBy(context, "coordinator"));
   for (const process of ["nats", "keycloak"] as const) await ensureNames(context, process, ca);
   for (const process of DOORS) await ensureDoor(context, process, ca);
-  // It asks itself as well, as a reader.
-  await ca.ensureServer(layout.secrets("prometheus"), readBy(context, "prometheus"), "server", [
-    ...["localhost", "127.0.0.1", READER_NAME],
-  ]);
   for (const part of context.parts) await makePartCertificates(context, part, ca);
   await ca.ensureClient(layout.secrets("appliance"), ROOT, KEYCLOAK_CLIENT);
   await ca.ensureClient(layout.secrets("door"), readBy(context, "door"), KEYCLOAK_CLIENT);
@@ -289,7 +276,6 @@ function writeProcessConfigs(context: PartContext): void {
   give("coordinator", "coordinator", coordinatorConfig(context));
   for (const part of context.parts) writePartConfig(context, part);
   if (config.agent !== null) writeAgentConfig(context);
-  writePrometheusConfig(context);
   const seed = (name: string) => fromSeed(readFileSync(layout.secrets("coordinator", name)));
   writeOwned(
     layout.secrets("nats", "nats.conf"),
@@ -350,16 +336,6 @@ function gatewayCertificateSha256({ layout }: PartContext): string {
     readFileSync(layout.secrets(inferenceGateway.name, "client.crt")),
   );
   return certificate.fingerprint256.replaceAll(":", "").toLowerCase();
-}
-
-function writePrometheusConfig(context: PartContext): void {
-  const settings = prometheusSettings(context);
-  for (const [file, text] of [
-    [settings.configFile, renderPrometheusConfig(settings)],
-    [settings.webConfigFile, renderWebConfig(settings)],
-    [settings.rulesFile, renderAlertRules()],
-  ] as const)
-    writeOwned(file, text, readBy(context, "prometheus"), 0o440);
 }
 
 export function auditdConfig(context: PartContext): AuditdConfig {

@@ -20,7 +20,6 @@ import { containerEngineParts, type PartContext } from "../parts/context.ts";
 import { declaredPart } from "../parts/declared-part.ts";
 import { doorPart } from "../parts/door.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
-import { prometheusPart } from "../parts/prometheus.ts";
 import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
 import {
   agentPart,
@@ -184,7 +183,6 @@ export function partsOf(context: PartContext): Part[] {
     vaultPart(context),
     coordinatorPart(context),
     followerPart(context),
-    prometheusPart(context),
     ...context.parts.map((part) => declaredPart(context, part)),
   ];
   if (config.containerEngine.kind === "podman")

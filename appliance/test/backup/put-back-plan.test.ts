@@ -9,7 +9,7 @@ const HERE = ["agent", "audit", "audit-out", "coordinator", "podman", "registry"
 const STAGED = ["audit", "coordinator", "s3", "vault", "vault-key-copies"];
 
 t.test("on another host all is replaced but images, and the vault begins anew", async (t) => {
-  t.same(putBackPlan(HERE, STAGED, false), {
+  t.same(putBackPlan(HERE, STAGED, { isHome: false, unkept: ["prometheus"] }), {
     isHome: false,
     aside: ["agent", "audit", "audit-out", "coordinator", "vault"],
     in: ["audit", "coordinator", "s3"],
@@ -18,14 +18,17 @@ t.test("on another host all is replaced but images, and the vault begins anew", 
 });
 
 t.test("at home the vault, the node and what others have seen of the log stay", async (t) => {
-  t.same(putBackPlan(HERE, STAGED, true), {
+  t.same(putBackPlan(HERE, STAGED, { isHome: true, unkept: ["prometheus"] }), {
     isHome: true,
     aside: ["audit", "coordinator"],
     in: ["audit", "coordinator", "s3", "vault-key-copies"],
     carried: ["secrets/auditd", "secrets/vault"],
   });
   const lost = HERE.filter((name) => name !== "vault");
-  t.ok(putBackPlan(lost, STAGED, true).in.includes("vault"), "a vault that is lost is put back");
+  t.ok(
+    putBackPlan(lost, STAGED, { isHome: true, unkept: ["prometheus"] }).in.includes("vault"),
+    "a vault that is lost is put back",
+  );
 });
 
 t.test("a host is home where its log is signed by a key of the backup's", async (t) => {

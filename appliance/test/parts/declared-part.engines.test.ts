@@ -46,7 +46,7 @@ const count = defineOperation({
   ...{ request: Type.Object({}), reply: Type.Object({ count: Type.Integer() }) },
 });
 const toy = definePart({
-  ...{ name: "toy", user: 900, program: "toy.mjs", after: [], isVital: false },
+  ...{ name: "toy", user: 900, program: "toy.mjs", after: [], inShortage: "middle" },
   config: {
     schema: Type.Object({ note: Type.String() }),
     from: ({ layout }) => ({ note: readFileSync(layout.secrets("toy", "note"), "utf8") }),

@@ -11,6 +11,7 @@ import { socketOf } from "@resontech/frame/define-part";
 import { processConfigSchema } from "@resontech/frame/process-config";
 import { listTargets } from "@resontech/notifier/operations";
 import { notifier } from "@resontech/notifier/part";
+import { prometheus } from "@resontech/prometheus/part";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import t, { type Test } from "tap";
 import { Value } from "typebox/value";
@@ -20,7 +21,6 @@ import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import { declaredPart } from "../../src/parts/declared-part.ts";
 import type { Part } from "../../src/parts/part.ts";
-import { prometheusPart } from "../../src/parts/prometheus.ts";
 
 /** Its run folder lies beside its root, and not in the host's. */
 class TestLayout extends Layout {
@@ -59,7 +59,7 @@ const release = {
   engines: {},
   tree: [],
 } as unknown as ReleaseManifest;
-const context: PartContext = { layout, config, release, parts: [notifier] };
+const context: PartContext = { layout, config, release, parts: [prometheus, notifier] };
 
 async function started(t: Test, part: Part): Promise<void> {
   await part.prepare?.();
@@ -72,7 +72,7 @@ async function started(t: Test, part: Part): Promise<void> {
     if (Date.now() > deadline)
       throw new Error(readFileSync(layout.log(`${part.name}.log`), "utf8"));
   const owner = statSync(`/proc/${running.pid}`).uid;
-  t.equal(owner, 64_100 + (part.name === "prometheus" ? UID_OFFSETS.prometheus : notifier.user));
+  t.equal(owner, 64_100 + (part.name === "prometheus" ? prometheus : notifier).user);
 }
 
 t.test("what is prepared is as the processes want it, and the same a second time", async (t) => {
@@ -92,7 +92,7 @@ t.test("what is prepared is as the processes want it, and the same a second time
 });
 
 t.test("Prometheus runs, and the notifier asks it and answers the command", async (t) => {
-  await started(t, prometheusPart(context));
+  await started(t, declaredPart(context, prometheus));
   await started(t, declaredPart(context, notifier));
   const control = socketOf(notifier, layout, "control");
   t.match(await ask(control, listTargets, {}, { timeoutMs: 5_000 }), { targets: [] });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApplianceFacts } from "@resontech/contracts/appliance-facts";
 import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 import { pino } from "pino";
+import { prometheus } from "@resontech/prometheus/part";
 import t from "tap";
 import { Value } from "typebox/value";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
@@ -111,7 +112,7 @@ t.test("tokens are made once, differ, and only the customer's is rotated", asRoo
   t.equal(readCustomersToken(layout), next);
   t.same(read(), [own, next]);
   for (const file of metricsTokenFiles(layout)) t.equal(statSync(file).mode & 0o777, 0o440);
-  t.equal(statSync(prometheusTokenFile(layout)).gid, UID_BASE + UID_OFFSETS.prometheus);
+  t.equal(statSync(prometheusTokenFile(layout)).gid, UID_BASE + prometheus.user);
   // Of a start that was cut: what Prometheus has follows what the coordinator takes.
   writeFileSync(prometheusTokenFile(layout), "old");
   ensureMetricsTokens(context);

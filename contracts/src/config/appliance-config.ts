@@ -107,7 +107,6 @@ export const UID_OFFSETS = {
   registry: 12,
   postgres: 13,
   keycloak: 14,
-  prometheus: 15,
   /** Group of everything that may read the public parts of `etc/` (root certificate). */
   shared: 20,
 } as const;

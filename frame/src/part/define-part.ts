@@ -41,26 +41,29 @@ export type FactsDeclaration = {
   facts: (reply: unknown) => Partial<ApplianceFacts>;
 };
 
-export type PartDeclaration<Config extends TSchema = TSchema> = {
+/** Who tells whether a part is well. */
+export type HealthDeclaration =
+  | { socket: string }
+  /** A path that its port answers, to who shows one of its certificates where it asks for one. */
+  | { httpsPath: string; shows?: string };
+
+/** When the kernel ends it where memory is short. Without those that go last nobody's work goes on. */
+export type InShortage = "last" | "middle" | "first";
+
+type Common = {
   /** Of its process, log, secrets, data and sockets, and in `appliance status`. */
   name: string;
   /** It runs as uid and gid `uidBase + user`. Never changed: files of installed appliances belong to it. */
   user: number;
-  /** Below `app/` of the release. */
-  program: string;
-  /** What Node is told beside it. */
-  nodeFlags?: readonly string[];
   /** Parts that must be healthy before its first start. */
   after: readonly string[];
-  config: { schema: Config; from: (facts: PartFacts) => Static<Config> };
-  /** The one that it listens on, of the appliance's address. */
-  port?: keyof ApplianceConfig["ports"];
+  /** The one that it listens on: of the appliance's address, or of 127.0.0.1 as `localhost`. */
+  port?: { of: keyof ApplianceConfig["ports"]; on: "perimeter" | "loopback" };
   sockets: Readonly<Record<string, SocketDeclaration>>;
   /** Of `<root>/etc/secrets`, where earlier releases named it otherwise. @default the part's name */
   secretsFolder?: string;
   certificates: readonly CertificateDeclaration[];
-  /** Who tells whether it is well: a socket, or a path that its port answers under the appliance's name. */
-  health: { socket: string } | { httpsPath: string };
+  health: HealthDeclaration;
   settings: readonly SettingDeclaration[];
   /** Its folder `<root>/data/<name>`: its own, closed to all others, worked on by one process at a time. Null: it keeps nothing. */
   data: { isBackedUp: boolean } | null;
@@ -69,34 +72,66 @@ export type PartDeclaration<Config extends TSchema = TSchema> = {
   facts?: FactsDeclaration;
   /** It writes into the audit log, by a socket of auditd that has its name. */
   audit?: { family: string };
+  /** From start to first health. @default 60000 */
+  start?: { timeoutMs: number };
   stop: {
     /** From SIGTERM to SIGKILL. */
     graceMs: number;
   };
-  /** Whether people's work stops without it: the kernel ends it last where memory is short. */
-  isVital: boolean;
+  inShortage: InShortage;
 };
 
+/** A program of ours. */
+export type OwnPart<Config extends TSchema = TSchema> = Common & {
+  /** Below `app/` of the release. */
+  program: string;
+  /** What Node is told beside it. */
+  nodeFlags?: readonly string[];
+  config: { schema: Config; from: (facts: PartFacts) => Static<Config> };
+};
+
+/** A program of others. */
+export type EnginePart = Common & {
+  /** Below `engines/` of the release, which knows its version by the same name. */
+  engine: string;
+  args: (facts: PartFacts) => readonly string[];
+  env?: () => Record<string, string>;
+  /** What it reads: root's, among its secrets. */
+  files: readonly { name: string; text: (facts: PartFacts) => string }[];
+};
+
+export type PartDeclaration = OwnPart | EnginePart;
+
 /** @throws TypeError for what contradicts itself */
-export function definePart<Config extends TSchema>(
-  part: PartDeclaration<Config>,
-): PartDeclaration<Config> {
+export function definePart<Config extends TSchema>(part: OwnPart<Config>): OwnPart<Config> {
+  requireSound(part);
+  return part;
+}
+
+/** @throws TypeError for what contradicts itself */
+export function defineEngine(part: EnginePart): EnginePart {
+  requireSound(part);
+  return part;
+}
+
+function requireSound(part: Common): void {
   for (const socket of [
     ...("socket" in part.health ? [part.health.socket] : []),
     ...(part.facts === undefined ? [] : [part.facts.socket]),
   ])
     if (part.sockets[socket] === undefined)
       throw new TypeError(`${part.name} has no socket named ${socket}`);
+  if ("httpsPath" in part.health && part.port === undefined)
+    throw new TypeError(`${part.name} has no port that tells whether it is well`);
   if (Object.values(part.sockets).filter((socket) => "isHeld" in socket).length > 1)
     throw new TypeError(`${part.name} has more sockets to be held than one`);
   if (part.facts !== undefined && !served(part, part.facts.socket).includes(part.facts.operation))
     throw new TypeError(
       `${part.name} does not serve ${part.facts.operation.name} to the supervisor`,
     );
-  return part;
 }
 
-function served(part: PartDeclaration, socket: string): readonly Operation[] {
+function served(part: Common, socket: string): readonly Operation[] {
   return operationsOf(part)[socket] ?? [];
 }
 

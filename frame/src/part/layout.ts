@@ -4,7 +4,7 @@ import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/applianc
 /** What of parts that are not declared yet lies below `data`. */
 export const DATA_FOLDERS = [
   ...(["agent", "audit", "audit-out", "backup", "coordinator", "keycloak"] as const),
-  ...(["podman", "postgres", "prometheus", "registry", "s3", "supervisor"] as const),
+  ...(["podman", "postgres", "registry", "s3", "supervisor"] as const),
   ...(["vault", "vault-epochs", "vault-key-copies", "vault-keys"] as const),
 ] as const;
 type DataName = (typeof DATA_FOLDERS)[number] | "credentials.txt" | "audit.policy";

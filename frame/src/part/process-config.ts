@@ -1,6 +1,6 @@
 /** `<root>/etc/<part>.json`: what first boot derives for a process from its declaration, and what the process reads. */
 import { type Static, type TSchema, Type } from "typebox";
-import { type PartDeclaration, type PartFacts, socketOf } from "./define-part.ts";
+import { type OwnPart, type PartFacts, socketOf } from "./define-part.ts";
 
 const closed = { additionalProperties: false } as const;
 const SocketPath = Type.String({ pattern: "^/", minLength: 2, maxLength: 107 });
@@ -18,7 +18,7 @@ export type ProcessConfig<Config extends TSchema> = {
 export function processConfigSchema<Config extends TSchema>({
   sockets,
   config,
-}: Pick<PartDeclaration<Config>, "sockets" | "config">): TSchema {
+}: Pick<OwnPart<Config>, "sockets" | "config">): TSchema {
   return Type.Object(
     {
       logLevel: Type.String(),
@@ -34,7 +34,7 @@ export function processConfigSchema<Config extends TSchema>({
 }
 
 export function processConfigOf<Config extends TSchema>(
-  part: PartDeclaration<Config>,
+  part: OwnPart<Config>,
   facts: PartFacts,
 ): ProcessConfig<Config> {
   const { layout } = facts;

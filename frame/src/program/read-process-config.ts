@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import type { PartDeclaration } from "../part/define-part.ts";
+import type { OwnPart } from "../part/define-part.ts";
 import { type ProcessConfig, processConfigSchema } from "../part/process-config.ts";
 
 /** The file is none that this program can run by. */
@@ -12,7 +12,7 @@ class ConfigInvalidError extends Error {
 
 /** @throws ConfigInvalidError that names the member at fault */
 export function readProcessConfig<Config extends TSchema>(
-  part: PartDeclaration<Config>,
+  part: OwnPart<Config>,
   file: string,
 ): ProcessConfig<Config> {
   let value: unknown;

@@ -12,7 +12,7 @@ import { acquireInstanceLock } from "../instance-lock.ts";
 import { logDestination } from "../log-destination.ts";
 import type { Answer } from "../operations/operation.ts";
 import { serve } from "../operations/serve.ts";
-import { operationsOf, type PartDeclaration } from "../part/define-part.ts";
+import { operationsOf, type OwnPart } from "../part/define-part.ts";
 import type { ProcessConfig } from "../part/process-config.ts";
 import { readProcessConfig } from "./read-process-config.ts";
 
@@ -46,7 +46,7 @@ export type Health = {
 
 /** Runs until it is told to end. A fault before it serves ends the process with 1, wrong arguments with 2. */
 export function runPart<Config extends TSchema>(
-  part: PartDeclaration<Config>,
+  part: OwnPart<Config>,
   open: (life: Life<Config>) => Promise<PartAtWork>,
 ): void {
   start(part, open).catch((error: unknown) => {
@@ -56,7 +56,7 @@ export function runPart<Config extends TSchema>(
 }
 
 async function start<Config extends TSchema>(
-  part: PartDeclaration<Config>,
+  part: OwnPart<Config>,
   open: Parameters<typeof runPart<Config>>[1],
 ): Promise<void> {
   const args = argumentsOf(part.name);
@@ -125,7 +125,7 @@ function argumentsOf(name: string): { file: string; heldFd: number | null } | nu
 
 /** @throws TypeError when an operation is declared and not answered, or answered and not declared */
 function answersOf(
-  part: Pick<PartDeclaration, "name" | "sockets">,
+  part: Pick<OwnPart, "name" | "sockets">,
   { answers }: PartAtWork,
 ): PartAtWork["answers"] {
   const told = (of: Record<string, readonly { name: string }[]>): string =>

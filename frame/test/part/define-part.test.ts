@@ -17,7 +17,7 @@ const toy: PartDeclaration = {
     firstBytes: 1_000,
     stop: { graceMs: 1_000 },
   },
-  isVital: false,
+  inShortage: "middle",
 };
 
 t.test("a declaration that contradicts itself is none", async (t) => {

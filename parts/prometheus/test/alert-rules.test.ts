@@ -4,7 +4,7 @@ import { PROMETHEUS_UNREACHABLE } from "@resontech/notifier/prometheus-unreachab
 import t from "tap";
 import { ALERT_RULES } from "../src/alert-rules.ts";
 
-const repository = join(import.meta.dirname, "..", "..");
+const repository = join(import.meta.dirname, "..", "..", "..");
 const RUNBOOKS = "docs/operator/runbooks";
 const all = [...ALERT_RULES, PROMETHEUS_UNREACHABLE];
 

@@ -7,7 +7,7 @@ const ALWAYS_STAYS = ["registry", "podman", "backup"];
  * A vault that is put back to an older state would need its holds confirmed again.
  */
 const STAYS_AT_HOME = [
-  ...["audit-out", "supervisor", "agent", "prometheus", "keycloak"],
+  ...["audit-out", "supervisor", "agent", "keycloak"],
   ...["vault", "vault-keys", "vault-epochs", "vault-key-copies"],
 ];
 /** Of the vault's parts none can be opened without the keys that stayed on another host. */
@@ -27,15 +27,16 @@ export type PutBackPlan = {
 };
 
 /**
+ * @param unkept of `data/`: what of declared parts is in no backup
  * @param here names in `data/` now
  * @param staged names in the backup's `data/`
  */
 export function putBackPlan(
   here: readonly string[],
   staged: readonly string[],
-  isHome: boolean,
+  { isHome, unkept }: { isHome: boolean; unkept: readonly string[] },
 ): PutBackPlan {
-  const stays = new Set(isHome ? [...ALWAYS_STAYS, ...STAYS_AT_HOME] : ALWAYS_STAYS);
+  const stays = new Set(isHome ? [...ALWAYS_STAYS, ...STAYS_AT_HOME, ...unkept] : ALWAYS_STAYS);
   const isIn = (name: string): boolean =>
     isHome ? !(stays.has(name) && here.includes(name)) : !VAULT.includes(name);
   return {

@@ -21,7 +21,7 @@ export const adder = definePart({
     firstBytes: 1_000,
     stop: { graceMs: 5_000 },
   },
-  isVital: false,
+  inShortage: "middle",
 });
 
 if (import.meta.main)
