@@ -11,6 +11,7 @@ import { socketOf } from "@resontech/frame/define-part";
 import { processConfigSchema } from "@resontech/frame/process-config";
 import { listTargets } from "@resontech/notifier/operations";
 import { notifier } from "@resontech/notifier/part";
+import { PARTS } from "@resontech/parts";
 import { prometheus } from "@resontech/prometheus/part";
 import type { ReleaseManifest } from "@resontech/contracts/release-manifest";
 import t, { type Test } from "tap";
@@ -59,7 +60,7 @@ const release = {
   engines: {},
   tree: [],
 } as unknown as ReleaseManifest;
-const context: PartContext = { layout, config, release, parts: [prometheus, notifier] };
+const context: PartContext = { layout, config, release, parts: PARTS };
 
 async function started(t: Test, part: Part): Promise<void> {
   await part.prepare?.();
