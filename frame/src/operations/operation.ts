@@ -13,13 +13,18 @@ export type Operation<Request extends TSchema = TSchema, Reply extends TSchema =
 };
 
 /** Codes that each operation may end with. `part_away`: nobody answers, so nothing is known of what was done. */
-export const PROTOCOL_CODES = [
+const PROTOCOL_CODES = [
   "part_away",
   "unknown_operation",
   "invalid_request",
   "request_too_long",
   "internal",
-] as const;
+];
+
+/** A code that nobody expects would lead nowhere: it is a fault of who answers. */
+export function mayEndWith({ codes }: Pick<Operation, "codes">, code: string): boolean {
+  return codes.includes(code) || PROTOCOL_CODES.includes(code);
+}
 
 export function defineOperation<Request extends TSchema, Reply extends TSchema>(
   operation: Operation<Request, Reply>,

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { Value } from "typebox/value";
-import type { Answer } from "./operation.ts";
+import { type Answer, mayEndWith } from "./operation.ts";
 import { type ErrorBody, OperationError } from "./operation-error.ts";
 import { readBody } from "./read-body.ts";
 
@@ -102,7 +102,7 @@ async function reply(
   try {
     return [200, await answer(requestOf(text, found))];
   } catch (error) {
-    if (error instanceof OperationError) return refused(error);
+    if (error instanceof OperationError && mayEndWith(operation, error.code)) return refused(error);
     log.error({ err: error, operation: operation.name }, "an operation failed");
     return refused(new OperationError("internal", "the operation failed; the log says why"));
   }

@@ -88,6 +88,15 @@ t.test("a refusal has its code, and a fault tells nothing but that there was one
   t.match(log.join(""), /hunter2/);
 });
 
+t.test("a code that the operation does not name is a fault of who answers", async (t) => {
+  const odd = answering(add, async () => {
+    throw new OperationError("of_another", "what nobody expects");
+  });
+  const { path, log } = await served(t, [odd]);
+  await t.rejects(ask(path, add, { one: 1, other: 1 }, TIMEOUT), { code: "internal" });
+  t.match(log.join(""), /what nobody expects/);
+});
+
 t.test("a request of another form is refused before anything is done for it", async (t) => {
   let count = 0;
   const counted = answering(add, async () => ({ sum: ++count }));
