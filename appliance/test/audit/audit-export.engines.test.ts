@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectProducer } from "@resontech/audit/producer";
+import { PARTS } from "@resontech/parts";
 import t, { type Test } from "tap";
 import { until } from "../../../audit/test/out/helper.ts";
 import { AuditdFixture, readLeaves, temporaryFolder } from "../../../audit/test/helper.ts";
@@ -63,6 +64,7 @@ async function started(
   const context = {
     layout,
     config: { appliance: "box", customer: "acme", keyKind: "dev" },
+    parts: PARTS,
   } as unknown as PartContext;
   return [auditd, context, layout];
 }
