@@ -116,7 +116,7 @@ function argumentsOf(name: string): { file: string; heldFd: number | null } | nu
     values = {};
   }
   const fd = values["listen-fd"];
-  if (values.help !== true && values.config !== undefined && /^\d*$/.test(fd ?? ""))
+  if (values.help !== true && values.config !== undefined && /^\d+$/.test(fd ?? "0"))
     return { file: values.config, heldFd: fd === undefined ? null : Number(fd) };
   process.stdout.write(usage);
   process.exitCode = values.help === true ? 0 : USAGE;

@@ -79,6 +79,7 @@ t.test("what it can't run by is named, and nothing was begun", async (t) => {
   for (const [args, code, said] of [
     [["--help"], 0, /^usage: adder --config FILE \[--listen-fd NUMBER\]\n$/],
     [[], 2, /usage: adder/],
+    [["--config", "x", "--listen-fd="], 2, /usage: adder/],
     [["--verbose"], 2, /adder: .*--verbose[\s\S]*usage: adder/],
     [["--config", join(folder, "none")], 1, /adder: ConfigInvalidError: .*ENOENT/],
     [
