@@ -67,7 +67,7 @@ async function start<Config extends TSchema>(
   const log = pino({ name: part.name, level: config.logLevel }, logDestination(1));
   const ends = new AsyncDisposableStack();
   try {
-    if (config.dataDir !== null) ends.use(await acquireInstanceLock(config.dataDir));
+    if (config.dataDir !== null) ends.use(await held(config.dataDir, log));
     const lag = ends.use(new EventLoopLag());
     const atWork = ends.use(
       await open({ config, log, heldFd, dataDir: () => dataDirOf(part, config) }),
@@ -92,6 +92,17 @@ async function start<Config extends TSchema>(
   );
   // Last: who reads this may send SIGTERM at once.
   log.info("listening");
+}
+
+/** On a full disk there is no lock: people must hear of it, and the supervisor starts one at a time anyway. @throws AlreadyRunningError */
+async function held(dataDir: string, log: Logger): Promise<Disposable | null> {
+  try {
+    return await acquireInstanceLock(dataDir);
+  } catch (err) {
+    if (!(err instanceof Error && "code" in err && err.code === "ENOSPC")) throw err;
+    log.warn({ err }, "the disk is full: nothing keeps a second process from this folder");
+    return null;
+  }
 }
 
 function dataDirOf({ name }: { name: string }, { dataDir }: { dataDir: string | null }): string {

@@ -1,5 +1,5 @@
 /** The frame of a process, on a part that does nothing else. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,6 +73,18 @@ t.test("a second one on the same folder ends, and the first goes on", async (t) 
   );
   third.child.kill("SIGTERM");
   t.equal(await third.code, 0);
+});
+
+t.test("it starts on a full disk, too", async (t) => {
+  const full = join(folder, "full");
+  mkdirSync(full);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "nr_inodes=1", "none", full]);
+  t.teardown(() => execFileSync("umount", [full]));
+  const running = run("--config", configured({ other: 2 }, { dataDir: full }));
+  await listening(running);
+  t.match(running.output(), /the disk is full/);
+  running.child.kill("SIGTERM");
+  t.equal(await running.code, 0);
 });
 
 t.test("what it can't run by is named, and nothing was begun", async (t) => {
