@@ -15,7 +15,7 @@ import { promisify } from "node:util";
 import { until } from "../agent/test/helper/engine-process.ts";
 import { makeTestCa } from "../coordinator/test/helper/test-ca.ts";
 import { freePort } from "../dev/free-port.ts";
-import { RunningDoor } from "../gateway/test/helper/running-door.ts";
+import { RunningDoor } from "../parts/door/test/helper/running-door.ts";
 import { embeddingsPython } from "../parts/inference-gateway/test/helper/embeddings-python.ts";
 import { startEmbeddings } from "../parts/inference-gateway/test/helper/embeddings-replica.ts";
 import { llamaPython } from "../parts/inference-gateway/test/helper/llama-python.ts";

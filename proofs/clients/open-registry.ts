@@ -6,14 +6,14 @@ import { createServer } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REGISTRY_TOKEN_ISSUER } from "@resontech/contracts/coordinator-config";
-import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
-import { linkRelease } from "@resontech/registry-mirror/link-release";
+import { renderRegistryConfig } from "@resontech/registry/registry-config";
+import { linkRelease } from "@resontech/registry/link-release";
 import { RegistryTokens } from "../../coordinator/src/identity/registry-tokens.ts";
 import { engineBinary } from "../../coordinator/test/helper/engine-binary.ts";
 import { fetchWithCa } from "../../coordinator/test/helper/fetch-with-ca.ts";
 import { startS3Engine } from "../../coordinator/test/helper/s3-engine.ts";
 import { makeTestApp } from "../../coordinator/test/helper/test-app.ts";
-import { makeRelease } from "../../registry-mirror/test/helper/small-release.ts";
+import { makeRelease } from "../../parts/registry/test/helper/small-release.ts";
 import { freePort } from "../../dev/free-port.ts";
 
 const SERVICE = "registry.proof";

@@ -1,7 +1,7 @@
 /** An image goes into the appliance: its bytes into the registry, then its name on record. In that order nothing is ever named that is not there. */
 import type { ImageFacts, OperatorRequest } from "@resontech/contracts/operator-control";
 import { ownRepository } from "@resontech/contracts/own-image";
-import { ownRepositories, putOwnImage, removeOwnImage } from "@resontech/registry-mirror/own-image";
+import { ownRepositories, putOwnImage, removeOwnImage } from "@resontech/registry/own-image";
 import type { AskOperator } from "../commands/ask-operator.ts";
 import type { ImageArchive } from "./image-archive.ts";
 

@@ -1,7 +1,7 @@
 /** The front door: HAProxy on the port that people, programs and nodes know; behind it the coordinator and Keycloak's sign-in. */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { DOOR_HEALTH_PATH } from "@resontech/gateway/door-config";
+import { DOOR_HEALTH_PATH } from "@resontech/door/door-config";
 import { uidOf } from "@resontech/frame/layout";
 import { runOnce } from "../supervisor/run-once.ts";
 import { makeApiSocketFolder } from "./api-socket.ts";

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { ensureHaproxy } from "@resontech/airgap/haproxy";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { renderDoorConfig } from "@resontech/gateway/door-config";
+import { renderDoorConfig } from "@resontech/door/door-config";
 import t from "tap";
 import { CustomersPki } from "../ca/customers-pki.ts";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";

@@ -9,7 +9,7 @@ import { createAccount, createUser } from "@nats-io/nkeys";
 import { ensureEngine } from "@resontech/airgap/engines";
 import { s3Front } from "@resontech/s3-front/part";
 import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
-import { renderRegistryConfig } from "@resontech/registry-mirror/registry-config";
+import { renderRegistryConfig } from "@resontech/registry/registry-config";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { temporaryFolder } from "../../../audit/test/helper.ts";

@@ -9,7 +9,7 @@ import {
   unitFile,
   unitName,
 } from "@resontech/appliance/systemd-unit";
-import { linkRelease } from "@resontech/registry-mirror/link-release";
+import { linkRelease } from "@resontech/registry/link-release";
 import type { InstallRequest } from "../request.ts";
 import { UPGRADE_START_LIMIT_S } from "../upgrade/decisions/switch-limits.ts";
 import { upgradedRelease } from "../upgrade/earlier-release.ts";
