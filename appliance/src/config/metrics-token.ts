@@ -1,25 +1,11 @@
-/** The tokens by which `GET /metrics` is read: one is our own Prometheus', the other one the customer's. */
+/** The customer's token by which `GET /metrics` is read. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { coordinator, METRICS_TOKENS } from "@resontech/coordinator/part";
 import { secretOf } from "@resontech/frame/define-part";
-import { type Layout, uidOf } from "@resontech/frame/layout";
-import { prometheus, SCRAPE_TOKEN } from "@resontech/prometheus/part";
-import type { PartContext } from "../parts/context.ts";
+import type { Layout } from "@resontech/frame/layout";
+import { type PartContext, userOfPart } from "../parts/context.ts";
 import { readableBy, writeOwned } from "./owned-file.ts";
-
-/** What the coordinator takes. */
-export function metricsTokenFiles(layout: Layout): string[] {
-  return [ownTokenFile(layout), customersTokenFile(layout)];
-}
-
-/** Makes what is missing. The own one lies with the coordinator and, the same again, with Prometheus. */
-export function ensureMetricsTokens(context: PartContext): void {
-  const { layout } = context;
-  for (const file of metricsTokenFiles(layout)) if (!existsSync(file)) writeToken(context, file);
-  const { uidBase } = context.config;
-  const token = readToken(ownTokenFile(layout));
-  writeOwned(prometheusTokenFile(layout), token, readableBy(uidBase + prometheus.user), 0o440);
-}
 
 export function readCustomersToken(layout: Layout): string {
   return readToken(customersTokenFile(layout));
@@ -30,16 +16,8 @@ export function rotateCustomersToken(context: PartContext): string {
   return writeToken(context, customersTokenFile(context.layout));
 }
 
-export function prometheusTokenFile(layout: Layout): string {
-  return secretOf(prometheus, layout, SCRAPE_TOKEN);
-}
-
-function ownTokenFile(layout: Layout): string {
-  return layout.secrets("coordinator", "own-metrics.token");
-}
-
 function customersTokenFile(layout: Layout): string {
-  return layout.secrets("coordinator", "metrics.token");
+  return secretOf(coordinator, layout, METRICS_TOKENS.customers);
 }
 
 function readToken(file: string): string {
@@ -47,8 +25,8 @@ function readToken(file: string): string {
 }
 
 /** A new one, for the coordinator to read. */
-function writeToken({ config }: PartContext, file: string): string {
+function writeToken(context: PartContext, file: string): string {
   const token = randomBytes(32).toString("base64url");
-  writeOwned(file, token, readableBy(uidOf(config, "coordinator")), 0o440);
+  writeOwned(file, token, readableBy(userOfPart(context, "coordinator")), 0o440);
   return token;
 }

@@ -1,40 +1,29 @@
 /** Composition: reads the configuration, prepares the host's side, runs every part until it is told to stop. */
-import { existsSync } from "node:fs";
 import Docker from "dockerode";
 import { RUNTIME, runtimeLibraries } from "@resontech/contracts/release-manifest";
 import { PARTS } from "@resontech/parts";
 import type { Logger } from "pino";
-import { readAuditKeys } from "../config/audit-keys.ts";
 import { SupervisorRecord } from "../audit/supervisor-record.ts";
 import { requireNoOpenRestore } from "../backup/restore-appliance.ts";
 import { loadConfig } from "../config/load-config.ts";
 import { askCoordinator } from "../first-boot/ask-coordinator.ts";
 import { ensureJoinToken } from "../first-boot/first-boot.ts";
-import { auditdConfig, prepare, writeAgentConfig } from "../first-boot/prepare.ts";
+import { prepare, writeAgentConfig } from "../first-boot/prepare.ts";
 import { followHostSessions } from "../host-sessions/follow-host-sessions.ts";
-import { Layout, uidOf } from "@resontech/frame/layout";
+import { Layout } from "@resontech/frame/layout";
 import { pinRealmKeys } from "../keycloak/pin-step-up-keys.ts";
 import { compareRealm, watchRealm } from "../keycloak/realm-watch.ts";
 import { FileDigests } from "../measure/file-digests.ts";
+import { agentPart } from "../parts/agent.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
 import { declaredPart } from "../parts/declared-part.ts";
-import { doorPart } from "../parts/door.ts";
+import { followerPart } from "../parts/follower.ts";
 import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
-import { natsPart, registryPart, s3Part } from "../parts/native-engines.ts";
-import {
-  agentPart,
-  auditdPart,
-  auditOutPart,
-  coordinatorPart,
-  followerPart,
-  vaultPart,
-} from "../parts/own-processes.ts";
 import type { Part } from "../parts/part.ts";
 import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
 import { runBackups } from "./run-backups.ts";
 import { renewDaily } from "./renew-certificates.ts";
-import { runOnce } from "./run-once.ts";
 import { startSupervisor, stopSupervisor } from "./detached.ts";
 import { settleSwitch } from "./settle-switch.ts";
 import { tellPutBack } from "./tell-put-back.ts";
@@ -166,24 +155,9 @@ export function partsOf(context: PartContext): Part[] {
     login: (repository: string) =>
       askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
   };
-  const audit = auditdPart(context);
   const parts: Part[] = [
-    doorPart(context),
-    natsPart(context),
-    s3Part(context),
-    registryPart(context),
-    {
-      ...audit,
-      prepare: async () => {
-        await audit.prepare?.();
-        await initAudit(context);
-      },
-    },
-    auditOutPart(context),
-    vaultPart(context),
-    coordinatorPart(context),
-    followerPart(context),
     ...context.parts.map((part) => declaredPart(context, part)),
+    followerPart(context),
   ];
   if (config.containerEngine.kind === "podman")
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`, layout.trustCert));
@@ -203,19 +177,6 @@ export function partsOf(context: PartContext): Part[] {
     });
   }
   return parts;
-}
-
-/** The ceremony that makes key, policy and empty log; a log that is there stays. */
-async function initAudit(context: PartContext): Promise<void> {
-  const { config, layout } = context;
-  const uid = uidOf(config, "auditd");
-  if (existsSync(auditdConfig(context).policyFile)) return;
-  await runOnce(
-    layout.release("bin", "node"),
-    [layout.release("app", "auditd.mjs"), "init", "--config", layout.processConfig("auditd")],
-    uid,
-    readAuditKeys(layout)?.environment,
-  );
 }
 
 /** Runs in the foreground until SIGTERM, SIGINT or `appliance stop`. @throws AlreadyRunningError */

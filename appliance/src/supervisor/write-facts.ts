@@ -11,8 +11,8 @@ import type { BackupFacts } from "../commands/decisions/findings.ts";
 import { readCertificates } from "../commands/read-certificates.ts";
 import { readDisks } from "../commands/read-disks.ts";
 import { readableBy, writeOwned } from "../config/owned-file.ts";
-import { type Layout, uidOf } from "@resontech/frame/layout";
-import type { PartContext } from "../parts/context.ts";
+import type { Layout } from "@resontech/frame/layout";
+import { type PartContext, userOfPart } from "../parts/context.ts";
 import { healthyForMs } from "./decisions/healthy-for.ts";
 import type { PartStatus } from "./supervisor.ts";
 
@@ -83,7 +83,7 @@ export async function writeFacts(
       writeOwned(
         layout.factsFile,
         JSON.stringify(facts),
-        readableBy(uidOf(config, "coordinator")),
+        readableBy(userOfPart({ config, parts: declared }, "coordinator")),
         0o440,
       );
     } catch (err) {

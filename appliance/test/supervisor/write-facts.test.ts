@@ -1,19 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApplianceFacts } from "@resontech/contracts/appliance-facts";
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
+import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
+import { coordinator } from "@resontech/coordinator/part";
 import { pino } from "pino";
-import { prometheus } from "@resontech/prometheus/part";
 import t from "tap";
 import { Value } from "typebox/value";
 import { CertificateAuthority } from "../../src/ca/certificate-authority.ts";
-import {
-  ensureMetricsTokens,
-  metricsTokenFiles,
-  prometheusTokenFile,
-  readCustomersToken,
-  rotateCustomersToken,
-} from "../../src/config/metrics-token.ts";
 import { Layout } from "@resontech/frame/layout";
 import type { PartContext } from "../../src/parts/context.ts";
 import type { PartStatus } from "../../src/supervisor/supervisor.ts";
@@ -30,19 +23,13 @@ class TestLayout extends Layout {
 }
 
 function contextIn(root: string): PartContext {
-  for (const folder of [
-    "etc/secrets/coordinator",
-    "etc/secrets/prometheus",
-    "data",
-    "log",
-    "run/facts",
-  ])
+  for (const folder of ["data", "log", "run/facts"])
     mkdirSync(`${root}/${folder}`, { recursive: true });
   const config = { uidBase: UID_BASE } as ApplianceConfig;
   return {
     layout: new TestLayout(root, "test"),
     config,
-    parts: [] as PartContext["parts"],
+    parts: [coordinator] as PartContext["parts"],
   } as PartContext;
 }
 
@@ -91,30 +78,7 @@ t.test(
     ended.abort();
     await writing;
     const { mode, uid, gid } = statSync(context.layout.factsFile);
-    t.same([mode & 0o777, uid, gid], [0o440, 0, UID_BASE + UID_OFFSETS.coordinator]);
+    t.same([mode & 0o777, uid, gid], [0o440, 0, UID_BASE + coordinator.user]);
     t.match(JSON.parse(readFileSync(context.layout.factsFile, "utf8")), { formatVersion: 1 });
   },
 );
-
-t.test("tokens are made once, differ, and only the customer's is rotated", asRoot, async (t) => {
-  const context = contextIn(t.testdir());
-  const { layout } = context;
-  ensureMetricsTokens(context);
-  const read = (): string[] => metricsTokenFiles(layout).map((file) => readFileSync(file, "utf8"));
-  const [own, customers] = read();
-  t.match(own, /^[\w-]{43}$/);
-  t.match(customers, /^[\w-]{43}$/);
-  t.not(own, customers);
-  t.equal(readFileSync(prometheusTokenFile(layout), "utf8"), own);
-  ensureMetricsTokens(context);
-  t.same(read(), [own, customers]);
-  const next = rotateCustomersToken(context);
-  t.equal(readCustomersToken(layout), next);
-  t.same(read(), [own, next]);
-  for (const file of metricsTokenFiles(layout)) t.equal(statSync(file).mode & 0o777, 0o440);
-  t.equal(statSync(prometheusTokenFile(layout)).gid, UID_BASE + prometheus.user);
-  // Of a start that was cut: what Prometheus has follows what the coordinator takes.
-  writeFileSync(prometheusTokenFile(layout), "old");
-  ensureMetricsTokens(context);
-  t.equal(readFileSync(prometheusTokenFile(layout), "utf8"), own);
-});

@@ -95,16 +95,7 @@ export const DEFAULT_PORTS: Required<ApplianceConfig["ports"]> = {
 
 /** Numeric uid (= gid) of each process that is not declared in `parts/` yet: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
 export const UID_OFFSETS = {
-  coordinator: 0,
-  auditd: 2,
-  auditOut: 3,
-  vault: 4,
   dispatcher: 5,
-  /** The front door. */
-  door: 6,
-  nats: 10,
-  s3: 11,
-  registry: 12,
   postgres: 13,
   keycloak: 14,
   /** Group of everything that may read the public parts of `etc/` (root certificate). */

@@ -16,6 +16,10 @@ export const COORDINATOR_NODE_FLAGS = ["--liftoff-only", "--max-semi-space-size=
 
 /** `iss` of the tokens that the registry engine must accept (its `auth.token.issuer`). */
 export const REGISTRY_TOKEN_ISSUER = "resontech-coordinator";
+/** The account on the bus that the coordinator and the admitted nodes share. */
+export const BUS_ACCOUNT = "FLEET";
+/** `aud` of these tokens (`auth.token.service`). */
+export const REGISTRY_SERVICE = "resontech-registry";
 
 /** One job image of the release: where the registry has it and what `requirements.txt` lines it can satisfy. */
 export const JobImage = Type.Object(

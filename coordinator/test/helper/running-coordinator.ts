@@ -25,7 +25,10 @@ import { fetchWithCa } from "./fetch-with-ca.ts";
 import { startS3BehindFront } from "./s3-behind-front.ts";
 import { type S3Engine, startS3Engine } from "./s3-engine.ts";
 import { TEST_IMAGE } from "./test-app.ts";
-import { type DoorCertificates, RunningDoor } from "../../../parts/door/test/helper/running-door.ts";
+import {
+  type DoorCertificates,
+  RunningDoor,
+} from "../../../parts/door/test/helper/running-door.ts";
 import { shippedProgram } from "@resontech/house/shipped-program";
 
 /** Keys of the coordinator's clients at Keycloak, and of sessions. */

@@ -22,12 +22,19 @@ export type PartFacts = {
   secret: (part: string, file: string) => string;
 } & HostReader;
 
+/** Which appliance, and where it lies. */
+export type PartPlace = Pick<PartFacts, "layout" | "appliance">;
+
 /** What is read of the host. */
 export type HostReader = {
   /** Text of a file; null where there is none. */
   read: (file: string) => string | null;
+  /** Of the first certificate of a PEM file, hex. */
+  certificateSha256: (file: string) => string;
   /** Of the file system of a folder, in bytes. */
   room: (folder: string) => { totalBytes: number; freeBytes: number };
+  /** Bytes of the files of a folder; 0 where there is none. */
+  sizeOf: (folder: string) => number;
   /** How many processors a process may use, and how many files it may have open. */
   limits: () => { processors: number; openFiles: number };
   now: () => Date;
@@ -54,10 +61,10 @@ export type CertificateDeclaration =
   | {
       name: string;
       /** It serves under these, and is known by them where it calls. None: it only calls, and no server can use it. */
-      dnsNames: readonly string[];
+      dnsNames: readonly string[] | ((appliance: ApplianceConfig) => readonly string[]);
     }
-  /** It serves under the appliance's names. */
-  | { name: string; isOfAppliance: true }
+  /** Of an authority of its own, below the appliance's. */
+  | { name: "intermediate"; isAuthority: true }
   /** Of what people's programs and nodes dial: of the appliance's names, or the customer's own. */
   | { name: "server"; isDoor: true };
 
@@ -82,7 +89,12 @@ export type SecretDeclaration =
 export type SecretKind = "random" | "p256" | "nkey-user" | "nkey-account" | "s3-key-pair";
 
 /** A value that the first start settles for good: root's file `<root>/etc/<file>`, readable by all. */
-export type SettledDeclaration = { file: string; settle: (facts: PartFacts) => string };
+export type SettledDeclaration = {
+  file: string;
+  settle: (facts: PartFacts) => string;
+  /** What does not hold is settled anew. @default anything does */
+  holds?: (text: string) => boolean;
+};
 
 /** What the supervisor asks the part for `GET /metrics`, every few seconds. */
 export type FactsDeclaration = {
