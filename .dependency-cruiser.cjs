@@ -93,7 +93,7 @@ module.exports = {
       name: "keycloak-imports-nothing-of-ours",
       comment: "the client of Keycloak serves the coordinator and the appliance alike",
       severity: "error",
-      from: { path: "^keycloak/src/" },
+      from: { path: "^parts/keycloak/src/" },
       to: { path: `^(frame|${rooms}|proofs|dev)/` },
     },
     {
@@ -101,7 +101,7 @@ module.exports = {
       comment: "coordinator, agent, S3 front and audit meet over sockets and contracts; audit/src/producer is the one door",
       severity: "error",
       from: { path: "^(coordinator|agent|audit)/src/" },
-      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|parts/[^/]+/src/operations\\.ts$|$1/)" },
+      to: { path: `^(${rooms})/`, pathNot: "^(?:audit/src/log/producer/|parts/[^/]+/src/operations\\.ts$|parts/keycloak/src/|$1/)" },
     },
     {
       name: "parts-never-import-one-another",
@@ -109,7 +109,7 @@ module.exports = {
       severity: "error",
       from: { path: "^parts/([^/]+)/(?:src/|part\\.ts$)" },
       to: {
-        path: `^(keycloak|house|${rooms})/`,
+        path: `^(house|${rooms})/`,
         pathNot: "^(?:parts/$1/|parts/[^/]+/src/operations\\.ts$|audit/src/log/producer/|audit/src/log/format/tree/merkle\\.ts$|parts/prometheus/src/reader-name\\.ts$|parts/node_modules/)",
       },
     },
