@@ -94,7 +94,7 @@ module.exports = {
       comment: "the client of Keycloak serves the coordinator and the appliance alike",
       severity: "error",
       from: { path: "^parts/keycloak/src/" },
-      to: { path: `^(frame|${rooms}|proofs|dev)/` },
+      to: { path: `^(frame|${rooms}|proofs|dev)/`, pathNot: "^parts/keycloak/src/" },
     },
     {
       name: "running-parts-never-import-one-another",

@@ -8,8 +8,10 @@ import { door } from "@resontech/door/part";
 import { foldersOf, type PartDeclaration } from "@resontech/frame/define-part";
 import { DATA_FOLDERS } from "@resontech/frame/layout";
 import { inferenceGateway } from "@resontech/inference-gateway/part";
+import { keycloak } from "@resontech/keycloak/part";
 import { nats } from "@resontech/nats/part";
 import { notifier } from "@resontech/notifier/part";
+import { postgres } from "@resontech/postgres/part";
 import { prometheus } from "@resontech/prometheus/part";
 import { registry } from "@resontech/registry/part";
 import { s3 } from "@resontech/s3/part";
@@ -24,6 +26,8 @@ const PRODUCERS_AND_OTHERS: readonly PartDeclaration[] = [
   auditOut,
   vault,
   coordinator,
+  postgres,
+  keycloak,
   s3Front,
   prometheus,
   inferenceGateway,

@@ -5,7 +5,7 @@ import { processConfigOf, processConfigSchema } from "@resontech/frame/process-c
 import t from "tap";
 import { Value } from "typebox/value";
 import { dataFolders, firstDataBytes, PARTS, userOffsets } from "../index.ts";
-import { factsIn } from "./helper/facts-in.ts";
+import { factsIn, SECRET_VALUE } from "./helper/facts-in.ts";
 
 /** Files of installed appliances belong to these. */
 const USERS: Readonly<Record<string, number>> = {
@@ -30,7 +30,7 @@ t.test("each folder of data is one part's", async (t) => {
 t.test("what a part's configuration is derived to be is what it reads", async (t) => {
   const facts = factsIn("/opt/resontech", "a".repeat(40));
   for (const part of PARTS) {
-    if ("engine" in part) continue;
+    if ("engine" in part || "image" in part) continue;
     const [schema, config] =
       "config" in part
         ? [processConfigSchema(part), processConfigOf(part, facts)]
@@ -73,6 +73,21 @@ t.test("what an engine is given names no file that it is not given", async (t) =
     for (const { text } of part.files) t.ok(text(facts).length > 0);
   }
 });
+
+t.test(
+  "a container is given no secret by its command line, and mounts its own alone",
+  async (t) => {
+    const facts = factsIn("/opt/resontech", "main");
+    const containers = PARTS.filter((part) => "image" in part);
+    t.same(containers.map(({ name }) => name).toSorted(), ["keycloak", "postgres"]);
+    for (const part of containers) {
+      const { args, binds } = part.container(facts);
+      t.notMatch(args.join(" "), SECRET_VALUE);
+      for (const bind of binds.filter((one) => one.includes("/secrets")))
+        t.equal(bind, `${secretOf(part, facts.layout)}:/secrets:ro`);
+    }
+  },
+);
 
 t.test("the operator reads how much they take of a disk", async (t) => {
   t.equal(firstDataBytes(), 1.5 * 1024 ** 3, "docs/operator/disks.md has this number");

@@ -7,7 +7,6 @@ import type { ApplianceConfig } from "@resontech/contracts/appliance-config";
 import { replaceFile, syncFolder } from "@resontech/frame/durable-file";
 import { loadConfig } from "../config/load-config.ts";
 import type { Owner } from "../config/owned-file.ts";
-import { uidOf } from "@resontech/frame/layout";
 import { PARTS } from "@resontech/parts";
 import { userOfPart } from "../parts/context.ts";
 import { configOnHost } from "./decisions/put-back-plan.ts";
@@ -46,13 +45,12 @@ export async function finishStaged(staging: string, here: ApplianceConfig): Prom
     const id = userOfPart({ config, parts: PARTS }, part);
     return { uid: id, gid: id };
   };
-  const postgres = uidOf(config, "postgres");
   const data = (...path: string[]): string => join(staging, "data", ...path);
   const database = data("coordinator", "coordinator.db");
   const acknowledged = lastAcknowledged(database);
   moveGeneration(database);
   await give(data("coordinator"), owner("coordinator"), { folder: 0o700, file: 0o600 });
-  await give(data("postgres"), { uid: postgres, gid: postgres }, { folder: 0o700, file: 0o600 });
+  await give(data("postgres"), owner("postgres"), { folder: 0o700, file: 0o600 });
   if (existsSync(data("vault")))
     await give(data("vault"), owner("vault"), { folder: 0o700, file: 0o600 });
   await finishLog(data("audit"), acknowledged, {

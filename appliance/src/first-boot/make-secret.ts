@@ -24,7 +24,7 @@ export function makeSecret(kind: SecretKind): string {
 }
 
 /** PKCS #8, P-256. */
-export function signingKey(): string {
+function signingKey(): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return privateKey.export({ type: "pkcs8", format: "pem" });
 }

@@ -5,6 +5,7 @@ import {
   type OwnPart,
   type PartDeclaration,
   type PartFacts,
+  type Peer,
   foldersOf,
   secretOf,
   userOf,
@@ -19,15 +20,21 @@ import { ensureDoorCertificate } from "./door-certificates.ts";
 import { makeSecret } from "./make-secret.ts";
 
 export function makePartFolders(context: PartContext, part: PartDeclaration): void {
-  const { config, layout, parts } = context;
+  const { config, layout } = context;
   const id = userOf(config, part);
   const secrets = secretOf(part, layout);
   if (part.keepsSecrets === true) ensureFolder(secrets, { uid: id, gid: id }, 0o700);
   else ensureFolder(secrets, readableBy(id), 0o750);
   for (const { name, owner, readers, mode } of foldersOf(part)) {
-    const gid = readers === undefined ? id : userOf(config, partNamed(parts, readers));
-    ensureFolder(layout.data(name), { uid: owner === "root" ? ROOT.uid : id, gid }, mode);
+    const uid = owner === "root" ? ROOT.uid : id;
+    ensureFolder(layout.data(name), { uid, gid: groupOf(context, readers) ?? id }, mode);
   }
+}
+
+function groupOf({ config, parts }: PartContext, readers: Peer | undefined): number | undefined {
+  if (readers === undefined) return undefined;
+  if (readers === "root") return ROOT.gid;
+  return userOf(config, partNamed(parts, readers));
 }
 
 export async function makePartCertificates(
@@ -62,7 +69,7 @@ export function isDialled({ certificates, certificateChange }: PartDeclaration):
 /** What another part has comes after all that are made: {@link copyPartSecrets}. */
 export function makePartSecrets(context: PartContext, part: PartDeclaration): void {
   for (const secret of part.secrets ?? []) {
-    if (!("kind" in secret)) continue;
+    if (!("kind" in secret) || secret.isWanted?.(partFactsOf(context)) === false) continue;
     const file = secretOf(part, context.layout, secret.name);
     if (!existsSync(file))
       writeOwned(file, makeSecret(secret.kind), readerOf(context, part), 0o440);
@@ -96,7 +103,7 @@ export function writePartConfig(context: PartContext, part: PartDeclaration): vo
   if ("files" in part)
     for (const { name, text } of part.files)
       writeOwned(secretOf(part, layout, name), text(facts), owner, 0o440);
-  else
+  else if (!("image" in part))
     writeOwned(
       layout.processConfig(part.name),
       `${JSON.stringify(configOf(part, facts), null, 2)}\n`,

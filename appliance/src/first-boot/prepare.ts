@@ -7,20 +7,16 @@ import { join } from "node:path";
 import type { AgentConfig } from "@resontech/contracts/agent-config";
 import { DEFAULT_JOB_PORTS } from "@resontech/contracts/port-range";
 import { secretOf, userOf } from "@resontech/frame/define-part";
-import { uidOf } from "@resontech/frame/layout";
 import { partNamed } from "@resontech/frame/part-facts";
-import { serverNames } from "@resontech/frame/server-names";
 import { CertificateAuthority } from "../ca/certificate-authority.ts";
 import { writeTrust } from "../ca/door-certificate.ts";
-import { ensureFolder, type Owner, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
+import { ensureFolder, readableBy, ROOT, writeOwned } from "../config/owned-file.ts";
 import { toolsHome } from "../host-tools/tools-environment.ts";
-import { KEYCLOAK_CLIENT } from "../keycloak/appliance-admin.ts";
-import { keptDatabase } from "../keycloak/kept-database.ts";
-import { bootstrappedMarker } from "../keycloak/replace-bootstrap-admin.ts";
+import { KEYCLOAK_CLIENT } from "@resontech/keycloak/part";
 import type { PartContext } from "../parts/context.ts";
 import { dockerCertsDir, podmanCertsDir } from "../parts/registry-certs.ts";
 import { followNameInAgent } from "./follow-name.ts";
-import { makeSecret, signingKey } from "./make-secret.ts";
+import { makeSecret } from "./make-secret.ts";
 import {
   copyPartSecrets,
   isDialled,
@@ -31,21 +27,12 @@ import {
   writePartConfig,
 } from "./prepare-part.ts";
 
-/** Of them, what lies in containers is not declared yet. */
-const CONTAINERS = ["postgres", "keycloak"] as const;
-type Container = (typeof CONTAINERS)[number];
-
 export async function prepare(context: PartContext): Promise<void> {
   makeFolders(context);
   await makeCertificates(context, new CertificateAuthority(context.layout.caDir));
   makeSecrets(context);
   for (const part of context.parts) writePartConfig(context, part);
   if (context.config.agent !== null) writeAgentConfig(context);
-}
-
-/** What root writes for a container to read. */
-function readBy({ config }: PartContext, container: Container): Owner {
-  return readableBy(uidOf(config, container));
 }
 
 function makeFolders(context: PartContext): void {
@@ -59,12 +46,6 @@ function makeFolders(context: PartContext): void {
   ensureFolder(layout.secrets(""), ROOT, 0o755);
   for (const part of parts) makePartFolders(context, part);
   ensureFolder(layout.secrets("appliance"), ROOT, 0o700);
-  for (const container of CONTAINERS) {
-    ensureFolder(layout.secrets(container), readBy(context, container), 0o750);
-    const id = uidOf(config, container);
-    ensureFolder(layout.data(container), { uid: id, gid: id }, 0o700);
-  }
-  ensureFolder(keptDatabase(layout.root), ROOT, 0o755);
   ensureFolder(layout.directoryCa(), ROOT, 0o755);
   for (const folder of ["agent", "supervisor", "podman"])
     ensureFolder(layout.data(folder), ROOT, 0o700);
@@ -82,8 +63,6 @@ async function makeCertificates(context: PartContext, ca: CertificateAuthority):
   await ca.ensureRoot(config.appliance);
   writeTrust(layout);
   for (const part of parts) await makePartCertificates(context, part, ca);
-  const [keycloak, owner] = [layout.secrets("keycloak"), readBy(context, "keycloak")];
-  await ca.ensureServer(keycloak, owner, "server", serverNames(config));
   await ca.ensureClient(layout.secrets("appliance"), ROOT, KEYCLOAK_CLIENT);
   // An older release gave the coordinator a certificate of the appliance's name.
   for (const name of ["server.crt", "server.key"])
@@ -119,17 +98,8 @@ function makeSecrets(context: PartContext): void {
   const { layout, parts } = context;
   for (const part of parts) makePartSecrets(context, part);
   for (const part of parts) copyPartSecrets(context, part);
-  const once = (container: Container, name: string, make: () => string): string => {
-    const file = layout.secrets(container, name);
-    if (!existsSync(file)) writeOwned(file, make(), readBy(context, container), 0o440);
-    return readFileSync(file, "utf8");
-  };
-  const database = once("postgres", "password", () => makeSecret("random"));
-  once("keycloak", "db-password", () => database);
-  if (!existsSync(bootstrappedMarker(context)))
-    once("keycloak", "bootstrap-password", () => makeSecret("random"));
   const adminKey = layout.secrets("appliance", "keycloak-admin.key");
-  if (!existsSync(adminKey)) writeOwned(adminKey, signingKey(), ROOT, 0o400);
+  if (!existsSync(adminKey)) writeOwned(adminKey, makeSecret("p256"), ROOT, 0o400);
 }
 
 /** Written again once the join token is there: it names the token's file while there is one. */

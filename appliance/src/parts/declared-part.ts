@@ -1,9 +1,10 @@
-/** A process as its declaration in `parts/` says: its sockets' folders, its start, its health, its end. */
+/** A process or container as its declaration in `parts/` says: its sockets' folders, its start, its health, its end. */
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DEFAULT_PORTS } from "@resontech/contracts/appliance-config";
 import {
+  type ContainerPart,
   type EnginePart,
   type HealthDeclaration,
   heldSocketOf,
@@ -18,7 +19,8 @@ import { partNamed } from "@resontech/frame/part-facts";
 import { HEALTH_PATH } from "@resontech/frame/serve";
 import { ensureFolder, type Owner, ROOT } from "../config/owned-file.ts";
 import { runOnce } from "../supervisor/run-once.ts";
-import { engineVersion, type PartContext } from "./context.ts";
+import { type ContainerEngine, containerPart } from "./container-part.ts";
+import { containerEngineParts, engineVersion, type PartContext } from "./context.ts";
 import { HeldSocket } from "./held-socket.ts";
 import {
   closesConnection,
@@ -38,7 +40,41 @@ import { makeSocketFolder } from "./socket-folder.ts";
 const OOM_SCORES: Readonly<Record<InShortage, number>> = { last: -500, middle: 0, first: 300 };
 const LOOPBACK = "127.0.0.1";
 
-export function declaredPart(context: PartContext, declaration: PartDeclaration): Part {
+/** @param containers by which those that are containers are run */
+export function declaredPart(
+  context: PartContext,
+  declaration: PartDeclaration,
+  containers?: ContainerEngine,
+): Part {
+  if ("image" in declaration) {
+    if (containers === undefined) throw new TypeError(`${declaration.name} is a container`);
+    return declaredContainer(context, declaration, containers);
+  }
+  return declaredProcess(context, declaration);
+}
+
+const START_MS = 60_000;
+
+function declaredContainer(
+  context: PartContext,
+  declaration: ContainerPart,
+  containers: ContainerEngine,
+): Part {
+  const { name, after, start, stop } = declaration;
+  return {
+    ...{ name, after: [...containerEngineParts(context), ...after] },
+    ...containerPart(context, containers, declaration),
+    port: portOf(context, declaration),
+    version: engineVersion(context, name),
+    isHealthy: () => isHealthy(context, declaration),
+    startTimeoutMs: start?.timeoutMs ?? START_MS,
+    stopGraceMs: stop.graceMs,
+  };
+}
+
+type ProcessDeclaration = Exclude<PartDeclaration, ContainerPart>;
+
+function declaredProcess(context: PartContext, declaration: ProcessDeclaration): Part {
   const { config, layout } = context;
   const { name, after, sockets, start, silenceLimitMs, stop, inShortage } = declaration;
   const uid = userOf(config, declaration);
@@ -98,7 +134,7 @@ type Program = Pick<ProcessPart, "program" | "args" | "version"> & {
 
 function programOf(
   context: PartContext,
-  declaration: PartDeclaration,
+  declaration: ProcessDeclaration,
   held: string | null,
 ): Program {
   const { layout, release } = context;
@@ -141,7 +177,8 @@ async function isHealthy(context: PartContext, declaration: PartDeclaration): Pr
     return (await Promise.all(ended)).every(Boolean);
   }
   if ("greeting" in health) {
-    const said = await firstBytes(hostOf(context, declaration), requirePort(context, declaration));
+    const port = requirePort(context, declaration);
+    const said = await firstBytes(hostOf(context, declaration), port, health.asked);
     return health.greeting.test(said?.toString() ?? "");
   }
   const answer = await askPort(context, declaration, health.httpsPath);
@@ -169,15 +206,20 @@ export async function askPort(
   const { config, layout } = context;
   const { health } = declaration;
   const isOnLoopback = declaration.port?.on === "loopback";
-  const shown = "shows" in health ? health.shows : undefined;
+  const { shows, port = undefined } = "httpsPath" in health ? health : {};
   const read = (ending: string): Buffer =>
-    readFileSync(secretOf(declaration, layout, `${shown}.${ending}`));
+    readFileSync(
+      typeof shows === "object"
+        ? layout.secrets(shows.folder, `${shows.name}.${ending}`)
+        : secretOf(declaration, layout, `${shows}.${ending}`),
+    );
   return await httpsGet({
-    ...{ host: hostOf(context, declaration), port: requirePort(context, declaration), path },
+    ...{ host: hostOf(context, declaration), path },
+    port: port === undefined ? requirePort(context, declaration) : config.ports[port]!,
     ...(isOnLoopback
       ? { servername: "localhost", caFile: layout.rootCert }
       : { servername: config.name, caFile: layout.trustCert }),
-    ...(shown === undefined ? {} : { client: { cert: read("crt"), key: read("key") } }),
+    ...(shows === undefined ? {} : { client: { cert: read("crt"), key: read("key") } }),
   });
 }
 

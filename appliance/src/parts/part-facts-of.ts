@@ -10,6 +10,7 @@ import type { PartContext } from "./context.ts";
 
 const HOST: HostReader = {
   read: (file) => (existsSync(file) ? readFileSync(file, "utf8") : null),
+  names: (folder) => readdirSync(folder).toSorted(),
   certificateSha256: (file) =>
     new X509Certificate(readFileSync(file)).fingerprint256.replaceAll(":", "").toLowerCase(),
   room: (folder) => {

@@ -18,7 +18,6 @@ import { agentPart } from "../parts/agent.ts";
 import { containerEngineParts, type PartContext } from "../parts/context.ts";
 import { declaredPart } from "../parts/declared-part.ts";
 import { followerPart } from "../parts/follower.ts";
-import { keycloakPart, postgresPart } from "../parts/keycloak.ts";
 import type { Part } from "../parts/part.ts";
 import { podmanPart } from "../parts/podman.ts";
 import { readRelease } from "../release.ts";
@@ -150,18 +149,17 @@ export function partsOf(context: PartContext): Part[] {
   const { config, layout } = context;
   const socketPath =
     config.containerEngine.kind === "podman" ? layout.podmanSocket : config.containerEngine.socket;
-  const container = {
+  const containers = {
     engine: new Docker({ socketPath }),
     login: (repository: string) =>
       askCoordinator(layout.run("coordinator", "control"), { verb: "registry-login", repository }),
   };
   const parts: Part[] = [
-    ...context.parts.map((part) => declaredPart(context, part)),
+    ...context.parts.map((part) => declaredPart(context, part, containers)),
     followerPart(context),
   ];
   if (config.containerEngine.kind === "podman")
     parts.push(podmanPart(context, `${config.name}:${config.ports.registry}`, layout.trustCert));
-  parts.push(postgresPart(context, container), keycloakPart(context, container));
   if (config.agent !== null) {
     const agent = agentPart(context, [
       ...["coordinator", "door", "registry"],

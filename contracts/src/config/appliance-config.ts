@@ -93,11 +93,9 @@ export const DEFAULT_PORTS: Required<ApplianceConfig["ports"]> = {
   prometheus: 9090,
 };
 
-/** Numeric uid (= gid) of each process that is not declared in `parts/` yet: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
+/** Numeric uid (= gid) of what no part of `parts/` is: `uidBase + n`. Root runs the supervisor, the agent and the `appliance` command. */
 export const UID_OFFSETS = {
   dispatcher: 5,
-  postgres: 13,
-  keycloak: 14,
   /** Group of everything that may read the public parts of `etc/` (root certificate). */
   shared: 20,
 } as const;

@@ -29,6 +29,8 @@ export type PartPlace = Pick<PartFacts, "layout" | "appliance">;
 export type HostReader = {
   /** Text of a file; null where there is none. */
   read: (file: string) => string | null;
+  /** Names of what lies in a folder, in order. */
+  names: (folder: string) => readonly string[];
   /** Of the first certificate of a PEM file, hex. */
   certificateSha256: (file: string) => string;
   /** Of the file system of a folder, in bytes. */
@@ -81,7 +83,7 @@ export type SettingDeclaration = { file: string; schema: TSchema };
 /** A file among the part's secrets, `<root>/etc/secrets/<part>/<name>`. */
 export type SecretDeclaration =
   /** Made once, at the first start. */
-  | { name: string; kind: SecretKind }
+  | { name: string; kind: SecretKind; isWanted?: (facts: PartFacts) => boolean }
   /** The same bytes as a file among the secrets of another part. */
   | { name: string; sameAs: { part: string; name: string } };
 
@@ -110,17 +112,24 @@ export type HealthDeclaration =
   | { socket: string; headers?: Readonly<Record<string, string>> }
   /** It ends its side of a connection to each of these sockets once the other side is ended. */
   | { endsConnections: readonly string[] }
-  /** A path that its port answers, to who shows one of its certificates where it asks for one. @property status 200 unless said */
-  | { httpsPath: string; status?: number; shows?: string }
-  /** What it says first on its port. */
-  | { greeting: RegExp };
+  /** A path that its port answers: to who shows a certificate, its own or one in another folder of secrets, where it asks for one. */
+  | {
+      httpsPath: string;
+      /** @default 200 */
+      status?: number;
+      shows?: string | { folder: string; name: string };
+      /** @default the part's */
+      port?: keyof ApplianceConfig["ports"];
+    }
+  /** What it says first on its port, by itself or when it is asked. */
+  | { greeting: RegExp; asked?: Uint8Array };
 
 /** A folder below `<root>/data`. */
 export type FolderDeclaration = {
   name: string;
   /** @default the part itself */
   owner?: "root";
-  /** Its group. @default the part's own */
+  /** Its group: of a part, or root's. @default the part's own */
   readers?: Peer;
   mode: number;
 };
@@ -176,17 +185,21 @@ type Common = {
   stop: {
     /** From SIGTERM to SIGKILL. */
     graceMs: number;
+    /** By which it is asked to. @default SIGTERM */
+    signal?: "SIGTERM" | "SIGINT";
     /** The next one starts beside it, and it ends at this signal once that one runs and it has no more calls: nobody finds its port closed. */
     drain?: NodeJS.Signals;
   };
-  inShortage: InShortage;
   /** What else of the release it loads or hands on; a path that ends in `/` is all below it. */
   loads?: readonly string[];
   env?: (facts: PartFacts) => Record<string, string>;
 };
 
+/** Of a process of the host. */
+type Process = Common & { inShortage: InShortage };
+
 /** A program of ours in the frame: `runPart`. */
-export type OwnPart<Config extends TSchema = TSchema> = Common & {
+export type OwnPart<Config extends TSchema = TSchema> = Process & {
   /** Below `app/` of the release. */
   program: string;
   /** What Node is told beside it. */
@@ -195,14 +208,14 @@ export type OwnPart<Config extends TSchema = TSchema> = Common & {
 };
 
 /** A program of ours with a frame of its own: it reads `etc/<name>.json`, which holds this alone. */
-export type FramelessPart<Config extends TSchema = TSchema> = Common & {
+export type FramelessPart<Config extends TSchema = TSchema> = Process & {
   program: string;
   nodeFlags?: readonly string[];
   ownConfig: { schema: Config; from: (facts: PartFacts) => Static<Config> };
 };
 
 /** A program of others. */
-export type EnginePart = Common & {
+export type EnginePart = Process & {
   /** Which the release knows the version of. */
   engine: string;
   /** Below `engines/` of the release. @default the engine's name */
@@ -212,7 +225,22 @@ export type EnginePart = Common & {
   files: readonly { name: string; text: (facts: PartFacts) => string }[];
 };
 
-export type PartDeclaration = OwnPart | FramelessPart | EnginePart;
+/** A program of others in a container of the release's images, on the host's network. */
+export type ContainerPart = Common & {
+  /** Its repository. The release knows the version of the program by the part's name. */
+  image: string;
+  container: (facts: PartFacts) => {
+    env: Record<string, string>;
+    entrypoint?: readonly string[];
+    args: readonly string[];
+    /** `host:container[:ro]` */
+    binds: readonly string[];
+    tmpfs: readonly string[];
+    memoryBytes: number;
+  };
+};
+
+export type PartDeclaration = OwnPart | FramelessPart | EnginePart | ContainerPart;
 
 /** @throws TypeError for what contradicts itself */
 export function definePart<Config extends TSchema>(part: OwnPart<Config>): OwnPart<Config> {
@@ -230,6 +258,12 @@ export function defineFrameless<Config extends TSchema>(
 
 /** @throws TypeError for what contradicts itself */
 export function defineEngine(part: EnginePart): EnginePart {
+  requireSound(part);
+  return part;
+}
+
+/** @throws TypeError for what contradicts itself */
+export function defineContainer(part: ContainerPart): ContainerPart {
   requireSound(part);
   return part;
 }

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { type ApplianceConfig, UID_OFFSETS } from "@resontech/contracts/appliance-config";
 
 /** What of parts that are not declared yet lies below `data`. */
-export const DATA_FOLDERS = ["agent", "backup", "keycloak", "podman", "postgres", "supervisor"];
+export const DATA_FOLDERS = ["agent", "backup", "podman", "supervisor"];
 
 /** Every path of one appliance, from its root and instance. Nothing else in the room joins paths of these folders. */
 export class Layout {
@@ -86,9 +85,4 @@ export class Layout {
   get podmanSocket(): string {
     return this.run("podman", "sock");
   }
-}
-
-/** Numeric user (and group) of a process. */
-export function uidOf(config: ApplianceConfig, process: keyof typeof UID_OFFSETS): number {
-  return config.uidBase + UID_OFFSETS[process];
 }

@@ -24,7 +24,7 @@ const jwks = JSON.stringify({
   ],
 });
 const want = realmDefinition(
-  readFileSync(join(import.meta.dirname, "..", "..", "policies", "realm.json"), "utf8"),
+  readFileSync(join(import.meta.dirname, "..", "..", "..", "policies", "realm.json"), "utf8"),
   { origin: keycloak.address.origin, jwks: { dashboard: jwks, coordinator: jwks } },
 );
 // One that nobody lent has it from its start.

@@ -29,7 +29,10 @@ t.teardown(() => keycloak[Symbol.asyncDispose]());
 const { admin, address } = keycloak;
 
 const corp = slapd.connection("corp");
-const file = readFileSync(join(import.meta.dirname, "..", "..", "policies", "realm.json"), "utf8");
+const file = readFileSync(
+  join(import.meta.dirname, "..", "..", "..", "policies", "realm.json"),
+  "utf8",
+);
 const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const jwk = { ...publicKey.export({ format: "jwk" }), kid: "test", alg: "ES256", use: "sig" };
 const jwks = JSON.stringify({ keys: [jwk] });

@@ -41,7 +41,7 @@ const jwks = JSON.stringify({ keys: [publicKey.export({ format: "jwk" })] });
 await applyRealm(
   keycloak.admin,
   realmDefinition(
-    readFileSync(join(import.meta.dirname, "..", "..", "policies", "realm.json"), "utf8"),
+    readFileSync(join(import.meta.dirname, "..", "..", "..", "policies", "realm.json"), "utf8"),
     { origin: keycloak.address.origin, jwks: { dashboard: jwks, coordinator: jwks } },
   ),
 );

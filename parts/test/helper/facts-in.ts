@@ -6,9 +6,15 @@ import { PARTS } from "../../index.ts";
 import { APPLIANCE } from "./appliance.ts";
 
 const SEED = new TextDecoder().decode(createUser().getSeed());
+export const SECRET_VALUE = "what-no-argument-may-have";
 /** What an install leaves, by the ends of the files' names. */
 const FILES: Readonly<Record<string, string>> = {
-  ...{ ".seed": SEED, "audit-inception": "2026-01-31", "audit-reserve": "134217728" },
+  ...{
+    ".seed": SEED,
+    password: SECRET_VALUE,
+    "audit-inception": "2026-01-31",
+    "audit-reserve": "134217728",
+  },
   "retention.json": '{"leavesYears":10,"disclosuresMonths":12,"anonymousMonths":3}',
 };
 
@@ -21,6 +27,7 @@ export function factsIn(root: string, instance: string): PartFacts {
     },
     {
       read: (file) => Object.entries(FILES).find(([end]) => file.endsWith(end))?.[1] ?? null,
+      names: () => ["hospital.crt"],
       certificateSha256: () => "0".repeat(64),
       room: () => ({ totalBytes: 1024 ** 4, freeBytes: 1024 ** 4 }),
       sizeOf: () => 0,
