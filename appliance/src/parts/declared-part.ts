@@ -206,7 +206,7 @@ export async function askPort(
   const { config, layout } = context;
   const { health } = declaration;
   const isOnLoopback = declaration.port?.on === "loopback";
-  const { shows, port = undefined } = "httpsPath" in health ? health : {};
+  const { shows, port } = "httpsPath" in health ? health : { shows: undefined, port: undefined };
   const read = (ending: string): Buffer =>
     readFileSync(
       typeof shows === "object"
